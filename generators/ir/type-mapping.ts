@@ -1,6 +1,4 @@
 /** The types that handlers and clients get in place of JSON values: the option `types` of the configuration. */
-import type { Schema } from './model.ts'
-
 /** Types by format. A format without a type keeps its JSON type. */
 export interface TypeMapping {
   /** Integers with `format: int64`. */
@@ -28,8 +26,18 @@ export function mappedType(
   return kind === 'string' && (format === 'date-time' || format === 'date') ? types?.[format] : undefined
 }
 
+/** The part of a schema that its type depends on. */
+interface FormattedSchema {
+  readonly kind: string
+  readonly integer?: boolean
+  readonly format?: string
+}
+
 /** Returns the type of a schema's values, if they are not JSON values for handlers and clients. */
-export function typeOfSchema(types: TypeMapping | undefined, schema: Schema): MappedType | undefined {
+export function typeOfSchema(
+  types: TypeMapping | undefined,
+  schema: FormattedSchema,
+): MappedType | undefined {
   if (schema.kind === 'number')
     return schema.integer ? mappedType(types, 'integer', schema.format) : undefined
   return schema.kind === 'string' ? mappedType(types, 'string', schema.format) : undefined

@@ -23,7 +23,7 @@ const ASSETS = [
   'findings.md',
   'emit/site/assets/*.js',
   'client-runtime/*.ts',
-  'runtime/values.ts',
+  './runtime/values.ts',
 ]
 
 /** Optional peers of the published package. A workspace with peers would install them in production. */

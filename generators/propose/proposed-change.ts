@@ -245,7 +245,8 @@ function propertyDraft(difference: Difference, { property, place }: LensSite): L
           .map((name) => `v.${name}(${sitesOf(all)}, ${quote(property)}, …)`)
           .join(', '),
     }
-  if (/^(property|access|default|object|map|null|items|keyword)-/.test(code)) return acceptDraft(difference)
+  if (/^(property|access|default|object|map|null|items|keyword|encoding)-/.test(code))
+    return acceptDraft(difference)
   return {
     verb: 'convert',
     noun: property,

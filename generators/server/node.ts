@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { isJson } from './read-request.ts'
 
 /** A versioned API, or anything else that answers requests of fetch, such as a Hono application. */
 export interface FetchServer {
@@ -46,7 +47,7 @@ async function answer(
     return
   }
   // JSON is complete when it is sent, so its length is known. Other bodies can be streams, and are sent as they arrive.
-  if (!/[/+]json\b/.test(headers.get('content-type') ?? '')) {
+  if (!isJson(headers.get('content-type'))) {
     response.flushHeaders()
     const readable = Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0])
     // The API reports why a stream fails. The connection breaks, so that the reader notices.

@@ -155,7 +155,9 @@ function fitsMedia(type: string, media: string): boolean {
   )
 }
 
-const isJson = (type: string | null) => type !== null && /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type)
+/** Returns whether a Content-Type is JSON. */
+export const isJson = (type: string | null): boolean =>
+  type !== null && /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type)
 
 async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
   const tooLarge = () =>

@@ -3,9 +3,11 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
+import { Hono } from 'hono'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createVersionedApi, ErrorReply, fromHeader, type TouchedCall } from '../../generators/server/api.ts'
 import { toExpress } from '../../generators/server/express.ts'
+import { toHono } from '../../generators/server/hono.ts'
 import { toNodeListener } from '../../generators/server/node.ts'
 import type { Handlers } from '../golden/streams/want/canonical/handlers.ts'
 import type { ParcelEvent } from '../golden/streams/want/canonical/types.ts'
@@ -65,7 +67,11 @@ async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   return list
 }
 
-const listeners = { 'node:http': toNodeListener(api), Express: express().use(toExpress(api)) }
+const listeners = {
+  'node:http': toNodeListener(api),
+  Express: express().use(toExpress(api)),
+  Hono: toNodeListener(new Hono().all('*', toHono(api))),
+}
 
 describe.each(Object.entries(listeners))('%s', (_name, listener) => {
   const server = createServer(listener)

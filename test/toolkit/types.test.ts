@@ -77,6 +77,12 @@ test('bigints and Dates reach the handler and come back, in both versions', asyn
   expect(await newClient().listTransfers()).toEqual([{ ...rest, target, sent_at: AT, cleared: AT }])
 })
 
+test('changes convert JSON values, whatever types handlers have', async () => {
+  const booked = '2030-02-03'
+  const made = await oldClient().createTransfer({ body: { ...rest, at: AT, booked } })
+  expect([stored.booked, made.booked]).toEqual([new Date('2030-02-03T00:00:00Z'), booked])
+})
+
 test('parameters have types too, with all digits', async () => {
   await oldClient().listTransfers({ query: { since: AT, amounts: [1n, BIG] } })
   expect(asked).toEqual({ since: AT, amounts: [1n, BIG] })

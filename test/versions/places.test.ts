@@ -141,6 +141,7 @@ function bindingOf(
     case 'event':
       return bindings.downEvent('a.done')
     default: {
+      if ('form' in by) return bindings.upForm(operation!, by.form)
       const downs = bindings.downs(operation!)
       return downs.get(by.status) ?? downs.get(`${by.status[0]}XX`) ?? downs.get('default')
     }

@@ -229,7 +229,14 @@ export interface Carrier {
   readonly direction: 'up' | 'down'
   readonly dialects: readonly Dialect[]
   /** Which translation carries it; absent where none does. */
-  readonly by?: 'body' | 'query' | 'header' | 'answer' | 'event' | { readonly status: string }
+  readonly by?:
+    | 'body'
+    | 'query'
+    | 'header'
+    | 'answer'
+    | 'event'
+    | { readonly status: string }
+    | { readonly form: string }
   /** @returns members of the document beside its components' schemas. */
   document(schema: Json): Json
 }
@@ -280,10 +287,14 @@ export const CARRIERS: readonly Carrier[] = [
       },
     }),
   ),
-  ...['application/x-www-form-urlencoded', 'multipart/form-data', 'application/xml'].map((mediaType) =>
-    carrier('up', `a body of ${mediaType}`, (schema) =>
-      operation({ requestBody: { content: { [mediaType]: { schema } } } }),
-    ),
+  ...(['application/x-www-form-urlencoded', 'multipart/form-data', 'application/xml'] as const).map(
+    (mediaType) =>
+      carrier(
+        'up',
+        `a body of ${mediaType}`,
+        (schema) => operation({ requestBody: { content: { [mediaType]: { schema } } } }),
+        mediaType === 'application/xml' ? undefined : { form: mediaType },
+      ),
   ),
   carrier('up', 'the envelope of a batch', (schema) =>
     operation({
@@ -324,6 +335,12 @@ export const CARRIERS: readonly Carrier[] = [
     'header',
   ),
   carrier('down', 'an answer', (schema) => answers({ '200': answer(schema) }), 'answer'),
+  carrier(
+    'down',
+    'an item of a stream',
+    (schema) => answers({ '200': { ...ok, content: { 'application/x-ndjson': { itemSchema: schema } } } }),
+    'answer',
+  ),
   carrier(
     'down',
     'an answer by name',

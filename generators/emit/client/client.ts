@@ -21,7 +21,7 @@ import { printVersions } from './versions.ts'
 
 const RUNTIME = 'client-runtime'
 /** The service uses the same file. */
-const VALUES = 'runtime/values.ts'
+const VALUES = './runtime/values.ts'
 /** The published package holds the compiled files next to the sources; clients get only the sources. */
 const isSource = (name: string) => name.endsWith('.ts') && !name.endsWith('.d.ts')
 const OPENAPI_FETCH = '0.17.0'

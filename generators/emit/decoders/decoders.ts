@@ -1,6 +1,6 @@
 /**
  * Emits functions that make the values of handlers and callers from JSON values: the option `types`. The opposite
- * direction needs no functions, because `encode` of `runtime/values.ts` knows the types of the values.
+ * direction needs no functions, because `encode` of `dateline/runtime/values` knows the types of the values.
  */
 import type { Report } from '../../diagnostics/diagnostic.ts'
 import type { Api, ApiParameter, ObjectSchema, Schema } from '../../ir/model.ts'

@@ -1,4 +1,5 @@
 /** Builds the views of operations and events, with samples. */
+import { framingOf } from '../../ir/media-type.ts'
 import type { Api, ApiContent, ApiOperation, ApiParameter, EventType, Response } from '../../ir/model.ts'
 import { factsOf } from './facts.ts'
 import { code, escapeCode, escapeHtml, html, joinHtml, type SafeHtml, scalarCode } from './html.ts'
@@ -169,7 +170,10 @@ function viewBody(
   return {
     required,
     mediaType: content.mediaType,
-    typeHtml: describeType(page, schema),
+    typeHtml:
+      framingOf(content.mediaType) && schema.kind === 'array'
+        ? html`stream of ${[describeType(page, schema.items)]}`
+        : describeType(page, schema),
     textHtml: renderMarkdown(description, LEVEL + 1),
     inside: here ? componentInside(page, schema.name, LEVEL + 1) : insideOf(page, schema, id, LEVEL + 1),
   }

@@ -6,7 +6,7 @@ import type { MappedType } from '../../ir/type-mapping.ts'
 import { literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
 import type { HiddenMembers, LensAt, Rewrite, ShapeMember, Test } from '../../translate/model.ts'
 
-/** Functions of `runtime/values.ts`. */
+/** Functions of `dateline/runtime/values`. */
 type Decoder = 'toBigint' | 'toDate' | 'toInstant' | 'toPlainDate'
 
 const DECODERS: Readonly<Record<MappedType, Decoder>> = {

@@ -7,7 +7,7 @@ export const changes: readonly ChangeEntry[] = [
     name: '2030-06-01/name-times',
     version: '2030-06-01',
     title: 'Name times',
-    why: 'Names of times end with at.',
+    why: 'Names of times end with at, and bookings have a time.',
     operations: ['listTransfers', 'createTransfer', 'watchTransfer'],
     events: [],
     everyEvent: false,

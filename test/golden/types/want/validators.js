@@ -3,9 +3,10 @@ import formats from 'ajv-formats/dist/formats.js'
 
 // ----- Names of properties, values of enumerations, and patterns -----
 
+const Transfer$booked_format = format('date')
 const Transfer$cleared_format = format('date-time')
-const Transfer$properties = new Set(['number', 'sent_at', 'cleared', 'steps', 'costs', 'target', 'count'])
-const Transfer$properties_2 = new Set(['number', 'at', 'cleared', 'steps', 'fees', 'target', 'count'])
+const Transfer$properties = new Set(['number', 'sent_at', 'cleared', 'steps', 'costs', 'target', 'count', 'booked'])
+const Transfer$properties_2 = new Set(['number', 'at', 'cleared', 'steps', 'fees', 'target', 'count', 'booked'])
 const Transfer$target_properties = new Set(['kind', 'account'])
 const Transfer$target_properties_2 = new Set(['kind', 'opened'])
 
@@ -76,6 +77,10 @@ function Transfer$(value) {
   if (count !== undefined) {
     if (!Number.isInteger(count)) return false
   }
+  const booked = value.booked
+  if (booked !== undefined) {
+    if (!(typeof booked === 'string' && Transfer$cleared_format(booked))) return false
+  }
   return true
 }
 
@@ -127,6 +132,10 @@ function Transfer_2030_01_01$(value) {
   const count = value.count
   if (count !== undefined) {
     if (!Number.isInteger(count)) return false
+  }
+  const booked = value.booked
+  if (booked !== undefined) {
+    if (!(typeof booked === 'string' && Transfer$booked_format(booked))) return false
   }
   return true
 }

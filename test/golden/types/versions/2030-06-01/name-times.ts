@@ -9,6 +9,14 @@ const v = between<
 
 export default v.change({
   id: 'name-times',
-  why: 'Names of times end with at.',
-  lenses: [v.rename(['Transfer'], 'at', 'sent_at'), v.rename(['Transfer'], 'fees', 'costs')],
+  why: 'Names of times end with at, and bookings have a time.',
+  lenses: [
+    v.rename(['Transfer'], 'at', 'sent_at'),
+    v.rename(['Transfer'], 'fees', 'costs'),
+    v.convert(['Transfer'], 'booked', {
+      up: (day) => `${day}T00:00:00Z`,
+      down: (time) => time.slice(0, 10),
+      loss: 'merge',
+    }),
+  ],
 })

@@ -23,6 +23,8 @@ export type Transfer = {
     opened: string;
   };
   count?: number;
+  /** Format: date */
+  booked?: string;
 };
 /** Format: date-time */
 export type Time = string;

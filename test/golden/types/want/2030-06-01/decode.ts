@@ -24,7 +24,7 @@ export function decodeTransfer_target(value: Value): Value {
 }
 
 export function decodeTransfer(value: Value): Value {
-  const { costs, target, ...rest } = value
+  const { costs, target, booked, ...rest } = value
   return {
     ...rest,
     number: toBigint(value.number),
@@ -32,7 +32,8 @@ export function decodeTransfer(value: Value): Value {
     cleared: value.cleared === null ? null : toDate(value.cleared),
     steps: Object.fromEntries(Object.entries(value.steps).map(([key, each]: [string, Value]) => [key, decodeTime(each)])),
     ...(costs !== undefined && { costs: costs.map((item: Value) => item === null ? null : toBigint(item)) }),
-    ...(target !== undefined && { target: decodeTransfer_target(target) })
+    ...(target !== undefined && { target: decodeTransfer_target(target) }),
+    ...(booked !== undefined && { booked: toDate(booked) })
   }
 }
 

@@ -23,6 +23,8 @@ export type Transfer = {
     opened: string;
   };
   count?: number;
+  /** Format: date-time */
+  booked?: string;
 };
 /** Format: date-time */
 export type Time = string;

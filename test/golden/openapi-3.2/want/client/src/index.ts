@@ -4,7 +4,7 @@ import type { ClientOptions } from './runtime/connect.ts'
 import { type Versioned, connectVersions } from './runtime/versions.ts'
 
 export { errorClasses } from './errors.ts'
-export type { Answer, Call, ListCall } from './runtime/call.ts'
+export type { Answer, Call, ListCall, StreamCall } from './runtime/call.ts'
 export type { ClientOptions, ServiceConnection } from './runtime/connect.ts'
 export type { Deprecation } from './runtime/deprecation.ts'
 export { ClientError, ConnectionError, type ErrorDetail, ResponseError, TimeoutError, UnexpectedAnswerError } from './runtime/errors.ts'

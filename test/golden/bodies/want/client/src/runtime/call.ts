@@ -54,10 +54,15 @@ export class StreamCall<Item> extends Call<AsyncIterable<Item>> implements Async
 
 /** Names of the list members and paging parameters on the wire. */
 export interface PageWire {
+  /** Member with the records of a page. */
   readonly items: string
+  /** Member that is true if there are more pages. */
   readonly more: string
+  /** Member with the cursor of the next page. */
   readonly next: string
+  /** Query parameter with the cursor that a page starts after. */
   readonly after: string
+  /** Query parameter with the cursor that a page ends before. */
   readonly before: string
 }
 
@@ -83,20 +88,18 @@ export class ListCall<Page, Item> extends Call<Page> implements AsyncIterable<It
 
   /** Iterates over the pages, starting with the page of this call. */
   async *pages(): AsyncGenerator<Page, void, undefined> {
-    const { more, next, after, before } = this.#wire
-    const { [after]: _from, [before]: back, ...filters } = this.#query
-    const direction = back === undefined ? after : before
-    let cursor: unknown = this.#query[direction]
+    const { after, before } = this.#wire
+    let cursor = this.#query[before] ?? this.#query[after]
     for (let { data } = await this.withResponse(); ; ) {
       yield data
-      const onward = read(data, next)
-      if (read(data, more) !== true || onward === null || onward === undefined) return
+      const onward = cursorAfter(data, this.#wire)
+      if (onward === undefined) return
       if (onward === cursor)
         throw new UnexpectedAnswerError(
           'The next cursor of the page equals the requested one, so the list would never end',
         )
       cursor = onward
-      data = (await this.#ask({ ...filters, [direction]: cursor })).data
+      data = (await this.#ask(pageQuery(this.#query, this.#wire, cursor))).data
     }
   }
 
@@ -110,6 +113,21 @@ export class ListCall<Page, Item> extends Call<Page> implements AsyncIterable<It
       yield* backwards ? records.toReversed() : records
     }
   }
+}
+
+/** Returns the cursor of the page that follows; undefined if the page is the last one. */
+export function cursorAfter(page: unknown, { more, next }: PageWire): unknown {
+  return read(page, more) === true ? (read(page, next) ?? undefined) : undefined
+}
+
+/** Returns the query of the page at a cursor, in the direction of the first query. */
+export function pageQuery(
+  first: Readonly<Record<string, unknown>>,
+  { after, before }: PageWire,
+  cursor: unknown,
+): Readonly<Record<string, unknown>> {
+  const { [after]: _from, [before]: back, ...filters } = first
+  return { ...filters, [back === undefined ? after : before]: cursor }
 }
 
 function read(page: unknown, member: string): unknown {

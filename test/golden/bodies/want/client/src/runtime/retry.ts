@@ -1,8 +1,8 @@
 /** Decides whether and when to retry a failed attempt. */
 import type { RetryClock } from './clock.ts'
 
-/** Idempotent methods, which clients may repeat (RFC 9110, 9.2.2). Other methods need an idempotency key. */
-const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
+/** Idempotent methods, which clients may repeat (RFC 9110, 9.2.2; QUERY is safe by its definition). Other methods need an idempotency key. */
+const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'QUERY'])
 
 const FIRST_DELAY_MS = 500
 const MAX_DELAY_MS = 8_000

@@ -1,12 +1,13 @@
 /** Sends requests of operations and reads their responses. */
 import createFetchClient from 'openapi-fetch'
-import { type Answer, type AskPage, Call, ListCall, type PageWire } from './call.ts'
+import { type Answer, type AskPage, Call, ListCall, type PageWire, StreamCall } from './call.ts'
 import { type RetryClock, systemClock } from './clock.ts'
 import { type CredentialOptions, credentialsOf } from './credentials.ts'
 import { type Deprecation, readDeprecation } from './deprecation.ts'
 import { ClientError, UnexpectedAnswerError } from './errors.ts'
 import { refusalOf, wishOf } from './refusal.ts'
-import type { NamedValues, OperationRow, Service } from './service.ts'
+import type { NamedValues, OperationRow, Service, ValueCodec } from './service.ts'
+import { decodeValue } from './streams.ts'
 import { type Attempt, send } from './transport.ts'
 import type { CallOptions, KeyOption } from './types.ts'
 
@@ -77,6 +78,15 @@ export function list<Page, Item>(
   return new ListCall(ask, input.query ?? {}, page)
 }
 
+/** Calls an operation whose response is a stream of items. */
+export function stream<Item>(
+  connection: ServiceConnection,
+  operation: OperationRow,
+  input: AnyInput = {},
+): StreamCall<Item> {
+  return new StreamCall(connection.perform(operation, input) as Promise<Answer<AsyncIterable<Item>>>)
+}
+
 /** The operation functions as methods that do not take a connection. */
 export type Bound<Functions> = {
   readonly [Name in keyof Functions]: Functions[Name] extends (
@@ -110,9 +120,10 @@ function performer(service: Service, options: ClientOptions) {
   const clock = options.clock ?? systemClock
 
   return async function perform(operation: OperationRow, input: AnyInput): Promise<Answer<unknown>> {
-    requirePath(operation, input.path)
+    const { values: codec } = operation
+    const { header, cookie, path, query, body } = codec ? encodeInput(input, codec) : input
+    requirePath(operation, path)
     const credentials = await credentialsOf(service, options, operation)
-    const { header, cookie, path, query } = input
     const values = {
       path,
       header,
@@ -132,7 +143,8 @@ function performer(service: Service, options: ClientOptions) {
       wishOf: (body: string) => wishOf(body, wire),
       onAttempt: options.onAttempt,
     }
-    const encoded = input.body === undefined ? undefined : operation.encode?.(input.body, operation)
+    const encoded = body === undefined ? undefined : operation.encode?.(body, operation)
+    const serialize = encoded ? () => encoded.body : codec?.stringify
     const headers = {
       ...credentials.header,
       ...(written?.cookie && { Cookie: written.cookie }),
@@ -144,15 +156,45 @@ function performer(service: Service, options: ClientOptions) {
         headers,
         querySerializer: written?.querySerializer,
         fetch: (request: Request) => send(request, transport),
-        ...(operation.streamed && { parseAs: 'stream' }),
-        body: input.body,
-        ...(encoded && { bodySerializer: () => encoded.body }),
+        ...(operation.streamed ? { parseAs: 'stream' } : codec && { parseAs: 'text' }),
+        body,
+        ...(serialize && { bodySerializer: serialize }),
       }),
     )
     noteDeprecation(response)
     if (!response.ok) throw refusalOf(response, error, service, clock.now())
-    return { data, response, requestId: response.headers.get(wire.requestIdHeader) ?? undefined }
+    const items = operation.read?.(response.body, operation, input.signal)
+    return {
+      data: items ?? (codec && !operation.streamed ? decodeText(data, codec) : data),
+      response,
+      requestId: response.headers.get(wire.requestIdHeader) ?? undefined,
+    }
   }
+}
+
+/** Returns the parts of a request as JSON values. Parameters have bigints as text, which openapi-fetch can write. */
+function encodeInput(input: AnyInput, { encode }: ValueCodec): AnyInput {
+  const texts = (values: NamedValues | undefined) =>
+    values &&
+    (encode(
+      Object.fromEntries(Object.entries(values).map(([name, value]) => [name, withTexts(value)])),
+    ) as NamedValues)
+  const [path, query, header, cookie] = [input.path, input.query, input.header, input.cookie].map(texts)
+  return {
+    ...(path && { path }),
+    ...(query && { query }),
+    ...(header && { header }),
+    ...(cookie && { cookie }),
+    body: encode(input.body),
+  }
+}
+
+const withTexts = (value: unknown): unknown =>
+  typeof value === 'bigint' ? String(value) : Array.isArray(value) ? value.map(withTexts) : value
+
+/** Reads an answer that is JSON. */
+function decodeText(text: unknown, { parse, decode }: ValueCodec): unknown {
+  return typeof text !== 'string' || text === '' ? undefined : decodeValue(parse(text), decode)
 }
 
 /**
@@ -168,7 +210,7 @@ function headersOf(
   media: string | undefined,
 ): Record<string, string> {
   return {
-    Accept: operation.streamed ? '*/*' : 'application/json',
+    Accept: operation.accept ?? (operation.streamed ? '*/*' : 'application/json'),
     ...(media !== undefined && input.body !== undefined && { 'Content-Type': media }),
     ...options.headers,
     ...input.headers,

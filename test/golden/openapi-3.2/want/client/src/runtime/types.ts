@@ -1,7 +1,7 @@
 /**
  * Derives the argument and result types of a method from the types that openapi-typescript generates for its operation.
  */
-import type { Call, ListCall } from './call.ts'
+import type { Call, ListCall, StreamCall } from './call.ts'
 
 /** Options that override the client's settings for one call. */
 export interface CallOptions {
@@ -59,6 +59,19 @@ export type ListResult<Operation, Items extends string> = ListCall<
 type ItemOf<Page, Items extends string> = Page extends { [Name in Items]: readonly (infer Item)[] }
   ? Item
   : unknown
+
+/** The result of a method whose response is a stream. API descriptions declare the stream as a list of its items. */
+export type StreamResult<Operation> = StreamCall<Item<Operation>>
+
+type Item<Operation> = Operation extends { responses: infer Responses }
+  ? {
+      [Status in keyof Responses]: Status extends Success ? ItemIn<Responses[Status]> : never
+    }[keyof Responses]
+  : never
+
+type ItemIn<Response> = Response extends { content: infer Contents }
+  ? Extract<Contents[keyof Contents], readonly unknown[]>[number]
+  : never
 
 /** Keeps `never`, which `Omit` would turn into an object type. */
 type Without<Members, Names extends string> = [Members] extends [never] ? never : Omit<Members, Names>

@@ -8,7 +8,7 @@ import type { components } from './types.ts'
 import * as functions from './functions.ts'
 
 export { NotFoundError, errorClasses } from '../errors.ts'
-export type { Answer, Call, ListCall } from '../runtime/call.ts'
+export type { Answer, Call, ListCall, StreamCall } from '../runtime/call.ts'
 export type { ClientOptions, ServiceConnection } from '../runtime/connect.ts'
 export type { Deprecation } from '../runtime/deprecation.ts'
 export { ClientError, ConnectionError, type ErrorDetail, ResponseError, TimeoutError, UnexpectedAnswerError } from '../runtime/errors.ts'

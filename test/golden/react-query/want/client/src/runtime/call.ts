@@ -42,12 +42,27 @@ export class Call<Data> implements Promise<Data> {
   }
 }
 
+/**
+ * A call whose response is a stream. `for await` iterates over its items as they arrive; `await` returns them as an iterable when
+ * the response starts. To end the stream early, leave the loop or abort the signal of the call.
+ */
+export class StreamCall<Item> extends Call<AsyncIterable<Item>> implements AsyncIterable<Item> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
+    yield* await this
+  }
+}
+
 /** Names of the list members and paging parameters on the wire. */
 export interface PageWire {
+  /** Member with the records of a page. */
   readonly items: string
+  /** Member that is true if there are more pages. */
   readonly more: string
+  /** Member with the cursor of the next page. */
   readonly next: string
+  /** Query parameter with the cursor that a page starts after. */
   readonly after: string
+  /** Query parameter with the cursor that a page ends before. */
   readonly before: string
 }
 

@@ -6,10 +6,13 @@ import type { ErrorClasses } from './errors.ts'
 export interface Wire {
   /** Header for the version. */
   readonly versionHeader?: string
+  /** Header that makes a repeated request safe. */
   readonly idempotencyHeader: string
+  /** Response header with the id of the request. */
   readonly requestIdHeader: string
   /** The member of an event that names its version. */
   readonly eventVersion: string
+  /** Members of a page, and parameters that select one. */
   readonly page: PageWire
   /**
    * The member of an error body that contains the error, and the member of the error with the retry delay in
@@ -38,6 +41,16 @@ export interface WrittenParameters {
   readonly querySerializer: (query: NamedValues) => string
 }
 
+/** Reads and writes values that are not JSON values. */
+export interface ValueCodec {
+  readonly parse: (text: string) => unknown
+  readonly stringify: (value: unknown) => string
+  /** Returns the JSON value of a value. */
+  readonly encode: (value: unknown) => unknown
+  /** Makes the caller's value from the JSON value of an answer, or of an item of a stream. */
+  readonly decode?: (value: unknown) => unknown
+}
+
 /** Static description of an operation. */
 export interface OperationRow {
   readonly method: string
@@ -46,6 +59,18 @@ export interface OperationRow {
   readonly keyed?: boolean
   /** Whether the response is not JSON, so that the body is returned as a stream. */
   readonly streamed?: boolean
+  /** Set if callers get and supply values that are not JSON values, such as Dates. */
+  readonly values?: ValueCodec
+  /** Media type of the response, if it is a stream of items. */
+  readonly accept?: string
+  /** The server-sent events whose `data` is JSON, by name; `true`: all. */
+  readonly json?: true | readonly string[]
+  /** Reads the items of a stream. */
+  readonly read?: (
+    body: ReadableStream<Uint8Array> | null | undefined,
+    operation: OperationRow,
+    signal: AbortSignal | undefined,
+  ) => AsyncIterable<unknown>
   /** Media type of the request body; application/json if absent. */
   readonly media?: string
   /** Encodes a body that is not JSON. */

@@ -6,6 +6,7 @@
  * rotated. The code uses Web Crypto, so that it runs in browsers, workers and Node.js.
  */
 import { ClientError } from './errors.ts'
+import type { ValueCodec } from './service.ts'
 
 /** The reason why a delivery was rejected. */
 export type WebhookErrorCode =
@@ -110,6 +111,7 @@ export async function verifyDelivery<Event>(
   headers: WebhookHeaders,
   secret: WebhookSecret,
   { toleranceSeconds = TOLERANCE_SECONDS, now = Date.now }: UnwrapOptions = {},
+  codec?: Pick<ValueCodec, 'parse' | 'decode'>,
 ): Promise<Event> {
   const bytes = bytesOf(body)
   const { timestamp, signatures } = parse(find(headers, header), header)
@@ -127,7 +129,7 @@ export async function verifyDelivery<Event>(
       `The delivery was signed ${away}, but the tolerance is ${toleranceSeconds} s`,
     )
   }
-  return read(bytes) as Event
+  return read(bytes, codec) as Event
 }
 
 /**
@@ -237,17 +239,17 @@ function matchAny(expected: readonly string[], given: readonly string[]): boolea
   return matches === 1
 }
 
-function read(body: Uint8Array): unknown {
-  const event = parseJson(body)
+function read(body: Uint8Array, codec: Parameters<typeof verifyDelivery>[5]): unknown {
+  const event = parseJson(body, codec?.parse ?? JSON.parse)
   if (typeof event !== 'object' || event === null || !('type' in event) || typeof event.type !== 'string') {
     throw new WebhookError('body_not_an_event', 'The body is not a JSON object with a string member "type"')
   }
-  return event
+  return codec?.decode ? codec.decode(event) : event
 }
 
-function parseJson(body: Uint8Array): unknown {
+function parseJson(body: Uint8Array, parse: (text: string) => unknown): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    return parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
   } catch (cause) {
     throw new WebhookError('body_not_json', 'The body is not JSON in UTF-8', { cause })
   }

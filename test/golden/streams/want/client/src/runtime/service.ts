@@ -6,10 +6,13 @@ import type { ErrorClasses } from './errors.ts'
 export interface Wire {
   /** Header for the version. */
   readonly versionHeader?: string
+  /** Header that makes a repeated request safe. */
   readonly idempotencyHeader: string
+  /** Response header with the id of the request. */
   readonly requestIdHeader: string
   /** The member of an event that names its version. */
   readonly eventVersion: string
+  /** Members of a page, and parameters that select one. */
   readonly page: PageWire
   /**
    * The member of an error body that contains the error, and the member of the error with the retry delay in

@@ -23,6 +23,8 @@ export type Transfer = {
     opened: Date;
   };
   count?: number;
+  /** Format: date */
+  booked?: string;
 };
 /** Format: date-time */
 export type Time = Date;

@@ -23,6 +23,8 @@ export type Transfer = {
     opened: Date;
   };
   count?: number;
+  /** Format: date-time */
+  booked?: Date;
 };
 /** Format: date-time */
 export type Time = Date;
