@@ -3,8 +3,13 @@
  * validators and translations see JSON values, with a bigint only where a number would lose digits.
  */
 
-/** Marks an integer within text while JSON is read or written. Neither JavaScript nor JSON can write one that is exact. */
-const MARK = '\u0000bigint:'
+/**
+ * Marks an integer within text while JSON is read or written, because `JSON` cannot convert one exactly. It is random, so that
+ * no text of a caller starts with it.
+ */
+const NAME = `bigint${Math.random().toString(36).slice(2)}`
+const MARK = `\u0000${NAME}:`
+const MARKED = new RegExp(`"\\\\u0000${NAME}:(-?\\d+)"`, 'g')
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 
 /**
@@ -14,7 +19,7 @@ const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
  */
 export function parseExact(text: string): unknown {
   if (!/\d{16}/.test(text)) return JSON.parse(text)
-  const marked = text.replace(TOKEN, (token) => (isInexact(token) ? `"\\u0000bigint:${token}"` : token))
+  const marked = text.replace(TOKEN, (token) => (isInexact(token) ? `"\\u0000${NAME}:${token}"` : token))
   return JSON.parse(marked, (_name, value) =>
     typeof value === 'string' && value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value,
   )
@@ -26,7 +31,7 @@ const isInexact = (token: string): boolean =>
 /** Writes JSON, with bigints as integers. */
 export function stringifyExact(value: unknown): string {
   const text = JSON.stringify(value, (_name, each) => (typeof each === 'bigint' ? `${MARK}${each}` : each))
-  return text.includes('\\u0000bigint:') ? text.replaceAll(/"\\u0000bigint:(-?\d+)"/g, '$1') : text
+  return text.replaceAll(MARKED, '$1')
 }
 
 /**

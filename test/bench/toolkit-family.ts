@@ -14,7 +14,7 @@ export interface Run {
 export type Execute = (
   script: string,
   args: readonly string[],
-  options: { cwd: string; status: number },
+  options: { cwd: string; status: number; cache?: boolean },
 ) => Promise<Run>
 
 /** @param folder that is empty. @param megabytes of each document. */
@@ -37,8 +37,8 @@ export async function measureFamily(
     )
   const run = async (name: string, status = 0) =>
     print(name, await execute('generators/cli.ts', ['generate'], { cwd: folder, status }))
-  const alone = ['openapi', 'types']
-  const others = await execute('test/bench/openapi-typescript.ts', alone, { cwd: folder, status: 0 })
+  const alone = ['openapi-typescript', 'openapi', 'types']
+  const others = await execute('test/bench/toolkit-peers.ts', alone, { cwd: folder, status: 0 })
   print('openapi-typescript alone', others)
   configure({})
   await run('cold')

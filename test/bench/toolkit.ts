@@ -1,6 +1,7 @@
 /**
  * `npm run bench:toolkit`: each stage's and emitter's share on the four documents, beside openapi-typescript alone;
  * whole runs (cold, one line edited, unchanged); and cost and memory on made-up families of 5, 20 and 60 versions.
+ * `npm run bench:toolkit -- --beside FOLDER --rounds 3`: beside openapi-typescript, hey-api and orval on the documents of a folder.
  * `npm run bench:toolkit -- --documents 58 --megabytes 0.9`: one made-up family of that size alone.
  */
 import { spawn } from 'node:child_process'
@@ -26,6 +27,7 @@ import { checkExtensions, readExtensionRules } from '../../generators/generate/e
 import { buildApi } from '../../generators/ir/build.ts'
 import { makeDocument, versionName } from '../toolkit/synthetic.ts'
 import { type Scratch, withScratch } from './scratch.ts'
+import { measureBeside } from './toolkit-beside.ts'
 import { measureFamily, type Run } from './toolkit-family.ts'
 
 const print = (line = '') => void process.stdout.write(`${line}\n`)
@@ -163,8 +165,27 @@ async function printFamilies(scratch: Scratch): Promise<void> {
 }
 
 const { values: wishes } = parseArgs({
-  options: { documents: { type: 'string' }, megabytes: { type: 'string', default: '0.9' } },
+  options: {
+    beside: { type: 'string' },
+    rounds: { type: 'string', default: '3' },
+    documents: { type: 'string' },
+    megabytes: { type: 'string', default: '0.9' },
+  },
 })
+
+if (wishes.beside !== undefined) {
+  const { beside, rounds } = wishes
+  print(`${beside}, the median of ${rounds} rounds`)
+  await withScratch((scratch) =>
+    measureBeside(
+      scratch.directory,
+      beside,
+      Number(rounds),
+      (script, args, options) => execute(scratch, script, args, options),
+      (name, run) => print(`  ${name.padEnd(34)}${shown(run)}`),
+    ),
+  )
+}
 
 if (wishes.documents !== undefined) {
   const [documents, megabytes] = [Number(wishes.documents), Number(wishes.megabytes)]

@@ -1,14 +1,12 @@
 /** Read-only and write-only properties, end to end in two versions, with the types of handlers and clients. */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createVersionedApi } from '../../generators/server/api.ts'
 import { toNodeListener } from '../../generators/server/node.ts'
 import type { Handlers } from '../golden/access/want/canonical/handlers.ts'
 import * as old from '../golden/access/want/client/src/2030-01-01/index.ts'
 import * as newest from '../golden/access/want/client/src/2030-06-01/index.ts'
 import { versions } from '../golden/access/want/versions.ts'
+import { listening } from './listening.ts'
 
 const secrets: string[] = []
 let ids = 0
@@ -25,18 +23,10 @@ const handlers: Handlers<undefined> = {
 }
 
 const api = createVersionedApi({ versions, handlers, context: () => undefined })
-const server = createServer(toNodeListener(api))
-let options: { baseUrl: string; maxRetries: number }
-beforeAll(async () => {
-  await once(server.listen(0), 'listening')
-  options = { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, maxRetries: 0 }
-})
-afterAll(async () => {
-  server.closeAllConnections()
-  await once(server.close(), 'close')
-})
-const oldClient = () => old.createClient({ ...options, headers: { 'Api-Version': '2030-01-01' } })
-const newClient = () => newest.createClient(options)
+const base = listening(toNodeListener(api))
+const options = () => ({ baseUrl: base(), maxRetries: 0 })
+const oldClient = () => old.createClient({ ...options(), headers: { 'Api-Version': '2030-01-01' } })
+const newClient = () => newest.createClient(options())
 
 test('a request has no read-only property, and an answer no write-only one, in both versions', async () => {
   const made = await oldClient().createAccount({ body: { mail: 'a@b.test', password: 'long enough' } })
@@ -63,7 +53,7 @@ test('the types say so', () => {
 test('a write-only property is required and validated in a request; a read-only one can be sent back', async () => {
   const ask = async (body: object) => {
     const headers = { 'api-version': '2030-01-01', 'content-type': 'application/json' }
-    const answer = await fetch(`${options.baseUrl}/accounts`, {
+    const answer = await fetch(`${base()}/accounts`, {
       method: 'POST',
       headers,
       body: JSON.stringify(body),

@@ -1,8 +1,5 @@
 /** Bodies that are not JSON, end to end: forms with files, text and bytes, with generated clients of both versions. */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createVersionedApi } from '../../generators/server/api.ts'
 import { toNodeListener } from '../../generators/server/node.ts'
 import documentOf2030 from '../golden/bodies/want/2030-01-01/openapi.json' with { type: 'json' }
@@ -11,6 +8,7 @@ import type { Photo } from '../golden/bodies/want/canonical/types.ts'
 import * as old from '../golden/bodies/want/client/src/2030-01-01/index.ts'
 import * as newest from '../golden/bodies/want/client/src/2030-06-01/index.ts'
 import { versions } from '../golden/bodies/want/versions.ts'
+import { listening } from './listening.ts'
 
 const files = new Map<string, Blob>()
 const photos: Photo[] = []
@@ -45,18 +43,10 @@ const api = createVersionedApi({
   context: () => undefined,
   documents: { '2030-01-01': async () => documentOf2030 },
 })
-const server = createServer(toNodeListener(api))
-let options: { baseUrl: string; maxRetries: number }
-beforeAll(async () => {
-  await once(server.listen(0), 'listening')
-  options = { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, maxRetries: 0 }
-})
-afterAll(async () => {
-  server.closeAllConnections()
-  await once(server.close(), 'close')
-})
-const oldClient = () => old.createClient({ ...options, headers: { 'Api-Version': '2030-01-01' } })
-const newClient = () => newest.createClient(options)
+const base = listening(toNodeListener(api))
+const options = () => ({ baseUrl: base(), maxRetries: 0 })
+const oldClient = () => old.createClient({ ...options(), headers: { 'Api-Version': '2030-01-01' } })
+const newClient = () => newest.createClient(options())
 
 const png = (bytes: number) => new File([new Uint8Array(bytes).fill(0xff)], 'ä.png', { type: 'image/png' })
 
@@ -119,7 +109,7 @@ test('text is validated and answered as text; other media types are refused', as
   await expect(newClient().replaceNotes({ path, body: 'x'.repeat(41) })).rejects.toMatchObject({
     status: 422,
   })
-  const refused = await fetch(`${options.baseUrl}/photos/sea/notes`, {
+  const refused = await fetch(`${base()}/photos/sea/notes`, {
     method: 'PUT',
     headers: { 'content-type': 'text/html' },
     body: 'a',

@@ -1,8 +1,5 @@
 /** OpenAPI 3.0, 3.1 and 3.2, generated from the cases in `test/golden` and served. */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createReport } from '../../generators/diagnostics/diagnostic.ts'
 import { diffApis } from '../../generators/diff/diff.ts'
 import { parseText } from '../../generators/document/load.ts'
@@ -13,6 +10,7 @@ import { toNodeListener } from '../../generators/server/node.ts'
 import { versions as rooms } from '../golden/openapi-3.0/want/versions.ts'
 import { createClient } from '../golden/openapi-3.2/want/client/src/2030-01-01/index.ts'
 import { versions as library } from '../golden/openapi-3.2/want/versions.ts'
+import { listening } from './listening.ts'
 
 interface Input {
   readonly query: unknown
@@ -38,16 +36,10 @@ describe('OpenAPI 3.2', () => {
       linkBook: keep(204, 'path', 'body'),
     },
   })
-  const server = createServer(toNodeListener(api))
-  let baseUrl: string
-  beforeAll(async () => {
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  })
-  afterAll(() => void server.close())
+  const base = listening(toNodeListener(api))
 
   test('the client calls QUERY, an additional method, and a query string of one schema', async () => {
-    const client = createClient({ baseUrl })
+    const client = createClient({ baseUrl: base() })
     expect(await client.listBooks({ query: { filter: { title: 'Momo & co', pages: 3 } } })).toEqual(['Momo'])
     expect(await client.searchBooks({ body: { pages: 3 } })).toEqual(['Momo'])
     await client.linkBook({ path: { book_id: '1' }, body: { to: '2' } })
@@ -65,7 +57,7 @@ describe('OpenAPI 3.2', () => {
     ['LINK', '/books/1', {}, 422],
     ['UNLINK', '/books/1', {}, 405],
   ])('%s %s with %j is answered with %i', async (method, path, body, status) => {
-    const response = await fetch(`${baseUrl}${path}`, {
+    const response = await fetch(`${base()}${path}`, {
       method,
       headers: { 'content-type': 'application/json' },
       ...(body && { body: JSON.stringify(body) }),

@@ -1,10 +1,7 @@
 /** Streams end to end: one handler in the newest version, generated clients of both versions, real sockets. */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { Hono } from 'hono'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createVersionedApi, ErrorReply, fromHeader, type TouchedCall } from '../../generators/server/api.ts'
 import { toExpress } from '../../generators/server/express.ts'
 import { toHono } from '../../generators/server/hono.ts'
@@ -14,6 +11,7 @@ import type { ParcelEvent } from '../golden/streams/want/canonical/types.ts'
 import * as old from '../golden/streams/want/client/src/2030-01-01/index.ts'
 import * as newest from '../golden/streams/want/client/src/2030-06-01/index.ts'
 import { versions } from '../golden/streams/want/versions.ts'
+import { listening } from './listening.ts'
 
 /** What the handlers saw and did. */
 const seen = { lastEventId: undefined as string | undefined, taken: 0 }
@@ -74,20 +72,12 @@ const listeners = {
 }
 
 describe.each(Object.entries(listeners))('%s', (_name, listener) => {
-  const server = createServer(listener)
-  let options: { baseUrl: string; maxRetries: number }
+  const base = listening(listener)
+  const options = () => ({ baseUrl: base(), maxRetries: 0 })
   const headers = (version: string) => ({ headers: { 'Api-Version': version } })
   const clients = () => ({
-    old: old.createClient({ ...options, ...headers('2030-01-01') }),
-    newest: newest.createClient({ ...options, ...headers('2030-06-01') }),
-  })
-  beforeAll(async () => {
-    await once(server.listen(0), 'listening')
-    options = { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, maxRetries: 0 }
-  })
-  afterAll(async () => {
-    server.closeAllConnections()
-    await once(server.close(), 'close')
+    old: old.createClient({ ...options(), ...headers('2030-01-01') }),
+    newest: newest.createClient({ ...options(), ...headers('2030-06-01') }),
   })
 
   test('events reach each version in its own words', async () => {

@@ -1,8 +1,5 @@
 /** The option `types`, end to end: bigint and Date in handlers and in clients of both versions, with all digits of integers. */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createReport } from '../../generators/diagnostics/diagnostic.ts'
 import { parseText } from '../../generators/document/load.ts'
 import { printDecoders } from '../../generators/emit/decoders/decoders.ts'
@@ -22,6 +19,7 @@ import type { Transfer } from '../golden/types/want/canonical/types.ts'
 import * as old from '../golden/types/want/client/src/2030-01-01/index.ts'
 import * as newest from '../golden/types/want/client/src/2030-06-01/index.ts'
 import { versions } from '../golden/types/want/versions.ts'
+import { listening } from './listening.ts'
 
 /** Above what a number can hold. */
 const BIG = 2n ** 53n + 1n
@@ -47,18 +45,10 @@ const handlers: Handlers<undefined> = {
 }
 
 const api = createVersionedApi({ versions, handlers, context: () => undefined })
-const server = createServer(toNodeListener(api))
-let options: { baseUrl: string; maxRetries: number }
-beforeAll(async () => {
-  await once(server.listen(0), 'listening')
-  options = { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, maxRetries: 0 }
-})
-afterAll(async () => {
-  server.closeAllConnections()
-  await once(server.close(), 'close')
-})
-const oldClient = () => old.createClient({ ...options, headers: { 'Api-Version': '2030-01-01' } })
-const newClient = () => newest.createClient(options)
+const base = listening(toNodeListener(api))
+const options = () => ({ baseUrl: base(), maxRetries: 0 })
+const oldClient = () => old.createClient({ ...options(), headers: { 'Api-Version': '2030-01-01' } })
+const newClient = () => newest.createClient(options())
 
 const rest = {
   number: BIG,
@@ -92,7 +82,7 @@ test('parameters have types too, with all digits', async () => {
 
 test('on the wire there is JSON, and the document decides what is refused', async () => {
   const headers = { 'api-version': '2030-01-01', 'content-type': 'application/json' }
-  const send = (body: string) => fetch(`${options.baseUrl}/transfers`, { method: 'POST', headers, body })
+  const send = (body: string) => fetch(`${base()}/transfers`, { method: 'POST', headers, body })
   const answer = await send(
     `{"number":9007199254740993,"at":"2030-02-03T04:05:06Z","cleared":null,"steps":{},"count":1}`,
   )
