@@ -56,7 +56,7 @@ export async function mcp(
   const kilobytes = Math.ceil(JSON.stringify(tools.map(({ tool }) => tool)).length / 1000)
   run.terminal.status?.('')
   run.terminal.error(
-    `version ${api.version} at ${baseUrl}: ${count(tools.length, 'tool')} in ${kilobytes} kB, of which ${writing} can write`,
+    `version ${api.version} at ${baseUrl}: ${count(tools.length, 'tool')} in ${kilobytes} kB; ${writing} can write`,
   )
   if (kilobytes > MAX_KILOBYTES)
     run.terminal.error('models read the list of tools before each conversation: make it smaller with --tag')

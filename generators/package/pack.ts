@@ -37,7 +37,7 @@ const PEERS = {
 }
 
 /**
- * Packages of which generating uses a small part, and the compiled file that imports it. The file is bundled with that
+ * Packages from which generating uses a small part, and the compiled file that imports it. The file is bundled with that
  * part, which takes 3 MB; installed, the packages and their dependencies take 45 MB.
  */
 const BUNDLED = {

@@ -214,7 +214,7 @@ test('a long list of tools is reported with its remedy', async () => {
   const run = await openRun('dateline.config.json', { ...quiet, error: (line) => lines.push(line) })
   const options = { keyEnv: 'KEY', baseUrl: url, port: '0' }
   await mcp(run, options, AbortSignal.abort(), {})
-  expect(lines[0]).toMatch(/^version \S+ at http:\S+: \d+ tools in \d{3} kB, of which 0 can write$/)
+  expect(lines[0]).toMatch(/^version \S+ at http:\S+: \d+ tools in \d{3} kB; 0 can write$/)
   expect(lines[1]).toContain('make it smaller with --tag')
 })
 

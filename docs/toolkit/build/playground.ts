@@ -45,7 +45,7 @@ async function bundle(input: string, ...plugins: readonly RolldownPluginOption[]
   const { output } = await build.generate({ format: 'iife', minify: true })
   await build.close()
   const [{ code, imports }] = output
-  // `imports` also names modules of which nothing is left. A used one is a global variable of the script: `node_fs`.
+  // `imports` also names modules that are not used. A used one is a global variable of the script: `node_fs`.
   const used = imports.filter((name) => code.includes(name.replaceAll(/\W/g, '_')))
   if (used.length > 0) throw new Error(`${input} needs ${used.join(', ')}, which browsers lack`)
   return code

@@ -69,8 +69,9 @@ export async function* readRecords(
     if (line.startsWith(RECORD_SEPARATOR) && lines.length > 0)
       yield decodeValue(parse(take(), values), values?.decode)
     lines.push(line.replace(RECORD_SEPARATOR, ''))
-    // A value that is formatted with line ends goes on, but the usual value of one line is not held back.
-    if (isJson(lines.join('\n'))) yield decodeValue(parse(take(), values), values?.decode)
+    // A value can be formatted over several lines. The last one starts with a bracket.
+    const mayEnd = lines.length === 1 || /^[\]}]/.test(line)
+    if (mayEnd && isJson(lines.join('\n'))) yield decodeValue(parse(take(), values), values?.decode)
   }
   if (lines.some((line) => line.trim() !== '')) yield decodeValue(parse(take(), values), values?.decode)
 }
