@@ -52,7 +52,10 @@ export async function loadApis(config: Config, report: Report): Promise<Api[]> {
   const newest = documents.at(-1)
   const problems = newest && tasks.lint(newest)
   problems?.catch(() => undefined)
-  const types = config.emit.includes('types') || config.emit.includes('client')
+  const typed = config.emit.includes('types') || config.emit.includes('client')
+  // Requested before `buildApi`, because a thread generates them meanwhile.
+  const texts = typed ? documents.map((document) => tasks.types(readStreams(document))) : []
+  for (const text of texts) text.catch(() => undefined)
   const built = documents.map((document) => buildApi(document, report, config.strict))
   const named = nameVersions(built, report)
   const apis = config.types ? named.map((api) => ({ ...api, types: config.types! })) : named
@@ -60,7 +63,8 @@ export async function loadApis(config: Config, report: Report): Promise<Api[]> {
     const api = apis[index]!
     hashes.set(api, document.hash)
     servedApis.set(api, () => servedApi(api, document))
-    if (types) prepareTypes(api, (types) => tasks.types(readStreams(document), types))
+    if (typed)
+      prepareTypes(api, (types) => (types ? tasks.types(readStreams(document), types) : texts[index]!))
   }
   for (const api of apis) checkStability(api, report)
   checkExtensions(apis, readExtensionRules(config.extensions), report)

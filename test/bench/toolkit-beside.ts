@@ -1,6 +1,6 @@
 /** dateline beside other generators on the same documents, in rounds: time, memory, and how long the clients compile. */
-import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { basename, extname, join, resolve } from 'node:path'
+import { globSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, dirname, extname, join, resolve } from 'node:path'
 import type { Execute, Run } from './toolkit-family.ts'
 
 const PEERS = ['openapi-typescript', 'hey-api', 'orval'] as const
@@ -40,15 +40,20 @@ export async function measureBeside(
       status: 0,
     })
   const newest = readdirSync(documents).sort().at(-1)!
-  const compile = (name: string, file: string) => () =>
-    execute('node_modules/typescript/bin/tsc', [...COMPILE, file], { cwd: join(scratch, name), status: 0 })
-  const stem = basename(newest, extname(newest))
+  const compile = (name: string, folder: () => string) => () =>
+    execute('node_modules/typescript/bin/tsc', [...COMPILE, join(folder(), 'index.ts')], {
+      cwd: join(scratch, name),
+      status: 0,
+    })
+  // Named after the version, which the name of the document need not be.
+  const newestClient = () =>
+    globSync(join(scratch, 'dateline/out/client/src/*/functions.ts')).map(dirname).sort().at(-1)!
   const programs: [string, () => Promise<Run>][] = [
     ['dateline, types and client', configure('dateline', { emit: ['types', 'client'] })],
     ['dateline, everything', configure('everything', {})],
     ...PEERS.map((name): [string, () => Promise<Run>] => [name, peer(name)]),
-    ['tsc over the client of dateline', compile('dateline', `out/client/src/${stem}/index.ts`)],
-    ['tsc over the client of hey-api', compile('hey-api', `${stem}/index.ts`)],
+    ['tsc over the client of dateline', compile('dateline', newestClient)],
+    ['tsc over the client of hey-api', compile('hey-api', () => basename(newest, extname(newest)))],
   ]
   const runs = new Map<string, Run[]>(programs.map(([name]) => [name, []]))
   for (let round = 0; round < rounds; round++)

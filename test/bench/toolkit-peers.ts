@@ -7,7 +7,9 @@ import { load } from 'js-yaml'
 const GENERATORS: Readonly<Record<string, (file: string, out: string) => Promise<unknown>>> = {
   async 'openapi-typescript'(file, out) {
     const { astToString, default: openapiTS } = await import('openapi-typescript')
-    const document = load(readFileSync(file, 'utf8')) as Parameters<typeof openapiTS>[0]
+    const text = readFileSync(file, 'utf8')
+    const read: (text: string) => unknown = file.endsWith('.json') ? JSON.parse : load
+    const document = read(text) as Parameters<typeof openapiTS>[0]
     writeFileSync(join(out, 'types.ts'), astToString(await openapiTS(document, { silent: true })))
   },
   async 'hey-api'(file, out) {
