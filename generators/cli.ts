@@ -3,7 +3,7 @@
  * `dateline`, the maintainers' command. Exit codes: 0 success, 1 findings, 2 usage error, 3 unreadable input, 70
  * internal error.
  */
-import { realpathSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
@@ -272,6 +272,18 @@ function interruption(): AbortSignal {
   return stop.signal
 }
 
+/** Bytes of documents from which a small space for new objects costs more time than it saves memory. */
+const MANY_BYTES = 16_000_000
+
+/** Stops the growth of this thread's space for new objects, which takes a quarter of the memory for one document of 3 MB. */
+function boundNewSpace(documents: readonly string[]): void {
+  const bytes = documents.reduce(
+    (sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  )
+  if (bytes < MANY_BYTES) setFlagsFromString('--semi-space-growth-factor=1')
+}
+
 /** @throws any error that is not a DiagnosticsError: a bug. */
 async function endOf(
   command: Command,
@@ -288,6 +300,7 @@ async function endOf(
       WITHOUT_CONFIGURATION.has(name) && command.getOptionValueSourceWithGlobals('config') === 'default'
     run = await openRun(options.config, terminal, sources, optional)
     const { report, config } = run
+    if (isProgram) boundNewSpace(config.documents)
     const outcome = await action(run, ...command.args).catch((error) =>
       explainOverflow(error, { report, config }),
     )
@@ -339,13 +352,13 @@ const errorsIn = (diagnostics: readonly Diagnostic[]): number =>
   diagnostics.filter((each) => each.severity === 'error').length
 
 const [, program] = process.argv
-if (program !== undefined && realpathSync(program) === fileURLToPath(import.meta.url)) {
+const isProgram = program !== undefined && realpathSync(program) === fileURLToPath(import.meta.url)
+if (isProgram) {
   // With the compile cache, commands load in half the time. Node 20 has none.
   module.enableCompileCache?.()
   // By default, V8 lets the heap grow to four times the live size, which means gigabytes for large families.
   setFlagsFromString('--heap-growing-percent=25')
-  // By default, each thread's space for new objects grows to 32 MB and more: workers get 8, and this thread keeps its own.
-  for (const flag of ['min-semi-space-size=8', 'max-semi-space-size=8', 'semi-space-growth-factor=1'])
-    setFlagsFromString(`--${flag}`)
+  // By default, the space for new objects of each worker grows to 32 MB and more.
+  for (const flag of ['min-semi-space-size=8', 'max-semi-space-size=8']) setFlagsFromString(`--${flag}`)
   process.exitCode = await main(process.argv.slice(2))
 }

@@ -149,9 +149,13 @@ function emitCachedSite(apis: readonly Api[], settings: SiteSettings): readonly 
   const known = cache.read(key)
   if (known !== undefined) return JSON.parse(known) as OutputFile[]
   const files = emitSite(apis, settings)
-  cache.write(key, JSON.stringify(files))
+  const length = files.reduce((sum, { text }) => sum + text.length, 0)
+  if (length < MAX_CACHED) cache.write(key, JSON.stringify(files))
   return files
 }
+
+/** Characters of the largest site that is cached. A string of V8 has at most 512 million. */
+const MAX_CACHED = 100_000_000
 
 /** Includes the source of lens functions in the hash. */
 const withFunctions = (_name: string, value: unknown): unknown =>
