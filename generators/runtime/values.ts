@@ -7,7 +7,7 @@
  * Marks an integer within text while JSON is read or written, because `JSON` cannot convert one exactly. It is random, so that
  * no text of a caller starts with it.
  */
-const NAME = `bigint${Math.random().toString(36).slice(2)}`
+const NAME = `bigint${crypto.getRandomValues(new Uint32Array(2)).join('')}`
 const MARK = `\u0000${NAME}:`
 const MARKED = new RegExp(`"\\\\u0000${NAME}:(-?\\d+)"`, 'g')
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
