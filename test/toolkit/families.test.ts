@@ -65,8 +65,8 @@ test('a family generates names that are no identifiers, or mean something else',
   expect(checks.Shape!({ kind: 'Square', side: 'x' })).toBe(false)
 })
 
-test('code is generated from a megabyte and more: hundreds of operations in three versions', async () => {
-  const documents = [0, 1, 2].map((version) => {
+test('code is generated from a megabyte and more: hundreds of operations in two versions', async () => {
+  const documents = [0, 1].map((version) => {
     const file = `${versionName(version)}.json`
     writeFileSync(
       join(folder, file),
@@ -78,12 +78,12 @@ test('code is generated from a megabyte and more: hundreds of operations in thre
   const { code, said, out } = await generate({ documents })
   expect(code, said.slice(0, 2000)).toBe(0)
   expect(typeErrors(out)).toEqual([])
-  const checks = await loadValidators(out, '2020-01-03')
+  const checks = await loadValidators(out, '2020-01-02')
   const charge = { id: 'ch_1', object: 'charge', created: 1, details: { type: 'charge_card', last4: '4242' } }
   expect(checks.charge!(charge)).toBe(true)
   expect(checks.charge!({ ...charge, parent: { ...charge, object: 'plan' } })).toBe(false)
   expect(checks.charge!({ ...charge, details: { type: 'charge_card' } })).toBe(false)
-  const sizes = ['2020-01-01', '2020-01-03'].map(
+  const sizes = ['2020-01-01', '2020-01-02'].map(
     (version) => statSync(join(out, version, 'validators.js')).size,
   )
   expect(sizes[0]).toBeLessThan(statSync(join(out, 'validators.js')).size)
