@@ -44,7 +44,7 @@ export function compareOperations(old: Api, next: Api): Root[] {
 /**
  * Matches operations by id. If the id no longer exists, or two operations swapped ids, matches by method and path.
  */
-function pairOperations(old: Api, next: Api): Map<ApiOperation, ApiOperation> {
+export function pairOperations(old: Api, next: Api): Map<ApiOperation, ApiOperation> {
   const byId = new Map(old.operations.map((each) => [each.id, each]))
   const byRoute = new Map(old.operations.map((each) => [routeOf(each), each]))
   const newIds = new Set(next.operations.map((each) => each.id))
