@@ -66,13 +66,14 @@ async function diffPair(
   const { config, report } = run
   run.terminal.status?.(`reading ${files.join(' and ')}`)
   const [old, next] = await readDocuments(run, files)
-  const [{ loadChanges }, { claimDifferences }] = await Promise.all([
+  const [{ loadChanges }, { judgeDifferences }] = await Promise.all([
     import('../change/load-changes.ts'),
-    import('../gate/steps.ts'),
+    import('./judge-differences.ts'),
   ])
   const changes = await loadChanges(config.versions, versionsBetween(config, files, next!), report)
   report.finish()
-  const claimed = claimDifferences(old!, next!, changes)
+  run.terminal.status?.('looking for witnesses')
+  const claimed = judgeDifferences(old!, next!, changes)
   const paint: DiagnosticPaint = markdown ? (_, text) => text : painterOf(run.terminal)
   const groups = groupDifferences(claimed)
   const print = markdown ? printMarkdown : printText
@@ -83,8 +84,9 @@ async function diffPair(
     data: {
       old: { version: old!.version, file: old!.file },
       new: { version: next!.version, file: next!.file },
-      differences: claimed.map(({ difference, by }) => ({
+      differences: claimed.map(({ difference, by, verdict }) => ({
         ...difference,
+        ...verdict,
         location: formatLocation(difference.at),
         claimedBy: by.map(({ id, file }) => ({ id, file })),
       })),

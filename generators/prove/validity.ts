@@ -81,8 +81,7 @@ export function propertyAt(
         const found = propertyAt(api, union, [first, ...rest])
         if (found) return found
       }
-      // An object without declared properties accepts any.
-      return shape && shape.properties.size === 0 && !shape.closed ? schema : undefined
+      return undefined
     }
     case 'any':
       return schema

@@ -105,6 +105,14 @@ export function isSameMessage(a: Form, b: Form): boolean {
   return isWithin(one!, other!) || isWithin(other!, one!)
 }
 
+/** Returns a status that both forms describe: the exact one, or one in the range. */
+export function commonStatus(a: Form, b: Form): string | undefined {
+  const all = [a.message.status, b.message.status].filter((each) => each !== undefined)
+  const exact = all.find((each) => /^\d{3}$/.test(each))
+  const range = all.find((each) => /^\dXX$/i.test(each))
+  return exact ?? (range === undefined ? all[0] : `${range[0]}00`)
+}
+
 const isInRange = (type: string, range: string): boolean =>
   range === '*/*' || (range.endsWith('/*') && type.startsWith(range.slice(0, -1)))
 

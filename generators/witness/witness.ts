@@ -8,6 +8,7 @@ import { targetOf } from '../diff/position.ts'
 import type { Api, Schema } from '../ir/model.ts'
 import { ABSENT, embed } from './embed.ts'
 import {
+  commonStatus,
   counterpartOf,
   type Form,
   fill,
@@ -174,10 +175,10 @@ function searchWay(way: Way, difference: Difference): Search {
   const route = named(routeOf(writer, hidden), target)
   if (!message || !route) return { isExhausted: false }
   const own = route.at(-1)!.schema
-  const theirs = target?.at(-1)?.schema
-  const near = [...valuesOf(maker, own), ...(theirs ? valuesOf({ api: reader.api, hidden }, theirs) : [])]
+  const near = [...valuesOf(maker, own), ...(target ? valuesAt({ api: reader.api, hidden }, target) : [])]
   const values = unique(near).toSorted((a, b) => sizeOf(a) - sizeOf(b))
   const leaves = route.at(-1)!.step?.kind === 'property' ? [ABSENT, ...values] : values
+  const status = commonStatus(writer.form, reader.form)
   let accepted = 0
   let otherwise: Witness | undefined
   for (const leaf of chain(leaves, () => (otherwise ? [] : randomValues(maker, own, RANDOM)))) {
@@ -187,7 +188,7 @@ function searchWay(way: Way, difference: Difference): Search {
     accepted += 1
     const read = readValue(reader.api, reader.slot, made.value, writer)
     const witness = (reason: string): Witness => ({
-      message: put(message, writer.slot, made.value),
+      message: { ...put(message, writer.slot, made.value), ...(status !== undefined && { status }) },
       by: writer.api,
       against: reader.api,
       reason,
@@ -209,13 +210,20 @@ function searchWay(way: Way, difference: Difference): Search {
   return { isExhausted: accepted > 0 && hasFewValues(writer.api, own) }
 }
 
+/** Returns values of the reader's schema, and the objects that hold them, because only one version may name the entry. */
+function valuesAt(maker: Maker, target: Route): unknown[] {
+  const values = valuesOf(maker, target.at(-1)!.schema)
+  const held = values.map((value) => embed(maker, target.slice(-2), value)?.value)
+  return [...values, ...held.filter((value) => value !== undefined)]
+}
+
 function* chain<Value>(first: readonly Value[], more: () => readonly Value[]): Generator<Value> {
   yield* first
   yield* more()
 }
 
 /** Orders values by their length as JSON. An empty text comes after a short one, which is easier to recognize. */
-const sizeOf = (value: unknown): number => (value === '' ? 4 : JSON.stringify(value).length)
+const sizeOf = (value: unknown): number => JSON.stringify(value).replaceAll('""', '"aaaa"').length
 
 /** Returns the path of the property that a difference is about; its pointer leads only to the object. */
 function focusOf(path: Path, { code, at }: Difference): Path {

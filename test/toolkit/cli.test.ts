@@ -180,7 +180,7 @@ describe('diff', () => {
     expect(code).toBe(1)
     expect(out).toContain('3 breaking (2 not accounted for by any change)')
     expect(out).toMatch(
-      /breaking property-removed Parcel\.weight: weight was removed\n.*:28:9 → .*:28:9\n.*\n.*rename to weight_grams.*\n.*accept-all\.ts/,
+      /breaking property-removed Parcel\.weight: weight was removed\n.*:28:9 → .*:28:9\n.*\n {4}witness: GET .* answers 200 .*\n.*does not send weight\n.*rename to weight_grams.*\n.*accept-all\.ts/,
     )
     expect(out).toContain('not accounted for by any change')
   })
@@ -208,6 +208,15 @@ describe('diff', () => {
       new: { line: 28 },
       proposal: { kind: 'rename', to: ['weight_grams'] },
       claimedBy: [],
+      verdict: 'proven',
+      witness: {
+        kind: 'answer',
+        message: 'GET /parcels/{parcel_id} answers 200',
+        body: { id: 'a', weight: 1 },
+        acceptedBy: '2030-01-01',
+        against: '2030-06-01',
+        reason: 'does not send weight',
+      },
     })
   })
 
@@ -280,7 +289,9 @@ describe('findings', () => {
         },
       ],
       relatedLocations: [{ physicalLocation: { artifactLocation: { uri: file(OLD) } } }],
+      properties: { verdict: 'proven', witness: { reason: 'does not send weight' } },
     })
+    expect(result.message.text).toContain('witness: GET /parcels/{parcel_id} answers 200')
   })
 
   test('colours only where they are wanted', async () => {

@@ -90,7 +90,7 @@ function pair(dialect: Dialect, name: string, old: string, next: string, want: C
 
 export const PAIRS: readonly Pair[] = [...schemaPairs(), ...operationPairs()]
 
-function read(text: string): Api {
+export function readApi(text: string): Api {
   const report = createReport()
   const loaded = parseText('pair.yaml', text, report)
   if (!loaded) throw new Error(`${report.diagnostics.map((each) => each.message).join('\n')}\n${text}`)
@@ -102,7 +102,7 @@ function read(text: string): Api {
 
 /** @returns what the gate says of a pair, and in which words. */
 export function checkPair({ old, next }: Pair): { readonly got: Class; readonly codes: readonly string[] } {
-  const found = diffApis(read(old), read(next))
+  const found = diffApis(readApi(old), readApi(next))
   const isBreaking = found.some((each) => each.class === 'breaking')
   return {
     got: isBreaking ? 'b' : found.length > 0 ? 'a' : '-',
