@@ -16,6 +16,8 @@ export interface PrintedWitness {
   readonly curl?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
+  /** The body as JSON, shortened around the part that shows the difference. */
+  readonly excerpt?: string
   /** The version that accepts or sends the message, and the one that refuses it or reads it otherwise. */
   readonly acceptedBy: string
   readonly against: string
@@ -28,11 +30,11 @@ export function linesOfVerdict({ verdict, reason, witness }: PrintedVerdict): st
     return [
       verdict === 'disproven' ? `no witness exists, so it does not block: ${reason}` : `unproven: ${reason}`,
     ]
-  const { kind, message, curl, headers = {}, body, acceptedBy, against } = witness
+  const { kind, message, curl, headers = {}, excerpt, acceptedBy, against } = witness
   const parts = [
     message,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-    ...(body === undefined ? [] : [JSON.stringify(body)]),
+    ...(excerpt === undefined ? [] : [excerpt]),
   ]
   const accepts = kind === 'request' ? 'accepts' : 'sends'
   return [

@@ -1,9 +1,8 @@
 /** Puts a value at the end of a route into the simplest value around it. */
 import type { Schema } from '../ir/model.ts'
 import { strings } from '../prove/scalars.ts'
-import { shapeOf } from '../translate/shape.ts'
 import type { Route, Step } from './route.ts'
-import { isObject, type Maker, NOTHING, samples, simplest, simplestObject, tagged } from './simplest.ts'
+import { isObject, type Maker, NOTHING, samples, simplest, tagged } from './simplest.ts'
 
 /** A value with the names and indices that lead to its varied part. */
 export interface EmbeddedValue {
@@ -49,8 +48,7 @@ function around(maker: Maker, schema: Schema, rest: Route, leaf: unknown): Embed
 
 /** Adds what the other parts of an intersection require to an object. */
 function mergedWith(maker: Maker, schema: Schema, value: unknown): unknown {
-  const shape = shapeOf(schema, maker.api, new Set())
-  const own = shape && isObject(value) ? simplestObject(maker, shape) : undefined
+  const own = simplest(maker, schema)
   return isObject(own) && isObject(value) ? { ...own, ...value } : value
 }
 
@@ -70,12 +68,13 @@ function objectWith(
   step: Exclude<Step, { kind: 'target' | 'member' | 'part' | 'item' }>,
   { value, path }: EmbeddedValue,
 ): EmbeddedValue | undefined {
-  const shape = shapeOf(schema, maker.api, new Set())
-  const own = shape ? simplestObject(maker, shape) : {}
+  const own = simplest(maker, schema)
   const base = isObject(own) ? own : {}
   if (step.kind === 'entry-name') {
     if (typeof value !== 'string') return undefined
-    const entry = shape?.rest ? simplest(maker, shape.rest) : 1
+    const rest =
+      schema.kind === 'object' && typeof schema.additional === 'object' ? schema.additional : undefined
+    const entry = rest ? simplest(maker, rest) : 1
     return { value: { ...base, [value]: entry }, path: [] }
   }
   const name = step.kind === 'property' ? step.name : entryName(maker, schema, step)
@@ -84,7 +83,7 @@ function objectWith(
   return { value: without, path: [name, ...path] }
 }
 
-function entryName({ api }: Maker, schema: Schema, step: Step): string {
+function entryName(maker: Maker, schema: Schema, step: Step): string {
   if (step.kind === 'entry-of-pattern') {
     const { place, deprecated, extensions, examples } = schema
     const base = { place, deprecated, extensions, examples, nullable: false }
@@ -92,6 +91,6 @@ function entryName({ api }: Maker, schema: Schema, step: Step): string {
   }
   if (step.kind === 'entry' && step.name !== undefined) return step.name
   const names = schema.kind === 'object' ? schema.propertyNames : undefined
-  const made = names && simplest({ api, hidden: 'readOnly' }, names)
+  const made = names && simplest(maker, names)
   return typeof made === 'string' ? made : 'k'
 }

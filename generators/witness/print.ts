@@ -19,7 +19,7 @@ export function toPrinted(verdict: Verdict): PrintedVerdict {
     : { verdict: kind, reason: verdict.reason }
 }
 
-function toWitness({ message, by, against, reason }: Witness): PrintedWitness {
+function toWitness({ message, by, against, focus, reason }: Witness): PrintedWitness {
   const { kind, operation, event, status = '', body } = message
   const route = operation ? `${operation.method} ${operation.path}` : ''
   const [accepter, other] = namesOf(by, against)
@@ -30,7 +30,7 @@ function toWitness({ message, by, against, reason }: Witness): PrintedWitness {
       event !== undefined ? `event ${event}` : kind === 'answer' ? `${route} answers ${status}` : route,
     ...(kind === 'request' && operation && { curl: curlOf(by, operation, message) }),
     ...(Object.keys(texts).length > 0 && { headers: texts }),
-    ...(body !== undefined && { body }),
+    ...(body !== undefined && { body, excerpt: excerptOf(body, focus) }),
     acceptedBy: accepter,
     against: other,
     reason,
@@ -40,6 +40,26 @@ function toWitness({ message, by, against, reason }: Witness): PrintedWitness {
 /** Documents of the same version are told apart by their files. */
 function namesOf(a: Api, b: Api): [string, string] {
   return a.version === b.version ? [basename(a.file), basename(b.file)] : [a.version, b.version]
+}
+
+/** Longest body that is shown whole. */
+const LONG = 160
+
+/** Returns a body as JSON; of a long one, the part at the focus and what leads to it. */
+function excerptOf(body: unknown, focus: readonly (string | number)[]): string {
+  const whole = JSON.stringify(body)
+  return whole.length <= LONG ? whole : shorten(body, focus)
+}
+
+function shorten(value: unknown, [first, ...rest]: readonly (string | number)[]): string {
+  const whole = JSON.stringify(value)
+  if (whole.length <= LONG || typeof value !== 'object' || value === null) return whole
+  const all = Object.entries(value)
+  const [name, inside] = all.find(([each]) => each === String(first)) ?? []
+  const [open, close] = Array.isArray(value) ? '[]' : '{}'
+  if (name === undefined) return `${open}…${close}`
+  const others = all.length > 1 ? ', …' : ''
+  return `${open}${Array.isArray(value) ? '' : `${JSON.stringify(name)}:`}${shorten(inside, rest)}${others}${close}`
 }
 
 const ANY_SERVER = 'https://api.example.com'

@@ -25,17 +25,19 @@ export interface ValueReading {
 /**
  * Reads a value as a version does.
  *
- * @param from the slot of the version that wrote the value; it determines how a parameter is serialized.
+ * @param writer the version that wrote the value, which determines how a parameter is serialized.
+ * @param limit number of faults to find.
  */
 export function readValue(
   api: Api,
   slot: Slot,
   value: unknown,
   writer: { api: Api; slot: Slot },
+  limit = 50,
 ): ValueReading {
-  if (slot.kind === 'body') return validate(api, slot.content.schema.place.pointer, value)
+  if (slot.kind === 'body') return validate(api, slot.content.schema.place.pointer, value, limit)
   const { parameter } = slot
-  if (writer.slot.kind !== 'parameter') return validate(api, parameter.schema.place.pointer, value)
+  if (writer.slot.kind !== 'parameter') return validate(api, parameter.schema.place.pointer, value, limit)
   const text = writeParameter(parameterRow(writer.api, writer.slot.parameter), value)
   if (text === undefined) return { faults: [{ path: [], issue: 'cannot be sent' }], value }
   let read: unknown
@@ -45,11 +47,11 @@ export function readValue(
     if (!(error instanceof ParameterError)) throw error
     return { faults: [{ path: [], issue: error.issue }], value }
   }
-  return validate(api, parameter.schema.place.pointer, read)
+  return validate(api, parameter.schema.place.pointer, read, limit)
 }
 
-function validate(api: Api, pointer: string, value: unknown): ValueReading {
-  const faults = explain(api.document, pointer, value, FORMAT_CHECKS)
+function validate(api: Api, pointer: string, value: unknown, limit: number): ValueReading {
+  const faults = explain(api.document, pointer, value, FORMAT_CHECKS, limit)
   return { faults: faults.map((each) => ({ path: each.path, issue: issueOf(each) })), value }
 }
 

@@ -10,7 +10,18 @@ import type { Hidden } from './route.ts'
 export interface Maker {
   readonly api: Api
   readonly hidden: Hidden
+  /** Simplest values of the schemas that were met. */
+  readonly known: Map<Schema, unknown>
+  /** Values to try by schema. */
+  readonly tried: Map<Schema, readonly unknown[]>
 }
+
+export const createMaker = (api: Api, hidden: Hidden): Maker => ({
+  api,
+  hidden,
+  known: new Map(),
+  tried: new Map(),
+})
 
 /** Stands for a value that cannot be made. */
 export const NOTHING: unique symbol = Symbol('no value')
@@ -23,6 +34,15 @@ const SEED = 1
 /** Returns the simplest value, or `NOTHING` if none can be made. */
 export function simplest(maker: Maker, schema: Schema, depth = 0): unknown {
   if (depth > DEEPEST) return schema.nullable ? null : NOTHING
+  const known = maker.known.get(schema)
+  if (known !== undefined) return known
+  const value = make(maker, schema, depth)
+  // Without a value, the depth may have been the reason.
+  if (value !== NOTHING || depth === 0) maker.known.set(schema, value)
+  return value
+}
+
+function make(maker: Maker, schema: Schema, depth: number): unknown {
   switch (schema.kind) {
     case 'any':
       return 'a'
@@ -148,8 +168,9 @@ function simplestText(schema: StringSchema): string {
   const least = Math.min(schema.minLength ?? 0, LONGEST)
   const own = [...schema.examples].filter((each) => typeof each === 'string')
   const padded = 'a'.repeat(Math.max(least, 1))
-  const short = [schema.format === undefined ? padded : '', ...WORDS, ...own, ...samples(strings(schema), 8)]
-  return short.find((text) => text !== '' && isScalar(schema, text)) ?? padded
+  const fits = (text: string) => text !== '' && isScalar(schema, text)
+  const short = [schema.format === undefined ? padded : '', ...WORDS, ...own]
+  return short.find(fits) ?? samples(strings(schema), 8).find(fits) ?? padded
 }
 
 const isScalar = (schema: Schema, value: unknown): boolean => mismatch(NO_API, schema, value) === undefined

@@ -144,9 +144,9 @@ export function stateDifference(pair: JudgedPair, difference: Difference): Witne
   for (const use of usesOf(pair, difference)) {
     const id = statement.by === 'old' ? (pair.formerId.get(use) ?? use) : use
     for (const form of formsOf(by, id, direction).filter((each) => isAt(each, difference))) {
-      const maker: Maker = { api: by, hidden: direction === 'request' ? 'readOnly' : 'writeOnly' }
+      const maker = pair.makerOf(by, direction === 'request' ? 'readOnly' : 'writeOnly')
       const message = statement.make({ maker, form, difference })
-      if (message) return { message, by, against, reason: statement.reason(difference) }
+      if (message) return { message, by, against, focus: [], reason: statement.reason(difference) }
     }
   }
   return undefined

@@ -26,7 +26,13 @@ const KINDS: readonly unknown[] = ['a', 1, 1.5, true, null, [], {}, ['a'], { a: 
 const DEEPEST = 3
 
 /** Returns values in the order in which they occurred, without duplicates. They need not fit the schema. */
-export function valuesOf(maker: Maker, schema: Schema): unknown[] {
+export function valuesOf(maker: Maker, schema: Schema): readonly unknown[] {
+  const known = maker.tried.get(schema) ?? makeValues(maker, schema)
+  maker.tried.set(schema, known)
+  return known
+}
+
+function makeValues(maker: Maker, schema: Schema): readonly unknown[] {
   const all = [...vary(maker, schema, 0), ...harvest(maker, schema), ...KINDS]
   return unique(all.filter((value) => value !== NOTHING))
 }

@@ -22,7 +22,7 @@ import {
 } from './message.ts'
 import { declares, readValue, type ValueReading } from './read.ts'
 import { findRoute, type Hidden, type Route } from './route.ts'
-import type { Maker } from './simplest.ts'
+import { createMaker, type Maker } from './simplest.ts'
 import { isStated, stateDifference } from './stated.ts'
 import { randomValues, unique, valuesOf } from './values.ts'
 
@@ -32,6 +32,8 @@ export interface Witness {
   readonly by: Api
   /** The version that refuses the message or reads it otherwise. */
   readonly against: Api
+  /** The names and indices that lead to the part of the body that shows the difference. */
+  readonly focus: readonly (string | number)[]
   /** What that version does with the message: `refuses it: title is required`. */
   readonly reason: string
 }
@@ -51,7 +53,13 @@ export function createJudge(old: Api, next: Api): Judge {
   const before = pairOperations(old, next)
   const formerId = new Map([...before].map(([later, former]) => [later.id, former.id]))
   const known = new Map<Difference, Verdict>()
-  const sides: JudgedPair = { old, next, formerId }
+  const makers = new Map([old, next].map((api) => [api, new Map<Hidden, Maker>()]))
+  const makerOf = (api: Api, hidden: Hidden): Maker => {
+    const maker = makers.get(api)!.get(hidden) ?? createMaker(api, hidden)
+    makers.get(api)!.set(hidden, maker)
+    return maker
+  }
+  const sides: JudgedPair = { old, next, formerId, makerOf }
   return (difference) => {
     const verdict = known.get(difference) ?? judge(sides, difference)
     known.set(difference, verdict)
@@ -60,6 +68,8 @@ export function createJudge(old: Api, next: Api): Judge {
 }
 
 export interface JudgedPair {
+  /** Makes the values of a version's messages. */
+  readonly makerOf: (api: Api, hidden: Hidden) => Maker
   readonly old: Api
   readonly next: Api
   /** Ids of operations in the old version by their ids in the new one. */
@@ -73,7 +83,7 @@ function judge(pair: JudgedPair, difference: Difference): Verdict {
   }
   let isExhausted = false
   for (const way of waysOf(pair, difference)) {
-    const search = searchWay(way, difference)
+    const search = searchWay(pair, way, difference)
     if (search.witness) return { kind: 'proven', witness: search.witness }
     isExhausted ||= search.isExhausted
   }
@@ -167,33 +177,34 @@ interface Search {
 const RANDOM = 60
 
 /** Prefers a message that is refused to one that is read otherwise. */
-function searchWay(way: Way, difference: Difference): Search {
+function searchWay({ makerOf }: JudgedPair, way: Way, difference: Difference): Search {
   const { writer, reader, hidden } = way
-  const maker: Maker = { api: writer.api, hidden }
+  const maker = makerOf(writer.api, hidden)
   const message = fill(maker, writer.form)
   const target = routeOf(reader, hidden)
   const route = named(routeOf(writer, hidden), target)
   if (!message || !route) return { isExhausted: false }
   const own = route.at(-1)!.schema
-  const near = [...valuesOf(maker, own), ...(target ? valuesAt({ api: reader.api, hidden }, target) : [])]
-  const values = unique(near).toSorted((a, b) => sizeOf(a) - sizeOf(b))
+  const near = [...valuesOf(maker, own), ...(target ? valuesAt(makerOf(reader.api, hidden), target) : [])]
+  const values = bySize(unique(near))
   const leaves = route.at(-1)!.step?.kind === 'property' ? [ABSENT, ...values] : values
   const status = commonStatus(writer.form, reader.form)
   let accepted = 0
   let otherwise: Witness | undefined
   for (const leaf of chain(leaves, () => (otherwise ? [] : randomValues(maker, own, RANDOM)))) {
     const made = embed(maker, route, leaf)
-    const written = made && readValue(writer.api, writer.slot, made.value, writer)
+    const written = made && readValue(writer.api, writer.slot, made.value, writer, 1)
     if (!made || written!.faults.length > 0) continue
     accepted += 1
     const read = readValue(reader.api, reader.slot, made.value, writer)
+    const focus = focusOf(made.path, difference)
     const witness = (reason: string): Witness => ({
       message: { ...put(message, writer.slot, made.value), ...(status !== undefined && { status }) },
       by: writer.api,
       against: reader.api,
+      focus,
       reason,
     })
-    const focus = focusOf(made.path, difference)
     const refusal = refusalOf(read, focus)
     if (refusal !== undefined)
       return {
@@ -223,7 +234,12 @@ function* chain<Value>(first: readonly Value[], more: () => readonly Value[]): G
 }
 
 /** Orders values by their length as JSON. An empty text comes after a short one, which is easier to recognize. */
-const sizeOf = (value: unknown): number => JSON.stringify(value).replaceAll('""', '"aaaa"').length
+function bySize(values: readonly unknown[]): unknown[] {
+  const sized = values.map(
+    (value) => [JSON.stringify(value).replaceAll('""', '"aaaa"').length, value] as const,
+  )
+  return sized.toSorted(([a], [b]) => a - b).map(([, value]) => value)
+}
 
 /** Returns the path of the property that a difference is about; its pointer leads only to the object. */
 function focusOf(path: Path, { code, at }: Difference): Path {
