@@ -1,7 +1,7 @@
 /** Puts a value at the end of a route into the simplest value around it. */
 import type { Schema } from '../ir/model.ts'
-import { strings } from '../prove/scalars.ts'
-import type { Route, Step } from './route.ts'
+import { strings } from '../values/scalars.ts'
+import type { SchemaRoute, Step } from './route.ts'
 import { isObject, type Maker, NOTHING, samples, simplest, tagged } from './simplest.ts'
 
 /** A value with the names and indices that lead to its varied part. */
@@ -17,13 +17,13 @@ export const ABSENT: unique symbol = Symbol('absent')
  * Returns the simplest value of the route's first schema that has the given value at the end of the route, or undefined
  * if no value can be made around it.
  */
-export function embed(maker: Maker, route: Route, leaf: unknown): EmbeddedValue | undefined {
+export function embed(maker: Maker, route: SchemaRoute, leaf: unknown): EmbeddedValue | undefined {
   const [first, ...rest] = route
   const made = around(maker, first!.schema, rest, leaf)
   return made === undefined || made.value === NOTHING || made.value === ABSENT ? undefined : made
 }
 
-function around(maker: Maker, schema: Schema, rest: Route, leaf: unknown): EmbeddedValue | undefined {
+function around(maker: Maker, schema: Schema, rest: SchemaRoute, leaf: unknown): EmbeddedValue | undefined {
   const [next, ...after] = rest
   if (!next) return { value: leaf, path: [] }
   const inside = around(maker, next.schema, after, leaf)

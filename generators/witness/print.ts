@@ -1,5 +1,4 @@
 /** Prints a verdict: a request as a curl command, an answer or event as its content. */
-import { basename } from 'node:path'
 import { writeParameter } from '../client-runtime/parameters.ts'
 import type { PrintedVerdict, PrintedWitness } from '../diagnostics/verdict.ts'
 import { printCommand, quote } from '../emit/reference/curl.ts'
@@ -9,7 +8,8 @@ import { parameterRow } from '../emit/wire/parameters.ts'
 import { essenceOf } from '../ir/media-type.ts'
 import type { Api, ApiOperation, ApiParameter } from '../ir/model.ts'
 import type { WitnessMessage } from './message.ts'
-import type { Verdict, Witness } from './witness.ts'
+import type { Witness } from './proof.ts'
+import type { Verdict } from './witness.ts'
 
 /** Returns a verdict as data. */
 export function toPrinted(verdict: Verdict): PrintedVerdict {
@@ -39,7 +39,7 @@ function toWitness({ message, by, against, focus, reason }: Witness): PrintedWit
 
 /** Documents of the same version are told apart by their files. */
 function namesOf(a: Api, b: Api): [string, string] {
-  return a.version === b.version ? [basename(a.file), basename(b.file)] : [a.version, b.version]
+  return a.version === b.version ? [a.file, b.file] : [a.version, b.version]
 }
 
 /** Longest body that is shown whole. */

@@ -3,7 +3,6 @@ import { writeParameter } from '../client-runtime/parameters.ts'
 import { parameterEncoding, parameterRow, scalarTypes } from '../emit/wire/parameters.ts'
 import { FORMAT_CHECKS } from '../ir/formats.ts'
 import type { Api, ApiParameter } from '../ir/model.ts'
-import { propertyAt } from '../prove/validity.ts'
 import type { Parameter } from '../runtime/contract.ts'
 import { explain, issueOf } from '../runtime/explain.ts'
 import {
@@ -13,6 +12,7 @@ import {
   readQuery,
   readSegment,
 } from '../runtime/parameters.ts'
+import { propertyAt } from '../values/validity.ts'
 import type { Slot } from './message.ts'
 import type { Hidden } from './route.ts'
 

@@ -20,7 +20,7 @@ export interface Stop {
 }
 
 /** From the root to the schema, both included. */
-export type Route = readonly Stop[]
+export type SchemaRoute = readonly Stop[]
 
 /** Which properties a message never has. */
 export type Hidden = 'readOnly' | 'writeOnly'
@@ -34,7 +34,7 @@ interface Waiting extends Stop {
  *
  * @param hidden properties that the message does not have are not entered.
  */
-export function findRoute(api: Api, root: Schema, pointer: string, hidden: Hidden): Route | undefined {
+export function findRoute(api: Api, root: Schema, pointer: string, hidden: Hidden): SchemaRoute | undefined {
   const waiting: Waiting[] = [{ schema: root }]
   const entered = new Set<Schema>()
   for (const at of waiting) {
@@ -46,7 +46,7 @@ export function findRoute(api: Api, root: Schema, pointer: string, hidden: Hidde
   return undefined
 }
 
-function routeTo(last: Waiting): Route {
+function routeTo(last: Waiting): SchemaRoute {
   const stops: Stop[] = []
   for (let at: Waiting | undefined = last; at; at = at.from)
     stops.push({ schema: at.schema, ...(at.step && { step: at.step }) })

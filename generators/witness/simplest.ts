@@ -1,9 +1,9 @@
 /** Makes the simplest value of a schema: required properties only, short texts, numbers near zero. */
 import fc from 'fast-check'
 import type { Api, NumberSchema, Property, Schema, StringSchema, UnionSchema } from '../ir/model.ts'
-import { mismatch } from '../prove/closed-reading.ts'
-import { numbers, strings } from '../prove/scalars.ts'
 import { type ObjectShape, shapeOf } from '../translate/shape.ts'
+import { mismatch } from '../values/closed-reading.ts'
+import { numbers, strings } from '../values/scalars.ts'
 import type { Hidden } from './route.ts'
 
 /** The document that values are made for, and the properties that its messages never have. */

@@ -5,8 +5,8 @@
 import type { Difference, DifferenceCode } from '../diff/difference.ts'
 import type { ApiOperation } from '../ir/model.ts'
 import { type Form, fill, formsOf, leaveOut, put, slotsOf, type WitnessMessage } from './message.ts'
+import type { JudgedPair, Witness } from './proof.ts'
 import { type Maker, NOTHING, simplest } from './simplest.ts'
-import type { JudgedPair, Witness } from './witness.ts'
 
 /** Who sends the message that shows the difference, and what the other version does with it. */
 interface Statement {

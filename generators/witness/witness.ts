@@ -18,25 +18,13 @@ import {
   type Slot,
   schemaIn,
   slotsOf,
-  type WitnessMessage,
 } from './message.ts'
+import type { JudgedPair, Witness } from './proof.ts'
 import { declares, readValue, type ValueReading } from './read.ts'
-import { findRoute, type Hidden, type Route } from './route.ts'
+import { findRoute, type Hidden, type SchemaRoute } from './route.ts'
 import { createMaker, type Maker } from './simplest.ts'
 import { isStated, stateDifference } from './stated.ts'
-import { randomValues, unique, valuesOf } from './values.ts'
-
-export interface Witness {
-  readonly message: WitnessMessage
-  /** The version that accepts or sends the message. */
-  readonly by: Api
-  /** The version that refuses the message or reads it otherwise. */
-  readonly against: Api
-  /** The names and indices that lead to the part of the body that shows the difference. */
-  readonly focus: readonly (string | number)[]
-  /** What that version does with the message: `refuses it: title is required`. */
-  readonly reason: string
-}
+import { randomValues, unique, valuesOf } from './tries.ts'
 
 /**
  * `proven`: there is a witness. `disproven`: no message can show the difference, because every value was tried.
@@ -65,15 +53,6 @@ export function createJudge(old: Api, next: Api): Judge {
     known.set(difference, verdict)
     return verdict
   }
-}
-
-export interface JudgedPair {
-  /** Makes the values of a version's messages. */
-  readonly makerOf: (api: Api, hidden: Hidden) => Maker
-  readonly old: Api
-  readonly next: Api
-  /** Ids of operations in the old version by their ids in the new one. */
-  readonly formerId: ReadonlyMap<string, string>
 }
 
 function judge(pair: JudgedPair, difference: Difference): Verdict {
@@ -159,7 +138,7 @@ function waysIn(
   return all.length > 0 ? all : ways.filter((way) => leads(way) === 1)
 }
 
-function routeOf({ api, slot, pointer }: Side, hidden: Hidden): Route | undefined {
+function routeOf({ api, slot, pointer }: Side, hidden: Hidden): SchemaRoute | undefined {
   if (pointer === undefined) return undefined
   const holder = slot.kind === 'body' ? slot.content : slot.parameter
   // The difference is in how the whole value is written.
@@ -222,7 +201,7 @@ function searchWay({ makerOf }: JudgedPair, way: Way, difference: Difference): S
 }
 
 /** Returns values of the reader's schema, and the objects that hold them, because only one version may name the entry. */
-function valuesAt(maker: Maker, target: Route): unknown[] {
+function valuesAt(maker: Maker, target: SchemaRoute): unknown[] {
   const values = valuesOf(maker, target.at(-1)!.schema)
   const held = values.map((value) => embed(maker, target.slice(-2), value)?.value)
   return [...values, ...held.filter((value) => value !== undefined)]
@@ -268,7 +247,7 @@ const MEANINGS: ReadonlySet<DifferenceCode> = new Set([
 ])
 
 /** If a map's entry became a property, only the entry with its name shows the difference. */
-function named(route: Route | undefined, target: Route | undefined): Route | undefined {
+function named(route: SchemaRoute | undefined, target: SchemaRoute | undefined): SchemaRoute | undefined {
   const [last, theirs] = [route?.at(-1)?.step, target?.at(-1)?.step]
   if (!route || last?.kind !== 'entry' || theirs?.kind !== 'property') return route
   return [...route.slice(0, -1), { ...route.at(-1)!, step: { kind: 'entry', name: theirs.name } }]

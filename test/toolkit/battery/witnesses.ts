@@ -6,7 +6,8 @@ import { diffApis } from '../../../generators/diff/diff.ts'
 import { formatLocation } from '../../../generators/diff/difference.ts'
 import type { Api } from '../../../generators/ir/model.ts'
 import type { WitnessMessage } from '../../../generators/witness/message.ts'
-import { createJudge, type Witness } from '../../../generators/witness/witness.ts'
+import type { Witness } from '../../../generators/witness/proof.ts'
+import { createJudge } from '../../../generators/witness/witness.ts'
 import { PAIRS, type Pair, readApi } from './pairs.ts'
 
 export interface Judgment {

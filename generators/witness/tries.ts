@@ -4,9 +4,9 @@
  */
 import { lookUp } from '../ir/document.ts'
 import type { ArraySchema, NumberSchema, Schema, StringSchema } from '../ir/model.ts'
-import { arbitrariesOf } from '../prove/arbitrary.ts'
-import { strings } from '../prove/scalars.ts'
 import { type ObjectShape, shapeOf } from '../translate/shape.ts'
+import { arbitrariesOf } from '../values/arbitrary.ts'
+import { strings } from '../values/scalars.ts'
 import {
   isObject,
   type Maker,
