@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { SourceLocation } from '../diagnostics/place.ts'
 import type { Api, Property, Scalar, Schema } from '../ir/model.ts'
 import type { DeclaredLocation, DifferenceCode } from './difference.ts'
+import { unwrap } from './unwrap.ts'
 
 /** Directions as bits, so that one pass propagates both through the graph of components. */
 export const REQUEST = 1
@@ -194,7 +195,8 @@ export function shapeOf(api: Api, schema: Schema, depth: number): string {
   return shape
 }
 
-function makeShape(api: Api, schema: Schema, depth: number): string {
+function makeShape(api: Api, written: Schema, depth: number): string {
+  const schema = unwrap(written)
   if (schema.kind === 'ref') {
     const target = depth > 0 ? api.schemas.get(schema.name) : undefined
     const shape = target ? shapeOf(api, target, depth - 1) : `ref ${schema.name}`

@@ -17,6 +17,7 @@ import {
   targetOf,
   WIDENING,
 } from './position.ts'
+import { unwrap } from './unwrap.ts'
 
 /** Compares unions. A schema that is not a union counts as a union with one member. */
 export function compareUnions(position: ComparisonPosition, a: Schema, b: Schema, compare: Compare): void {
@@ -90,11 +91,13 @@ function mergeEnums(position: ComparisonPosition, old: readonly Schema[], next: 
 /** Returns the members of a union, with nested unions flattened. */
 function membersOf(schema: Schema): readonly Schema[] {
   if (schema.kind !== 'union') return [schema]
-  return schema.members.flatMap((member) =>
-    schema.mode === 'anyOf' && member.kind === 'union' && member.mode === 'anyOf' && !member.unheld
-      ? membersOf(member)
-      : [member],
-  )
+  return schema.members
+    .map(unwrap)
+    .flatMap((member) =>
+      schema.mode === 'anyOf' && member.kind === 'union' && member.mode === 'anyOf' && !member.unheld
+        ? membersOf(member)
+        : [member],
+    )
 }
 
 const isSameName = (position: ComparisonPosition, one: Schema, other: Schema): boolean =>
