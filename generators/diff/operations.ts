@@ -21,9 +21,16 @@ import { compareSchemas } from './schemas.ts'
 import { compareSerialization } from './serialization.ts'
 import { compareStability } from './stability.ts'
 
-/** Returns one root for each operation of either document. */
-export function compareOperations(old: Api, next: Api): Root[] {
-  const before = pairOperations(old, next)
+/**
+ * Returns one root for each operation of either document.
+ *
+ * @param before old operations by their counterparts.
+ */
+export function compareOperations(
+  old: Api,
+  next: Api,
+  before: ReadonlyMap<ApiOperation, ApiOperation>,
+): Root[] {
   const roots = next.operations.map((operation) => {
     const pair = { old, next, result: emptyResult() }
     const counterpart = before.get(operation)
@@ -40,28 +47,6 @@ export function compareOperations(old: Api, next: Api): Root[] {
   }
   return roots
 }
-
-/**
- * Matches operations by id. If the id no longer exists, or two operations swapped ids, matches by method and path.
- */
-function pairOperations(old: Api, next: Api): Map<ApiOperation, ApiOperation> {
-  const byId = new Map(old.operations.map((each) => [each.id, each]))
-  const byRoute = new Map(old.operations.map((each) => [routeOf(each), each]))
-  const newIds = new Set(next.operations.map((each) => each.id))
-  const newRoutes = new Set(next.operations.map(routeOf))
-  const pairs = new Map<ApiOperation, ApiOperation>()
-  for (const operation of next.operations) {
-    const same = byId.get(operation.id)
-    const there = byRoute.get(routeOf(operation))
-    const swapped = there && same && there !== same && newRoutes.has(routeOf(same)) && newIds.has(there.id)
-    if (swapped) pairs.set(operation, there)
-    else if (same) pairs.set(operation, same)
-    else if (there && !newIds.has(there.id)) pairs.set(operation, there)
-  }
-  return pairs
-}
-
-const routeOf = ({ method, path }: ApiOperation): string => `${method} ${shapeOfPath(path)}`
 
 function lonely(pair: DocumentPair, operation: ApiOperation, side: 'old' | 'new'): void {
   const position = operationPosition(pair, operation)

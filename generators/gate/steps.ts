@@ -1,5 +1,5 @@
 /** Finds the differences between adjacent versions and the changes that account for them. */
-import { alignApi, isNaming } from '../change/align.ts'
+import { alignApi, isNaming, servedIds } from '../change/align.ts'
 import type { Lens } from '../change/change.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
 import { diffApis } from '../diff/diff.ts'
@@ -49,7 +49,7 @@ function differencesBetween(old: Api, next: Api, changes: readonly LoadedChange[
     explained.push(...left.filter((each) => own.some((lens) => claims(lens, each))))
     aligned = alignApi(aligned, own)
     const told = new Set(explained.map(keyOf))
-    left = diffApis(aligned, next).filter((each) => !told.has(keyOf(each)))
+    left = diffApis(aligned, next, servedIds(naming)).filter((each) => !told.has(keyOf(each)))
   }
   return { explained, left }
 }

@@ -21,6 +21,19 @@ const STRING = '{ type: string }'
 const NUMBER = '{ type: integer }'
 const ERROR = (status: string, schema: string): string => `'${status}': { description: e, ${json(schema)} }`
 
+/** GET operations: each id with its path, and its answer if it is not a word. */
+const gets = (...routes: readonly (readonly [string, string, string?])[]): string =>
+  `paths: { ${routes
+    .map(([id, path, schema = STRING]) => {
+      const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+      const own = names.map((name) => `{ name: ${name}, in: path, required: true, schema: ${STRING} }`)
+      return `"${path}": { get: { operationId: ${id}, parameters: [${own.join(', ')}], responses: { '200': { description: ok, ${json(schema)} } } } }`
+    })
+    .join(', ')} }`
+const OVERLOADED = gets(['one', '/a/{x}'], ['two', '/a/{y}'])
+const QUERIED = gets(['one', '/a?kind=1'], ['two', '/a?kind=2'], ['three', '/a#f'])
+const NUMBERED = gets(['get', '/a'], ['get_1', '/b'], ['get_2', '/c'])
+
 const ROUTES: readonly OperationRow[] = [
   ['an operation', 'paths: {}', op(OK), 'a', 'b'],
   ['another id', op(OK), op(OK).replace('sendA', 'postA'), 'a', 'a'],
@@ -42,6 +55,29 @@ const ROUTES: readonly OperationRow[] = [
     'a',
     'b',
   ],
+  [
+    'ids that one more route has renumbered',
+    NUMBERED,
+    gets(['get', '/0'], ['get_1', '/a'], ['get_2', '/b'], ['get_3', '/c']),
+    'a',
+    'b',
+  ],
+  [
+    'an answer of a route whose id is renumbered',
+    NUMBERED,
+    gets(['get', '/0'], ['get_1', '/a'], ['get_2', '/b', NUMBER], ['get_3', '/c']),
+    'b',
+    'b',
+  ],
+  ['paths that differ only in names, with themselves', OVERLOADED, OVERLOADED, '-', '-'],
+  [
+    'paths that differ only in names, under other names',
+    OVERLOADED,
+    gets(['one', '/a/{u}'], ['two', '/a/{v}']),
+    'a',
+    'a',
+  ],
+  ['paths with a query or a fragment, with themselves', QUERIED, QUERIED, '-', '-'],
 ]
 
 const PARAMETERS: readonly OperationRow[] = [
