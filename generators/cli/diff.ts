@@ -65,24 +65,24 @@ async function diffPair(
 ): Promise<CommandOutcome> {
   const { config, report } = run
   run.terminal.status?.(`reading ${files.join(' and ')}`)
-  const [old, next] = await readDocuments(run, files)
+  const [old, next] = withNames(await readDocuments(run, files))
   const [{ loadChanges }, { claimDifferences }] = await Promise.all([
     import('../change/load-changes.ts'),
     import('../gate/steps.ts'),
   ])
-  const changes = await loadChanges(config.versions, versionsBetween(config, files, next!), report)
+  const changes = await loadChanges(config.versions, versionsBetween(config, files, next), report)
   report.finish()
-  const claimed = claimDifferences(old!, next!, changes)
+  const claimed = claimDifferences(old, next, changes)
   const paint: DiagnosticPaint = markdown ? (_, text) => text : painterOf(run.terminal)
   const groups = groupDifferences(claimed)
   const print = markdown ? printMarkdown : printText
   const isOpen = ({ difference, by }: AccountedDifference) =>
     difference.class === 'breaking' && by.length === 0
   return {
-    lines: print(old!, next!, claimed, groups, paint),
+    lines: print(old, next, claimed, groups, paint),
     data: {
-      old: { version: old!.version, file: old!.file },
-      new: { version: next!.version, file: next!.file },
+      old: { version: old.version, file: old.file },
+      new: { version: next.version, file: next.file },
       differences: claimed.map(({ difference, by }) => ({
         ...difference,
         location: formatLocation(difference.at),
@@ -94,16 +94,30 @@ async function diffPair(
 }
 
 /** Reads two documents without linting them, because lint findings are not differences. */
-async function readDocuments({ config, report }: CommandRun, files: readonly string[]): Promise<Api[]> {
+async function readDocuments(
+  { config, report }: CommandRun,
+  files: readonly [string, string],
+): Promise<[Api, Api]> {
   const [{ loadDocument }, { buildApi }] = await Promise.all([
     import('../document/load.ts'),
     import('../ir/build.ts'),
   ])
   const documents = files.flatMap((file) => loadDocument(file, report, config) ?? [])
   report.finish()
-  const apis = documents.map((document) => buildApi(document, report, config.strict))
+  const [old, next] = documents.map((document) => buildApi(document, report, config.strict))
   report.finish()
-  return apis
+  return [old!, next!]
+}
+
+/** Names versions after their files if both documents have the same `info.version`. */
+function withNames([old, next]: readonly [Api, Api]): [Api, Api] {
+  if (old.version !== next.version) return [old, next]
+  const [a, b] = [stem(old.file), stem(next.file)]
+  const [before, after] = a === b ? ['old', 'new'] : [a, b]
+  return [
+    { ...old, version: before },
+    { ...next, version: after },
+  ]
 }
 
 const stem = (file: string): string => basename(file, extname(file))
@@ -122,9 +136,8 @@ function documentOf(config: Config, name: string): string {
 /** Returns the versions whose changes lead from one document to the other. */
 function versionsBetween(config: Config, [a, b]: readonly [string, string], next: Api): string[] {
   const [from, to] = [config.documents.indexOf(a), config.documents.indexOf(b)]
-  if (from < 0 || to < 0 || to <= from) return [next.version]
-  return config.documents
-    .slice(from + 1, to)
-    .map(stem)
-    .concat(next.version)
+  // A family whose `info.version` values are not unique is named after its files.
+  const last = [...new Set([next.version, stem(b)])]
+  if (from < 0 || to < 0 || to <= from) return last
+  return [...config.documents.slice(from + 1, to).map(stem), ...last]
 }

@@ -191,6 +191,20 @@ describe('diff', () => {
     expect(out).toContain('breaking property-removed Parcel.weight_grams')
   })
 
+  test('documents with one `info.version` are named after their files', async () => {
+    for (const name of [OLD, NEW])
+      writeFileSync(file(name), readFileSync(file(name), 'utf8').replace(/version: [\d-]+/, "version: '1'"))
+    accept('property-removed')
+    const told = JSON.parse((await run('diff', '2030-01-01', '2030-06-01', '--json')).out)
+    expect(told).toMatchObject({ old: { version: '2030-01-01' }, new: { version: '2030-06-01' } })
+    expect(told.differences.map(({ claimedBy }: { claimedBy: object[] }) => claimedBy.length)).toContain(1)
+    cpSync(file(NEW), file('2030-06-01.yaml'))
+    expect(JSON.parse((await run('diff', file(NEW), file('2030-06-01.yaml'), '--json')).out)).toMatchObject({
+      old: { version: 'old' },
+      new: { version: 'new' },
+    })
+  })
+
   test('nothing to say is fine', async () => {
     expect(await run('diff', file(OLD), file(OLD))).toMatchObject({ code: 0, error: '' })
   })
