@@ -13,6 +13,9 @@ export type SchemaRow = readonly [string, string, string, Verdict, Verdict, ('3.
 const A = '{ $ref: "#/components/schemas/A" }'
 const B = '{ $ref: "#/components/schemas/B" }'
 const C = '{ $ref: "#/components/schemas/C" }'
+/** Objects that a value can be together. */
+const N = '{ type: object, properties: { n: { type: integer } } }'
+const M = '{ type: object, properties: { m: { type: string } } }'
 
 /** What the references lead to. `L` is a list of words. */
 export const COMPONENTS =
@@ -463,7 +466,51 @@ const COMPOSED: readonly SchemaRow[] = [
     LESS,
     MORE,
   ],
-  ['exactly one', `{ anyOf: [${A}, ${B}] }`, `{ oneOf: [${A}, ${B}] }`, LESS, MORE],
+  ['exactly one', `{ anyOf: [${N}, ${M}] }`, `{ oneOf: [${N}, ${M}] }`, LESS, MORE],
+  [
+    'exactly one of what a required word tells apart',
+    `{ anyOf: [${A}, ${B}] }`,
+    `{ oneOf: [${A}, ${B}] }`,
+    SAME,
+    SAME,
+  ],
+  ['an object, or exactly one of it and another', N, `{ oneOf: [${N}, ${M}] }`, OTHER, OTHER],
+  [
+    'numbers beside whole ones',
+    object('p: { oneOf: [{ type: integer }] }'),
+    object('p: { oneOf: [{ type: integer }, { type: number }] }'),
+    OTHER,
+    OTHER,
+  ],
+  [
+    'numbers beside whole ones and words',
+    '{ oneOf: [{ type: integer }, { type: string }] }',
+    '{ oneOf: [{ type: integer }, { type: string }, { type: number }] }',
+    OTHER,
+    OTHER,
+  ],
+  [
+    'numbers beside whole ones, in any of them',
+    '{ anyOf: [{ type: integer }, { type: string }] }',
+    '{ anyOf: [{ type: integer }, { type: string }, { type: number }] }',
+    MORE,
+    LESS,
+  ],
+  ['a member that a required word tells apart', `{ oneOf: [${A}] }`, `{ oneOf: [${A}, ${B}] }`, MORE, LESS],
+  [
+    'a format less, beside another',
+    '{ oneOf: [{ type: string, format: date }, { type: string, format: uuid }] }',
+    '{ oneOf: [{ type: string }, { type: string, format: uuid }] }',
+    OTHER,
+    OTHER,
+  ],
+  [
+    'lists that are never empty',
+    '{ oneOf: [{ type: array, items: { type: string }, minItems: 1 }] }',
+    '{ oneOf: [{ type: array, items: { type: string }, minItems: 1 }, { type: array, items: { type: integer }, minItems: 1 }] }',
+    MORE,
+    LESS,
+  ],
   [
     'exactly one of what excludes another',
     '{ anyOf: [{ type: string }, { type: integer }] }',
