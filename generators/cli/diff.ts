@@ -83,7 +83,7 @@ async function diffPair(
   for (const finding of findings) report.add(finding)
   const isRead = ({ pointer }: SourceLocation) =>
     !missing.some((part) => pointer === part || pointer.startsWith(`${part}/`))
-  const claimed = claimDifferences(old, next, changes).filter(({ difference }) =>
+  const claimed = claimDifferences(old, next, changes, isTranslated(config, files)).filter(({ difference }) =>
     [difference.old, difference.new].every((place) => !place || isRead(place)),
   )
   const paint: DiagnosticPaint = markdown ? (_, text) => text : painterOf(run.terminal)
@@ -167,6 +167,10 @@ function withNames([old, next]: readonly [Api, Api]): [Api, Api] {
     { ...next, version: after },
   ]
 }
+
+/** A family with changes serves all its versions. Other documents replace each other. */
+const isTranslated = ({ versions, documents }: Config, files: readonly string[]): boolean =>
+  versions !== undefined && files.every((file) => documents.includes(file))
 
 const stem = (file: string): string => basename(file, extname(file))
 

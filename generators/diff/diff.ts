@@ -12,15 +12,28 @@ import { findAll, type Located } from './pairs.ts'
 import { REQUEST, RESPONSE } from './position.ts'
 import { propose } from './proposals.ts'
 import { compareSchemes } from './requirements.ts'
+import { compareDocumentServers } from './servers.ts'
 import { stabilityOf } from './stability.ts'
+
+export interface ComparisonOptions {
+  /** Ids that lenses give to old operations. */
+  readonly served?: ReadonlySet<string>
+  /**
+   * Whether the service translates between the versions and serves the routes of both. Otherwise, the new document
+   * replaces the old one: a path that changed is gone, and values are compared as they are sent.
+   */
+  readonly translated?: boolean
+}
 
 /**
  * Returns differences in operations first, then in events, then in the components that they use, each in the order
  * of the new document.
- *
- * @param served ids that lenses give to old operations.
  */
-export function diffApis(old: Api, next: Api, served?: ReadonlySet<string>): readonly Difference[] {
+export function diffApis(
+  old: Api,
+  next: Api,
+  { served, translated = true }: ComparisonOptions = {},
+): readonly Difference[] {
   const counterparts = pairOperations(old, next, served)
   const holders = new Map([
     ...old.operations.map((each) => [each.id, each] as const),
@@ -28,7 +41,8 @@ export function diffApis(old: Api, next: Api, served?: ReadonlySet<string>): rea
   ])
   const roots = [
     compareSchemes(old, next),
-    ...compareOperations(old, next, counterparts),
+    compareDocumentServers(old, next, translated),
+    ...compareOperations(old, next, counterparts, translated),
     ...compareEvents(old, next),
   ]
   const located = unite(findAll(old, next, roots))

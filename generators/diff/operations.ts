@@ -11,14 +11,16 @@ import {
   type DocumentPair,
   emptyResult,
   found,
+  type OperationPair,
   places,
   positionAt,
   REQUEST,
   subjectOf,
 } from './position.ts'
 import { compareRequirements, compareSecurity } from './requirements.ts'
-import { compareSchemas } from './schemas.ts'
-import { compareSerialization } from './serialization.ts'
+import { compareSchemas, describe } from './schemas.ts'
+import { asReadBy, compareSerialization } from './serialization.ts'
+import { compareOperationServers } from './servers.ts'
 import { compareStability } from './stability.ts'
 
 /**
@@ -30,9 +32,10 @@ export function compareOperations(
   old: Api,
   next: Api,
   before: ReadonlyMap<ApiOperation, ApiOperation>,
+  translated: boolean,
 ): Root[] {
   const roots = next.operations.map((operation) => {
-    const pair = { old, next, result: emptyResult() }
+    const pair = { old, next, result: emptyResult(), translated }
     const counterpart = before.get(operation)
     if (counterpart) compareOperation(pair, counterpart, operation)
     else lonely(pair, operation, 'new')
@@ -41,7 +44,7 @@ export function compareOperations(
   const kept = new Set(before.values())
   for (const operation of old.operations) {
     if (kept.has(operation)) continue
-    const pair = { old, next, result: emptyResult() }
+    const pair = { old, next, result: emptyResult(), translated }
     lonely(pair, operation, 'old')
     roots.push({ use: operation.id, result: pair.result })
   }
@@ -75,14 +78,15 @@ const operationPosition = (
   mask: number = REQUEST,
 ): ComparisonPosition => positionAt(pair, mask, () => ({ kind: 'operation', operation: id }))
 
-function compareOperation(pair: DocumentPair, a: ApiOperation, b: ApiOperation): void {
+function compareOperation(pair: OperationPair, a: ApiOperation, b: ApiOperation): void {
   const position = operationPosition(pair, b)
   if (a.id !== b.id) found(position, 'operation-renamed', 0, `was ${a.id}`, places(a, b))
-  // Every version has its own routes, so an old caller still finds the operation at its old path.
+  // If the service translates, every version has its own routes, so callers still find the operation at its old path.
+  const moved = pair.translated ? 0 : REQUEST
   if (shapeOfPath(a.path) !== shapeOfPath(b.path))
-    found(position, 'path-changed', 0, `is now ${b.path}; it was ${a.path}`, places(a, b))
+    found(position, 'path-changed', moved, `is now ${b.path}; it was ${a.path}`, places(a, b))
   if (a.method !== b.method)
-    found(position, 'method-changed', 0, `is now ${b.method}; it was ${a.method}`, places(a, b))
+    found(position, 'method-changed', moved, `is now ${b.method}; it was ${a.method}`, places(a, b))
   if (!a.deprecated && b.deprecated) found(position, 'deprecated', 0, 'is deprecated', places(a, b))
   compareStability(
     position,
@@ -91,6 +95,7 @@ function compareOperation(pair: DocumentPair, a: ApiOperation, b: ApiOperation):
     REQUEST,
     places(a, b),
   )
+  compareOperationServers(pair, a, b)
   compareParameters(pair, a, b)
   compareBodies(pair, a, b)
   compareResponses(pair, a, b)
@@ -103,7 +108,7 @@ function compareOperation(pair: DocumentPair, a: ApiOperation, b: ApiOperation):
 const keyOf = (parameter: ApiParameter): string =>
   `${parameter.in} ${parameter.in === 'header' ? parameter.name.toLowerCase() : parameter.name}`
 
-function compareParameters(pair: DocumentPair, a: ApiOperation, b: ApiOperation): void {
+function compareParameters(pair: OperationPair, a: ApiOperation, b: ApiOperation): void {
   const left = new Map(b.parameters.map((each) => [keyOf(each), each]))
   const renames = renamedPlaceholders(a.path, b.path)
   for (const old of a.parameters) {
@@ -145,7 +150,7 @@ function parameterRemoved(position: ComparisonPosition, b: ApiOperation, old: Ap
 }
 
 function compareParameter(
-  pair: DocumentPair,
+  pair: OperationPair,
   operation: ApiOperation,
   a: ApiParameter,
   b: ApiParameter,
@@ -164,8 +169,11 @@ function compareParameter(
     const said = is === undefined ? 'no longer compares by equality' : `now compares by ${String(is)}`
     found(position, 'filter-changed', is === undefined ? REQUEST : 0, said, lines)
   }
-  compareSerialization(position, a, b, REQUEST)
-  compareSchemas(position, a.schema, b.schema)
+  const read = pair.translated ? a : asReadBy(position, a, b)
+  if (read !== a)
+    found(position, 'type-widened', 0, `is now ${describe(b.schema)}; it was ${describe(a.schema)}`, lines)
+  compareSerialization(position, read, b, REQUEST)
+  compareSchemas(position, read.schema, b.schema)
 }
 
 function compareBodies(pair: DocumentPair, a: ApiOperation, b: ApiOperation): void {

@@ -89,6 +89,11 @@ export interface DocumentPair {
   readonly result: ComparisonResult
 }
 
+/** Also whether the service translates between the versions and serves the routes of both; otherwise, the new document replaces the old one. */
+export interface OperationPair extends DocumentPair {
+  readonly translated: boolean
+}
+
 /** Returns a position outside any component, with an empty path. */
 export function positionAt(
   pair: DocumentPair,

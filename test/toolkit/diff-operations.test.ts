@@ -30,6 +30,18 @@ const ROWS: readonly Row[] = [
   ['an operation went', get(OK), 'paths: {}', ['breaking operation-removed getA']],
   ['another id', get(OK), get(OK).replace('getA', 'readA'), ['additive operation-renamed readA']],
   ['another path', get(OK), get(OK, '/b'), ['additive path-changed getA']],
+  [
+    'another base path',
+    `servers: [{ url: /v1 }]\n${get(OK)}`,
+    `servers: [{ url: /v2 }]\n${get(OK)}`,
+    ['additive server-removed servers', 'additive server-added servers'],
+  ],
+  [
+    'a server of its own',
+    get(`${OK}, servers: [{ url: /a }]`),
+    get(`${OK}, servers: [{ url: /b }]`),
+    ['additive server-removed getA servers', 'additive server-added getA servers'],
+  ],
   ['another method', get(OK), get(OK).replace('get:', 'put:'), ['additive method-changed getA']],
   ['an operation is deprecated', get(OK), get(`deprecated: true, ${OK}`), ['additive deprecated getA']],
   [

@@ -535,6 +535,147 @@ const NAMES: readonly OperationRow[] = [
   ],
 ]
 
+const server = (urls: string, more = ''): string => `servers: [${urls}]\n${at('/a', `${OK}${more}`)}`
+const url = (text: string): string => `{ url: "${text}" }`
+const valued = (schema: string): string => parameter(`in: query, schema: ${schema}`)
+const inHeader = (schema: string): string => parameter(`in: header, schema: ${schema}`)
+
+/** Edits where the service does not translate: the new document replaces the old one. */
+export const PLAIN_ROWS: readonly OperationRow[] = [
+  ['another path', op(OK), at('/b', OK), 'b', 'b'],
+  ['another method', op(OK), at('/a', OK, 'put'), 'b', 'b'],
+  ['a path of other names', gets(['one', '/a/{x}']), gets(['one', '/a/{y}']), 'a', 'a'],
+  ['another base path', server(url('https://a.test/v1')), server(url('https://a.test/v2')), 'b', 'b'],
+  [
+    'a server more',
+    server(url('https://a.test')),
+    server(`${url('https://a.test')}, ${url('https://b.test')}`),
+    'a',
+    'b',
+  ],
+  [
+    'a slash at the end of a server',
+    server(url('https://a.test/v1')),
+    server(url('https://A.test/v1/')),
+    '-',
+    '-',
+  ],
+  [
+    'prose of a server',
+    server(url('https://a.test')),
+    server('{ url: "https://a.test", description: d }'),
+    '-',
+    '-',
+  ],
+  ['the first server', op(OK), server(url('https://a.test')), 'a', 'b'],
+  [
+    'a value of a variable of a server',
+    server('{ url: "https://{r}.test", variables: { r: { default: eu, enum: [eu] } } }'),
+    server('{ url: "https://{r}.test", variables: { r: { default: eu, enum: [eu, us] } } }'),
+    'a',
+    'b',
+  ],
+  [
+    'a variable of a server by another name',
+    server('{ url: "https://{r}.test", variables: { r: { default: eu } } }'),
+    server('{ url: "https://{s}.test", variables: { s: { default: us } } }'),
+    '-',
+    '-',
+  ],
+  [
+    'values of a variable as servers',
+    server('{ url: "https://{r}.test", variables: { r: { default: eu, enum: [eu, us] } } }'),
+    server(`${url('https://us.test')}, ${url('https://eu.test')}`),
+    '-',
+    '-',
+  ],
+  [
+    'a server of an operation',
+    server(url('https://a.test')),
+    server(url('https://a.test'), `, servers: [${url('https://b.test')}]`),
+    'b',
+    'b',
+  ],
+  [
+    'a server of an operation, as that of the document',
+    server(url('https://a.test')),
+    server(url('https://a.test'), `, servers: [${url('https://a.test')}]`),
+    '-',
+    '-',
+  ],
+  [
+    'a server of a path',
+    `paths: { /a: { servers: [${url('https://a.test')}], get: { ${OK} } } }`,
+    `paths: { /a: { servers: [${url('https://b.test')}], get: { ${OK} } } }`,
+    'b',
+    'b',
+  ],
+  ['a list of a word', valued(STRING), valued('{ type: array, items: { type: string } }'), 'a', 'b'],
+  [
+    'a list with commas of a word',
+    valued(STRING),
+    parameter('in: query, explode: false, schema: { type: array, items: { type: string } }'),
+    'a',
+    'b',
+  ],
+  [
+    'a list of a word, in a header',
+    inHeader(STRING),
+    inHeader('{ type: array, items: { type: string } }'),
+    'a',
+    'b',
+  ],
+  [
+    'a list of a word that is not separated by commas',
+    valued(STRING),
+    parameter(
+      'in: query, style: pipeDelimited, explode: false, schema: { type: array, items: { type: string } }',
+    ),
+    'b',
+    'b',
+  ],
+  [
+    'a list of narrower words',
+    valued(STRING),
+    valued('{ type: array, items: { type: string, maxLength: 3 } }'),
+    'b',
+    'b',
+  ],
+  [
+    'a list of two words at least',
+    valued(STRING),
+    valued('{ type: array, minItems: 2, items: { type: string } }'),
+    'b',
+    'b',
+  ],
+  [
+    'a list of a number, as text',
+    valued(NUMBER),
+    valued('{ type: array, items: { type: string } }'),
+    'a',
+    'b',
+  ],
+  ['text of a number', valued(NUMBER), valued(STRING), 'a', 'b'],
+  ['text of yes and no', valued('{ type: boolean }'), valued(STRING), 'a', 'b'],
+  ['text of a number, in a header', inHeader(NUMBER), inHeader(STRING), 'a', 'b'],
+  [
+    'texts of numbers',
+    valued('{ type: array, items: { type: integer } }'),
+    valued('{ type: array, items: { type: string } }'),
+    'a',
+    'b',
+  ],
+  [
+    'text of a number, by a pattern',
+    valued(NUMBER),
+    valued('{ type: string, pattern: "^[a-z]*$" }'),
+    'b',
+    'b',
+  ],
+  ['text of a number, as a date', valued(NUMBER), valued('{ type: string, format: date }'), 'b', 'b'],
+  ['text of a number, in a body', body(json(NUMBER)), body(json(STRING)), 'b', 'b'],
+]
+
 export const OPERATION_ROWS: readonly OperationRow[] = [
   ...ROUTES,
   ...PARAMETERS,
