@@ -159,12 +159,10 @@ const REPEATED = 'operation-id-repeated'
 
 /** Names versions after their files if both documents have the same `info.version`. */
 function withNames([old, next]: readonly [Api, Api]): [Api, Api] {
-  if (old.version !== next.version) return [old, next]
-  const [a, b] = [stem(old.file), stem(next.file)]
-  const [before, after] = a === b ? ['old', 'new'] : [a, b]
+  if (old.version !== next.version || stem(old.file) === stem(next.file)) return [old, next]
   return [
-    { ...old, version: before },
-    { ...next, version: after },
+    { ...old, version: stem(old.file) },
+    { ...next, version: stem(next.file) },
   ]
 }
 

@@ -156,11 +156,11 @@ export interface ShapeFault extends DocumentFault {
   /** Whether the rest of the document keeps its meaning without the member. */
   readonly untidy: boolean
   /** The smallest part that can be left out with the fault. */
-  readonly part: DocumentPart
+  readonly part: ShapePart
 }
 
 /** A schema, a list of parameters, an operation or another part that a document can be read without. */
-export interface DocumentPart {
+export interface ShapePart {
   readonly pointer: string
   /** What its faulty members belong to. `members`: the schema that holds a list of schemas. */
   readonly kind: 'part' | 'list' | 'schema' | 'members'
@@ -172,10 +172,10 @@ export interface DocumentPart {
 function partOf(
   rule: ShapeRule,
   pointer: string,
-  holder: DocumentPart,
+  holder: ShapePart,
   parent: object,
   name: string,
-): DocumentPart {
+): ShapePart {
   const value: unknown = Reflect.get(parent, name)
   if (rule === 'Schema')
     return holder.kind === 'members'
@@ -204,7 +204,7 @@ export function checkShape(document: object): DocumentShape {
   const faults: ShapeFault[] = []
   const references: WrittenReference[] = []
   const known = new Map<object, Set<ShapeRule>>()
-  const wrong = (pointer: string, value: unknown, wanted: string, part: DocumentPart, untidy = false) => {
+  const wrong = (pointer: string, value: unknown, wanted: string, part: ShapePart, untidy = false) => {
     const name = pointer.slice(pointer.lastIndexOf('/') + 1)
     faults.push({ pointer, message: `\`${name}\` is ${nameOf(value)}, not ${wanted}`, untidy, part })
   }
@@ -212,7 +212,7 @@ export function checkShape(document: object): DocumentShape {
     value: object,
     pointer: string,
     rule: ShapeRule,
-    holder: DocumentPart,
+    holder: ShapePart,
     besides: object = {},
   ): void => {
     for (const [name, each] of Object.entries(value)) {
@@ -223,7 +223,7 @@ export function checkShape(document: object): DocumentShape {
       if (!check(each, at, rule, part)) wrong(at, each, WORDS[rule] ?? 'what is expected here', holder)
     }
   }
-  const check = (value: unknown, pointer: string, rule: ShapeRule, part: DocumentPart): boolean => {
+  const check = (value: unknown, pointer: string, rule: ShapeRule, part: ShapePart): boolean => {
     if (Object.hasOwn(LEAVES, rule)) return LEAVES[rule as keyof typeof LEAVES](value)
     if (rule.endsWith('[]') || rule.endsWith('{}')) {
       const list = rule.endsWith('[]')
