@@ -3,7 +3,7 @@
  * for a difference. Findings show the lines of both documents, the file to write, and a draft of it.
  */
 import { dirname, join, relative } from 'node:path'
-import { alignApi } from '../change/align.ts'
+import { alignApi, servedIds } from '../change/align.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { Diagnostic } from '../diagnostics/diagnostic.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
@@ -39,13 +39,8 @@ export function checkSteps(steps: readonly VersionPair[], folders: Folders): Dia
  */
 function checkStep({ old, next, changes, claimed }: VersionPair, folders: Folders): Diagnostic[] {
   const breaking = claimed.filter(({ difference }) => difference.class === 'breaking')
-  const judge = createJudge(
-    alignApi(
-      old,
-      changes.flatMap(({ lenses }) => lenses),
-    ),
-    next,
-  )
+  const lenses = changes.flatMap((change) => change.lenses)
+  const judge = createJudge(alignApi(old, lenses), next, servedIds(lenses))
   const orphans = breaking.filter(({ by }) => by.length === 0).map(({ difference }) => difference)
   const isDisproven = (difference: Difference) => judge(difference).kind === 'disproven'
   const open = orphans.filter((difference) => !isDisproven(difference))

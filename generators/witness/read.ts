@@ -1,4 +1,5 @@
 /** Reads one part of a message as a version does: it decodes parameters, and validates with the version's document. */
+import { ClientError } from '../client-runtime/errors.ts'
 import { writeParameter } from '../client-runtime/parameters.ts'
 import { parameterEncoding, parameterRow, scalarTypes } from '../emit/wire/parameters.ts'
 import { FORMAT_CHECKS } from '../ir/formats.ts'
@@ -38,14 +39,17 @@ export function readValue(
   if (slot.kind === 'body') return validate(api, slot.content.schema.place.pointer, value, limit)
   const { parameter } = slot
   if (writer.slot.kind !== 'parameter') return validate(api, parameter.schema.place.pointer, value, limit)
-  const text = writeParameter(parameterRow(writer.api, writer.slot.parameter), value)
-  if (text === undefined) return { faults: [{ path: [], issue: 'cannot be sent' }], value }
   let read: unknown
   try {
+    const text = writeParameter(parameterRow(writer.api, writer.slot.parameter), value)
+    if (text === undefined) return { faults: [{ path: [], issue: 'cannot be sent' }], value }
     read = decode(contractOf(api, parameter), parameter, text)
   } catch (error) {
-    if (!(error instanceof ParameterError)) throw error
-    return { faults: [{ path: [], issue: error.issue }], value }
+    if (!(error instanceof ParameterError || error instanceof ClientError)) throw error
+    return {
+      faults: [{ path: [], issue: error instanceof ClientError ? error.message : error.issue }],
+      value,
+    }
   }
   return validate(api, parameter.schema.place.pointer, read, limit)
 }

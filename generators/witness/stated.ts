@@ -79,6 +79,9 @@ const nameIn = ({ at }: Difference): string =>
 
 const STATEMENTS: Readonly<Partial<Record<DifferenceCode, Statement>>> = {
   'operation-removed': { by: 'old', make: base, reason: () => 'has no such operation' },
+  'path-changed': { by: 'old', make: base, reason: () => 'has no such operation' },
+  'method-changed': { by: 'old', make: base, reason: () => 'has no such operation' },
+  'server-removed': { by: 'old', make: base, reason: said },
   'parameter-added-required': {
     by: 'old',
     make: base,
@@ -142,7 +145,8 @@ export function stateDifference(pair: JudgedPair, difference: Difference): Witne
   const [by, against] = statement.by === 'old' ? [pair.old, pair.next] : [pair.next, pair.old]
   const direction = difference.breaks[0]!
   for (const use of usesOf(pair, difference)) {
-    const id = statement.by === 'old' ? (pair.formerId.get(use) ?? use) : use
+    const isFormer = statement.by === 'old' && difference.code !== 'operation-removed'
+    const id = isFormer ? (pair.formerId.get(use) ?? use) : use
     for (const form of formsOf(by, id, direction).filter((each) => isAt(each, difference))) {
       const maker = pair.makerOf(by, direction === 'request' ? 'readOnly' : 'writeOnly')
       const message = statement.make({ maker, form, difference })
@@ -152,8 +156,9 @@ export function stateDifference(pair: JudgedPair, difference: Difference): Witne
   return undefined
 }
 
-/** A change of a security scheme has no use of its own: every operation that requires the scheme shows it. */
+/** A change of a server or a security scheme has no use of its own: the operations that use it show it. */
 function usesOf({ old }: JudgedPair, { at, uses }: Difference): readonly string[] {
+  if (at.kind === 'servers' && uses.length === 0) return old.operations.map(({ id }) => id)
   if (at.kind !== 'security-scheme') return uses
   const needs = ({ security }: ApiOperation) => security.some((each) => Object.hasOwn(each, at.name))
   return old.operations.filter(needs).map(({ id }) => id)

@@ -105,7 +105,7 @@ function textsOf(schema: StringSchema, own: unknown): string[] {
   const sample = String(own)
   const resized = lengths.map((length) => sample.padEnd(length, sample.at(-1) ?? 'a').slice(0, length))
   const made = schema.pattern === undefined && schema.format === undefined ? [] : samples(strings(schema), 40)
-  return [sample, '', 'a', ...resized, ...lengths.map((length) => 'a'.repeat(length)), ...made]
+  return [sample, '', 'a', 'a\na', ...resized, ...lengths.map((length) => 'a'.repeat(length)), ...made]
 }
 
 function numbersOf({

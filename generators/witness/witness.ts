@@ -2,8 +2,9 @@
  * Proves a breaking difference by a witness: a request, an answer or an event that one version accepts and the other
  * refuses or reads otherwise. Both versions' validators check it.
  */
+
+import { pairOperations } from '../change/align.ts'
 import type { Difference, DifferenceCode, MessageDirection } from '../diff/difference.ts'
-import { pairOperations } from '../diff/operations.ts'
 import { targetOf } from '../diff/position.ts'
 import type { Api, Schema } from '../ir/model.ts'
 import { ABSENT, embed } from './embed.ts'
@@ -37,8 +38,9 @@ export type Verdict =
 /** Finds the verdict on a breaking difference of two versions. Verdicts are computed once. */
 export type Judge = (difference: Difference) => Verdict
 
-export function createJudge(old: Api, next: Api): Judge {
-  const before = pairOperations(old, next)
+/** @param served ids that lenses give to old operations. */
+export function createJudge(old: Api, next: Api, served?: ReadonlySet<string>): Judge {
+  const before = pairOperations(old, next, served)
   const formerId = new Map([...before].map(([later, former]) => [later.id, former.id]))
   const known = new Map<Difference, Verdict>()
   const makers = new Map([old, next].map((api) => [api, new Map<Hidden, Maker>()]))

@@ -157,6 +157,28 @@ describe('diff without a configuration', () => {
     expect(status).toBe(1)
   })
 
+  test('diff leaves out what it cannot read, and compares the rest', () => {
+    const text = (q: string, members: string) =>
+      `openapi: 3.0.3\ninfo: { title: T, version: '1' }\npaths:\n  /a: { get: { operationId: a, ${members}, responses: { '200': { description: ok, content: { application/json: { schema: { $ref: '#/components/schemas/A' } } } } } } }\n  /b: { get: { operationId: b, ${members}, responses: { '200': { description: ok } } } }\ncomponents: { schemas: { A: { type: object, properties: { p: ${q}, q: { type: ${q === 'null' ? 'string' : 'integer'} } } } } }\n`
+    writeFileSync(file('old.yaml'), text('{ type: string }', 'parameters: []'))
+    writeFileSync(
+      file('new.yaml'),
+      text('null', 'security: [3]').replace('security: [3]', 'parameters: null'),
+    )
+    const changed = diffIn(file('.'), 'diff', 'old.yaml', 'new.yaml')
+    expect(changed.status).toBe(1)
+    expect(changed.stdout).toContain('breaking type-changed A.q')
+    expect(changed.stdout).toContain('1 breaking')
+    expect(changed.stdout).toContain(
+      'not compared: /paths/~1a/get/parameters, /paths/~1b/get, /components/schemas/A/properties/p',
+    )
+    expect(changed.stderr).toMatch(/new\.yaml:6:59 error document-shape: `p` is null, not a schema/)
+    // What is written the same way in both documents cannot have changed.
+    const same = diffIn(file('.'), 'diff', 'new.yaml', 'new.yaml')
+    expect(same.status).toBe(0)
+    expect(same.stderr).toContain('warning document-shape')
+  })
+
   test('diff says what a name that is no file would need', () => {
     const { status, stderr } = diffIn(file('openapi'), 'diff', '2030-01-01', '2030-06-01.yaml')
     expect(stderr).toContain(
@@ -189,6 +211,15 @@ describe('diff', () => {
     const { code, out } = await run('diff', file(NEW), file(OLD))
     expect(code).toBe(1)
     expect(out).toContain('breaking property-removed Parcel.weight_grams')
+  })
+
+  test('documents with one `info.version` are named after their files', async () => {
+    for (const name of [OLD, NEW])
+      writeFileSync(file(name), readFileSync(file(name), 'utf8').replace(/version: [\d-]+/, "version: '1'"))
+    accept('property-removed')
+    const told = JSON.parse((await run('diff', '2030-01-01', '2030-06-01', '--json')).out)
+    expect(told).toMatchObject({ old: { version: '2030-01-01' }, new: { version: '2030-06-01' } })
+    expect(told.differences.map(({ claimedBy }: { claimedBy: object[] }) => claimedBy.length)).toContain(1)
   })
 
   test('nothing to say is fine', async () => {

@@ -24,10 +24,10 @@ export interface Judgment {
 export function judgeBattery(pairs: readonly Pair[] = PAIRS): Judgment {
   let [breaks, proven, checked] = [0, 0, 0]
   const [disproven, unproven, wrong]: string[][] = [[], [], []]
-  for (const { name, old, next } of pairs) {
+  for (const { name, old, next, translated } of pairs) {
     const [a, b] = [readApi(old), readApi(next)]
     const judge = createJudge(a, b)
-    for (const difference of diffApis(a, b)) {
+    for (const difference of diffApis(a, b, { translated })) {
       if (difference.class !== 'breaking') continue
       breaks += 1
       const verdict = judge(difference)
@@ -63,7 +63,9 @@ function checkAgain({ message, by, against, reason }: Witness): boolean | undefi
 }
 
 function findSchema(api: Api, { operation, status, mediaType }: WitnessMessage): string | undefined {
-  const own = api.operations.find((each) => each.id === operation?.id)
+  const own = api.operations.find(
+    ({ method, path }) => method === operation?.method && path === operation.path,
+  )
   const holder = own && (status === undefined ? own.body : responseFor(own, status))
   return holder?.contents.find((each) => each.mediaType === mediaType)?.schema.place.pointer
 }
