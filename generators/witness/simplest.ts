@@ -1,6 +1,9 @@
 /** Makes the simplest value of a schema: required properties only, short texts, numbers near zero. */
 import fc from 'fast-check'
+import { targetOf } from '../diff/position.ts'
+import { FORMAT_CHECKS } from '../ir/formats.ts'
 import type { Api, NumberSchema, Property, Schema, StringSchema, UnionSchema } from '../ir/model.ts'
+import { explain } from '../runtime/explain.ts'
 import { type ObjectShape, shapeOf } from '../translate/shape.ts'
 import { mismatch } from '../values/closed-reading.ts'
 import { numbers, strings } from '../values/scalars.ts'
@@ -96,14 +99,21 @@ function anotherItem(
   return members.find((each) => !seen.has(JSON.stringify(each))) ?? NOTHING
 }
 
-/** Returns the value of the first member that has one. */
+/** Returns the value of the first member that has one. For `oneOf`, prefers a value that no other member accepts. */
 export function simplestMember(maker: Maker, union: UnionSchema, depth = 0): unknown {
-  for (const member of union.members) {
-    const value = simplest(maker, member, depth + 1)
-    if (value !== NOTHING) return tagged(maker, union, member, value)
-  }
-  return union.nullable ? null : NOTHING
+  const made = union.members.map((member) => tagged(maker, union, member, simplest(maker, member, depth + 1)))
+  const [first, ...others] = made.filter((value) => value !== NOTHING)
+  if (first === undefined) return union.nullable ? null : NOTHING
+  if (union.mode === 'anyOf' || union.discriminator || isValid(maker, union, first)) return first
+  const constants = union.members.flatMap((member) => {
+    const target = targetOf(maker.api, member)
+    return target.kind === 'enum' ? target.values : []
+  })
+  return [...others, ...constants].find((value) => isValid(maker, union, value)) ?? first
 }
+
+const isValid = ({ api }: Maker, { place }: Schema, value: unknown): boolean =>
+  explain(api.document, place.pointer, value, FORMAT_CHECKS, 1).length === 0
 
 /** Gives an object the tag by which the union's discriminator finds the member. */
 export function tagged(

@@ -22,7 +22,7 @@ import {
 } from './message.ts'
 import type { JudgedPair, Witness } from './proof.ts'
 import { declares, readValue, type ValueReading } from './read.ts'
-import { findRoute, type Hidden, type SchemaRoute } from './route.ts'
+import { findRoute, type Hidden, type SchemaRoute, type Stop } from './route.ts'
 import { createMaker, type Maker } from './simplest.ts'
 import { isStated, stateDifference } from './stated.ts'
 import { randomValues, unique, valuesOf } from './tries.ts'
@@ -62,16 +62,21 @@ function judge(pair: JudgedPair, difference: Difference): Verdict {
     const stated = stateDifference(pair, difference)
     return stated ? { kind: 'proven', witness: stated } : unproven(difference)
   }
-  let isExhausted = false
-  for (const way of waysOf(pair, difference)) {
+  const ways = difference.breaks.flatMap((direction) => waysOf(pair, difference, direction))
+  const kinds = new Set(ways.map(kindOf))
+  const exhausted = new Set<string>()
+  for (const way of ways) {
     const search = searchWay(pair, way, difference)
     if (search.witness) return { kind: 'proven', witness: search.witness }
-    isExhausted ||= search.isExhausted
+    if (search.isExhausted) exhausted.add(kindOf(way))
   }
-  return isExhausted
+  return kinds.size > 0 && kinds.size === exhausted.size
     ? { kind: 'disproven', reason: 'both versions accept the same values' }
     : unproven(difference)
 }
+
+/** Ways of one kind show the same, because a schema that stands alone accepts the same values everywhere. */
+const kindOf = ({ hidden, isFormer }: Way): string => `${hidden} ${isFormer}`
 
 const unproven = ({ breaks }: Difference): Verdict => ({
   kind: 'unproven',
@@ -97,19 +102,16 @@ interface Side {
 /** Number of messages to try for a difference in a component that many operations use. */
 const MAX_WAYS = 6
 
-function waysOf(pair: JudgedPair, difference: Difference): Way[] {
-  return difference.breaks.flatMap((direction) => {
-    const ways = difference.uses.flatMap((use) => waysIn(pair, difference, use, direction))
-    const first = ways.slice(0, MAX_WAYS)
-    if (direction === 'request') return first
-    const turned = first.map(({ writer, reader, hidden }) => ({
-      writer: reader,
-      reader: writer,
-      hidden,
-      isFormer: false,
-    }))
-    return [...turned, ...first.map((way) => ({ ...way, isFormer: true }))]
-  })
+function waysOf(pair: JudgedPair, difference: Difference, direction: MessageDirection): Way[] {
+  const ways = difference.uses.flatMap((use) => waysIn(pair, difference, use, direction)).slice(0, MAX_WAYS)
+  if (direction === 'request') return ways
+  const turned = ways.map(({ writer, reader, hidden }) => ({
+    writer: reader,
+    reader: writer,
+    hidden,
+    isFormer: false,
+  }))
+  return [...turned, ...ways.map((way) => ({ ...way, isFormer: true }))]
 }
 
 /** Returns the ways from the old version to the new one. */
@@ -175,6 +177,7 @@ function searchWay({ makerOf }: JudgedPair, way: Way, difference: Difference): S
   for (const leaf of chain(leaves, () => (otherwise ? [] : randomValues(maker, own, RANDOM)))) {
     const made = embed(maker, route, leaf)
     const written = made && readValue(writer.api, writer.slot, made.value, writer, 1)
+    console.log(JSON.stringify(leaf)?.slice(0, 60), JSON.stringify(written!.faults[0]))
     if (!made || written!.faults.length > 0) continue
     accepted += 1
     const read = readValue(reader.api, reader.slot, made.value, writer)
@@ -199,7 +202,8 @@ function searchWay({ makerOf }: JudgedPair, way: Way, difference: Difference): S
     if (MEANINGS.has(difference.code)) otherwise ??= witness(`differs: ${difference.message}`)
   }
   if (otherwise) return { witness: otherwise, isExhausted: false }
-  return { isExhausted: accepted > 0 && hasFewValues(writer.api, own) }
+  const isAlone = target !== undefined && [route, target].every((each) => each.every(standsAlone))
+  return { isExhausted: accepted > 0 && isAlone && hasFewValues(writer.api, own) }
 }
 
 /** Returns values of the reader's schema, and the objects that hold them, because only one version may name the entry. */
@@ -254,6 +258,10 @@ function named(route: SchemaRoute | undefined, target: SchemaRoute | undefined):
   if (!route || last?.kind !== 'entry' || theirs?.kind !== 'property') return route
   return [...route.slice(0, -1), { ...route.at(-1)!, step: { kind: 'entry', name: theirs.name } }]
 }
+
+/** Returns whether a schema accepts the values inside it for their own sake, whatever is beside them. */
+const standsAlone = ({ schema: { kind, partial, unheld } }: Stop): boolean =>
+  kind !== 'union' && kind !== 'intersection' && !partial && !unheld
 
 /** Returns whether the values of a schema are few enough for all to be among those tried. */
 function hasFewValues(api: Api, schema: Schema): boolean {
