@@ -177,7 +177,6 @@ function searchWay({ makerOf }: JudgedPair, way: Way, difference: Difference): S
   for (const leaf of chain(leaves, () => (otherwise ? [] : randomValues(maker, own, RANDOM)))) {
     const made = embed(maker, route, leaf)
     const written = made && readValue(writer.api, writer.slot, made.value, writer, 1)
-    console.log(JSON.stringify(leaf)?.slice(0, 60), JSON.stringify(written!.faults[0]))
     if (!made || written!.faults.length > 0) continue
     accepted += 1
     const read = readValue(reader.api, reader.slot, made.value, writer)
@@ -261,7 +260,7 @@ function named(route: SchemaRoute | undefined, target: SchemaRoute | undefined):
 
 /** Returns whether a schema accepts the values inside it for their own sake, whatever is beside them. */
 const standsAlone = ({ schema: { kind, partial, unheld } }: Stop): boolean =>
-  kind !== 'union' && kind !== 'intersection' && !partial && !unheld
+  kind !== 'union' && kind !== 'intersection' && !partial && Object.keys(unheld?.keywords ?? {}).length === 0
 
 /** Returns whether the values of a schema are few enough for all to be among those tried. */
 function hasFewValues(api: Api, schema: Schema): boolean {
