@@ -65,11 +65,9 @@ function asText(old: Api, next: Api, a: Schema, b: Schema): Schema {
     const items = asText(old, next, was.items, is.items)
     return items === was.items ? a : { ...was, items }
   }
-  const isLiteral =
-    was.kind === 'number' ||
-    was.kind === 'boolean' ||
-    (was.kind === 'enum' && was.values.every((value) => typeof value !== 'string'))
-  if (!isLiteral || is.kind !== 'string' || is.unheld || is.format !== undefined) return a
+  const isLiteral = partsOf(old, was).every(({ kind }) => /^(number|boolean|string|enum)$/.test(kind))
+  if (was.kind === 'string' || !isLiteral || is.kind !== 'string' || is.unheld || is.format !== undefined)
+    return a
   if (is.pattern !== undefined || (is.minLength ?? 0) > 1 || is.maxLength !== undefined) return a
   const { default: value, nullable } = was
   return { ...is, nullable, default: value === undefined ? undefined : String(value) }
