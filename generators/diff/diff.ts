@@ -41,7 +41,7 @@ export function diffApis(
   ])
   const roots = [
     compareSchemes(old, next),
-    compareDocumentServers(old, next, translated),
+    compareDocumentServers(old, next, counterparts, translated),
     ...compareOperations(old, next, counterparts, translated),
     ...compareEvents(old, next),
   ]

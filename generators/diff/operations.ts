@@ -20,7 +20,7 @@ import {
 import { compareRequirements, compareSecurity } from './requirements.ts'
 import { compareSchemas, describe } from './schemas.ts'
 import { asReadBy, compareSerialization } from './serialization.ts'
-import { compareOperationServers } from './servers.ts'
+import { compareOperationServers, keepsUrls } from './servers.ts'
 import { compareStability } from './stability.ts'
 
 /**
@@ -82,11 +82,17 @@ function compareOperation(pair: OperationPair, a: ApiOperation, b: ApiOperation)
   const position = operationPosition(pair, b)
   if (a.id !== b.id) found(position, 'operation-renamed', 0, `was ${a.id}`, places(a, b))
   // If the service translates, every version has its own routes, so callers still find the operation at its old path.
-  const moved = pair.translated ? 0 : REQUEST
+  const moved = pair.translated || keepsUrls(pair, a, b) ? 0 : REQUEST
   if (shapeOfPath(a.path) !== shapeOfPath(b.path))
     found(position, 'path-changed', moved, `is now ${b.path}; it was ${a.path}`, places(a, b))
   if (a.method !== b.method)
-    found(position, 'method-changed', moved, `is now ${b.method}; it was ${a.method}`, places(a, b))
+    found(
+      position,
+      'method-changed',
+      pair.translated ? 0 : REQUEST,
+      `is now ${b.method}; it was ${a.method}`,
+      places(a, b),
+    )
   if (!a.deprecated && b.deprecated) found(position, 'deprecated', 0, 'is deprecated', places(a, b))
   compareStability(
     position,

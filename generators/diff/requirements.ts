@@ -137,8 +137,8 @@ function credentialOf(scheme: unknown): string[] {
   return [
     facts.filter((part) => part !== undefined).join(' '),
     ...ways.map(([flow, each]) => {
-      const { authorizationUrl, tokenUrl } = each as Record<string, unknown>
-      return [flow, authorizationUrl, tokenUrl].filter((part) => part !== undefined).join(' ')
+      const { authorizationUrl, tokenUrl, refreshUrl = tokenUrl } = each as Record<string, unknown>
+      return [flow, authorizationUrl, tokenUrl, refreshUrl].filter((part) => part !== undefined).join(' ')
     }),
   ]
 }

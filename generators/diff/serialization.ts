@@ -1,7 +1,7 @@
 /** Compares how compound values are encoded: parameters, headers, and the properties of a form. */
 
 import { partsOf } from '../ir/members.ts'
-import type { Api, ApiContent, ApiParameter, Schema, Serialization } from '../ir/model.ts'
+import type { Api, ApiContent, ApiParameter, Property, Schema, Serialization } from '../ir/model.ts'
 import { isObject } from '../ir/source.ts'
 import {
   type ComparisonPosition,
@@ -65,11 +65,9 @@ function asText(old: Api, next: Api, a: Schema, b: Schema): Schema {
     const items = asText(old, next, was.items, is.items)
     return items === was.items ? a : { ...was, items }
   }
-  const isLiteral =
-    was.kind === 'number' ||
-    was.kind === 'boolean' ||
-    (was.kind === 'enum' && was.values.every((value) => typeof value !== 'string'))
-  if (!isLiteral || is.kind !== 'string' || is.unheld || is.format !== undefined) return a
+  const isLiteral = partsOf(old, was).every(({ kind }) => /^(number|boolean|string|enum)$/.test(kind))
+  if (was.kind === 'string' || !isLiteral || is.kind !== 'string' || is.unheld || is.format !== undefined)
+    return a
   if (is.pattern !== undefined || (is.minLength ?? 0) > 1 || is.maxLength !== undefined) return a
   const { default: value, nullable } = was
   return { ...is, nullable, default: value === undefined ? undefined : String(value) }
@@ -89,7 +87,10 @@ const isCompound = (api: Api, schema: Schema): boolean =>
 /** Compares the encoding of form properties; `encoding` has no effect in other bodies. */
 export function compareEncodings(position: ComparisonPosition, a: ApiContent, b: ApiContent): void {
   if (!isForm(a) || !isForm(b)) return
+  const [before, after] = [propertiesOf(position.old, a), propertiesOf(position.next, b)]
   for (const name of new Set([...Object.keys(a.encoding), ...Object.keys(b.encoding)])) {
+    // A property that only one version has is reported as such.
+    if (before.has(name) !== after.has(name)) continue
     const [was, is] = [encodingOf(position.old, a, name), encodingOf(position.next, b, name)]
     const here = inside(position, propertyStep(name))
     const other = (kind: keyof Encoding) => was[kind] !== is[kind]
@@ -147,11 +148,15 @@ function encodingOf(api: Api, content: ApiContent, name: string): Encoding {
   }
 }
 
-function defaultType(api: Api, content: ApiContent, name: string): string {
-  const properties = partsOf(api, content.schema).flatMap((part) =>
-    part.kind === 'object' ? part.properties : [],
+const propertiesOf = (api: Api, { schema }: ApiContent): ReadonlyMap<string, Property> =>
+  new Map(
+    partsOf(api, schema)
+      .flatMap((part) => (part.kind === 'object' ? part.properties : []))
+      .map((property) => [property.name, property]),
   )
-  const property = properties.find((each) => each.name === name)
+
+function defaultType(api: Api, content: ApiContent, name: string): string {
+  const property = propertiesOf(api, content).get(name)
   const [part] = property ? partsOf(api, property.schema) : []
   const own = part?.kind === 'array' ? partsOf(api, part.items)[0] : part
   if (own?.kind === 'object') return 'application/json'

@@ -1,15 +1,37 @@
 /** Compares the URLs under which operations are documented. */
+import { shapeOfPath } from '../change/align.ts'
 import type { Api, ApiOperation, ApiServer } from '../ir/model.ts'
 import type { Root } from './pairs.ts'
-import { emptyResult, found, type OperationPair, positionAt, REQUEST } from './position.ts'
+import { type DocumentPair, emptyResult, found, type OperationPair, positionAt, REQUEST } from './position.ts'
 
 type Servers = Pick<Api | ApiOperation, 'place'> & { readonly servers: readonly ApiServer[] }
 
-/** Compares the servers of the documents. */
-export function compareDocumentServers(old: Api, next: Api, translated: boolean): Root {
-  const result = emptyResult()
-  compareServers({ old, next, result, translated }, old, next)
-  return { use: '', result }
+/**
+ * Compares the servers of the documents.
+ *
+ * @param before old operations by their counterparts.
+ */
+export function compareDocumentServers(
+  old: Api,
+  next: Api,
+  before: ReadonlyMap<ApiOperation, ApiOperation>,
+  translated: boolean,
+): Root {
+  const pair = { old, next, result: emptyResult(), translated }
+  const areKept = before.size > 0 && [...before].every(([b, a]) => keepsUrls(pair, a, b))
+  compareServers({ ...pair, translated: translated || areKept }, old, next)
+  return { use: '', result: pair.result }
+}
+
+/** Returns whether an operation is still at all its URLs, for example if a base path moved from the server to the paths. */
+export function keepsUrls({ old, next }: DocumentPair, a: ApiOperation, b: ApiOperation): boolean {
+  const is = fullUrlsOf(next, b)
+  return [...fullUrlsOf(old, a)].every((url) => is.has(url))
+}
+
+function fullUrlsOf(api: Api, { servers = api.servers, path }: ApiOperation): Set<string> {
+  const urls = servers.length === 0 ? [''] : servers.flatMap(urlsOf).map(([url]) => url)
+  return new Set(urls.map((url) => url + shapeOfPath(path)))
 }
 
 /** Compares the servers of an operation, if it has its own in either document. */

@@ -32,7 +32,7 @@ export function compareUnions(position: ComparisonPosition, a: Schema, b: Schema
       found(position, 'discriminator-changed', isStated ? HARMLESS : breaks, said, places(a, b))
     } else compareModes(position, a, b)
   }
-  const [old, next] = [membersOf(a), membersOf(b)]
+  const [old, next] = [membersOf(position.old, a), membersOf(position.next, b)]
   compareMembers(position, { a, b, old, next }, compare)
 }
 
@@ -117,16 +117,27 @@ function mergeEnums(position: ComparisonPosition, old: readonly Schema[], next: 
   return [was.list, is.list] as const
 }
 
-/** Returns the members of a union, with nested unions flattened. */
-function membersOf(schema: Schema): readonly Schema[] {
+/** Returns the members of a union. In `anyOf`, flattens nested unions and leaves out members that another one includes. */
+function membersOf(api: Api, schema: Schema): readonly Schema[] {
   if (schema.kind !== 'union') return [schema]
-  return schema.members
-    .map(unwrap)
-    .flatMap((member) =>
-      schema.mode === 'anyOf' && member.kind === 'union' && member.mode === 'anyOf' && !member.unheld
-        ? membersOf(member)
-        : [member],
-    )
+  const members = schema.members.map(unwrap)
+  if (schema.mode !== 'anyOf') return members
+  const flat = members.flatMap((member) =>
+    member.kind === 'union' && member.mode === 'anyOf' && !member.unheld ? membersOf(api, member) : [member],
+  )
+  const targets = flat.map((member) => targetOf(api, member))
+  // Without constraints, a string or a number includes all values of its type.
+  const isFree = (each: Schema) =>
+    /^(string|number)$/.test(each.kind) && shapeOf(api, each, 0) === JSON.stringify([['kind', each.kind]])
+  const free = new Set<string>(targets.filter(isFree).map(({ kind }) => kind))
+  return flat.filter((_, index) => isFree(targets[index]!) || !isWithin(targets[index]!, free))
+}
+
+/** Returns whether one of the types includes all values of a schema. */
+function isWithin(schema: Schema, types: ReadonlySet<string>): boolean {
+  if (schema.nullable) return false
+  if (schema.kind === 'enum') return schema.values.every((value) => types.has(typeof value))
+  return types.has(schema.kind) && !schema.untyped && !schema.unheld?.untyped
 }
 
 const isSameName = (position: ComparisonPosition, one: Schema, other: Schema): boolean =>

@@ -15,6 +15,7 @@ const TINY: Readonly<Record<string, readonly string[]>> = {
   'bench:console': ['--rows', '1000', '--rounds', '1', '--only', '/passes'],
   'bench:fairness': ['--rows', '200', '--seconds', '0.1', '--rounds', '1', '--only', '12 counts'],
   'bench:gate': ['test/golden/gate-example/openapi'],
+  'bench:histories': ['test/golden/gate-example/openapi'],
   'bench:passes': ['--only', 'batches'],
   'bench:sanctions': ['--listed', '50', '--cardholders', '20', '--compared', '2'],
   'bench:settlement': ['--sizes', '10'],

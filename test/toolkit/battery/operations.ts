@@ -449,6 +449,13 @@ const SECURITY: readonly OperationRow[] = [
     'b',
   ],
   [
+    'another address to refresh tokens',
+    secured(`s: { ${OAUTH(CLIENT)} }`),
+    secured(`s: { ${OAUTH(CLIENT.replace('scopes', 'refreshUrl: "https://r.test", scopes'))} }`),
+    'b',
+    'b',
+  ],
+  [
     'a scheme that nothing uses',
     op(OK),
     `${op(OK)}\ncomponents: { securitySchemes: { s: { ${KEY} } } }`,
@@ -656,6 +663,20 @@ export const PLAIN_ROWS: readonly OperationRow[] = [
     'b',
   ],
   ['text of a number', valued(NUMBER), valued(STRING), 'a', 'b'],
+  [
+    'text of words or numbers',
+    valued('{ anyOf: [{ type: string, maxLength: 3 }, { type: integer }] }'),
+    valued(STRING),
+    'a',
+    'b',
+  ],
+  [
+    'a base path that moved from the server to the paths',
+    server(url('https://a.test/v1')),
+    server(url('https://a.test')).replace('"/a"', '"/v1/a"'),
+    'a',
+    'a',
+  ],
   ['text of yes and no', valued('{ type: boolean }'), valued(STRING), 'a', 'b'],
   ['text of a number, in a header', inHeader(NUMBER), inHeader(STRING), 'a', 'b'],
   [

@@ -2,6 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { parse } from 'yaml'
+import { SCHEMAS_OF_OTHERS } from './others.ts'
 import { checkPair, schemaPair } from './pairs.ts'
 import { COMPONENTS, SCHEMA_ROWS } from './schemas.ts'
 
@@ -59,12 +60,13 @@ const VALUES = [...SCALARS, ...OBJECTS, ...LISTS]
 
 /** Every schema of the table that is written in 2020-12, with the values that it accepts. */
 function acceptances(): { readonly text: string; readonly accepts: readonly boolean[] }[] {
-  const texts = SCHEMA_ROWS.flatMap(([, a, b, , , only]) => (only === '3.0' ? [] : [a, b]))
+  const rows = [...SCHEMA_ROWS, ...SCHEMAS_OF_OTHERS]
+  const texts = rows.flatMap(([, a, b, , , only]) => (only === '3.0' ? [] : [a, b]))
   const schemas = parse(`{ ${COMPONENTS} }`) as object
   return [...new Set(texts)]
     .filter(
       (text) =>
-        !/readOnly|writeOnly|discriminator|content(Encoding|Media)|int(32|64)|float|double|default/.test(
+        !/readOnly|writeOnly|nullable|discriminator|content(Encoding|Media)|int(32|64)|float|double|default/.test(
           text,
         ),
     )

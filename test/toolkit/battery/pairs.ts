@@ -5,7 +5,8 @@ import { parseText } from '../../../generators/document/load.ts'
 import { buildApi } from '../../../generators/ir/build.ts'
 import type { Api } from '../../../generators/ir/model.ts'
 import { type Class, OPERATION_ROWS, type OperationRow, PLAIN_ROWS } from './operations.ts'
-import { COMPONENTS, SCHEMA_ROWS } from './schemas.ts'
+import { OPERATIONS_OF_OTHERS, SCHEMAS_OF_OTHERS } from './others.ts'
+import { COMPONENTS, SCHEMA_ROWS, type SchemaRow } from './schemas.ts'
 
 export interface Pair {
   readonly name: string
@@ -49,8 +50,8 @@ function document(dialect: Dialect, version: string, text: string): string {
   return `openapi: ${DIALECTS[dialect]}\ninfo: { title: T, version: '${version}' }\n${text}\n`
 }
 
-function* schemaPairs(): Generator<Pair> {
-  for (const [index, [what, a, b, there, back, only]] of SCHEMA_ROWS.entries()) {
+function* schemaPairs(rows: readonly SchemaRow[]): Generator<Pair> {
+  for (const [index, [what, a, b, there, back, only]] of rows.entries()) {
     for (const [step, dialect] of (only ? [only] : (['3.0', '3.1'] as const)).entries()) {
       const place = PLACES[(index + step) % PLACES.length]!
       for (const [at, direction] of (['request', 'response'] as const).entries()) {
@@ -92,9 +93,15 @@ function pair(dialect: Dialect, name: string, old: string, next: string, want: C
 }
 
 export const PAIRS: readonly Pair[] = [
-  ...schemaPairs(),
+  ...schemaPairs(SCHEMA_ROWS),
   ...operationPairs(OPERATION_ROWS, true),
   ...operationPairs(PLAIN_ROWS, false),
+]
+
+/** Pairs for what the cases of other tools show. */
+export const PAIRS_OF_OTHERS: readonly Pair[] = [
+  ...schemaPairs(SCHEMAS_OF_OTHERS),
+  ...operationPairs(OPERATIONS_OF_OTHERS, true),
 ]
 
 export function readApi(text: string): Api {
@@ -133,8 +140,8 @@ export interface Score {
   readonly inexact: readonly string[]
 }
 
-/** Runs the whole battery. */
-export function scoreGate(pairs: readonly Pair[] = PAIRS): Score {
+/** Compares all pairs. */
+export function scoreGate(pairs: readonly Pair[]): Score {
   const checked = pairs.map((each) => ({ ...each, ...checkPair(each) }))
   const told = (list: typeof checked) =>
     list.map(({ name, codes }) => `${name}: ${codes.join('; ') || 'nothing'}`)
