@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { REAL_CHANGES } from '../../../docs/toolkit/build/real-changes/all.ts'
 import {
   type CarriedChange,
-  type CarriedValue,
+  directionsOf,
   isCarried,
 } from '../../../docs/toolkit/build/real-changes/real-change.ts'
 import { documentsOf } from '../../../docs/toolkit/build/run-example.ts'
@@ -38,6 +38,8 @@ function apisOf(change: CarriedChange): readonly [Api, Api] {
   return [read(old), read(next)]
 }
 
+type Family = ReturnType<typeof familyOf>
+
 function familyOf(change: CarriedChange) {
   const apis = apisOf(change)
   const { version } = apis[1]
@@ -57,47 +59,30 @@ function familyOf(change: CarriedChange) {
 
 const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as unknown
 
-/** The function that users' servers call for a value; the identity if nothing changes there. */
-function translatorOf(
-  { apis, changes, translations }: ReturnType<typeof familyOf>,
-  at: string | undefined,
-  direction: 'up' | 'down',
-) {
+/** Returns the generated function that a server calls for a value. */
+function boundTo({ apis, translations }: Family, at: string | undefined, direction: 'up' | 'down') {
   const [old] = apis
   const bindings = translations.bindings.get(old.version)!
   const operation = old.operations[0]
-  const bound = () => {
-    if (direction === 'down' && (!operation || old.events.some(({ name }) => name === at)))
-      return bindings.downEvent(at ?? old.events[0]!.name)
-    if (!operation) return undefined
-    if (at === undefined) return direction === 'up' ? bindings.upBody(operation) : bindings.down(operation)
-    if (at === 'query') return bindings.upQuery(operation)
-    if (at === 'path') return bindings.upPath(operation)
-    if (at === 'headers') return bindings.upHeaders(operation)
-    return bindings.downs(operation).get(at)
-  }
-  const translate = runEmitted(translations, changes).find(bound())
-  return (value: unknown) => json(translate ? translate(structuredClone(value)) : value)
-}
-
-const directionsOf = (
-  { paths, use = 'both' }: CarriedChange,
-  { only, at }: CarriedValue,
-): ('up' | 'down')[] => {
-  if (only) return [only]
-  if (at !== undefined) return /^(query|path|headers)$/.test(at) ? ['up'] : ['down']
-  if (paths !== undefined || use === 'both') return ['up', 'down']
-  return use === 'request' ? ['up'] : ['down']
+  if (!operation || old.events.some(({ name }) => name === at))
+    return bindings.downEvent(at ?? old.events[0]!.name)
+  if (at === undefined) return direction === 'up' ? bindings.upBody(operation) : bindings.down(operation)
+  if (at === 'query') return bindings.upQuery(operation)
+  if (at === 'path') return bindings.upPath(operation)
+  if (at === 'headers') return bindings.upHeaders(operation)
+  return bindings.downs(operation).get(at)
 }
 
 test.each(named)('%s', (_, change) => {
   const family = familyOf(change)
   const gate = checkSteps(family.steps, { versions: 'versions', out: 'generated' })
   expect([...gate, ...family.report.diagnostics].map(({ code, message }) => `${code} ${message}`)).toEqual([])
+  const emitted = runEmitted(family.translations, family.changes)
   for (const value of change.values)
     for (const direction of directionsOf(change, value)) {
       const [given, wanted] = direction === 'up' ? [value.old, value.new] : [value.new, value.old]
-      expect({ direction, value: translatorOf(family, value.at, direction)(given) }).toEqual({
+      const translate = emitted.find(boundTo(family, value.at, direction)) ?? String
+      expect({ direction, value: json(translate(structuredClone(given))) }).toEqual({
         direction,
         value: wanted,
       })

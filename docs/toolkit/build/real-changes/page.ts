@@ -1,6 +1,6 @@
 /** Prints the page of real changes: a table, and for each change the lenses and a value of both versions. */
 import { REAL_CHANGES } from './all.ts'
-import { type CarriedChange, isCarried, type RealChange } from './real-change.ts'
+import { type CarriedChange, directionsOf, isCarried, type RealChange } from './real-change.ts'
 
 const HEAD = `# Real changes
 
@@ -47,7 +47,10 @@ function lensesOf(change: RealChange, index: number): string {
 
 function sectionOf(change: CarriedChange, index: number): string {
   const values = change.values.map(
-    (value) => `| ${DIRECTIONS[value.only ?? 'both']} | ${cell(value.old)} | ${cell(value.new)} |`,
+    (value) =>
+      `| ${directionsOf(change, value)
+        .map((each) => ARROWS[each])
+        .join(' ')} | ${cell(value.old)} | ${cell(value.new)} |`,
   )
   return [
     `\n## ${titleOf(change, index)}\n\n${change.what}\n\n\`\`\`ts\n${change.lens.trim()}\n\`\`\`\n\n`,
@@ -55,6 +58,6 @@ function sectionOf(change: CarriedChange, index: number): string {
   ].join('')
 }
 
-const DIRECTIONS = { both: '↔', up: '→', down: '←' } as const
+const ARROWS = { up: '→', down: '←' } as const
 
 const cell = (value: unknown): string => `\`${JSON.stringify(value).replaceAll('|', '\\|')}\``

@@ -38,3 +38,14 @@ export interface UncarriedChange extends Announced {
 export type RealChange = CarriedChange | UncarriedChange
 
 export const isCarried = (change: RealChange): change is CarriedChange => 'lens' in change
+
+/** Returns the directions in which a value is translated: requests up, responses and events down. */
+export function directionsOf(
+  { paths, use = 'both' }: CarriedChange,
+  { only, at }: CarriedValue,
+): readonly ('up' | 'down')[] {
+  if (only) return [only]
+  if (at !== undefined) return /^(query|path|headers)$/.test(at) ? ['up'] : ['down']
+  if (paths !== undefined || use === 'both') return ['up', 'down']
+  return use === 'request' ? ['up'] : ['down']
+}

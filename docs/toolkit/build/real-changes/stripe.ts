@@ -530,7 +530,7 @@ v.drop(['Subscription'], 'current_period_end', {
    type: object
    properties:
      total: { type: integer }
--    subscription: { type: [string, "null"] }
+-    subscription: { type: string }
 +    parent:
 +      type: [object, "null"]
 +      properties:
