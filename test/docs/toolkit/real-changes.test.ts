@@ -13,13 +13,13 @@ import { documentsOf } from '../../../docs/toolkit/build/run-example.ts'
 import { evaluateLenses, readDocument } from '../../../docs/toolkit/playground/compare.ts'
 import type { LoadedChange } from '../../../generators/change/load-changes.ts'
 import { createReport } from '../../../generators/diagnostics/diagnostic.ts'
-import { emitTranslations } from '../../../generators/emit/translations/translations.ts'
+import { type BoundFunction, emitTranslations } from '../../../generators/emit/translations/translations.ts'
 import { checkSteps } from '../../../generators/gate/gate.ts'
 import { claimSteps } from '../../../generators/gate/steps.ts'
 import type { Api } from '../../../generators/ir/model.ts'
 import { proveSteps } from '../../../generators/prove/family.ts'
 import { refute } from '../../../generators/prove/law.ts'
-import { runEmitted } from '../../versions/emitted.ts'
+import { runEmitted, type Translate } from '../../versions/emitted.ts'
 
 const carried = REAL_CHANGES.filter(isCarried)
 const named = carried.map((change) => [`${change.vendor} ${change.date}: ${change.what}`, change] as const)
@@ -59,33 +59,46 @@ function familyOf(change: CarriedChange) {
 
 const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as unknown
 
-/** Returns the generated function that a server calls for a value. */
-function boundTo({ apis, translations }: Family, at: string | undefined, direction: 'up' | 'down') {
-  const [old] = apis
-  const bindings = translations.bindings.get(old.version)!
+/** Returns what a server of the family does with a value. */
+function translatorOf(family: Family, at: string | undefined): Readonly<Record<'up' | 'down', Translate>> {
+  const [old] = family.apis
+  const emitted = runEmitted(family.translations, family.changes)
+  const bindings = family.translations.bindings.get(old.version)!
+  const same: Translate = (value) => value
+  const find = (bound: BoundFunction | undefined): Translate => emitted.find(bound) ?? same
   const operation = old.operations[0]
   if (!operation || old.events.some(({ name }) => name === at))
-    return bindings.downEvent(at ?? old.events[0]!.name)
-  if (at === undefined) return direction === 'up' ? bindings.upBody(operation) : bindings.down(operation)
-  if (at === 'query') return bindings.upQuery(operation)
-  if (at === 'path') return bindings.upPath(operation)
-  if (at === 'headers') return bindings.upHeaders(operation)
-  return bindings.downs(operation).get(at)
+    return { up: same, down: find(bindings.downEvent(at ?? old.events[0]!.name)) }
+  switch (at) {
+    case undefined:
+      return { up: find(bindings.upBody(operation)), down: find(bindings.down(operation)) }
+    case 'operation':
+      return { up: (id) => (id === operation.id ? bindings.canonicalId(operation) : id), down: same }
+    case 'query':
+      return { up: find(bindings.upQuery(operation)), down: same }
+    case 'path':
+      return { up: find(bindings.upPath(operation)), down: same }
+    case 'headers':
+      return { up: find(bindings.upHeaders(operation)), down: same }
+    case 'status':
+      return {
+        up: same,
+        down: (status) => Number(bindings.statusNames(operation).get(String(status)) ?? status),
+      }
+    default:
+      return { up: same, down: find(bindings.downs(operation).get(at)) }
+  }
 }
 
 test.each(named)('%s', (_, change) => {
   const family = familyOf(change)
   const gate = checkSteps(family.steps, { versions: 'versions', out: 'generated' })
   expect([...gate, ...family.report.diagnostics].map(({ code, message }) => `${code} ${message}`)).toEqual([])
-  const emitted = runEmitted(family.translations, family.changes)
   for (const value of change.values)
     for (const direction of directionsOf(change, value)) {
       const [given, wanted] = direction === 'up' ? [value.old, value.new] : [value.new, value.old]
-      const translate = emitted.find(boundTo(family, value.at, direction)) ?? String
-      expect({ direction, value: json(translate(structuredClone(given))) }).toEqual({
-        direction,
-        value: wanted,
-      })
+      const translated = translatorOf(family, value.at)[direction](structuredClone(given))
+      expect({ direction, value: json(translated) }).toEqual({ direction, value: wanted })
     }
   const refuted = proveSteps(family.steps).flatMap((law) => refute(law, { runs: RUNS, seed: 1 }) ?? [])
   expect(refuted.map(({ law, code, message }) => `${law.name}: ${code} ${message}`)).toEqual([])
