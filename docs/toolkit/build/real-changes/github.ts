@@ -172,4 +172,35 @@ export const GITHUB: readonly RealChange[] = [
     lens: `v.rename(['Gist'], 'user', 'owner')`,
     values: [{ old: { id: 'g', user: { login: 'ada' } }, new: { id: 'g', owner: { login: 'ada' } } }],
   },
+  {
+    vendor,
+    date,
+    what: 'E-mail addresses are objects, not texts.',
+    paths: `
+ /user/emails:
+   get:
+     operationId: listEmails
+     responses:
+       "200":
+         description: OK
+         content:
+           application/json:
+             schema: { type: array, items: { $ref: "#/components/schemas/Email" } }
+`,
+    schemas: `
+ Email:
+-  type: string
++  type: object
++  required: [email, verified]
++  properties:
++    email: { type: string }
++    verified: { type: boolean }
+`,
+    lens: `v.convertWhole('Email', {
+  up: (email) => ({ email, verified: false }),
+  down: ({ email }) => email,
+  loss: 'drop',
+})`,
+    values: [{ old: ['ada@example.com'], new: [{ email: 'ada@example.com', verified: true }], only: 'down' }],
+  },
 ]

@@ -57,6 +57,42 @@ export const TWILIO: readonly RealChange[] = [
   },
   {
     vendor,
+    date: '2021-05-19',
+    what: 'Reading the campaign of a service answers a list.',
+    paths: `
+ /Services/{Sid}/Compliance/Usa2p:
+   get:
+     operationId: readUsAppToPerson
+     parameters:
+       - { name: Sid, in: path, required: true, schema: { type: string } }
+     responses:
+       "200":
+         description: OK
+         content:
+           application/json:
+             schema:
+-              $ref: "#/components/schemas/Compliance"
++              type: object
++              required: [compliance]
++              properties:
++                compliance: { type: array, minItems: 1, items: { $ref: "#/components/schemas/Compliance" } }
+`,
+    schemas: `
+ Compliance:
+   type: object
+   required: [sid]
+   properties:
+     sid: { type: string }
+`,
+    lens: `v.convertWhole(v.answer('readUsAppToPerson', 200), {
+  up: (campaign) => ({ compliance: [campaign] }),
+  down: ({ compliance: [first = { sid: '' }] }) => first,
+  loss: 'drop',
+})`,
+    values: [{ old: { sid: 'QE1' }, new: { compliance: [{ sid: 'QE1' }, { sid: 'QE2' }] }, only: 'down' }],
+  },
+  {
+    vendor,
     date: '2021-11-03',
     what: 'Brand registrations can have the status `DELETED`.',
     schemas: `
