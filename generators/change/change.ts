@@ -33,6 +33,7 @@ import type {
   Nullable,
   Optional,
   Rename,
+  RenamedEvent,
   RenamedHeader,
   RenamedParameter,
   Replace,
@@ -416,6 +417,12 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       from,
       to,
     }),
+
+    /**
+     * @param from the event type in the old version; several lenses can name it if it was split.
+     * @param to the event type in the new version.
+     */
+    renamedEvent: (from: string, to: string): RenamedEvent => ({ kind: 'renamed-event', from, to }),
 
     /**
      * @param code the code of the difference.

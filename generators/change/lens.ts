@@ -205,6 +205,16 @@ export interface RenamedHeader {
   readonly to: string
 }
 
+/**
+ * An event type with a new name: old callers get the old name. An event type that was split has one lens for each new
+ * type.
+ */
+export interface RenamedEvent {
+  readonly kind: 'renamed-event'
+  readonly from: string
+  readonly to: string
+}
+
 /** Accepts a difference that cannot be translated or needs no translation. Translates nothing. */
 export interface Accept {
   readonly kind: 'accept'
@@ -235,4 +245,5 @@ export type Lens =
   | Filter
   | RequiredHeader
   | RenamedHeader
+  | RenamedEvent
   | Accept

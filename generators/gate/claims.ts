@@ -88,6 +88,9 @@ const RULES: Rules = {
     at.kind === 'event-header' &&
     ((code === 'header-removed' && sameHeader(at.name, from)) ||
       (code === 'header-added' && sameHeader(at.name, to))),
+  'renamed-event': ({ from, to }, { at, code }) =>
+    at.kind === 'event' &&
+    ((code === 'event-removed' && at.event === from) || (code === 'event-added' && at.event === to)),
   accept: ({ code, at }, found) =>
     code === found.code && (at.length === 0 || at.includes(formatLocation(found.at))),
 }

@@ -3,7 +3,7 @@
  * one.
  */
 import type fc from 'fast-check'
-import { counterpartsOf, nextStatus, statusesOf } from '../change/align.ts'
+import { counterpartsOf, eventNamesOf, nextStatus, statusesOf } from '../change/align.ts'
 import { responseFor } from '../diff/answers.ts'
 import type { DeclaredLocation } from '../diff/difference.ts'
 import { propertyStep } from '../diff/position.ts'
@@ -175,10 +175,11 @@ function translationLaws(step: VersionPair, { makers, reading }: Sides): Law[] {
         )
     }
   }
-  for (const event of old.events) {
-    const now = next.events.find(({ name }) => name === event.name)
-    if (!untranslated.has(event.name))
-      add(event.name, 'down', event.payload?.schema, now?.payload?.schema, `event ${event.name}`, event.name)
+  const eventNames = eventNamesOf(next, lenses)
+  for (const { name, payload } of next.events) {
+    const before = old.events.find((event) => event.name === (eventNames.get(name) ?? name))
+    if (!untranslated.has(name))
+      add(name, 'down', before?.payload?.schema, payload?.schema, `event ${name}`, name)
   }
   return [...laws.values()]
 }

@@ -208,6 +208,8 @@ export interface TypedRequest {
 export interface EventView {
   /** The oldest version with this type. */
   readonly since: string
+  /** The type's name in this version, if it differs from the canonical version. */
+  readonly name?: string
   /** Header names, from the canonical version to this version. */
   readonly headers: Readonly<Record<string, string>>
   /** Translates the whole event to this version. Absent if nothing changes. */

@@ -1,6 +1,6 @@
 /** Collects all translations between two adjacent versions: responses, bodies, batch items, parameters and events. */
 
-import { counterpartsOf, nextStatus, renamesOf, statusesOf } from '../change/align.ts'
+import { counterpartsOf, eventNamesOf, nextStatus, renamesOf, statusesOf } from '../change/align.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
 import { responseFor } from '../diff/answers.ts'
@@ -29,7 +29,7 @@ export interface Transition {
   readonly forms: ReadonlyMap<string, string>
   /** By operation id and status: keys of the functions for other responses, including errors. */
   readonly statuses: ReadonlyMap<string, string>
-  /** By event type. */
+  /** By event type of the next version. */
   readonly payloads: ReadonlyMap<string, string>
   /** By part of the request and operation id; absent if nothing changes. */
   readonly parameters: Readonly<Record<ParameterPart, ReadonlyMap<string, readonly ParameterRewrite[]>>>
@@ -38,6 +38,8 @@ export interface Transition {
   /** By operation id: new → old names of parameters, and new → old statuses. */
   readonly names: ReadonlyMap<string, ReadonlyMap<string, string>>
   readonly statusNames: ReadonlyMap<string, ReadonlyMap<string, string>>
+  /** Event types of the next version → of the old one, if they differ. */
+  readonly eventNames: ReadonlyMap<string, string>
   /** Objects that lenses reach, by location. */
   readonly sites: ReadonlySet<string>
   /** Locations where values differ but no function translates them. */
@@ -75,7 +77,7 @@ export const isUp = (kind: TranslationKind): boolean =>
  *   for payloads.
  */
 export function nextKey(transition: Transition, kind: TranslationKind, id: string): string | undefined {
-  if (kind === 'payloads') return transition.next.events.some((event) => event.name === id) ? id : undefined
+  if (kind === 'payloads') return nextEvents(transition, id)[0]
   if (kind === 'forms') {
     const on = transition.counterparts.get(operationOf(id))?.id
     return on && id.replace(operationOf(id), on)
@@ -87,9 +89,15 @@ export function nextKey(transition: Transition, kind: TranslationKind, id: strin
   return on && `${on} ${nextStatus(transition.statusNames.get(operation), status)}`
 }
 
+/** Returns the event types of the next version that replace one of the old version; several if it was split. */
+export const nextEvents = ({ next, eventNames }: Transition, name: string): string[] =>
+  next.events.map((event) => event.name).filter((each) => (eventNames.get(each) ?? each) === name)
+
 /** Returns the key of the function that translates a value, or undefined if nothing changes. */
-export const functionKey = (transition: Transition, kind: ValueKind, id: string): string | undefined =>
-  transition[kind].get(id) ?? (kind === 'statuses' ? successKey(transition, id) : undefined)
+export function functionKey(transition: Transition, kind: ValueKind, id: string): string | undefined {
+  if (kind === 'payloads') return transition.payloads.get(nextKey(transition, kind, id) ?? id)
+  return transition[kind].get(id) ?? (kind === 'statuses' ? successKey(transition, id) : undefined)
+}
 
 /** Returns the key of the function for a request body: JSON, a batch, or a form. */
 export function bodyKey({ bodies, items, forms }: Transition, id: string): string | undefined {
@@ -215,14 +223,11 @@ export function createTransition(
     const renamed = renamesOf(operation, counterpart, lenses)
     if (renamed.size > 0) names.set(operation.id, renamed)
   }
-  const events = new Map(next.events.map((event) => [event.name, event]))
-  for (const event of old.events) {
-    const [one, other] = [event.payload?.schema, events.get(event.name)?.payload?.schema]
-    if (one && other)
-      roots.payloads.set(
-        event.name,
-        rootKey(down, one, other, `${event.name}_payload`, `event ${event.name}`),
-      )
+  const eventNames = eventNamesOf(next, lenses)
+  const events = new Map(old.events.map((event) => [event.name, event]))
+  for (const { name, payload } of next.events) {
+    const [one, other] = [events.get(eventNames.get(name) ?? name)?.payload?.schema, payload?.schema]
+    if (one && other) roots.payloads.set(name, rootKey(down, one, other, `${name}_payload`, `event ${name}`))
   }
   for (const step of [up, down]) auditOccurrences(step)
   const touched = { up: touchedFunctions(up), down: touchedFunctions(down) }
@@ -240,6 +245,7 @@ export function createTransition(
     counterparts,
     names,
     statusNames,
+    eventNames,
     sites: new Set([...up.sites, ...down.sites]),
     missed: [...missedPlaces(up), ...missedPlaces(down)],
   }

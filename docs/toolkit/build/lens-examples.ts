@@ -351,6 +351,28 @@ export const LENS_EXAMPLES: Readonly<Record<LensName, LensExample>> = {
 `,
     lens: `v.renamedHeader('X-Signature', 'Library-Signature')`,
   },
+  renamedEvent: {
+    paths: '',
+    webhooks: `
+-book.lent:
++loan.started:
+   post:
+     requestBody:
+       content:
+         application/json:
+           schema:
+             type: object
+             properties:
+-              type: { const: book.lent }
++              type: { const: loan.started }
+               title: { type: string }
+     responses:
+       "204": { description: OK }
+`,
+    lens: `v.renamedEvent('book.lent', 'loan.started'),
+v.convert([v.payload('loan.started')], 'type', { up: () => 'loan.started', down: () => 'book.lent' })`,
+    down: ['event loan.started', { type: 'loan.started', title: 'Emma' }],
+  },
   served: {
     paths: `
 -/books:

@@ -63,7 +63,7 @@ const GROUPS: readonly (readonly [title: string, anchor: string, names: readonly
     ],
   ],
   [
-    'Parameters and headers',
+    'Parameters, headers and events',
     'parameters',
     [
       'filter',
@@ -73,6 +73,7 @@ const GROUPS: readonly (readonly [title: string, anchor: string, names: readonly
       'ignoredParameter',
       'requiredHeader',
       'renamedHeader',
+      'renamedEvent',
     ],
   ],
   ['Operations and responses', 'operations', ['served', 'status', 'accept']],

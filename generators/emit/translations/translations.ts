@@ -17,6 +17,7 @@ import {
   createTransition,
   functionKey,
   isUp,
+  nextEvents,
   nextKey,
   type StatusesOf,
   statusesInFamily,
@@ -43,6 +44,7 @@ export interface TranslationBindings {
   upQuery(operation: ApiOperation): BoundFunction | undefined
   upHeaders(operation: ApiOperation): BoundFunction | undefined
   downField(operation: ApiOperation): BoundFunction | undefined
+  /** @param event the canonical name. */
   downEvent(event: string): BoundFunction | undefined
   /**
    * By status, range or `default`: the functions for other responses, without those that equal the next wider one.
@@ -50,6 +52,8 @@ export interface TranslationBindings {
   downs(operation: ApiOperation): ReadonlyMap<string, BoundFunction | undefined>
   /** The operation's id in the canonical version. */
   canonicalId(operation: ApiOperation): string
+  /** The event types of the version by their canonical names. */
+  readonly eventNames: ReadonlyMap<string, string>
   /** Canonical names of parameters and statuses → the version's own, if they differ. */
   names(operation: ApiOperation): ReadonlyMap<string, string>
   statusNames(operation: ApiOperation): ReadonlyMap<string, string>
@@ -135,7 +139,10 @@ function bindAll(layer: Layer, statusesOf: StatusesOf): TranslationBindings {
     for (const kind of ['answers', 'bodies', 'items', 'path', 'query', 'header', 'fields'] as const)
       boundTo(layer, kind, id)
   }
-  for (const { name } of old.events) boundTo(layer, 'payloads', name)
+  const eventNames = new Map(
+    old.events.flatMap(({ name }) => canonicalEvents(layer, name).map((canonical) => [canonical, name])),
+  )
+  for (const canonical of eventNames.keys()) boundTo(layer, 'payloads', canonical)
   const found = (kind: TranslationKind, id: string) => layer.bound.get(`${kind} ${id}`)
   return {
     down: ({ id }) => found('answers', id),
@@ -153,10 +160,25 @@ function bindAll(layer: Layer, statusesOf: StatusesOf): TranslationBindings {
       const all = others.map((status) => [status, found('statuses', `${id} ${status}`)] as const)
       return narrowest(new Map(all), found('answers', id))
     },
+    eventNames,
     canonicalId: ({ id }) => canonicalIdOf(layer, id),
     names: ({ id }) => wordsFor(layer, 'names', id),
     statusNames: ({ id }) => wordsFor(layer, 'statusNames', id),
   }
+}
+
+/** Returns the canonical names of an event type. A type that a later version removed keeps its name. */
+function canonicalEvents({ transition, later }: Layer, name: string): string[] {
+  const names = nextEvents(transition, name)
+  if (names.length === 0) return [name]
+  return later ? names.flatMap((each) => canonicalEvents(later, each)) : names
+}
+
+/** Returns the name of a canonical event type in the next version of a layer. */
+function nextEventName({ later }: Layer, canonical: string): string {
+  if (!later) return canonical
+  const name = nextEventName(later, canonical)
+  return later.transition.eventNames.get(name) ?? name
 }
 
 /**
@@ -183,7 +205,7 @@ function boundTo(layer: Layer, kind: TranslationKind, id: string): BoundFunction
   const key = `${kind} ${id}`
   if (layer.bound.has(key)) return layer.bound.get(key)
   const own = ownFunction(layer, kind, id)
-  const on = nextKey(layer.transition, kind, id)
+  const on = kind === 'payloads' ? id : nextKey(layer.transition, kind, id)
   const further = on !== undefined && layer.later ? boundTo(layer.later, kind, on) : undefined
   const { version } = layer.transition.old
   const bound = own && further ? layer.file.compose(own, further, isUp(kind)) : own
@@ -213,16 +235,17 @@ function wordsFor(
   return new Map([...told, ...rest].filter(([canonical, word]) => canonical !== word))
 }
 
-function ownFunction(
-  { transition, file, report }: Layer,
-  kind: TranslationKind,
-  id: string,
-): string | undefined {
+function ownFunction(layer: Layer, kind: TranslationKind, id: string): string | undefined {
+  const { transition, file, report } = layer
   switch (kind) {
     case 'path':
     case 'query':
     case 'header':
       return printParameters(kind, id, transition, file, report)
+    case 'payloads': {
+      const key = transition.payloads.get(nextEventName(layer, id))
+      return key === undefined ? undefined : file.pair(key, 'down', transition.down, report)
+    }
     case 'fields':
       return printFields(bodyKey(transition, id), transition, file)
     default: {

@@ -17,8 +17,8 @@ export interface CarriedValue {
   /** The only direction in which the value is translated. */
   readonly only?: 'up' | 'down'
   /**
-   * A part of the first operation: `operation` (its id), `query`, `path`, `headers`, `status`, a status with its body, or the
-   * name of an event. Absent for the body and the success response.
+   * A part of the first operation: `operation` (its id), `query`, `path`, `headers`, `status`, `event` (its name), a status with its
+   * body, or the new name of an event. Absent for the body and the success response.
    */
   readonly at?: string
 }
