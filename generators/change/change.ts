@@ -24,6 +24,7 @@ import type {
   DefaultParameter,
   Drop,
   Filter,
+  FixedRequest,
   IgnoredParameter,
   LeaveOut,
   Lens,
@@ -390,12 +391,16 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
 
     /**
      * @param from the id that was removed.
-     * @param by the id of the operation that replaced it.
+     * @param by the id of the operation that replaced it; several operations can have the same.
+     * @param fixed values that requests of the old operation get in the new one: `{ query: { type: 'film' } }`.
      */
-    served: (
+    served: <By extends NewOperation>(
       from: Exclude<keyof Old['operations'], keyof New['operations']> & string,
-      by: Exclude<keyof New['operations'], keyof Old['operations']> & string,
-    ): Served => ({ kind: 'served', from, by }),
+      by: By,
+      fixed?: {
+        readonly [Where in Part]?: Partial<NewIn<By, Where>>
+      } & { readonly body?: Partial<BodyOf<New['operations'][By]>> },
+    ): Served => ({ kind: 'served', from, by, ...(fixed && { fixed: fixed as FixedRequest }) }),
 
     /**
      * @param from the status in the old version.

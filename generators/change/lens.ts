@@ -175,12 +175,21 @@ export interface IgnoredParameter extends OnParameters {
   readonly name: string
 }
 
-/** An operation with a new id, and optionally a new path and method. One handler serves both. */
+/**
+ * An operation with a new id, and optionally a new path and method. One handler serves both. Operations that were merged
+ * into one have a lens each, with the values that tell them apart.
+ */
 export interface Served {
   readonly kind: 'served'
   readonly from: string
   readonly by: string
+  /** Parameters and properties of the body that old requests lack. */
+  readonly fixed?: FixedRequest
 }
+
+export type FixedRequest = Readonly<
+  Partial<Record<'path' | 'query' | 'header' | 'body', Readonly<Record<string, unknown>>>>
+>
 
 /** A response with a new status; the old version keeps the old one. */
 export interface Status {

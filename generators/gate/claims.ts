@@ -1,7 +1,7 @@
 /** Determines which differences a lens accounts for, from the lens declaration alone. */
 
 import { holdsIn, sameName } from '../change/align.ts'
-import type { Lens, ParameterLens } from '../change/change.ts'
+import type { FixedRequest, Lens, ParameterLens } from '../change/change.ts'
 import { placeIn, propertyStep } from '../change/inline.ts'
 import {
   type DeclaredLocation,
@@ -71,10 +71,12 @@ const RULES: Rules = {
     isParameter(lens, lens.name, at) && !isPresenceOfParameter(code),
   'ignored-parameter': (lens, { at, code }) =>
     code === 'parameter-removed' && isParameter(lens, lens.name, at),
-  served: ({ from, by }, { at, code }) =>
-    at.kind === 'operation' &&
-    ((code === 'operation-removed' && at.operation === from) ||
-      (/^(operation-(added|renamed)|path-changed|method-changed)$/.test(code) && at.operation === by)),
+  served: ({ from, by, fixed = {} }, found) =>
+    (found.at.kind === 'operation' &&
+      ((found.code === 'operation-removed' && found.at.operation === from) ||
+        (/^(operation-(added|renamed)|path-changed|method-changed)$/.test(found.code) &&
+          found.at.operation === by))) ||
+    isFixed(by, fixed, found),
   status: ({ operations, from, to }, { at, code }) =>
     at.kind === 'response' &&
     holdsIn(operations, at.operation) &&
@@ -93,6 +95,27 @@ const RULES: Rules = {
     ((code === 'event-removed' && at.event === from) || (code === 'event-added' && at.event === to)),
   accept: ({ code, at }, found) =>
     code === found.code && (at.length === 0 || at.includes(formatLocation(found.at))),
+}
+
+/** Returns whether a difference is that the new operation requires a value that the lens fixes. */
+function isFixed(by: string, fixed: FixedRequest, { at, code, uses }: Difference): boolean {
+  if (at.kind === 'parameter')
+    return (
+      at.operation === by &&
+      /^parameter-(added-)?required$/.test(code) &&
+      Object.entries(fixed).some(
+        ([part, values]) =>
+          part === at.in && Object.keys(values).some((name) => sameName(at.in, name, at.name)),
+      )
+    )
+  return (
+    /^property-(added-)?required$/.test(code) &&
+    isSite(at) &&
+    uses.includes(by) &&
+    Object.keys(fixed.body ?? {}).some(
+      (name) => formatLocation(at) === formatLocation({ ...at, path: '' }) + propertyStep(name),
+    )
+  )
 }
 
 const isMember = (code: DifferenceCode): boolean =>

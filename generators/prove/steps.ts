@@ -12,13 +12,13 @@ import { directionsOf } from '../gate/examples.ts'
 import type { VersionPair } from '../gate/steps.ts'
 import { formBodies, jsonBody, validatedArray } from '../ir/bodies.ts'
 import { essenceOf } from '../ir/media-type.ts'
-import type { Schema } from '../ir/model.ts'
+import type { ApiOperation, Schema } from '../ir/model.ts'
 import { successOf } from '../ir/operations.ts'
 import { applyRewrite } from '../translate/apply.ts'
 import { isSite } from '../translate/inline-place.ts'
 import type { Direction } from '../translate/model.ts'
 import { createStep } from '../translate/step.ts'
-import { answerOf, jsonOf } from '../translate/transition.ts'
+import { answerOf, jsonOf, withFixed } from '../translate/transition.ts'
 import { arbitrariesOf, type Domains } from './arbitrary.ts'
 import { freeze, type Law } from './law.ts'
 import { isValid, lensLaws, type Sides } from './lenses.ts'
@@ -118,11 +118,13 @@ function translationLaws(step: VersionPair, { makers, reading }: Sides): Law[] {
     after: Schema | undefined,
     at: string,
     use: string,
+    operation?: ApiOperation,
   ) => {
     if (!before || !after) return
     const [from, to] = direction === 'up' ? [before, after] : [after, before]
     const [given, api] = direction === 'up' ? [old, next] : [next, old]
-    const rewrite = steps[direction].pair(before, after, at)
+    const paired = steps[direction].pair(before, after, at)
+    const rewrite = operation ? withFixed(paired, operation, steps[direction]) : paired
     const key = rewrite.kind === 'call' ? `${direction} ${rewrite.key}` : name
     if (laws.has(key)) return
     laws.set(key, {
@@ -150,7 +152,7 @@ function translationLaws(step: VersionPair, { makers, reading }: Sides): Law[] {
     const nowOf = (status: string) => nextStatus(statusNames.get(operation.id), status)
     const [body, nextBody] = [jsonBody(operation)?.schema, jsonBody(now)?.schema]
     const [item, nextItem] = [body && validatedArray(old, body), nextBody && validatedArray(next, nextBody)]
-    add(`${operation.id} body`, 'up', body, nextBody, `${now.id} body`, now.id)
+    add(`${operation.id} body`, 'up', body, nextBody, `${now.id} body`, now.id, operation)
     if (item && nextItem) {
       const at = `${now.id} body${propertyStep(nextItem.property)}[]`
       add(`${operation.id} item`, 'up', item.items, nextItem.items, at, now.id)

@@ -10,8 +10,15 @@ import { essenceOf } from '../ir/media-type.ts'
 import type { Api, ApiOperation, Response, Schema } from '../ir/model.ts'
 import { successOf } from '../ir/operations.ts'
 import { auditOccurrences } from './audit.ts'
-import type { PairFunction, TranslationStep } from './model.ts'
-import { keyIn, PARTS, type ParameterPart, type ParameterRewrite, rewritesOf } from './parameters.ts'
+import type { PairFunction, Rewrite, TranslationStep } from './model.ts'
+import {
+  keyIn,
+  PARTS,
+  type ParameterPart,
+  type ParameterRewrite,
+  rewritesOf,
+  servedBy,
+} from './parameters.ts'
 import { createStep, missedPlaces, touchedFunctions } from './step.ts'
 
 /** All translations between a version and the next. */
@@ -179,7 +186,9 @@ export function createTransition(
       if (!one || !other) return
       const name = `${operation.id}_${part === undefined ? where : (SHORT_NAMES[part] ?? part)}`
       const key = part === undefined ? operation.id : `${operation.id} ${part}`
-      roots[where].set(key, rootKey(step, one, other, name, at))
+      const rewrite = step.pair(one, other, at)
+      const whole = where === 'bodies' ? withFixed(rewrite, operation, step) : rewrite
+      roots[where].set(key, rootKey(step, one, other, name, whole))
     }
     const [body, nextBody] = [jsonBody(operation), jsonBody(counterpart)]
     const [item, nextItem] = [
@@ -227,7 +236,11 @@ export function createTransition(
   const events = new Map(old.events.map((event) => [event.name, event]))
   for (const { name, payload } of next.events) {
     const [one, other] = [events.get(eventNames.get(name) ?? name)?.payload?.schema, payload?.schema]
-    if (one && other) roots.payloads.set(name, rootKey(down, one, other, `${name}_payload`, `event ${name}`))
+    if (one && other)
+      roots.payloads.set(
+        name,
+        rootKey(down, one, other, `${name}_payload`, down.pair(one, other, `event ${name}`)),
+      )
   }
   for (const step of [up, down]) auditOccurrences(step)
   const touched = { up: touchedFunctions(up), down: touchedFunctions(down) }
@@ -271,9 +284,19 @@ export function answerOf(operation: ApiOperation): Schema | undefined {
   return success && jsonOf(success)
 }
 
+/** Returns the rewrite of a body with the properties that a lens fixes for its operation. */
+export function withFixed(rewrite: Rewrite, operation: ApiOperation, step: TranslationStep): Rewrite {
+  const served = servedBy(step, operation)
+  const fixed = Object.entries(served?.lens.fixed?.body ?? {})
+  if (!served || fixed.length === 0) return rewrite
+  const members = fixed.map(
+    ([name, value]) => ({ kind: 'default', name, value, known: false, change: served.change }) as const,
+  )
+  return { kind: 'all', parts: [rewrite, { kind: 'object', members }] }
+}
+
 /** Returns the key of a pair's function; creates the function if the schemas are not both components. */
-function rootKey(step: TranslationStep, old: Schema, next: Schema, name: string, at: string): string {
-  const rewrite = step.pair(old, next, at)
+function rootKey(step: TranslationStep, old: Schema, next: Schema, name: string, rewrite: Rewrite): string {
   const bare = !old.nullable && !next.nullable
   if (rewrite.kind === 'call' && bare) return rewrite.key
   const { nullable } = step.direction === 'down' ? next : old

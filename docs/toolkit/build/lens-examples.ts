@@ -376,14 +376,26 @@ v.convert([v.payload('loan.started')], 'type', { up: () => 'loan.started', down:
   served: {
     paths: `
 -/books:
-+/books/search:
-   get:
+-  get:
 -    operationId: listBooks
-+    operationId: searchBooks
-     responses:
-       "204": { description: OK }
+-    responses:
+-      "204": { description: OK }
+-/films:
+-  get:
+-    operationId: listFilms
+-    responses:
+-      "204": { description: OK }
++/items:
++  get:
++    operationId: listItems
++    parameters:
++      - { name: type, in: query, required: true, schema: { type: string } }
++    responses:
++      "204": { description: OK }
 `,
-    lens: `v.served('listBooks', 'searchBooks')`,
+    lens: `v.served('listBooks', 'listItems', { query: { type: 'book' } }),
+v.served('listFilms', 'listItems', { query: { type: 'film' } })`,
+    up: ['listFilms query', {}],
   },
   status: {
     paths: `
