@@ -12,6 +12,7 @@ import {
   type BodyOf,
   type Inline,
   type Inside,
+  type PartOf,
   type PropertyPath,
   placeIn,
   type ResponsesOf,
@@ -30,6 +31,7 @@ import type {
   Lens,
   Loss,
   Moved,
+  MovedParameter,
   NonNull,
   Nullable,
   Optional,
@@ -38,6 +40,7 @@ import type {
   RenamedHeader,
   RenamedParameter,
   Replace,
+  RequestPart,
   RequiredHeader,
   Served,
   Status,
@@ -125,6 +128,10 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
   type OldOperation<Id extends NewOperation> = Id extends keyof Old['operations']
     ? Old['operations'][Id]
     : Old['operations'][Exclude<keyof Old['operations'], keyof New['operations']>]
+  /** The old operations that one of the new version can serve. */
+  type ServedBy<Id extends NewOperation> =
+    | OldOperation<Id>
+    | Old['operations'][Exclude<keyof Old['operations'], keyof New['operations']>]
   type OldIn<Id extends NewOperation, Where> = In<OldOperation<Id>, Where>
   type NewIn<Id extends NewOperation, Where> = In<New['operations'][Id], Where>
   type OldParameter<Id extends NewOperation, Where, Name> =
@@ -382,6 +389,17 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       name,
       up,
     }),
+
+    /**
+     * @param from the part of the request, and the name: `['query', 'reason']`.
+     * @param to the same in the new version; `body` for a property of the body.
+     */
+    movedParameter: <Id extends NewOperation, Before extends RequestPart, After extends RequestPart>(
+      from: readonly [Before, KeyOfEach<PartOf<ServedBy<Id>, Before>>],
+      to: readonly [After, KeyOfEach<PartOf<New['operations'][Id], After>>],
+      operation: Id,
+      up?: (value: ValueOfEach<PartOf<ServedBy<Id>, Before>, string>) => unknown,
+    ): MovedParameter => ({ kind: 'moved-parameter', operations: [operation], from, to, ...(up && { up }) }),
 
     ignoredParameter: <Where extends Part, Id extends NewOperation>(
       where: Where,

@@ -169,6 +169,19 @@ export interface ConvertedParameter<Up extends Turn = Turn> extends OnParameters
   readonly up: Up
 }
 
+/** Where a value is in a request: a parameter, or a property of the body. */
+export type RequestPart = 'path' | 'query' | 'header' | 'body'
+
+/** A parameter or property of the body that moved to a different part of the request. Translated up only. */
+export interface MovedParameter<Up extends Turn = Turn> {
+  readonly kind: 'moved-parameter'
+  /** If empty, every operation that has it. */
+  readonly operations: readonly string[]
+  readonly from: readonly [part: RequestPart, name: string]
+  readonly to: readonly [part: RequestPart, name: string]
+  readonly up?: Up
+}
+
 /** A parameter that the old version accepts and ignores; the canonical version never sees it. */
 export interface IgnoredParameter extends OnParameters {
   readonly kind: 'ignored-parameter'
@@ -187,9 +200,7 @@ export interface Served {
   readonly fixed?: FixedRequest
 }
 
-export type FixedRequest = Readonly<
-  Partial<Record<'path' | 'query' | 'header' | 'body', Readonly<Record<string, unknown>>>>
->
+export type FixedRequest = Readonly<Partial<Record<RequestPart, Readonly<Record<string, unknown>>>>>
 
 /** A response with a new status; the old version keeps the old one. */
 export interface Status {
@@ -255,4 +266,5 @@ export type Lens =
   | RequiredHeader
   | RenamedHeader
   | RenamedEvent
+  | MovedParameter
   | Accept

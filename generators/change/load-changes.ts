@@ -38,6 +38,7 @@ const KINDS: Readonly<Record<Lens['kind'], true>> = {
   'required-header': true,
   'renamed-header': true,
   'renamed-event': true,
+  'moved-parameter': true,
   accept: true,
 }
 

@@ -1,7 +1,7 @@
 /** Determines which differences a lens accounts for, from the lens declaration alone. */
 
 import { holdsIn, sameName } from '../change/align.ts'
-import type { FixedRequest, Lens, ParameterLens } from '../change/change.ts'
+import type { FixedRequest, Lens, MovedParameter, ParameterLens, RequestPart } from '../change/change.ts'
 import { placeIn, propertyStep } from '../change/inline.ts'
 import {
   type DeclaredLocation,
@@ -69,6 +69,14 @@ const RULES: Rules = {
     at.path === '',
   'converted-parameter': (lens, { at, code }) =>
     isParameter(lens, lens.name, at) && !isPresenceOfParameter(code),
+  'moved-parameter': ({ operations, from, to }, found) =>
+    (found.code === 'body-added-required' &&
+      to[0] === 'body' &&
+      found.at.kind === 'body' &&
+      holdsIn(operations, found.at.operation)) ||
+    (/^(parameter|property)-removed$/.test(found.code) && isInRequest(operations, from, found)) ||
+    (/^(parameter|property)-(added|added-required|required)$/.test(found.code) &&
+      isInRequest(operations, to, found)),
   'ignored-parameter': (lens, { at, code }) =>
     code === 'parameter-removed' && isParameter(lens, lens.name, at),
   served: ({ from, by, fixed = {} }, found) =>
@@ -97,26 +105,31 @@ const RULES: Rules = {
     code === found.code && (at.length === 0 || at.includes(formatLocation(found.at))),
 }
 
-/** Returns whether a difference is that the new operation requires a value that the lens fixes. */
-function isFixed(by: string, fixed: FixedRequest, { at, code, uses }: Difference): boolean {
-  if (at.kind === 'parameter')
-    return (
-      at.operation === by &&
-      /^parameter-(added-)?required$/.test(code) &&
-      Object.entries(fixed).some(
-        ([part, values]) =>
-          part === at.in && Object.keys(values).some((name) => sameName(at.in, name, at.name)),
-      )
-    )
+/** Returns whether a difference is about a parameter, or a property of the body. */
+function isInRequest(
+  operations: readonly string[],
+  [part, name]: MovedParameter['from'],
+  { at, uses }: Difference,
+): boolean {
+  if (part !== 'body') return isParameter({ operations, in: part }, name, at)
   return (
-    /^property-(added-)?required$/.test(code) &&
     isSite(at) &&
-    uses.includes(by) &&
-    Object.keys(fixed.body ?? {}).some(
-      (name) => formatLocation(at) === formatLocation({ ...at, path: '' }) + propertyStep(name),
+    uses.some((use) => holdsIn(operations, use)) &&
+    formatLocation(at) === formatLocation({ ...at, path: '' }) + propertyStep(name)
+  )
+}
+
+/** Returns whether a difference is that the new operation requires a value that the lens fixes. */
+function isFixed(by: string, fixed: FixedRequest, found: Difference): boolean {
+  return (
+    /^(parameter|property)-(added-)?required$/.test(found.code) &&
+    REQUEST_PARTS.some((part) =>
+      Object.keys(fixed[part] ?? {}).some((name) => isInRequest([by], [part, name], found)),
     )
   )
 }
+
+const REQUEST_PARTS: readonly RequestPart[] = ['path', 'query', 'header', 'body']
 
 const isMember = (code: DifferenceCode): boolean =>
   code === 'enum-value-removed' || code === 'enum-value-added'

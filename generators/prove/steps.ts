@@ -17,6 +17,7 @@ import { successOf } from '../ir/operations.ts'
 import { applyRewrite } from '../translate/apply.ts'
 import { isSite } from '../translate/inline-place.ts'
 import type { Direction } from '../translate/model.ts'
+import { requestMoves } from '../translate/requests.ts'
 import { createStep } from '../translate/step.ts'
 import { answerOf, jsonOf, withFixed } from '../translate/transition.ts'
 import { arbitrariesOf, type Domains } from './arbitrary.ts'
@@ -24,6 +25,7 @@ import { freeze, type Law } from './law.ts'
 import { isValid, lensLaws, type Sides } from './lenses.ts'
 import { moveLaws } from './moves.ts'
 import { parameterLaws } from './parameters.ts'
+import { requestLaws } from './requests.ts'
 import { closedMisfit, misfit, sent, type ValidityReader } from './validity.ts'
 
 /**
@@ -33,7 +35,13 @@ import { closedMisfit, misfit, sent, type ValidityReader } from './validity.ts'
  */
 export function lawsOfStep(step: VersionPair, domains: Domains): Law[] {
   const sides = sidesOf(step, domains, closedMisfit)
-  return [...lensLaws(sides), ...moveLaws(sides), ...parameterLaws(sides), ...translationLaws(step, sides)]
+  return [
+    ...lensLaws(sides),
+    ...moveLaws(sides),
+    ...parameterLaws(sides),
+    ...requestLaws(sides),
+    ...translationLaws(step, sides),
+  ]
 }
 
 /** Returns the laws that translated values are valid, for everything that a change of the version affects. */
@@ -152,7 +160,9 @@ function translationLaws(step: VersionPair, { makers, reading }: Sides): Law[] {
     const nowOf = (status: string) => nextStatus(statusNames.get(operation.id), status)
     const [body, nextBody] = [jsonBody(operation)?.schema, jsonBody(now)?.schema]
     const [item, nextItem] = [body && validatedArray(old, body), nextBody && validatedArray(next, nextBody)]
-    add(`${operation.id} body`, 'up', body, nextBody, `${now.id} body`, now.id, operation)
+    // Values that move are proven with the whole request.
+    if (requestMoves(operation, now, steps.up).length === 0)
+      add(`${operation.id} body`, 'up', body, nextBody, `${now.id} body`, now.id, operation)
     if (item && nextItem) {
       const at = `${now.id} body${propertyStep(nextItem.property)}[]`
       add(`${operation.id} item`, 'up', item.items, nextItem.items, at, now.id)

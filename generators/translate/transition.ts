@@ -19,6 +19,7 @@ import {
   rewritesOf,
   servedBy,
 } from './parameters.ts'
+import { type RequestMove, requestMoves } from './requests.ts'
 import { createStep, missedPlaces, touchedFunctions } from './step.ts'
 
 /** All translations between a version and the next. */
@@ -40,6 +41,8 @@ export interface Transition {
   readonly payloads: ReadonlyMap<string, string>
   /** By part of the request and operation id; absent if nothing changes. */
   readonly parameters: Readonly<Record<ParameterPart, ReadonlyMap<string, readonly ParameterRewrite[]>>>
+  /** By operation id: values that move to a different part of the request; absent if none does. */
+  readonly requestMoves: ReadonlyMap<string, readonly RequestMove[]>
   /** By operation id: the same operation in the next version. */
   readonly counterparts: ReadonlyMap<string, ApiOperation>
   /** By operation id: new → old names of parameters, and new → old statuses. */
@@ -66,15 +69,16 @@ export type TranslationKind =
   | 'items'
   | 'payloads'
   | 'fields'
+  | 'request'
   | ParameterPart
 
 /** A kind whose functions translate values with a schema. */
-export type ValueKind = Exclude<TranslationKind, 'fields' | ParameterPart>
+export type ValueKind = Exclude<TranslationKind, 'fields' | 'request' | ParameterPart>
 
 const isPart = (kind: TranslationKind): kind is ParameterPart => (PARTS as readonly string[]).includes(kind)
 
 export const isUp = (kind: TranslationKind): boolean =>
-  kind === 'bodies' || kind === 'forms' || kind === 'items' || isPart(kind)
+  kind === 'request' || kind === 'bodies' || kind === 'forms' || kind === 'items' || isPart(kind)
 
 /**
  * Returns the key in the next version; undefined if that version removed it, because the canonical version then has
@@ -172,6 +176,7 @@ export function createTransition(
   const counterparts = counterpartsOf(old, next, lenses)
   const names = new Map<string, ReadonlyMap<string, string>>()
   const statusNames = statusesOf(old, counterparts, lenses)
+  const moves = new Map<string, readonly RequestMove[]>()
   for (const operation of old.operations) {
     const counterpart = counterparts.get(operation.id)
     if (!counterpart) continue
@@ -229,6 +234,8 @@ export function createTransition(
         if (where === part && rewrites.some(({ from }) => from === keyIn(part, name)))
           up.byHand.add(schema.place.pointer)
     }
+    const own = requestMoves(operation, counterpart, up)
+    if (own.length > 0) moves.set(operation.id, own)
     const renamed = renamesOf(operation, counterpart, lenses)
     if (renamed.size > 0) names.set(operation.id, renamed)
   }
@@ -255,6 +262,7 @@ export function createTransition(
     statuses: only(roots.statuses, touched.down),
     payloads: only(roots.payloads, touched.down),
     parameters,
+    requestMoves: moves,
     counterparts,
     names,
     statusNames,

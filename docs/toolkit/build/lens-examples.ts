@@ -306,6 +306,21 @@ export const LENS_EXAMPLES: Readonly<Record<LensName, LensExample>> = {
     lens: `v.convertedParameter('query', 'since', (day) => \`\${day}T00:00:00Z\`, 'listBooks')`,
     up: ['listBooks query', { since: '2030-01-01' }],
   },
+  movedParameter: {
+    paths: `
+ /books/{id}:
+   delete:
+     operationId: deleteBook
+     parameters:
+       - { name: id, in: path, required: true, schema: { type: string } }
+-      - { name: reason, in: query, schema: { type: string } }
++      - { name: Library-Reason, in: header, schema: { type: string } }
+     responses:
+       "204": { description: OK }
+`,
+    lens: `v.movedParameter(['query', 'reason'], ['header', 'Library-Reason'], 'deleteBook')`,
+    up: ['deleteBook request', { path: { id: 'b1' }, query: { reason: 'lost' }, headers: {} }],
+  },
   ignoredParameter: {
     paths: `
  /books:

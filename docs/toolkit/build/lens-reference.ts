@@ -71,6 +71,7 @@ const GROUPS: readonly (readonly [title: string, anchor: string, names: readonly
       'defaultParameter',
       'convertedParameter',
       'ignoredParameter',
+      'movedParameter',
       'requiredHeader',
       'renamedHeader',
       'renamedEvent',

@@ -75,6 +75,8 @@ function translatorOf(family: Family, at: string | undefined): Readonly<Record<'
       return { up: find(bindings.upBody(operation)), down: find(bindings.down(operation)) }
     case 'operation':
       return { up: (id) => (id === operation.id ? bindings.canonicalId(operation) : id), down: same }
+    case 'request':
+      return { up: find(bindings.upRequest(operation)), down: same }
     case 'query':
       return { up: find(bindings.upQuery(operation)), down: same }
     case 'path':

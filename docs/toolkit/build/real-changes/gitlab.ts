@@ -108,4 +108,34 @@ v.served('listStarredProjects', 'listProjects', { query: { starred: true } })`,
     lens: `v.drop(['Snippet'], 'expires_at', { down: () => null, loss: 'drop' })`,
     values: [{ old: { title: 'a', expires_at: null }, new: { title: 'a' } }],
   },
+  {
+    vendor,
+    date,
+    what: '`/projects/:search` became `/projects?search=`.',
+    paths: `
+-/projects/search/{query}:
+-  get:
+-    operationId: searchProjects
+-    parameters:
+-      - { name: query, in: path, required: true, schema: { type: string } }
+-    responses:
+-      "204": { description: OK }
+ /projects:
+   get:
+     operationId: listProjects
++    parameters:
++      - { name: search, in: query, schema: { type: string } }
+     responses:
+       "204": { description: OK }
+`,
+    lens: `v.served('searchProjects', 'listProjects'),
+v.movedParameter(['path', 'query'], ['query', 'search'], 'listProjects')`,
+    values: [
+      {
+        old: { path: { query: 'books' }, query: {}, headers: {} },
+        new: { path: {}, query: { search: 'books' }, headers: {} },
+        at: 'request',
+      },
+    ],
+  },
 ]

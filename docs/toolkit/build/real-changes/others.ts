@@ -321,6 +321,43 @@ v.served('createLead', 'createContact', { body: { role: 'lead' } })`,
   },
   {
     vendor: 'Pinecone',
+    date: '2024-10',
+    what: '`DELETE /vectors/delete` with a query was removed; only `POST` with a body is left.',
+    paths: `
+ /vectors/delete:
+-  delete:
+-    operationId: alt_delete
+-    parameters:
+-      - { name: deleteAll, in: query, schema: { type: boolean } }
+-      - { name: namespace, in: query, schema: { type: string } }
+-    responses:
+-      "204": { description: OK }
+   post:
+     operationId: delete
+     requestBody:
+       content:
+         application/json:
+           schema:
+             type: object
+             properties:
+               deleteAll: { type: boolean }
+               namespace: { type: string }
+     responses:
+       "204": { description: OK }
+`,
+    lens: `v.served('alt_delete', 'delete'),
+v.movedParameter(['query', 'deleteAll'], ['body', 'deleteAll'], 'delete'),
+v.movedParameter(['query', 'namespace'], ['body', 'namespace'], 'delete')`,
+    values: [
+      {
+        old: { path: {}, query: { deleteAll: true, namespace: 'a' }, headers: {} },
+        new: { path: {}, query: {}, headers: {}, body: { deleteAll: true, namespace: 'a' } },
+        at: 'request',
+      },
+    ],
+  },
+  {
+    vendor: 'Pinecone',
     date: '2025-01',
     what: '`metric` of a new index no longer has a default.',
     schemas: `

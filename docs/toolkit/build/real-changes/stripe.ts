@@ -702,6 +702,46 @@ v.drop(['Subscription'], 'current_period_end', {
   },
   {
     vendor,
+    date: '2025-03-31.basil',
+    what: '`GET /v1/invoices/upcoming` was removed in favor of `POST /v1/invoices/create_preview`, which takes a body.',
+    paths: `
+-/v1/invoices/upcoming:
+-  get:
+-    operationId: upcomingInvoice
+-    parameters:
+-      - { name: customer, in: query, required: true, schema: { type: string } }
+-      - { name: subscription, in: query, schema: { type: string } }
+-    responses:
+-      "204": { description: OK }
++/v1/invoices/create_preview:
++  post:
++    operationId: createPreview
++    requestBody:
++      required: true
++      content:
++        application/json:
++          schema:
++            type: object
++            required: [customer]
++            properties:
++              customer: { type: string }
++              subscription: { type: string }
++    responses:
++      "204": { description: OK }
+`,
+    lens: `v.served('upcomingInvoice', 'createPreview'),
+v.movedParameter(['query', 'customer'], ['body', 'customer'], 'createPreview'),
+v.movedParameter(['query', 'subscription'], ['body', 'subscription'], 'createPreview')`,
+    values: [
+      {
+        old: { path: {}, query: { customer: 'cus_1' }, headers: {} },
+        new: { path: {}, query: {}, headers: {}, body: { customer: 'cus_1' } },
+        at: 'request',
+      },
+    ],
+  },
+  {
+    vendor,
     date: '2026-09-30.endive',
     what: '`billing_cycle_anchor` of subscription updates is an object with a `type`, not a text.',
     schemas: `
