@@ -14,9 +14,9 @@ import { successOf, successStatus } from '../ir/operations.ts'
 import type { Operation, Parameter, Translate, Validate, Version } from '../runtime/contract.ts'
 import { explain } from '../runtime/explain.ts'
 import { applyRewrite } from '../translate/apply.ts'
+import { requestTranslator } from '../translate/apply-request.ts'
 import type { Direction, PairFunction } from '../translate/model.ts'
 import { applyParameters, isSet, type ParameterPart } from '../translate/parameters.ts'
-import { requestTranslator } from '../translate/requests.ts'
 import { createTransition, type Transition } from '../translate/transition.ts'
 
 /** Returns a validator of the schema at a pointer of the document. */

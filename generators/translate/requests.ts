@@ -1,15 +1,12 @@
-/** Finds values that move from one part of a request to another, and applies the translation without generating code. */
+/** Finds values that move from one part of a request to another. */
 import { holdsIn, sameName } from '../change/align.ts'
 import type { MovedParameter, RequestPart } from '../change/change.ts'
 import { jsonBody } from '../ir/bodies.ts'
 import type { Api, ApiOperation } from '../ir/model.ts'
-import type { RequestParts } from '../runtime/contract.ts'
-import { type RequestLocation, translateRequest } from '../runtime/requests.ts'
-import { applyRewrite } from './apply.ts'
+import type { RequestLocation } from '../runtime/requests.ts'
 import type { LensAt, TranslationStep } from './model.ts'
-import { applyParameters, keyIn } from './parameters.ts'
+import { keyIn } from './parameters.ts'
 import { shapeOf } from './shape.ts'
-import type { Transition } from './transition.ts'
 
 /** A value that moves, in the names that handlers and validators use. */
 export interface RequestMove {
@@ -43,25 +40,3 @@ function takes(operation: ApiOperation, api: Api, [part, name]: MovedParameter['
 
 const locationOf = ([part, name]: readonly [RequestPart, string]): RequestLocation =>
   part === 'header' ? ['headers', keyIn(part, name)] : [part, name]
-
-/** Returns the translation of an operation's requests to the next version. */
-export function requestTranslator(transition: Transition, id: string): (parts: RequestParts) => RequestParts {
-  const parameters = (part: 'path' | 'query' | 'header') => (values: Readonly<Record<string, unknown>>) =>
-    applyParameters(transition.parameters[part].get(id) ?? [], values)
-  const key = transition.bodies.get(id)
-  return translateRequest({
-    path: parameters('path'),
-    query: parameters('query'),
-    headers: parameters('header'),
-    ...(key !== undefined && {
-      body: (value: unknown) =>
-        applyRewrite({ kind: 'call', key }, value, { direction: 'up', functions: transition.up }),
-    }),
-    moves: (transition.requestMoves.get(id) ?? []).map(({ from, to, by: { change, lens } }) => ({
-      from,
-      to,
-      change: `${change.version}/${change.id}`,
-      ...(lens.up && { up: lens.up }),
-    })),
-  })
-}

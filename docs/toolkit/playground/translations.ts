@@ -8,6 +8,7 @@ import type { ApiOperation, Response } from '../../../generators/ir/model.ts'
 import { successOf } from '../../../generators/ir/operations.ts'
 import type { RequestParts } from '../../../generators/runtime/contract.ts'
 import { applyRewrite } from '../../../generators/translate/apply.ts'
+import { requestTranslator } from '../../../generators/translate/apply-request.ts'
 import type { Direction } from '../../../generators/translate/model.ts'
 import {
   applyParameters,
@@ -15,7 +16,6 @@ import {
   PARTS,
   type ParameterPart,
 } from '../../../generators/translate/parameters.ts'
-import { requestTranslator } from '../../../generators/translate/requests.ts'
 import type { Transition } from '../../../generators/translate/transition.ts'
 
 /** A value of one version, and what the toolkit makes of it for the other. Values are JSON texts. */
