@@ -236,7 +236,12 @@ export function createTransition(
     }
     const own = requestMoves(operation, counterpart, up)
     if (own.length > 0) moves.set(operation.id, own)
-    const renamed = renamesOf(operation, counterpart, lenses)
+    const renamed = new Map([
+      ...renamesOf(operation, counterpart, lenses),
+      ...own.flatMap(({ by: { lens } }) =>
+        lens.to[0] === 'body' ? [] : [[lens.to[1], lens.from[1]] as const],
+      ),
+    ])
     if (renamed.size > 0) names.set(operation.id, renamed)
   }
   const eventNames = eventNamesOf(next, lenses)
