@@ -219,8 +219,9 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
     /** Converts the whole value of a component, body, answer or event, for example a list that became an object. */
     convertWhole: <Name extends Site>(
       schema: Name,
-      turns: Turns<OldOf<Name>, NewOf<Name>>,
-    ): Convert<Turns<OldOf<Name>, NewOf<Name>>> => ({ kind: 'convert', schemas: [schema], ...turns }),
+      // The condition makes the compiler infer the name first; then literals in results keep their types.
+      ...turns: [OldOf<Name>] extends [never] ? [never] : [Turns<OldOf<Name>, NewOf<Name>>]
+    ): Convert<Turns<OldOf<Name>, NewOf<Name>>> => ({ kind: 'convert', schemas: [schema], ...turns[0] }),
 
     rename: <Name extends Site, From extends Removed<Name>, To extends Added<Name>>(
       schemas: readonly Name[],
@@ -394,12 +395,26 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
      * @param from the part of the request, and the name: `['query', 'reason']`.
      * @param to the same in the new version; `body` for a property of the body.
      */
-    movedParameter: <Id extends NewOperation, Before extends RequestPart, After extends RequestPart>(
-      from: readonly [Before, KeyOfEach<PartOf<ServedBy<Id>, Before>>],
-      to: readonly [After, KeyOfEach<PartOf<New['operations'][Id], After>>],
+    movedParameter: <
+      Id extends NewOperation,
+      Before extends RequestPart,
+      After extends RequestPart,
+      From extends KeyOfEach<PartOf<ServedBy<Id>, Before>>,
+      To extends KeyOfEach<PartOf<New['operations'][Id], After>>,
+      Given extends ValueOfEach<PartOf<ServedBy<Id>, Before>, From>,
+      Made extends ValueOfEach<PartOf<New['operations'][Id], After>, To>,
+    >(
+      from: readonly [Before, From],
+      to: readonly [After, To],
       operation: Id,
-      up?: (value: ValueOfEach<PartOf<ServedBy<Id>, Before>, string>) => unknown,
-    ): MovedParameter => ({ kind: 'moved-parameter', operations: [operation], from, to, ...(up && { up }) }),
+      ...up: [Given] extends [Made] ? [] | [(value: Given) => Made] : [(value: Given) => Made]
+    ): MovedParameter<(value: Given) => Made> => ({
+      kind: 'moved-parameter',
+      operations: [operation],
+      from,
+      to,
+      ...(up[0] && { up: up[0] }),
+    }),
 
     ignoredParameter: <Where extends Part, Id extends NewOperation>(
       where: Where,

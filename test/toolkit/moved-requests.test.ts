@@ -7,14 +7,19 @@ import { versions } from '../golden/moved-requests/want/versions.ts'
 
 const deleted: unknown[] = []
 
+/** Handlers get headers, but their types do not list them. */
+interface WithReason {
+  readonly headers?: { readonly reason?: string }
+}
+
 const handlers: Handlers<undefined> = {
   searchItems: async (_context, { body: { type, search } }) => ({
     status: 200,
     body: { data: [`${type}: ${search ?? 'all'}`] },
   }),
-  async deleteBook(_context, { path, headers }) {
-    deleted.push([path.id, headers.reason])
-    return { status: 204 }
+  async deleteBook(_context, { path, headers }: { path: { id: string } } & WithReason) {
+    deleted.push([path.id, headers?.reason])
+    return { status: 204, body: undefined }
   },
 }
 
