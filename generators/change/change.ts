@@ -45,6 +45,7 @@ import type {
   Served,
   Status,
   Values,
+  Wrapped,
 } from './lens.ts'
 import type {
   At,
@@ -52,6 +53,7 @@ import type {
   In,
   KeyOfEach,
   Leading,
+  ListsOf,
   Mapping,
   MembersOf,
   Part,
@@ -260,6 +262,30 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       to,
       ...turns[0],
     }),
+
+    /**
+     * A property that became a list.
+     *
+     * @param lens `empty` is the old value for an empty list.
+     */
+    wrapped: <Name extends Site, From extends OldProperty<Name>, To extends NewProperty<Name>>(
+      schemas: readonly Name[],
+      from: From,
+      to: To & ListsOf<NewOf<Name>>,
+      lens: { readonly loss: 'drop'; readonly empty?: OldValue<Name, From> },
+    ): Wrapped => ({ kind: 'wrapped', schemas, from, to, list: 'new', ...lens }),
+
+    /**
+     * A list that became a single value.
+     *
+     * @param lens `empty` is the new value for an empty list.
+     */
+    unwrapped: <Name extends Site, From extends OldProperty<Name>, To extends NewProperty<Name>>(
+      schemas: readonly Name[],
+      from: From & ListsOf<OldOf<Name>>,
+      to: To,
+      lens: { readonly loss: 'drop'; readonly empty?: NewValue<Name, To> },
+    ): Wrapped => ({ kind: 'wrapped', schemas, from, to, list: 'old', ...lens }),
 
     replace: <Name extends Site, From extends Removed<Name>, To extends Added<Name>>(
       schemas: readonly Name[],

@@ -60,6 +60,21 @@ export interface Rename<Turns extends BothWays = BothWays> extends OnSchemas {
   readonly down?: Turns['down']
 }
 
+/**
+ * A property that became a list, or that was one. A list is read as its first item, so nothing is shown for the others. Items
+ * are translated by the lenses on their components.
+ */
+export interface Wrapped extends OnSchemas {
+  readonly kind: 'wrapped'
+  readonly from: string
+  readonly to: string
+  /** The version in which the property is a list. */
+  readonly list: 'old' | 'new'
+  /** What an empty list means in the other version; absent if it means that the property is absent. */
+  readonly empty?: unknown
+  readonly loss: 'drop'
+}
+
 /** Properties that replace others. `up` runs if any old property is present, `down` if any new one is. */
 export interface Replace<Turns extends BothWays = BothWays> extends OnSchemas {
   readonly kind: 'replace'
@@ -249,6 +264,7 @@ export type SchemaLens =
   | Convert
   | Rename
   | Moved
+  | Wrapped
   | Replace
   | Drop
   | Default

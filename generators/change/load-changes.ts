@@ -28,6 +28,7 @@ const KINDS: Readonly<Record<Lens['kind'], true>> = {
   'non-null': true,
   'leave-out': true,
   moved: true,
+  wrapped: true,
   filter: true,
   'renamed-parameter': true,
   'default-parameter': true,

@@ -1,7 +1,14 @@
 /** Determines which differences a lens accounts for, from the lens declaration alone. */
 
 import { holdsIn, sameName } from '../change/align.ts'
-import type { FixedRequest, Lens, MovedParameter, ParameterLens, RequestPart } from '../change/change.ts'
+import type {
+  Convert,
+  FixedRequest,
+  Lens,
+  MovedParameter,
+  ParameterLens,
+  RequestPart,
+} from '../change/change.ts'
 import { placeIn, propertyStep } from '../change/inline.ts'
 import {
   type DeclaredLocation,
@@ -42,6 +49,12 @@ const RULES: Rules = {
   replace: (lens, found) =>
     (found.code === 'property-removed' && lens.old.some((name) => exactly(lens.schemas, name, found.at))) ||
     (isAddition(found.code) && lens.new.some((name) => exactly(lens.schemas, name, found.at))),
+  wrapped: (lens, found) =>
+    (found.code === 'property-removed' && exactly(lens.schemas, lens.from, found.at)) ||
+    (isAddition(found.code) && exactly(lens.schemas, lens.to, found.at)) ||
+    (lens.from === lens.to &&
+      onSchemas(lens.schemas, lens.to, found.at) &&
+      !isPresence(found, { ...lens, property: lens.to })),
   drop: (lens, found) => found.code === 'property-removed' && exactly(lens.schemas, lens.property, found.at),
   default: (lens, found) =>
     (isAddition(found.code) || found.code === 'property-required' || found.code.startsWith('default-')) &&
@@ -137,7 +150,7 @@ const isAddition = (code: DifferenceCode): boolean =>
   code === 'property-added' || code === 'property-added-required'
 
 /** A conversion does not account for a property becoming required, optional or nullable. */
-function isPresence({ at, code }: Difference, lens: Extract<Lens, { kind: 'convert' }>): boolean {
+function isPresence({ at, code }: Difference, lens: Pick<Convert, 'schemas' | 'property'>): boolean {
   return exactly(lens.schemas, lens.property ?? '', at) && /^(property|access|null)-/.test(code)
 }
 

@@ -307,6 +307,8 @@ function lossOf(lens: LoadedChange['lenses'][number]): string | undefined {
   const declared: unknown = 'loss' in lens ? lens.loss : undefined
   if (declared !== undefined) return undefined
   if (lens.kind === 'drop') return `${lens.property} is lost on the way up`
+  if (lens.kind === 'wrapped')
+    return `all but the first item of ${lens.list === 'new' ? lens.to : lens.from} are lost`
   if (lens.kind === 'leave-out') return `members of ${lens.property} are lost on the way down`
   if (lens.kind !== 'values') return undefined
   if (Object.keys(lens.merge).length > 0)

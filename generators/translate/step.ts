@@ -264,6 +264,9 @@ export function reduce(rewrite: Rewrite, touched: { has(key: string): boolean })
       const parts = rewrite.parts.map((each) => reduce(each, touched)).filter((each) => each.kind !== 'same')
       return parts.length > 1 ? { kind: 'all', parts } : (parts[0] ?? SAME)
     }
+    case 'wrap':
+    case 'first':
+      return { ...rewrite, inner: reduce(rewrite.inner, touched) }
     case 'instead':
       return { ...rewrite, rewrite: reduce(rewrite.rewrite, touched) }
     case 'relocate': {

@@ -64,6 +64,9 @@ test('a parameter reaches the handler where the newest version has it', async ()
 
 test('an event has the name of the version in which it is sent', () => {
   const { name, down } = events['2030-01-01']!['loan.started']!
-  expect([name, down?.({ title: 'Emma' } as never)]).toEqual(['book.lent', { book: 'Emma' }])
+  const sent = (readers: readonly object[]) => down?.({ title: 'Emma', readers } as never)
+  expect(name).toBe('book.lent')
+  expect(sent([{ name: 'Ada' }, { name: 'Bo' }])).toEqual({ book: 'Emma', reader: { surname: 'Ada' } })
+  expect(sent([])).toEqual({ book: 'Emma', reader: null })
   expect(events['2031-01-01']!['loan.started']).not.toHaveProperty('name')
 })

@@ -17,7 +17,7 @@ type Thing = Old['schemas']['Thing']
 interface New {
   schemas: {
     Colour: 'crimson' | 'blue' | 'green'
-    Thing: { name: string; size: number; colour: 'crimson' | 'blue'; last: string; fresh: boolean; city?: string; town?: number }
+    Thing: { name: string; size: number; colour: 'crimson' | 'blue'; last: string; fresh: boolean; city?: string; town?: number; tags?: string[] }
     ThingCreate: { name: string; size?: number; last?: string }
     List: { data: { kind: 'a' | 'b' }[]; kinds: string[] }
     Kind: 'a' | 'b'
@@ -60,6 +60,7 @@ const RIGHT = [
   "v.movedParameter(['query', 'text'], ['body', 'text'], 'newOnly')",
   "v.movedParameter(['query', 'text'], ['query', 'page'], 'newOnly', (text) => text.length)",
   "v.convertWhole('Thing', { up: ({ name }) => ({ name, size: 1, colour: 'blue', last: '', fresh: true }), down: ({ name }) => ({ name, size: '', colour: 'blue', first: '', gone: 1 }) })",
+  "v.wrapped(['Thing'], 'first', 'tags', { loss: 'drop', empty: '' })",
   "v.status(201, 200, 'listThings')",
   "v.moved(['Thing'], ['at', 'in', 'city'], ['city'])",
   "v.moved(['Thing'], ['at', 'in', 'city'], ['town'], { up: (city) => city.length, down: (town) => 'x'.repeat(town) })",
@@ -131,6 +132,8 @@ const WRONG: readonly (readonly [string, string])[] = [
     'a whole value of the old type',
     "v.convertWhole('Colour', { up: (colour) => colour, down: () => 'red' })",
   ],
+  ['a wrapped property that is no list', "v.wrapped(['Thing'], 'first', 'last', { loss: 'drop' })"],
+  ['a wrapped property without a loss', "v.wrapped(['Thing'], 'first', 'tags', {})"],
   ['a status that is never answered', 'v.status(202, 200)'],
   ['a new status that is never answered', 'v.status(201, 204)'],
   ['a path that leads nowhere', "v.moved(['Thing'], ['at', 'city'], ['city'])"],

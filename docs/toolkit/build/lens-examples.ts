@@ -125,6 +125,37 @@ export const LENS_EXAMPLES: Readonly<Record<LensName, LensExample>> = {
     lens: `v.moved(['Book'], ['author_name'], ['author', 'name'])`,
     ...saved({ author_name: 'Jane Austen' }, { author: { name: 'Jane Austen' } }),
   },
+  wrapped: {
+    schemas: `
+ Book:
+   type: object
+   properties:
+-    author: { $ref: "#/components/schemas/Author" }
++    authors: { type: array, items: { $ref: "#/components/schemas/Author" } }
+ Author:
+   type: object
+   properties:
+-    surname: { type: string }
++    family_name: { type: string }
+`,
+    lens: `v.wrapped(['Book'], 'author', 'authors', { loss: 'drop' }),
+v.rename(['Author'], 'surname', 'family_name')`,
+    ...saved(
+      { author: { surname: 'Austen' } },
+      { authors: [{ family_name: 'Austen' }, { family_name: 'Brontë' }] },
+    ),
+  },
+  unwrapped: {
+    schemas: `
+ Book:
+   type: object
+   properties:
+-    shelves: { type: array, items: { type: string } }
++    shelf: { type: string }
+`,
+    lens: `v.unwrapped(['Book'], 'shelves', 'shelf', { loss: 'drop' })`,
+    ...saved({ shelves: ['B', 'C'] }, { shelf: 'B' }),
+  },
   replace: {
     schemas: `
  Book:

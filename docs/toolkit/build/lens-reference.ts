@@ -51,6 +51,8 @@ const GROUPS: readonly (readonly [title: string, anchor: string, names: readonly
       'values',
       'valuesOf',
       'moved',
+      'wrapped',
+      'unwrapped',
       'replace',
       'drop',
       'default',

@@ -253,6 +253,10 @@ function checkUnions(rewrite: Rewrite, report: Report): void {
     case 'instead':
       checkUnions(rewrite.rewrite, report)
       break
+    case 'wrap':
+    case 'first':
+      checkUnions(rewrite.inner, report)
+      break
     case 'relocate':
       checkUnions(rewrite.inner, report)
       for (const each of rewrite.moves) checkUnions(each.rewrite, report)

@@ -212,11 +212,7 @@ v.rename(['Guild'], 'embed_channel_id', 'widget_channel_id')`,
      title: { type: string }
 `,
     use: 'request',
-    lens: `v.rename(['MessageCreate'], 'embed', 'embeds', {
-  up: (embed) => [embed],
-  down: ([embed = {}]) => embed,
-  loss: 'drop',
-})`,
+    lens: `v.wrapped(['MessageCreate'], 'embed', 'embeds', { loss: 'drop' })`,
     values: [{ old: { embed: { title: 'a' } }, new: { embeds: [{ title: 'a' }] } }],
   },
 ]

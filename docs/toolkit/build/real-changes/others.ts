@@ -199,11 +199,7 @@ v.moved(['Plan'], ['currency'], ['fee', 'currency'])`,
 +    Parents: { type: array, items: { type: string } }
 `,
     use: 'response',
-    lens: `v.rename(['BuildCache'], 'Parent', 'Parents', {
-  up: (parent) => [parent],
-  down: ([parent = '']) => parent,
-  loss: 'drop',
-})`,
+    lens: `v.wrapped(['BuildCache'], 'Parent', 'Parents', { loss: 'drop' })`,
     values: [{ old: { ID: 'a', Parent: 'b' }, new: { ID: 'a', Parents: ['b', 'c'] } }],
   },
   // developers.intercom.com/docs/references/2.0/changelog

@@ -35,7 +35,7 @@ export const changes: readonly ChangeEntry[] = [
     name: '2030-06-01/start-loans',
     version: '2030-06-01',
     title: 'Start loans',
-    why: '`book.lent` is `loan.started`, because films are lent too.',
+    why: '`book.lent` is `loan.started`, because films are lent too. A loan can have several readers.',
     operations: [],
     events: ['loan.started'],
     everyEvent: true,

@@ -5,6 +5,8 @@ import type * as v2030_01_01 from './2030-01-01/types.ts'
 
 export declare function Loan(value: unknown): value is v2031_01_01.Loan
 export declare function Loan_2030_01_01(value: unknown): value is v2030_01_01.Loan
+export declare function Person(value: unknown): value is v2031_01_01.Person
+export declare function Person_2030_01_01(value: unknown): value is v2030_01_01.Person
 export declare function Titles(value: unknown): value is v2031_01_01.Titles
 export declare function Titles_2030_01_01(value: unknown): value is v2030_01_01.Titles
 export declare function deleteBook_Library_Reason(value: unknown): value is NonNullable<NonNullable<v2030_06_01.operations['deleteBook']['parameters']['header']>['Library-Reason']>

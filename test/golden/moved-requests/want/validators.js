@@ -2,8 +2,10 @@
 
 // ----- Names of properties, values of enumerations, and patterns -----
 
-const Loan$properties = new Set(['title'])
-const Loan$properties_2 = new Set(['book'])
+const Loan$properties = new Set(['title', 'readers'])
+const Loan$properties_2 = new Set(['book', 'reader'])
+const Person$properties = new Set(['name'])
+const Person$properties_2 = new Set(['surname'])
 const Titles$properties = new Set(['data'])
 const searchItems_body$properties = new Set(['type', 'search'])
 
@@ -17,6 +19,12 @@ function isObject(value) {
 
 function Loan$(value) {
   if (!isObject(value)) return false
+  const readers = value.readers
+  if (!Array.isArray(readers)) return false
+  for (let index = 0; index < readers.length; index++) {
+    const readers_item = readers[index]
+    if (!Person$(readers_item)) return false
+  }
   const title = value.title
   if (title !== undefined) {
     if (!(typeof title === 'string')) return false
@@ -26,10 +34,27 @@ function Loan$(value) {
 
 function Loan_2030_01_01$(value) {
   if (!isObject(value)) return false
+  const reader = value.reader
+  if (reader === undefined) return false
+  if (!(reader === null || Person_2030_01_01$(reader))) return false
   const book = value.book
   if (book !== undefined) {
     if (!(typeof book === 'string')) return false
   }
+  return true
+}
+
+function Person$(value) {
+  if (!isObject(value)) return false
+  const name = value.name
+  if (!(typeof name === 'string')) return false
+  return true
+}
+
+function Person_2030_01_01$(value) {
+  if (!isObject(value)) return false
+  const surname = value.surname
+  if (!(typeof surname === 'string')) return false
   return true
 }
 
@@ -100,6 +125,8 @@ function searchItems_body$(value) {
 
 export const Loan = Loan$
 export const Loan_2030_01_01 = Loan_2030_01_01$
+export const Person = Person$
+export const Person_2030_01_01 = Person_2030_01_01$
 export const Titles = Titles$
 export const Titles_2030_01_01 = Titles_2030_01_01$
 export const deleteBook_Library_Reason = deleteBook_Library_Reason$

@@ -9,6 +9,11 @@ const v = between<
 
 export default v.change({
   id: 'start-loans',
-  why: '`book.lent` is `loan.started`, because films are lent too.',
-  lenses: [v.renamedEvent('book.lent', 'loan.started'), v.rename(['Loan'], 'book', 'title')],
+  why: '`book.lent` is `loan.started`, because films are lent too. A loan can have several readers.',
+  lenses: [
+    v.renamedEvent('book.lent', 'loan.started'),
+    v.rename(['Loan'], 'book', 'title'),
+    v.wrapped(['Loan'], 'reader', 'readers', { loss: 'drop', empty: null }),
+    v.rename(['Person'], 'surname', 'name'),
+  ],
 })

@@ -4,6 +4,10 @@
 export type Titles = string[];
 export type Loan = {
   book?: string;
+  reader: Person | null;
+};
+export type Person = {
+  surname: string;
 };
 // ----- Queries, bodies and answers of operations -----
 export type ListBooksQuery = {
@@ -20,6 +24,7 @@ export interface components {
   schemas: {
     Titles: Titles;
     Loan: Loan;
+    Person: Person;
   };
 }
 export interface operations {

@@ -6,6 +6,10 @@ export type Titles = {
 };
 export type Loan = {
   title?: string;
+  readers: Person[];
+};
+export type Person = {
+  name: string;
 };
 // ----- Queries, bodies and answers of operations -----
 export type ListItemsQuery = {
@@ -17,6 +21,7 @@ export interface components {
   schemas: {
     Titles: Titles;
     Loan: Loan;
+    Person: Person;
   };
 }
 export interface operations {

@@ -2,6 +2,7 @@
 import type * as types from './types.ts'
 
 export declare function Loan(value: unknown): value is types.Loan
+export declare function Person(value: unknown): value is types.Person
 export declare function Titles(value: unknown): value is types.Titles
 export declare function deleteBook_Reason(value: unknown): value is NonNullable<NonNullable<types.operations['deleteBook']['parameters']['header']>['Reason']>
 export declare function deleteBook_id(value: unknown): value is NonNullable<NonNullable<types.operations['deleteBook']['parameters']['path']>['id']>

@@ -6,6 +6,9 @@ import { deleteBook_headers_up as deleteBook_headers_up_2030_06_01, listItems_re
 import { translateRequest } from 'dateline/runtime/requests'
 import { touched, turned } from 'dateline/runtime/touched'
 
+/** A part of a document to which the document gives no name. */
+type Value = any
+
 /** Query of listBooks: 2030-01-01 → 2030-06-01. */
 export function listBooks_query_up(query: v2030_01_01.ListBooksQuery): v2030_06_01.ListItemsQuery {
   const { q, ...rest } = query
@@ -35,8 +38,19 @@ export const deleteBook_request_up = translateRequest({
   then: translateRequest({ headers: deleteBook_headers_up_2030_06_01, moves: [] })
 })
 
+/** Person: 2030-06-01 → 2030-01-01. */
+export function Person_down(value: v2030_06_01.Person): v2030_01_01.Person {
+  const { name, ...rest } = value
+  return { ...rest, surname: touched('2030-06-01/start-loans', name) } as v2030_01_01.Person
+}
+
 /** Loan: 2030-06-01 → 2030-01-01. */
-export function Loan_down(value: v2030_06_01.Loan): v2030_01_01.Loan {
-  const { title, ...rest } = value
-  return { ...rest, ...(title !== undefined && { book: touched('2030-06-01/start-loans', title) }) } as v2030_01_01.Loan
+export function Loan_down(value: v2030_06_01.Loan): v2030_01_01.Loan
+export function Loan_down(value: Value): Value {
+  const { title, readers, ...rest } = value
+  return {
+    ...rest,
+    ...(title !== undefined && { book: touched('2030-06-01/start-loans', title) }),
+    reader: touched('2030-06-01/start-loans', readers && (readers.length === 0 ? null : Person_down(readers[0]!)))
+  }
 }
