@@ -26,9 +26,14 @@ export interface Nameable {
 
 export const quote = stringLiteral
 
-/** Returns the old default, which is what an old request means by omitting the value, or `…` if it is unknown. */
+/** Returns the source text of a hole, see `decide`. */
+export const hole = (what: string): string => `decide(${quote(what)})`
+
+/** Returns the old default, which is what an old request means by omitting the value, or a hole if it is unknown. */
 export const meaningOf = ({ code, value }: Difference): string =>
-  code.startsWith('default-') && value !== undefined ? literal(value) : '…'
+  code.startsWith('default-') && value !== undefined
+    ? literal(value)
+    : hole('what an old request means by omitting the value')
 
 /**
  * Returns a draft that accepts a difference: no lens can translate it, so the author confirms that it is intended.

@@ -38,7 +38,7 @@ test('the examples compile over the types of both versions', { timeout: 120_000 
       writeFileSync(join(own, 'openapi', `${EXAMPLE_VERSIONS[at]}.yaml`), text)
     })
     const change = printDraft(
-      { id: 'example', lens: example.lens },
+      { id: 'example', why: "'Example.'", lens: example.lens },
       {
         old: `../../generated/${EXAMPLE_VERSIONS[0]}/types.ts`,
         next: `../../generated/${EXAMPLE_VERSIONS[1]}/types.ts`,
