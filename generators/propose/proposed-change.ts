@@ -39,7 +39,7 @@ export function proposeChanges(
   for (const difference of differences) {
     const draft =
       (isArrival(difference) ? arrivals.get(formatLocation(difference.at)) : undefined) ??
-      (isNameable(difference.at, nameable) ? draftFor(difference, lists, nameable) : acceptDraft(difference))
+      (isNameable(difference, nameable) ? draftFor(difference, lists, nameable) : acceptDraft(difference))
     const known = drafts.get(draft.key)
     if (known) known.differences.push(difference)
     else drafts.set(draft.key, { draft, differences: [difference] })
@@ -100,11 +100,13 @@ const list = (names: Iterable<string>): string => `[${[...new Set(names)].map(qu
 const sitesOf = (all: readonly Difference[]): string =>
   `[${[...new Set(all.flatMap(({ at }) => siteOf(at)?.code ?? []))].join(', ')}]`
 
-function isNameable(at: Difference['at'], nameable: Nameable | undefined): boolean {
+function isNameable({ at, code }: Difference, nameable: Nameable | undefined): boolean {
   const site = siteOf(at)
   if (site && !site.isComponent && nameable?.isSite(site.place) !== true) return false
   if (at.kind === 'schema') return nameable?.schemas.has(at.component) ?? true
   if (at.kind === 'event') return true
+  // The lens on a required header applies to all operations.
+  if (at.kind === 'parameter' && at.in === 'header' && /^parameter-(added-)?required$/.test(code)) return true
   return 'operation' in at ? (nameable?.operations.has(at.operation) ?? true) : true
 }
 
@@ -156,7 +158,7 @@ function draftFor(difference: Difference, lists: ProposedLists, nameable?: Namea
   // Value lenses name strings, and a removed member without a replacement has no new name.
   if (list?.named && list.come.size >= list.gone && (site || (at.kind === 'schema' && at.path === '')))
     return valuesDraft(at, site, list)
-  if (site) return propertyDraft(difference, site)
+  if (site) return propertyDraft(difference, site, nameable)
   if (at.kind === 'parameter') return parameterDraft(difference, at, nameable)
   if (at.kind === 'event-header') return headerDraft(difference, at.name)
   return acceptDraft(difference)
@@ -224,8 +226,13 @@ function wholeDraft(code: Difference['code'], component: string): LensDraft {
   }
 }
 
-function propertyDraft(difference: Difference, { property, place }: LensSite): LensDraft {
+function propertyDraft(
+  difference: Difference,
+  { property, place }: LensSite,
+  nameable?: Nameable,
+): LensDraft {
   const { code, proposal } = difference
+  if (code === 'property-removed' && nameable?.isInMember(place, property)) return acceptDraft(difference)
   if (code === 'property-removed' && proposal?.kind === 'rename') {
     const to = proposal.to[0]!
     const sameType = !proposal.evidence.some((each) => each.startsWith('same shape except'))
@@ -263,7 +270,7 @@ function propertyDraft(difference: Difference, { property, place }: LensSite): L
       noun: property,
       key: `default ${place} ${property}`,
       print: (all) =>
-        `v.default(${sitesOf(all)}, ${quote(property)}, ${meaningOf(all.find(isDefault) ?? difference)})`,
+        `v.default(${sitesOf(all)}, ${quote(property)}, ${meaningOf(all.find(isDefault) ?? difference, nameable)})`,
     }
   if (FILLS.has(code))
     return {

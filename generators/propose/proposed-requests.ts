@@ -63,7 +63,7 @@ export function parameterDraft(difference: Difference, at: ParameterPlace, namea
       print: () => `v.requiredHeader(${quote(name)})`,
     }
   if (/^parameter-|^default-/.test(code) && at.path === '')
-    return draft('require', 'defaultParameter', meaningOf(difference))
+    return draft('require', 'defaultParameter', meaningOf(difference, nameable))
   if (nameable?.filters.has(`${at.operation} ${name}`) && where === 'query')
     return {
       verb: 'translate',
