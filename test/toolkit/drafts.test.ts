@@ -64,6 +64,7 @@ const MOVED: readonly (readonly [string, string, string])[] = [
   ],
 ]
 
+const ok = 'responses: { "200": { description: ok } }'
 /** One operation in flow style. */
 const asked = (parameters: string, path = '/a', id = 'getA', status = '200'): string =>
   `paths: { "${path}": { get: { operationId: ${id}, summary: Find what there is, parameters: [${parameters}], responses: { '${status}': { description: ok } } } } }`
@@ -76,6 +77,9 @@ const things = (nullable: boolean): string =>
 
 const X = (properties: string, more = ''): string =>
   using('request', `X: { type: object, properties: { ${properties} }${more} }`)
+/** Two operations, of which only one has an id. */
+const twice = (parameters: string): string =>
+  `paths: { /a: { get: { operationId: getA, parameters: [${parameters}], ${ok} } }, /b: { get: { parameters: [${parameters}], ${ok} } } }`
 const posted = (name: string, required: boolean): string =>
   `paths: { /a: { post: { operationId: postA, parameters: [{ name: ${name}, in: header, required: ${required}, schema: { type: string } }], responses: { '200': { description: ok } } } } }`
 const signed = (name: string): string =>
@@ -169,6 +173,20 @@ const PROPOSED: readonly (readonly [string, string, string])[] = [
     ),
     using('response', 'X: { type: object, properties: { city: { type: string }, zip: { type: integer } } }'),
   ],
+  [
+    'properties that only the members of a new union have',
+    using('response', 'X: { type: object, properties: { a: { type: string } } }'),
+    using(
+      'response',
+      'X: { type: object, oneOf: [{ $ref: "#/components/schemas/A" }, { $ref: "#/components/schemas/B" }] }, A: { type: object, properties: { a: { type: string } } }, B: { type: object, properties: { b: { type: string } } }',
+    ),
+  ],
+  ['a default of another type', X('p: { type: boolean, default: "false" }'), X('p: { type: boolean }')],
+  [
+    'a header that is required, also where no lens can name the operation',
+    twice(''),
+    twice('{ name: Key, in: header, required: true, schema: { type: string } }'),
+  ],
   ['a header that is required', posted('Key', false), posted('Key', true)],
   ['a header that is new and required', posted('Other', false), posted('Key', true)],
   ['a header of events of another name', signed('X-Sign'), signed('Sign')],
@@ -226,7 +244,6 @@ const WRITTEN_OUT: readonly (readonly [string, string, string])[] = [
 
 const content = (schema: string) => `content: { application/json: { schema: ${schema} } }`
 const sent = (own: string) => `paths: { /a: { post: { operationId: sendA, ${own} } } }`
-const ok = 'responses: { "200": { description: ok } }'
 const PLACES: readonly (readonly [string, (schema: string) => string])[] = [
   ['a body', (schema) => sent(`requestBody: { ${content(schema)} }, ${ok}`)],
   [
