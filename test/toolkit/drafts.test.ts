@@ -13,6 +13,8 @@ import { checkSteps, proposalsFor } from '../../generators/gate/gate.ts'
 import { claimSteps } from '../../generators/gate/steps.ts'
 import type { Api } from '../../generators/ir/model.ts'
 import { printDraft } from '../../generators/propose/draft-file.ts'
+import { proveSteps } from '../../generators/prove/family.ts'
+import { refute } from '../../generators/prove/law.ts'
 import { programOf } from '../versions/compile.ts'
 import { OPERATION_ROWS } from './battery/operations.ts'
 import { ROWS } from './diff.table.ts'
@@ -348,20 +350,36 @@ test('every draft compiles as it is written', async () => {
   expect(await errorsOf(drafts)).toEqual(new Map())
 })
 
+const byPair = Map.groupBy(drafts, ({ apis }) => apis)
+
+/** Runs a draft. A decision is undefined. */
+function changeOf({ lens, name, apis }: Drafted): LoadedChange {
+  const make = new Function('v', 'decide', `return [${lens}]`)
+  const lenses = make(between(), () => undefined) as Lens[]
+  return { id: name, why: '', lenses, version: apis[1].version, file: name }
+}
+
 test('every draft passes the gate once it is decided, with the others of its pair', () => {
-  const byPair = Map.groupBy(drafts, ({ apis }) => apis)
   const left = [...byPair].flatMap(([apis, own]) => {
-    const changes = own.map(({ lens, name }): LoadedChange => {
-      const make = new Function('v', 'decide', `return [${lens}]`)
-      const lenses = make(between(), () => undefined) as Lens[]
-      return { id: name, why: '', lenses, version: apis[1].version, file: name }
-    })
+    const changes = own.map(changeOf)
     const found = checkSteps(claimSteps(apis, changes), { versions: 'versions', out: 'generated' })
     return found
       .filter(({ code }) => code !== 'change-lossy')
       .map(({ code, message }) => `${code}: ${message}`)
   })
   expect(left).toEqual([])
+})
+
+test('every draft that leaves no decision passes the proof as it is written', () => {
+  let proven = 0
+  const refuted = [...byPair].flatMap(([apis, own]) => {
+    const changes = own.filter(({ lens, why }) => !/\bdecide\(/.test(lens + why)).map(changeOf)
+    const laws = proveSteps(claimSteps(apis, changes)).filter(({ file }) => file !== undefined)
+    proven += changes.length
+    return laws.flatMap((law) => refute(law, { runs: 3, seed: 1 })?.message ?? [])
+  })
+  expect(refuted).toEqual([])
+  expect(proven).toBeGreaterThan(50)
 })
 
 test('no draft for what is written out where it stands is to accept it', () => {
