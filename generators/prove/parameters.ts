@@ -85,8 +85,7 @@ function lawOf(
         if (parameter.required) return `${parameter.name} is missing`
         continue
       }
-      if (isList(parameter) !== Array.isArray(value))
-        return `${parameter.name} is ${isList(parameter) ? 'no' : 'a'} list`
+      if (isList(parameter) && !Array.isArray(value)) return `${parameter.name} is no list`
       for (const each of isList(parameter) ? (value as unknown[]) : [value]) {
         const found = reading(next, parameter.schema, each, 'up')
         if (found)

@@ -13,6 +13,7 @@ import { propertyKey, stringLiteral } from '../../print/literal.ts'
 import { CONTRACT } from '../../print/runtime.ts'
 import { WIDTH, wrapLines } from '../../print/wrap.ts'
 import { splitAccess } from '../../runtime/explain/access.ts'
+import { isSet } from '../../translate/parameters.ts'
 import type { OpenAPI3, transformSchema } from './openapi-typescript.ts'
 import { takeIds } from './operation-ids.ts'
 import { cutRecursion } from './recursion.ts'
@@ -370,4 +371,4 @@ function printCanonical(apis: readonly Api[], changes: readonly LoadedChange[]):
 }
 
 const filtersOf = (operation: CanonicalOperation['operation']): string[] =>
-  operation.parameters.filter((each) => each.extensions['x-filter'] === 'equality').map((each) => each.name)
+  operation.parameters.filter(isSet).map((each) => each.name)
