@@ -208,6 +208,12 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       ...turns,
     }),
 
+    /** Converts the whole value of a component, body, answer or event, for example a list that became an object. */
+    convertWhole: <Name extends Site>(
+      schema: Name,
+      turns: Turns<OldOf<Name>, NewOf<Name>>,
+    ): Convert<Turns<OldOf<Name>, NewOf<Name>>> => ({ kind: 'convert', schemas: [schema], ...turns }),
+
     rename: <Name extends Site, From extends Removed<Name>, To extends Added<Name>>(
       schemas: readonly Name[],
       from: From,

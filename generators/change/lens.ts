@@ -42,10 +42,11 @@ export interface Values extends OnSchemas {
   readonly merge: Readonly<Record<string, string>>
 }
 
-/** A property whose value has a different format. */
+/** A property, component or place whose value has a different format. */
 export interface Convert<Turns extends BothWays = BothWays> extends OnSchemas {
   readonly kind: 'convert'
-  readonly property: string
+  /** Absent if the whole component or place is converted. */
+  readonly property?: string
   readonly up: Turns['up']
   readonly down: Turns['down']
 }

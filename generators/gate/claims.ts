@@ -33,7 +33,8 @@ const RULES: Rules = {
       isNamed(lens, found.value)) ||
     // The tags of a union are values of a property of its members, so renaming the values renames the tags.
     (found.code === 'union-member-retagged' && Object.hasOwn(lens.rename, String(found.value))),
-  convert: (lens, found) => onSchemas(lens.schemas, lens.property, found.at) && !isPresence(found, lens),
+  convert: (lens, found) =>
+    onSchemas(lens.schemas, lens.property ?? '', found.at) && !isPresence(found, lens),
   rename: (lens, found) =>
     (found.code === 'property-removed' && exactly(lens.schemas, lens.from, found.at)) ||
     (isAddition(found.code) && exactly(lens.schemas, lens.to, found.at)) ||
@@ -98,7 +99,7 @@ const isAddition = (code: DifferenceCode): boolean =>
 
 /** A conversion does not account for a property becoming required, optional or nullable. */
 function isPresence({ at, code }: Difference, lens: Extract<Lens, { kind: 'convert' }>): boolean {
-  return exactly(lens.schemas, lens.property, at) && /^(property|access|null)-/.test(code)
+  return exactly(lens.schemas, lens.property ?? '', at) && /^(property|access|null)-/.test(code)
 }
 
 function isNamed(lens: Extract<Lens, { kind: 'values' }>, value: Scalar | undefined): boolean {

@@ -4,6 +4,7 @@
  */
 import { dirname, join, relative } from 'node:path'
 import { alignApi } from '../change/align.ts'
+import type { SchemaLens } from '../change/change.ts'
 import { holesIn } from '../change/decide.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { Diagnostic } from '../diagnostics/diagnostic.ts'
@@ -214,10 +215,13 @@ function findNeedlessOmissions(change: LoadedChange, next: Api): Diagnostic[] {
   })
 }
 
+/** A lens on a whole value is not tied to an object; if it names no value, it accounts for nothing. */
+const isWhole = (lens: SchemaLens): boolean => lens.kind === 'convert' && lens.property === undefined
+
 /** Reports lens targets that no translation reaches. */
 function findUnreachedPlaces(change: LoadedChange, old: Api, next: Api): Diagnostic[] {
   const places = change.lenses
-    .flatMap((lens) => ('schemas' in lens ? lens.schemas : []))
+    .flatMap((lens) => ('schemas' in lens && !isWhole(lens) ? lens.schemas : []))
     .filter((name) => /[ .[{|]/.test(name) && !next.schemas.has(name))
   if (places.length === 0) return []
   const { isSite } = nameableIn(old, next)

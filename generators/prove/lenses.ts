@@ -55,10 +55,12 @@ function lawsOf(sides: Sides, lens: Lens): Law[] {
     const property = (api: Api, of: string) => propertyOf(api, component, of)
     switch (lens.kind) {
       case 'convert': {
-        const [a, b] = [property(sides.old, lens.property), property(sides.next, lens.property)]
+        const own = (api: Api) =>
+          lens.property === undefined ? schemaAt(api, component) : property(api, lens.property)?.schema
+        const [a, b] = [own(sides.old), own(sides.next)]
         if (!a || !b) return []
         return bothWays(
-          name(lens.property),
+          name(lens.property ?? ''),
           lens,
           ways,
           valueWay(sides, 'up', a, b, lens.up),
@@ -72,8 +74,8 @@ function lawsOf(sides: Sides, lens: Lens): Law[] {
           name(lens.from),
           lens,
           ways,
-          valueWay(sides, 'up', a, b, lens.up, true),
-          valueWay(sides, 'down', b, a, lens.down, true),
+          valueWay(sides, 'up', a.schema, b.schema, lens.up, true),
+          valueWay(sides, 'down', b.schema, a.schema, lens.down, true),
         )
       }
       case 'replace': {
@@ -106,19 +108,19 @@ const groupOf = (api: Api, component: string, names: readonly string[]): Propert
 export function valueWay(
   { makers, old, next, reading }: Sides,
   direction: Direction,
-  from: Property,
-  to: Property,
+  from: Schema,
+  to: Schema,
   turn: Turn,
   withNull = false,
 ): LensWay {
   const bare = (schema: Schema): Schema => (withNull ? schema : { ...schema, nullable: false })
-  const values = makers[direction](bare(from.schema))
+  const values = makers[direction](bare(from))
   const [given, api] = direction === 'up' ? [old, next] : [next, old]
   return {
-    takes: (value) => isValid(given, bare(from.schema), value, direction),
+    takes: (value) => isValid(given, bare(from), value, direction),
     values: withNull ? values : values.filter((value) => value !== null),
     turn,
-    fits: (result) => describe(reading(api, to.schema, sent(result), direction)),
+    fits: (result) => describe(reading(api, to, sent(result), direction)),
   }
 }
 

@@ -73,8 +73,8 @@ function turnLaws(sides: Sides, lens: Moved): Law[] {
       `${sides.next.version} moved ${[component, ...lens.from].join('.')} value`,
       lens,
       sides.travels(component),
-      valueWay(sides, 'up', a, b, up, true),
-      valueWay(sides, 'down', b, a, down, true),
+      valueWay(sides, 'up', a.schema, b.schema, up, true),
+      valueWay(sides, 'down', b.schema, a.schema, down, true),
     )
   })
 }

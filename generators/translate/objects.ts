@@ -173,6 +173,7 @@ function namedBy(lens: SchemaLens): readonly string[] {
     case 'replace':
       return [...lens.old, ...lens.new]
     case 'values':
+    case 'convert':
     case 'nullable':
     case 'non-null':
       return lens.property === undefined ? [] : [lens.property]
@@ -196,6 +197,7 @@ function membersFor(at: LensAt<SchemaLens>, pair: Objects): ShapeMember[] {
       : []
   switch (lens.kind) {
     case 'convert':
+      if (lens.property === undefined) return []
       return change(lens.property, {
         kind: 'turn',
         by: at,

@@ -127,6 +127,8 @@ interface SchemaSite {
 function pairInside(step: TranslationStep, old: Schema, next: Schema, site: SchemaSite): Rewrite {
   if (isAlpha(step, old)) return SAME
   const { owners, at } = site
+  const converted = wholeConversion(step, old, next, site)
+  if (converted) return converted
   if (owners.size > NESTED_REFERENCES) return SAME
   if (old.kind === 'ref' && next.kind === 'ref') return pair(step, old, next, at)
   const [from] = sidesOf(step, old, next)
@@ -183,6 +185,22 @@ function missPositions(step: TranslationStep, old: ArraySchema, next: ArraySchem
     step.missed.push({ place: one.place, rewrite: step.aside().pair(one, other) })
   }
   return SAME
+}
+
+/** Returns the rewrite of a lens that converts the whole value; its parts need no further translation. */
+function wholeConversion(
+  step: TranslationStep,
+  old: Schema,
+  next: Schema,
+  { owners, at }: SchemaSite,
+): Rewrite | undefined {
+  const by = lensesOn(step, new Set([...owners, ...(at === undefined ? [] : [at])])).find(
+    ({ lens }) => lens.kind === 'convert' && lens.property === undefined,
+  )
+  if (!by) return undefined
+  const [from] = sidesOf(step, old, next)
+  step.byHand.add(from.place.pointer)
+  return { kind: 'turn', by, nullish: from.nullable }
 }
 
 function namesOf(step: TranslationStep, owners: ReadonlySet<string>): Rewrite | undefined {

@@ -58,6 +58,30 @@ export const LENS_EXAMPLES: Readonly<Record<LensName, LensExample>> = {
 })`,
     ...saved({ price: 12.5 }, { price: 1250 }),
   },
+  convertWhole: {
+    paths: `
+ /books:
+   get:
+     operationId: listBooks
+     responses:
+       "200":
+         description: OK
+         content:
+           application/json:
+             schema:
+-              type: array
+-              items: { type: string }
++              type: object
++              required: [data]
++              properties:
++                data: { type: array, items: { type: string } }
+`,
+    lens: `v.convertWhole(v.answer('listBooks', 200), {
+  up: (books) => ({ data: books }),
+  down: ({ data }) => data,
+})`,
+    down: ['listBooks 200', { data: ['Emma'] }],
+  },
   values: {
     schemas: `
  Book:

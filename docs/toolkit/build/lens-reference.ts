@@ -47,6 +47,7 @@ const GROUPS: readonly (readonly [title: string, anchor: string, names: readonly
     [
       'rename',
       'convert',
+      'convertWhole',
       'values',
       'valuesOf',
       'moved',

@@ -10,31 +10,42 @@ import type { LensExample } from './lens-examples.ts'
 
 export const EXAMPLE_VERSIONS = ['2030-01-01', '2030-06-01'] as const
 
-const SAVE_BOOK = `
- /books/{id}:
-   put:
-     operationId: saveBook
-     parameters:
-       - { name: id, in: path, required: true, schema: { type: string } }
-     requestBody:
-       required: true
-       content:
-         application/json:
-           schema: { $ref: "#/components/schemas/Book" }
-     responses:
-       "200":
-         description: OK
-         content:
-           application/json:
-             schema: { $ref: "#/components/schemas/Book" }
-`
+/** Where the first component of an example is used. */
+export type ExampleUse = 'both' | 'request' | 'response' | 'event'
+
+const content = (component: string, depth: number): string =>
+  ['content:', '  application/json:', `    schema: { $ref: "#/components/schemas/${component}" }`]
+    .map((line) => ` ${'  '.repeat(depth)}${line}\n`)
+    .join('')
+
+/** One operation that uses a component: `saveBook` at `PUT /books/{id}`. */
+const savingPath = (component: string, use: ExampleUse): string =>
+  [
+    ` /${component.toLowerCase()}s/{id}:\n   put:\n     operationId: save${component}\n     parameters:\n`,
+    '       - { name: id, in: path, required: true, schema: { type: string } }\n',
+    use === 'response' ? '' : `     requestBody:\n       required: true\n${content(component, 3)}`,
+    `     responses:\n       "${use === 'request' ? 204 : 200}":\n         description: OK\n`,
+    use === 'request' ? '' : content(component, 4),
+  ].join('')
+
+const sendingEvent = (component: string): string =>
+  ` ${component.toLowerCase()}.changed:\n   post:\n     requestBody:\n${content(component, 3)}     responses:\n       "204": { description: OK }\n`
+
+/** The parts of both documents that differ, as `diff` prints them. */
+export type ExampleFragments = Pick<LensExample, 'schemas' | 'paths' | 'webhooks'> & {
+  readonly use?: ExampleUse
+}
 
 /** Returns the old and the new document of an example. */
 export function documentsOf({
   schemas,
-  paths = SAVE_BOOK,
-  webhooks,
-}: LensExample): readonly [string, string] {
+  use = 'both',
+  ...given
+}: ExampleFragments): readonly [string, string] {
+  const component = /^[ +]?\s?(\w+):/m.exec(schemas ?? '')?.[1] ?? ''
+  const isSent = use === 'event'
+  const paths = given.paths ?? (isSent || schemas === undefined ? '' : savingPath(component, use))
+  const webhooks = given.webhooks ?? (isSent ? sendingEvent(component) : undefined)
   const side = (mark: '-' | '+', text: string, depth: number) =>
     text
       .split('\n')
@@ -44,7 +55,7 @@ export function documentsOf({
   const print = (mark: '-' | '+', version: string) =>
     [
       `openapi: 3.1.0\ninfo: { title: Books, version: "${version}" }\n`,
-      `paths:\n${side(mark, paths, 1)}`,
+      paths === '' ? 'paths: {}\n' : `paths:\n${side(mark, paths, 1)}`,
       webhooks === undefined ? '' : `webhooks:\n${side(mark, webhooks, 1)}`,
       schemas === undefined ? '' : `components:\n  schemas:\n${side(mark, schemas, 2)}`,
     ].join('')
