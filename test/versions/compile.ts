@@ -10,6 +10,7 @@ const OPTIONS: ts.CompilerOptions = {
   module: ts.ModuleKind.NodeNext,
   moduleResolution: ts.ModuleResolutionKind.NodeNext,
   types: [],
+  lib: ['lib.es2024.d.ts'],
   skipLibCheck: true,
 }
 
