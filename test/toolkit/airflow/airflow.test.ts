@@ -65,7 +65,7 @@ beforeAll(async () => {
 
 test('each version change has its entry once, and those with functions on names or values have lenses', () => {
   const names = MIGRATIONS.flatMap((each) => each.changes)
-  expect([MIGRATIONS.length, names.length, new Set(names).size]).toEqual([30, 50, 50])
+  expect([MIGRATIONS.length, names.length, new Set(names).size]).toEqual([30, 53, 53])
   expect(changes.map(({ id }) => id)).toEqual([
     'remove-runtime-checks',
     'widen-upstream-map-indexes',

@@ -87,13 +87,14 @@ const answers = (schema: Json, more: Json = {}) => ({
 const takes = (schema: Json) => ({ requestBody: { required: true, ...json(schema) } })
 const query = (name: string, schema: Json) => ({ name, in: 'query', schema })
 
-/** Adds operations without a body: `GET /dags/{dag_id} getDag`. */
+/** Adds operations without a body: `GET /dags/{dag_id}`. */
 const adds =
   (...lines: readonly string[]) =>
   ({ paths }: Documented) => {
     for (const line of lines) {
-      const [method, path, id] = line.split(' ') as [string, string, string]
-      paths[path] = { ...paths[path], [method.toLowerCase()]: operation(id, path) }
+      const [method, path] = line.toLowerCase().split(' ') as [string, string]
+      const id = line.replaceAll(/\W+/g, '_')
+      paths[path] = { ...paths[path], [method]: operation(id, path) }
     }
   }
 
@@ -115,6 +116,13 @@ const all =
   (api: Documented) => {
     for (const edit of edits) edit(api)
   }
+
+/** Reads, writes and deletes a value, and deletes all values. */
+const stores = (...paths: readonly string[]): string[] =>
+  paths.flatMap((path) => [
+    `DELETE ${path}`,
+    ...['GET', 'PUT', 'DELETE'].map((method) => `${method} ${path}/{key}`),
+  ])
 
 const slice = (names: Readonly<Record<string, Json>>) => ({
   parameters: Object.entries(names).map(([name, schema]) => query(name, schema)),
@@ -474,7 +482,7 @@ export const MIGRATIONS: readonly Migration[] = [
       },
       gains('TIRunContext', { start_date: TEXT }),
       gains('TriggerDAGRunPayload', { 'run_after?': TEXT }),
-      adds('GET /dags/{dag_id} getDag'),
+      adds('GET /dags/{dag_id}'),
     ),
     helpers: HELPERS,
     lenses: {
@@ -495,7 +503,7 @@ export const MIGRATIONS: readonly Migration[] = [
   {
     version: '2026-04-13',
     changes: ['AddDagStateEndpoint'],
-    edit: adds('GET /dags/{dag_id}/state getDagState'),
+    edit: adds('GET /dags/{dag_id}/state'),
   },
   {
     version: '2026-04-15',
@@ -511,18 +519,7 @@ export const MIGRATIONS: readonly Migration[] = [
     changes: ['AddTeamNameField', 'AddStateEndpoints'],
     edit: all(
       gains('DagRun', { team_name: orNull(TEXT) }),
-      adds(
-        'GET /state/ti/{task_instance_id}/{key} getTaskState',
-        'PUT /state/ti/{task_instance_id}/{key} setTaskState',
-        'DELETE /state/ti/{task_instance_id}/{key} deleteTaskState',
-        'DELETE /state/ti/{task_instance_id} clearTaskState',
-        ...['name', 'uri'].flatMap((by) => [
-          `GET /state/asset/by-${by}/value getAssetStateBy-${by}`,
-          `PUT /state/asset/by-${by}/value setAssetStateBy-${by}`,
-          `DELETE /state/asset/by-${by}/value deleteAssetStateBy-${by}`,
-          `DELETE /state/asset/by-${by}/clear clearAssetStateBy-${by}`,
-        ]),
-      ),
+      adds(...stores('/state/ti/{task_instance_id}', '/state/asset/by-name', '/state/asset/by-uri')),
     ),
     oracle: onRuns((run) => pop(run, 'team_name')),
   },
@@ -530,8 +527,8 @@ export const MIGRATIONS: readonly Migration[] = [
     version: '2026-05-02',
     changes: ['AddConnectionTestEndpoint'],
     edit: adds(
-      'PATCH /connection-tests/{connection_test_id} updateConnectionTest',
-      'GET /connection-tests/{connection_test_id}/connection getTestedConnection',
+      'PATCH /connection-tests/{connection_test_id}',
+      'GET /connection-tests/{connection_test_id}/connection',
     ),
   },
   {
@@ -544,9 +541,21 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   {
     version: '2026-06-30',
-    changes: ['AddVariableKeysEndpoint', 'AddTaskInstanceQueueFields', 'AddAwaitingInputStatePayload'],
+    changes: [
+      'AddVariableKeysEndpoint',
+      'AddTaskInstanceQueueFields',
+      'AddAwaitingInputStatePayload',
+      'AddPartitionDateField',
+      'AddAssetsByAliasEndpoint',
+      'AddTaskAndAssetStateStoreEndpoints',
+    ],
     edit: all(
-      adds('GET /variables/keys listVariableKeys'),
+      adds(
+        'GET /variables/keys',
+        'GET /assets/by-alias',
+        ...stores('/store/ti/{task_instance_id}', '/store/asset/by-name', '/store/asset/by-uri'),
+      ),
+      gains('DagRun', { partition_date: orNull(TEXT) }),
       gains('TaskInstance', { queue: TEXT, pool_slots: WHOLE, priority_weight: WHOLE }),
       ({ schemas }) => {
         schemas.TIAwaitingInputStatePayload = object({
@@ -563,7 +572,10 @@ export const MIGRATIONS: readonly Migration[] = [
         awaiting_input: 'TIAwaitingInputStatePayload',
       }),
     ),
-    oracle: { getTaskInstance: popContext('queue', 'pool_slots', 'priority_weight') },
+    oracle: {
+      ...onRuns((run) => pop(run, 'partition_date')),
+      getTaskInstance: popContext('queue', 'pool_slots', 'priority_weight'),
+    },
   },
   {
     version: '2026-07-01',
@@ -575,20 +587,20 @@ export const MIGRATIONS: readonly Migration[] = [
     version: '2026-07-14',
     changes: ['AddTriggerEndpoints', 'AddJobEndpoints'],
     edit: adds(
-      'POST /triggers/load loadTriggers',
-      'POST /triggers/workloads createWorkloads',
-      'POST /triggers/{trigger_id}/event reportEvent',
-      'POST /triggers/{trigger_id}/failure reportFailure',
-      'POST /triggers/cleanup cleanUpTriggers',
-      'POST /jobs createJob',
-      'POST /jobs/{job_id}/heartbeat beatJob',
-      'POST /jobs/{job_id}/complete completeJob',
+      'POST /triggers/load',
+      'POST /triggers/workloads',
+      'POST /triggers/{trigger_id}/event',
+      'POST /triggers/{trigger_id}/failure',
+      'POST /triggers/cleanup',
+      'POST /jobs',
+      'POST /jobs/{job_id}/heartbeat',
+      'POST /jobs/{job_id}/complete',
     ),
   },
   {
     version: '2026-08-01',
     changes: ['AddCallbackRunEndpoint'],
-    edit: adds('POST /callbacks/{callback_id}/run runCallback'),
+    edit: adds('POST /callbacks/{callback_id}/run'),
   },
   {
     version: '2026-08-10',
@@ -626,7 +638,7 @@ const isStateConflict = (detail: unknown): detail is Record<'reason' | 'message'
   {
     version: '2026-09-09',
     changes: ['AddXcomBulkDeleteEndpoint'],
-    edit: adds('DELETE /xcoms/{dag_id}/{run_id} deleteXComs'),
+    edit: adds('DELETE /xcoms/{dag_id}/{run_id}'),
   },
   {
     version: '2026-09-30',
@@ -672,8 +684,8 @@ const isStateConflict = (detail: unknown): detail is Record<'reason' | 'message'
         previous_iteration: FLAG,
       }),
       adds(
-        'PATCH /task-instances/{task_instance_id}/dag-run-note updateDagRunNote',
-        'POST /xcoms/{dag_id}/{run_id}/{task_id}/keys findXComs',
+        'PATCH /task-instances/{task_instance_id}/dag-run-note',
+        'POST /xcoms/{dag_id}/{run_id}/{task_id}/keys',
       ),
     ),
     oracle: { runTaskInstance: popContext('arg_bindings', 'multi_team') },
@@ -693,12 +705,12 @@ const isStateConflict = (detail: unknown): detail is Record<'reason' | 'message'
     version: '2027-02-28',
     changes: ['AddDagProcessorJobEndpoints'],
     edit: adds(
-      'POST /jobs/{job_id}/parse-token createParseToken',
-      'POST /jobs/{job_id}/parse-results reportParseResults',
-      'GET /jobs/{job_id}/bundles listBundles',
-      'POST /jobs/{job_id}/bundles/{bundle_name}/inventory reportInventory',
-      'POST /jobs/{job_id}/requested-work/{kind}/claim claimWork',
-      'POST /jobs/{job_id}/requested-work/{kind}/{work_id}/ack acknowledgeWork',
+      'POST /jobs/{job_id}/parse-token',
+      'POST /jobs/{job_id}/parse-results',
+      'GET /jobs/{job_id}/bundles',
+      'POST /jobs/{job_id}/bundles/{bundle_name}/inventory',
+      'POST /jobs/{job_id}/requested-work/{kind}/claim',
+      'POST /jobs/{job_id}/requested-work/{kind}/{work_id}/ack',
     ),
   },
 ]
