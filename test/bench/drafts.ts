@@ -1,6 +1,7 @@
 /**
  * `npm run bench:drafts -- FOLDER…`: what `generate --fix` writes for real families, one in each folder: how many drafts load,
- * type-check, leave a decision, and pass the proof as they are written.
+ * type-check, leave a decision, and pass the proof as they are written. Then all decisions are made, with values that fit the
+ * documents, and the family generates a server, compiles and proves.
  */
 import {
   copyFileSync,
@@ -12,115 +13,104 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import ts from 'typescript'
 import { holesIn } from '../../generators/change/decide.ts'
-import { type LoadedChange, loadChanges } from '../../generators/change/load-changes.ts'
-import { generate, loadFamily } from '../../generators/cli/library.ts'
+import { loadChanges } from '../../generators/change/load-changes.ts'
+import { type FamilyResult, generate, loadFamily, prove } from '../../generators/cli/library.ts'
 import { createReport } from '../../generators/diagnostics/diagnostic.ts'
 import { claimSteps } from '../../generators/gate/steps.ts'
+import type { FamilyConfig } from '../../generators/generate/config.ts'
 import { loadConfig } from '../../generators/generate/config.ts'
 import { loadApis } from '../../generators/generate/generate.ts'
 import { proveSteps } from '../../generators/prove/family.ts'
 import { refute } from '../../generators/prove/law.ts'
+import { filesBelow, typeErrors } from '../toolkit/standing.ts'
 import { programOf } from '../versions/compile.ts'
+import { completeDraft } from './completed.ts'
 
 const RUNS = 50
+const SECONDS = 20
 const print = (line = '') => void process.stdout.write(`${line}\n`)
 
-interface Score {
-  drafts: number
-  loaded: number
-  compiled: number
-  holed: number
-  proven: number
-  refuted: string[]
-  others: string[]
-}
+/** Findings that are errors, in one line each. */
+const errorsOf = ({ findings }: FamilyResult): string[] =>
+  findings
+    .filter(({ severity, code }) => severity === 'error' && code !== 'change-undecided')
+    .map(({ code, message }) => `${code}: ${message.slice(0, 250)}`)
 
-async function scoreFamily(source: string): Promise<Score> {
+const total = { drafts: 0, loaded: 0, compiled: 0, holed: 0, proven: 0 }
+
+async function measureFamily(source: string): Promise<void> {
   const folder = mkdtempSync('test/bench/.drafts-')
-  const started = performance.now()
+  const family = loadFamily(join(folder, 'dateline.config.json'))
+  const out = join(folder, 'generated')
+  const configure = (config: Partial<FamilyConfig>) =>
+    writeFileSync(
+      family.file,
+      JSON.stringify({ documents: './openapi', versions: './versions', out: './generated', ...config }),
+    )
   try {
-    mkdirSync(join(folder, 'openapi'))
+    for (const name of ['openapi', 'versions']) mkdirSync(join(folder, name))
     for (const name of readdirSync(source).filter((each) => /\.ya?ml$|\.json$/.test(each)))
       copyFileSync(join(source, name), join(folder, 'openapi', name))
-    mkdirSync(join(folder, 'versions'))
-    const file = join(folder, 'dateline.config.json')
-    const config = { documents: './openapi', versions: './versions', out: './generated', emit: ['types'] }
-    writeFileSync(file, JSON.stringify(config))
-    const { findings } = await generate(loadFamily(file), { fix: true })
-    return await scoreDrafts(
-      file,
-      findings
-        .filter(({ severity, code }) => severity === 'error' && code !== 'change-undecided')
-        .map(({ code, message }) => `${code}: ${message.slice(0, 250)}`),
+    configure({ emit: ['types'] })
+    const found = errorsOf(await generate(family, { fix: true }))
+    found.push(...(await scoreDrafts(family.file, join(folder, 'versions'))))
+    configure({ handlers: '.', strict: false, client: { package: { name: 'measured' } } })
+    const generated = await generate(family)
+    found.push(...errorsOf(generated), ...(generated.ok ? typeErrors(out) : []))
+    const proof = await prove(family, { seconds: SECONDS, seed: 1 })
+    found.push(...errorsOf(proof))
+    print(
+      `${source}: decided, ${filesBelow(out, /\.ts$/).length} modules, ${proof.data.tried ?? 0} of ${proof.data.laws ?? 0} laws tried`,
     )
+    for (const each of found) print(`  ${each}`)
   } finally {
-    print(`${source}: ${((performance.now() - started) / 1000).toFixed(1)} s`)
     rmSync(folder, { recursive: true })
   }
 }
 
-async function scoreDrafts(file: string, others: string[]): Promise<Score> {
+/** Counts, completes the drafts, and returns what is wrong with them. */
+async function scoreDrafts(configuration: string, folder: string): Promise<string[]> {
   const report = createReport()
-  const config = await loadConfig(file, report)
-  report.finish()
+  const config = await loadConfig(configuration, report)
   const apis = await loadApis(config!, report)
-  const changes = await loadChanges(
-    config!.versions,
-    apis.map(({ version }) => version),
-    createReport(),
-  )
-  const files = readdirSync(config!.versions!, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => join(config!.versions!, name))
-  const wrong = errorsOf(files)
-  const isClosed = (change: LoadedChange) => holesIn(change).length === 0
-  const closed = changes.filter(isClosed)
+  const versions = apis.map(({ version }) => version)
+  const changes = await loadChanges(config!.versions, versions, createReport())
+  const files = filesBelow(folder, /\.ts$/)
+  const wrong = misfitsIn(files)
+  const closed = changes.filter((change) => holesIn(change).length === 0)
   const refuted = new Map<string, string>()
   for (const law of proveSteps(claimSteps(apis, closed))) {
     if (law.file === undefined || refuted.has(law.file)) continue
     const found = refute(law, { runs: RUNS, seed: 1, limit: 2000 })
-    if (found) refuted.set(law.file, `${law.name}: ${found.message}`.slice(0, 300))
+    if (found) refuted.set(law.file, `${law.name}: ${found.message}`.slice(0, 250))
   }
-  return {
-    drafts: files.length,
-    loaded: changes.length,
-    compiled: files.length - wrong.size,
-    holed: changes.length - closed.length,
-    proven: closed.length - refuted.size,
-    refuted: [...refuted.values()],
-    others: [
-      ...others,
-      ...[...wrong].map(
-        ([name, text]) => `${name}: ${text}\n    ${/lenses.*/.exec(readFileSync(name, 'utf8'))?.[0]}`,
-      ),
-    ],
+  total.drafts += files.length
+  total.loaded += changes.length
+  total.compiled += files.length - wrong.length
+  total.holed += changes.length - closed.length
+  total.proven += closed.length - refuted.size
+  for (const change of changes) {
+    const at = versions.indexOf(change.version)
+    completeDraft(change, apis[at - 1]!, apis[at]!)
   }
+  return [...wrong, ...refuted.values()]
 }
 
 /** Returns the first type error of each file. */
-function errorsOf(files: readonly string[]): Map<string, string> {
-  const program = programOf(
-    new Map(files.map((file) => [join(process.cwd(), file), readFileSync(file, 'utf8')])),
-  )
-  return new Map(
-    files.flatMap((file): [string, string][] => {
-      const [first] = [
-        ...program.getSyntacticDiagnostics(program.getSourceFile(join(process.cwd(), file))),
-        ...program.getSemanticDiagnostics(program.getSourceFile(join(process.cwd(), file))),
-      ]
-      return first ? [[file, ts.flattenDiagnosticMessageText(first.messageText, ' ').slice(0, 300)]] : []
-    }),
-  )
+function misfitsIn(files: readonly string[]): string[] {
+  const texts = new Map(files.map((file) => [join(process.cwd(), file), readFileSync(file, 'utf8')]))
+  const program = programOf(texts)
+  return [...texts.keys()].flatMap((file) => {
+    const source = program.getSourceFile(file)
+    const [first] = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]
+    return first ? [`${file}: ${ts.flattenDiagnosticMessageText(first.messageText, ' ').slice(0, 250)}`] : []
+  })
 }
 
-const total = { drafts: 0, loaded: 0, compiled: 0, holed: 0, proven: 0 }
-for (const folder of process.argv.slice(2)) {
-  const score = await scoreFamily(folder)
-  for (const each of ['drafts', 'loaded', 'compiled', 'holed', 'proven'] as const) total[each] += score[each]
-  for (const line of [...score.refuted, ...score.others]) print(`  ${line}`)
-}
+for (const folder of parseArgs({ allowPositionals: true }).positionals) await measureFamily(folder)
 print(
   `${total.drafts} drafts: ${total.loaded} load, ${total.compiled} type-check, ${total.holed} leave a decision, ${total.proven} of the other ${total.loaded - total.holed} pass the proof`,
 )
