@@ -57,7 +57,7 @@ async function measureFamily(source: string): Promise<void> {
     configure({ emit: ['types'] })
     const found = errorsOf(await generate(family, { fix: true }))
     found.push(...(await scoreDrafts(family.file, join(folder, 'versions'))))
-    configure({ handlers: '.', strict: false, client: { package: { name: 'measured' } } })
+    configure({ handlers: '.', strict: false, client: { package: { name: 'measured', version: '1.0.0' } } })
     const generated = await generate(family)
     found.push(...errorsOf(generated), ...(generated.ok ? typeErrors(out) : []))
     const proof = await prove(family, { seconds: SECONDS, seed: 1 })
