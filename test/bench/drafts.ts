@@ -1,7 +1,7 @@
 /**
  * `npm run bench:drafts -- FOLDER…`: what `generate --fix` writes for real families, one in each folder: how many drafts load,
- * type-check, leave a decision, and pass the proof as they are written. Then all decisions are made, with values that fit the
- * documents, and the family generates a server, compiles and proves.
+ * type-check, leave a decision, and pass the proof as they are written. With `--decided`, all decisions are then made, with values
+ * that fit the documents, and the family generates a server and a client, compiles and proves.
  */
 import {
   copyFileSync,
@@ -31,6 +31,10 @@ import { completeDraft } from './completed.ts'
 
 const RUNS = 50
 const SECONDS = 20
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { decided: { type: 'boolean', default: false } },
+})
 const print = (line = '') => void process.stdout.write(`${line}\n`)
 
 /** Findings that are errors, in one line each. */
@@ -44,7 +48,6 @@ const total = { drafts: 0, loaded: 0, compiled: 0, holed: 0, proven: 0 }
 async function measureFamily(source: string): Promise<void> {
   const folder = mkdtempSync('test/bench/.drafts-')
   const family = loadFamily(join(folder, 'dateline.config.json'))
-  const out = join(folder, 'generated')
   const configure = (config: Partial<FamilyConfig>) =>
     writeFileSync(
       family.file,
@@ -58,17 +61,24 @@ async function measureFamily(source: string): Promise<void> {
     const found = errorsOf(await generate(family, { fix: true }))
     found.push(...(await scoreDrafts(family.file, join(folder, 'versions'))))
     configure({ handlers: '.', strict: false, client: { package: { name: 'measured', version: '1.0.0' } } })
-    const generated = await generate(family)
-    found.push(...errorsOf(generated), ...(generated.ok ? typeErrors(out) : []))
-    const proof = await prove(family, { seconds: SECONDS, seed: 1 })
-    found.push(...errorsOf(proof))
-    print(
-      `${source}: decided, ${filesBelow(out, /\.ts$/).length} modules, ${proof.data.tried ?? 0} of ${proof.data.laws ?? 0} laws tried`,
-    )
+    if (values.decided) found.push(...(await generateDecided(source, folder)))
+    print(source)
     for (const each of found) print(`  ${each}`)
   } finally {
     rmSync(folder, { recursive: true })
   }
+}
+
+/** Generates all that the decided family has, and returns what is wrong with it. */
+async function generateDecided(source: string, folder: string): Promise<string[]> {
+  const family = loadFamily(join(folder, 'dateline.config.json'))
+  const out = join(folder, 'generated')
+  const generated = await generate(family)
+  const proof = await prove(family, { seconds: SECONDS, seed: 1 })
+  print(
+    `${source}: ${filesBelow(out, /\.ts$/).length} modules, ${proof.data.tried ?? 0} of ${proof.data.laws ?? 0} laws tried`,
+  )
+  return [...errorsOf(generated), ...(generated.ok ? typeErrors(out) : []), ...errorsOf(proof)]
 }
 
 /** Counts, completes the drafts, and returns what is wrong with them. */
@@ -110,7 +120,7 @@ function misfitsIn(files: readonly string[]): string[] {
   })
 }
 
-for (const folder of parseArgs({ allowPositionals: true }).positionals) await measureFamily(folder)
+for (const folder of positionals) await measureFamily(folder)
 print(
   `${total.drafts} drafts: ${total.loaded} load, ${total.compiled} type-check, ${total.holed} leave a decision, ${total.proven} of the other ${total.loaded - total.holed} pass the proof`,
 )
