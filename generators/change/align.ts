@@ -4,14 +4,17 @@
  */
 
 import type { Api, ApiOperation, ApiParameter, Response } from '../ir/model.ts'
-import type { Lens, ParameterLens, RenamedParameter, Served, Status } from './change.ts'
+import type { Lens, ParameterLens, RenamedEvent, RenamedParameter, Served, Status } from './change.ts'
 
-/** Lenses that rename an operation, a parameter or a status. */
-export type Naming = Served | RenamedParameter | Status
+/** Lenses that rename an operation, a parameter, a status or an event type. */
+export type Naming = Served | RenamedParameter | Status | RenamedEvent
 
 /** Returns whether a lens only renames: its differences disappear once both documents are aligned. */
 export const isNaming = (lens: Lens): lens is Naming =>
-  lens.kind === 'served' || lens.kind === 'renamed-parameter' || lens.kind === 'status'
+  lens.kind === 'served' ||
+  lens.kind === 'renamed-parameter' ||
+  lens.kind === 'status' ||
+  lens.kind === 'renamed-event'
 
 /** Returns whether a lens applies to an operation. A lens that lists no operations applies to all of them. */
 export const holdsIn = (operations: readonly string[], operation: string): boolean =>
@@ -44,7 +47,17 @@ export function isAbout(
 export function alignApi(old: Api, lenses: readonly Lens[]): Api {
   const naming = lenses.filter(isNaming)
   if (naming.length === 0) return old
-  return { ...old, operations: old.operations.map((operation) => alignOperation(operation, naming)) }
+  return {
+    ...old,
+    operations: old.operations.map((operation) => alignOperation(operation, naming)),
+    // A type that was split may also keep its name.
+    events: old.events.flatMap((event) => [
+      event,
+      ...naming.flatMap((lens) =>
+        lens.kind === 'renamed-event' && lens.from === event.name ? [{ ...event, name: lens.to }] : [],
+      ),
+    ]),
+  }
 }
 
 function alignOperation(operation: ApiOperation, naming: readonly Naming[]): ApiOperation {
@@ -106,6 +119,16 @@ export function renamedPlaceholders(old: string, next: string): Map<string, stri
   const names = placeholders(next)
   return new Map(placeholders(old).map((name, index) => [name, names[index] ?? name]))
 }
+
+/** Returns the old names of the new version's event types, for those that differ. */
+export const eventNamesOf = (next: Api, lenses: readonly Lens[]): Map<string, string> =>
+  new Map(
+    lenses.flatMap((lens) =>
+      lens.kind === 'renamed-event' && next.events.some(({ name }) => name === lens.to)
+        ? [[lens.to, lens.from] as const]
+        : [],
+    ),
+  )
 
 /** Returns the operations of the next version, by their ids in the old version. */
 export function counterpartsOf(old: Api, next: Api, lenses: readonly Lens[]): Map<string, ApiOperation> {

@@ -12,6 +12,7 @@ import {
   type BodyOf,
   type Inline,
   type Inside,
+  type PartOf,
   type PropertyPath,
   placeIn,
   type ResponsesOf,
@@ -24,22 +25,27 @@ import type {
   DefaultParameter,
   Drop,
   Filter,
+  FixedRequest,
   IgnoredParameter,
   LeaveOut,
   Lens,
   Loss,
   Moved,
+  MovedParameter,
   NonNull,
   Nullable,
   Optional,
   Rename,
+  RenamedEvent,
   RenamedHeader,
   RenamedParameter,
   Replace,
+  RequestPart,
   RequiredHeader,
   Served,
   Status,
   Values,
+  Wrapped,
 } from './lens.ts'
 import type {
   At,
@@ -47,6 +53,7 @@ import type {
   In,
   KeyOfEach,
   Leading,
+  ListsOf,
   Mapping,
   MembersOf,
   Part,
@@ -124,6 +131,10 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
   type OldOperation<Id extends NewOperation> = Id extends keyof Old['operations']
     ? Old['operations'][Id]
     : Old['operations'][Exclude<keyof Old['operations'], keyof New['operations']>]
+  /** The old operations that one of the new version can serve. */
+  type ServedBy<Id extends NewOperation> =
+    | OldOperation<Id>
+    | Old['operations'][Exclude<keyof Old['operations'], keyof New['operations']>]
   type OldIn<Id extends NewOperation, Where> = In<OldOperation<Id>, Where>
   type NewIn<Id extends NewOperation, Where> = In<New['operations'][Id], Where>
   type OldParameter<Id extends NewOperation, Where, Name> =
@@ -211,8 +222,9 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
     /** Converts the whole value of a component, body, answer or event, for example a list that became an object. */
     convertWhole: <Name extends Site>(
       schema: Name,
-      turns: Turns<OldOf<Name>, NewOf<Name>>,
-    ): Convert<Turns<OldOf<Name>, NewOf<Name>>> => ({ kind: 'convert', schemas: [schema], ...turns }),
+      // The condition makes the compiler infer the name first; then literals in results keep their types.
+      ...turns: [OldOf<Name>] extends [never] ? [never] : [Turns<OldOf<Name>, NewOf<Name>>]
+    ): Convert<Turns<OldOf<Name>, NewOf<Name>>> => ({ kind: 'convert', schemas: [schema], ...turns[0] }),
 
     rename: <Name extends Site, From extends Removed<Name>, To extends Added<Name>>(
       schemas: readonly Name[],
@@ -251,6 +263,30 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       to,
       ...turns[0],
     }),
+
+    /**
+     * A property that became a list.
+     *
+     * @param lens `empty` is the old value for an empty list.
+     */
+    wrapped: <Name extends Site, From extends OldProperty<Name>, To extends NewProperty<Name>>(
+      schemas: readonly Name[],
+      from: From,
+      to: To & ListsOf<NewOf<Name>>,
+      lens: { readonly loss: 'drop'; readonly empty?: OldValue<Name, From> },
+    ): Wrapped => ({ kind: 'wrapped', schemas, from, to, list: 'new', ...lens }),
+
+    /**
+     * A list that became a single value.
+     *
+     * @param lens `empty` is the new value for an empty list.
+     */
+    unwrapped: <Name extends Site, From extends OldProperty<Name>, To extends NewProperty<Name>>(
+      schemas: readonly Name[],
+      from: From & ListsOf<OldOf<Name>>,
+      to: To,
+      lens: { readonly loss: 'drop'; readonly empty?: NewValue<Name, To> },
+    ): Wrapped => ({ kind: 'wrapped', schemas, from, to, list: 'old', ...lens }),
 
     replace: <Name extends Site, From extends Removed<Name>, To extends Added<Name>>(
       schemas: readonly Name[],
@@ -382,6 +418,31 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       up,
     }),
 
+    /**
+     * @param from the part of the request, and the name: `['query', 'reason']`.
+     * @param to the same in the new version; `body` for a property of the body.
+     */
+    movedParameter: <
+      Id extends NewOperation,
+      Before extends RequestPart,
+      After extends RequestPart,
+      From extends KeyOfEach<PartOf<ServedBy<Id>, Before>>,
+      To extends KeyOfEach<PartOf<New['operations'][Id], After>>,
+      Given extends ValueOfEach<PartOf<ServedBy<Id>, Before>, From>,
+      Made extends ValueOfEach<PartOf<New['operations'][Id], After>, To>,
+    >(
+      from: readonly [Before, From],
+      to: readonly [After, To],
+      operation: Id,
+      ...up: [Given] extends [Made] ? [] | [(value: Given) => Made] : [(value: Given) => Made]
+    ): MovedParameter<(value: Given) => Made> => ({
+      kind: 'moved-parameter',
+      operations: [operation],
+      from,
+      to,
+      ...(up[0] && { up: up[0] }),
+    }),
+
     ignoredParameter: <Where extends Part, Id extends NewOperation>(
       where: Where,
       name: KeyOfEach<OldIn<Id, Where>>,
@@ -390,12 +451,16 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
 
     /**
      * @param from the id that was removed.
-     * @param by the id of the operation that replaced it.
+     * @param by the id of the operation that replaced it; several operations can have the same.
+     * @param fixed values that requests of the old operation get in the new one: `{ query: { type: 'film' } }`.
      */
-    served: (
+    served: <By extends NewOperation>(
       from: Exclude<keyof Old['operations'], keyof New['operations']> & string,
-      by: Exclude<keyof New['operations'], keyof Old['operations']> & string,
-    ): Served => ({ kind: 'served', from, by }),
+      by: By,
+      fixed?: {
+        readonly [Where in Part]?: Partial<NewIn<By, Where>>
+      } & { readonly body?: Partial<BodyOf<New['operations'][By]>> },
+    ): Served => ({ kind: 'served', from, by, ...(fixed && { fixed: fixed as FixedRequest }) }),
 
     /**
      * @param from the status in the old version.
@@ -417,6 +482,12 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       from,
       to,
     }),
+
+    /**
+     * @param from the event type in the old version; several lenses can name it if it was split.
+     * @param to the event type in the new version.
+     */
+    renamedEvent: (from: string, to: string): RenamedEvent => ({ kind: 'renamed-event', from, to }),
 
     /**
      * @param code the code of the difference.

@@ -3,6 +3,8 @@
  * locations are written as `dateline diff` prints them.
  */
 
+import type { In } from './version-types.ts'
+
 declare const sides: unique symbol
 
 /** The location of an inline object, typed with its shape in both versions. */
@@ -51,6 +53,9 @@ type FormOf<Content> = Content extends { content: infer Types }
 export type BodyOf<Operation> = Operation extends { requestBody?: infer Body }
   ? JsonOf<NonNullable<Body>> | FormOf<NonNullable<Body>>
   : never
+
+/** The parameters in one part of a request, or its body. */
+export type PartOf<Operation, Where> = Where extends 'body' ? BodyOf<Operation> : In<Operation, Where>
 
 /** Returns the path segment for a property; quotes names with characters that a plain segment cannot hold. */
 export function propertyStep(name: string): string {

@@ -60,6 +60,21 @@ export interface Rename<Turns extends BothWays = BothWays> extends OnSchemas {
   readonly down?: Turns['down']
 }
 
+/**
+ * A property that became a list, or that was one. A list is read as its first item, so nothing is shown for the others. Items
+ * are translated by the lenses on their components.
+ */
+export interface Wrapped extends OnSchemas {
+  readonly kind: 'wrapped'
+  readonly from: string
+  readonly to: string
+  /** The version in which the property is a list. */
+  readonly list: 'old' | 'new'
+  /** What an empty list means in the other version; absent if it means that the property is absent. */
+  readonly empty?: unknown
+  readonly loss: 'drop'
+}
+
 /** Properties that replace others. `up` runs if any old property is present, `down` if any new one is. */
 export interface Replace<Turns extends BothWays = BothWays> extends OnSchemas {
   readonly kind: 'replace'
@@ -169,18 +184,38 @@ export interface ConvertedParameter<Up extends Turn = Turn> extends OnParameters
   readonly up: Up
 }
 
+/** Where a value is in a request: a parameter, or a property of the body. */
+export type RequestPart = 'path' | 'query' | 'header' | 'body'
+
+/** A parameter or property of the body that moved to a different part of the request. Translated up only. */
+export interface MovedParameter<Up extends Turn = Turn> {
+  readonly kind: 'moved-parameter'
+  /** If empty, every operation that has it. */
+  readonly operations: readonly string[]
+  readonly from: readonly [part: RequestPart, name: string]
+  readonly to: readonly [part: RequestPart, name: string]
+  readonly up?: Up
+}
+
 /** A parameter that the old version accepts and ignores; the canonical version never sees it. */
 export interface IgnoredParameter extends OnParameters {
   readonly kind: 'ignored-parameter'
   readonly name: string
 }
 
-/** An operation with a new id, and optionally a new path and method. One handler serves both. */
+/**
+ * An operation with a new id, and optionally a new path and method. One handler serves both. Operations that were merged
+ * into one have a lens each, with the values that tell them apart.
+ */
 export interface Served {
   readonly kind: 'served'
   readonly from: string
   readonly by: string
+  /** Parameters and properties of the body that old requests lack. */
+  readonly fixed?: FixedRequest
 }
+
+export type FixedRequest = Readonly<Partial<Record<RequestPart, Readonly<Record<string, unknown>>>>>
 
 /** A response with a new status; the old version keeps the old one. */
 export interface Status {
@@ -205,6 +240,16 @@ export interface RenamedHeader {
   readonly to: string
 }
 
+/**
+ * An event type with a new name: old callers get the old name. An event type that was split has one lens for each new
+ * type.
+ */
+export interface RenamedEvent {
+  readonly kind: 'renamed-event'
+  readonly from: string
+  readonly to: string
+}
+
 /** Accepts a difference that cannot be translated or needs no translation. Translates nothing. */
 export interface Accept {
   readonly kind: 'accept'
@@ -219,6 +264,7 @@ export type SchemaLens =
   | Convert
   | Rename
   | Moved
+  | Wrapped
   | Replace
   | Drop
   | Default
@@ -235,4 +281,6 @@ export type Lens =
   | Filter
   | RequiredHeader
   | RenamedHeader
+  | RenamedEvent
+  | MovedParameter
   | Accept

@@ -29,6 +29,7 @@ const KINDS: Readonly<Record<Lens['kind'], true>> = {
   'non-null': true,
   'leave-out': true,
   moved: true,
+  wrapped: true,
   filter: true,
   'renamed-parameter': true,
   'default-parameter': true,
@@ -38,6 +39,8 @@ const KINDS: Readonly<Record<Lens['kind'], true>> = {
   status: true,
   'required-header': true,
   'renamed-header': true,
+  'renamed-event': true,
+  'moved-parameter': true,
   accept: true,
 }
 

@@ -15,6 +15,12 @@ export type ValueOfEach<T, Name> = T extends unknown
     : never
   : never
 
+/** Names of properties that are lists. */
+export type ListsOf<T> = T extends unknown
+  ? { [Name in keyof T & string]-?: NonNullable<T[Name]> extends readonly unknown[] ? Name : never }[keyof T &
+      string]
+  : never
+
 /** The type at a path of property names; `never` if the path does not exist. */
 export type At<T, Path> = Path extends readonly [infer First, ...infer Rest]
   ? First extends KeyOfEach<NonNullable<T>>

@@ -35,7 +35,11 @@ export function compareOperations(old: Api, next: Api): Root[] {
   for (const operation of old.operations) {
     if (kept.has(operation)) continue
     const pair = { old, next, result: emptyResult() }
-    lonely(pair, operation, 'old')
+    // Operations that lenses merged have the id of the same new operation.
+    const isMerged = old.operations.some((each) => each !== operation && each.id === operation.id)
+    const now = isMerged && next.operations.find(({ id }) => id === operation.id)
+    if (now) compareOperation(pair, operation, now)
+    else lonely(pair, operation, 'old')
     roots.push({ use: operation.id, result: pair.result })
   }
   return roots

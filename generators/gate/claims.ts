@@ -1,7 +1,14 @@
 /** Determines which differences a lens accounts for, from the lens declaration alone. */
 
 import { holdsIn, sameName } from '../change/align.ts'
-import type { Lens, ParameterLens } from '../change/change.ts'
+import type {
+  Convert,
+  FixedRequest,
+  Lens,
+  MovedParameter,
+  ParameterLens,
+  RequestPart,
+} from '../change/change.ts'
 import { placeIn, propertyStep } from '../change/inline.ts'
 import {
   type DeclaredLocation,
@@ -42,6 +49,12 @@ const RULES: Rules = {
   replace: (lens, found) =>
     (found.code === 'property-removed' && lens.old.some((name) => exactly(lens.schemas, name, found.at))) ||
     (isAddition(found.code) && lens.new.some((name) => exactly(lens.schemas, name, found.at))),
+  wrapped: (lens, found) =>
+    (found.code === 'property-removed' && exactly(lens.schemas, lens.from, found.at)) ||
+    (isAddition(found.code) && exactly(lens.schemas, lens.to, found.at)) ||
+    (lens.from === lens.to &&
+      onSchemas(lens.schemas, lens.to, found.at) &&
+      !isPresence(found, { ...lens, property: lens.to })),
   drop: (lens, found) => found.code === 'property-removed' && exactly(lens.schemas, lens.property, found.at),
   default: (lens, found) =>
     (isAddition(found.code) || found.code === 'property-required' || found.code.startsWith('default-')) &&
@@ -69,12 +82,22 @@ const RULES: Rules = {
     at.path === '',
   'converted-parameter': (lens, { at, code }) =>
     isParameter(lens, lens.name, at) && !isPresenceOfParameter(code),
+  'moved-parameter': ({ operations, from, to }, found) =>
+    (found.code === 'body-added-required' &&
+      to[0] === 'body' &&
+      found.at.kind === 'body' &&
+      holdsIn(operations, found.at.operation)) ||
+    (/^(parameter|property)-removed$/.test(found.code) && isInRequest(operations, from, found)) ||
+    (/^(parameter|property)-(added|added-required|required)$/.test(found.code) &&
+      isInRequest(operations, to, found)),
   'ignored-parameter': (lens, { at, code }) =>
     code === 'parameter-removed' && isParameter(lens, lens.name, at),
-  served: ({ from, by }, { at, code }) =>
-    at.kind === 'operation' &&
-    ((code === 'operation-removed' && at.operation === from) ||
-      (/^(operation-(added|renamed)|path-changed|method-changed)$/.test(code) && at.operation === by)),
+  served: ({ from, by, fixed = {} }, found) =>
+    (found.at.kind === 'operation' &&
+      ((found.code === 'operation-removed' && found.at.operation === from) ||
+        (/^(operation-(added|renamed)|path-changed|method-changed)$/.test(found.code) &&
+          found.at.operation === by))) ||
+    isFixed(by, fixed, found),
   status: ({ operations, from, to }, { at, code }) =>
     at.kind === 'response' &&
     holdsIn(operations, at.operation) &&
@@ -88,9 +111,38 @@ const RULES: Rules = {
     at.kind === 'event-header' &&
     ((code === 'header-removed' && sameHeader(at.name, from)) ||
       (code === 'header-added' && sameHeader(at.name, to))),
+  'renamed-event': ({ from, to }, { at, code }) =>
+    at.kind === 'event' &&
+    ((code === 'event-removed' && at.event === from) || (code === 'event-added' && at.event === to)),
   accept: ({ code, at }, found) =>
     code === found.code && (at.length === 0 || at.includes(formatLocation(found.at))),
 }
+
+/** Returns whether a difference is about a parameter, or a property of the body. */
+function isInRequest(
+  operations: readonly string[],
+  [part, name]: MovedParameter['from'],
+  { at, uses }: Difference,
+): boolean {
+  if (part !== 'body') return isParameter({ operations, in: part }, name, at)
+  return (
+    isSite(at) &&
+    uses.some((use) => holdsIn(operations, use)) &&
+    formatLocation(at) === formatLocation({ ...at, path: '' }) + propertyStep(name)
+  )
+}
+
+/** Returns whether a difference is that the new operation requires a value that the lens fixes. */
+function isFixed(by: string, fixed: FixedRequest, found: Difference): boolean {
+  return (
+    /^(parameter|property)-(added-)?required$/.test(found.code) &&
+    REQUEST_PARTS.some((part) =>
+      Object.keys(fixed[part] ?? {}).some((name) => isInRequest([by], [part, name], found)),
+    )
+  )
+}
+
+const REQUEST_PARTS: readonly RequestPart[] = ['path', 'query', 'header', 'body']
 
 const isMember = (code: DifferenceCode): boolean =>
   code === 'enum-value-removed' || code === 'enum-value-added'
@@ -98,7 +150,7 @@ const isAddition = (code: DifferenceCode): boolean =>
   code === 'property-added' || code === 'property-added-required'
 
 /** A conversion does not account for a property becoming required, optional or nullable. */
-function isPresence({ at, code }: Difference, lens: Extract<Lens, { kind: 'convert' }>): boolean {
+function isPresence({ at, code }: Difference, lens: Pick<Convert, 'schemas' | 'property'>): boolean {
   return exactly(lens.schemas, lens.property ?? '', at) && /^(property|access|null)-/.test(code)
 }
 

@@ -48,7 +48,7 @@ function checkStep({ old, next, changes, claimed }: VersionPair, folders: Folder
     ...claimedTwice(breaking),
     ...changes.flatMap((change) => findChangesWithoutDifference(change, claimed)),
     ...decided.flatMap((change) => findNeedlessOmissions(change, next)),
-    ...changes.flatMap((change) => findUnreachedPlaces(change, old, next)),
+    ...changes.flatMap((change) => findUnreachedPlaces(change, alignEvents(old, changes), next)),
     ...decided.flatMap((change) => findImpossibleMoves(change, changes, old, next)),
     ...changes.flatMap(findUnstatedLosses),
     ...missingValues(old, next, decided),
@@ -215,6 +215,15 @@ function findNeedlessOmissions(change: LoadedChange, next: Api): Diagnostic[] {
   })
 }
 
+/** Returns the old API with the event types of the new one. The generated types do not list them. */
+function alignEvents(old: Api, changes: readonly LoadedChange[]): Api {
+  const lenses = changes.flatMap((change) => change.lenses)
+  return alignApi(
+    old,
+    lenses.filter(({ kind }) => kind === 'renamed-event'),
+  )
+}
+
 /** A lens on a whole value is not tied to an object; if it names no value, it accounts for nothing. */
 const isWhole = (lens: SchemaLens): boolean => lens.kind === 'convert' && lens.property === undefined
 
@@ -300,6 +309,8 @@ function lossOf(lens: LoadedChange['lenses'][number]): string | undefined {
   const declared: unknown = 'loss' in lens ? lens.loss : undefined
   if (declared !== undefined) return undefined
   if (lens.kind === 'drop') return `${lens.property} is lost on the way up`
+  if (lens.kind === 'wrapped')
+    return `all but the first item of ${lens.list === 'new' ? lens.to : lens.from} are lost`
   if (lens.kind === 'leave-out') return `members of ${lens.property} are lost on the way down`
   if (lens.kind !== 'values') return undefined
   if (Object.keys(lens.merge).length > 0)

@@ -1,5 +1,5 @@
 /** Finds lenses that remove a property from old responses and events although the old version requires it. */
-import type { Drop } from '../change/change.ts'
+import type { Lens } from '../change/change.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { Diagnostic } from '../diagnostics/diagnostic.ts'
 import type { Api, Property } from '../ir/model.ts'
@@ -8,7 +8,7 @@ import { shapeOf } from '../translate/shape.ts'
 import { directionsOf } from './examples.ts'
 
 /**
- * Finds required properties that a `drop` lens without `down` removes from old responses.
+ * Finds required properties that a `drop` lens without `down`, or a `wrapped` lens without `empty`, removes from old responses.
  *
  * @param changes the changes that `next` introduced.
  * @returns findings with the lines of the change and of the property.
@@ -21,8 +21,8 @@ export function missingValues(old: Api, next: Api, changes: readonly LoadedChang
   }
   return changes.flatMap((change) =>
     change.lenses
-      .filter((lens): lens is Drop => lens.kind === 'drop' && lens.down === undefined)
-      .flatMap(({ schemas, property }) =>
+      .flatMap((lens) => mayLack(lens) ?? [])
+      .flatMap(({ schemas, property, how, hint }) =>
         schemas.filter(isAnswered).flatMap((place): Diagnostic[] => {
           const dropped = propertyOf(old, place, property)
           if (!dropped?.required || dropped.writeOnly) return []
@@ -30,15 +30,34 @@ export function missingValues(old: Api, next: Api, changes: readonly LoadedChang
             {
               code: 'translation-incomplete',
               severity: 'error',
-              message: `${change.id}: ${old.version} requires ${place}.${property} in responses, but the lens drops it and supplies no value`,
+              message: `${change.id}: ${old.version} requires ${place}.${property} in responses, but ${how}`,
               place: { file: change.file, line: 1, column: 1, pointer: '' },
               other: dropped.place,
-              hint: 'add `down: (object) => …` to compute the old value, or use `v.rename` or `v.replace` if other properties hold it',
+              hint,
             },
           ]
         }),
       ),
   )
+}
+
+/** Returns the property that a lens may leave out of old responses. */
+function mayLack(lens: Lens) {
+  if (lens.kind === 'drop' && lens.down === undefined)
+    return {
+      schemas: lens.schemas,
+      property: lens.property,
+      how: 'the lens drops it and supplies no value',
+      hint: 'add `down: (object) => …` to compute the old value, or use `v.rename` or `v.replace` if other properties hold it',
+    }
+  if (lens.kind === 'wrapped' && lens.list === 'new' && lens.empty === undefined)
+    return {
+      schemas: lens.schemas,
+      property: lens.from,
+      how: `the lens supplies no value if ${lens.to} is empty`,
+      hint: 'add `empty`, the old value for an empty list',
+    }
+  return undefined
 }
 
 function propertyOf(api: Api, place: string, name: string): Property | undefined {

@@ -43,7 +43,10 @@ function differencesBetween(old: Api, next: Api, changes: readonly LoadedChange[
   const explained: Difference[] = []
   let aligned = old
   let left = diffApis(old, next)
-  for (const kinds of [['served'], ['renamed-parameter', 'status']]) {
+  for (const kinds of [
+    ['served', 'renamed-event'],
+    ['renamed-parameter', 'status'],
+  ]) {
     const own = naming.filter((lens) => kinds.includes(lens.kind))
     if (own.length === 0) continue
     explained.push(...left.filter((each) => own.some((lens) => claims(lens, each))))

@@ -14,6 +14,7 @@ import { successOf, successStatus } from '../ir/operations.ts'
 import type { Operation, Parameter, Translate, Validate, Version } from '../runtime/contract.ts'
 import { explain } from '../runtime/explain.ts'
 import { applyRewrite } from '../translate/apply.ts'
+import { requestTranslator } from '../translate/apply-request.ts'
 import type { Direction, PairFunction } from '../translate/model.ts'
 import { applyParameters, isSet, type ParameterPart } from '../translate/parameters.ts'
 import { createTransition, type Transition } from '../translate/transition.ts'
@@ -95,10 +96,14 @@ function createRow(api: Api, operation: ApiOperation, transitions: readonly Tran
     }),
     ...(forms.length > 0 && { forms }),
     ...(raw.length > 0 && { raw }),
-    upPath: upParameters('path', links),
-    upQuery: upParameters('query', links),
-    upHeaders: upParameters('header', links),
-    upBody: upBody(api, operation, links),
+    ...(links.some(({ transition, id }) => transition.requestMoves.has(id))
+      ? { upRequest: upRequest(links) }
+      : {
+          upPath: upParameters('path', links),
+          upQuery: upParameters('query', links),
+          upHeaders: upParameters('header', links),
+          upBody: upBody(api, operation, links),
+        }),
     down: downAll(links, ({ transition: { answers, down }, id: own }) => [down, answers.get(own)]),
     downs: downsOf(operation, links),
     downStatus: statusNames(operation, links),
@@ -135,6 +140,11 @@ const upParameters =
       (given, { transition, id }) => applyParameters(transition.parameters[part].get(id) ?? [], given),
       values,
     )
+
+const upRequest =
+  (links: readonly Link[]): NonNullable<Operation['upRequest']> =>
+  (parts) =>
+    links.reduce((given, { transition, id }) => requestTranslator(transition, id)(given), parts)
 
 type Functions = ReadonlyMap<string, PairFunction>
 

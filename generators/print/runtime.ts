@@ -9,6 +9,9 @@ export const PATHS = 'dateline/runtime/paths'
 /** Values that are not JSON values. */
 export const VALUES = 'dateline/runtime/values'
 
+/** Translates the parts of a request together. */
+export const REQUESTS = 'dateline/runtime/requests'
+
 /** Records which changes affected a value. */
 export const TOUCHED = 'dateline/runtime/touched'
 

@@ -108,7 +108,8 @@ function operationLaws(
 
 function eventLaws(ways: Ways, { old, next }: VersionPair, sides: Sides): Law[] {
   return old.events.flatMap(({ name }) => {
-    const schema = next.events.find((event) => event.name === name)?.payload?.schema
+    const now = nextKey(ways.after[0]!, 'payloads', name)
+    const schema = next.events.find((event) => event.name === now)?.payload?.schema
     return (schema && valueLaw(ways, 'payloads', name, sides, next, schema)) ?? []
   })
 }

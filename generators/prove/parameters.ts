@@ -11,6 +11,7 @@ import {
   type ParameterRewrite,
   rewritesOf,
 } from '../translate/parameters.ts'
+import { requestMoves } from '../translate/requests.ts'
 import { createStep } from '../translate/step.ts'
 import type { Law } from './law.ts'
 import { call, describe, isValid, type Sides } from './lenses.ts'
@@ -23,7 +24,7 @@ export function parameterLaws(sides: Sides): Law[] {
   const counterparts = counterpartsOf(old, next, lenses)
   return old.operations.flatMap((operation) => {
     const counterpart = counterparts.get(operation.id)
-    if (!counterpart) return []
+    if (!counterpart || requestMoves(operation, counterpart, step).length > 0) return []
     return PARTS.flatMap((part) => {
       const rewrites = rewritesOf(part, operation, counterpart, step)
       return rewrites.length > 0 ? [lawOf(sides, part, operation, counterpart, rewrites)] : []
@@ -31,7 +32,7 @@ export function parameterLaws(sides: Sides): Law[] {
   })
 }
 
-const isListIn = (part: ParameterPart, parameter: ApiParameter): boolean =>
+export const isListIn = (part: ParameterPart, parameter: ApiParameter): boolean =>
   part === 'query' && isSet(parameter)
 
 /** Returns the values of one part of an operation's requests in the old version. */

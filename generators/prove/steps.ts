@@ -3,7 +3,7 @@
  * one.
  */
 import type fc from 'fast-check'
-import { counterpartsOf, nextStatus, statusesOf } from '../change/align.ts'
+import { counterpartsOf, eventNamesOf, nextStatus, statusesOf } from '../change/align.ts'
 import { responseFor } from '../diff/answers.ts'
 import type { DeclaredLocation } from '../diff/difference.ts'
 import { propertyStep } from '../diff/position.ts'
@@ -12,18 +12,20 @@ import { directionsOf } from '../gate/examples.ts'
 import type { VersionPair } from '../gate/steps.ts'
 import { formBodies, jsonBody, validatedArray } from '../ir/bodies.ts'
 import { essenceOf } from '../ir/media-type.ts'
-import type { Schema } from '../ir/model.ts'
+import type { ApiOperation, Schema } from '../ir/model.ts'
 import { successOf } from '../ir/operations.ts'
 import { applyRewrite } from '../translate/apply.ts'
 import { isSite } from '../translate/inline-place.ts'
 import type { Direction } from '../translate/model.ts'
+import { requestMoves } from '../translate/requests.ts'
 import { createStep } from '../translate/step.ts'
-import { answerOf, jsonOf } from '../translate/transition.ts'
+import { answerOf, jsonOf, withFixed } from '../translate/transition.ts'
 import { arbitrariesOf, type Domains } from './arbitrary.ts'
 import { freeze, type Law } from './law.ts'
 import { isValid, lensLaws, type Sides } from './lenses.ts'
 import { moveLaws } from './moves.ts'
 import { parameterLaws } from './parameters.ts'
+import { requestLaws } from './requests.ts'
 import { closedMisfit, misfit, sent, type ValidityReader } from './validity.ts'
 
 /**
@@ -33,7 +35,13 @@ import { closedMisfit, misfit, sent, type ValidityReader } from './validity.ts'
  */
 export function lawsOfStep(step: VersionPair, domains: Domains): Law[] {
   const sides = sidesOf(step, domains, closedMisfit)
-  return [...lensLaws(sides), ...moveLaws(sides), ...parameterLaws(sides), ...translationLaws(step, sides)]
+  return [
+    ...lensLaws(sides),
+    ...moveLaws(sides),
+    ...parameterLaws(sides),
+    ...requestLaws(sides),
+    ...translationLaws(step, sides),
+  ]
 }
 
 /** Returns the laws that translated values are valid, for everything that a change of the version affects. */
@@ -118,11 +126,13 @@ function translationLaws(step: VersionPair, { makers, reading }: Sides): Law[] {
     after: Schema | undefined,
     at: string,
     use: string,
+    operation?: ApiOperation,
   ) => {
     if (!before || !after) return
     const [from, to] = direction === 'up' ? [before, after] : [after, before]
     const [given, api] = direction === 'up' ? [old, next] : [next, old]
-    const rewrite = steps[direction].pair(before, after, at)
+    const paired = steps[direction].pair(before, after, at)
+    const rewrite = operation ? withFixed(paired, operation, steps[direction]) : paired
     const key = rewrite.kind === 'call' ? `${direction} ${rewrite.key}` : name
     if (laws.has(key)) return
     laws.set(key, {
@@ -150,7 +160,9 @@ function translationLaws(step: VersionPair, { makers, reading }: Sides): Law[] {
     const nowOf = (status: string) => nextStatus(statusNames.get(operation.id), status)
     const [body, nextBody] = [jsonBody(operation)?.schema, jsonBody(now)?.schema]
     const [item, nextItem] = [body && validatedArray(old, body), nextBody && validatedArray(next, nextBody)]
-    add(`${operation.id} body`, 'up', body, nextBody, `${now.id} body`, now.id)
+    // Values that move are proven with the whole request.
+    if (requestMoves(operation, now, steps.up).length === 0)
+      add(`${operation.id} body`, 'up', body, nextBody, `${now.id} body`, now.id, operation)
     if (item && nextItem) {
       const at = `${now.id} body${propertyStep(nextItem.property)}[]`
       add(`${operation.id} item`, 'up', item.items, nextItem.items, at, now.id)
@@ -175,10 +187,11 @@ function translationLaws(step: VersionPair, { makers, reading }: Sides): Law[] {
         )
     }
   }
-  for (const event of old.events) {
-    const now = next.events.find(({ name }) => name === event.name)
-    if (!untranslated.has(event.name))
-      add(event.name, 'down', event.payload?.schema, now?.payload?.schema, `event ${event.name}`, event.name)
+  const eventNames = eventNamesOf(next, lenses)
+  for (const { name, payload } of next.events) {
+    const before = old.events.find((event) => event.name === (eventNames.get(name) ?? name))
+    if (!untranslated.has(name))
+      add(name, 'down', before?.payload?.schema, payload?.schema, `event ${name}`, name)
   }
   return [...laws.values()]
 }

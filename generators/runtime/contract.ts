@@ -177,6 +177,8 @@ export interface Operation<Extensions = unknown> {
   readonly upQuery?: Translate
   readonly upHeaders?: Translate
   readonly upBody?: Translate
+  /** Translates all parts together, in place of the functions above, if a value moves from one part to another. */
+  readonly upRequest?: (parts: RequestParts) => RequestParts
   /** Translates the success body to the caller's version. */
   readonly down?: Translate
   /**
@@ -190,6 +192,14 @@ export interface Operation<Extensions = unknown> {
   readonly parameterNames?: Readonly<Record<string, string>>
   /** Status codes that differ: from the canonical status to the caller's. */
   readonly downStatus?: Readonly<Record<number, number>>
+}
+
+/** The parts of a request that are translated. Header names are in lower case; a request without a body has none. */
+export interface RequestParts {
+  readonly path: Readonly<Record<string, unknown>>
+  readonly query: Readonly<Record<string, unknown>>
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly body?: unknown
 }
 
 /** Functions that make the values of handlers from JSON values in the canonical version. */
@@ -208,6 +218,8 @@ export interface TypedRequest {
 export interface EventView {
   /** The oldest version with this type. */
   readonly since: string
+  /** The type's name in this version, if it differs from the canonical version. */
+  readonly name?: string
   /** Header names, from the canonical version to this version. */
   readonly headers: Readonly<Record<string, string>>
   /** Translates the whole event to this version. Absent if nothing changes. */

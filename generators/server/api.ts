@@ -3,7 +3,15 @@
  * Uses no API of Node, so that it runs on Node, Bun, Deno and workers.
  */
 import { findAnswerTranslation, shownStatus } from '../runtime/answer-translation.ts'
-import type { BinaryBody, ItemStream, Operation, Reply, Translate, Version } from '../runtime/contract.ts'
+import type {
+  BinaryBody,
+  ItemStream,
+  Operation,
+  Reply,
+  RequestParts,
+  Translate,
+  Version,
+} from '../runtime/contract.ts'
 import { createMatcher, type PathMatcher } from '../runtime/path-matcher.ts'
 import { translateNoting } from '../runtime/touched.ts'
 import { encode, stringifyExact } from '../runtime/values.ts'
@@ -327,25 +335,30 @@ function lastEventOf({ stream }: Operation, { headers }: Request): { readonly la
 
 /** The handler's input: parameters and the body as the newest version has them. */
 function translateUp({ route, touched }: Exchange, parameters: ReadParameters, content: ReadContent): object {
-  const { upPath, upQuery, upHeaders, body, typed } = route!.operation
+  const { upPath, upQuery, upHeaders, upRequest, body: declared, typed } = route!.operation
   const up = (translate: Translate | undefined, decode: Translate | undefined, value: unknown) => {
     const translated = translate ? translateNoting(translate, value, (change) => touched.add(change)) : value
     // The route pairs functions with values; the types do not.
     return decode ? decode(translated as never) : translated
   }
+  const body = 'items' in content ? undefined : content.body
+  // An operation with `upRequest` has no functions for single parts.
+  const given = upRequest
+    ? (up(upRequest, undefined, { ...parameters, body }) as RequestParts)
+    : { ...parameters, body }
   const read = {
-    path: up(upPath, typed?.path, parameters.path),
-    query: up(upQuery, typed?.query, parameters.query),
-    headers: up(upHeaders, typed?.headers, parameters.headers),
+    path: up(upPath, typed?.path, given.path),
+    query: up(upQuery, typed?.query, given.query),
+    headers: up(upHeaders, typed?.headers, given.headers),
   }
   if ('items' in content) {
     const items = content.items.map((item) =>
-      item.valid ? { valid: true, value: up(body?.each?.up, typed?.item, item.value) } : item,
+      item.valid ? { valid: true, value: up(declared?.each?.up, typed?.item, item.value) } : item,
     )
     return { ...read, items }
   }
-  const { body: given, up: translate, decode } = content
-  return { ...read, body: given === undefined ? undefined : up(translate, decode, given) }
+  const { up: translate, decode } = content
+  return { ...read, body: given.body === undefined ? undefined : up(translate, decode, given.body) }
 }
 
 /**

@@ -30,6 +30,11 @@ export function applyRewrite(rewrite: Rewrite, value: unknown, by: Applied): unk
       return isObject(value) ? applyMap(rewrite, value, by) : value
     case 'object':
       return isObject(value) ? applyObject(rewrite.members, value, by) : value
+    case 'wrap':
+      return value === null && rewrite.empty === null ? [] : [applyRewrite(rewrite.inner, value, by)]
+    case 'first':
+      if (!Array.isArray(value)) return value
+      return value.length === 0 ? structuredClone(rewrite.empty) : applyRewrite(rewrite.inner, value[0], by)
     case 'choice': {
       const chosen = rewrite.cases.find((each) => holds(each, value))
       return chosen ? applyRewrite(chosen.rewrite, value, by) : value
@@ -141,7 +146,7 @@ function changedMembers(member: ShapeMember, values: JsonMembers, by: Applied): 
       const value = values[member.from]
       if (value === undefined) return {}
       if (member.by) return { [member.to]: turnOf(member.by, by)(value) }
-      const isMade = member.rewrite && value !== null
+      const isMade = member.rewrite && (value !== null || member.rewrite.kind === 'wrap')
       return { [member.to]: isMade ? applyRewrite(member.rewrite!, value, by) : value }
     }
     case 'group':

@@ -36,6 +36,10 @@ export type Rewrite =
   | { readonly kind: 'names'; readonly names: ReadonlyMap<string, string>; readonly change: LoadedChange }
   | { readonly kind: 'turn'; readonly by: LensAt; readonly nullish: boolean }
   | { readonly kind: 'choice'; readonly cases: readonly Case[]; readonly union: Schema }
+  /** Makes a list of one item. */
+  | { readonly kind: 'wrap'; readonly inner: Rewrite; readonly empty: unknown }
+  /** Takes the first item of a list; `empty` if there is none. */
+  | { readonly kind: 'first'; readonly inner: Rewrite; readonly empty: unknown }
   /** Replaces null with a value. */
   | {
       readonly kind: 'instead'

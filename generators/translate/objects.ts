@@ -1,6 +1,6 @@
 /** Translates objects: properties are removed, renamed, converted or made. */
-import type { SchemaLens } from '../change/change.ts'
-import { propertyStep } from '../diff/position.ts'
+import type { SchemaLens, Wrapped } from '../change/change.ts'
+import { propertyStep, targetOf } from '../diff/position.ts'
 import type { Api, Property, Schema } from '../ir/model.ts'
 import {
   type LensAt,
@@ -178,6 +178,8 @@ function namedBy(lens: SchemaLens): readonly string[] {
   switch (lens.kind) {
     case 'rename':
       return [lens.from, lens.to]
+    case 'wrapped':
+      return [lens.from, lens.to]
     case 'replace':
       return [...lens.old, ...lens.new]
     case 'values':
@@ -234,6 +236,12 @@ function membersFor(at: LensAt<SchemaLens>, pair: Objects): ShapeMember[] {
         },
       ]
     }
+    case 'wrapped': {
+      const [source, target] = down ? [lens.to, lens.from] : [lens.from, lens.to]
+      if (!from.properties.has(source)) return []
+      const rewrite = wrapping(lens, pair)
+      return [{ kind: 'move', from: source, to: target, optional: optional(source), change: made, rewrite }]
+    }
     case 'replace': {
       const names = down ? lens.new : lens.old
       return names.some((name) => from.properties.has(name)) ? [{ kind: 'group', from: names, by: at }] : []
@@ -284,6 +292,20 @@ function membersFor(at: LensAt<SchemaLens>, pair: Objects): ShapeMember[] {
     case 'leave-out':
       return down ? change(lens.property, leaveOut(at, pair)) : listChange(lens.property, pair)
   }
+}
+
+/** Returns the rewrite between a value and a list of values. */
+function wrapping({ from, to, list, empty }: Wrapped, { step, old, next, at }: Objects): Rewrite {
+  const [one, other] = [old.properties.get(from)?.schema, next.properties.get(to)?.schema]
+  const itemsOf = (api: Api, schema: Schema | undefined): Schema | undefined => {
+    const target = schema && targetOf(api, schema)
+    return target?.kind === 'array' ? target.items : undefined
+  }
+  const [before, after] = list === 'new' ? [one, itemsOf(step.next, other)] : [itemsOf(step.old, one), other]
+  const inside = at && `${at}${propertyStep(to)}${list === 'new' ? '[]' : ''}`
+  for (const each of [one, other]) if (each?.kind === 'ref') step.reached.add(each.place.pointer)
+  const inner = before && after ? step.pair(before, after, inside) : SAME
+  return { kind: (list === 'new') === (step.direction === 'up') ? 'wrap' : 'first', inner, empty }
 }
 
 const listChange = (name: string, pair: Objects) =>

@@ -8,6 +8,7 @@ import type {
   IgnoredParameter,
   ParameterLens,
   RenamedParameter,
+  Served,
 } from '../change/change.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { ApiOperation, ApiParameter, Schema } from '../ir/model.ts'
@@ -109,7 +110,30 @@ export function rewritesOf(
     const set = part === 'query' && isSet(parameter)
     return [{ to: keyIn(part, lens.name), set, instead: { value: lens.value, change } }]
   })
-  return [...rewrites, ...made]
+  return [...rewrites, ...made, ...fixedIn(part, old, next, step)]
+}
+
+/** Returns the lens by which a different operation serves an old one. */
+export const servedBy = (step: TranslationStep, old: ApiOperation): LensAt<Served> | undefined =>
+  step.lenses.find((each): each is LensAt<Served> => each.lens.kind === 'served' && each.lens.from === old.id)
+
+/** Returns rewrites for the values that the new operation gets in place of the old operation's id. */
+function fixedIn(
+  part: ParameterPart,
+  old: ApiOperation,
+  next: ApiOperation,
+  step: TranslationStep,
+): ParameterRewrite[] {
+  const served = servedBy(step, old)
+  if (!served) return []
+  return Object.entries(served.lens.fixed?.[part] ?? {}).map(([name, value]) => {
+    const parameter = next.parameters.find((each) => each.in === part && sameName(part, each.name, name))
+    return {
+      to: keyIn(part, name),
+      set: part === 'query' && parameter !== undefined && isSet(parameter),
+      instead: { value, change: served.change },
+    }
+  })
 }
 
 const placeholderOf = (parameter: ApiParameter, old: ApiOperation, next: ApiOperation): string =>

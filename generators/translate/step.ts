@@ -88,6 +88,8 @@ function makeStep(
 /** Returns the rewrite of a pair of schemas. Each pair of components gets a function. */
 function pair(step: TranslationStep, old: Schema, next: Schema, at: string | undefined): Rewrite {
   if (isAlpha(step, old)) return SAME
+  const converted = wholeConversion(step, old, next, new Set(at === undefined ? [] : [at]))
+  if (converted) return converted
   if (old.kind !== 'ref' || next.kind !== 'ref') return pairInside(step, old, next, { owners: new Set(), at })
   step.reached.add(sidesOf(step, old, next)[0].place.pointer)
   const key = `${old.name} ${next.name}`
@@ -127,7 +129,7 @@ interface SchemaSite {
 function pairInside(step: TranslationStep, old: Schema, next: Schema, site: SchemaSite): Rewrite {
   if (isAlpha(step, old)) return SAME
   const { owners, at } = site
-  const converted = wholeConversion(step, old, next, site)
+  const converted = wholeConversion(step, old, next, owners)
   if (converted) return converted
   if (owners.size > NESTED_REFERENCES) return SAME
   if (old.kind === 'ref' && next.kind === 'ref') return pair(step, old, next, at)
@@ -192,11 +194,9 @@ function wholeConversion(
   step: TranslationStep,
   old: Schema,
   next: Schema,
-  { owners, at }: SchemaSite,
+  places: ReadonlySet<string>,
 ): Rewrite | undefined {
-  const by = lensesOn(step, new Set([...owners, ...(at === undefined ? [] : [at])])).find(
-    ({ lens }) => lens.kind === 'convert' && lens.property === undefined,
-  )
+  const by = lensesOn(step, places).find(({ lens }) => lens.kind === 'convert' && lens.property === undefined)
   if (!by) return undefined
   const [from] = sidesOf(step, old, next)
   step.byHand.add(from.place.pointer)
@@ -264,6 +264,9 @@ export function reduce(rewrite: Rewrite, touched: { has(key: string): boolean })
       const parts = rewrite.parts.map((each) => reduce(each, touched)).filter((each) => each.kind !== 'same')
       return parts.length > 1 ? { kind: 'all', parts } : (parts[0] ?? SAME)
     }
+    case 'wrap':
+    case 'first':
+      return { ...rewrite, inner: reduce(rewrite.inner, touched) }
     case 'instead':
       return { ...rewrite, rewrite: reduce(rewrite.rewrite, touched) }
     case 'relocate': {

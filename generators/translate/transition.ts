@@ -1,6 +1,6 @@
 /** Collects all translations between two adjacent versions: responses, bodies, batch items, parameters and events. */
 
-import { counterpartsOf, nextStatus, renamesOf, statusesOf } from '../change/align.ts'
+import { counterpartsOf, eventNamesOf, nextStatus, renamesOf, statusesOf } from '../change/align.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
 import { responseFor } from '../diff/answers.ts'
@@ -10,8 +10,16 @@ import { essenceOf } from '../ir/media-type.ts'
 import type { Api, ApiOperation, Response, Schema } from '../ir/model.ts'
 import { successOf } from '../ir/operations.ts'
 import { auditOccurrences } from './audit.ts'
-import type { PairFunction, TranslationStep } from './model.ts'
-import { keyIn, PARTS, type ParameterPart, type ParameterRewrite, rewritesOf } from './parameters.ts'
+import type { PairFunction, Rewrite, TranslationStep } from './model.ts'
+import {
+  keyIn,
+  PARTS,
+  type ParameterPart,
+  type ParameterRewrite,
+  rewritesOf,
+  servedBy,
+} from './parameters.ts'
+import { type RequestMove, requestMoves } from './requests.ts'
 import { createStep, missedPlaces, touchedFunctions } from './step.ts'
 
 /** All translations between a version and the next. */
@@ -29,15 +37,19 @@ export interface Transition {
   readonly forms: ReadonlyMap<string, string>
   /** By operation id and status: keys of the functions for other responses, including errors. */
   readonly statuses: ReadonlyMap<string, string>
-  /** By event type. */
+  /** By event type of the next version. */
   readonly payloads: ReadonlyMap<string, string>
   /** By part of the request and operation id; absent if nothing changes. */
   readonly parameters: Readonly<Record<ParameterPart, ReadonlyMap<string, readonly ParameterRewrite[]>>>
+  /** By operation id: values that move to a different part of the request; absent if none does. */
+  readonly requestMoves: ReadonlyMap<string, readonly RequestMove[]>
   /** By operation id: the same operation in the next version. */
   readonly counterparts: ReadonlyMap<string, ApiOperation>
   /** By operation id: new → old names of parameters, and new → old statuses. */
   readonly names: ReadonlyMap<string, ReadonlyMap<string, string>>
   readonly statusNames: ReadonlyMap<string, ReadonlyMap<string, string>>
+  /** Event types of the next version → of the old one, if they differ. */
+  readonly eventNames: ReadonlyMap<string, string>
   /** Objects that lenses reach, by location. */
   readonly sites: ReadonlySet<string>
   /** Locations where values differ but no function translates them. */
@@ -57,15 +69,16 @@ export type TranslationKind =
   | 'items'
   | 'payloads'
   | 'fields'
+  | 'request'
   | ParameterPart
 
 /** A kind whose functions translate values with a schema. */
-export type ValueKind = Exclude<TranslationKind, 'fields' | ParameterPart>
+export type ValueKind = Exclude<TranslationKind, 'fields' | 'request' | ParameterPart>
 
 const isPart = (kind: TranslationKind): kind is ParameterPart => (PARTS as readonly string[]).includes(kind)
 
 export const isUp = (kind: TranslationKind): boolean =>
-  kind === 'bodies' || kind === 'forms' || kind === 'items' || isPart(kind)
+  kind === 'request' || kind === 'bodies' || kind === 'forms' || kind === 'items' || isPart(kind)
 
 /**
  * Returns the key in the next version; undefined if that version removed it, because the canonical version then has
@@ -75,7 +88,7 @@ export const isUp = (kind: TranslationKind): boolean =>
  *   for payloads.
  */
 export function nextKey(transition: Transition, kind: TranslationKind, id: string): string | undefined {
-  if (kind === 'payloads') return transition.next.events.some((event) => event.name === id) ? id : undefined
+  if (kind === 'payloads') return nextEvents(transition, id)[0]
   if (kind === 'forms') {
     const on = transition.counterparts.get(operationOf(id))?.id
     return on && id.replace(operationOf(id), on)
@@ -87,9 +100,15 @@ export function nextKey(transition: Transition, kind: TranslationKind, id: strin
   return on && `${on} ${nextStatus(transition.statusNames.get(operation), status)}`
 }
 
+/** Returns the event types of the next version that replace one of the old version; several if it was split. */
+export const nextEvents = ({ next, eventNames }: Transition, name: string): string[] =>
+  next.events.map((event) => event.name).filter((each) => (eventNames.get(each) ?? each) === name)
+
 /** Returns the key of the function that translates a value, or undefined if nothing changes. */
-export const functionKey = (transition: Transition, kind: ValueKind, id: string): string | undefined =>
-  transition[kind].get(id) ?? (kind === 'statuses' ? successKey(transition, id) : undefined)
+export function functionKey(transition: Transition, kind: ValueKind, id: string): string | undefined {
+  if (kind === 'payloads') return transition.payloads.get(nextKey(transition, kind, id) ?? id)
+  return transition[kind].get(id) ?? (kind === 'statuses' ? successKey(transition, id) : undefined)
+}
 
 /** Returns the key of the function for a request body: JSON, a batch, or a form. */
 export function bodyKey({ bodies, items, forms }: Transition, id: string): string | undefined {
@@ -157,6 +176,7 @@ export function createTransition(
   const counterparts = counterpartsOf(old, next, lenses)
   const names = new Map<string, ReadonlyMap<string, string>>()
   const statusNames = statusesOf(old, counterparts, lenses)
+  const moves = new Map<string, readonly RequestMove[]>()
   for (const operation of old.operations) {
     const counterpart = counterparts.get(operation.id)
     if (!counterpart) continue
@@ -171,7 +191,9 @@ export function createTransition(
       if (!one || !other) return
       const name = `${operation.id}_${part === undefined ? where : (SHORT_NAMES[part] ?? part)}`
       const key = part === undefined ? operation.id : `${operation.id} ${part}`
-      roots[where].set(key, rootKey(step, one, other, name, at))
+      const rewrite = step.pair(one, other, at)
+      const whole = where === 'bodies' ? withFixed(rewrite, operation, step) : rewrite
+      roots[where].set(key, rootKey(step, one, other, name, whole))
     }
     const [body, nextBody] = [jsonBody(operation), jsonBody(counterpart)]
     const [item, nextItem] = [
@@ -212,16 +234,24 @@ export function createTransition(
         if (where === part && rewrites.some(({ from }) => from === keyIn(part, name)))
           up.byHand.add(schema.place.pointer)
     }
-    const renamed = renamesOf(operation, counterpart, lenses)
+    const own = requestMoves(operation, counterpart, up)
+    if (own.length > 0) moves.set(operation.id, own)
+    const renamed = new Map([
+      ...renamesOf(operation, counterpart, lenses),
+      ...own.flatMap(({ by: { lens } }) =>
+        lens.to[0] === 'body' ? [] : [[lens.to[1], lens.from[1]] as const],
+      ),
+    ])
     if (renamed.size > 0) names.set(operation.id, renamed)
   }
-  const events = new Map(next.events.map((event) => [event.name, event]))
-  for (const event of old.events) {
-    const [one, other] = [event.payload?.schema, events.get(event.name)?.payload?.schema]
+  const eventNames = eventNamesOf(next, lenses)
+  const events = new Map(old.events.map((event) => [event.name, event]))
+  for (const { name, payload } of next.events) {
+    const [one, other] = [events.get(eventNames.get(name) ?? name)?.payload?.schema, payload?.schema]
     if (one && other)
       roots.payloads.set(
-        event.name,
-        rootKey(down, one, other, `${event.name}_payload`, `event ${event.name}`),
+        name,
+        rootKey(down, one, other, `${name}_payload`, down.pair(one, other, `event ${name}`)),
       )
   }
   for (const step of [up, down]) auditOccurrences(step)
@@ -237,9 +267,11 @@ export function createTransition(
     statuses: only(roots.statuses, touched.down),
     payloads: only(roots.payloads, touched.down),
     parameters,
+    requestMoves: moves,
     counterparts,
     names,
     statusNames,
+    eventNames,
     sites: new Set([...up.sites, ...down.sites]),
     missed: [...missedPlaces(up), ...missedPlaces(down)],
   }
@@ -265,9 +297,19 @@ export function answerOf(operation: ApiOperation): Schema | undefined {
   return success && jsonOf(success)
 }
 
+/** Returns the rewrite of a body with the properties that a lens fixes for its operation. */
+export function withFixed(rewrite: Rewrite, operation: ApiOperation, step: TranslationStep): Rewrite {
+  const served = servedBy(step, operation)
+  const fixed = Object.entries(served?.lens.fixed?.body ?? {})
+  if (!served || fixed.length === 0) return rewrite
+  const members = fixed.map(
+    ([name, value]) => ({ kind: 'default', name, value, known: false, change: served.change }) as const,
+  )
+  return { kind: 'all', parts: [rewrite, { kind: 'object', members }] }
+}
+
 /** Returns the key of a pair's function; creates the function if the schemas are not both components. */
-function rootKey(step: TranslationStep, old: Schema, next: Schema, name: string, at: string): string {
-  const rewrite = step.pair(old, next, at)
+function rootKey(step: TranslationStep, old: Schema, next: Schema, name: string, rewrite: Rewrite): string {
   const bare = !old.nullable && !next.nullable
   if (rewrite.kind === 'call' && bare) return rewrite.key
   const { nullable } = step.direction === 'down' ? next : old

@@ -5,6 +5,7 @@
 import { basename, dirname, join } from 'node:path'
 import type { Translate as TableFunction } from 'dateline/runtime'
 import * as paths from 'dateline/runtime/paths'
+import * as requests from 'dateline/runtime/requests'
 import * as touched from 'dateline/runtime/touched'
 import ts from 'typescript'
 import type { LoadedChange } from '../../generators/change/load-changes.ts'
@@ -69,6 +70,7 @@ export function runEmitted(translations: Translations, changes: readonly LoadedC
     const exports: Record<string, Translate> = {}
     const required = (path: string): unknown => {
       if (path === 'dateline/runtime/paths') return paths
+      if (path === 'dateline/runtime/requests') return requests
       if (path === 'dateline/runtime/touched') return touched
       if (path.startsWith('./') && sources.has(basename(path))) return load(basename(path))
       const file = join(basename(dirname(path)), basename(path))

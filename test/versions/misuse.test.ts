@@ -11,18 +11,18 @@ interface Old {
     ThingCreate: { name: string; size?: string; first?: string }
     List: { data: Thing[]; kinds: string[] }
   }
-  operations: { listThings: { parameters: { query?: { colour?: 'red' | 'blue'; old?: boolean; limit?: number }; header?: { 'X-Old': string; Key?: string }; path: { id: number } }; responses: { 201: object; 404: object } }; oldOnly: object }
+  operations: { listThings: { parameters: { query?: { colour?: 'red' | 'blue'; old?: boolean; limit?: number }; header?: { 'X-Old': string; Key?: string }; path: { id: number } }; responses: { 201: object; 404: object } }; oldOnly: { parameters: { query?: { text?: string } } } }
 }
 type Thing = Old['schemas']['Thing']
 interface New {
   schemas: {
     Colour: 'crimson' | 'blue' | 'green'
-    Thing: { name: string; size: number; colour: 'crimson' | 'blue'; last: string; fresh: boolean; city?: string; town?: number }
+    Thing: { name: string; size: number; colour: 'crimson' | 'blue'; last: string; fresh: boolean; city?: string; town?: number; tags?: string[] }
     ThingCreate: { name: string; size?: number; last?: string }
     List: { data: { kind: 'a' | 'b' }[]; kinds: string[] }
     Kind: 'a' | 'b'
   }
-  operations: { listThings: { parameters: { query?: { colour?: 'crimson' | 'blue'; page?: number }; header?: { New: string; Key: string }; path: { id: string } }; responses: { 200: object; 404: object } }; newOnly: object }
+  operations: { listThings: { parameters: { query?: { colour?: 'crimson' | 'blue'; page?: number }; header?: { New: string; Key: string }; path: { id: string } }; responses: { 200: object; 404: object } }; newOnly: { parameters: { query?: { page?: number } }; requestBody: { content: { 'application/json': { text?: string } } } } }
 }
 const v = between<Old, New>()
 `
@@ -56,6 +56,11 @@ const RIGHT = [
   "v.defaultParameter('query', 'page', 20)",
   "v.convertedParameter('path', 'id', (id) => String(id * 2), 'listThings')",
   "v.served('oldOnly', 'newOnly')",
+  "v.served('oldOnly', 'newOnly', { query: { page: 1 }, body: { text: '' } })",
+  "v.movedParameter(['query', 'text'], ['body', 'text'], 'newOnly')",
+  "v.movedParameter(['query', 'text'], ['query', 'page'], 'newOnly', (text) => text.length)",
+  "v.convertWhole('Thing', { up: ({ name }) => ({ name, size: 1, colour: 'blue', last: '', fresh: true }), down: ({ name }) => ({ name, size: '', colour: 'blue', first: '', gone: 1 }) })",
+  "v.wrapped(['Thing'], 'first', 'tags', { loss: 'drop', empty: '' })",
   "v.status(201, 200, 'listThings')",
   "v.moved(['Thing'], ['at', 'in', 'city'], ['city'])",
   "v.moved(['Thing'], ['at', 'in', 'city'], ['town'], { up: (city) => city.length, down: (town) => 'x'.repeat(town) })",
@@ -115,6 +120,20 @@ const WRONG: readonly (readonly [string, string])[] = [
   ['a converted header', "v.convertedParameter('header', 'Key', (key) => key)"],
   ['an operation that both have, served', "v.served('listThings', 'newOnly')"],
   ['an operation that serves itself', "v.served('oldOnly', 'oldOnly')"],
+  ['a fixed parameter that is not there', "v.served('oldOnly', 'newOnly', { query: { pages: 1 } })"],
+  ['a fixed parameter of another type', "v.served('oldOnly', 'newOnly', { query: { page: '1' } })"],
+  [
+    'a moved parameter that is not there',
+    "v.movedParameter(['query', 'texts'], ['body', 'text'], 'newOnly')",
+  ],
+  ['a move to a part without it', "v.movedParameter(['query', 'text'], ['header', 'text'], 'newOnly')"],
+  ['a moved parameter of another type', "v.movedParameter(['query', 'text'], ['query', 'page'], 'newOnly')"],
+  [
+    'a whole value of the old type',
+    "v.convertWhole('Colour', { up: (colour) => colour, down: () => 'red' })",
+  ],
+  ['a wrapped property that is no list', "v.wrapped(['Thing'], 'first', 'last', { loss: 'drop' })"],
+  ['a wrapped property without a loss', "v.wrapped(['Thing'], 'first', 'tags', {})"],
   ['a status that is never answered', 'v.status(202, 200)'],
   ['a new status that is never answered', 'v.status(201, 204)'],
   ['a path that leads nowhere', "v.moved(['Thing'], ['at', 'city'], ['city'])"],

@@ -241,3 +241,56 @@ describe('null in the place of a whole component', () => {
     expect(run.gate).toEqual([])
   })
 })
+
+describe('a property that is a list in one version', () => {
+  const wrapped = (from: string, to: string, list: 'old' | 'new', more: object = {}): Lens => ({
+    kind: 'wrapped',
+    schemas: ['Root'],
+    from,
+    to,
+    list,
+    loss: 'drop',
+    ...more,
+  })
+  const one = "{ $ref: '#/components/schemas/One' }"
+  const oneOf = (name: string) => `One: ${object(`${name}: ${STRING}`, name)}`
+  const renamed: Lens = { kind: 'rename', schemas: ['One'], from: 'a', to: 'b' }
+
+  test('holds the value, which is translated too; null is the empty list, and errors name the value', () => {
+    const run = pairOf(
+      [
+        `${oneOf('a')}, ${root(`x: { oneOf: [${one}, { type: 'null' }] }`, 'x')}`,
+        `${oneOf('b')}, ${root(`xs: { type: array, items: ${one} }`, 'xs')}`,
+      ],
+      [wrapped('x', 'xs', 'new', { empty: null }), renamed],
+    )
+    expect(run.up({ x: { a: '1' } })).toEqual({ xs: [{ b: '1' }] })
+    expect(run.up({ x: null })).toEqual({ xs: [] })
+    expect(run.down({ xs: [{ b: '1' }, { b: '2' }] })).toEqual({ x: { a: '1' } })
+    expect(run.down({ xs: [] })).toEqual({ x: null })
+    expect(run.field('xs[0].c')).toBe('x.c')
+    expect(run.gate).toEqual([])
+    expect(run.refuted()).toEqual([])
+  })
+
+  test('under the same name; an absent property stays absent', () => {
+    const run = pairOf(
+      [root(`x: { type: array, items: ${STRING} }`), root(`x: ${STRING}`)],
+      [wrapped('x', 'x', 'old')],
+    )
+    expect(run.up({ x: ['1', '2'] })).toEqual({ x: '1' })
+    expect(run.up({ x: [] })).toEqual({})
+    expect(run.down({ x: '1' })).toEqual({ x: ['1'] })
+    expect(run.down({})).toEqual({})
+    expect(run.field('x')).toBe('x[0]')
+    expect(run.gate).toEqual([])
+    expect(run.refuted()).toEqual([])
+  })
+
+  test('a required property needs a value for the empty list', () => {
+    const schemas = [root(`x: ${STRING}`, 'x'), root(`xs: { type: array, items: ${STRING} }`, 'xs')] as const
+    const run = pairOf(schemas, [wrapped('x', 'xs', 'new')])
+    expect(run.gate).toEqual([expect.stringContaining('translation-incomplete')])
+    expect(pairOf(schemas, [wrapped('x', 'xs', 'new', { empty: '' })]).gate).toEqual([])
+  })
+})

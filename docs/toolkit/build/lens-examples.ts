@@ -125,6 +125,37 @@ export const LENS_EXAMPLES: Readonly<Record<LensName, LensExample>> = {
     lens: `v.moved(['Book'], ['author_name'], ['author', 'name'])`,
     ...saved({ author_name: 'Jane Austen' }, { author: { name: 'Jane Austen' } }),
   },
+  wrapped: {
+    schemas: `
+ Book:
+   type: object
+   properties:
+-    author: { $ref: "#/components/schemas/Author" }
++    authors: { type: array, items: { $ref: "#/components/schemas/Author" } }
+ Author:
+   type: object
+   properties:
+-    surname: { type: string }
++    family_name: { type: string }
+`,
+    lens: `v.wrapped(['Book'], 'author', 'authors', { loss: 'drop' }),
+v.rename(['Author'], 'surname', 'family_name')`,
+    ...saved(
+      { author: { surname: 'Austen' } },
+      { authors: [{ family_name: 'Austen' }, { family_name: 'Brontë' }] },
+    ),
+  },
+  unwrapped: {
+    schemas: `
+ Book:
+   type: object
+   properties:
+-    shelves: { type: array, items: { type: string } }
++    shelf: { type: string }
+`,
+    lens: `v.unwrapped(['Book'], 'shelves', 'shelf', { loss: 'drop' })`,
+    ...saved({ shelves: ['B', 'C'] }, { shelf: 'B' }),
+  },
   replace: {
     schemas: `
  Book:
@@ -306,6 +337,21 @@ export const LENS_EXAMPLES: Readonly<Record<LensName, LensExample>> = {
     lens: `v.convertedParameter('query', 'since', (day) => \`\${day}T00:00:00Z\`, 'listBooks')`,
     up: ['listBooks query', { since: '2030-01-01' }],
   },
+  movedParameter: {
+    paths: `
+ /books/{id}:
+   delete:
+     operationId: deleteBook
+     parameters:
+       - { name: id, in: path, required: true, schema: { type: string } }
+-      - { name: reason, in: query, schema: { type: string } }
++      - { name: Library-Reason, in: header, schema: { type: string } }
+     responses:
+       "204": { description: OK }
+`,
+    lens: `v.movedParameter(['query', 'reason'], ['header', 'Library-Reason'], 'deleteBook')`,
+    up: ['deleteBook request', { path: { id: 'b1' }, query: { reason: 'lost' }, headers: {} }],
+  },
   ignoredParameter: {
     paths: `
  /books:
@@ -351,17 +397,51 @@ export const LENS_EXAMPLES: Readonly<Record<LensName, LensExample>> = {
 `,
     lens: `v.renamedHeader('X-Signature', 'Library-Signature')`,
   },
-  served: {
-    paths: `
--/books:
-+/books/search:
-   get:
--    operationId: listBooks
-+    operationId: searchBooks
+  renamedEvent: {
+    paths: '',
+    webhooks: `
+-book.lent:
++loan.started:
+   post:
+     requestBody:
+       content:
+         application/json:
+           schema:
+             type: object
+             properties:
+-              type: { const: book.lent }
++              type: { const: loan.started }
+               title: { type: string }
      responses:
        "204": { description: OK }
 `,
-    lens: `v.served('listBooks', 'searchBooks')`,
+    lens: `v.renamedEvent('book.lent', 'loan.started'),
+v.convert([v.payload('loan.started')], 'type', { up: () => 'loan.started', down: () => 'book.lent' })`,
+    down: ['event loan.started', { type: 'loan.started', title: 'Emma' }],
+  },
+  served: {
+    paths: `
+-/books:
+-  get:
+-    operationId: listBooks
+-    responses:
+-      "204": { description: OK }
+-/films:
+-  get:
+-    operationId: listFilms
+-    responses:
+-      "204": { description: OK }
++/items:
++  get:
++    operationId: listItems
++    parameters:
++      - { name: type, in: query, required: true, schema: { type: string } }
++    responses:
++      "204": { description: OK }
+`,
+    lens: `v.served('listBooks', 'listItems', { query: { type: 'book' } }),
+v.served('listFilms', 'listItems', { query: { type: 'film' } })`,
+    up: ['listFilms query', {}],
   },
   status: {
     paths: `

@@ -51,6 +51,8 @@ const GROUPS: readonly (readonly [title: string, anchor: string, names: readonly
       'values',
       'valuesOf',
       'moved',
+      'wrapped',
+      'unwrapped',
       'replace',
       'drop',
       'default',
@@ -63,7 +65,7 @@ const GROUPS: readonly (readonly [title: string, anchor: string, names: readonly
     ],
   ],
   [
-    'Parameters and headers',
+    'Parameters, headers and events',
     'parameters',
     [
       'filter',
@@ -71,8 +73,10 @@ const GROUPS: readonly (readonly [title: string, anchor: string, names: readonly
       'defaultParameter',
       'convertedParameter',
       'ignoredParameter',
+      'movedParameter',
       'requiredHeader',
       'renamedHeader',
+      'renamedEvent',
     ],
   ],
   ['Operations and responses', 'operations', ['served', 'status', 'accept']],

@@ -44,7 +44,9 @@ export function documentsOf({
 }: ExampleFragments): readonly [string, string] {
   const component = /^[ +]?\s?(\w+):/m.exec(schemas ?? '')?.[1] ?? ''
   const isSent = use === 'event'
-  const paths = given.paths ?? (isSent || schemas === undefined ? '' : savingPath(component, use))
+  const paths =
+    given.paths ??
+    (isSent || given.webhooks !== undefined || schemas === undefined ? '' : savingPath(component, use))
   const webhooks = given.webhooks ?? (isSent ? sendingEvent(component) : undefined)
   const side = (mark: '-' | '+', text: string, depth: number) =>
     text

@@ -9,7 +9,17 @@ Each row has a test case: a folder with documents, a configuration and the outpu
 `
 
 /** Sections of the page, in order. */
-const AREAS = ['Files', 'Descriptions', 'Streams', 'Parameters', 'Bodies', 'Types', 'Stability', 'Outputs'] as const
+const AREAS = [
+  'Files',
+  'Descriptions',
+  'Streams',
+  'Parameters',
+  'Bodies',
+  'Types',
+  'Translation',
+  'Stability',
+  'Outputs',
+] as const
 
 interface Feature {
   readonly area: string

@@ -9,7 +9,6 @@ export interface PlaygroundExample {
 }
 
 const BOOKS = documentsOf({
-  lens: '',
   paths: `
  /books:
    get:

@@ -6,9 +6,16 @@ import { jsonBody } from '../../../generators/ir/bodies.ts'
 import { isJson } from '../../../generators/ir/media-type.ts'
 import type { ApiOperation, Response } from '../../../generators/ir/model.ts'
 import { successOf } from '../../../generators/ir/operations.ts'
+import type { RequestParts } from '../../../generators/runtime/contract.ts'
 import { applyRewrite } from '../../../generators/translate/apply.ts'
+import { requestTranslator } from '../../../generators/translate/apply-request.ts'
 import type { Direction } from '../../../generators/translate/model.ts'
-import { applyParameters, PARTS, type ParameterPart } from '../../../generators/translate/parameters.ts'
+import {
+  applyParameters,
+  keyIn,
+  PARTS,
+  type ParameterPart,
+} from '../../../generators/translate/parameters.ts'
 import type { Transition } from '../../../generators/translate/transition.ts'
 
 /** A value of one version, and what the toolkit makes of it for the other. Values are JSON texts. */
@@ -42,6 +49,7 @@ export function translatedPlaces(transition: Transition): TranslatedPlace[] {
       return [
         ...PARTS.flatMap((part) => parameterPlaces(transition, operation, part)),
         ...bodyPlaces(transition, operation),
+        ...requestPlaces(transition, operation),
         ...responsePlaces(transition, operation, counterpart),
       ]
     }),
@@ -85,6 +93,35 @@ function bodyPlaces({ old, up, bodies }: Transition, operation: ApiOperation): T
       title: `${nameOf(operation)}, request body`,
       sample: sampleContent(old, content, 'readOnly'),
       translate: (value) => applyRewrite({ kind: 'call', key }, value, { direction: 'up', functions: up }),
+    },
+  ]
+}
+
+/** Requests in which a value moves from one part to another. */
+function requestPlaces(transition: Transition, operation: ApiOperation): TranslatedPlace[] {
+  if (!transition.requestMoves.has(operation.id)) return []
+  const { old } = transition
+  const sampleOf = (part: ParameterPart) =>
+    Object.fromEntries(
+      operation.parameters
+        .filter((each) => each.in === part)
+        .map((each) => [keyIn(part, each.name), sampleParameter(old, each)]),
+    )
+  const content = jsonBody(operation)
+  const sample = {
+    path: sampleOf('path'),
+    query: sampleOf('query'),
+    headers: sampleOf('header'),
+    ...(content && { body: sampleContent(old, content, 'readOnly') }),
+  }
+  const translate = requestTranslator(transition, operation.id)
+  return [
+    {
+      id: `${operation.id} request`,
+      direction: 'up',
+      title: `${nameOf(operation)}, request`,
+      sample,
+      translate: (value) => translate(value as RequestParts),
     },
   ]
 }

@@ -19,7 +19,8 @@ export function emitEvents(
   if (apis.every((api) => api.events.length === 0)) return []
   const since = new Map<string, string>()
   for (const api of apis)
-    for (const { name } of api.events) if (!since.has(name)) since.set(name, api.version)
+    for (const { name } of namedEvents(api, bindings.get(api.version)))
+      if (!since.has(name)) since.set(name, api.version)
   const tables = apis.map((api, index) => ({
     path: `${api.version}/events.ts`,
     text: printTable(api, since, renamesAfter(apis.slice(index + 1), changes), bindings.get(api.version)),
@@ -27,18 +28,30 @@ export function emitEvents(
   return [
     ...tables,
     { path: 'events.ts', text: printTables(apis) },
-    { path: 'canonical/events.ts', text: printPayloads(apis) },
+    { path: 'canonical/events.ts', text: printPayloads(apis, new Set(since.keys())) },
   ]
 }
 
-/** Prints the payload type of every event, as the newest version that has it describes it. */
-function printPayloads(apis: readonly Api[]): string {
+/** Returns the events of a version with their canonical names. */
+const namedEvents = (api: Api, bindings: TranslationBindings | undefined) =>
+  api.events.flatMap((event) =>
+    bindings
+      ? [...bindings.eventNames].flatMap(([name, own]) => (own === event.name ? [{ name, event }] : []))
+      : [{ name: event.name, event }],
+  )
+
+/**
+ * Prints the payload type of every event, as the newest version that has it describes it.
+ *
+ * @param names the canonical names.
+ */
+function printPayloads(apis: readonly Api[], names: ReadonlySet<string>): string {
   const newest = apis.at(-1)!
   const file = createFile(['EventPayloads'])
   const rows = new Map<string, string>()
   for (const api of apis.toReversed()) {
     for (const { name, payload } of api.events) {
-      if (rows.has(name)) continue
+      if (rows.has(name) || !names.has(name)) continue
       const schema = payload?.schema
       if (schema?.kind !== 'ref') {
         rows.set(name, 'unknown')
@@ -74,19 +87,20 @@ function printTable(
   const file = createFile(['events'])
   const view = file.use('EventView', CONTRACT, { type: true })
   const shared = new Map<string, string>()
-  const rows = api.events.map((event) => {
+  const rows = namedEvents(api, bindings).map(({ name: canonical, event }) => {
     const headers = literal(headersOf(event, canonicalName))
     const name =
       shared.get(headers) ?? identifier(shared.size === 0 ? 'headers' : `headers_${shared.size + 1}`)
     shared.set(headers, name)
-    const bound = bindings?.downEvent(event.name)
+    const bound = bindings?.downEvent(canonical)
     const down = bound && file.use(bound.name, `../translations/${bound.version}.ts`)
     const members = [
-      `since: ${stringLiteral(since.get(event.name) ?? api.version)}`,
+      `since: ${stringLiteral(since.get(canonical) ?? api.version)}`,
+      ...(canonical === event.name ? [] : [`name: ${stringLiteral(event.name)}`]),
       name === 'headers' ? 'headers' : `headers: ${name}`,
       ...(down ? [`down: ${down}`] : []),
     ]
-    return `  ${propertyKey(event.name)}: { ${members.join(', ')} },`
+    return `  ${propertyKey(canonical)}: { ${members.join(', ')} },`
   })
   for (const [headers, name] of shared) file.print(`const ${name} = ${headers}`)
   file.print('', '/** Events by type. Types that are not listed are never sent in this version. */')

@@ -152,6 +152,7 @@ function printOperation(table: RouteTable, operation: ApiOperation): string {
     ['upQuery', useTranslation(table, table.bindings?.upQuery(operation))],
     ['upHeaders', useTranslation(table, table.bindings?.upHeaders(operation))],
     ['upBody', useTranslation(table, table.bindings?.upBody(operation))],
+    ['upRequest', useTranslation(table, table.bindings?.upRequest(operation))],
     ['down', useTranslation(table, table.bindings?.down(operation))],
     ['downs', printDowns(table, operation)],
     ['downField', useTranslation(table, table.bindings?.downField(operation))],

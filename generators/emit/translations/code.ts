@@ -134,6 +134,14 @@ function expression(rewrite: Rewrite, at: string, scope: CodeScope, hint: string
       const kept = rewrite.without ? `${at}.filter(${without(rewrite.without, scope)})` : at
       return item === 'item' ? kept : `${kept}.map((item${scope.annotation()}) => ${arrowBody(item)})`
     }
+    case 'wrap': {
+      const item = `[${expression(rewrite.inner, at, scope, `${hint}_item`)}]`
+      return rewrite.empty === null ? `(${at} === null ? [] : ${item})` : item
+    }
+    case 'first': {
+      const item = expression(rewrite.inner, `${at}[0]!`, scope, `${hint}_item`)
+      return `(${at}.length === 0 ? ${rewrite.empty === undefined ? 'undefined' : literal(rewrite.empty)} : ${item})`
+    }
     case 'map': {
       const value = guarded(
         rewrite.nullable,
@@ -352,7 +360,7 @@ function changed(
   const known: Rewrite = rewrite.kind === 'turn' ? { ...rewrite, nullish: nullable } : rewrite
   const code = expression(known, at, scope, identifier(`${hint}_${name}`))
   // Tables and lens functions handle null themselves.
-  const keepsNull = nullable && !takesNull && rewrite.kind !== 'names' && rewrite.kind !== 'turn'
+  const keepsNull = nullable && !takesNull && !/^(names|turn|wrap)$/.test(rewrite.kind)
   return guarded(keepsNull, at, code, scope)
 }
 

@@ -103,6 +103,16 @@ function memberRules(
     case 'change':
       return rulesOf(member.rewrite, joined(path) + regexText(member.name), functions, inside)
     case 'move':
+      // The first item of a list is the whole value in the other version.
+      if (member.rewrite?.kind === 'wrap' || member.rewrite?.kind === 'first') {
+        const [item, name] = member.rewrite.kind === 'wrap' ? ['(?:\\[0\\])?', ''] : ['', '[0]']
+        return [
+          {
+            pattern: `${joined(path)})${regexText(member.to)}${item}(?![^.[])(.*)`,
+            name: `${replacementText(member.from)}${name}$2`,
+          },
+        ]
+      }
       if (!member.by)
         return [
           {

@@ -5,7 +5,7 @@ import type { Api } from '../../ir/model.ts'
 import { camelCase, identifier } from '../../ir/naming.ts'
 import { createFile } from '../../print/file.ts'
 import { docComment, stringLiteral } from '../../print/literal.ts'
-import { CONTRACT, PATHS, TOUCHED } from '../../print/runtime.ts'
+import { CONTRACT, PATHS, REQUESTS, TOUCHED } from '../../print/runtime.ts'
 import type { Direction, PairFunction, Rewrite } from '../../translate/model.ts'
 import { schemaTypes } from '../types/type-names.ts'
 import { certaintyOf, isPlainObject, isTyped } from './certainty.ts'
@@ -23,6 +23,10 @@ export interface TransitionFile {
   ): string
   /** Returns the name of a function that applies both, one after the other. */
   compose(own: string, further: { readonly name: string; readonly version: string }, up: boolean): string
+  /** Imports the function that translates parts of a request together, and returns its name. */
+  request(): string
+  /** Imports a function of a later version, and returns its name. */
+  later(further: { readonly name: string; readonly version: string }): string
   /**
    * Prints a function once and returns its name.
    *
@@ -84,6 +88,8 @@ export function createFileOf(old: Api, newer: Api, pathOf: (change: LoadedChange
     path: (name) => file.use(name, PATHS),
     types: ({ version: of }) => file.use('*', `../${of}/types.ts`, { type: true, as: namespaceOf(of) }),
     use: (name) => file.use(name, TOUCHED),
+    request: () => file.use('translateRequest', REQUESTS),
+    later: ({ name, version: of }) => file.use(name, `./${of}.ts`, { as: fresh(`${name}_${of}`) }),
     lists: () => file.use('Lists', CONTRACT, { type: true }),
     loose() {
       hasLoose = true
@@ -109,8 +115,7 @@ export function createFileOf(old: Api, newer: Api, pathOf: (change: LoadedChange
       const wanted = `${own.replace(/_(up|down)$/, '')}_${up ? 'toCanonical' : 'fromCanonical'}`
       const key = `compose ${own} ${further.version} ${further.name}`
       return once(key, wanted, (name) => {
-        const as = fresh(`${further.name}_${further.version}`)
-        const other = file.use(further.name, `./${further.version}.ts`, { as })
+        const other = transition.later(further)
         const [inner, outer] = up ? [own, other] : [other, own]
         printed.push(
           `/** ${up ? `${version} → canonical` : `canonical → ${version}`}, by way of ${further.version}. */`,
@@ -247,6 +252,10 @@ function checkUnions(rewrite: Rewrite, report: Report): void {
       break
     case 'instead':
       checkUnions(rewrite.rewrite, report)
+      break
+    case 'wrap':
+    case 'first':
+      checkUnions(rewrite.inner, report)
       break
     case 'relocate':
       checkUnions(rewrite.inner, report)

@@ -11,12 +11,15 @@ import { essenceOf } from '../../ir/media-type.ts'
 import type { Api, ApiOperation, OutputFile } from '../../ir/model.ts'
 import { successOf } from '../../ir/operations.ts'
 import { compare } from '../../print/file.ts'
+import { docComment, literal, stringLiteral } from '../../print/literal.ts'
 import type { PairFunction } from '../../translate/model.ts'
+import type { RequestMove } from '../../translate/requests.ts'
 import {
   bodyKey,
   createTransition,
   functionKey,
   isUp,
+  nextEvents,
   nextKey,
   type StatusesOf,
   statusesInFamily,
@@ -42,7 +45,10 @@ export interface TranslationBindings {
   upPath(operation: ApiOperation): BoundFunction | undefined
   upQuery(operation: ApiOperation): BoundFunction | undefined
   upHeaders(operation: ApiOperation): BoundFunction | undefined
+  /** Replaces the functions of the parts. */
+  upRequest(operation: ApiOperation): BoundFunction | undefined
   downField(operation: ApiOperation): BoundFunction | undefined
+  /** @param event the canonical name. */
   downEvent(event: string): BoundFunction | undefined
   /**
    * By status, range or `default`: the functions for other responses, without those that equal the next wider one.
@@ -50,6 +56,8 @@ export interface TranslationBindings {
   downs(operation: ApiOperation): ReadonlyMap<string, BoundFunction | undefined>
   /** The operation's id in the canonical version. */
   canonicalId(operation: ApiOperation): string
+  /** The event types of the version by their canonical names. */
+  readonly eventNames: ReadonlyMap<string, string>
   /** Canonical names of parameters and statuses → the version's own, if they differ. */
   names(operation: ApiOperation): ReadonlyMap<string, string>
   statusNames(operation: ApiOperation): ReadonlyMap<string, string>
@@ -132,19 +140,33 @@ function bindAll(layer: Layer, statusesOf: StatusesOf): TranslationBindings {
       if (status !== successOf(operation)?.status) boundTo(layer, 'statuses', `${id} ${status}`)
     for (const { mediaType } of formBodies(operation))
       boundTo(layer, 'forms', `${id} ${essenceOf(mediaType)}`)
-    for (const kind of ['answers', 'bodies', 'items', 'path', 'query', 'header', 'fields'] as const)
+    for (const kind of [
+      'request',
+      'answers',
+      'bodies',
+      'items',
+      'path',
+      'query',
+      'header',
+      'fields',
+    ] as const)
       boundTo(layer, kind, id)
   }
-  for (const { name } of old.events) boundTo(layer, 'payloads', name)
+  const eventNames = new Map(
+    old.events.flatMap(({ name }) => canonicalEvents(layer, name).map((canonical) => [canonical, name])),
+  )
+  for (const canonical of eventNames.keys()) boundTo(layer, 'payloads', canonical)
   const found = (kind: TranslationKind, id: string) => layer.bound.get(`${kind} ${id}`)
+  const alone = (kind: TranslationKind, id: string) => (found('request', id) ? undefined : found(kind, id))
   return {
     down: ({ id }) => found('answers', id),
-    upBody: ({ id }) => found('bodies', id),
+    upBody: ({ id }) => alone('bodies', id),
     upItem: ({ id }) => found('items', id),
     upForm: ({ id }, media) => found('forms', `${id} ${media}`),
-    upPath: ({ id }) => found('path', id),
-    upQuery: ({ id }) => found('query', id),
-    upHeaders: ({ id }) => found('header', id),
+    upPath: ({ id }) => alone('path', id),
+    upQuery: ({ id }) => alone('query', id),
+    upHeaders: ({ id }) => alone('header', id),
+    upRequest: ({ id }) => found('request', id),
     downField: ({ id }) => found('fields', id),
     downEvent: (event) => found('payloads', event),
     downs: (operation) => {
@@ -153,10 +175,25 @@ function bindAll(layer: Layer, statusesOf: StatusesOf): TranslationBindings {
       const all = others.map((status) => [status, found('statuses', `${id} ${status}`)] as const)
       return narrowest(new Map(all), found('answers', id))
     },
+    eventNames,
     canonicalId: ({ id }) => canonicalIdOf(layer, id),
     names: ({ id }) => wordsFor(layer, 'names', id),
     statusNames: ({ id }) => wordsFor(layer, 'statusNames', id),
   }
+}
+
+/** Returns the canonical names of an event type. A type that a later version removed keeps its name. */
+function canonicalEvents({ transition, later }: Layer, name: string): string[] {
+  const names = nextEvents(transition, name)
+  if (names.length === 0) return [name]
+  return later ? names.flatMap((each) => canonicalEvents(later, each)) : names
+}
+
+/** Returns the name of a canonical event type in the next version of a layer. */
+function nextEventName({ later }: Layer, canonical: string): string {
+  if (!later) return canonical
+  const name = nextEventName(later, canonical)
+  return later.transition.eventNames.get(name) ?? name
 }
 
 /**
@@ -182,14 +219,69 @@ function narrowest(all: ReadonlyMap<string, BoundFunction | undefined>, success:
 function boundTo(layer: Layer, kind: TranslationKind, id: string): BoundFunction | undefined {
   const key = `${kind} ${id}`
   if (layer.bound.has(key)) return layer.bound.get(key)
+  if (kind === 'request') return bindRequest(layer, id)
   const own = ownFunction(layer, kind, id)
-  const on = nextKey(layer.transition, kind, id)
+  const on = kind === 'payloads' ? id : nextKey(layer.transition, kind, id)
   const further = on !== undefined && layer.later ? boundTo(layer.later, kind, on) : undefined
   const { version } = layer.transition.old
   const bound = own && further ? layer.file.compose(own, further, isUp(kind)) : own
   const result = bound === undefined ? further : { name: bound, version }
   layer.bound.set(key, result)
   return result
+}
+
+const REQUEST_PARTS = [
+  ['path', 'path'],
+  ['query', 'query'],
+  ['headers', 'header'],
+  ['body', 'bodies'],
+] as const
+
+/** Binds the function for all parts of a request, if a value moves between them in this version pair or a later one. */
+function bindRequest(layer: Layer, id: string): BoundFunction | undefined {
+  const { transition, later } = layer
+  const moves = transition.requestMoves.get(id) ?? []
+  const on = transition.counterparts.get(id)?.id
+  const further = on !== undefined && later ? boundTo(later, 'request', on) : undefined
+  const name = moves.length === 0 && !further ? undefined : printRequest(layer, id, moves, further, on)
+  const bound = name === undefined ? undefined : { name, version: transition.old.version }
+  layer.bound.set(`request ${id}`, bound)
+  return bound
+}
+
+function printRequest(
+  layer: Layer,
+  id: string,
+  moves: readonly RequestMove[],
+  further: BoundFunction | undefined,
+  on: string | undefined,
+): string {
+  const { file, later } = layer
+  return file.declare(`${id}_request_up`, (name) => {
+    const stage = (parts: readonly (readonly [string, string | undefined])[], more: readonly string[]) =>
+      `${file.request()}({ ${[...parts.flatMap(([part, code]) => (code === undefined ? [] : [`${part}: ${code}`])), ...more].join(', ')} })`
+    const listed = moves.map(({ from, to, by: { change, index, lens } }) =>
+      [
+        `{ from: ${literal(from)}, to: ${literal(to)}`,
+        `change: ${stringLiteral(`${change.version}/${change.id}`)}`,
+        ...(lens.up ? [`up: ${file.change(change)}.lenses[${index}].up!`] : []),
+      ].join(', '),
+    )
+    const rest = REQUEST_PARTS.map(([part, kind]) => {
+      const bound = on !== undefined && later ? boundTo(later, kind, on) : undefined
+      return [part, bound && file.later(bound)] as const
+    })
+    const isTranslated = rest.some(([, code]) => code !== undefined)
+    const then = further ? file.later(further) : isTranslated ? stage(rest, ['moves: []']) : undefined
+    const own = REQUEST_PARTS.map(([part, kind]) => [part, ownFunction(layer, kind, id)] as const)
+    return [
+      docComment(`Requests of ${id}: ${file.version} → canonical.`).trimEnd(),
+      `export const ${name} = ${stage(own, [
+        `moves: [${listed.map((each) => `${each} }`).join(', ')}]`,
+        ...(then === undefined ? [] : [`then: ${then}`]),
+      ])}`,
+    ]
+  })
 }
 
 function canonicalIdOf({ transition, later }: Layer, id: string): string {
@@ -213,16 +305,19 @@ function wordsFor(
   return new Map([...told, ...rest].filter(([canonical, word]) => canonical !== word))
 }
 
-function ownFunction(
-  { transition, file, report }: Layer,
-  kind: TranslationKind,
-  id: string,
-): string | undefined {
+function ownFunction(layer: Layer, kind: TranslationKind, id: string): string | undefined {
+  const { transition, file, report } = layer
   switch (kind) {
     case 'path':
     case 'query':
     case 'header':
       return printParameters(kind, id, transition, file, report)
+    case 'request':
+      return undefined
+    case 'payloads': {
+      const key = transition.payloads.get(nextEventName(layer, id))
+      return key === undefined ? undefined : file.pair(key, 'down', transition.down, report)
+    }
     case 'fields':
       return printFields(bodyKey(transition, id), transition, file)
     default: {

@@ -61,19 +61,22 @@ const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as u
 
 /** Returns what a server of the family does with a value. */
 function translatorOf(family: Family, at: string | undefined): Readonly<Record<'up' | 'down', Translate>> {
-  const [old] = family.apis
+  const [old, next] = family.apis
   const emitted = runEmitted(family.translations, family.changes)
   const bindings = family.translations.bindings.get(old.version)!
   const same: Translate = (value) => value
   const find = (bound: BoundFunction | undefined): Translate => emitted.find(bound) ?? same
   const operation = old.operations[0]
-  if (!operation || old.events.some(({ name }) => name === at))
-    return { up: same, down: find(bindings.downEvent(at ?? old.events[0]!.name)) }
+  if (at === 'event') return { up: same, down: (name) => bindings.eventNames.get(name) }
+  if (!operation || next.events.some(({ name }) => name === at))
+    return { up: same, down: find(bindings.downEvent(at ?? next.events[0]!.name)) }
   switch (at) {
     case undefined:
       return { up: find(bindings.upBody(operation)), down: find(bindings.down(operation)) }
     case 'operation':
       return { up: (id) => (id === operation.id ? bindings.canonicalId(operation) : id), down: same }
+    case 'request':
+      return { up: find(bindings.upRequest(operation)), down: same }
     case 'query':
       return { up: find(bindings.upQuery(operation)), down: same }
     case 'path':

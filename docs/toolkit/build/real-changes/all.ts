@@ -1,7 +1,9 @@
 import { DISCORD } from './discord.ts'
 import { GITHUB } from './github.ts'
+import { GITLAB } from './gitlab.ts'
 import { KUBERNETES } from './kubernetes.ts'
 import { NOTION } from './notion.ts'
+import { OTHERS } from './others.ts'
 import { PLAID } from './plaid.ts'
 import type { RealChange } from './real-change.ts'
 import { STRIPE } from './stripe.ts'
@@ -16,4 +18,6 @@ export const REAL_CHANGES: readonly RealChange[] = [
   ...NOTION,
   ...DISCORD,
   ...KUBERNETES,
+  ...GITLAB,
+  ...OTHERS,
 ]

@@ -170,4 +170,49 @@ v.rename(['Guild'], 'embed_channel_id', 'widget_channel_id')`,
     what: 'Presence updates no longer include `roles`, `premium_since` and `nick` of the member.',
     reason: 'The member is not part of the event; the sender must load it.',
   },
+  {
+    vendor,
+    date: 'v10, February 14, 2022',
+    what: 'The reason of a ban is in the header `X-Audit-Log-Reason`, not in the query.',
+    paths: `
+ /guilds/{guild_id}/bans/{user_id}:
+   put:
+     operationId: banMember
+     parameters:
+       - { name: guild_id, in: path, required: true, schema: { type: string } }
+       - { name: user_id, in: path, required: true, schema: { type: string } }
+-      - { name: reason, in: query, schema: { type: string } }
++      - { name: X-Audit-Log-Reason, in: header, schema: { type: string } }
+     responses:
+       "204": { description: OK }
+`,
+    lens: `v.movedParameter(['query', 'reason'], ['header', 'X-Audit-Log-Reason'], 'banMember')`,
+    values: [
+      {
+        old: { path: { guild_id: '1', user_id: '2' }, query: { reason: 'spam' }, headers: {} },
+        new: { path: { guild_id: '1', user_id: '2' }, query: {}, headers: { 'x-audit-log-reason': 'spam' } },
+        at: 'request',
+      },
+    ],
+  },
+  {
+    vendor,
+    date: 'v10, February 14, 2022',
+    what: 'Creating a message takes a list of `embeds`, in place of one `embed`.',
+    schemas: `
+ MessageCreate:
+   type: object
+   properties:
+     content: { type: string }
+-    embed: { $ref: "#/components/schemas/Embed" }
++    embeds: { type: array, items: { $ref: "#/components/schemas/Embed" } }
+ Embed:
+   type: object
+   properties:
+     title: { type: string }
+`,
+    use: 'request',
+    lens: `v.wrapped(['MessageCreate'], 'embed', 'embeds', { loss: 'drop' })`,
+    values: [{ old: { embed: { title: 'a' } }, new: { embeds: [{ title: 'a' }] } }],
+  },
 ]

@@ -1,4 +1,5 @@
 /** Prints the page of real changes: a table, and for each change the lenses and a value of both versions. */
+import { anchorOf } from '../../../../generators/emit/site/page-markdown.ts'
 import { REAL_CHANGES } from './all.ts'
 import { type CarriedChange, directionsOf, isCarried, type RealChange } from './real-change.ts'
 
@@ -26,14 +27,7 @@ export function printRealChanges(): string {
   ].join('')
 }
 
-const titleOf = ({ vendor, date }: RealChange, index: number): string => `${index + 1}. ${vendor} ${date}`
-
-/** Returns the heading's anchor, as GitHub and the site make it. */
-const anchorOf = (title: string): string =>
-  title
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-    .replaceAll(' ', '-')
+const titleOf = ({ vendor }: RealChange, index: number): string => `Change ${index + 1}: ${vendor}`
 
 function lensesOf(change: RealChange, index: number): string {
   if (!isCarried(change)) return change.reason
@@ -53,7 +47,7 @@ function sectionOf(change: CarriedChange, index: number): string {
         .join(' ')} | ${cell(value.old)} | ${cell(value.new)} |`,
   )
   return [
-    `\n## ${titleOf(change, index)}\n\n${change.what}\n\n\`\`\`ts\n${change.lens.trim()}\n\`\`\`\n\n`,
+    `\n## ${titleOf(change, index)}\n\n${change.date}: ${change.what}\n\n\`\`\`ts\n${change.lens.trim()}\n\`\`\`\n\n`,
     `| | Old | New |\n|---|---|---|\n${values.join('\n')}\n`,
   ].join('')
 }

@@ -246,11 +246,7 @@ v.rename(['NetworkReport'], 'network_attributes', 'network_insights')`,
      total: { type: number }
 `,
     use: 'response',
-    lens: `v.convert(['MonitoredItem'], 'income', {
-  up: ([income = {}]) => income,
-  down: (income) => [income],
-  loss: 'drop',
-})`,
+    lens: `v.unwrapped(['MonitoredItem'], 'income', 'income', { loss: 'drop', empty: {} })`,
     values: [{ old: { items: [{ income: [{ total: 10 }] }] }, new: { items: [{ income: { total: 10 } }] } }],
   },
   {
@@ -498,11 +494,7 @@ v.rename(['ProtectCompute'], 'fraud_attributes', 'attributes')`,
 +    reports_requested: { type: array, items: { type: string, enum: [voa, income] } }
 `,
     use: 'request',
-    lens: `v.rename(['VerificationPdf'], 'report_requested', 'reports_requested', {
-  up: (report) => [report],
-  down: ([report = 'voa']) => report,
-  loss: 'drop',
-})`,
+    lens: `v.wrapped(['VerificationPdf'], 'report_requested', 'reports_requested', { loss: 'drop' })`,
     values: [{ old: { report_requested: 'voa' }, new: { reports_requested: ['voa'] } }],
   },
   {

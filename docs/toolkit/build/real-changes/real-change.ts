@@ -17,8 +17,8 @@ export interface CarriedValue {
   /** The only direction in which the value is translated. */
   readonly only?: 'up' | 'down'
   /**
-   * A part of the first operation: `operation` (its id), `query`, `path`, `headers`, `status`, a status with its body, or the
-   * name of an event. Absent for the body and the success response.
+   * A part of the first operation: `operation` (its id), `request` (its parts), `query`, `path`, `headers`, `status`, `event` (its name), a status with its
+   * body, or the new name of an event. Absent for the body and the success response.
    */
   readonly at?: string
 }
@@ -45,7 +45,7 @@ export function directionsOf(
   { only, at }: CarriedValue,
 ): readonly ('up' | 'down')[] {
   if (only) return [only]
-  if (at !== undefined) return /^(operation|query|path|headers)$/.test(at) ? ['up'] : ['down']
+  if (at !== undefined) return /^(operation|request|query|path|headers)$/.test(at) ? ['up'] : ['down']
   if (paths !== undefined || use === 'both') return ['up', 'down']
   return use === 'request' ? ['up'] : ['down']
 }

@@ -236,6 +236,90 @@ export const STRIPE: readonly RealChange[] = [
   },
   {
     vendor,
+    date: '2015-02-18',
+    what: '`customer.card.created` became `customer.source.created`.',
+    webhooks: `
+-customer.card.created:
++customer.source.created:
+   post:
+     requestBody:
+       content:
+         application/json:
+           schema:
+             type: object
+             properties:
+-              type: { type: string, enum: [customer.card.created] }
++              type: { type: string, enum: [customer.source.created] }
+               data: { type: object, properties: { id: { type: string } } }
+     responses:
+       "204": { description: OK }
+`,
+    lens: `v.renamedEvent('customer.card.created', 'customer.source.created'),
+v.valuesOf([v.payload('customer.source.created')], 'type', {
+  rename: { 'customer.card.created': 'customer.source.created' },
+})`,
+    values: [
+      { old: 'customer.card.created', new: 'customer.source.created', at: 'event' },
+      {
+        old: { type: 'customer.card.created', data: { id: 'card_1' } },
+        new: { type: 'customer.source.created', data: { id: 'card_1' } },
+        at: 'customer.source.created',
+      },
+    ],
+  },
+  {
+    vendor,
+    date: '2017-04-06',
+    what: 'Transfers to a bank account became payouts, with events of their own: `transfer.failed` was split.',
+    webhooks: `
+ transfer.failed:
+   post:
+     requestBody:
+       content:
+         application/json:
+           schema: { $ref: "#/components/schemas/TransferEvent" }
+     responses:
+       "204": { description: OK }
++payout.failed:
++  post:
++    requestBody:
++      content:
++        application/json:
++          schema: { $ref: "#/components/schemas/PayoutEvent" }
++    responses:
++      "204": { description: OK }
+`,
+    schemas: `
+ TransferEvent:
+   type: object
+   required: [type]
+   properties:
+     type: { type: string, enum: [transfer.failed] }
+     destination: { type: string }
++PayoutEvent:
++  type: object
++  required: [type]
++  properties:
++    type: { type: string, enum: [payout.failed] }
++    destination: { type: string }
+`,
+    lens: `v.renamedEvent('transfer.failed', 'payout.failed'),
+v.convertWhole(v.payload('payout.failed'), {
+  up: (event) => ({ ...event, type: 'payout.failed' }),
+  down: (event) => ({ ...event, type: 'transfer.failed' }),
+})`,
+    values: [
+      { old: 'transfer.failed', new: 'transfer.failed', at: 'event' },
+      { old: 'transfer.failed', new: 'payout.failed', at: 'event' },
+      {
+        old: { type: 'transfer.failed', destination: 'ba_1' },
+        new: { type: 'payout.failed', destination: 'ba_1' },
+        at: 'payout.failed',
+      },
+    ],
+  },
+  {
+    vendor,
     date: '2017-05-25',
     what: '`managed` of accounts became `type`: `custom` or `standard`.',
     schemas: `
@@ -615,6 +699,46 @@ v.drop(['Subscription'], 'current_period_end', {
     date: '2025-03-31.basil',
     what: 'Charges and payment intents no longer include `invoice`.',
     reason: 'An invoice can have several payments, which only a different operation lists.',
+  },
+  {
+    vendor,
+    date: '2025-03-31.basil',
+    what: '`GET /v1/invoices/upcoming` was removed in favor of `POST /v1/invoices/create_preview`, which takes a body.',
+    paths: `
+-/v1/invoices/upcoming:
+-  get:
+-    operationId: upcomingInvoice
+-    parameters:
+-      - { name: customer, in: query, required: true, schema: { type: string } }
+-      - { name: subscription, in: query, schema: { type: string } }
+-    responses:
+-      "204": { description: OK }
++/v1/invoices/create_preview:
++  post:
++    operationId: createPreview
++    requestBody:
++      required: true
++      content:
++        application/json:
++          schema:
++            type: object
++            required: [customer]
++            properties:
++              customer: { type: string }
++              subscription: { type: string }
++    responses:
++      "204": { description: OK }
+`,
+    lens: `v.served('upcomingInvoice', 'createPreview'),
+v.movedParameter(['query', 'customer'], ['body', 'customer'], 'createPreview'),
+v.movedParameter(['query', 'subscription'], ['body', 'subscription'], 'createPreview')`,
+    values: [
+      {
+        old: { path: {}, query: { customer: 'cus_1' }, headers: {} },
+        new: { path: {}, query: {}, headers: {}, body: { customer: 'cus_1' } },
+        at: 'request',
+      },
+    ],
   },
   {
     vendor,

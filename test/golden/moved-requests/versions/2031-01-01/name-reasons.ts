@@ -1,0 +1,14 @@
+import { between } from 'dateline/change'
+import type * as Old from '../../want/2030-06-01/types.ts'
+import type * as New from '../../want/2031-01-01/types.ts'
+
+const v = between<
+  { schemas: Old.components['schemas']; operations: Old.operations },
+  { schemas: New.components['schemas']; operations: New.operations }
+>()
+
+export default v.change({
+  id: 'name-reasons',
+  why: 'The header `Library-Reason` is `Reason`, as in the other APIs.',
+  lenses: [v.renamedParameter('header', 'Library-Reason', 'Reason', 'deleteBook')],
+})
