@@ -209,8 +209,9 @@ function namesOf(parameter: ApiParameter, next: ApiParameter, step: TranslationS
   return undefined
 }
 
-/** Returns the schema of a parameter's items, or the schema itself if it is no list. */
-const itemOf = (schema: Schema): Schema => (schema.kind === 'array' ? schema.items : schema)
+/** Returns the schema of all items of a parameter, or the schema itself if it is no list. */
+const itemOf = (schema: Schema): Schema =>
+  schema.kind === 'array' && schema.prefix.length === 0 ? schema.items : schema
 
 type ParameterMembers = Readonly<Record<string, unknown>>
 
