@@ -116,11 +116,13 @@ function addCommands(program: Command, perform: (command: Command, action: Comma
       .addOption(new Option('--format <format>', 'output format of findings').choices(FORMATS))
   const generate = command('generate', 'generate all output from the documents')
   perform(
-    generate.option('--dry-run', 'print what would be written and removed, without changing files'),
-    async (run) =>
-      (await import('./cli/generate.ts')).generate(run, {
-        dry: generate.opts<{ dryRun?: true }>().dryRun === true,
-      }),
+    generate
+      .option('--dry-run', 'print what would be written and removed, without changing files')
+      .option('--fix', 'first write a draft of the change for each breaking difference that has none'),
+    async (run) => {
+      const { dryRun: dry = false, fix = false } = generate.opts<{ dryRun?: true; fix?: true }>()
+      return (await import('./cli/generate.ts')).generate(run, { dry, fix })
+    },
   )
   perform(
     command(

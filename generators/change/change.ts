@@ -63,6 +63,7 @@ import type {
   VersionTypes,
 } from './version-types.ts'
 
+export { decide } from './decide.ts'
 export type * from './lens.ts'
 
 /**

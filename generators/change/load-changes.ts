@@ -9,6 +9,7 @@ import { hashFile } from '../cache/cache.ts'
 import type { Report } from '../diagnostics/diagnostic.ts'
 import { compare } from '../print/file.ts'
 import type { Change, Lens } from './change.ts'
+import { holesIn, withHoles } from './decide.ts'
 
 export interface LoadedChange extends Change {
   /** The version that introduced the change. */
@@ -67,7 +68,17 @@ export async function loadChanges(
       else if (!Array.isArray(change.lenses)) refuse('exports a change whose `lenses` is not a list')
       else if (!change.lenses.every(isLens))
         refuse('exports a change with a lens of an unknown kind, or whose schemas are not a list')
-      else changes.push({ ...change, version, file })
+      else {
+        changes.push({ ...change, version, file })
+        for (const { what, line, column } of holesIn(change))
+          report.add({
+            code: 'change-undecided',
+            severity: 'error',
+            message: `${own}: decide ${what}`,
+            place: { file, line, column, pointer: '' },
+            hint: 'replace `decide(…)` with a value or a function',
+          })
+      }
     }
   }
   return changes
@@ -92,7 +103,8 @@ export async function importTypeScript(file: string): Promise<unknown> {
 /** Change files run arbitrary code, so importing one may throw. */
 async function loadChange(file: string, report: Report): Promise<Change | undefined | 'unloadable'> {
   try {
-    return ((await importTypeScript(resolve(file))) as { default?: Change }).default
+    const loaded = await withHoles(() => importTypeScript(resolve(file)))
+    return (loaded as { default?: Change }).default
   } catch (cause) {
     report.add({
       code: 'change-invalid',

@@ -8,7 +8,7 @@ import type { VersionPair } from '../gate/steps.ts'
 import type { Api, OutputFile } from '../ir/model.ts'
 import type { Drift } from '../output/write.ts'
 import { compare } from '../print/file.ts'
-import { type CommandOutcome, type CommandRun, count, loadFamily } from './run.ts'
+import { type CommandOutcome, type CommandRun, count, loadFamily, UsageError } from './run.ts'
 
 interface Emitted {
   readonly apis: readonly Api[]
@@ -117,6 +117,8 @@ async function onceFor(
 export interface GenerateOptions {
   /** Reports what would change, and writes nothing. */
   readonly dry?: boolean
+  /** Writes drafts for differences without a change first. */
+  readonly fix?: boolean
   /** Writes nothing, not even types, if the gate fails. */
   readonly keepsTypes?: boolean
 }
@@ -124,10 +126,10 @@ export interface GenerateOptions {
 /** Writes the output. */
 export async function generate(
   run: CommandRun,
-  { dry = false, keepsTypes = dry }: GenerateOptions = {},
+  { dry = false, fix = false, keepsTypes = dry }: GenerateOptions = {},
 ): Promise<CommandOutcome> {
   let changed: readonly Drift[] = []
-  const files = await onceFor(run, dry ? 'generate-dry' : 'generate', async () => {
+  const work = async () => {
     const emitted = await makeFiles(run, !keepsTypes)
     const { planFiles, writeFiles } = await import('../output/write.ts')
     const { out, builtWhenNeeded } = run.config
@@ -135,7 +137,11 @@ export async function generate(
       ? planFiles(out, emitted.files, builtWhenNeeded)
       : writeFiles(out, emitted.files, 'remove', builtWhenNeeded)
     return { files: emitted.files.length, inPlace: !dry }
-  })
+  }
+  if (dry && fix) throw new UsageError('--fix writes drafts: omit --dry-run')
+  if (fix) await (await import('./fix.ts')).writeDrafts(run)
+  // A repeated result would report the written drafts again.
+  const files = fix ? (await work()).files : await onceFor(run, dry ? 'generate-dry' : 'generate', work)
   return writtenOutcome(run, files, changed, dry)
 }
 

@@ -54,12 +54,12 @@ async function perform(
   }
 }
 
-/** Writes the output. With `dryRun`, `data.changed` lists what would change. */
+/** Writes the output. With `dryRun`, `data.changed` lists what would change. With `fix`, writes drafts of missing changes first. */
 export function generate(
   family: Family,
-  { dryRun = false }: { readonly dryRun?: boolean } = {},
+  { dryRun = false, fix = false }: { readonly dryRun?: boolean; readonly fix?: boolean } = {},
 ): Promise<FamilyResult> {
-  return perform(family, async (run) => (await import('./generate.ts')).generate(run, { dry: dryRun }))
+  return perform(family, async (run) => (await import('./generate.ts')).generate(run, { dry: dryRun, fix }))
 }
 
 /** Compares the output with the documents, and the documents with each other. Writes nothing. */

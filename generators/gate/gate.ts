@@ -5,13 +5,14 @@
 import { dirname, join, relative } from 'node:path'
 import { alignApi, servedIds } from '../change/align.ts'
 import type { SchemaLens } from '../change/change.ts'
+import { holesIn } from '../change/decide.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { Diagnostic } from '../diagnostics/diagnostic.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
 import { type Difference, formatLocation } from '../diff/difference.ts'
 import type { Api } from '../ir/model.ts'
 import { printDraft } from '../propose/draft-file.ts'
-import { type ProposedChange, proposeChanges } from '../propose/proposed-change.ts'
+import { type ProposedChange, proposeChanges, summaryOf } from '../propose/proposed-change.ts'
 import { isSameValue } from '../runtime/same-value.ts'
 import { schemaAt } from '../translate/inline-place.ts'
 import { faultsOfMove } from '../translate/moves.ts'
@@ -42,6 +43,8 @@ function checkStep({ old, next, changes, claimed }: VersionPair, folders: Folder
   const breaking = claimed.filter(({ difference }) => difference.class === 'breaking')
   const lenses = changes.flatMap((change) => change.lenses)
   const judge = createJudge(alignApi(old, lenses), next, servedIds(lenses))
+  // Changes with holes account for their differences, and cannot be checked further.
+  const decided = changes.filter((change) => holesIn(change).length === 0)
   const orphans = breaking.filter(({ by }) => by.length === 0).map(({ difference }) => difference)
   const isDisproven = (difference: Difference) => judge(difference).kind === 'disproven'
   const open = orphans.filter((difference) => !isDisproven(difference))
@@ -53,12 +56,12 @@ function checkStep({ old, next, changes, claimed }: VersionPair, folders: Folder
     ),
     ...claimedTwice(breaking),
     ...changes.flatMap((change) => findChangesWithoutDifference(change, claimed)),
-    ...changes.flatMap((change) => findNeedlessOmissions(change, next)),
+    ...decided.flatMap((change) => findNeedlessOmissions(change, next)),
     ...changes.flatMap((change) => findUnreachedPlaces(change, alignEvents(old, changes), next)),
-    ...changes.flatMap((change) => findImpossibleMoves(change, changes, old, next)),
+    ...decided.flatMap((change) => findImpossibleMoves(change, changes, old, next)),
     ...changes.flatMap(findUnstatedLosses),
-    ...missingValues(old, next, changes),
-    ...checkExamples(old, next, changes),
+    ...missingValues(old, next, decided),
+    ...(decided.length === changes.length ? checkExamples(old, next, changes) : []),
   ]
 }
 
@@ -76,7 +79,11 @@ export function proposalsFor(
   const told = new Set(all.map(keyOf))
   const lenses = changes.flatMap((change) => change.lenses)
   for (;;) {
-    const proposed = proposeChanges(all, nameableIn(alignApi(old, lenses), next))
+    const proposed = proposeChanges(
+      all,
+      nameableIn(alignApi(old, lenses), next),
+      changes.map(({ id }) => id),
+    )
     const naming = proposed.flatMap((each) => each.naming ?? [])
     if (naming.every((lens) => lenses.some((each) => isSameValue(each, lens)))) return proposed
     lenses.push(...naming)
@@ -116,9 +123,6 @@ const disproven = (difference: Difference, judge: Judge): Diagnostic => ({
   ...placesOf(difference),
 })
 
-/** Number of differences to list; the rest is only counted. */
-const NAMED = 3
-
 function unclaimed(
   proposed: ProposedChange,
   old: Api,
@@ -128,10 +132,8 @@ function unclaimed(
 ): Diagnostic {
   const { differences } = proposed
   const first = differences[0]!
-  const named = [...new Set(differences.map((each) => `${formatLocation(each.at)}: ${each.message}`))]
-  const rest = named.length > NAMED ? `; and ${named.length - NAMED} more` : ''
   const evidence = first.proposal ? ` (looks like a ${describeProposal(first)})` : ''
-  const message = `${first.code} ${named.slice(0, NAMED).join('; ')}${rest}${evidence}`
+  const message = `${first.code} ${summaryOf(differences)}${evidence}`
   const file = join(folders.versions ?? 'versions', next.version, `${proposed.id}.ts`)
   return {
     code: 'break-unclaimed',

@@ -3,11 +3,25 @@
  * and that translations reach.
  */
 
-import type { Api, ApiOperation } from '../ir/model.ts'
+import { FORMAT_CHECKS } from '../ir/formats.ts'
+import type { Api, ApiOperation, Schema } from '../ir/model.ts'
 import type { Nameable } from '../propose/draft.ts'
 import { lookUp } from '../runtime/explain/references.ts'
+import { explain } from '../runtime/explain.ts'
+import { schemaAt } from '../translate/inline-place.ts'
 import { isSet } from '../translate/parameters.ts'
+import { shapeOf } from '../translate/shape.ts'
 import { createTransition } from '../translate/transition.ts'
+
+/** Returns whether an object, or a member of its unions, has a property. */
+function hasProperty(schema: Schema, name: string, api: Api, owners: ReadonlySet<string>): boolean {
+  const shape = shapeOf(schema, api, owners)
+  if (!shape) return false
+  return (
+    shape.properties.has(name) ||
+    shape.unions.some(({ members }) => members.some((each) => hasProperty(each, name, api, shape.owners)))
+  )
+}
 
 /**
  * Returns what both documents have.
@@ -35,6 +49,11 @@ export function nameableIn(old: Api, next: Api): Nameable {
         parameters.filter(isSet).map(({ name }) => `${id} ${name}`),
       ),
     ),
+    isInMember(place, property) {
+      const schema = schemaAt(next, place)
+      return schema !== undefined && hasProperty(schema, property, next, new Set())
+    },
+    fits: (value, pointer) => explain(next.document, pointer, value, FORMAT_CHECKS, 1).length === 0,
     isSite(place) {
       sites ??= createTransition(old, next, []).sites
       return sites.has(place) && !renamed.some((each) => place.startsWith(each))

@@ -2,17 +2,18 @@
 import type { ProposedChange } from './proposed-change.ts'
 
 /**
- * Returns the text of a change file, with `…` where the author must fill in a value.
+ * Returns the text of a change file, with a hole where the author must decide, see `decide`.
  *
  * @param types import paths of the generated types of both versions.
  */
 export function printDraft(
-  { id, lens }: Pick<ProposedChange, 'id' | 'lens'>,
+  { id, lens, why }: Pick<ProposedChange, 'id' | 'lens' | 'why'>,
   types: { readonly old: string; readonly next: string },
 ): string {
+  const names = /\bdecide\(/.test(lens + why) ? 'between, decide' : 'between'
   return `import type * as Old from '${types.old}'
 import type * as New from '${types.next}'
-import { between } from 'dateline/change'
+import { ${names} } from 'dateline/change'
 
 const v = between<
   { schemas: Old.components['schemas']; operations: Old.operations },
@@ -21,7 +22,7 @@ const v = between<
 
 export default v.change({
   id: '${id}',
-  why: '…',
+  why: ${why},
   lenses: [${lens}],
 })
 `

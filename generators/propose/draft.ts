@@ -22,13 +22,25 @@ export interface Nameable {
   readonly filters: ReadonlySet<string>
   /** Whether translations reach the inline object at a location. */
   isSite(place: string): boolean
+  /** Whether the new types of an object still have a property, in a member of a union. */
+  isInMember(place: string, property: string): boolean
+  /** Whether a value fits the schema at a pointer in the new document. */
+  fits(value: unknown, pointer: string): boolean
 }
 
 export const quote = stringLiteral
 
-/** Returns the old default, which is what an old request means by omitting the value, or `…` if it is unknown. */
-export const meaningOf = ({ code, value }: Difference): string =>
-  code.startsWith('default-') && value !== undefined ? literal(value) : '…'
+/** Returns the source text of a hole, see `decide`. */
+export const hole = (what: string): string => `decide(${quote(what)})`
+
+/**
+ * Returns the old default, which is what an old request means by omitting the value, or a hole if it is unknown or the new version
+ * refuses it.
+ */
+export const meaningOf = ({ code, value, new: at }: Difference, nameable?: Nameable): string =>
+  code.startsWith('default-') && value !== undefined && (!at || nameable?.fits(value, at.pointer) !== false)
+    ? literal(value)
+    : hole('what an old request means by omitting the value')
 
 /**
  * Returns a draft that accepts a difference: no lens can translate it, so the author confirms that it is intended.

@@ -6,7 +6,7 @@ import { type Difference, formatLocation, type Proposal } from '../diff/differen
 import { snakeCase } from '../ir/naming.ts'
 import { propertyKey } from '../print/literal.ts'
 import { isSite, type SiteLocation, stepsOf } from '../translate/inline-place.ts'
-import { acceptDraft, type LensDraft, meaningOf, type Nameable, quote } from './draft.ts'
+import { acceptDraft, hole, type LensDraft, meaningOf, type Nameable, quote } from './draft.ts'
 import { listsIn, type ProposedLists } from './proposed-lists.ts'
 import { headerDraft, isRenamedHere, parameterDraft, routeDraft, statusesIn } from './proposed-requests.ts'
 
@@ -16,31 +16,52 @@ export interface ProposedChange {
   readonly id: string
   /** The lens as source text. */
   readonly lens: string
+  /** What the changelog says, as source text: what differs, or, if callers break, a hole. */
+  readonly why: string
   readonly differences: readonly Difference[]
   /** The lens as data, if it only renames. */
   readonly naming?: Naming
 }
 
-/** Returns one proposal for each lens that the differences need, in their order. */
-export function proposeChanges(differences: readonly Difference[], nameable?: Nameable): ProposedChange[] {
+/**
+ * Returns one proposal for each lens that the differences need, in their order.
+ *
+ * @param others ids of changes that exist.
+ */
+export function proposeChanges(
+  differences: readonly Difference[],
+  nameable?: Nameable,
+  others: readonly string[] = [],
+): ProposedChange[] {
   const drafts = new Map<string, { readonly draft: LensDraft; readonly differences: Difference[] }>()
   const arrivals = new Map([...arrivalsOf(differences), ...statusesIn(differences)])
   const lists = listsIn(differences)
   for (const difference of differences) {
     const draft =
       (isArrival(difference) ? arrivals.get(formatLocation(difference.at)) : undefined) ??
-      (isNameable(difference.at, nameable) ? draftFor(difference, lists, nameable) : acceptDraft(difference))
+      (isNameable(difference, nameable) ? draftFor(difference, lists, nameable) : acceptDraft(difference))
     const known = drafts.get(draft.key)
     if (known) known.differences.push(difference)
     else drafts.set(draft.key, { draft, differences: [difference] })
   }
-  const taken = new Set<string>()
+  const taken = new Set(others)
   return [...drafts.values()].map(({ draft, differences: all }) => {
     const id = idOf(draft, all[0]!, taken)
     taken.add(id)
     const naming = draft.naming?.(all)
-    return { id, lens: draft.print(all), differences: all, ...(naming && { naming }) }
+    const why = draft.verb === 'accept' ? hole('why callers may break') : quote(summaryOf(all))
+    return { id, lens: draft.print(all), why, differences: all, ...(naming && { naming }) }
   })
+}
+
+/** Number of differences to list; the rest is only counted. */
+const NAMED = 3
+
+/** Returns what differs, in one line. */
+export function summaryOf(differences: readonly Difference[]): string {
+  const named = [...new Set(differences.map((each) => `${formatLocation(each.at)}: ${each.message}`))]
+  const rest = named.length > NAMED ? `; and ${named.length - NAMED} more` : ''
+  return named.slice(0, NAMED).join('; ') + rest
 }
 
 /** Returns the verb and the noun of a draft; if they are taken, also the object that has the property, or a number. */
@@ -79,11 +100,13 @@ const list = (names: Iterable<string>): string => `[${[...new Set(names)].map(qu
 const sitesOf = (all: readonly Difference[]): string =>
   `[${[...new Set(all.flatMap(({ at }) => siteOf(at)?.code ?? []))].join(', ')}]`
 
-function isNameable(at: Difference['at'], nameable: Nameable | undefined): boolean {
+function isNameable({ at, code }: Difference, nameable: Nameable | undefined): boolean {
   const site = siteOf(at)
   if (site && !site.isComponent && nameable?.isSite(site.place) !== true) return false
   if (at.kind === 'schema') return nameable?.schemas.has(at.component) ?? true
   if (at.kind === 'event') return true
+  // The lens on a required header applies to all operations.
+  if (at.kind === 'parameter' && at.in === 'header' && /^parameter-(added-)?required$/.test(code)) return true
   return 'operation' in at ? (nameable?.operations.has(at.operation) ?? true) : true
 }
 
@@ -135,7 +158,7 @@ function draftFor(difference: Difference, lists: ProposedLists, nameable?: Namea
   // Value lenses name strings, and a removed member without a replacement has no new name.
   if (list?.named && list.come.size >= list.gone && (site || (at.kind === 'schema' && at.path === '')))
     return valuesDraft(at, site, list)
-  if (site) return propertyDraft(difference, site)
+  if (site) return propertyDraft(difference, site, nameable)
   if (at.kind === 'parameter') return parameterDraft(difference, at, nameable)
   if (at.kind === 'event-header') return headerDraft(difference, at.name)
   return acceptDraft(difference)
@@ -157,11 +180,17 @@ function valuesDraft(
     print(all) {
       const renames = all
         .filter((each) => each.code === 'enum-value-removed')
-        .map(({ value, proposal }) => `${propertyKey(String(value))}: ${quote(proposal?.to[0] ?? '…')}`)
+        .map(
+          ({ value, proposal }) =>
+            `${propertyKey(String(value))}: ${proposal?.to[0] === undefined ? hole(`which member replaces ${value}`) : quote(proposal.to[0])}`,
+        )
       const named = all.flatMap(({ proposal }) => proposal?.to ?? [])
       const merges = all
         .filter((each) => each.code === 'enum-value-added' && !named.includes(String(each.value)))
-        .map(({ value }) => `${propertyKey(String(value))}: '…'`)
+        .map(
+          ({ value }) =>
+            `${propertyKey(String(value))}: ${hole(`what the old version shows instead of ${value}`)}`,
+        )
       const parts = [
         ...(renames.length > 0 ? [`rename: { ${renames.join(', ')} }`] : []),
         ...(merges.length > 0 ? [`merge: { ${merges.join(', ')} }, loss: 'merge'`] : []),
@@ -190,12 +219,20 @@ function wholeDraft(code: Difference['code'], component: string): LensDraft {
     verb: 'fill',
     noun: component,
     key: `${code} ${component}`,
-    print: () => `v.${code === 'null-added' ? 'nullableWhole' : 'nonNullWhole'}(${quote(component)}, …)`,
+    print: () =>
+      code === 'null-added'
+        ? `v.nullableWhole(${quote(component)}, ${hole(SHOWN)})`
+        : `v.nonNullWhole(${quote(component)}, ${hole(READ)})`,
   }
 }
 
-function propertyDraft(difference: Difference, { property, place }: LensSite): LensDraft {
+function propertyDraft(
+  difference: Difference,
+  { property, place }: LensSite,
+  nameable?: Nameable,
+): LensDraft {
   const { code, proposal } = difference
+  if (code === 'property-removed' && nameable?.isInMember(place, property)) return acceptDraft(difference)
   if (code === 'property-removed' && proposal?.kind === 'rename') {
     const to = proposal.to[0]!
     const sameType = !proposal.evidence.some((each) => each.startsWith('same shape except'))
@@ -209,7 +246,7 @@ function propertyDraft(difference: Difference, { property, place }: LensSite): L
   }
   if (code === 'property-removed' && (proposal?.kind === 'split' || proposal?.kind === 'merge')) {
     const { from, to } = proposal
-    const turns = 'up: (old) => ({ … }), down: (next) => ({ … })'
+    const turns = `up: ${hole(`how ${to.join(', ')} follow from ${from.join(', ')}`)}, down: ${hole(`how ${from.join(', ')} follow from ${to.join(', ')}`)}`
     return {
       verb: proposal.kind,
       noun: from.join(' '),
@@ -225,7 +262,7 @@ function propertyDraft(difference: Difference, { property, place }: LensSite): L
       key: `drop ${property}${proposal ? ` ${place}` : ''}${isMissed(difference) ? ' missed' : ''}`,
       // If the value moved, `down` must restore it.
       print: (all) =>
-        `v.drop(${sitesOf(all)}, ${quote(property)}, { loss: 'drop'${proposal || isMissed(difference) ? ', down: (object) => …' : ''} })`,
+        `v.drop(${sitesOf(all)}, ${quote(property)}, { loss: 'drop'${proposal || isMissed(difference) ? `, down: ${hole(`how ${property} follows from the new object`)}` : ''} })`,
     }
   if (/^property-(added-)?required$|^default-(removed|changed)$/.test(code))
     return {
@@ -233,7 +270,7 @@ function propertyDraft(difference: Difference, { property, place }: LensSite): L
       noun: property,
       key: `default ${place} ${property}`,
       print: (all) =>
-        `v.default(${sitesOf(all)}, ${quote(property)}, ${meaningOf(all.find(isDefault) ?? difference)})`,
+        `v.default(${sitesOf(all)}, ${quote(property)}, ${meaningOf(all.find(isDefault) ?? difference, nameable)})`,
     }
   if (FILLS.has(code))
     return {
@@ -241,8 +278,8 @@ function propertyDraft(difference: Difference, { property, place }: LensSite): L
       noun: property,
       key: `fill ${place} ${property}`,
       print: (all) =>
-        [...new Set(all.map((each) => FILLS.get(each.code)))]
-          .map((name) => `v.${name}(${sitesOf(all)}, ${quote(property)}, …)`)
+        [...new Set(all.map((each) => FILLS.get(each.code)!))]
+          .map(([name, what]) => `v.${name}(${sitesOf(all)}, ${quote(property)}, ${hole(what)})`)
           .join(', '),
     }
   if (/^(property|access|default|object|map|null|items|keyword|encoding)-/.test(code))
@@ -260,10 +297,13 @@ const isMissed = ({ required, directions }: Difference): boolean =>
   required === true && directions.includes('response')
 
 const isDefault = ({ code }: Difference): boolean => code.startsWith('default-')
-const FILLS: ReadonlyMap<string, string> = new Map([
-  ['property-optional', 'optional'],
-  ['null-added', 'nullable'],
-  ['null-removed', 'nonNull'],
+const SHOWN = 'what the old version shows instead of null'
+const READ = 'what the new version reads instead of null'
+/** Lenses that fill in a value, and what the author must decide, by code. */
+const FILLS: ReadonlyMap<string, readonly [string, string]> = new Map([
+  ['property-optional', ['optional', 'what the old version shows if the value is absent']],
+  ['null-added', ['nullable', SHOWN]],
+  ['null-removed', ['nonNull', READ]],
 ])
 
-const TURNS = 'up: (value) => …, down: (value) => …'
+const TURNS = `up: ${hole('how an old value becomes a new one')}, down: ${hole('how a new value becomes an old one')}`

@@ -2,7 +2,7 @@
 
 import { type Difference, formatLocation } from '../diff/difference.ts'
 import { groupBy } from '../ir/group-by.ts'
-import { acceptDraft, type LensDraft, meaningOf, type Nameable, quote } from './draft.ts'
+import { acceptDraft, hole, type LensDraft, meaningOf, type Nameable, quote } from './draft.ts'
 
 /** Returns a draft for an operation that was renamed. */
 export function routeDraft(difference: Difference): LensDraft | undefined {
@@ -63,16 +63,17 @@ export function parameterDraft(difference: Difference, at: ParameterPlace, namea
       print: () => `v.requiredHeader(${quote(name)})`,
     }
   if (/^parameter-|^default-/.test(code) && at.path === '')
-    return draft('require', 'defaultParameter', meaningOf(difference))
+    return draft('require', 'defaultParameter', meaningOf(difference, nameable))
   if (nameable?.filters.has(`${at.operation} ${name}`) && where === 'query')
     return {
       verb: 'translate',
       noun: `${at.operation} ${name}`,
       key: `filter ${at.operation} ${name}`,
-      print: () => `v.filter(${quote(at.operation)}, ${quote(name)}, (value) => […])`,
+      print: () =>
+        `v.filter(${quote(at.operation)}, ${quote(name)}, ${hole('which new values match an old one')})`,
     }
   if (where === 'header') return acceptDraft(difference)
-  return draft('convert', 'convertedParameter', '(value) => …')
+  return draft('convert', 'convertedParameter', hole('how an old value becomes a new one'))
 }
 
 const operationsOf = (all: readonly Difference[]): string[] => [

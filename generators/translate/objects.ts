@@ -52,7 +52,7 @@ export function pairObjects(
     if (isKnown) members.push(...changeOf(pair, name))
     else if (property && step.direction === 'down' && isListed(to)) members.push({ kind: 'remove', name })
   }
-  const parts: Rewrite[] = [{ kind: 'object', members }]
+  const parts: Rewrite[] = [{ kind: 'object', members: members.filter(isFirst) }]
   if (old.patterns.size > 0 || next.patterns.size > 0) missPatterns(step, old, next)
   else if (old.rest && next.rest) {
     const { nullable } = step.direction === 'down' ? next.rest : old.rest
@@ -66,6 +66,14 @@ export function pairObjects(
   const inner: Rewrite = { kind: 'all', parts }
   return moves.length > 0 ? { kind: 'relocate', inner, moves } : inner
 }
+
+/** Returns whether no other member already keeps the property: two lenses can fill in the same one. */
+const isFirst = (member: ShapeMember, index: number, all: readonly ShapeMember[]): boolean =>
+  member.kind !== 'change' ||
+  !all.some(
+    (each, at) =>
+      (each.kind === 'fill' || (each.kind === 'change' && at < index)) && each.name === member.name,
+  )
 
 const isForNull = ({ kind }: SchemaLens): boolean => kind === 'nullable' || kind === 'non-null'
 
@@ -273,10 +281,10 @@ function membersFor(at: LensAt<SchemaLens>, pair: Objects): ShapeMember[] {
     case 'non-null': {
       if (lens.property === undefined) return []
       const of = lens.kind === 'optional' ? 'absent' : 'null'
-      const fills = down === (lens.kind !== 'non-null')
+      const mayFill = down === (lens.kind !== 'non-null')
       return listChange(lens.property, pair).map(
         (each): ShapeMember =>
-          fills && each.kind === 'change'
+          mayFill && (of === 'null' || each.optional)
             ? { ...each, kind: 'fill', of, value: lens.value, change: made }
             : each,
       )

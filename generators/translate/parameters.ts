@@ -11,7 +11,7 @@ import type {
   Served,
 } from '../change/change.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
-import type { ApiOperation, ApiParameter } from '../ir/model.ts'
+import type { ApiOperation, ApiParameter, Schema } from '../ir/model.ts'
 import { type LensAt, namesTable, type TranslationStep } from './model.ts'
 
 /** Parts of a request that handlers get parameters from. */
@@ -20,7 +20,13 @@ export type ParameterPart = (typeof PARTS)[number]
 
 /** How the value of the new version is made. */
 export type Turned =
-  | { readonly kind: 'names'; readonly names: ReadonlyMap<string, string>; readonly change: LoadedChange }
+  | {
+      readonly kind: 'names'
+      readonly names: ReadonlyMap<string, string>
+      readonly change: LoadedChange
+      /** Whether the value is a list of names. */
+      readonly list: boolean
+    }
   /** Filters: each value becomes several. */
   | {
       readonly kind: 'values'
@@ -46,8 +52,9 @@ export interface ParameterRewrite {
   readonly set: boolean
 }
 
-/** Returns whether the canonical version receives a list of values. */
-export const isSet = (parameter: ApiParameter): boolean => parameter.extensions['x-filter'] === 'equality'
+/** Returns whether the canonical version receives a list of values although the document has one value. */
+export const isSet = ({ extensions, schema }: ApiParameter): boolean =>
+  extensions['x-filter'] === 'equality' && schema.kind !== 'array'
 
 /** Handlers receive header names in lowercase. */
 export const keyIn = (part: ParameterPart, name: string): string =>
@@ -178,18 +185,21 @@ function turnedOf(
   return by ? { kind: 'turn', by } : namesOf(parameter, next, step)
 }
 
-/** Returns the renamed members of an enumeration that a parameter refers to. */
+/** Returns the renamed members of an enumeration that a parameter, or each item of it, refers to. */
 function namesOf(parameter: ApiParameter, next: ApiParameter, step: TranslationStep): Turned | undefined {
-  const { schema, serialization } = parameter
+  const { serialization } = parameter
+  const list = parameter.schema.kind === 'array'
+  const [schema, made] = [itemOf(parameter.schema), itemOf(next.schema)]
   // Values with a media type, such as JSON, are not plain strings.
   if (serialization.mediaType !== undefined) return undefined
-  if (schema.kind !== 'ref' || next.schema.kind !== 'ref') return undefined
+  if (schema.kind !== 'ref' || made.kind !== 'ref' || list !== (next.schema.kind === 'array'))
+    return undefined
   const component = schema.name
   for (const { lens, change } of step.lenses) {
     if (lens.kind !== 'values' || lens.property !== undefined || !lens.schemas.includes(component)) continue
     const names = namesTable(lens, 'up')
     if (parameter.in !== 'query' || !isSet(parameter))
-      return names.size > 0 ? { kind: 'names', names, change } : undefined
+      return names.size > 0 ? { kind: 'names', names, change, list } : undefined
     const values = new Map([...names].map(([old, now]): [string, readonly string[]] => [old, [now]]))
     for (const [now, old] of Object.entries(lens.merge)) {
       values.set(old, [...(values.get(old) ?? [old]), now])
@@ -198,6 +208,10 @@ function namesOf(parameter: ApiParameter, next: ApiParameter, step: TranslationS
   }
   return undefined
 }
+
+/** Returns the schema of all items of a parameter, or the schema itself if it is no list. */
+const itemOf = (schema: Schema): Schema =>
+  schema.kind === 'array' && schema.prefix.length === 0 ? schema.items : schema
 
 type ParameterMembers = Readonly<Record<string, unknown>>
 
@@ -227,7 +241,7 @@ function turn({ from, turned, instead, set }: ParameterRewrite, values: Paramete
       return (value as never[]).flatMap((each) => turned.by.lens.up(each))
     case 'names': {
       const nameOf = (each: unknown) => turned.names.get(each as string) ?? each
-      return set ? (value as unknown[]).map(nameOf) : nameOf(value)
+      return set || turned.list ? (value as unknown[]).map(nameOf) : nameOf(value)
     }
     case 'values':
       return (value as string[]).flatMap((each) => turned.values.get(each) ?? [each])

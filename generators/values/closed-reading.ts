@@ -42,7 +42,7 @@ export function mismatch(api: Api, schema: Schema, value: unknown, field = ''): 
     case 'array':
       return mismatchOfList(api, schema, value, field)
     case 'object':
-      return mismatchOfObject(api, schema, schema.properties, value, field)
+      return mismatchOfObject(api, schema, schema.properties, schema.additional, value, field)
     case 'union': {
       const faults = schema.members.map((member) => mismatch(api, member, value, field))
       const deepest = faults.toSorted((a, b) => (b?.field.length ?? 0) - (a?.field.length ?? 0))[0]
@@ -52,7 +52,14 @@ export function mismatch(api: Api, schema: Schema, value: unknown, field = ''): 
       const shape = shapeOf(schema, api, new Set())
       // Values that are not objects, and properties of union members, are checked only by the validator.
       if (!shape || shape.unions.length > 0) return undefined
-      return mismatchOfObject(api, schema, [...shape.properties.values()], value, field)
+      return mismatchOfObject(
+        api,
+        schema,
+        [...shape.properties.values()],
+        shape.rest ?? (shape.closed ? 'closed' : 'open'),
+        value,
+        field,
+      )
     }
     case 'ref':
       return mismatch(api, api.schemas.get(schema.name)!, value, field)
@@ -98,6 +105,7 @@ function mismatchOfObject(
   api: Api,
   schema: Schema,
   properties: readonly Property[],
+  rest: ObjectSchema['additional'],
   value: unknown,
   field: string,
 ): Mismatch | undefined {
@@ -115,7 +123,6 @@ function mismatchOfObject(
     const found = mismatch(api, property.schema, given[property.name], below(property.name))
     if (found) return found
   }
-  const rest = (schema as Partial<ObjectSchema>).additional
   // An object without declared properties accepts any.
   if (properties.length === 0 && rest === 'open') return undefined
   for (const name of Object.keys(given)) {

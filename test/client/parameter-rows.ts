@@ -76,6 +76,7 @@ export const ROWS: readonly ParameterStyleRow[] = [
   query('spaceDelimited', false, OBJECT, 'color=R%20100%20G%20200%20B%20150'),
   query('pipeDelimited', false, ARRAY, 'color=blue%7Cblack%7Cbrown'),
   query('pipeDelimited', false, OBJECT, 'color=R%7C100%7CG%7C200%7CB%7C150'),
+  query('pipeDelimited', true, ARRAY, 'color=blue&color=black&color=brown'),
   query('deepObject', true, OBJECT, 'color%5BR%5D=100&color%5BG%5D=200&color%5BB%5D=150'),
   query('form', true, [text, 'a/b?c:d e&f#g'], 'color=a%2Fb%3Fc%3Ad%20e%26f%23g'),
   query('form', true, [text, 'a/b?c:d e&f#g%20'], 'color=a/b?c:d%20e%26f%23g%20', { allowReserved: true }),

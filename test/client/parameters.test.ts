@@ -27,7 +27,7 @@ beforeAll(async () => {
       '/odd': get('odd', { name: 'a&b c', in: 'query', schema: text }),
       '/unwritten': get(
         'unwritten',
-        unwritten('spaced', { style: 'spaceDelimited', explode: true }),
+        unwritten('spaced', { style: 'spaceDelimited', explode: true, schema: { type: 'object' } }),
         unwritten('deepList', { style: 'deepObject', explode: true }),
         unwritten('nested', { schema: { type: 'array', items: colors } }),
         unwritten('nestedDeep', {

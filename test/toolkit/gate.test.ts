@@ -315,7 +315,9 @@ describe('drafts', () => {
       'merged values',
       both(enumeration('a')),
       both(enumeration('a', 'b')),
-      ["merge-x-values: v.values('X', { merge: { b: '…' }, loss: 'merge' })"],
+      [
+        "merge-x-values: v.values('X', { merge: { b: decide('what the old version shows instead of b') }, loss: 'merge' })",
+      ],
     ],
     [
       'a rename, required too',
@@ -328,7 +330,7 @@ describe('drafts', () => {
       'a loss of what old answers must have',
       both(`${object('p: {}').slice(0, -2)}, required: [p] }`),
       both(object('')),
-      ["drop-p: v.drop(['X'], 'p', { loss: 'drop', down: (object) => … })"],
+      ["drop-p: v.drop(['X'], 'p', { loss: 'drop', down: decide('how p follows from the new object') })"],
     ],
     [
       'a loss of what only requests must have',
@@ -340,13 +342,15 @@ describe('drafts', () => {
       'a requirement',
       both(object('')),
       both(`${object('p: {}').slice(0, -2)}, required: [p] }`),
-      ["require-p: v.default(['X'], 'p', …)"],
+      ["require-p: v.default(['X'], 'p', decide('what an old request means by omitting the value'))"],
     ],
     [
       'a type',
       both(object('p: { type: string }')),
       both(object('p: { type: integer }')),
-      ["convert-p: v.convert(['X'], 'p', { up: (value) => …, down: (value) => … })"],
+      [
+        "convert-p: v.convert(['X'], 'p', { up: decide('how an old value becomes a new one'), down: decide('how a new value becomes an old one') })",
+      ],
     ],
     [
       'a header',
@@ -364,7 +368,9 @@ describe('drafts', () => {
       'a filter',
       query('{ type: string }'),
       query('{ type: integer }'),
-      ["convert-q: v.convertedParameter('query', 'q', (value) => …, 'postA')"],
+      [
+        "convert-q: v.convertedParameter('query', 'q', decide('how an old value becomes a new one'), 'postA')",
+      ],
     ],
     [
       'a parameter',

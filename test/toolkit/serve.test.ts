@@ -1,4 +1,7 @@
-/** `createVersionedApi` with tables written by hand: versions by header, query and path, refusals, streams, and what breaks off. */
+/**
+ * `createVersionedApi`: with tables written by hand, versions by header, query and path, refusals, streams, and what breaks off; with
+ * generated ones, lists in queries.
+ */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
@@ -15,6 +18,12 @@ import {
   type VersionLife,
 } from '../../generators/server/api.ts'
 import { toNodeListener } from '../../generators/server/node.ts'
+import type { Handlers as ListHandlers } from '../golden/query-lists/want/canonical/handlers.ts'
+import type { Asked } from '../golden/query-lists/want/canonical/types.ts'
+import * as lists1 from '../golden/query-lists/want/client/src/2030-01-01/index.ts'
+import * as lists2 from '../golden/query-lists/want/client/src/2030-06-01/index.ts'
+import { versions as listVersions } from '../golden/query-lists/want/versions.ts'
+import { listening } from './listening.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const NOW = Date.parse('2031-01-01T00:00:00Z')
@@ -350,5 +359,62 @@ describe('on node:http', () => {
     let text = ''
     for await (const chunk of socket) text += chunk
     expect(text).toMatch(/^HTTP\/1\.1 400 /)
+  })
+})
+
+describe('lists in queries', () => {
+  const asked: unknown[] = []
+  const lists = createVersionedApi({
+    versions: listVersions,
+    handlers: {
+      async findParcels(_context: null, { query }): Promise<Reply<200, Asked>> {
+        asked.push(query)
+        return { status: 200, body: { asked: query } }
+      },
+    } satisfies ListHandlers<null>,
+    context: () => null,
+    resolveVersion: fromHeader('Api-Version'),
+  })
+  const base = listening(toNodeListener(lists))
+  const options = (version: string) => ({ baseUrl: base(), headers: { 'Api-Version': version } })
+  const rest = {
+    tags: ['a,b', 'c'],
+    hubs: ['one', 'three'],
+    zones: ['|', 'z'],
+    sent: { from: '2030-01-01', to: '2030-02-01' },
+  }
+
+  test('the handler gets the lists of both versions in its own words, whatever their style', async () => {
+    const wanted: lists2.FindParcelsQuery = {
+      ...rest,
+      parcel_ids: ['p&q', ''],
+      weights: [0.5, 2],
+      states: ['shipped', 'new'],
+      carrier: ['x'],
+    }
+    const newest = await lists2.createClient(options('2030-06-01')).findParcels({ query: wanted })
+    const old = await lists1.createClient(options('2030-01-01')).findParcels({
+      query: { ...rest, ids: ['p&q', ''], weights: [500, 2000], states: ['sent', 'new'], carrier: 'x' },
+    })
+    expect([newest.asked, old.asked]).toEqual([wanted, wanted])
+  })
+
+  test.each([
+    ['ids=a&ids=b', { parcel_ids: ['a', 'b'] }],
+    ['tags=a,b%2Cc', { tags: ['a', 'b,c'] }],
+    ['hubs=a%20b+c', { hubs: ['a', 'b', 'c'] }],
+    ['weights=1|2%7C3', { weights: [0.001, 0.002, 0.003] }],
+    ['zones=a&zones=b', { zones: ['a', 'b'] }],
+    ['sent[from]=a&sent%5Bto%5D=b', { sent: { from: 'a', to: 'b' } }],
+    ['zones=a&zones=b&zones=c', undefined],
+    ['weights=1|x', undefined],
+    ['states=lost', undefined],
+    ['tags=a&tags=b', undefined],
+  ])('%s', async (search, want) => {
+    asked.length = 0
+    const { status } = await fetch(`${base()}/parcels?${search}`, {
+      headers: { 'Api-Version': '2030-01-01' },
+    })
+    expect([status, asked]).toEqual(want ? [200, [want]] : [400, []])
   })
 })

@@ -5,6 +5,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { importTypeScript } from '../../generators/change/load-changes.ts'
 import { main } from '../../generators/cli.ts'
 import type { Diagnostic } from '../../generators/diagnostics/diagnostic.ts'
 
@@ -27,12 +28,12 @@ async function dateline(...words: readonly string[]) {
   const out: string[] = []
   const exit = await main([...words, '--json'], { out: (line) => out.push(line), error: () => undefined })
   const { findings } = JSON.parse(out.join('\n')) as { readonly findings: readonly Diagnostic[] }
-  return { exit, errors: findings.filter(({ severity }) => severity === 'error') }
+  return { exit, findings, errors: findings.filter(({ severity }) => severity === 'error') }
 }
 
 const lensesOf = (text: string): string => /lenses: \[(.*)\],\n/.exec(text)?.[1] ?? ''
 
-/** What the maintainer writes for each `…`, by property. What the newer version does not say is empty. */
+/** What the maintainer decides, by property. What the newer version does not say is empty. */
 const FILLED: Readonly<Record<string, string>> = {
   amount: 'object.fee?.amount ?? 0',
   amount_formatted: "object.fee?.amount_formatted ?? ''",
@@ -52,12 +53,13 @@ const FILLED: Readonly<Record<string, string>> = {
 
 /** @returns the draft as its author completes it. */
 function complete(text: string): string {
-  const property = /'(\w+)', (?:…|\{ loss)/.exec(lensesOf(text))?.[1] ?? ''
+  const property = /'(\w+)', (?:decide|\{ loss)/.exec(lensesOf(text))?.[1] ?? ''
   return (
     text
-      .replace("why: '…'", "why: 'As published.'")
-      .replaceAll("canceled: '…', expired: '…'", "canceled: 'ended', expired: 'ended'")
-      .replaceAll('…', FILLED[property] ?? "''")
+      .replace('between, decide', 'between')
+      .replaceAll(/(canceled|expired): decide\('.*?'\)/g, "$1: 'ended'")
+      .replace(/down: decide\('.*?'\)/, `down: (object) => ${FILLED[property] ?? "''"}`)
+      .replaceAll(/decide\('.*?'\)/g, FILLED[property] ?? "''")
       // The order of lenses about one property does not matter.
       .replace(/(v\.optional\(.*?\)), (v\.nullable\(.*?\))/, '$2, $1')
   )
@@ -86,10 +88,31 @@ test('the next version of a stranger is refused with drafts, and accepted once t
   if (process.env.UPDATE_GOLDEN === '1') writeFileSync(DRAFTS, listed)
   expect(listed).toBe(readFileSync(DRAFTS, 'utf8'))
 
-  for (const { file, text } of drafts) {
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, complete(text))
-  }
+  const [{ file: kept, text: own }, ...rest] = drafts as [(typeof drafts)[number], ...typeof drafts]
+  mkdirSync(dirname(kept), { recursive: true })
+  writeFileSync(kept, `// Mine.\n${own}`)
+  const fixed = await dateline('generate', '--fix')
+  expect(fixed.findings.filter(({ code }) => code === 'draft-written').map(({ message }) => message)).toEqual(
+    expect.arrayContaining([
+      `wrote versions/${NEXT}/drop-period.ts`,
+      `wrote versions/${NEXT}/fill-email.ts, which leaves 2 decisions`,
+      `wrote ${rest.length} drafts; 34 decisions left`,
+    ]),
+  )
+  expect(readFileSync(kept, 'utf8')).toContain('// Mine.')
+  expect(new Set(fixed.errors.map(({ code }) => code))).toEqual(new Set(['change-undecided']))
+  const amount = fixed.errors.find(({ message }) => message.startsWith('drop-amount:'))
+  expect([amount?.message, amount?.place]).toEqual([
+    'drop-amount: decide how amount follows from the new object',
+    { file: `versions/${NEXT}/drop-amount.ts`, line: 13, column: 69, pointer: '' },
+  ])
+  // A program that runs anyway fails with the same question.
+  copyFileSync(`versions/${NEXT}/drop-amount.ts`, 'undecided.ts')
+  await expect(importTypeScript(resolve('undecided.ts'))).rejects.toThrow(
+    `${resolve('undecided.ts')}:13: undecided: how amount follows from the new object. Replace decide(…)`,
+  )
+
+  for (const { file, text } of drafts) writeFileSync(file, complete(text))
   expect((await dateline('generate')).errors).toEqual([])
   expect((await dateline('prove', '--seconds', '5', '--seed', '1')).errors).toEqual([])
 })

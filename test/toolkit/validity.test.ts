@@ -8,6 +8,7 @@ import { main } from '../../generators/cli.ts'
 import { checkSteps } from '../../generators/gate/gate.ts'
 import { claimSteps } from '../../generators/gate/steps.ts'
 import { proveValidity } from '../../generators/prove/bounded.ts'
+import { mismatch } from '../../generators/values/closed-reading.ts'
 import { readPair, type Use, using } from './versions.ts'
 
 const schemas = ['X']
@@ -251,4 +252,15 @@ describe('generate and check', () => {
     expect(await run('generate')).toEqual({ code: 0, error: '' })
     expect(await run('check')).toEqual({ code: 0, error: '' })
   })
+})
+
+test('a map that is referred to in a member of allOf declares its members', () => {
+  const map = 'M: { type: object, additionalProperties: { type: string } }'
+  const [api] = readPair(
+    using('request', `X: { allOf: [{ $ref: '#/components/schemas/M' }] }, ${map}`),
+    using('request', `X: { allOf: [{ $ref: '#/components/schemas/M' }] }, ${map}`),
+  )
+  const misfit = (value: unknown) => mismatch(api, api.schemas.get('X')!, value)
+  expect(misfit({ a: 'x' })).toBeUndefined()
+  expect(misfit({ a: 1 })).toMatchObject({ field: 'a', issue: 'is not a valid string: 1' })
 })

@@ -10,12 +10,14 @@ const OPTIONS: ts.CompilerOptions = {
   module: ts.ModuleKind.NodeNext,
   moduleResolution: ts.ModuleResolutionKind.NodeNext,
   types: [],
+  lib: ['lib.es2024.d.ts'],
   skipLibCheck: true,
 }
 
 /** @param files by absolute path, in front of those of the disk. */
 export function programOf(files: ReadonlyMap<string, string>): ts.Program {
-  const host = ts.createCompilerHost(OPTIONS)
+  // Files that only a test has may be in folders that only a test has.
+  const { directoryExists: _, ...host } = ts.createCompilerHost(OPTIONS)
   const { getSourceFile, fileExists, readFile } = host
   host.fileExists = (file) => files.has(file) || fileExists(file)
   host.readFile = (file) => files.get(file) ?? readFile(file)

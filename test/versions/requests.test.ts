@@ -1,14 +1,17 @@
 /** Lenses of parameters, of operations and of statuses: what is emitted does, and what the proof carries out. */
+import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
 import type { Lens } from '../../generators/change/change.ts'
 import { createReport } from '../../generators/diagnostics/diagnostic.ts'
 import { emitHandlers } from '../../generators/emit/handlers/handlers.ts'
 import { emitRoutes } from '../../generators/emit/routes/routes.ts'
 import { emitTranslations } from '../../generators/emit/translations/translations.ts'
+import { emitTypes, printTypes } from '../../generators/emit/types/types.ts'
 import type { Api } from '../../generators/ir/model.ts'
 import { applyParameters, PARTS, type ParameterPart } from '../../generators/translate/parameters.ts'
 import { createTransition } from '../../generators/translate/transition.ts'
 import { read } from '../ir/document.ts'
+import { programOf } from './compile.ts'
 import { runEmitted } from './emitted.ts'
 
 const VERSIONS = ['2030-01-01', '2030-06-01', '2031-01-01']
@@ -212,4 +215,35 @@ describe('operations and statuses', () => {
       family(documents.slice(0, 2), [{ ...status('201', '200'), operations: ['other'] }]).route,
     ).not.toContain('downStatus')
   })
+})
+
+test('handlers of a removed operation compile, and have the types of the last version that has it', async () => {
+  const using = (schemas: string, paths: string) =>
+    `paths: { ${paths} }\ncomponents: { schemas: { ${schemas} } }\n`
+  const content = (name: string) =>
+    `content: { application/json: { schema: { $ref: '#/components/schemas/${name}' } } }`
+  const make = (path: string, id: string, name: string) =>
+    `${path}: { post: { operationId: ${id}, requestBody: { required: true, ${content(name)} }, responses: { '200': { description: ok, ${content('Thing')} } } } }`
+  const thing = (size: string) => `Thing: { type: object, properties: { size: { type: ${size} } } }`
+  const apis = [
+    using(
+      `${thing('string')}, Job: { type: object, properties: { job: { type: string } } }`,
+      `${make('/jobs', 'runJob', 'Job')}, ${make('/things', 'makeThing', 'Thing')}`,
+    ),
+    using(thing('integer'), make('/things', 'makeThing', 'Thing')),
+  ].map((text, index) => read(text, `openapi: 3.1.0\ninfo: { title: T, version: ${VERSIONS[index]} }\n`).api)
+  const root = `${process.cwd()}/generated`
+  const use = `import type { Handlers } from './canonical/handlers.ts'
+export const handlers: Handlers<null> = {
+  runJob: async (_, { body }) => ({ status: 200, body: { size: body.job ?? '' } }),
+  makeThing: async (_, { body }) => ({ status: 200, body: { size: (body.size ?? 0) + 1 } }),
+}
+`
+  const emitted = [...emitTypes(apis, await printTypes(apis), false), ...emitHandlers(apis)]
+  const files = [...emitted, { path: 'use.ts', text: use }].map(
+    ({ path, text }) => [`${root}/${path}`, text] as const,
+  )
+  const program = programOf(new Map(files))
+  const own = files.flatMap(([path]) => program.getSemanticDiagnostics(program.getSourceFile(path)))
+  expect(own.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))).toEqual([])
 })

@@ -46,6 +46,7 @@ components: { schemas: { ${each} } }\n`,
     up: (value: unknown) => run('up', value),
     down: (value: unknown) => run('down', value),
     field: (name: string) => (emitted.find(bindings.downField(operation)) ?? String)(name),
+    texts: translations.files.map(({ text }) => text),
     bindings,
     operation,
     diagnostics: report.diagnostics,
@@ -343,4 +344,18 @@ test('a step that changes nothing costs nothing: the next one is bound directly'
     '2031-01-01': [{ kind: 'rename', schemas: ['Root'], from: 'a', to: 'b' }],
   })
   expect(bindings.upBody(operation)).toEqual({ name: 'Root_up', version: '2030-06-01' })
+})
+
+test('a property that another part requires is filled in once: for null', () => {
+  const schemas = (required: string, type: string) =>
+    `Part: { type: object, required: [${required}], properties: { p: { type: ${type} } } }, Root: { allOf: [{ $ref: '#/components/schemas/Part' }, { type: object, required: [p] }] }`
+  const { down, texts } = family([schemas('p', 'string'), schemas('', '[string, "null"]')], {
+    '2030-06-01': [
+      { kind: 'optional', schemas: ['Part'], property: 'p', value: '' },
+      { kind: 'nullable', schemas: ['Part'], property: 'p', value: 'x' },
+    ],
+  })
+  expect(down({ p: null })).toEqual({ p: 'x' })
+  const [printed] = /function Root_down[\s\S]*?^}/m.exec(texts.join('\n')) ?? []
+  expect(printed?.match(/p:/g)).toHaveLength(1)
 })

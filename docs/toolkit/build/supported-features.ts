@@ -13,6 +13,7 @@ const AREAS = [
   'Files',
   'Descriptions',
   'Streams',
+  'Parameters',
   'Bodies',
   'Types',
   'Translation',

@@ -125,14 +125,15 @@ function draftChanges(old: Api, next: Api, before: readonly Drafted[], edits: Ed
   const taken = new Set(before.map(({ draft }) => draft.id))
   return proposalsFor(orphans, old, next, changes)
     .filter(({ id }) => !taken.has(id))
-    .map(({ id, lens }) => draftOf(id, edits.lenses[id] ?? lens, old, next))
+    .map(({ id, lens, why }) => draftOf(id, why, edits.lenses[id] ?? lens, old, next))
 }
 
-function draftOf(id: string, lenses: string, old: Api, next: Api): Drafted {
+function draftOf(id: string, why: string, lenses: string, old: Api, next: Api): Drafted {
   const types = (api: Api) => `../../generated/${api.version}/types.ts`
-  const file = printDraft({ id, lens: lenses.trim() }, { old: types(old), next: types(next) })
+  const file = printDraft({ id, why, lens: lenses.trim() }, { old: types(old), next: types(next) })
   const draft = { id, lenses, file }
-  if (/…/.test(lenses)) return { draft: { ...draft, problem: 'Replace … with a value.' }, change: undefined }
+  if (/\bdecide\(/.test(lenses))
+    return { draft: { ...draft, problem: 'Replace decide(…) with a value.' }, change: undefined }
   try {
     const change = { id, why: '', version: next.version, file: `${id}.ts`, lenses: evaluateLenses(lenses) }
     return { draft, change }

@@ -7,6 +7,7 @@ import type { Api, ApiParameter, ObjectSchema, Schema } from '../../ir/model.ts'
 import { identifier, pascalCase } from '../../ir/naming.ts'
 import { createFile } from '../../print/file.ts'
 import type { Direction, PairFunction, Rewrite } from '../../translate/model.ts'
+import { isSet } from '../../translate/parameters.ts'
 import { createDecoding, missedPlaces, touchedFunctions } from '../../translate/step.ts'
 import { bodyOf, type CodeScope } from '../translations/code.ts'
 
@@ -146,16 +147,15 @@ export function parameterObject(
     kind: 'object',
     additional: 'open',
     patterns: [],
-    properties: own.map(({ name, required, schema, extensions }) => ({
-      name: where === 'header' ? name.toLowerCase() : name,
-      required,
+    properties: own.map((parameter) => ({
+      name: where === 'header' ? parameter.name.toLowerCase() : parameter.name,
+      required: parameter.required,
       readOnly: false,
       writeOnly: false,
       // Handlers get a list of values for an equality filter.
-      schema:
-        extensions['x-filter'] === 'equality'
-          ? { ...base, kind: 'array', items: schema, prefix: [], uniqueItems: false }
-          : schema,
+      schema: isSet(parameter)
+        ? { ...base, kind: 'array', items: parameter.schema, prefix: [], uniqueItems: false }
+        : parameter.schema,
       place,
     })),
   }

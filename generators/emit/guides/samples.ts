@@ -3,8 +3,8 @@
  * client's types.
  */
 
-import { counterpartsOf, holdsIn } from '../../change/align.ts'
-import type { Lens, ParameterLens, Turn } from '../../change/change.ts'
+import { counterpartsOf, holdsIn, newNameOf } from '../../change/align.ts'
+import type { Lens, ParameterLens } from '../../change/change.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
 import type { Wire } from '../../client-runtime/service.ts'
 import type { VersionPair } from '../../gate/steps.ts'
@@ -192,7 +192,19 @@ function samplesOfLens(
 ): Sample[] {
   if (lens.kind === 'filter') {
     const pair = pairs.find(({ next }) => next.id === lens.operation)
-    return pair ? [convertedSample(lens.parameter, lens.up, step, pair, context)] : []
+    if (!pair) return []
+    // An old value matches several new ones. Uses the one in the document's example.
+    const choose = (come: unknown, usual: unknown) =>
+      Array.isArray(come) && !come.includes(usual) ? come[0] : usual
+    return [
+      convertedSample(
+        lens.parameter,
+        (old, usual) => choose(lens.up(old as never), usual),
+        step,
+        pair,
+        context,
+      ),
+    ]
   }
   if (lens.kind === 'required-header') {
     const has = (operation: ApiOperation) =>
@@ -217,7 +229,8 @@ const isMeant = (lens: ParameterLens) => (each: { name: string; in: string }) =>
 const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
 function parameterSample(lens: ParameterLens, step: VersionPair, pair: Both, context: SampleContext): Sample {
-  if (lens.kind === 'converted-parameter') return convertedSample(lens.name, lens.up, step, pair, context)
+  if (lens.kind === 'converted-parameter')
+    return convertedSample(lens.name, (old) => lens.up(old as never), step, pair, context)
   if (lens.kind === 'default-parameter')
     return withParameters(step, pair, context, {}, { [lens.name]: lens.value })
   const name = lens.kind === 'renamed-parameter' ? lens.from : lens.name
@@ -228,24 +241,26 @@ function parameterSample(lens: ParameterLens, step: VersionPair, pair: Both, con
   return withParameters(step, pair, context, { [name]: value }, after)
 }
 
+/**
+ * @param name the new name of the parameter.
+ * @param up returns the new value for an old one; `usual` is the value in the new document's example.
+ */
 function convertedSample(
   name: string,
-  up: Turn,
+  up: (old: unknown, usual: unknown) => unknown,
   step: VersionPair,
   pair: Both,
   context: SampleContext,
 ): Sample {
-  const valueIn = (api: Api, operation: ApiOperation) => {
-    const parameter = operation.parameters.find((each) => each.name === name)
-    return parameter && sampleParameter(api, parameter)
-  }
-  const before = valueIn(step.old, pair.old)
-  // A sample value fits the parameter that the lens is declared on.
-  const come = up(before as never)
-  const usual = valueIn(step.next, pair.next)
-  // If an old value matches several new ones, uses the one in the document's example.
-  const after = Array.isArray(come) ? (come.includes(usual) ? usual : come[0]) : come
-  return withParameters(step, pair, context, { [name]: before }, { [name]: after })
+  const lenses = step.changes.flatMap((change) => change.lenses)
+  const given = pair.old.parameters.find(
+    (each) => (newNameOf(each, pair.next.id, lenses) ?? each.name) === name,
+  )
+  const made = pair.next.parameters.find((each) => each.name === name)
+  if (!given || !made) return withParameters(step, pair, context, {}, {})
+  const before = sampleParameter(step.old, given)
+  const after = up(before, sampleParameter(step.next, made))
+  return withParameters(step, pair, context, { [given.name]: before }, { [name]: after })
 }
 
 type SampleValues = Readonly<Record<string, unknown>>

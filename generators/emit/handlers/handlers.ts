@@ -20,7 +20,7 @@ import { successOf, successStatus } from '../../ir/operations.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { docComment, propertyKey, stringLiteral } from '../../print/literal.ts'
 import { CONTRACT } from '../../print/runtime.ts'
-import { queryType, responseKey, schemaTypes } from '../types/type-names.ts'
+import { queryType, responseKey, schemaTypes, typesFile } from '../types/type-names.ts'
 import { formContents, formFields } from '../wire/forms.ts'
 
 /** Returns the name of a tag's interface: `book_lists` → `BookListsHandlers`. */
@@ -199,8 +199,14 @@ function declare(
 
 const useType = (name: string, file: TypeScriptFile): string => file.use(name, './types.ts', { type: true })
 
-function nameOf(schema: Schema, { schemas, file }: Printing): string | undefined {
+/** An operation that newer versions removed has the types of the last version that has it. */
+function nameOf(schema: Schema, { api, newest, schemas, file }: Printing): string | undefined {
   if (schema.kind !== 'ref' || schema.nullable) return undefined
+  if (api !== newest) {
+    const as = identifier(`components_${api.version}`)
+    const components = file.use('components', `../${api.version}/${typesFile(api)}`, { type: true, as })
+    return `${components}['schemas']${index(schema.name)}`
+  }
   const name = schemas.get(schema.name)
   return name === undefined
     ? `${useType('components', file)}['schemas']${index(schema.name)}`

@@ -11,6 +11,7 @@ import { successOf, successStatus } from '../../ir/operations.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { heading, literal, propertyKey, stringLiteral, tagHeading } from '../../print/literal.ts'
 import { CONTRACT } from '../../print/runtime.ts'
+import { isSet } from '../../translate/parameters.ts'
 import { emitRequestDecoders, type RequestDecoders } from '../decoders/requests.ts'
 import type { BoundFunction, TranslationBindings } from '../translations/translations.ts'
 import { validatedOf } from '../validators/names.ts'
@@ -233,7 +234,7 @@ function printParameter(table: RouteTable, operation: ApiOperation, parameter: A
     `type: ${stringLiteral(scalarTypes(api, parameter.schema)[0]!)}`,
     ...(encoding ? [`encoding: ${literal(encoding)}`] : []),
     `required: ${parameter.required}`,
-    `set: ${parameter.extensions['x-filter'] === 'equality'}`,
+    `set: ${isSet(parameter)}`,
     `validate: ${check}`,
     `pointer: ${stringLiteral(parameter.schema.place.pointer)}`,
   ]

@@ -4,7 +4,7 @@ import type { Report } from '../../diagnostics/diagnostic.ts'
 import type { Api, ApiOperation } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
 import { docComment, literal, propertyKey, stringLiteral } from '../../print/literal.ts'
-import type { ParameterPart, ParameterRewrite } from '../../translate/parameters.ts'
+import { isSet, type ParameterPart, type ParameterRewrite } from '../../translate/parameters.ts'
 import type { Transition } from '../../translate/transition.ts'
 import { queryType } from '../types/type-names.ts'
 import { type Certainty, certaintyOfSame, least } from './certainty.ts'
@@ -88,7 +88,7 @@ function typeOf(part: 'path' | 'query', api: Api, operation: ApiOperation, file:
   const query = name ?? `operations[${stringLiteral(operation.id)}]['parameters']['query']`
   const whole = name === undefined ? `NonNullable<${types}.${query}>` : `${types}.${query}`
   const filters = operation.parameters
-    .filter((each) => each.in === 'query' && each.extensions['x-filter'] === 'equality')
+    .filter((each) => each.in === 'query' && isSet(each))
     .map((each) => stringLiteral(each.name))
   return filters.length > 0 ? `${file.lists()}<${whole}, ${filters.join(' | ')}>` : whole
 }
@@ -182,7 +182,7 @@ function turnedCode(
       return `${at}.flatMap((value) => ${turnedBy(turned, 'value', '[value]', file)})`
     case 'names': {
       const names = table('renames', turned.change, turned.names, hint, file)
-      return set ? `${at}.map((value) => ${names}(value))` : `${names}(${at})`
+      return set || turned.list ? `${at}.map((value) => ${names}(value))` : `${names}(${at})`
     }
     case 'values': {
       const values = table('meanings', turned.change, turned.values, hint, file)

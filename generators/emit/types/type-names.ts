@@ -77,6 +77,9 @@ function componentNames({ document }: Api): string[] {
     : []
 }
 
+/** @returns the file of a version's types as handlers see them. */
+export const typesFile = ({ types }: Api): string => (types ? 'mapped-types.ts' : 'types.ts')
+
 /** @returns the index of a response in the types of an operation: `[200]`, `["4XX"]`. */
 export const responseKey = (status: string): string =>
   /^\d+$/.test(status) ? `[${status}]` : `[${stringLiteral(status)}]`

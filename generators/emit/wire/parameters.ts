@@ -24,12 +24,14 @@ export interface UnwrittenParameter {
 export function parameterRow(api: Api, parameter: ApiParameter): ParameterRow {
   const { name, in: where, serialization } = parameter
   const { style, explode, allowReserved, mediaType } = serialization
+  // An exploded list repeats its name, so no separator is left.
+  const written = explode && style.endsWith('Delimited') ? 'form' : style
   const isJsonContent = mediaType !== undefined && isJson(mediaType)
   if (findUnwritten(api, parameter)) return { name, in: where, style: 'none' }
   return {
     name,
     in: where,
-    style: STYLES[where].find((each) => each === style) ?? STYLES[where][0]!,
+    style: STYLES[where].find((each) => each === written) ?? STYLES[where][0]!,
     ...(explode && mediaType === undefined && { explode }),
     ...(allowReserved && where === 'query' && { reserved: true }),
     ...(isJsonContent && { json: true }),
@@ -185,9 +187,10 @@ export function findUnwritten(api: Api, parameter: ApiParameter): UnwrittenParam
   if (style === 'deepObject' && !shapes.some((shape) => shape === 'object' || shape === 'any')) {
     return { message: 'has the style deepObject but is not an object', hint: 'use `style: form`' }
   }
-  if (explode && isComposite && (style.endsWith('Delimited') || where === 'cookie')) {
+  const isDelimitedObject = style.endsWith('Delimited') && shapes.includes('object')
+  if (explode && isComposite && (isDelimitedObject || where === 'cookie')) {
     return {
-      message: `has \`explode: true\`, which ${where === 'cookie' ? 'cookies do' : `${style} does`} not support`,
+      message: `has \`explode: true\`, which ${where === 'cookie' ? 'cookies do' : `${style} does`} not support${where === 'cookie' ? '' : ' for objects'}`,
       hint: 'write `explode: false`',
     }
   }

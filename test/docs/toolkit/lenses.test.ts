@@ -39,7 +39,7 @@ test('the lenses of examples and of real changes compile over the types of both 
       files.set(path(`${at}`), `${OPEN}${await printDocumentTypes(api!.document)}`)
     }
     const types = { old: `./lens-${index}-0.ts`, next: `./lens-${index}-1.ts` }
-    files.set(path('change'), printDraft({ id: 'change', lens: example.lens }, types))
+    files.set(path('change'), printDraft({ id: 'change', why: "'Example.'", lens: example.lens }, types))
   }
   const problems = ts.getPreEmitDiagnostics(programOf(files))
   expect(
