@@ -47,13 +47,20 @@ function section(title: string, places: readonly UpgradePlace[], options: Report
   return `${title} (${places.length}):\n${lines.join('\n')}`
 }
 
+/** Lists changed lines by change and file. */
 function changedSection(places: readonly UpgradePlace[], options: ReportOptions): string {
-  const groups = groupBy(places, ({ version, change }) => `${version} ${change ?? 'the date itself'}`)
+  if (places.length === 0) return ''
+  const groups = groupBy(places, ({ version, change }) =>
+    change === undefined ? 'the date, and names that follow from it' : `${version} ${change}`,
+  )
   const lines = [...groups].flatMap(([reason, own]) => [
     `  ${reason}`,
-    ...new Set(own.map((place) => `    ${whereOf(place, options)}`)),
+    ...[...groupBy(own, ({ file }) => file)].map(([file, inFile]) => {
+      const numbers = new Set(inFile.map(({ before, after }) => (options.written ? after : before)))
+      return `    ${options.shown(file)}:${[...numbers].sort((a, b) => a - b).join(', ')}`
+    }),
   ])
-  return places.length === 0 ? '' : `Changed:\n${lines.join('\n')}`
+  return `Changed:\n${lines.join('\n')}`
 }
 
 /** Node 20 has no `Map.groupBy`. */

@@ -14,6 +14,6 @@ export async function run(query: { color: string }): Promise<void> {
   const { blurb, id } = await client.createBook({
     body: { name: 'Sea', colour: 'green', author: { name: 'Ada', born: 1815 }, shelf: 'front_room', note: '', condition: 'used' },
   })
-  const book = await client.getBook({ path: { id: id } })
+  const book = await client.getBook({ path: { id } })
   console.log(blurb, (book.blurb ?? '').length, book.blurb ?? '', `${book.blurb ?? ''}!`)
 }

@@ -14,8 +14,11 @@ export async function run(key: keyof Book, stored: string, loose: any): Promise<
   console.log(book[key], Object.keys(book), JSON.stringify(book))
   for (const name in book) console.log(name)
   const draft: BookCreate = loose
+  console.log(paintOf(good[0]!))
   return (draft as any).color
 }
+
+const paintOf = (thing: { color: string }): string => thing.color
 
 export function signatureOf(headers: Headers): string | null {
   return headers.get('x-signature')

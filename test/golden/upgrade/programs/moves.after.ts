@@ -4,8 +4,8 @@ import { createClient, type BookCreate } from '@acme/books/2030-12-01'
 const client = createClient({ baseUrl: 'http://localhost' })
 
 export async function describe(id: string): Promise<string> {
-  const book = await client.getBook({ path: { id: id } })
-  const { author: { name: author_name }, author: { born: born }, name: title } = book
+  const book = await client.getBook({ path: { id } })
+  const { author: { name: author_name, born }, name: title } = book
   const { size } = book
   // upgrade 2030-12-01: `pages` is beside `size`, not in it.
   return `${title} ${author_name} ${born} ${book.author.name} ${book?.author.born} ${book.pages} ${size.pages}`

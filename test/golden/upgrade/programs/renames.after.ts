@@ -33,11 +33,11 @@ export async function run(color: string): Promise<void> {
 
 type Paint = Schemas['BookCreate']['colour'] | operations['createLoan']['parameters']['path']['id']
 export const shelfOf = (back: boolean): Shelf => (back ? 'back_room' : 'front_room')
-export const paintOf = ({ colour: color }: Pick<Book, 'color'>): Paint => color
+export const paintOf = ({ colour: color }: Pick<Book, 'colour'>): Paint => color
 export const shelves: Shelf[] = ['front_room', 'back_room']
-export const isFront = (shelf: Extract<Shelf, 'front_room'> | undefined): boolean => shelf === 'frontRoom'
+export const isFront = (shelf: Extract<Shelf, 'front_room'> | undefined): boolean => shelf === 'front_room'
 // A text that only looks like a member stays, and so does a property of another type.
 export const other = { color: 'frontRoom' }
 console.log(other.color)
 export type Draft = Partial<BookCreate>
-export const draft: Draft = { colour: 'red', condition: 'used' }
+export const draft: Draft = { colour: 'red' }

@@ -5,7 +5,7 @@ import type { Book as Newest } from '@acme/books/2030-12-01'
 const versions = createClient({ baseUrl: 'http://localhost' })
 
 export async function run(id: string): Promise<Schemas<'2030-12-01'>['Book'] | Newest> {
-  const old = await versions.at('2030-12-01').getBook({ path: { id: id } })
+  const old = await versions.at('2030-12-01').getBook({ path: { id } })
   const newest = await versions.at('2030-12-01').getBook({ path: { id } })
   console.log(old.colour, newest.colour, '2030-01-01')
   return newest.id === '' ? newest : old
