@@ -16,10 +16,13 @@ export function printReport(
   steps: readonly UpgradeStep[],
   options: ReportOptions,
 ): string {
-  const { silent, marked, errors, changed, unconcerned, files } = result
+  const { errorsBefore, silent, marked, errors, changed, unconcerned, files } = result
   const [from, to] = [steps[0]!.from, steps.at(-1)!.to]
   if (files.length === 0) return `No file uses ${options.package}/${from}.`
   const sections = [
+    errorsBefore === 0
+      ? ''
+      : `The compiler reported ${errorsBefore} errors before the upgrade. What does not compile may not have been found.`,
     section('Silent: this compiles in both versions, but its meaning differs or may differ', silent, options),
     section('Marked: the compiler reports these too', marked, options),
     section('Not marked: the compiler reports these since the upgrade', errors, options),

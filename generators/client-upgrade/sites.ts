@@ -13,6 +13,8 @@ export interface Sites {
   ofType(type: ts.Type | undefined): readonly string[]
   /** Sites of the components, queries and bodies that a type is. */
   ofObject(type: ts.Type | undefined): readonly string[]
+  /** Sites of the components, queries and bodies that a type node names, in its arguments too. */
+  ofNode(node: ts.TypeNode | undefined): readonly string[]
   /** Sites of the enumerations that are the keys of a table such as `Record<Status, string>`. */
   ofKeys(type: ts.Type | undefined): readonly string[]
 }
@@ -75,7 +77,10 @@ export function createSites(ts: Compiler, checker: ts.TypeChecker, types: ts.Sou
     }
     // A union that allows undefined too remembers the union that it was made of, but does not declare that it does.
     const { origin } = type as ts.Type & { readonly origin?: ts.Type }
+    // The program's own name for a type hides what the type is made of.
+    const named = isDirect ? [] : (alias?.declarations ?? []).filter(ts.isTypeAliasDeclaration)
     const parts = [
+      ...named.flatMap(({ type: node }) => partsOf(node)),
       ...(isDirect ? [] : (type.aliasTypeArguments ?? [])),
       ...(origin ? [origin] : []),
       ...(type.isUnionOrIntersection() ? type.types.filter((each) => !each.isLiteral()) : []),
@@ -83,6 +88,18 @@ export function createSites(ts: Compiler, checker: ts.TypeChecker, types: ts.Sou
     return [...new Set(parts.flatMap((each) => findIn(each, isDirect, seen)))]
   }
 
+  /** Returns the types that a type node names, and those of its arguments. */
+  function partsOf(node: ts.TypeNode): ts.Type[] {
+    const inside = ts.isTypeReferenceNode(node)
+      ? (node.typeArguments ?? [])
+      : ts.isUnionTypeNode(node)
+        ? node.types
+        : []
+    return [checker.getTypeFromTypeNode(node), ...inside.flatMap(partsOf)]
+  }
+
+  const ofNode = (node: ts.TypeNode | undefined) =>
+    node ? partsOf(node).flatMap((each) => ofType(each)) : []
   const ofType = (type: ts.Type | undefined) => findIn(type, false)
   const ofObject = (type: ts.Type | undefined) => findIn(type, true)
 
@@ -96,7 +113,7 @@ export function createSites(ts: Compiler, checker: ts.TypeChecker, types: ts.Sou
     return constraint ? ofType(checker.getTypeFromTypeNode(constraint)) : []
   }
 
-  return { ofProperty, ofValues, ofType, ofObject, ofKeys }
+  return { ofProperty, ofValues, ofType, ofObject, ofNode, ofKeys }
 }
 
 const nameOf = (ts: Compiler, name: ts.PropertyName): string =>

@@ -692,7 +692,7 @@ function sitesOfExpression(context: FileContext, expression: ts.Expression): rea
   const from = declaration && ts.isVariableDeclaration(declaration) ? declaration.initializer : undefined
   const written =
     declaration && (ts.isVariableDeclaration(declaration) || ts.isParameter(declaration))
-      ? sitesOfNode(context, declaration.type)
+      ? sites.ofNode(declaration.type)
       : []
   return [
     ...byType,
@@ -701,21 +701,6 @@ function sitesOfExpression(context: FileContext, expression: ts.Expression): rea
     ...sites.ofValues(symbol),
     ...(declaration && ts.isBindingElement(declaration) ? sitesOfElement(context, declaration) : []),
     ...(from && from !== expression ? sitesOfExpression(context, from) : []),
-  ]
-}
-
-/** Returns the sites of the types that a type node names. */
-function sitesOfNode(context: FileContext, node: ts.TypeNode | undefined): readonly string[] {
-  const { ts, checker, sites } = context
-  if (!node) return []
-  const inside = ts.isTypeReferenceNode(node)
-    ? (node.typeArguments ?? [])
-    : ts.isUnionTypeNode(node)
-      ? node.types
-      : []
-  return [
-    ...sites.ofType(checker.getTypeFromTypeNode(node)),
-    ...inside.flatMap((each) => sitesOfNode(context, each)),
   ]
 }
 

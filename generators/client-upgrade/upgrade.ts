@@ -20,6 +20,8 @@ export interface UpgradePlace {
 }
 
 export interface UpgradeResult {
+  /** Number of errors that the compiler reported before. Types that do not compile cannot be followed. */
+  readonly errorsBefore: number
   readonly files: readonly { readonly path: string; readonly before: string; readonly after: string }[]
   /** Marked places that the compiler accepts: their meaning has changed, or may have. */
   readonly silent: readonly UpgradePlace[]
@@ -59,7 +61,8 @@ export function upgradeProject(
   steps: readonly UpgradeStep[],
 ): UpgradeResult {
   const histories = new Map<string, FileHistory>()
-  const known = new Set(reportsOf(project, ts, manifest.package).map(keyOfReport))
+  const earlier = reportsOf(project, ts, manifest.package)
+  const known = new Set(earlier.map(keyOfReport))
   for (const [index, step] of steps.entries())
     upgradeStep(
       { project, ts, name: manifest.package, from: steps[0]!.from, to: steps.at(-1)!.to },
@@ -73,13 +76,14 @@ export function upgradeProject(
   const places = touched
     .flatMap((history) => placesOf(project, ts, history, steps, fresh))
     // What the changes say comes before what may be, in the order of versions.
-    .sort((a, b) => orderOf(a.place).localeCompare(orderOf(b.place)))
+    .sort((a, b) => Number(orderOf(a.place) > orderOf(b.place)) - Number(orderOf(a.place) < orderOf(b.place)))
   const told = new Set(places.flatMap((place) => place.reports))
   const changed = touched.flatMap((history) =>
     history.changes.map((each) => placeAt(history, steps, each.step, each.position, { ...each, why: '' })),
   )
   const concerned = new Set([...places.map(({ place }) => place), ...changed].map((each) => each.change))
   return {
+    errorsBefore: earlier.length,
     files: touched.map(({ path, before, edited }) => ({ path, before, after: edited.at(-1)!.text })),
     silent: places.filter(({ reports }) => reports.length === 0).map(({ place }) => place),
     marked: places.filter(({ reports }) => reports.length > 0).map(({ place }) => place),
@@ -179,7 +183,7 @@ function upgradeStep(
 
 /** Returns the edit that writes a mark above the statement or member that holds it; undefined if it is there. */
 function commentOf(ts: Compiler, file: ts.SourceFile, { start, version, why }: UpgradeMark) {
-  const at = lineStart(file, anchorOf(ts, file, start).getStart(file))
+  const at = lineStart(file, anchorOf(ts, file, start).getStart(file, true))
   const indentation = /^[ \t]*/.exec(file.text.slice(at))![0]
   const newline = file.text.includes('\r\n') ? '\r\n' : '\n'
   const comment = `${indentation}// upgrade ${version}: ${why.replaceAll(/\s+/g, ' ')}${newline}`

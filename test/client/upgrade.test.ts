@@ -34,7 +34,8 @@ function openProject(texts: Readonly<Record<string, string>>): Project {
       },
     },
   })
-  for (const [name, text] of Object.entries(texts)) project.createSourceFile(`${FOLDER}/programs/${name}`, text)
+  for (const [name, text] of Object.entries(texts))
+    project.createSourceFile(`${FOLDER}/programs/${name}`, text)
   return project
 }
 

@@ -16,10 +16,13 @@ export function printReport(
   steps: readonly UpgradeStep[],
   options: ReportOptions,
 ): string {
-  const { silent, marked, errors, changed, unconcerned, files } = result
+  const { errorsBefore, silent, marked, errors, changed, unconcerned, files } = result
   const [from, to] = [steps[0]!.from, steps.at(-1)!.to]
   if (files.length === 0) return `No file uses ${options.package}/${from}.`
   const sections = [
+    errorsBefore === 0
+      ? ''
+      : `The compiler reported ${errorsBefore} errors before the upgrade. What does not compile may not have been found.`,
     section('Silent: this compiles in both versions, but its meaning differs or may differ', silent, options),
     section('Marked: the compiler reports these too', marked, options),
     section('Not marked: the compiler reports these since the upgrade', errors, options),
@@ -47,13 +50,20 @@ function section(title: string, places: readonly UpgradePlace[], options: Report
   return `${title} (${places.length}):\n${lines.join('\n')}`
 }
 
+/** Lists changed lines by change and file. */
 function changedSection(places: readonly UpgradePlace[], options: ReportOptions): string {
-  const groups = groupBy(places, ({ version, change }) => `${version} ${change ?? 'the date itself'}`)
+  if (places.length === 0) return ''
+  const groups = groupBy(places, ({ version, change }) =>
+    change === undefined ? 'the date, and names that follow from it' : `${version} ${change}`,
+  )
   const lines = [...groups].flatMap(([reason, own]) => [
     `  ${reason}`,
-    ...new Set(own.map((place) => `    ${whereOf(place, options)}`)),
+    ...[...groupBy(own, ({ file }) => file)].map(([file, inFile]) => {
+      const numbers = new Set(inFile.map(({ before, after }) => (options.written ? after : before)))
+      return `    ${options.shown(file)}:${[...numbers].sort((a, b) => a - b).join(', ')}`
+    }),
   ])
-  return places.length === 0 ? '' : `Changed:\n${lines.join('\n')}`
+  return `Changed:\n${lines.join('\n')}`
 }
 
 /** Node 20 has no `Map.groupBy`. */

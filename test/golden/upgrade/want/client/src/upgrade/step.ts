@@ -7,7 +7,6 @@ import { type Compiler, createSites, type Sites } from './sites.ts'
 /** A place in a file that needs a person. Positions are those of the text before the step. */
 export interface UpgradeMark {
   readonly start: number
-  readonly end: number
   readonly version: string
   /** Id of the change; absent if no single change is the reason. */
   readonly change?: string
@@ -26,6 +25,9 @@ export interface UpgradedFile {
 
 /** A program with the names of its client package. */
 export interface ClientProgram {
+  /** The versions of the whole upgrade, of which a step is a part. */
+  readonly from: string
+  readonly to: string
   readonly ts: Compiler
   readonly checker: ts.TypeChecker
   readonly package: string
@@ -47,17 +49,18 @@ export function upgradeFile(program: ClientProgram, step: UpgradeStep, file: ts.
     quote: /from "/.test(file.text) && !/from '/.test(file.text) ? '"' : "'",
     edit: (change, start, end, ...parts) =>
       void edits.push({ start, end, parts, ...(change !== undefined && { change }) }),
-    mark(node, change, why = change === undefined ? '' : (step.changes[change] ?? '')) {
-      const [start, end] = [node.getStart(file), node.getEnd()]
-      marks.set(`${start} ${why}`, {
-        start,
-        end,
-        version: step.to,
-        why,
-        ...(change !== undefined && { change }),
-      })
+    mark(node, change) {
+      const why = change === undefined ? 'names in the path have changed' : (step.changes[change] ?? '')
+      addMark(node, { version: step.to, why, ...(change !== undefined && { change }) })
     },
+    warn: (node, why) => addMark(node, { version: program.to, why }),
   }
+
+  function addMark(node: ts.Node, mark: Omit<UpgradeMark, 'start'>): void {
+    const start = node.getStart(file)
+    marks.set(`${start} ${mark.why}`, { ...mark, start })
+  }
+
   visit(file)
   return { edits, marks: [...marks.values()] }
 
@@ -74,8 +77,10 @@ interface FileContext extends ClientProgram {
   readonly quote: string
   /** @param change the change that the edit follows. */
   edit(change: string | undefined, start: number, end: number, ...parts: SourceEdit['parts']): void
-  /** @param why by default the reason of the change. */
-  mark(node: ts.Node, change: string | undefined, why?: string): void
+  /** Marks a node with the reason of a change. */
+  mark(node: ts.Node, change: string | undefined): void
+  /** Marks a node for a reason that is not one change. */
+  warn(node: ts.Node, why: string): void
 }
 
 function upgradeNode(context: FileContext, node: ts.Node): void {
@@ -245,6 +250,7 @@ const isAlone = (ts: Compiler, { parent }: ts.Node): boolean =>
 function upgradePattern(context: FileContext, pattern: ts.ObjectBindingPattern): void {
   const { ts, checker, file } = context
   const owner = checker.getNonNullableType(checker.getTypeAtLocation(pattern))
+  const moves: MovedPart[] = []
   for (const element of pattern.elements) {
     const key = element.propertyName ?? element.name
     const property =
@@ -252,22 +258,36 @@ function upgradePattern(context: FileContext, pattern: ts.ObjectBindingPattern):
         ? checker.getPropertyOfType(owner, key.text)
         : undefined
     if (!property) continue
+    const target = element.propertyName ? element.name : undefined
     for (const rule of propertyRules(context, property, owner)) {
-      const [start, end] = [key.getStart(file), key.end]
-      if (rule.kind === 'rename') {
-        const to = keyOf(context, rule.to)
-        if (element.propertyName) context.edit(rule.change, start, end, to)
-        else context.edit(rule.change, start, start, `${to}: `)
-      } else if (rule.kind === 'move' && rule.from.length === 1) {
-        const names = rule.to.map((name) => keyOf(context, name))
-        const inner = element.propertyName ? element.name.getStart(file) : start
-        const opened = names.map((name, index) => (index < names.length - 1 ? `${name}: { ` : `${name}: `))
-        context.edit(rule.change, start, inner, opened.join(''))
-        context.edit(rule.change, element.end, element.end, ' }'.repeat(names.length - 1))
-      } else if (rule.kind === 'look' || rule.kind === 'move' || rule.kind === 'fallback')
+      if (rule.kind === 'rename') renamePart(context, element, key, target, rule)
+      else if (rule.kind === 'move' && rule.from.length === 1)
+        moves.push({ ...rule, part: element, value: [element.name.getStart(file), element.end] })
+      else if (rule.kind === 'look' || rule.kind === 'move' || rule.kind === 'fallback')
         context.mark(element, rule.change)
     }
   }
+  moveParts(context, pattern.elements, moves)
+}
+
+/**
+ * Renames the property of a member or of a binding.
+ *
+ * @param value what holds its value; absent if that has the name of the property.
+ */
+function renamePart(
+  context: FileContext,
+  part: ts.Node,
+  key: ts.Node,
+  value: ts.Node | undefined,
+  { to, change }: Renaming,
+): void {
+  const { file } = context
+  const start = key.getStart(file)
+  const name = keyOf(context, to)
+  if (!value) context.edit(change, start, start, `${name}: `)
+  else if (file.text.slice(value.getStart(file), part.end) === to) context.edit(change, start, part.end, to)
+  else context.edit(change, start, key.end, name)
 }
 
 // ----- Objects -----
@@ -282,14 +302,14 @@ function upgradeObject(context: FileContext, object: ts.ObjectLiteralExpression)
       for (const { name } of object.properties)
         if (name && (ts.isIdentifier(name) || ts.isStringLiteral(name)))
           renameMember(context, rule, name, name.text)
-  const moves: MovedMember[] = []
+  const moves: MovedPart[] = []
   for (const member of object.properties) {
     if (ts.isSpreadAssignment(member)) {
       if (
         isLoose(ts, checker.getTypeAtLocation(member.expression)) &&
         isAffected(context, sites.ofType(owner))
       )
-        context.mark(member, undefined, looseReason(context))
+        context.warn(member, looseReason(context))
       continue
     }
     const name = member.name
@@ -297,10 +317,18 @@ function upgradeObject(context: FileContext, object: ts.ObjectLiteralExpression)
     const property = propertyIn(context, owner, name.text)
     if (!property) continue
     for (const rule of propertyRules(context, property, owner)) {
-      if (rule.kind === 'rename') renameMemberOf(context, member, rule)
+      if (rule.kind === 'rename')
+        renamePart(
+          context,
+          member,
+          name,
+          ts.isPropertyAssignment(member) ? member.initializer : undefined,
+          rule,
+        )
       else if (rule.kind === 'move') {
-        if (rule.from.length === 1) moves.push({ ...rule, member })
-        else context.mark(member, rule.change)
+        const value = ts.isPropertyAssignment(member) ? member.initializer : name
+        if (rule.from.length > 1 || ts.isFunctionLike(member)) context.mark(member, rule.change)
+        else moves.push({ ...rule, part: member, value: [value.getStart(context.file), member.end] })
       } else if (rule.kind === 'look') context.mark(member, rule.change)
       else if (rule.kind === 'never-null' && ts.isPropertyAssignment(member)) {
         const { initializer } = member
@@ -315,8 +343,8 @@ function upgradeObject(context: FileContext, object: ts.ObjectLiteralExpression)
       }
     }
   }
-  moveMembers(context, object, moves)
-  for (const rule of rulesOf(context, sites.ofType(owner)))
+  moveParts(context, object.properties, moves)
+  for (const rule of rulesOf(context, sites.ofObject(owner)))
     if (rule.kind === 'add') addMember(context, object, rule)
 }
 
@@ -327,79 +355,68 @@ function propertyIn({ checker }: FileContext, type: ts.Type, name: string): ts.S
   return type.types.map((each) => checker.getPropertyOfType(each, name)).find((each) => each !== undefined)
 }
 
-function renameMemberOf(
-  context: FileContext,
-  member: ts.ObjectLiteralElementLike,
-  { to, change }: Renaming,
-): void {
-  const { ts, file } = context
-  const name = member.name!
-  const key = keyOf(context, to)
-  if (ts.isShorthandPropertyAssignment(member))
-    context.edit(change, name.getStart(file), name.getStart(file), `${key}: `)
-  else context.edit(change, name.getStart(file), name.end, key)
-}
-
-interface MovedMember {
-  readonly member: ts.ObjectLiteralElementLike
+/** A member of an object, or a binding of a pattern, that moves into a nested one. */
+interface MovedPart {
+  readonly part: ts.Node
+  /** The range of its value, or of what it is bound to. */
+  readonly value: readonly [start: number, end: number]
   readonly to: readonly string[]
   readonly change?: string
 }
 
-/** Moves members of an object into nested objects: into one that is there, or all into the same new one. */
-function moveMembers(
-  context: FileContext,
-  object: ts.ObjectLiteralExpression,
-  moves: readonly MovedMember[],
-): void {
+/** Moves parts into nested objects: into one that is there, or all into the same new one. */
+function moveParts(context: FileContext, parts: readonly ts.Node[], moves: readonly MovedPart[]): void {
   const { ts, file } = context
-  const groups = new Map<string, MovedMember[]>()
+  const groups = new Map<string, MovedPart[]>()
   for (const move of moves) {
     const path = move.to.slice(0, -1).join('.')
     groups.set(path, [...(groups.get(path) ?? []), move])
   }
+  const removed = new Map<ts.Node, string | undefined>()
   for (const group of groups.values()) {
     const [first, ...others] = group
+    const { part, change } = first!
     const parents = first!.to.slice(0, -1)
-    const parts = group.flatMap(({ member, to }, index): SourceEdit['parts'] => {
-      const key = keyOf(context, to.at(-1)!)
-      const separator = index === 0 ? '' : ', '
-      return ts.isPropertyAssignment(member)
-        ? [`${separator}${key}: `, [member.initializer.getStart(file), member.end]]
-        : [`${separator}${key}: `, [member.getStart(file), member.end]]
+    const moved = group.flatMap(({ value, to }, index): SourceEdit['parts'] => {
+      const name = to.at(-1)!
+      const isShort = file.text.slice(...value) === name
+      return [`${index === 0 ? '' : ', '}${isShort ? '' : `${keyOf(context, name)}: `}`, value]
     })
-    const nested = object.properties.find(
+    const nested = parts.find(
       (each): each is ts.PropertyAssignment =>
         ts.isPropertyAssignment(each) && parents.length === 1 && each.name.getText(file) === parents[0],
     )?.initializer
-    const { change } = first!
-    for (const { member } of nested ? group : others) removeMember(context, change, object, member)
-    if (nested && ts.isObjectLiteralExpression(nested)) insertMember(context, change, nested, parts)
-    else if (!nested) {
+    if (nested && !ts.isObjectLiteralExpression(nested)) {
+      context.mark(part, change)
+      continue
+    }
+    for (const each of nested ? group : others) removed.set(each.part, each.change)
+    if (nested) insertMember(context, change, nested, moved)
+    else {
       const opened = parents.map((name) => `${keyOf(context, name)}: { `).join('')
-      context.edit(
-        change,
-        first!.member.getStart(file),
-        first!.member.end,
-        opened,
-        ...parts,
-        ' }'.repeat(parents.length),
-      )
+      context.edit(change, part.getStart(file), part.end, opened, ...moved, ' }'.repeat(parents.length))
     }
   }
+  removeParts(context, parts, removed)
 }
 
-function removeMember(
+/** @param removed the parts to remove, each with the change that the removal follows. */
+function removeParts(
   { file, edit }: FileContext,
-  change: string | undefined,
-  object: ts.ObjectLiteralExpression,
-  member: ts.ObjectLiteralElementLike,
+  parts: readonly ts.Node[],
+  removed: ReadonlyMap<ts.Node, string | undefined>,
 ): void {
-  const index = object.properties.indexOf(member)
-  const next = object.properties[index + 1]
-  const before = object.properties[index - 1]
-  if (next) edit(change, member.getStart(file), next.getStart(file))
-  else edit(change, before ? before.end : member.getFullStart(), member.end)
+  const lastKept = parts.findLastIndex((part) => !removed.has(part))
+  for (const [index, part] of parts.entries()) {
+    if (!removed.has(part)) continue
+    const next = parts[index + 1]
+    if (next && index < lastKept) edit(removed.get(part), part.getStart(file), next.getStart(file))
+    else {
+      // The last ones go together, with the comma before them.
+      const start = lastKept < 0 ? part.getStart(file) : parts[lastKept]!.end
+      return edit(removed.get(part), start, parts.at(-1)!.end)
+    }
+  }
 }
 
 /** Adds a member after the last one, on a line of its own if that has one. */
@@ -507,7 +524,7 @@ function upgradeCall(context: FileContext, call: ts.CallExpression): void {
   const name = call.expression.getText(context.file)
   if (argument && /^Object\.(keys|values|entries)$/.test(name)) markComputed(context, argument, call)
   if (argument && name === 'JSON.stringify' && isDeeplyAffected(context, checker.getTypeAtLocation(argument)))
-    context.mark(call, undefined, looseReason(context))
+    context.warn(call, looseReason(context))
 }
 
 const readsResponse = (ts: Compiler, { parent }: ts.Node): boolean =>
@@ -556,11 +573,29 @@ function upgradeText(context: FileContext, node: ts.StringLiteral | ts.NoSubstit
     return context.edit(undefined, node.getStart(file) + 1, node.end - 1, step.to)
   for (const { from, change } of step.headers)
     if (text.toLowerCase() === from.toLowerCase()) context.mark(node, change)
+  if (ts.isLiteralTypeNode(node.parent)) renamePicked(context, node)
   for (const rule of rulesOf(context, sitesOfText(context, node))) {
     if (rule.kind !== 'members') continue
     renameMember(context, rule, node, text)
     const isCompared = ts.isBinaryExpression(node.parent) || ts.isCaseClause(node.parent)
     if (isCompared && Object.hasOwn(rule.split, text)) context.mark(node, rule.change)
+  }
+}
+
+/** Renames a property in `Pick<Book, 'color'>` and the like. */
+function renamePicked(context: FileContext, node: ts.StringLiteralLike): void {
+  const { ts, checker, file } = context
+  const argument = ts.isUnionTypeNode(node.parent.parent) ? node.parent.parent : node.parent
+  const { parent } = argument
+  if (!ts.isTypeReferenceNode(parent)) return
+  for (const other of parent.typeArguments ?? []) {
+    if (other === argument) continue
+    const owner = checker.getTypeFromTypeNode(other)
+    const property = checker.getPropertyOfType(owner, node.text)
+    for (const rule of property ? propertyRules(context, property, owner) : [])
+      if (rule.kind === 'rename')
+        context.edit(rule.change, node.getStart(file), node.end, literalOf(context, rule.to))
+      else if (rule.kind === 'move' || rule.kind === 'look') context.mark(node, rule.change)
   }
 }
 
@@ -609,8 +644,7 @@ function sitesOfText(context: FileContext, node: ts.StringLiteralLike): readonly
     if (!ts.isTypeReferenceNode(parent.parent) && !ts.isUnionTypeNode(parent.parent)) return []
     const reference = ts.isUnionTypeNode(parent.parent) ? parent.parent.parent : parent.parent
     if (!ts.isTypeReferenceNode(reference)) return []
-    const others = (reference.typeArguments ?? []).map((each) => checker.getTypeFromTypeNode(each))
-    return others.flatMap((each) => sites.ofType(each))
+    return (reference.typeArguments ?? []).flatMap((each) => sites.ofType(checker.getTypeFromTypeNode(each)))
   }
   if (ts.isBinaryExpression(parent)) {
     const operator = ts.tokenToString(parent.operatorToken.kind) ?? ''
@@ -656,9 +690,14 @@ function sitesOfExpression(context: FileContext, expression: ts.Expression): rea
   // A condition before this place may have left fewer members of the type, but not of its declaration.
   const declared = declaration ? sites.ofType(checker.getTypeOfSymbolAtLocation(symbol, declaration)) : []
   const from = declaration && ts.isVariableDeclaration(declaration) ? declaration.initializer : undefined
+  const written =
+    declaration && (ts.isVariableDeclaration(declaration) || ts.isParameter(declaration))
+      ? sites.ofNode(declaration.type)
+      : []
   return [
     ...byType,
     ...declared,
+    ...written,
     ...sites.ofValues(symbol),
     ...(declaration && ts.isBindingElement(declaration) ? sitesOfElement(context, declaration) : []),
     ...(from && from !== expression ? sitesOfExpression(context, from) : []),
@@ -682,8 +721,8 @@ const isLoose = (ts: Compiler, { flags }: ts.Type): boolean =>
 const isNullable = (ts: Compiler, type: ts.Type): boolean =>
   type.isUnion() && type.types.some(({ flags }) => flags & ts.TypeFlags.Null)
 
-const looseReason = ({ step }: FileContext): string =>
-  `no type follows this value, so what was written in the form of ${step.from} is not changed here`
+const looseReason = ({ from }: FileContext): string =>
+  `no type follows this value: what is in the form of ${from} stays in it`
 
 /** Marks code that finds properties by names that are not in the source. */
 function markComputed(context: FileContext, value: ts.Expression, at: ts.Node): void {
@@ -691,7 +730,7 @@ function markComputed(context: FileContext, value: ts.Expression, at: ts.Node): 
   const type = checker.getNonNullableType(checker.getTypeAtLocation(value))
   const roots = sites.ofType(type)
   const isRenamed = rulesBelow(context, roots).some(({ kind }) => kind !== 'members')
-  if (isRenamed) context.mark(at, undefined, 'names of properties are computed here, and some have changed')
+  if (isRenamed) context.warn(at, 'names of properties are computed here, and some have changed')
 }
 
 const rulesBelow = ({ step }: FileContext, roots: readonly string[]): readonly SiteRule[] =>
@@ -704,7 +743,7 @@ function upgradeAssertion(context: FileContext, node: ts.AssertionExpression): v
   const [from, to] = [checker.getTypeAtLocation(node.expression), checker.getTypeFromTypeNode(node.type)]
   const isLost = isLoose(ts, to) && isDeeplyAffected(context, from)
   const isClaimed = isLoose(ts, from) && isDeeplyAffected(context, to)
-  if (isLost || isClaimed) context.mark(node, undefined, looseReason(context))
+  if (isLost || isClaimed) context.warn(node, looseReason(context))
 }
 
 function upgradeVariable(context: FileContext, { type, initializer }: ts.VariableDeclaration): void {
@@ -712,7 +751,7 @@ function upgradeVariable(context: FileContext, { type, initializer }: ts.Variabl
   if (!type || !initializer) return
   const [from, to] = [checker.getTypeAtLocation(initializer), checker.getTypeFromTypeNode(type)]
   if (isLoose(ts, to) ? isDeeplyAffected(context, from) : isLoose(ts, from) && isDeeplyAffected(context, to))
-    context.mark(initializer, undefined, looseReason(context))
+    context.warn(initializer, looseReason(context))
 }
 
 const DEPTH = 6

@@ -20,6 +20,8 @@ export interface UpgradePlace {
 }
 
 export interface UpgradeResult {
+  /** Number of errors that the compiler reported before. Types that do not compile cannot be followed. */
+  readonly errorsBefore: number
   readonly files: readonly { readonly path: string; readonly before: string; readonly after: string }[]
   /** Marked places that the compiler accepts: their meaning has changed, or may have. */
   readonly silent: readonly UpgradePlace[]
@@ -59,19 +61,29 @@ export function upgradeProject(
   steps: readonly UpgradeStep[],
 ): UpgradeResult {
   const histories = new Map<string, FileHistory>()
-  const known = new Set(reportsOf(project, ts, manifest.package).map(keyOfReport))
+  const earlier = reportsOf(project, ts, manifest.package)
+  const known = new Set(earlier.map(keyOfReport))
   for (const [index, step] of steps.entries())
-    upgradeStep(project, ts, manifest.package, step, index, histories)
+    upgradeStep(
+      { project, ts, name: manifest.package, from: steps[0]!.from, to: steps.at(-1)!.to },
+      step,
+      index,
+      histories,
+    )
   const touched = [...histories.values()]
   const reports = touched.length > 0 ? reportsOf(project, ts, manifest.package) : []
   const fresh = reports.filter((each) => !known.has(keyOfReport(each)))
-  const places = touched.flatMap((history) => placesOf(project, ts, history, steps, fresh))
+  const places = touched
+    .flatMap((history) => placesOf(project, ts, history, steps, fresh))
+    // What the changes say comes before what may be, in the order of versions.
+    .sort((a, b) => Number(orderOf(a.place) > orderOf(b.place)) - Number(orderOf(a.place) < orderOf(b.place)))
   const told = new Set(places.flatMap((place) => place.reports))
   const changed = touched.flatMap((history) =>
     history.changes.map((each) => placeAt(history, steps, each.step, each.position, { ...each, why: '' })),
   )
   const concerned = new Set([...places.map(({ place }) => place), ...changed].map((each) => each.change))
   return {
+    errorsBefore: earlier.length,
     files: touched.map(({ path, before, edited }) => ({ path, before, after: edited.at(-1)!.text })),
     silent: places.filter(({ reports }) => reports.length === 0).map(({ place }) => place),
     marked: places.filter(({ reports }) => reports.length > 0).map(({ place }) => place),
@@ -86,6 +98,9 @@ export function upgradeProject(
     ),
   }
 }
+
+const orderOf = ({ version, change }: UpgradePlace): string =>
+  change === undefined ? '~' : `${version} ${change}`
 
 /** Returns the files of the program itself. */
 const ownFiles = (project: Project, root: string | undefined): readonly ts.SourceFile[] =>
@@ -112,10 +127,17 @@ function rootOf(project: Project, ts: Compiler, name: string): string | undefine
   return undefined
 }
 
+interface ProjectUpgrade {
+  readonly project: Project
+  readonly ts: Compiler
+  /** Name of the package. */
+  readonly name: string
+  readonly from: string
+  readonly to: string
+}
+
 function upgradeStep(
-  project: Project,
-  ts: Compiler,
-  name: string,
+  { project, ts, name, from, to }: ProjectUpgrade,
   step: UpgradeStep,
   index: number,
   histories: Map<string, FileHistory>,
@@ -130,9 +152,13 @@ function upgradeStep(
   if (!types) return
   const upgraded = ownFiles(project, root).map((file) => ({
     file,
-    ...upgradeFile({ ts, checker, package: name, types }, step, file),
+    ...upgradeFile({ ts, checker, package: name, types, from, to }, step, file),
   }))
-  for (const { file, edits, marks } of upgraded) {
+  for (const { file, edits, marks: found } of upgraded) {
+    // A mark that an earlier upgrade or step wrote stays the only one.
+    const commented = found.map((mark) => ({ mark, comment: commentOf(ts, file, mark) }))
+    const marks = commented.flatMap(({ mark, comment }) => (comment ? [mark] : []))
+    const comments = commented.flatMap(({ comment }) => comment ?? [])
     if (edits.length + marks.length === 0) continue
     const history = histories.get(file.fileName) ?? {
       path: file.fileName,
@@ -142,7 +168,6 @@ function upgradeStep(
       changes: [],
     }
     histories.set(file.fileName, history)
-    const comments = marks.flatMap((mark) => commentOf(ts, file, mark))
     history.edited.push({ ...applyEdits(file.text, [...edits, ...comments]), step: index })
     history.marks.push(...marks.map((mark) => ({ ...mark, step: index })))
     history.changes.push(
@@ -156,13 +181,22 @@ function upgradeStep(
   }
 }
 
-/** Returns the edit that writes a mark above the statement or member that holds it. */
+/** Returns the edit that writes a mark above the statement or member that holds it; undefined if it is there. */
 function commentOf(ts: Compiler, file: ts.SourceFile, { start, version, why }: UpgradeMark) {
-  const at = lineStart(file, anchorOf(ts, file, start).getStart(file))
+  const at = lineStart(file, anchorOf(ts, file, start).getStart(file, true))
   const indentation = /^[ \t]*/.exec(file.text.slice(at))![0]
   const newline = file.text.includes('\r\n') ? '\r\n' : '\n'
   const comment = `${indentation}// upgrade ${version}: ${why.replaceAll(/\s+/g, ' ')}${newline}`
-  return file.text.slice(0, at).endsWith(comment) ? [] : [{ start: at, end: at, parts: [comment] }]
+  return commentsAbove(file.text, at).includes(comment.trim())
+    ? undefined
+    : { start: at, end: at, parts: [comment] }
+}
+
+/** Returns the lines of comments directly above a line. */
+function commentsAbove(text: string, at: number): readonly string[] {
+  const lines = text.slice(0, at).split('\n').slice(0, -1)
+  const last = lines.findLastIndex((line) => !line.trimStart().startsWith('//'))
+  return lines.slice(last + 1).map((line) => line.trim())
 }
 
 const lineStart = (file: ts.SourceFile, position: number): number =>
@@ -239,7 +273,7 @@ function placeAt(
   steps: readonly UpgradeStep[],
   step: number,
   position: number,
-  { change, why }: { readonly change?: string; readonly why: string },
+  { change, why, version = steps[step]!.to }: Pick<UpgradePlace, 'why'> & Partial<UpgradePlace>,
 ): UpgradePlace {
   const text = history.edited.at(-1)!.text
   const after = lineOf(text, finalPosition(history, step, position))
@@ -248,7 +282,7 @@ function placeAt(
     before: lineOf(history.before, firstPosition(history, step, position)),
     after,
     text: (text.split('\n')[after - 1] ?? '').trim(),
-    version: steps[step]!.to,
+    version,
     ...(change !== undefined && { change }),
     why,
   }
