@@ -2,7 +2,7 @@
 import type { ts } from 'ts-morph'
 import type { SourceEdit } from './edits.ts'
 import type { OperationRule, SiteRule, UpgradeStep } from './rules.ts'
-import { type Compiler, createSites, type Sites } from './sites.ts'
+import { createSites, type Sites, type TypeScriptCompiler } from './sites.ts'
 
 /** A place in a file that needs a person. Positions are those of the text before the step. */
 export interface UpgradeMark {
@@ -28,7 +28,7 @@ export interface ClientProgram {
   /** The versions of the whole upgrade, of which a step is a part. */
   readonly from: string
   readonly to: string
-  readonly ts: Compiler
+  readonly ts: TypeScriptCompiler
   readonly checker: ts.TypeChecker
   readonly package: string
   /** The file of the package that declares the types of the older version. */
@@ -209,7 +209,7 @@ function moveAccess(
 const ASSIGNMENTS = /^(?:[^=!<>]|\*\*|<<|>>|>>>|&&|\|\||\?\?)?=$/
 
 /** Returns whether an expression is assigned to, or deleted. */
-function isWritten(ts: Compiler, node: ts.Node): boolean {
+function isWritten(ts: TypeScriptCompiler, node: ts.Node): boolean {
   const { parent } = node
   if (ts.isDeleteExpression(parent) || ts.isPostfixUnaryExpression(parent)) return true
   return (
@@ -220,7 +220,7 @@ function isWritten(ts: Compiler, node: ts.Node): boolean {
 }
 
 /** Returns whether an expression is read by code that does not itself decide what a missing value means. */
-function isRead(ts: Compiler, node: ts.Node): boolean {
+function isRead(ts: TypeScriptCompiler, node: ts.Node): boolean {
   const { parent } = node
   if (isWritten(ts, node)) return false
   if (
@@ -238,7 +238,7 @@ function isRead(ts: Compiler, node: ts.Node): boolean {
 }
 
 /** Returns whether an operator can follow an expression without parentheses. */
-const isAlone = (ts: Compiler, { parent }: ts.Node): boolean =>
+const isAlone = (ts: TypeScriptCompiler, { parent }: ts.Node): boolean =>
   ts.isVariableDeclaration(parent) ||
   ts.isPropertyAssignment(parent) ||
   ts.isReturnStatement(parent) ||
@@ -527,7 +527,7 @@ function upgradeCall(context: FileContext, call: ts.CallExpression): void {
     context.warn(call, looseReason(context))
 }
 
-const readsResponse = (ts: Compiler, { parent }: ts.Node): boolean =>
+const readsResponse = (ts: TypeScriptCompiler, { parent }: ts.Node): boolean =>
   ts.isPropertyAccessExpression(parent) && parent.name.text === 'withResponse'
 
 function addParameter(
@@ -715,10 +715,10 @@ function sitesOfElement(context: FileContext, element: ts.BindingElement): reado
 
 // ----- What types do not show -----
 
-const isLoose = (ts: Compiler, { flags }: ts.Type): boolean =>
+const isLoose = (ts: TypeScriptCompiler, { flags }: ts.Type): boolean =>
   (flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown)) !== 0
 
-const isNullable = (ts: Compiler, type: ts.Type): boolean =>
+const isNullable = (ts: TypeScriptCompiler, type: ts.Type): boolean =>
   type.isUnion() && type.types.some(({ flags }) => flags & ts.TypeFlags.Null)
 
 const looseReason = ({ from }: FileContext): string =>

@@ -1,6 +1,6 @@
 /** Applications that the command of an installed client package upgrades: they compile, and pass their own tests, before and after. */
 import { execFileSync } from 'node:child_process'
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { mock } from '../../generators/cli/mock.ts'
@@ -35,8 +35,16 @@ function install({ client, source, from, to, env = {} }: Application) {
   const command = join(folder, 'node_modules', name, Object.values<string>(bin)[0]!)
   const run = (words: readonly string[], more = {}) =>
     startProgram(process.execPath, words, { ...env, ...more }, { cwd: folder }).ended
+  const checks = readdirSync(source).find((file) => file.endsWith('.checks.ts'))!
   return {
     read: (file: string) => readFileSync(join(folder, file), 'utf8'),
+    upgradeWithoutMorph: async () => {
+      const morph = join(folder, 'node_modules/ts-morph')
+      unlinkSync(morph)
+      const ended = await run([command, 'upgrade', from, to])
+      symlinkSync(resolve('node_modules/ts-morph'), morph)
+      return ended
+    },
     /** Upgrades the application. @returns what is left to do. */
     upgrade: async () => {
       const { code, stdout, stderr } = await run([command, 'upgrade', from, to, '--json'])
@@ -54,7 +62,7 @@ function install({ client, source, from, to, env = {} }: Application) {
     },
     /** Runs the application's own tests. @returns what they print unless they pass. */
     test: async (version: string) => {
-      const { code, stdout, stderr } = await run(['--test', '--test-reporter=tap'], {
+      const { code, stdout, stderr } = await run(['--test', '--test-reporter=tap', checks], {
         EXPECTED_VERSION: version,
       })
       return code === 0 ? 'passed' : stdout + stderr
@@ -80,6 +88,10 @@ test('labels of a library: names, places and constants of two steps', async () =
     env: { BASE_URL: await base.promise },
   })
   expect(await app.test('2030-01-01')).toBe('passed')
+  expect(await app.upgradeWithoutMorph()).toMatchObject({
+    code: 2,
+    stderr: 'ts-morph is not installed: run `npm install --save-dev ts-morph`\n',
+  })
   expect(await app.upgrade()).toEqual({
     ...COMPILES,
     exit: 1,

@@ -2,7 +2,7 @@
 import type { ts } from 'ts-morph'
 
 /** The compiler's functions. ts-morph brings its own compiler, so that the one of the project does not matter. */
-export type Compiler = typeof ts
+export type TypeScriptCompiler = typeof ts
 
 export interface Sites {
   /** Sites of a property, by where its type declares it. */
@@ -24,7 +24,7 @@ const OWNERS: ReadonlySet<string> = new Set(['components', 'operations', 'webhoo
 /**
  * @param types the file of the client package that declares the types of one version.
  */
-export function createSites(ts: Compiler, checker: ts.TypeChecker, types: ts.SourceFile): Sites {
+export function createSites(ts: TypeScriptCompiler, checker: ts.TypeChecker, types: ts.SourceFile): Sites {
   const rootsOfAlias = indexAliases(ts, types)
 
   /** Returns the names on the way to a node from the alias or interface that declares it. */
@@ -116,7 +116,7 @@ export function createSites(ts: Compiler, checker: ts.TypeChecker, types: ts.Sou
   return { ofProperty, ofValues, ofType, ofObject, ofNode, ofKeys }
 }
 
-const nameOf = (ts: Compiler, name: ts.PropertyName): string =>
+const nameOf = (ts: TypeScriptCompiler, name: ts.PropertyName): string =>
   ts.isIdentifier(name) || ts.isStringLiteral(name) || ts.isNumericLiteral(name) ? name.text : name.getText()
 
 /**
@@ -133,7 +133,7 @@ function operationSite(
 }
 
 /** Returns the sites that each type alias stands for: its component, or the operations that refer to it. */
-function indexAliases(ts: Compiler, types: ts.SourceFile): ReadonlyMap<string, readonly string[]> {
+function indexAliases(ts: TypeScriptCompiler, types: ts.SourceFile): ReadonlyMap<string, readonly string[]> {
   const roots = new Map<string, string[]>()
   const add = (alias: string, root: string) => roots.set(alias, [...(roots.get(alias) ?? []), root])
   const eventOf = new Map<string, string>()

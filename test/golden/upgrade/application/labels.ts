@@ -1,5 +1,12 @@
 /** Prints labels for the books of a library. */
-import { type Book, type BookCreate, type Client, createClient, type Known, type Shelf } from '@acme/books/2030-01-01'
+import {
+  type Book,
+  type BookCreate,
+  type Client,
+  createClient,
+  type Known,
+  type Shelf,
+} from '@acme/books/2030-01-01'
 
 const ROOMS: Record<Known<Shelf>, string> = {
   frontRoom: 'Front',
@@ -11,7 +18,10 @@ const SHELVES: readonly Known<Shelf>[] = ['frontRoom', 'backRoom']
 export const open = (baseUrl: string): Client => createClient({ baseUrl })
 
 /** Adds a book that a reader gave to the library. */
-export async function addGift(client: Client, gift: { title: string; author: string; born: number }): Promise<Book> {
+export async function addGift(
+  client: Client,
+  gift: { title: string; author: string; born: number },
+): Promise<Book> {
   const body: BookCreate = {
     title: gift.title,
     color: 'grey',

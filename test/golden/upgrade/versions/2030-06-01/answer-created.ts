@@ -10,7 +10,5 @@ const v = between<
 export default v.change({
   id: 'answer-created',
   why: 'Adding a book is answered with 201 instead of 200.',
-  lenses: [
-    v.status('200', '201', 'createBook'),
-  ],
+  lenses: [v.status('200', '201', 'createBook')],
 })

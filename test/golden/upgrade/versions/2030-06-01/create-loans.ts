@@ -10,8 +10,5 @@ const v = between<
 export default v.change({
   id: 'create-loans',
   why: '`lendBook` is `createLoan`, with the path `/books/{id}/loans`.',
-  lenses: [
-    v.served('lendBook', 'createLoan'),
-    v.renamedParameter('path', 'book_id', 'id', 'createLoan'),
-  ],
+  lenses: [v.served('lendBook', 'createLoan'), v.renamedParameter('path', 'book_id', 'id', 'createLoan')],
 })

@@ -10,7 +10,5 @@ const v = between<
 export default v.change({
   id: 'drop-isbn',
   why: '`isbn` is removed. Earlier versions show an empty text.',
-  lenses: [
-    v.drop(['Book'], 'isbn', { loss: 'drop', down: () => '' }),
-  ],
+  lenses: [v.drop(['Book'], 'isbn', { loss: 'drop', down: () => '' })],
 })

@@ -10,7 +10,5 @@ const v = between<
 export default v.change({
   id: 'list-lost-books',
   why: '`include_lost` has an effect. Earlier versions ignore it.',
-  lenses: [
-    v.ignoredParameter('query', 'include_lost', 'listBooks'),
-  ],
+  lenses: [v.ignoredParameter('query', 'include_lost', 'listBooks')],
 })

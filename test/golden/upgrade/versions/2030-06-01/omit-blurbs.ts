@@ -10,7 +10,5 @@ const v = between<
 export default v.change({
   id: 'omit-blurbs',
   why: '`blurb` is null if there is none. Earlier versions show an empty text.',
-  lenses: [
-    v.nullable(['Book'], 'blurb', ''),
-  ],
+  lenses: [v.nullable(['Book'], 'blurb', '')],
 })

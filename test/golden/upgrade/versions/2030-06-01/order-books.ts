@@ -10,7 +10,5 @@ const v = between<
 export default v.change({
   id: 'order-books',
   why: 'Lists are ordered by title unless `order` says otherwise. Earlier versions order them by date.',
-  lenses: [
-    v.defaultParameter('query', 'order', 'newest', 'listBooks'),
-  ],
+  lenses: [v.defaultParameter('query', 'order', 'newest', 'listBooks')],
 })

@@ -11,6 +11,10 @@ export default v.change({
   id: 'rate-to-100',
   why: '`rating` is from 0 to 100 instead of 0 to 5.',
   lenses: [
-    v.convert(['Book'], 'rating', { up: (stars) => stars * 20, down: (points) => Math.round(points / 20), loss: 'merge' }),
+    v.convert(['Book'], 'rating', {
+      up: (stars) => stars * 20,
+      down: (points) => Math.round(points / 20),
+      loss: 'merge',
+    }),
   ],
 })

@@ -10,7 +10,5 @@ const v = between<
 export default v.change({
   id: 'rename-signature',
   why: 'The signature is in `Book-Signature`.',
-  lenses: [
-    v.renamedHeader('X-Signature', 'Book-Signature'),
-  ],
+  lenses: [v.renamedHeader('X-Signature', 'Book-Signature')],
 })

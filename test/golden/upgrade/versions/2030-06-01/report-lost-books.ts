@@ -10,7 +10,5 @@ const v = between<
 export default v.change({
   id: 'report-lost-books',
   why: 'A lost book has the state `lost`. Earlier versions show `lent`.',
-  lenses: [
-    v.values('State', { merge: { lost: 'lent' }, loss: 'merge' }),
-  ],
+  lenses: [v.values('State', { merge: { lost: 'lent' }, loss: 'merge' })],
 })

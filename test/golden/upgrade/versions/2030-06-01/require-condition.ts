@@ -10,7 +10,5 @@ const v = between<
 export default v.change({
   id: 'require-condition',
   why: '`condition` is required. Earlier versions mean `used`.',
-  lenses: [
-    v.default(['BookCreate'], 'condition', 'used'),
-  ],
+  lenses: [v.default(['BookCreate'], 'condition', 'used')],
 })

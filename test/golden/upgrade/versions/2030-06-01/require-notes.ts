@@ -10,7 +10,5 @@ const v = between<
 export default v.change({
   id: 'require-notes',
   why: '`note` is not null. Earlier versions mean an empty text by null.',
-  lenses: [
-    v.nonNull(['BookCreate'], 'note', ''),
-  ],
+  lenses: [v.nonNull(['BookCreate'], 'note', '')],
 })

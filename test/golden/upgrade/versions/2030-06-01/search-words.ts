@@ -10,7 +10,5 @@ const v = between<
 export default v.change({
   id: 'search-words',
   why: 'The searched `text` is in `words`.',
-  lenses: [
-    v.rename([v.body('searchBooks')], 'text', 'words'),
-  ],
+  lenses: [v.rename([v.body('searchBooks')], 'text', 'words')],
 })

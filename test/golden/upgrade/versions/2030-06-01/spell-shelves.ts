@@ -10,7 +10,5 @@ const v = between<
 export default v.change({
   id: 'spell-shelves',
   why: 'Shelves are in snake_case.',
-  lenses: [
-    v.values('Shelf', { rename: { frontRoom: 'front_room', backRoom: 'back_room' } }),
-  ],
+  lenses: [v.values('Shelf', { rename: { frontRoom: 'front_room', backRoom: 'back_room' } })],
 })

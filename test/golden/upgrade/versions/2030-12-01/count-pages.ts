@@ -10,7 +10,5 @@ const v = between<
 export default v.change({
   id: 'count-pages',
   why: '`pages` is beside `size`, not in it.',
-  lenses: [
-    v.moved(['Book'], ['size', 'pages'], ['pages']),
-  ],
+  lenses: [v.moved(['Book'], ['size', 'pages'], ['pages'])],
 })

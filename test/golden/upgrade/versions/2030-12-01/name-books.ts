@@ -10,7 +10,5 @@ const v = between<
 export default v.change({
   id: 'name-books',
   why: '`title` is `name`.',
-  lenses: [
-    v.rename(['BookBase', 'BookCreate'], 'title', 'name'),
-  ],
+  lenses: [v.rename(['BookBase', 'BookCreate'], 'title', 'name')],
 })

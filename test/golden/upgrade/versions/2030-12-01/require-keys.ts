@@ -10,7 +10,5 @@ const v = between<
 export default v.change({
   id: 'require-keys',
   why: 'Adding a book requires a key.',
-  lenses: [
-    v.accept('security-tightened', 'createBook security'),
-  ],
+  lenses: [v.accept('security-tightened', 'createBook security')],
 })

@@ -83,7 +83,7 @@ const CONTEXT = 3
 
 /** Returns the difference of two texts in the unified format. */
 export function printDiff(path: string, before: string, after: string): string {
-  const lines = compareLines(before.split('\n'), after.split('\n'))
+  const lines = compareLines(linesOf(before), linesOf(after))
   const shown = lines.map((_, index) =>
     lines.slice(Math.max(0, index - CONTEXT), index + CONTEXT + 1).some(({ sign }) => sign !== ' '),
   )
@@ -105,6 +105,8 @@ export function printDiff(path: string, before: string, after: string): string {
   }
   return [`--- a/${path}`, `+++ b/${path}`, ...hunks].join('\n')
 }
+
+const linesOf = (text: string): readonly string[] => text.replace(/\n$/, '').split('\n')
 
 interface DiffLine {
   readonly sign: ' ' | '-' | '+'

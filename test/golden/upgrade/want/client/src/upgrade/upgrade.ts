@@ -2,7 +2,7 @@
 import type { Project, ts } from 'ts-morph'
 import { applyEdits, type EditedText, positionAfter, positionBefore } from './edits.ts'
 import type { UpgradeManifest, UpgradeStep } from './rules.ts'
-import type { Compiler } from './sites.ts'
+import type { TypeScriptCompiler } from './sites.ts'
 import { type UpgradeMark, upgradeFile } from './step.ts'
 
 /** A line that an upgrade changed, or that a person must look at. */
@@ -56,7 +56,7 @@ export function stepsBetween(
 /** Upgrades the files of a project in memory. The caller writes them. */
 export function upgradeProject(
   project: Project,
-  ts: Compiler,
+  ts: TypeScriptCompiler,
   manifest: UpgradeManifest,
   steps: readonly UpgradeStep[],
 ): UpgradeResult {
@@ -111,7 +111,7 @@ const ownFiles = (project: Project, root: string | undefined): readonly ts.Sourc
     .filter(({ fileName }) => root === undefined || !fileName.startsWith(`${root}/`))
 
 /** Returns the folder with the versions of the client package; undefined if no file imports it. */
-function rootOf(project: Project, ts: Compiler, name: string): string | undefined {
+function rootOf(project: Project, ts: TypeScriptCompiler, name: string): string | undefined {
   const checker = project.getTypeChecker().compilerObject
   for (const file of ownFiles(project, undefined))
     for (const statement of file.statements) {
@@ -129,7 +129,7 @@ function rootOf(project: Project, ts: Compiler, name: string): string | undefine
 
 interface ProjectUpgrade {
   readonly project: Project
-  readonly ts: Compiler
+  readonly ts: TypeScriptCompiler
   /** Name of the package. */
   readonly name: string
   readonly from: string
@@ -182,7 +182,7 @@ function upgradeStep(
 }
 
 /** Returns the edit that writes a mark above the statement or member that holds it; undefined if it is there. */
-function commentOf(ts: Compiler, file: ts.SourceFile, { start, version, why }: UpgradeMark) {
+function commentOf(ts: TypeScriptCompiler, file: ts.SourceFile, { start, version, why }: UpgradeMark) {
   const at = lineStart(file, anchorOf(ts, file, start).getStart(file, true))
   const indentation = /^[ \t]*/.exec(file.text.slice(at))![0]
   const newline = file.text.includes('\r\n') ? '\r\n' : '\n'
@@ -203,7 +203,7 @@ const lineStart = (file: ts.SourceFile, position: number): number =>
   file.text.lastIndexOf('\n', position - 1) + 1
 
 /** Returns the innermost statement or member at a position that begins a line. */
-function anchorOf(ts: Compiler, file: ts.SourceFile, position: number): ts.Node {
+function anchorOf(ts: TypeScriptCompiler, file: ts.SourceFile, position: number): ts.Node {
   let anchor: ts.Node = file.statements[0] ?? file
   const visit = (node: ts.Node): void => {
     if (position < node.getStart(file) || position >= node.end) return
@@ -223,7 +223,7 @@ function anchorOf(ts: Compiler, file: ts.SourceFile, position: number): ts.Node 
 
 type Report = ts.Diagnostic & { readonly file: ts.SourceFile }
 
-function reportsOf(project: Project, ts: Compiler, name: string): readonly Report[] {
+function reportsOf(project: Project, ts: TypeScriptCompiler, name: string): readonly Report[] {
   const program = project.getProgram().compilerObject
   return ownFiles(project, rootOf(project, ts, name))
     .flatMap((file) => [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)])
@@ -244,7 +244,7 @@ const keyOfReport = (report: Report): string => `${report.file.fileName} ${repor
 /** Returns the marks of a file, with what the compiler reports in the same statement. */
 function placesOf(
   project: Project,
-  ts: Compiler,
+  ts: TypeScriptCompiler,
   history: FileHistory,
   steps: readonly UpgradeStep[],
   reports: readonly Report[],
