@@ -12,14 +12,7 @@ export async function run(query: { color: string }): Promise<void> {
   // upgrade 2030-06-01: `blurb` is null if there is none. Earlier versions show an empty text.
   // upgrade 2030-12-01: Adding a book requires a key.
   const { blurb, id } = await client.createBook({
-    body: {
-      name: 'Sea',
-      colour: 'green',
-      author: { name: 'Ada', born: 1815 },
-      shelf: 'front_room',
-      note: '',
-      condition: 'used',
-    },
+    body: { name: 'Sea', colour: 'green', author: { name: 'Ada', born: 1815 }, shelf: 'front_room', note: '', condition: 'used' },
   })
   const book = await client.getBook({ path: { id } })
   console.log(blurb, (book.blurb ?? '').length, book.blurb ?? '', `${book.blurb ?? ''}!`)

@@ -9,14 +9,7 @@ export async function run(query: { color: string }): Promise<void> {
   await client.listBooks({ timeoutMs: 5 })
   await client.listBooks({ query })
   const { blurb, id } = await client.createBook({
-    body: {
-      title: 'Sea',
-      color: 'green',
-      author_name: 'Ada',
-      author_born: 1815,
-      shelf: 'frontRoom',
-      note: null,
-    },
+    body: { title: 'Sea', color: 'green', author_name: 'Ada', author_born: 1815, shelf: 'frontRoom', note: null },
   })
   const book = await client.getBook({ path: { book_id: id } })
   console.log(blurb, book.blurb.length, book.blurb, `${book.blurb}!`)

@@ -1,5 +1,5 @@
 /** What needs a decision: the same type with another meaning, and what no type follows. */
-import { type Book, type BookCreate, createClient } from '@acme/books/2030-12-01'
+import { createClient, type Book, type BookCreate } from '@acme/books/2030-12-01'
 
 const client = createClient({ baseUrl: 'http://localhost' })
 

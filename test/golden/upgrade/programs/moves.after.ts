@@ -1,14 +1,11 @@
 /** What has a new place: properties that move into an object, and out of one. */
-import { type BookCreate, createClient } from '@acme/books/2030-12-01'
+import { createClient, type BookCreate } from '@acme/books/2030-12-01'
 
 const client = createClient({ baseUrl: 'http://localhost' })
 
 export async function describe(id: string): Promise<string> {
   const book = await client.getBook({ path: { id } })
-  const {
-    author: { name: author_name, born },
-    name: title,
-  } = book
+  const { author: { name: author_name, born }, name: title } = book
   const { size } = book
   // upgrade 2030-12-01: `pages` is beside `size`, not in it.
   return `${title} ${author_name} ${born} ${book.author.name} ${book?.author.born} ${book.pages} ${size.pages}`
@@ -22,10 +19,4 @@ export const create = (author_name: string): BookCreate => ({
   condition: 'used',
 })
 
-export const one = (): BookCreate => ({
-  author: { name: 'Ada', born: 1815 },
-  name: 'One',
-  colour: 'red',
-  shelf: 'front_room',
-  condition: 'used',
-})
+export const one = (): BookCreate => ({ author: { name: 'Ada', born: 1815 }, name: 'One', colour: 'red', shelf: 'front_room', condition: 'used' })

@@ -1,5 +1,5 @@
 /** What has a new place: properties that move into an object, and out of one. */
-import { type BookCreate, createClient } from '@acme/books/2030-01-01'
+import { createClient, type BookCreate } from '@acme/books/2030-01-01'
 
 const client = createClient({ baseUrl: 'http://localhost' })
 
@@ -18,10 +18,4 @@ export const create = (author_name: string): BookCreate => ({
   shelf: 'backRoom',
 })
 
-export const one = (): BookCreate => ({
-  author_name: 'Ada',
-  author_born: 1815,
-  title: 'One',
-  color: 'red',
-  shelf: 'frontRoom',
-})
+export const one = (): BookCreate => ({ author_name: 'Ada', author_born: 1815, title: 'One', color: 'red', shelf: 'frontRoom' })

@@ -1,13 +1,12 @@
 /** What has a new name: properties, parameters, operations and members of enumerations. */
-
-import type { Book, BookCreate, operations, Shelf } from '@acme/books/2030-12-01'
 import { connect, createClient, type Known, type Schemas } from '@acme/books/2030-12-01'
 import { type CreateLoanInput, createLoan } from '@acme/books/2030-12-01/functions'
+import type { Book, BookCreate, operations, Shelf } from '@acme/books/2030-12-01'
 
 const client = createClient({ baseUrl: 'http://localhost' })
 
 const FLOORS: Record<Known<Shelf>, number> = { front_room: 0, back_room: 1 }
-const LABELS: { readonly [Each in Known<Shelf>]: string } = { front_room: 'front', back_room: 'back' }
+const LABELS: { readonly [Each in Known<Shelf>]: string } = { front_room: 'front', 'back_room': 'back' }
 
 export async function run(color: string): Promise<void> {
   await client.searchBooks({ body: { words: color } })
@@ -24,11 +23,7 @@ export async function run(color: string): Promise<void> {
     const shelf = book.shelf
     if (shelf !== 'front_room' && shelf === 'back_room') console.log(shelf)
     const { colour: paint, shelf: place } = book
-    console.log(
-      paint,
-      place === 'front_room',
-      data.map(({ colour: color }) => color),
-    )
+    console.log(paint, place === 'front_room', data.map(({ colour: color }) => color))
   }
   const book = await client.getBook({ path: { id: 'b1' } })
   const input: CreateLoanInput = { path: { id: book.id }, body: { reader: 'Ada' } }

@@ -1,13 +1,12 @@
 /** What has a new name: properties, parameters, operations and members of enumerations. */
-
-import type { Book, BookCreate, operations, Shelf } from '@acme/books/2030-01-01'
 import { connect, createClient, type Known, type Schemas } from '@acme/books/2030-01-01'
 import { type LendBookInput, lendBook } from '@acme/books/2030-01-01/functions'
+import type { Book, BookCreate, operations, Shelf } from '@acme/books/2030-01-01'
 
 const client = createClient({ baseUrl: 'http://localhost' })
 
 const FLOORS: Record<Known<Shelf>, number> = { frontRoom: 0, backRoom: 1 }
-const LABELS: { readonly [Each in Known<Shelf>]: string } = { frontRoom: 'front', backRoom: 'back' }
+const LABELS: { readonly [Each in Known<Shelf>]: string } = { frontRoom: 'front', 'backRoom': 'back' }
 
 export async function run(color: string): Promise<void> {
   await client.searchBooks({ body: { text: color } })
@@ -24,11 +23,7 @@ export async function run(color: string): Promise<void> {
     const shelf = book.shelf
     if (shelf !== 'frontRoom' && shelf === 'backRoom') console.log(shelf)
     const { color: paint, shelf: place } = book
-    console.log(
-      paint,
-      place === 'frontRoom',
-      data.map(({ color }) => color),
-    )
+    console.log(paint, place === 'frontRoom', data.map(({ color }) => color))
   }
   const book = await client.getBook({ path: { book_id: 'b1' } })
   const input: LendBookInput = { path: { book_id: book.id }, body: { reader: 'Ada' } }
