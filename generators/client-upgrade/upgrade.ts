@@ -2,7 +2,7 @@
 import type { Project, ts } from 'ts-morph'
 import { applyEdits, type EditedText, positionAfter, positionBefore } from './edits.ts'
 import type { UpgradeManifest, UpgradeStep } from './rules.ts'
-import type { TypeScriptCompiler } from './sites.ts'
+import { createSites, type TypeScriptCompiler } from './sites.ts'
 import { type UpgradeMark, upgradeFile } from './step.ts'
 
 /** A line that an upgrade changed, or that a person must look at. */
@@ -150,9 +150,10 @@ function upgradeStep(
     .map((extension) => program.getSourceFile(`${root}/${step.from}/types${extension}`))
     .find((file) => file !== undefined)
   if (!types) return
+  const client = { ts, checker, package: name, types, sites: createSites(ts, checker, types), from, to }
   const upgraded = ownFiles(project, root).map((file) => ({
     file,
-    ...upgradeFile({ ts, checker, package: name, types, from, to }, step, file),
+    ...upgradeFile(client, step, file),
   }))
   for (const { file, edits, marks: found } of upgraded) {
     // A mark that an earlier upgrade or step wrote stays the only one.

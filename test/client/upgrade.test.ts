@@ -11,7 +11,7 @@ import type { UpgradeManifest } from '../../generators/client-upgrade/rules.ts'
 import { stepsBetween, type UpgradeResult, upgradeProject } from '../../generators/client-upgrade/upgrade.ts'
 
 const FOLDER = resolve('test/golden/upgrade')
-const PROGRAMS = ['constants', 'marks', 'moves', 'renames', 'versions']
+const PROGRAMS = ['constants', 'events', 'marks', 'moves', 'renames', 'versions']
 const manifest: UpgradeManifest = JSON.parse(readFileSync(`${FOLDER}/want/client/upgrade.json`, 'utf8'))
 const steps = stepsBetween(manifest, '2030-01-01', '2030-12-01')!
 const updating = process.env.UPDATE_GOLDEN === '1'

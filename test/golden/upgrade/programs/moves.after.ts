@@ -1,5 +1,5 @@
 /** What has a new place: properties that move into an object, and out of one. */
-import { createClient, type BookCreate } from '@acme/books/2030-12-01'
+import { createClient, type Book, type BookCreate } from '@acme/books/2030-12-01'
 
 const client = createClient({ baseUrl: 'http://localhost' })
 
@@ -20,3 +20,12 @@ export const create = (author_name: string): BookCreate => ({
 })
 
 export const one = (): BookCreate => ({ author: { name: 'Ada', born: 1815 }, name: 'One', colour: 'red', shelf: 'front_room', condition: 'used' })
+
+export function change(book: Book | undefined, input: BookCreate): void {
+  console.log(book?.pages, book?.author.name, book!.author.born)
+  // upgrade 2030-06-01: `author` holds the name and the year of birth of the author.
+  input.author_name = 'Grace'
+}
+
+// upgrade 2030-06-01: `author` holds the name and the year of birth of the author.
+export const both = (base: BookCreate): BookCreate => ({ ...base, author_born: 1906, author_name: 'Grace' })

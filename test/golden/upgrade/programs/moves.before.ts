@@ -1,5 +1,5 @@
 /** What has a new place: properties that move into an object, and out of one. */
-import { createClient, type BookCreate } from '@acme/books/2030-01-01'
+import { createClient, type Book, type BookCreate } from '@acme/books/2030-01-01'
 
 const client = createClient({ baseUrl: 'http://localhost' })
 
@@ -19,3 +19,10 @@ export const create = (author_name: string): BookCreate => ({
 })
 
 export const one = (): BookCreate => ({ author_name: 'Ada', author_born: 1815, title: 'One', color: 'red', shelf: 'frontRoom' })
+
+export function change(book: Book | undefined, input: BookCreate): void {
+  console.log(book?.size?.pages, book?.author_name, book!['author_born'])
+  input.author_name = 'Grace'
+}
+
+export const both = (base: BookCreate): BookCreate => ({ ...base, author_born: 1906, author_name: 'Grace' })

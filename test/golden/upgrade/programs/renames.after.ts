@@ -36,6 +36,8 @@ export const shelfOf = (back: boolean): Shelf => (back ? 'back_room' : 'front_ro
 export const paintOf = ({ colour: color }: Pick<Book, 'colour'>): Paint => color
 export const shelves: Shelf[] = ['front_room', 'back_room']
 export const isFront = (shelf: Extract<Shelf, 'front_room'> | undefined): boolean => shelf === 'front_room'
+export const isHard = ({ binding }: Book): boolean => binding === 'hard_cover'
+export const bound = { binding: 'hard_cover' } satisfies Partial<BookCreate>
 // A text that only looks like a member stays, and so does a property of another type.
 export const other = { color: 'frontRoom' }
 console.log(other.color)

@@ -36,6 +36,8 @@ export const shelfOf = (back: boolean): Shelf => (back ? 'backRoom' : 'frontRoom
 export const paintOf = ({ color }: Pick<Book, 'color'>): Paint => color
 export const shelves: Shelf[] = ['frontRoom', 'backRoom']
 export const isFront = (shelf: Extract<Shelf, 'frontRoom'> | undefined): boolean => shelf === 'frontRoom'
+export const isHard = ({ binding }: Book): boolean => binding === 'hardCover'
+export const bound = { binding: 'hardCover' } satisfies Partial<BookCreate>
 // A text that only looks like a member stays, and so does a property of another type.
 export const other = { color: 'frontRoom' }
 console.log(other.color)

@@ -18,7 +18,8 @@ import {
   createClient as createClient_2030_12_01
 } from './2030-12-01/index.ts'
 import type { ClientOptions } from './runtime/connect.ts'
-import { type Versioned, connectVersions } from './runtime/versions.ts'
+import { type SignedVersions, type Versioned, connectVersions, verifyAnyDelivery } from './runtime/versions.ts'
+import type { UnwrapOptions, WebhookBody, WebhookHeaders, WebhookSecret } from './runtime/webhooks.ts'
 
 export { errorClasses } from './errors.ts'
 export type { Answer, Call, ListCall, StreamCall } from './runtime/call.ts'
@@ -27,6 +28,7 @@ export type { Deprecation } from './runtime/deprecation.ts'
 export { ClientError, ConnectionError, type ErrorDetail, ResponseError, TimeoutError, UnexpectedAnswerError } from './runtime/errors.ts'
 export type { Attempt } from './runtime/transport.ts'
 export type { Known } from './runtime/types.ts'
+export { type UnlistedType, type WebhookBody, WebhookError, type WebhookErrorCode, type WebhookHeaders, type WebhookSecret } from './runtime/webhooks.ts'
 
 /** Types of each version: its client, its schemas, and the events that it sends to webhook endpoints. */
 export interface Versions {
@@ -56,4 +58,28 @@ const creators = {
  */
 export function createClient(options: ClientOptions): Versioned<Clients> {
   return connectVersions<Clients>(creators, options)
+}
+
+/** Events that a version sends to webhook endpoints; by default of all versions, discriminated by `version` and `type`. */
+export type WebhookEvent<Each extends Version = Version> = {
+  [Name in Each]: Versions[Name]['event'] & { version: Name }
+}[Each]
+
+const signed: SignedVersions = {
+  headers: { '2030-01-01': 'X-Signature', '2030-06-01': 'Book-Signature', '2030-12-01': 'Book-Signature' },
+  member: 'version',
+}
+
+/**
+ * Verifies a delivery and returns its event. Events can arrive more than once and in any order.
+ *
+ * @param body the body exactly as received, before it is parsed.
+ * @param headers the headers of the delivery.
+ * @param secret the secret of the endpoint, including `whsec_`. If you pass several secrets, one must match.
+ * @throws WebhookError if the delivery must be rejected; `code` gives the reason.
+ * @example
+ * const event = await unwrap(await request.text(), request.headers, secret)
+ */
+export function unwrap(body: WebhookBody, headers: WebhookHeaders, secret: WebhookSecret, options?: UnwrapOptions): Promise<WebhookEvent> {
+  return verifyAnyDelivery<WebhookEvent>(signed, body, headers, secret, options)
 }

@@ -2,7 +2,7 @@
 import type { ts } from 'ts-morph'
 import type { SourceEdit } from './edits.ts'
 import type { OperationRule, SiteRule, UpgradeStep } from './rules.ts'
-import { createSites, type Sites, type TypeScriptCompiler } from './sites.ts'
+import type { Sites, TypeScriptCompiler } from './sites.ts'
 
 /** A place in a file that needs a person. Positions are those of the text before the step. */
 export interface UpgradeMark {
@@ -31,21 +31,19 @@ export interface ClientProgram {
   readonly ts: TypeScriptCompiler
   readonly checker: ts.TypeChecker
   readonly package: string
-  /** The file of the package that declares the types of the older version. */
+  /** The file of the package that declares the types of the older version, and what it declares. */
   readonly types: ts.SourceFile
+  readonly sites: Sites
 }
 
 /** Returns the edits and marks of one file. */
 export function upgradeFile(program: ClientProgram, step: UpgradeStep, file: ts.SourceFile): UpgradedFile {
-  const { ts, checker, types } = program
-  const sites = createSites(ts, checker, types)
   const edits: UpgradeEdit[] = []
   const marks = new Map<string, UpgradeMark>()
   const context: FileContext = {
     ...program,
     step,
     file,
-    sites,
     quote: /from "/.test(file.text) && !/from '/.test(file.text) ? '"' : "'",
     edit: (change, start, end, ...parts) =>
       void edits.push({ start, end, parts, ...(change !== undefined && { change }) }),
@@ -73,7 +71,6 @@ export function upgradeFile(program: ClientProgram, step: UpgradeStep, file: ts.
 interface FileContext extends ClientProgram {
   readonly step: UpgradeStep
   readonly file: ts.SourceFile
-  readonly sites: Sites
   readonly quote: string
   /** @param change the change that the edit follows. */
   edit(change: string | undefined, start: number, end: number, ...parts: SourceEdit['parts']): void
@@ -303,6 +300,8 @@ function upgradeObject(context: FileContext, object: ts.ObjectLiteralExpression)
         if (name && (ts.isIdentifier(name) || ts.isStringLiteral(name)))
           renameMember(context, rule, name, name.text)
   const moves: MovedPart[] = []
+  // A nested object would replace what is spread of it.
+  const isSpread = object.properties.some(ts.isSpreadAssignment)
   for (const member of object.properties) {
     if (ts.isSpreadAssignment(member)) {
       if (
@@ -327,7 +326,7 @@ function upgradeObject(context: FileContext, object: ts.ObjectLiteralExpression)
         )
       else if (rule.kind === 'move') {
         const value = ts.isPropertyAssignment(member) ? member.initializer : name
-        if (rule.from.length > 1 || ts.isFunctionLike(member)) context.mark(member, rule.change)
+        if (rule.from.length > 1 || ts.isFunctionLike(member) || isSpread) context.mark(member, rule.change)
         else moves.push({ ...rule, part: member, value: [value.getStart(context.file), member.end] })
       } else if (rule.kind === 'look') context.mark(member, rule.change)
       else if (rule.kind === 'never-null' && ts.isPropertyAssignment(member)) {
@@ -439,10 +438,14 @@ function addMember(
   object: ts.ObjectLiteralExpression,
   { name, value, change }: Extract<SiteRule, { kind: 'add' }>,
 ): void {
-  const { ts, checker } = context
+  const { ts, checker, sites } = context
+  const holds = (type: ts.Type) =>
+    checker.getPropertyOfType(type, name) !== undefined || isObjectNeeding(sites.ofObject(type))
+  const isObjectNeeding = (roots: readonly string[]) =>
+    rulesOf(context, roots).some((rule) => rule.kind === 'add' && rule.name === name)
   const known = object.properties.some((member) =>
     ts.isSpreadAssignment(member)
-      ? checker.getPropertyOfType(checker.getTypeAtLocation(member.expression), name)
+      ? holds(checker.getTypeAtLocation(member.expression))
       : member.name?.getText(context.file).replaceAll(/^['"]|['"]$/g, '') === name,
   )
   if (known) return
@@ -483,6 +486,9 @@ const renamedOperation = ({ operations }: UpgradeStep, id: string): Renaming | u
 /** Renames functions of operations, and the types of their input. */
 function upgradeName(context: FileContext, node: ts.Identifier): void {
   const { checker, file, step } = context
+  // Most names are of nothing that was renamed, which is faster to see than what they are.
+  if (!Object.keys(step.operations).some((each) => node.text === each || node.text === inputTypeOf(each)))
+    return
   const id = operationOf(context, checker.getSymbolAtLocation(node))
   const renamed = id === undefined ? undefined : renamedOperation(step, id)
   if (id === undefined || !renamed) return
@@ -569,16 +575,23 @@ function upgradeText(context: FileContext, node: ts.StringLiteral | ts.NoSubstit
       node.end - 1,
       `${name}/${step.to}${text.slice(own.length)}`,
     )
-  if (text === step.from && isVersion(context, node))
-    return context.edit(undefined, node.getStart(file) + 1, node.end - 1, step.to)
+  if (text === step.from) {
+    const isCompared = isComparedVersion(context, node)
+    if (isCompared)
+      context.warn(
+        node,
+        `deliveries were in ${context.from}: upgrade the version of their endpoint with this program`,
+      )
+    if (isCompared || isVersion(context, node))
+      return context.edit(undefined, node.getStart(file) + 1, node.end - 1, step.to)
+  }
   for (const { from, change } of step.headers)
     if (text.toLowerCase() === from.toLowerCase()) context.mark(node, change)
   if (ts.isLiteralTypeNode(node.parent)) renamePicked(context, node)
   for (const rule of rulesOf(context, sitesOfText(context, node))) {
     if (rule.kind !== 'members') continue
     renameMember(context, rule, node, text)
-    const isCompared = ts.isBinaryExpression(node.parent) || ts.isCaseClause(node.parent)
-    if (isCompared && Object.hasOwn(rule.split, text)) context.mark(node, rule.change)
+    if (comparedWith(ts, node) && Object.hasOwn(rule.split, text)) context.mark(node, rule.change)
   }
 }
 
@@ -636,6 +649,26 @@ function isVersion({ ts, checker, types }: FileContext, node: ts.Node): boolean 
   )
 }
 
+/** Returns whether a text is compared with the version of a delivery. */
+function isComparedVersion({ ts, checker, step }: FileContext, node: ts.StringLiteralLike): boolean {
+  const other = comparedWith(ts, node)
+  const type = other && checker.getTypeAtLocation(other)
+  const members = type?.isUnion()
+    ? type.types.flatMap((each) => (each.isStringLiteral() ? [each.value] : []))
+    : []
+  return members.includes(step.from) && members.includes(step.to)
+}
+
+/** Returns what a value is compared with, by an operator or a case. */
+function comparedWith(ts: TypeScriptCompiler, node: ts.Node): ts.Expression | undefined {
+  const { parent } = node
+  if (ts.isCaseClause(parent)) return parent.parent.parent.expression
+  if (!ts.isBinaryExpression(parent)) return undefined
+  const operator = ts.tokenToString(parent.operatorToken.kind) ?? ''
+  if (!/^[!=]==?$/.test(operator)) return undefined
+  return parent.left === node ? parent.right : parent.left
+}
+
 /** Returns the sites of the enumerations that a text is a member of. */
 function sitesOfText(context: FileContext, node: ts.StringLiteralLike): readonly string[] {
   const { ts, checker, sites } = context
@@ -646,13 +679,8 @@ function sitesOfText(context: FileContext, node: ts.StringLiteralLike): readonly
     if (!ts.isTypeReferenceNode(reference)) return []
     return (reference.typeArguments ?? []).flatMap((each) => sites.ofType(checker.getTypeFromTypeNode(each)))
   }
-  if (ts.isBinaryExpression(parent)) {
-    const operator = ts.tokenToString(parent.operatorToken.kind) ?? ''
-    if (/^[!=]==?$/.test(operator))
-      return sitesOfExpression(context, parent.left === node ? parent.right : parent.left)
-  }
-  if (ts.isCaseClause(parent)) return sitesOfExpression(context, parent.parent.parent.expression)
-  return sitesExpected(context, node)
+  const other = comparedWith(ts, node)
+  return other ? sitesOfExpression(context, other) : sitesExpected(context, node)
 }
 
 /** Returns the sites of the enumeration that an expression is expected to be a member of. */

@@ -18,6 +18,8 @@ export type BookBase = {
 export type Book = BookBase & {
   id: string;
   state: State;
+  /** @enum {string} */
+  binding: "hardCover" | "paper";
   rating: number;
   blurb: string;
   size: {
@@ -32,6 +34,8 @@ export type BookCreate = {
   shelf: Shelf;
   author_name: string;
   author_born: number;
+  /** @enum {string} */
+  binding?: "hardCover" | "paper";
   note?: string | null;
 };
 export type Loan = {
@@ -95,7 +99,7 @@ export interface operations {
   };
   bookLent: {
     parameters: { header: { "X-Signature": string; }; };
-    requestBody?: { content: { "application/json": BookLent; }; };
+    requestBody: { content: { "application/json": BookLent; }; };
     responses: { 204: {}; };
   };
 }

@@ -2,7 +2,16 @@
 import { errorClasses } from '../errors.ts'
 import { type Bound, type ClientOptions, type ServiceConnection, bind, connect as connectTo } from '../runtime/connect.ts'
 import type { Service } from '../runtime/service.ts'
-import type { EventOf } from '../runtime/webhooks.ts'
+import {
+  type EventOf,
+  type SignOptions,
+  type UnwrapOptions,
+  type WebhookBody,
+  type WebhookHeaders,
+  type WebhookSecret,
+  signDelivery,
+  verifyDelivery
+} from '../runtime/webhooks.ts'
 import { wire } from '../wire.ts'
 import type { components, webhooks } from './types.ts'
 
@@ -44,3 +53,28 @@ export function createClient(options: ClientOptions): Client {
 
 /** Events that version 2030-12-01 sends to webhook endpoints, discriminated by `type`. New types can be added later. */
 export type WebhookEvent = EventOf<webhooks>
+
+/**
+ * Verifies a delivery and returns its event. Events can arrive more than once and in any order.
+ *
+ * @param body the body exactly as received, before it is parsed.
+ * @param headers the headers of the delivery.
+ * @param secret the secret of the endpoint, including `whsec_`. If you pass several secrets, one must match.
+ * @throws WebhookError if the delivery must be rejected; `code` gives the reason.
+ * @example
+ * const event = await unwrap(await request.text(), request.headers, secret)
+ */
+export function unwrap(body: WebhookBody, headers: WebhookHeaders, secret: WebhookSecret, options?: UnwrapOptions): Promise<WebhookEvent> {
+  return verifyDelivery<WebhookEvent>('Book-Signature', body, headers, secret, options)
+}
+
+/**
+ * Returns the signature header for a delivery with this body, for tests. It has one signature for each secret.
+ *
+ * @throws WebhookError if there is no secret.
+ * @example
+ * const request = new Request(url, { method: 'POST', body, headers: await testHeaders(body, secret) })
+ */
+export function testHeaders(body: WebhookBody, secret: WebhookSecret, options?: SignOptions): Promise<Record<string, string>> {
+  return signDelivery('Book-Signature', body, secret, options)
+}

@@ -22,6 +22,8 @@ export type BookBase = {
 export type Book = BookBase & {
   id: string;
   state: State;
+  /** @enum {string} */
+  binding: "hard_cover" | "paper";
   rating: number;
   blurb: string | null;
   size: {
@@ -38,6 +40,8 @@ export type BookCreate = {
     born: number;
   };
   condition: Condition;
+  /** @enum {string} */
+  binding?: "hard_cover" | "paper";
   note?: string;
 };
 export type Loan = {
@@ -102,7 +106,7 @@ export interface operations {
   };
   bookLent: {
     parameters: { header: { "Book-Signature": string; }; };
-    requestBody?: { content: { "application/json": BookLent; }; };
+    requestBody: { content: { "application/json": BookLent; }; };
     responses: { 204: {}; };
   };
 }
