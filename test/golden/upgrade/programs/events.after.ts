@@ -7,7 +7,7 @@ export const paintOf = (event: OldEvent): string | undefined =>
 
 export async function receive(request: Request): Promise<string> {
   const event: WebhookEvent = await unwrap(await request.text(), request.headers, 'secret')
-  // upgrade 2030-12-01: deliveries were in 2030-01-01: upgrade the version of their endpoint with this program
+  // upgrade 2030-12-01: deliveries stay in 2030-01-01 until their endpoint or account moves to 2030-12-01
   if (event.version === '2030-12-01' && event.type === 'book.lent') return event.book.colour
   return event.version
 }

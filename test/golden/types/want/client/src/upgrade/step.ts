@@ -580,7 +580,7 @@ function upgradeText(context: FileContext, node: ts.StringLiteral | ts.NoSubstit
     if (isCompared)
       context.warn(
         node,
-        `deliveries were in ${context.from}: upgrade the version of their endpoint with this program`,
+        `deliveries stay in ${context.from} until their endpoint or account moves to ${context.to}`,
       )
     if (isCompared || isVersion(context, node))
       return context.edit(undefined, node.getStart(file) + 1, node.end - 1, step.to)
