@@ -18,6 +18,8 @@ export async function run(key: keyof Book, stored: string, loose: any): Promise<
   const away = good.filter(({ state }) => state === 'lent')
   // upgrade 2030-06-01: `isbn` is removed. Earlier versions show an empty text.
   console.log(away.length, answer.data.isbn)
+  // upgrade 2030-06-01: `price`, in cents, is the text `cost`, which can be longer.
+  console.log(answer.data.price)
   // upgrade 2030-12-01: no type follows this value: what is in the form of 2030-01-01 stays in it
   const book = JSON.parse(stored) as Book
   // upgrade 2030-12-01: names of properties are computed here, and some have changed

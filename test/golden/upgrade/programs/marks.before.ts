@@ -10,6 +10,7 @@ export async function run(key: keyof Book, stored: string, loose: any): Promise<
   const good = data.filter((book) => book.rating >= 4)
   const away = good.filter(({ state }) => state === 'lent')
   console.log(away.length, answer.data.isbn)
+  console.log(answer.data.price)
   const book = JSON.parse(stored) as Book
   console.log(book[key], Object.keys(book), JSON.stringify(book))
   for (const name in book) console.log(name)

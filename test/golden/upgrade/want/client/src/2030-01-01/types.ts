@@ -18,6 +18,7 @@ export type BookBase = {
 export type Book = BookBase & {
   id: string;
   state: State;
+  price: number;
   /** @enum {string} */
   binding: "hardCover" | "paper";
   rating: number;

@@ -22,6 +22,7 @@ export type BookBase = {
 export type Book = BookBase & {
   id: string;
   state: State;
+  cost: string;
   /** @enum {string} */
   binding: "hard_cover" | "paper";
   rating: number;
