@@ -1,5 +1,6 @@
 /** Emits what the `upgrade` command of the client package knows about the steps between versions. */
 import { counterpartsOf, holdsIn, isAbout, renamesOf, sameName } from '../../change/align.ts'
+import type { Lens, SchemaLens } from '../../change/change.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
 import type {
   HeaderRule,
@@ -8,7 +9,7 @@ import type {
   UpgradeManifest,
   UpgradeStep,
 } from '../../client-upgrade/rules.ts'
-import { claimDifferences } from '../../gate/steps.ts'
+import { type AccountedDifference, claimDifferences } from '../../gate/steps.ts'
 import type { Api, ApiOperation } from '../../ir/model.ts'
 
 /**
@@ -28,171 +29,181 @@ export function upgradeManifest(
     versions: apis.map(({ version }) => version),
     steps: apis.slice(1).map((next, index) => {
       const own = changes.filter((change) => change.version === next.version)
-      return stepOf({ old: apis[index]!, next, changes: own }, managed)
+      const old = apis[index]!
+      let claimed: readonly AccountedDifference[] | undefined
+      return stepOf({
+        ...{ old, next, changes: own, managed },
+        claimed: () => (claimed ??= claimDifferences(old, next, own)),
+      })
     }),
   }
 }
 
-interface Pair {
+/** Two adjacent versions, and the changes that the newer one introduced. */
+interface Step {
   readonly old: Api
   readonly next: Api
   readonly changes: readonly LoadedChange[]
+  readonly managed: readonly string[]
+  /** Compares the documents on the first call, because few lenses need it. */
+  readonly claimed: () => readonly AccountedDifference[]
 }
 
-type Rules<Rule> = Map<string, Rule[]>
+/** A rule with the key that it has in the manifest. */
+type Keyed<Rule> = readonly [key: string, rule: Rule]
 
-function stepOf(pair: Pair, managed: readonly string[]): UpgradeStep {
-  const { old, next, changes } = pair
+function stepOf(step: Step): UpgradeStep {
+  const { old, next, changes } = step
   const lenses = changes.flatMap((change) => change.lenses)
   const counterparts = counterpartsOf(old, next, lenses)
-  const sites: Rules<SiteRule> = new Map()
-  const operations: Rules<OperationRule> = new Map()
+  const sites: Keyed<SiteRule>[] = old.operations.flatMap((operation) =>
+    renamedParameters(operation, counterparts.get(operation.id) ?? operation, changes),
+  )
+  const operations: Keyed<OperationRule>[] = []
   const headers: HeaderRule[] = []
-  for (const operation of old.operations)
-    for (const [to, from] of renamesOf(operation, counterparts.get(operation.id) ?? operation, lenses)) {
-      const parameter = operation.parameters.find((each) => each.name === from)!
-      const id = counterparts.get(operation.id)?.id ?? operation.id
-      // The names of placeholders in a path may differ without a change.
-      const change = changes.find((each) =>
-        each.lenses.some(
-          (lens) => lens.kind === 'renamed-parameter' && isAbout(lens, id, parameter.in, from),
-        ),
-      )
-      add(sites, `${operation.id} ${parameter.in}.${from}`, {
-        kind: 'rename',
-        to,
-        ...(change && { change: change.id }),
-      })
+  for (const change of changes) {
+    const by = { change: change.id }
+    for (const lens of change.lenses) {
+      if ('schemas' in lens) {
+        const rules = schemaRules(lens)
+        for (const owner of lens.schemas.map((site) => oldSite(site, counterparts)))
+          for (const [property, rule] of rules)
+            sites.push([property === undefined ? owner : `${owner}.${property}`, { ...rule, ...by }])
+      } else if (lens.kind === 'renamed-header') headers.push({ from: lens.from, to: lens.to, ...by })
+      else {
+        const found = requestRules(lens, change, step, counterparts)
+        sites.push(...found.sites.map(([site, rule]): Keyed<SiteRule> => [site, { ...rule, ...by }]))
+        operations.push(
+          ...found.operations.map(([id, rule]): Keyed<OperationRule> => [id, { ...rule, ...by }]),
+        )
+      }
     }
-  const found = { counterparts, sites, operations, headers, managed }
-  for (const change of changes) addRules(change, pair, found)
+  }
   return {
     from: old.version,
     to: next.version,
-    changes: Object.fromEntries(changes.map(({ id, why }) => [id, why])),
-    sites: Object.fromEntries(sites),
-    operations: Object.fromEntries(operations),
+    changes: Object.fromEntries(
+      changes.filter((change) => !isOfClient(change, step)).map(({ id, why }) => [id, why]),
+    ),
+    sites: byKey(sites),
+    operations: byKey(operations),
     headers,
   }
 }
 
-function add<Rule>(rules: Rules<Rule>, key: string, rule: Rule): void {
-  rules.set(key, [...(rules.get(key) ?? []), rule])
+function byKey<Rule>(rules: readonly Keyed<Rule>[]): Readonly<Record<string, readonly Rule[]>> {
+  const grouped: Record<string, Rule[]> = {}
+  for (const [key, rule] of rules) grouped[key] = [...(grouped[key] ?? []), rule]
+  return grouped
 }
 
-interface FoundRules {
-  /** Operations of the newer version by their id in the older one. */
-  readonly counterparts: ReadonlyMap<string, ApiOperation>
-  readonly sites: Rules<SiteRule>
-  readonly operations: Rules<OperationRule>
-  readonly headers: HeaderRule[]
-  readonly managed: readonly string[]
+/** Returns whether a change only asks for what the client does without its caller. */
+const isOfClient = ({ lenses }: LoadedChange, { managed }: Step): boolean =>
+  lenses.every((lens) => lens.kind === 'required-header' && managed.includes(lens.header.toLowerCase()))
+
+/** The names of placeholders in a path may differ without a change. */
+function renamedParameters(
+  operation: ApiOperation,
+  next: ApiOperation,
+  changes: readonly LoadedChange[],
+): Keyed<SiteRule>[] {
+  const lenses = changes.flatMap((change) => change.lenses)
+  return [...renamesOf(operation, next, lenses)].map(([to, from]) => {
+    const { in: where } = operation.parameters.find((each) => each.name === from)!
+    const change = changes.find((each) =>
+      each.lenses.some((lens) => lens.kind === 'renamed-parameter' && isAbout(lens, next.id, where, from)),
+    )
+    return [`${operation.id} ${where}.${from}`, { kind: 'rename', to, ...(change && { change: change.id }) }]
+  })
 }
 
-function addRules(change: LoadedChange, pair: Pair, found: FoundRules): void {
-  const { counterparts, sites, operations, headers, managed } = found
-  const by = { change: change.id }
+const LOOK = { kind: 'look' } as const
+
+/** Returns the rules of a lens on objects, by property; by undefined for the object itself. */
+function schemaRules(lens: SchemaLens): readonly (readonly [property: string | undefined, rule: SiteRule])[] {
+  // A function converts what the new name or place has, which no edit of a program shows.
+  const isConverted = 'up' in lens && (lens.up !== undefined || lens.down !== undefined)
+  switch (lens.kind) {
+    case 'values':
+      return [[lens.property, { kind: 'members', rename: lens.rename, split: splitOf(lens.merge) }]]
+    case 'rename':
+      return [[lens.from, isConverted ? LOOK : { kind: 'rename', to: lens.to }]]
+    case 'moved':
+      return [[lens.from.join('.'), isConverted ? LOOK : { kind: 'move', from: lens.from, to: lens.to }]]
+    case 'replace':
+      return lens.old.map((name) => [name, LOOK])
+    case 'default':
+      return [[undefined, { kind: 'add', name: lens.property, value: lens.value }]]
+    case 'optional':
+    case 'nullable':
+      return [[lens.property, { kind: 'fallback', value: lens.value }]]
+    case 'non-null':
+      return [[lens.property, { kind: 'never-null', value: lens.value }]]
+    default:
+      return [[lens.property, LOOK]]
+  }
+}
+
+/** Returns the rules of a lens on requests, on answers as a whole, or on nothing that has a place. */
+function requestRules(
+  lens: Exclude<Lens, SchemaLens>,
+  change: LoadedChange,
+  { old, managed, claimed }: Step,
+  counterparts: ReadonlyMap<string, ApiOperation>,
+): { readonly sites: readonly Keyed<SiteRule>[]; readonly operations: readonly Keyed<OperationRule>[] } {
+  const newIdOf = (id: string) => counterparts.get(id)?.id ?? id
   /** Operations of the older version that a lens lists by their new ids; all if it lists none. */
-  const listed = (ids: readonly string[]) =>
-    pair.old.operations.filter(({ id }) => holdsIn(ids, counterparts.get(id)?.id ?? id))
-  const look = (site: string) => add(sites, site, { kind: 'look', ...by })
-  const lookAtCalls = (ids: Iterable<string>) => {
-    for (const id of ids) add(operations, id, { kind: 'look', ...by })
+  const listed = (ids: readonly string[]) => old.operations.filter(({ id }) => holdsIn(ids, newIdOf(id)))
+  const onOperations = (operations: readonly ApiOperation[], rule: OperationRule) => ({
+    sites: [],
+    operations: operations.map(({ id }): Keyed<OperationRule> => [id, rule]),
+  })
+  const onParameters = (ids: readonly string[], where: string, name: string) => ({
+    sites: listed(ids).flatMap((operation) => {
+      const renamed = renamesOf(operation, counterparts.get(operation.id) ?? operation, change.lenses)
+      return operation.parameters
+        .filter((each) => each.in === where && sameName(each.in, each.name, renamed.get(name) ?? name))
+        .map((each): Keyed<SiteRule> => [`${operation.id} ${where}.${each.name}`, LOOK])
+    }),
+    operations: [],
+  })
+  switch (lens.kind) {
+    case 'filter':
+      return onParameters([lens.operation], 'query', lens.parameter)
+    case 'converted-parameter':
+    case 'ignored-parameter':
+      return onParameters(lens.operations, lens.in, lens.name)
+    case 'renamed-parameter':
+      // `renamedParameters` has found these.
+      return onOperations([], LOOK)
+    case 'default-parameter': {
+      const isManaged = lens.in === 'header' && managed.includes(lens.name.toLowerCase())
+      const { in: where, name, value } = lens
+      return onOperations(isManaged ? [] : listed(lens.operations), {
+        kind: 'add-parameter',
+        in: where,
+        name,
+        value,
+      })
+    }
+    case 'served':
+      return onOperations(listed([lens.by]), { kind: 'rename', to: lens.by })
+    case 'status': {
+      const having = listed(lens.operations).filter(({ responses }) =>
+        responses.some(({ status }) => status === lens.from),
+      )
+      return onOperations(having, lens.from.startsWith('2') ? { kind: 'status' } : LOOK)
+    }
+    case 'required-header':
+      if (managed.includes(lens.header.toLowerCase())) return onOperations([], LOOK)
   }
-  /** Uses that no rule of a lens covers are found by the operations that the differences concern. */
-  const lookAtUses = () => {
-    const { old, next, changes } = pair
-    const claimed = claimDifferences(old, next, changes).filter((each) => each.by.includes(change))
-    const uses = new Set(claimed.flatMap(({ difference }) => difference.uses))
-    lookAtCalls(listed([]).flatMap(({ id }) => (uses.has(counterparts.get(id)?.id ?? id) ? [id] : [])))
-  }
-  for (const lens of change.lenses) {
-    const owners = 'schemas' in lens ? lens.schemas.map((site) => oldSite(site, counterparts)) : []
-    const on = (property: string | undefined, rule: SiteRule) => {
-      for (const owner of owners) add(sites, property === undefined ? owner : `${owner}.${property}`, rule)
-    }
-    const parameters = (name: string, rule: SiteRule) => {
-      if (!('in' in lens)) return
-      for (const { id, parameters } of listed(lens.operations))
-        for (const each of parameters)
-          if (each.in === lens.in && sameName(lens.in, newNameOf(id, each.name), name))
-            add(sites, `${id} ${lens.in}.${each.name}`, rule)
-    }
-    const newNameOf = (id: string, name: string) => {
-      const rules = sites.get(`${id} ${'in' in lens ? lens.in : ''}.${name}`) ?? []
-      return rules.find((rule) => rule.kind === 'rename')?.to ?? name
-    }
-    switch (lens.kind) {
-      case 'values':
-        on(lens.property, { kind: 'members', rename: lens.rename, split: splitOf(lens.merge), ...by })
-        break
-      case 'rename':
-        on(lens.from, lens.up || lens.down ? { kind: 'look', ...by } : { kind: 'rename', to: lens.to, ...by })
-        break
-      case 'moved':
-        on(
-          lens.from.join('.'),
-          lens.up || lens.down
-            ? { kind: 'look', ...by }
-            : { kind: 'move', from: lens.from, to: lens.to, ...by },
-        )
-        break
-      case 'replace':
-        for (const name of lens.old) on(name, { kind: 'look', ...by })
-        break
-      case 'convert':
-      case 'drop':
-      case 'leave-out':
-        on(lens.property, { kind: 'look', ...by })
-        break
-      case 'default':
-        on(undefined, { kind: 'add', name: lens.property, value: lens.value, ...by })
-        break
-      case 'optional':
-      case 'nullable':
-        on(lens.property, { kind: 'fallback', value: lens.value, ...by })
-        break
-      case 'non-null':
-        on(lens.property, { kind: 'never-null', value: lens.value, ...by })
-        break
-      case 'filter':
-        for (const { id } of listed([lens.operation])) look(`${id} query.${lens.parameter}`)
-        break
-      case 'renamed-parameter':
-        break
-      case 'converted-parameter':
-      case 'ignored-parameter':
-        parameters(lens.name, { kind: 'look', ...by })
-        break
-      case 'default-parameter':
-        if (lens.in === 'header' && managed.includes(lens.name.toLowerCase())) break
-        for (const { id } of listed(lens.operations))
-          add(operations, id, {
-            kind: 'add-parameter',
-            in: lens.in,
-            name: lens.name,
-            value: lens.value,
-            ...by,
-          })
-        break
-      case 'served':
-        add(operations, lens.from, { kind: 'rename', to: lens.by, ...by })
-        break
-      case 'status':
-        for (const { id, responses } of listed(lens.operations))
-          if (responses.some(({ status }) => status === lens.from))
-            add(operations, id, { kind: lens.from.startsWith('2') ? 'status' : 'look', ...by })
-        break
-      case 'required-header':
-        if (!managed.includes(lens.header.toLowerCase())) lookAtUses()
-        break
-      case 'renamed-header':
-        headers.push({ from: lens.from, to: lens.to, ...by })
-        break
-      default:
-        lookAtUses()
-    }
-  }
+  // Other lenses concern the operations that their differences are in.
+  const own = claimed().filter(({ by }) => by.includes(change))
+  const uses = new Set(own.flatMap(({ difference }) => difference.uses))
+  return onOperations(
+    old.operations.filter(({ id }) => uses.has(newIdOf(id))),
+    LOOK,
+  )
 }
 
 /** Returns the site with the operation's id of the older version. */

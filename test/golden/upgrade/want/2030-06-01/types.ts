@@ -11,6 +11,7 @@ export type Book = Closed<client.Book>
 export type BookCreate = ClosedMembers<client.BookCreate>
 export type Loan = ClosedMembers<client.Loan>
 export type BookList = ClosedMembers<client.BookList>
+export type BookBurned = ClosedMembers<client.BookBurned>
 export type BookLent = ClosedMembers<client.BookLent>
 export type ListBooksQuery = ClosedMembers<client.ListBooksQuery>
 export type Refusal = Closed<client.Refusal>
@@ -26,6 +27,7 @@ export interface components {
     BookCreate: BookCreate
     Loan: Loan
     BookList: BookList
+    BookBurned: BookBurned
     BookLent: BookLent
   }
 }

@@ -19,6 +19,13 @@ export interface UpgradePlace {
   readonly why: string
 }
 
+/** A change without a line. */
+export interface ToldChange {
+  readonly version: string
+  readonly change: string
+  readonly why: string
+}
+
 export interface UpgradeResult {
   /** Number of errors that the compiler reported before. Types that do not compile cannot be followed. */
   readonly errorsBefore: number
@@ -31,7 +38,9 @@ export interface UpgradeResult {
   readonly errors: readonly UpgradePlace[]
   readonly changed: readonly UpgradePlace[]
   /** Changes that concern no line. */
-  readonly unconcerned: readonly { readonly version: string; readonly change: string }[]
+  readonly unconcerned: readonly ToldChange[]
+  /** Changes whose lines cannot be found, for example of behavior. */
+  readonly unplaced: readonly ToldChange[]
 }
 
 /** The text of a file through the steps, oldest first. */
@@ -81,7 +90,21 @@ export function upgradeProject(
   const changed = touched.flatMap((history) =>
     history.changes.map((each) => placeAt(history, steps, each.step, each.position, { ...each, why: '' })),
   )
-  const concerned = new Set([...places.map(({ place }) => place), ...changed].map((each) => each.change))
+  const concerned = new Set(
+    [...places.map(({ place }) => place), ...changed].map(({ version, change }) => `${version} ${change}`),
+  )
+  const lineless = steps
+    .flatMap(({ to, changes }) =>
+      Object.entries(changes).map(([change, why]) => ({ version: to, change, why })),
+    )
+    .filter(({ version, change }) => !concerned.has(`${version} ${change}`))
+  const placed = new Set(
+    steps.flatMap(({ to, sites, operations, headers }) =>
+      [...Object.values(sites), ...Object.values(operations), headers]
+        .flat()
+        .map(({ change }) => `${to} ${change}`),
+    ),
+  )
   return {
     errorsBefore: earlier.length,
     files: touched.map(({ path, before, edited }) => ({ path, before, after: edited.at(-1)!.text })),
@@ -91,11 +114,8 @@ export function upgradeProject(
       .filter((each) => !told.has(each))
       .map((each) => placeOfReport(each, histories.get(each.file.fileName), steps.at(-1)!.to)),
     changed,
-    unconcerned: steps.flatMap(({ to, changes }) =>
-      Object.keys(changes)
-        .filter((change) => !concerned.has(change))
-        .map((change) => ({ version: to, change })),
-    ),
+    unconcerned: lineless.filter(({ version, change }) => placed.has(`${version} ${change}`)),
+    unplaced: lineless.filter(({ version, change }) => !placed.has(`${version} ${change}`)),
   }
 }
 

@@ -1,6 +1,6 @@
 /** Prints what an upgrade changed and found. */
 import type { UpgradeStep } from './rules.ts'
-import type { UpgradePlace, UpgradeResult } from './upgrade.ts'
+import type { ToldChange, UpgradePlace, UpgradeResult } from './upgrade.ts'
 
 interface ReportOptions {
   readonly package: string
@@ -16,7 +16,7 @@ export function printReport(
   steps: readonly UpgradeStep[],
   options: ReportOptions,
 ): string {
-  const { errorsBefore, silent, marked, errors, changed, unconcerned, files } = result
+  const { errorsBefore, silent, marked, errors, changed, unconcerned, unplaced, files } = result
   const [from, to] = [steps[0]!.from, steps.at(-1)!.to]
   if (files.length === 0) return `No file uses ${options.package}/${from}.`
   const sections = [
@@ -26,10 +26,9 @@ export function printReport(
     section('Silent: this compiles in both versions, but its meaning differs or may differ', silent, options),
     section('Marked: the compiler reports these too', marked, options),
     section('Not marked: the compiler reports these since the upgrade', errors, options),
+    listed('Not looked for: decide whether they concern this program', unplaced, ({ why }) => `: ${why}`),
     changedSection(changed, options),
-    unconcerned.length === 0
-      ? ''
-      : `No line uses:\n${unconcerned.map(({ version, change }) => `  ${version} ${change}`).join('\n')}`,
+    listed('No line uses', unconcerned, () => ''),
     `${files.length} ${files.length === 1 ? 'file' : 'files'} ${options.written ? 'upgraded' : 'would be upgraded'} ` +
       `from ${from} to ${to}; ${silent.length} silent, ${marked.length + errors.length} that the compiler reports.`,
   ]
@@ -48,6 +47,11 @@ function section(title: string, places: readonly UpgradePlace[], options: Report
     ...new Set(own.map((place) => `    ${whereOf(place, options)}  ${place.text}`)),
   ])
   return `${title} (${places.length}):\n${lines.join('\n')}`
+}
+
+function listed(title: string, changes: readonly ToldChange[], more: (change: ToldChange) => string): string {
+  const lines = changes.map((each) => `  ${each.version} ${each.change}${more(each)}`)
+  return lines.length === 0 ? '' : `${title}:\n${lines.join('\n')}`
 }
 
 /** Lists changed lines by change and file. */

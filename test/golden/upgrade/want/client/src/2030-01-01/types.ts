@@ -45,6 +45,11 @@ export type Loan = {
 export type BookList = {
   data: Book[];
 };
+export type BookBurned = {
+  /** @constant */
+  type: "book.burned";
+  version: string;
+};
 export type BookLent = {
   /** @constant */
   type: "book.lent";
@@ -71,6 +76,7 @@ export interface components {
     BookCreate: BookCreate;
     Loan: Loan;
     BookList: BookList;
+    BookBurned: BookBurned;
     BookLent: BookLent;
   };
 }
@@ -103,7 +109,13 @@ export interface operations {
     requestBody: { content: { "application/json": BookLent; }; };
     responses: { 204: {}; };
   };
+  bookBurned: {
+    parameters: { header: { "X-Signature": string; }; };
+    requestBody: { content: { "application/json": BookBurned; }; };
+    responses: { 204: {}; };
+  };
 }
 export interface webhooks {
   "book.lent": { post: operations["bookLent"]; };
+  "book.burned": { post: operations["bookBurned"]; };
 }

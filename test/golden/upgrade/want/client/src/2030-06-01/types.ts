@@ -51,6 +51,11 @@ export type Loan = {
 export type BookList = {
   data: Book[];
 };
+export type BookBurned = {
+  /** @constant */
+  type: "book.burned";
+  version: string;
+};
 export type BookLent = {
   /** @constant */
   type: "book.lent";
@@ -78,6 +83,7 @@ export interface components {
     BookCreate: BookCreate;
     Loan: Loan;
     BookList: BookList;
+    BookBurned: BookBurned;
     BookLent: BookLent;
   };
 }
@@ -110,7 +116,13 @@ export interface operations {
     requestBody: { content: { "application/json": BookLent; }; };
     responses: { 204: {}; };
   };
+  bookBurned: {
+    parameters: { header: { "Book-Signature": string; }; };
+    requestBody: { content: { "application/json": BookBurned; }; };
+    responses: { 204: {}; };
+  };
 }
 export interface webhooks {
   "book.lent": { post: operations["bookLent"]; };
+  "book.burned": { post: operations["bookBurned"]; };
 }
