@@ -11,6 +11,8 @@ export interface UpgradeMark {
   /** Id of the change; absent if no single change is the reason. */
   readonly change?: string
   readonly why: string
+  /** Whether it is only reported, because it may be nothing. */
+  readonly isNoted?: true
 }
 
 /** An edit with the change that it follows; absent if it follows from the date alone. */
@@ -52,6 +54,7 @@ export function upgradeFile(program: ClientProgram, step: UpgradeStep, file: ts.
       addMark(node, { version: step.to, why, ...(change !== undefined && { change }) })
     },
     warn: (node, why) => addMark(node, { version: program.to, why }),
+    note: (node, why) => addMark(node, { version: step.to, why, isNoted: true }),
   }
 
   function addMark(node: ts.Node, mark: Omit<UpgradeMark, 'start'>): void {
@@ -78,6 +81,8 @@ interface FileContext extends ClientProgram {
   mark(node: ts.Node, change: string | undefined): void
   /** Marks a node for a reason that is not one change. */
   warn(node: ts.Node, why: string): void
+  /** Reports a node, and writes no comment. */
+  note(node: ts.Node, why: string): void
 }
 
 function upgradeNode(context: FileContext, node: ts.Node): void {
@@ -483,35 +488,44 @@ function upgradeIndexedType(context: FileContext, node: ts.IndexedAccessTypeNode
 const renamedOperation = ({ operations }: UpgradeStep, id: string): Renaming | undefined =>
   operations[id]?.find((rule) => rule.kind === 'rename')
 
-/** Renames functions of operations, and the types of their input. */
+/** Renames what is named after an operation: its function, its types, and its options of TanStack Query. */
 function upgradeName(context: FileContext, node: ts.Identifier): void {
   const { checker, file, step } = context
-  // Most names are of nothing that was renamed, which is faster to see than what they are.
-  if (!Object.keys(step.operations).some((each) => node.text === each || node.text === inputTypeOf(each)))
-    return
-  const id = operationOf(context, checker.getSymbolAtLocation(node))
-  const renamed = id === undefined ? undefined : renamedOperation(step, id)
-  if (id === undefined || !renamed) return
-  const { to, change } = renamed
-  if (node.text === id) context.edit(change, node.getStart(file), node.end, to)
-  else if (node.text === inputTypeOf(id)) context.edit(change, node.getStart(file), node.end, inputTypeOf(to))
+  for (const [id, rules] of Object.entries(step.operations)) {
+    const rule = rules.find(({ kind }) => kind === 'rename')
+    const to = rule && renamedAfter(node.text, id, rule)
+    if (to === undefined || !isOfVersion(context, checker.getSymbolAtLocation(node))) continue
+    context.edit(rule?.change, node.getStart(file), node.end, to)
+  }
 }
 
-const inputTypeOf = (id: string): string => `${id.charAt(0).toUpperCase()}${id.slice(1)}Input`
+/** Returns the new form of a name that consists of an operation's id and what it is; undefined for other names. */
+function renamedAfter(name: string, id: string, rule: OperationRule): string | undefined {
+  if (rule.kind !== 'rename') return undefined
+  const typeOf = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+  if (name.startsWith(id) && /^(\w*Options)?$/.test(name.slice(id.length)))
+    return rule.to + name.slice(id.length)
+  const kind = name.slice(id.length)
+  const isType = name.startsWith(typeOf(id)) && /^(Input|Query|Body|Answer)$/.test(kind)
+  return isType ? typeOf(rule.to) + kind : undefined
+}
 
-/** Returns the operation whose function or input type a name is. */
-function operationOf(
-  { ts, checker, types, step }: FileContext,
-  symbol: ts.Symbol | undefined,
-): string | undefined {
-  if (!symbol) return undefined
-  const own = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
-  const functions = types.fileName.replace(/types(\.d)?\.ts$/, 'functions$1.ts')
-  const isOurs = own.declarations?.some((each) => each.getSourceFile().fileName === functions)
-  if (!isOurs) return undefined
-  return own.flags & ts.SymbolFlags.TypeAlias
-    ? Object.keys(step.operations).find((id) => inputTypeOf(id) === own.name)
-    : own.name
+const aliased = ({ ts, checker }: FileContext, symbol: ts.Symbol | undefined): ts.Symbol | undefined =>
+  symbol && symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
+
+/** Returns whether the package declares a name for the older version. */
+function isOfVersion(context: FileContext, symbol: ts.Symbol | undefined): boolean {
+  const folder = context.types.fileName.replace(/[^/]+$/, '')
+  const declarations = aliased(context, symbol)?.declarations ?? []
+  return declarations.some((each) => each.getSourceFile().fileName.startsWith(folder))
+}
+
+/** Returns the operation whose function a name is. */
+function operationOf(context: FileContext, symbol: ts.Symbol | undefined): string | undefined {
+  const own = aliased(context, symbol)
+  return own && isOfVersion(context, own) && Object.hasOwn(context.step.operations, own.name)
+    ? own.name
+    : undefined
 }
 
 // ----- Calls -----
@@ -588,11 +602,32 @@ function upgradeText(context: FileContext, node: ts.StringLiteral | ts.NoSubstit
   for (const { from, change } of step.headers)
     if (text.toLowerCase() === from.toLowerCase()) context.mark(node, change)
   if (ts.isLiteralTypeNode(node.parent)) renamePicked(context, node)
-  for (const rule of rulesOf(context, sitesOfText(context, node))) {
-    if (rule.kind !== 'members') continue
+  const members = rulesOf(context, sitesOfText(context, node)).filter((rule) => rule.kind === 'members')
+  for (const rule of members) {
     renameMember(context, rule, node, text)
     if (comparedWith(ts, node) && Object.hasOwn(rule.split, text)) context.mark(node, rule.change)
   }
+  if (members.length === 0 && isCompound(text) && isPlainText(context, node)) noteText(context, node)
+}
+
+/** Returns whether a text is a value that has no other type than that of texts. */
+function isPlainText({ ts, checker }: FileContext, node: ts.StringLiteralLike): boolean {
+  const { parent } = node
+  if (ts.isElementAccessExpression(parent) || ts.isLiteralTypeNode(parent)) return false
+  if (ts.isObjectLiteralElement(parent) && parent.name === node) return false
+  const expected = checker.getContextualType(node)
+  return expected === undefined || (expected.flags & ts.TypeFlags.String) !== 0
+}
+
+/** Returns whether a text is too long or too odd to be equal to the member of an enumeration by accident. */
+const isCompound = (text: string): boolean => /^[a-zA-Z]+([-_.A-Z][a-zA-Z]+)+$/.test(text)
+
+/** Notes a text that is spelled like a renamed member, where no type says whether it is one. */
+function noteText(context: FileContext, node: ts.StringLiteralLike): void {
+  const rules = Object.values(context.step.sites).flat()
+  const rule = rules.find((each) => each.kind === 'members' && Object.hasOwn(each.rename, node.text))
+  if (rule?.kind === 'members')
+    context.note(node, `'${node.text}' may be what is now '${rule.rename[node.text]}': no type says so`)
 }
 
 /** Renames a property in `Pick<Book, 'color'>` and the like. */
@@ -630,12 +665,12 @@ function renameMember(
 }
 
 /** Returns whether a text is a version of the package: an argument of `at`, or one of its types. */
-function isVersion({ ts, checker, types }: FileContext, node: ts.Node): boolean {
+function isVersion(context: FileContext, node: ts.Node): boolean {
+  const { ts, checker, types } = context
   const root = types.fileName.replace(/[^/]+\/[^/]+$/, '')
-  const isOurs = (symbol: ts.Symbol | undefined) => {
-    const own = symbol && symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
-    return own?.declarations?.some((each) => each.getSourceFile().fileName.startsWith(root)) ?? false
-  }
+  const isOurs = (symbol: ts.Symbol | undefined) =>
+    aliased(context, symbol)?.declarations?.some((each) => each.getSourceFile().fileName.startsWith(root)) ??
+    false
   const { parent } = node
   if (ts.isCallExpression(parent) && ts.isPropertyAccessExpression(parent.expression))
     return isOurs(checker.getSymbolAtLocation(parent.expression.name))

@@ -1,6 +1,6 @@
 /** What has a new name: properties, parameters, operations and members of enumerations. */
 import { connect, createClient, type Known, type Schemas } from '@acme/books/2030-12-01'
-import { type CreateLoanInput, createLoan } from '@acme/books/2030-12-01/functions'
+import { type CreateLoanInput, createLoan as lend } from '@acme/books/2030-12-01/functions'
 import type { Book, BookCreate, operations, Shelf } from '@acme/books/2030-12-01'
 
 const client = createClient({ baseUrl: 'http://localhost' })
@@ -27,7 +27,7 @@ export async function run(color: string): Promise<void> {
   }
   const book = await client.getBook({ path: { id: 'b1' } })
   const input: CreateLoanInput = { path: { id: book.id }, body: { reader: 'Ada' } }
-  await createLoan(connect({ baseUrl: 'http://localhost' }), input)
+  await lend(connect({ baseUrl: 'http://localhost' }), input)
   await client.createLoan({ path: { id: 'b2' }, body: { reader: 'Grace' } })
 }
 
@@ -38,7 +38,9 @@ export const shelves: Shelf[] = ['front_room', 'back_room']
 export const isFront = (shelf: Extract<Shelf, 'front_room'> | undefined): boolean => shelf === 'front_room'
 export const isHard = ({ binding }: Book): boolean => binding === 'hard_cover'
 export const bound = { binding: 'hard_cover' } satisfies Partial<BookCreate>
+export const places = new Set<Shelf>(['front_room'])
 // A text that only looks like a member stays, and so does a property of another type.
+export const texts: readonly string[] = ['frontRoom', 'backRoom']
 export const other = { color: 'frontRoom' }
 console.log(other.color)
 export type Draft = Partial<BookCreate>

@@ -1,6 +1,6 @@
 /** What has a new name: properties, parameters, operations and members of enumerations. */
 import { connect, createClient, type Known, type Schemas } from '@acme/books/2030-01-01'
-import { type LendBookInput, lendBook } from '@acme/books/2030-01-01/functions'
+import { type LendBookInput, lendBook as lend } from '@acme/books/2030-01-01/functions'
 import type { Book, BookCreate, operations, Shelf } from '@acme/books/2030-01-01'
 
 const client = createClient({ baseUrl: 'http://localhost' })
@@ -27,7 +27,7 @@ export async function run(color: string): Promise<void> {
   }
   const book = await client.getBook({ path: { book_id: 'b1' } })
   const input: LendBookInput = { path: { book_id: book.id }, body: { reader: 'Ada' } }
-  await lendBook(connect({ baseUrl: 'http://localhost' }), input)
+  await lend(connect({ baseUrl: 'http://localhost' }), input)
   await client.lendBook({ path: { book_id: 'b2' }, body: { reader: 'Grace' } })
 }
 
@@ -38,7 +38,9 @@ export const shelves: Shelf[] = ['frontRoom', 'backRoom']
 export const isFront = (shelf: Extract<Shelf, 'frontRoom'> | undefined): boolean => shelf === 'frontRoom'
 export const isHard = ({ binding }: Book): boolean => binding === 'hardCover'
 export const bound = { binding: 'hardCover' } satisfies Partial<BookCreate>
+export const places = new Set<Shelf>(['frontRoom'])
 // A text that only looks like a member stays, and so does a property of another type.
+export const texts: readonly string[] = ['frontRoom', 'backRoom']
 export const other = { color: 'frontRoom' }
 console.log(other.color)
 export type Draft = Partial<BookCreate>

@@ -107,7 +107,9 @@ export function upgradeProject(
   )
   return {
     errorsBefore: earlier.length,
-    files: touched.map(({ path, before, edited }) => ({ path, before, after: edited.at(-1)!.text })),
+    files: touched
+      .map(({ path, before, edited }) => ({ path, before, after: edited.at(-1)!.text }))
+      .filter(({ before, after }) => before !== after),
     silent: places.filter(({ reports }) => reports.length === 0).map(({ place }) => place),
     marked: places.filter(({ reports }) => reports.length > 0).map(({ place }) => place),
     errors: fresh
@@ -179,7 +181,7 @@ function upgradeStep(
     // A mark that an earlier upgrade or step wrote stays the only one.
     const commented = found.map((mark) => ({ mark, comment: commentOf(ts, file, mark) }))
     const marks = commented.flatMap(({ mark, comment }) => (comment ? [mark] : []))
-    const comments = commented.flatMap(({ comment }) => comment ?? [])
+    const comments = commented.flatMap(({ mark, comment }) => (comment && !mark.isNoted ? [comment] : []))
     if (edits.length + marks.length === 0) continue
     const history = histories.get(file.fileName) ?? {
       path: file.fileName,
