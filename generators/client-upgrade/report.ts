@@ -22,7 +22,7 @@ export function printReport(
   const sections = [
     errorsBefore === 0
       ? ''
-      : `The compiler reported ${errorsBefore} errors before the upgrade. What does not compile may not have been found.`,
+      : `The compiler reported ${errorsBefore} ${errorsBefore === 1 ? 'error' : 'errors'} before the upgrade. What does not compile may not have been found.`,
     section('Silent: this compiles in both versions, but its meaning differs or may differ', silent, options),
     section('Marked: the compiler reports these too', marked, options),
     section('Not marked: the compiler reports these since the upgrade', errors, options),
@@ -117,28 +117,42 @@ interface DiffLine {
   readonly text: string
 }
 
-/** Compares the lines between what both texts begin and end with by their longest common subsequence. */
+const same = (text: string): DiffLine => ({ sign: ' ', text })
+const gone = (text: string): DiffLine => ({ sign: '-', text })
+const come = (text: string): DiffLine => ({ sign: '+', text })
+
 function compareLines(old: readonly string[], next: readonly string[]): readonly DiffLine[] {
   let start = 0
   while (start < old.length && start < next.length && old[start] === next[start]) start++
   let end = 0
   while (end < Math.min(old.length, next.length) - start && old.at(-1 - end) === next.at(-1 - end)) end++
   const [a, b] = [old.slice(start, old.length - end), next.slice(start, next.length - end)]
+  return [
+    ...old.slice(0, start).map(same),
+    ...(a.length * b.length > MOST_COMPARED ? [...a.map(gone), ...b.map(come)] : compareMiddle(a, b)),
+    ...old.slice(old.length - end).map(same),
+  ]
+}
+
+/** Pairs of lines, of which each takes four bytes. */
+const MOST_COMPARED = 25_000_000
+
+/** Compares by the longest common subsequence. */
+function compareMiddle(a: readonly string[], b: readonly string[]): readonly DiffLine[] {
   const lengths = Array.from({ length: a.length + 1 }, () => new Uint32Array(b.length + 1))
   for (let i = a.length - 1; i >= 0; i--)
     for (let j = b.length - 1; j >= 0; j--)
       lengths[i]![j] =
         a[i] === b[j] ? lengths[i + 1]![j + 1]! + 1 : Math.max(lengths[i + 1]![j]!, lengths[i]![j + 1]!)
-  const same = (text: string): DiffLine => ({ sign: ' ', text })
-  const lines: DiffLine[] = old.slice(0, start).map(same)
+  const lines: DiffLine[] = []
   let [i, j] = [0, 0]
   while (i < a.length || j < b.length) {
     if (i < a.length && j < b.length && a[i] === b[j]) {
       lines.push(same(a[i++]!))
       j++
     } else if (i < a.length && (j === b.length || lengths[i + 1]![j]! >= lengths[i]![j + 1]!))
-      lines.push({ sign: '-', text: a[i++]! })
-    else lines.push({ sign: '+', text: b[j++]! })
+      lines.push(gone(a[i++]!))
+    else lines.push(come(b[j++]!))
   }
-  return [...lines, ...old.slice(old.length - end).map(same)]
+  return lines
 }

@@ -3,7 +3,7 @@ import type { Project, ts } from 'ts-morph'
 import { applyEdits, type EditedText, positionAfter, positionBefore } from './edits.ts'
 import type { UpgradeManifest, UpgradeStep } from './rules.ts'
 import { createSites, type TypeScriptCompiler } from './sites.ts'
-import { type UpgradeMark, upgradeFile } from './step.ts'
+import { newlineOf, type UpgradeMark, upgradeFile } from './step.ts'
 
 /** A line that an upgrade changed, or that a person must look at. */
 export interface UpgradePlace {
@@ -208,8 +208,7 @@ function upgradeStep(
 function commentOf(ts: TypeScriptCompiler, file: ts.SourceFile, { start, version, why }: UpgradeMark) {
   const at = lineStart(file, anchorOf(ts, file, start).getStart(file, true))
   const indentation = /^[ \t]*/.exec(file.text.slice(at))![0]
-  const newline = file.text.includes('\r\n') ? '\r\n' : '\n'
-  const comment = `${indentation}// upgrade ${version}: ${why.replaceAll(/\s+/g, ' ')}${newline}`
+  const comment = `${indentation}// upgrade ${version}: ${why.replaceAll(/\s+/g, ' ')}${newlineOf(file.text)}`
   return commentsAbove(file.text, at).includes(comment.trim())
     ? undefined
     : { start: at, end: at, parts: [comment] }

@@ -15,5 +15,10 @@ export async function run(query: { color: string }): Promise<void> {
     body: { name: 'Sea', colour: 'green', author: { name: 'Ada', born: 1815 }, shelf: 'front_room', note: '', condition: 'used' },
   })
   const book = await client.getBook({ path: { id } })
+  // upgrade 2030-06-01: `blurb` is null if there is none. Earlier versions show an empty text.
+  book.blurb.trim()
+  const found: typeof book | undefined = book
+  // upgrade 2030-06-01: `blurb` is null if there is none. Earlier versions show an empty text.
+  console.log(found?.blurb)
   console.log(blurb, (book.blurb ?? '').length, book.blurb ?? '', `${book.blurb ?? ''}!`)
 }

@@ -12,5 +12,8 @@ export async function run(query: { color: string }): Promise<void> {
     body: { title: 'Sea', color: 'green', author_name: 'Ada', author_born: 1815, shelf: 'frontRoom', note: null },
   })
   const book = await client.getBook({ path: { book_id: id } })
+  book.blurb.trim()
+  const found: typeof book | undefined = book
+  console.log(found?.blurb)
   console.log(blurb, book.blurb.length, book.blurb, `${book.blurb}!`)
 }

@@ -30,6 +30,13 @@ export async function run(key: keyof Book, stored: string, loose: any): Promise<
   // upgrade 2030-12-01: no type follows this value: what is in the form of 2030-01-01 stays in it
   const draft: BookCreate = loose
   console.log(paintOf(good[0]!))
+  // upgrade 2030-06-01: Adding a book is answered with 201 instead of 200.
+  // upgrade 2030-12-01: Adding a book requires a key.
+  const { createBook } = client
+  // upgrade 2030-06-01: Adding a book is answered with 201 instead of 200.
+  // upgrade 2030-12-01: Adding a book requires a key.
+  const create = client.createBook
+  console.log(createBook, create)
   // upgrade 2030-12-01: no type follows this value: what is in the form of 2030-01-01 stays in it
   return (draft as any).color
 }

@@ -16,6 +16,9 @@ export async function run(key: keyof Book, stored: string, loose: any): Promise<
   for (const name in book) console.log(name)
   const draft: BookCreate = loose
   console.log(paintOf(good[0]!))
+  const { createBook } = client
+  const create = client.createBook
+  console.log(createBook, create)
   return (draft as any).color
 }
 

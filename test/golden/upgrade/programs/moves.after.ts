@@ -23,6 +23,9 @@ export const one = (): BookCreate => ({ author: { name: 'Ada', born: 1815 }, nam
 
 export function change(book: Book | undefined, input: BookCreate): void {
   console.log(book?.pages, book?.author.name, book!.author.born)
+  const sizes = [book!.size]
+  // upgrade 2030-12-01: `pages` is beside `size`, not in it.
+  console.log(sizes[0]!.pages)
   // upgrade 2030-06-01: `author` holds the name and the year of birth of the author.
   input.author_name = 'Grace'
 }

@@ -22,6 +22,8 @@ export const one = (): BookCreate => ({ author_name: 'Ada', author_born: 1815, t
 
 export function change(book: Book | undefined, input: BookCreate): void {
   console.log(book?.size?.pages, book?.author_name, book!['author_born'])
+  const sizes = [book!.size]
+  console.log(sizes[0]!.pages)
   input.author_name = 'Grace'
 }
 

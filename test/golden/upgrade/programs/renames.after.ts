@@ -25,6 +25,9 @@ export async function run(color: string): Promise<void> {
     const { colour: paint, shelf: place } = book
     console.log(paint, place === 'front_room', data.map(({ colour: color }) => color))
   }
+  const { createLoan: lendBook, getBook } = client
+  await lendBook({ path: { id: 'b3' }, body: { reader: 'Ada' } })
+  await getBook({ path: { id: 'b4' } })
   const book = await client.getBook({ path: { id: 'b1' } })
   const input: CreateLoanInput = { path: { id: book.id }, body: { reader: 'Ada' } }
   await lend(connect({ baseUrl: 'http://localhost' }), input)

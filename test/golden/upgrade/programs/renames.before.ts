@@ -25,6 +25,9 @@ export async function run(color: string): Promise<void> {
     const { color: paint, shelf: place } = book
     console.log(paint, place === 'frontRoom', data.map(({ color }) => color))
   }
+  const { lendBook, getBook } = client
+  await lendBook({ path: { book_id: 'b3' }, body: { reader: 'Ada' } })
+  await getBook({ path: { book_id: 'b4' } })
   const book = await client.getBook({ path: { book_id: 'b1' } })
   const input: LendBookInput = { path: { book_id: book.id }, body: { reader: 'Ada' } }
   await lend(connect({ baseUrl: 'http://localhost' }), input)

@@ -38,6 +38,8 @@ export interface ClientProgram {
   readonly sites: Sites
 }
 
+export const newlineOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n')
+
 /** Returns the edits and marks of one file. */
 export function upgradeFile(program: ClientProgram, step: UpgradeStep, file: ts.SourceFile): UpgradedFile {
   const edits: UpgradeEdit[] = []
@@ -47,6 +49,7 @@ export function upgradeFile(program: ClientProgram, step: UpgradeStep, file: ts.
     step,
     file,
     quote: /from "/.test(file.text) && !/from '/.test(file.text) ? '"' : "'",
+    newline: newlineOf(file.text),
     edit: (change, start, end, ...parts) =>
       void edits.push({ start, end, parts, ...(change !== undefined && { change }) }),
     mark(node, change) {
@@ -57,13 +60,13 @@ export function upgradeFile(program: ClientProgram, step: UpgradeStep, file: ts.
     note: (node, why) => addMark(node, { version: step.to, why, isNoted: true }),
   }
 
+  visit(file)
+  return { edits, marks: [...marks.values()] }
+
   function addMark(node: ts.Node, mark: Omit<UpgradeMark, 'start'>): void {
     const start = node.getStart(file)
     marks.set(`${start} ${mark.why}`, { ...mark, start })
   }
-
-  visit(file)
-  return { edits, marks: [...marks.values()] }
 
   function visit(node: ts.Node): void {
     upgradeNode(context, node)
@@ -75,6 +78,7 @@ interface FileContext extends ClientProgram {
   readonly step: UpgradeStep
   readonly file: ts.SourceFile
   readonly quote: string
+  readonly newline: string
   /** @param change the change that the edit follows. */
   edit(change: string | undefined, start: number, end: number, ...parts: SourceEdit['parts']): void
   /** Marks a node with the reason of a change. */
@@ -155,12 +159,15 @@ function upgradeAccess(context: FileContext, node: Access, name: ts.Node): void 
   }
   const property = checker.getSymbolAtLocation(name)
   if (!property) return
+  if (!ts.isCallExpression(node.parent) || node.parent.expression !== node)
+    markOperation(context, property, node)
   for (const rule of propertyRules(context, property, nonNull)) {
     if (rule.kind === 'rename') renameAccess(context, node, name, rule)
     else if (rule.kind === 'move') moveAccess(context, node, rule)
     else if (rule.kind === 'look') context.mark(node, rule.change)
     else if (rule.kind === 'fallback' && isRead(ts, node)) {
-      if (typeof rule.value === 'object' && rule.value !== null) context.mark(node, rule.change)
+      const isObject = typeof rule.value === 'object' && rule.value !== null
+      if (isObject || ts.isOptionalChain(node) || beginsStatement(ts, node)) context.mark(node, rule.change)
       else if (isAlone(ts, node))
         context.edit(rule.change, node.end, node.end, ` ?? ${literalOf(context, rule.value)}`)
       else {
@@ -196,9 +203,8 @@ function moveAccess(
   const { ts } = context
   let outermost: ts.Expression = node
   let first: Access = node
-  for (const _ of from) {
-    if (!ts.isPropertyAccessExpression(outermost) && !ts.isElementAccessExpression(outermost))
-      return context.mark(node, change)
+  for (const name of [...from].reverse()) {
+    if (!isAccessOf(ts, outermost, name)) return context.mark(node, change)
     first = outermost
     outermost = outermost.expression
   }
@@ -207,6 +213,13 @@ function moveAccess(
   const start = first.questionDotToken ? `?.${head.replace(/^\./, '')}` : head
   context.edit(change, outermost.end, node.end, start + rest.join(''))
 }
+
+const isAccessOf = (ts: TypeScriptCompiler, node: ts.Node, name: string): node is Access =>
+  ts.isPropertyAccessExpression(node)
+    ? node.name.text === name
+    : ts.isElementAccessExpression(node) &&
+      ts.isStringLiteralLike(node.argumentExpression) &&
+      node.argumentExpression.text === name
 
 const ASSIGNMENTS = /^(?:[^=!<>]|\*\*|<<|>>|>>>|&&|\|\||\?\?)?=$/
 
@@ -239,6 +252,14 @@ function isRead(ts: TypeScriptCompiler, node: ts.Node): boolean {
   )
 }
 
+/** Returns whether a parenthesis before an expression would call what the line before it ends with. */
+function beginsStatement(ts: TypeScriptCompiler, node: ts.Node): boolean {
+  let outer = node
+  while (outer.parent && outer.parent.getStart() === node.getStart() && !ts.isStatement(outer))
+    outer = outer.parent
+  return ts.isExpressionStatement(outer)
+}
+
 /** Returns whether an operator can follow an expression without parentheses. */
 const isAlone = (ts: TypeScriptCompiler, { parent }: ts.Node): boolean =>
   ts.isVariableDeclaration(parent) ||
@@ -250,7 +271,7 @@ const isAlone = (ts: TypeScriptCompiler, { parent }: ts.Node): boolean =>
   ts.isCallExpression(parent)
 
 function upgradePattern(context: FileContext, pattern: ts.ObjectBindingPattern): void {
-  const { ts, checker, file } = context
+  const { ts, checker, file, step } = context
   const owner = checker.getNonNullableType(checker.getTypeAtLocation(pattern))
   const moves: MovedPart[] = []
   for (const element of pattern.elements) {
@@ -261,6 +282,10 @@ function upgradePattern(context: FileContext, pattern: ts.ObjectBindingPattern):
         : undefined
     if (!property) continue
     const target = element.propertyName ? element.name : undefined
+    markOperation(context, property, element)
+    const id = operationOf(context, property)
+    const renamed = id === undefined || element.propertyName ? undefined : renamedOperation(step, id)
+    if (renamed) renamePart(context, element, key, target, renamed)
     for (const rule of propertyRules(context, property, owner)) {
       if (rule.kind === 'rename') renamePart(context, element, key, target, rule)
       else if (rule.kind === 'move' && rule.from.length === 1)
@@ -425,7 +450,7 @@ function removeParts(
 
 /** Adds a member after the last one, on a line of its own if that has one. */
 function insertMember(
-  { file, edit }: FileContext,
+  { file, newline, edit }: FileContext,
   change: string | undefined,
   object: ts.ObjectLiteralExpression,
   parts: SourceEdit['parts'],
@@ -435,7 +460,7 @@ function insertMember(
   const line = file.text.lastIndexOf('\n', last.getStart(file)) + 1
   const indentation = file.text.slice(line, last.getStart(file))
   const onOwnLine = line > object.getStart(file) && /^\s*$/.test(indentation)
-  edit(change, last.end, last.end, onOwnLine ? `,\n${indentation}` : ', ', ...parts)
+  edit(change, last.end, last.end, onOwnLine ? `,${newline}${indentation}` : ', ', ...parts)
 }
 
 function addMember(
@@ -468,7 +493,8 @@ function upgradeIndexedType(context: FileContext, node: ts.IndexedAccessTypeNode
   const owner = checker.getNonNullableType(checker.getTypeFromTypeNode(node.objectType))
   const property = checker.getPropertyOfType(owner, literal.text)
   if (!property) return
-  const renamed = owner.symbol?.name === 'operations' ? renamedOperation(step, literal.text) : undefined
+  const isOperations = owner.symbol?.name === 'operations' && isOfVersion(context, owner.symbol)
+  const renamed = isOperations ? renamedOperation(step, literal.text) : undefined
   if (renamed)
     context.edit(renamed.change, literal.getStart(file), literal.end, literalOf(context, renamed.to))
   for (const rule of propertyRules(context, property, owner)) {
@@ -545,6 +571,13 @@ function upgradeCall(context: FileContext, call: ts.CallExpression): void {
   if (argument && /^Object\.(keys|values|entries)$/.test(name)) markComputed(context, argument, call)
   if (argument && name === 'JSON.stringify' && isDeeplyAffected(context, checker.getTypeAtLocation(argument)))
     context.warn(call, looseReason(context))
+}
+
+/** Marks a function of an operation that is used without a call, whose calls are elsewhere. */
+function markOperation(context: FileContext, symbol: ts.Symbol, at: ts.Node): void {
+  const id = operationOf(context, symbol)
+  for (const { kind, change } of (id === undefined ? undefined : context.step.operations[id]) ?? [])
+    if (kind !== 'rename') context.mark(at, change)
 }
 
 const readsResponse = (ts: TypeScriptCompiler, { parent }: ts.Node): boolean =>
