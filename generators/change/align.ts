@@ -107,14 +107,56 @@ export function renamedPlaceholders(old: string, next: string): Map<string, stri
   return new Map(placeholders(old).map((name, index) => [name, names[index] ?? name]))
 }
 
-/** Returns the operations of the next version, by their ids in the old version. */
+/** Returns the ids that `served` lenses name. */
+export const servedIds = (lenses: readonly Lens[]): ReadonlySet<string> =>
+  new Set(lenses.flatMap((lens) => (lens.kind === 'served' ? [lens.by] : [])))
+
+const routeOf = ({ method, path }: ApiOperation): string => `${method} ${shapeOfPath(path)}`
+
+/**
+ * Matches the operations of two documents. A route of both documents is the same operation, because ids may be
+ * renumbered; ids match the operations whose route changed.
+ *
+ * @param old aligned with the new document.
+ * @param served ids that lenses give to old operations, which are matched by them.
+ * @returns old operations by new ones.
+ */
+export function pairOperations(
+  old: Api,
+  next: Api,
+  served: ReadonlySet<string> = new Set(),
+): Map<ApiOperation, ApiOperation> {
+  const pairs = new Map<ApiOperation, ApiOperation>()
+  const left = new Set(old.operations)
+  const pairBy = (keyOf: (operation: ApiOperation) => string | undefined) => {
+    const known = new Map([...left].reverse().map((each) => [keyOf(each), each]))
+    for (const operation of next.operations) {
+      const key = keyOf(operation)
+      const same = key === undefined || pairs.has(operation) ? undefined : known.get(key)
+      if (!same || !left.delete(same)) continue
+      pairs.set(operation, same)
+    }
+  }
+  pairBy(({ id }) => (served.has(id) ? id : undefined))
+  pairBy(({ method, path }) => `${method} ${path}`)
+  pairBy((operation) => `${routeOf(operation)} ${operation.id}`)
+  pairBy(routeOf)
+  pairBy(({ id }) => id)
+  return pairs
+}
+
+/**
+ * Returns the operations of the next version, by their ids in the old version. An id that no longer exists has none,
+ * because its operation keeps its own handler.
+ */
 export function counterpartsOf(old: Api, next: Api, lenses: readonly Lens[]): Map<string, ApiOperation> {
-  const later = new Map(next.operations.map((operation) => [operation.id, operation]))
+  const aligned = alignApi(old, lenses)
+  const ids = new Map(aligned.operations.map((operation, index) => [operation, old.operations[index]!.id]))
+  const kept = new Set(next.operations.map(({ id }) => id))
   return new Map(
-    old.operations.flatMap(({ id }) => {
-      const counterpart = later.get(newIdOf(id, lenses))
-      return counterpart ? [[id, counterpart] as const] : []
-    }),
+    [...pairOperations(aligned, next, servedIds(lenses))].flatMap(([counterpart, operation]) =>
+      kept.has(operation.id) ? [[ids.get(operation)!, counterpart] as const] : [],
+    ),
   )
 }
 

@@ -1,11 +1,18 @@
 /** `diff A B`: prints every difference between two documents, and the change that accounts for each. */
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
-import type { DiagnosticPaint } from '../diagnostics/diagnostic.ts'
+import {
+  createReport,
+  type Diagnostic,
+  type DiagnosticPaint,
+  DiagnosticsError,
+} from '../diagnostics/diagnostic.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
 import { formatLocation } from '../diff/difference.ts'
 import type { AccountedDifference } from '../gate/steps.ts'
 import type { Config } from '../generate/config.ts'
 import type { Api } from '../ir/model.ts'
+import { isSameValue } from '../runtime/same-value.ts'
 import { nameOf, withTreeOf } from './committed.ts'
 import { groupDifferences } from './difference-groups.ts'
 import { printMarkdown, printText } from './difference-text.ts'
@@ -65,46 +72,105 @@ async function diffPair(
 ): Promise<CommandOutcome> {
   const { config, report } = run
   run.terminal.status?.(`reading ${files.join(' and ')}`)
-  const [old, next] = await readDocuments(run, files)
-  const [{ loadChanges }, { claimDifferences }] = await Promise.all([
+  const { apis, findings, missing, isSure } = await readDocuments(config, files)
+  const [old, next] = withNames(apis)
+  const [{ loadChanges }, { judgeDifferences }] = await Promise.all([
     import('../change/load-changes.ts'),
-    import('../gate/steps.ts'),
+    import('./judge-differences.ts'),
   ])
-  const changes = await loadChanges(config.versions, versionsBetween(config, files, next!), report)
+  const changes = await loadChanges(config.versions, versionsBetween(config, files, next), report)
   report.finish()
-  const claimed = claimDifferences(old!, next!, changes)
+  run.terminal.status?.('looking for witnesses')
+  for (const finding of findings) report.add(finding)
+  const isRead = ({ pointer }: SourceLocation) =>
+    !missing.some((part) => pointer === part || pointer.startsWith(`${part}/`))
+  const claimed = judgeDifferences(old, next, changes, isTranslated(config, files)).filter(({ difference }) =>
+    [difference.old, difference.new].every((place) => !place || isRead(place)),
+  )
   const paint: DiagnosticPaint = markdown ? (_, text) => text : painterOf(run.terminal)
   const groups = groupDifferences(claimed)
   const print = markdown ? printMarkdown : printText
   const isOpen = ({ difference, by }: AccountedDifference) =>
     difference.class === 'breaking' && by.length === 0
   return {
-    lines: print(old!, next!, claimed, groups, paint),
+    lines: [
+      ...print(old, next, claimed, groups, paint),
+      ...(missing.length > 0 ? ['', `not compared: ${missing.join(', ')}`] : []),
+    ],
     data: {
-      old: { version: old!.version, file: old!.file },
-      new: { version: next!.version, file: next!.file },
-      differences: claimed.map(({ difference, by }) => ({
+      old: { version: old.version, file: old.file },
+      new: { version: next.version, file: next.file },
+      differences: claimed.map(({ difference, by, verdict }) => ({
         ...difference,
+        ...verdict,
         location: formatLocation(difference.at),
         claimedBy: by.map(({ id, file }) => ({ id, file })),
       })),
+      notCompared: missing,
     },
-    exit: claimed.some(isOpen) ? FINDINGS : OK,
+    exit: claimed.some(isOpen) || !isSure ? FINDINGS : OK,
   }
 }
 
-/** Reads two documents without linting them, because lint findings are not differences. */
-async function readDocuments({ config, report }: CommandRun, files: readonly string[]): Promise<Api[]> {
+interface ReadPair {
+  readonly apis: readonly [Api, Api]
+  readonly findings: readonly Diagnostic[]
+  /** Pointers of parts that one of the documents describes in a way that cannot be read. */
+  readonly missing: readonly string[]
+  /** Whether both documents describe these parts in the same way. */
+  readonly isSure: boolean
+}
+
+/**
+ * Reads two documents without linting them, because lint findings are not differences. Leaves out parts that cannot be
+ * read; their findings are warnings if both documents have the same.
+ *
+ * @throws DiagnosticsError if a whole document cannot be read.
+ */
+async function readDocuments(config: Config, files: readonly string[]): Promise<ReadPair> {
   const [{ loadDocument }, { buildApi }] = await Promise.all([
     import('../document/load.ts'),
     import('../ir/build.ts'),
   ])
-  const documents = files.flatMap((file) => loadDocument(file, report, config) ?? [])
-  report.finish()
-  const apis = documents.map((document) => buildApi(document, report, config.strict))
-  report.finish()
-  return apis
+  const readings = files.map((file) => {
+    const findings = createReport()
+    const document = loadDocument(file, findings, { ...config, strict: false, leavesOut: true })
+    const unread = new Map(document?.missing)
+    const count = findings.diagnostics.length
+    const api = document && buildApi(document, findings, false)
+    for (const { code, severity, place, message } of findings.diagnostics.slice(count))
+      if (severity === 'error' && place && code !== REPEATED)
+        unread.set(place.pointer.replace(/\/\$(dynamicRef|ref)$/, ''), message)
+    return { api, findings: findings.diagnostics, unread }
+  })
+  const [old, next] = readings
+  const missing = [...new Set(readings.flatMap(({ unread }) => [...unread.keys()]))]
+  const isSure = missing.every((part) => isSameValue(old!.unread.get(part), next!.unread.get(part)))
+  if (!old?.api || !next?.api) throw new DiagnosticsError(readings.flatMap(({ findings }) => findings))
+  const findings = readings.flatMap((reading) =>
+    reading.findings.map((each): Diagnostic => {
+      const isNoted = each.severity === 'error' && (isSure || each.code === REPEATED)
+      return isNoted ? { ...each, severity: 'warning' } : each
+    }),
+  )
+  return { apis: [old.api, next.api], findings, missing, isSure }
 }
+
+/** Two operations with one id are compared by their routes. */
+const REPEATED = 'operation-id-repeated'
+
+/** Names versions after their files if both documents have the same `info.version`. */
+function withNames([old, next]: readonly [Api, Api]): [Api, Api] {
+  if (old.version !== next.version || stem(old.file) === stem(next.file)) return [old, next]
+  return [
+    { ...old, version: stem(old.file) },
+    { ...next, version: stem(next.file) },
+  ]
+}
+
+/** A family with changes serves all its versions. Other documents replace each other. */
+const isTranslated = ({ versions, documents }: Config, files: readonly string[]): boolean =>
+  versions !== undefined && files.every((file) => documents.includes(file))
 
 const stem = (file: string): string => basename(file, extname(file))
 
@@ -122,9 +188,8 @@ function documentOf(config: Config, name: string): string {
 /** Returns the versions whose changes lead from one document to the other. */
 function versionsBetween(config: Config, [a, b]: readonly [string, string], next: Api): string[] {
   const [from, to] = [config.documents.indexOf(a), config.documents.indexOf(b)]
-  if (from < 0 || to < 0 || to <= from) return [next.version]
-  return config.documents
-    .slice(from + 1, to)
-    .map(stem)
-    .concat(next.version)
+  // A family whose `info.version` values are not unique is named after its files.
+  const last = [...new Set([next.version, stem(b)])]
+  if (from < 0 || to < 0 || to <= from) return last
+  return [...config.documents.slice(from + 1, to).map(stem), ...last]
 }

@@ -1,9 +1,10 @@
 /** Groups differences for printing: an edit of a shared part appears once, with every location that it affects. */
 
+import type { PrintedVerdict } from '../diagnostics/verdict.ts'
 import type { Difference } from '../diff/difference.ts'
 import { formatLocation } from '../diff/difference.ts'
-import type { AccountedDifference } from '../gate/steps.ts'
 import { groupBy } from '../ir/group-by.ts'
+import type { JudgedDifference } from './judge-differences.ts'
 
 export interface DifferenceGroup {
   readonly first: Difference
@@ -11,10 +12,12 @@ export interface DifferenceGroup {
   readonly places: readonly string[]
   readonly uses: readonly string[]
   readonly by: readonly string[]
+  /** The verdict on the first difference. */
+  readonly verdict?: PrintedVerdict
 }
 
 /** Groups differences. Breaking ones come first; within a class, the order is that of the first occurrence. */
-export function groupDifferences(claimed: readonly AccountedDifference[]): DifferenceGroup[] {
+export function groupDifferences(claimed: readonly JudgedDifference[]): DifferenceGroup[] {
   const all = [...groupBy(claimed, keyOf).values()].map(toGroup)
   return [
     ...all.filter(({ first }) => first.class === 'breaking'),
@@ -27,7 +30,7 @@ export function groupDifferences(claimed: readonly AccountedDifference[]): Diffe
  * Returns the group key. Members of one enumeration share a group, and so do equal messages about a part that many
  * operations share.
  */
-function keyOf({ difference, by }: AccountedDifference): string {
+function keyOf({ difference, by }: JudgedDifference): string {
   const { code, at } = difference
   const changes = by.map(({ id }) => id).join()
   const own = at.kind === 'schema' ? formatLocation(at) : `${at.kind} ${difference.message}`
@@ -40,7 +43,8 @@ function keyOf({ difference, by }: AccountedDifference): string {
   ].join('\n')
 }
 
-function toGroup(all: readonly AccountedDifference[]): DifferenceGroup {
+function toGroup(all: readonly JudgedDifference[]): DifferenceGroup {
+  const { verdict } = all[0]!
   const unique = (texts: readonly string[]) => [...new Set(texts)]
   return {
     first: all[0]!.difference,
@@ -48,5 +52,6 @@ function toGroup(all: readonly AccountedDifference[]): DifferenceGroup {
     places: unique(all.map(({ difference }) => formatLocation(difference.at))),
     uses: unique(all.flatMap(({ difference }) => difference.uses)),
     by: all[0]!.by.map(({ file }) => file),
+    ...(verdict && { verdict }),
   }
 }

@@ -1,6 +1,7 @@
 /** Prints differences as text for a terminal, and as Markdown for a pull request. */
 import type { DiagnosticPaint } from '../diagnostics/diagnostic.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
+import { linesOfVerdict } from '../diagnostics/verdict.ts'
 import type { Difference } from '../diff/difference.ts'
 import type { AccountedDifference } from '../gate/steps.ts'
 import type { Api } from '../ir/model.ts'
@@ -36,7 +37,10 @@ export function printText(
   return [headline(old, next, claimed), ...groups.flatMap((group) => ['', ...textOf(group, paint)])]
 }
 
-function textOf({ first, messages, places, uses, by }: DifferenceGroup, paint: DiagnosticPaint): string[] {
+function textOf(
+  { first, messages, places, uses, by, verdict }: DifferenceGroup,
+  paint: DiagnosticPaint,
+): string[] {
   const label = `${paint(STYLES[first.class], first.class)}${markOf(first)}`
   const lines = [first.old, first.new].flatMap((place) => (place ? [paint('place', lineOf(place))] : []))
   const where = directionsOf(first)
@@ -44,6 +48,7 @@ function textOf({ first, messages, places, uses, by }: DifferenceGroup, paint: D
     `${label} ${first.code} ${some(places)}: ${some(messages)}`,
     `    ${lines.join(' → ')}`,
     ...(where === '' ? [] : [paint('faint', `    ${where}${uses.length > 0 ? ` of ${some(uses)}` : ''}`)]),
+    ...(verdict ? linesOfVerdict(verdict).map((text) => `    ${text}`) : []),
     ...(first.proposal ? [`    possibly a ${proposalOf(first)}`] : []),
     ...accountOf(first, by).map((text) => `    ${text}`),
   ]
@@ -94,11 +99,16 @@ export function printMarkdown(
   ]
 }
 
-function rowOf({ first, messages, places, by }: DifferenceGroup): string {
+function rowOf({ first, messages, places, by, verdict }: DifferenceGroup): string {
   const lines = [first.old, first.new].flatMap((place) => (place ? [lineOf(place)] : []))
   const proposal = first.proposal ? ` (possibly a ${proposalOf(first)})` : ''
+  const proof = verdict
+    ? `<br>${linesOfVerdict(verdict)
+        .map((text) => text.trim())
+        .join('<br>')}`
+    : ''
   const cells = [
-    `\`${first.code}\`${markOf(first)} ${some(messages)}${proposal}`,
+    `\`${first.code}\`${markOf(first)} ${some(messages)}${proposal}${proof}`,
     some(places),
     lines.join(' → '),
     by.length > 0 ? by.join(', ') : first.class === 'breaking' ? '**none**' : '',

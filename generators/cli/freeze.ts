@@ -53,7 +53,7 @@ async function fileOf(run: CommandRun, version: string, text: string, extension:
       `${version} is frozen: ${newest.version} came after it. Name a date after ${newest.version}.`,
     )
   if (order > 0) return join(dirname(newestFile), `${version}${extension}`)
-  const pair = await comparePair(newest, await readApi(run, newestFile, text))
+  const pair = await comparePair(newest, await readApi(run, newestFile, text), false)
   const breaks = pair.claimed.filter(({ difference }) => difference.class === 'breaking').length
   if (breaks > 0)
     throw new UsageError(
@@ -76,7 +76,7 @@ export async function checkSource(run: CommandRun, source: string): Promise<void
   const newestFile = config.documents.at(-1)!
   const newest = await readApi(run, newestFile, readFileSync(newestFile, 'utf8'))
   const { text } = withVersion(await readSourceDocument(source), NEXT)
-  const pair = await comparePair(newest, await readApi(run, source, text))
+  const pair = await comparePair(newest, await readApi(run, source, text), config.versions !== undefined)
   if (pair.claimed.length === 0) return
   report.add(describeChange(pair, newestFile))
   const { checkSteps } = await import('../gate/gate.ts')
@@ -113,7 +113,7 @@ async function readApi({ config }: CommandRun, file: string, text: string): Prom
   return api
 }
 
-async function comparePair(old: Api, next: Api): Promise<VersionPair> {
+async function comparePair(old: Api, next: Api, translated: boolean): Promise<VersionPair> {
   const { claimDifferences } = await import('../gate/steps.ts')
-  return { old, next, changes: [], claimed: claimDifferences(old, next, []) }
+  return { old, next, changes: [], claimed: claimDifferences(old, next, [], translated) }
 }

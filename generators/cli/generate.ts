@@ -51,7 +51,7 @@ async function passGate(
     import('../gate/steps.ts'),
     import('../gate/gate.ts'),
   ])
-  const steps = claimSteps(apis, changes)
+  const steps = claimSteps(apis, changes, config.versions !== undefined)
   for (const diagnostic of checkSteps(steps, config)) report.add(diagnostic)
   if (!report.diagnostics.some((each) => each.severity === 'error'))
     await (await import('./proven-steps.ts')).proveSteps(run, steps)

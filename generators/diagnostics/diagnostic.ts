@@ -1,5 +1,6 @@
 /** Findings: collected first, then printed together, each as `file:line:col code: what; what to do`. */
 import type { SourceLocation } from './place.ts'
+import { linesOfVerdict, type PrintedVerdict } from './verdict.ts'
 
 export interface Diagnostic {
   /** Stable and documented, in kebab case: `ref-missing`, `operation-without-scope`. */
@@ -7,6 +8,8 @@ export interface Diagnostic {
   readonly severity: 'error' | 'warning' | 'note'
   readonly message: string
   readonly place?: SourceLocation
+  /** For a difference of two versions, the message that proves it. */
+  readonly verdict?: PrintedVerdict
   /** How to resolve the finding. */
   readonly hint?: string
   /** A related line in a different document. */
@@ -84,6 +87,7 @@ export function formatDiagnostic(
       `  see ${paint('place', `${other.file}:${other.line}:${other.column}`)}`,
       ...codeFrame(other, sources, paint),
     )
+  if (diagnostic.verdict) lines.push(...linesOfVerdict(diagnostic.verdict).map((line) => `  ${line}`))
   if (diagnostic.hint) lines.push(`  → ${diagnostic.hint}`)
   if (diagnostic.draft) lines.push(...diagnostic.draft.text.trimEnd().split('\n').map(indent))
   return lines.join('\n')

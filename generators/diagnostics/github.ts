@@ -1,9 +1,10 @@
 /** Findings as GitHub annotations: workflow commands, one a line. GitHub shows each next to its line. */
 import type { Diagnostic } from './diagnostic.ts'
+import { linesOfVerdict } from './verdict.ts'
 
 /** Returns a workflow command such as `::error file=…,line=…::…`. */
 export function formatAnnotation(diagnostic: Diagnostic): string {
-  const { place, other, hint, draft } = diagnostic
+  const { place, other, hint, draft, verdict } = diagnostic
   const properties = {
     ...(place && { file: place.file, line: String(place.line), col: String(place.column) }),
     title: diagnostic.code,
@@ -12,6 +13,7 @@ export function formatAnnotation(diagnostic: Diagnostic): string {
   const text = [
     diagnostic.message,
     ...(other ? [`see ${other.file}:${other.line}:${other.column}`] : []),
+    ...(verdict ? linesOfVerdict(verdict) : []),
     ...(hint === undefined ? [] : [hint]),
     ...(draft ? [draft.text.trimEnd()] : []),
   ]

@@ -1,6 +1,7 @@
 /** Findings as SARIF 2.1.0 (OASIS), the format of code scanning services. */
 import type { Diagnostic } from './diagnostic.ts'
 import type { SourceLocation } from './place.ts'
+import { linesOfVerdict } from './verdict.ts'
 
 const SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
 
@@ -21,14 +22,19 @@ export function toSarif(diagnostics: readonly Diagnostic[]): object {
 }
 
 function toResult(
-  { code, severity, message, hint, draft, place, other }: Diagnostic,
+  { code, severity, message, hint, draft, place, other, verdict }: Diagnostic,
   ruleIndex: number,
 ): object {
   return {
     ruleId: code,
     ruleIndex,
     level: severity,
-    message: { text: [message, hint, draft?.text].filter((each) => each !== undefined).join('\n') },
+    message: {
+      text: [message, ...(verdict ? linesOfVerdict(verdict) : []), hint, draft?.text]
+        .filter((each) => each !== undefined)
+        .join('\n'),
+    },
+    ...(verdict && { properties: verdict }),
     locations: place ? [toLocation(place)] : [],
     ...(other && { relatedLocations: [{ ...toLocation(other), message: { text: 'the other document' } }] }),
   }

@@ -49,12 +49,23 @@ export function compareStrings(position: ComparisonPosition, a: StringSchema, b:
   compareFormats(position, a, b)
 }
 
+/** Patterns that every string matches. Only `[\s\S]` includes line breaks, so the anchors matter next to `.*`. */
+const ANY: ReadonlySet<string> = new Set([
+  '',
+  ...['.*', '^.*', '.*$'],
+  ...['[\\s\\S]*', '^[\\s\\S]*', '[\\s\\S]*$', '^[\\s\\S]*$'],
+])
+
+/** Every string without line breaks matches it, so it usually means any string. */
+const ANY_LINE = '^.*$'
+
 function comparePatterns(position: ComparisonPosition, a: StringSchema, b: StringSchema): void {
-  if (a.pattern === b.pattern) return
-  if (a.pattern === undefined)
-    found(position, 'pattern-added', NARROWING, `must now match ${b.pattern}`, places(a, b))
-  else if (b.pattern === undefined)
-    found(position, 'pattern-removed', WIDENING, `no longer has to match ${a.pattern}`, places(a, b))
+  const [was, is] = [a, b].map(({ pattern }) => (ANY.has(pattern ?? '') ? undefined : pattern))
+  if (was === is) return
+  if (is !== undefined && (was === undefined || was === ANY_LINE))
+    found(position, 'pattern-added', NARROWING, `must now match ${is}`, places(a, b))
+  else if (is === undefined || is === ANY_LINE)
+    found(position, 'pattern-removed', WIDENING, `no longer has to match ${was}`, places(a, b))
   else found(position, 'pattern-changed', BOTH, `must match ${b.pattern}, not ${a.pattern}`, places(a, b))
 }
 

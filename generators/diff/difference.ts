@@ -46,6 +46,8 @@ export type DeclaredLocation =
   | { readonly kind: 'event'; readonly event: string; readonly path: string }
   | { readonly kind: 'event-header'; readonly event: string; readonly name: string; readonly path: string }
   | { readonly kind: 'security-scheme'; readonly name: string }
+  /** The servers of the document, or those of an operation that has its own. */
+  | { readonly kind: 'servers'; readonly operation?: string }
 
 /** All codes. generators/findings.md documents them. */
 export type DifferenceCode =
@@ -58,6 +60,8 @@ export type DifferenceCode =
   | 'deprecated'
   | 'stability-lowered'
   | 'stability-raised'
+  | 'server-added'
+  | 'server-removed'
   // parameters and headers
   | 'parameter-added'
   | 'parameter-added-required'
@@ -207,5 +211,7 @@ export function formatLocation(at: DeclaredLocation): string {
       return `event ${at.event} header ${at.name}${inside}`
     case 'security-scheme':
       return `security scheme ${at.name}`
+    case 'servers':
+      return at.operation === undefined ? 'servers' : `${at.operation} servers`
   }
 }

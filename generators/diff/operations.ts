@@ -11,21 +11,31 @@ import {
   type DocumentPair,
   emptyResult,
   found,
+  type OperationPair,
   places,
   positionAt,
   REQUEST,
   subjectOf,
 } from './position.ts'
 import { compareRequirements, compareSecurity } from './requirements.ts'
-import { compareSchemas } from './schemas.ts'
-import { compareSerialization } from './serialization.ts'
+import { compareSchemas, describe } from './schemas.ts'
+import { asReadBy, compareSerialization } from './serialization.ts'
+import { compareOperationServers } from './servers.ts'
 import { compareStability } from './stability.ts'
 
-/** Returns one root for each operation of either document. */
-export function compareOperations(old: Api, next: Api): Root[] {
-  const before = pairOperations(old, next)
+/**
+ * Returns one root for each operation of either document.
+ *
+ * @param before old operations by their counterparts.
+ */
+export function compareOperations(
+  old: Api,
+  next: Api,
+  before: ReadonlyMap<ApiOperation, ApiOperation>,
+  translated: boolean,
+): Root[] {
   const roots = next.operations.map((operation) => {
-    const pair = { old, next, result: emptyResult() }
+    const pair = { old, next, result: emptyResult(), translated }
     const counterpart = before.get(operation)
     if (counterpart) compareOperation(pair, counterpart, operation)
     else lonely(pair, operation, 'new')
@@ -34,34 +44,12 @@ export function compareOperations(old: Api, next: Api): Root[] {
   const kept = new Set(before.values())
   for (const operation of old.operations) {
     if (kept.has(operation)) continue
-    const pair = { old, next, result: emptyResult() }
+    const pair = { old, next, result: emptyResult(), translated }
     lonely(pair, operation, 'old')
     roots.push({ use: operation.id, result: pair.result })
   }
   return roots
 }
-
-/**
- * Matches operations by id. If the id no longer exists, or two operations swapped ids, matches by method and path.
- */
-function pairOperations(old: Api, next: Api): Map<ApiOperation, ApiOperation> {
-  const byId = new Map(old.operations.map((each) => [each.id, each]))
-  const byRoute = new Map(old.operations.map((each) => [routeOf(each), each]))
-  const newIds = new Set(next.operations.map((each) => each.id))
-  const newRoutes = new Set(next.operations.map(routeOf))
-  const pairs = new Map<ApiOperation, ApiOperation>()
-  for (const operation of next.operations) {
-    const same = byId.get(operation.id)
-    const there = byRoute.get(routeOf(operation))
-    const swapped = there && same && there !== same && newRoutes.has(routeOf(same)) && newIds.has(there.id)
-    if (swapped) pairs.set(operation, there)
-    else if (same) pairs.set(operation, same)
-    else if (there && !newIds.has(there.id)) pairs.set(operation, there)
-  }
-  return pairs
-}
-
-const routeOf = ({ method, path }: ApiOperation): string => `${method} ${shapeOfPath(path)}`
 
 function lonely(pair: DocumentPair, operation: ApiOperation, side: 'old' | 'new'): void {
   const position = operationPosition(pair, operation)
@@ -90,14 +78,15 @@ const operationPosition = (
   mask: number = REQUEST,
 ): ComparisonPosition => positionAt(pair, mask, () => ({ kind: 'operation', operation: id }))
 
-function compareOperation(pair: DocumentPair, a: ApiOperation, b: ApiOperation): void {
+function compareOperation(pair: OperationPair, a: ApiOperation, b: ApiOperation): void {
   const position = operationPosition(pair, b)
   if (a.id !== b.id) found(position, 'operation-renamed', 0, `was ${a.id}`, places(a, b))
-  // Every version has its own routes, so an old caller still finds the operation at its old path.
+  // If the service translates, every version has its own routes, so callers still find the operation at its old path.
+  const moved = pair.translated ? 0 : REQUEST
   if (shapeOfPath(a.path) !== shapeOfPath(b.path))
-    found(position, 'path-changed', 0, `is now ${b.path}; it was ${a.path}`, places(a, b))
+    found(position, 'path-changed', moved, `is now ${b.path}; it was ${a.path}`, places(a, b))
   if (a.method !== b.method)
-    found(position, 'method-changed', 0, `is now ${b.method}; it was ${a.method}`, places(a, b))
+    found(position, 'method-changed', moved, `is now ${b.method}; it was ${a.method}`, places(a, b))
   if (!a.deprecated && b.deprecated) found(position, 'deprecated', 0, 'is deprecated', places(a, b))
   compareStability(
     position,
@@ -106,6 +95,7 @@ function compareOperation(pair: DocumentPair, a: ApiOperation, b: ApiOperation):
     REQUEST,
     places(a, b),
   )
+  compareOperationServers(pair, a, b)
   compareParameters(pair, a, b)
   compareBodies(pair, a, b)
   compareResponses(pair, a, b)
@@ -118,7 +108,7 @@ function compareOperation(pair: DocumentPair, a: ApiOperation, b: ApiOperation):
 const keyOf = (parameter: ApiParameter): string =>
   `${parameter.in} ${parameter.in === 'header' ? parameter.name.toLowerCase() : parameter.name}`
 
-function compareParameters(pair: DocumentPair, a: ApiOperation, b: ApiOperation): void {
+function compareParameters(pair: OperationPair, a: ApiOperation, b: ApiOperation): void {
   const left = new Map(b.parameters.map((each) => [keyOf(each), each]))
   const renames = renamedPlaceholders(a.path, b.path)
   for (const old of a.parameters) {
@@ -160,7 +150,7 @@ function parameterRemoved(position: ComparisonPosition, b: ApiOperation, old: Ap
 }
 
 function compareParameter(
-  pair: DocumentPair,
+  pair: OperationPair,
   operation: ApiOperation,
   a: ApiParameter,
   b: ApiParameter,
@@ -179,8 +169,11 @@ function compareParameter(
     const said = is === undefined ? 'no longer compares by equality' : `now compares by ${String(is)}`
     found(position, 'filter-changed', is === undefined ? REQUEST : 0, said, lines)
   }
-  compareSerialization(position, a, b, REQUEST)
-  compareSchemas(position, a.schema, b.schema)
+  const read = pair.translated ? a : asReadBy(position, a, b)
+  if (read !== a)
+    found(position, 'type-widened', 0, `is now ${describe(b.schema)}; it was ${describe(a.schema)}`, lines)
+  compareSerialization(position, read, b, REQUEST)
+  compareSchemas(position, read.schema, b.schema)
 }
 
 function compareBodies(pair: DocumentPair, a: ApiOperation, b: ApiOperation): void {

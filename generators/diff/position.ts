@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { SourceLocation } from '../diagnostics/place.ts'
 import type { Api, Property, Scalar, Schema } from '../ir/model.ts'
 import type { DeclaredLocation, DifferenceCode } from './difference.ts'
+import { unwrap } from './unwrap.ts'
 
 /** Directions as bits, so that one pass propagates both through the graph of components. */
 export const REQUEST = 1
@@ -86,6 +87,11 @@ export interface DocumentPair {
   readonly old: Api
   readonly next: Api
   readonly result: ComparisonResult
+}
+
+/** Also whether the service translates between the versions and serves the routes of both; otherwise, the new document replaces the old one. */
+export interface OperationPair extends DocumentPair {
+  readonly translated: boolean
 }
 
 /** Returns a position outside any component, with an empty path. */
@@ -194,7 +200,8 @@ export function shapeOf(api: Api, schema: Schema, depth: number): string {
   return shape
 }
 
-function makeShape(api: Api, schema: Schema, depth: number): string {
+function makeShape(api: Api, written: Schema, depth: number): string {
+  const schema = unwrap(written)
   if (schema.kind === 'ref') {
     const target = depth > 0 ? api.schemas.get(schema.name) : undefined
     const shape = target ? shapeOf(api, target, depth - 1) : `ref ${schema.name}`

@@ -3,7 +3,7 @@
  * being followed, so that each pair of components is compared once. Prose, examples and order are ignored.
  */
 
-import type { IntersectionSchema, Scalar, Schema } from '../ir/model.ts'
+import type { Api, IntersectionSchema, Scalar, Schema } from '../ir/model.ts'
 import { obeys } from '../ir/unheld.ts'
 import { compareArrays, compareNumbers, compareStrings } from './bounds.ts'
 import { admittedBy, asEnum, compareEnums } from './enums.ts'
@@ -23,6 +23,7 @@ import {
   WIDENING,
 } from './position.ts'
 import { compareUnions } from './unions.ts'
+import { unwrap } from './unwrap.ts'
 
 /** Compares two schemas and adds the differences to the position's result. */
 export function compareSchemas(position: ComparisonPosition, before: Schema, after: Schema): void {
@@ -44,25 +45,6 @@ export function compareSchemas(position: ComparisonPosition, before: Schema, aft
   if (a.kind === 'intersection' || b.kind === 'intersection') return compareIntersections(position, a, b)
   if (a.kind !== b.kind) return compareKinds(position, a, b)
   compareAlike(position, a, b)
-}
-
-/** Unwraps an `allOf` with one member, which 3.0 documents use to add prose to a reference. */
-function unwrap(schema: Schema): Schema {
-  if (schema.kind !== 'intersection') return schema
-  if (schema.unheld?.loose) return unwrapLoose(schema)
-  const only = schema.members.length === 1 ? schema.members[0] : undefined
-  if (!only || schema.unheld) return schema
-  const inner = unwrap(only)
-  return schema.nullable ? { ...inner, nullable: true } : inner
-}
-
-/** Removes the part that represents raw keywords, which are compared separately. */
-function unwrapLoose({ members, unheld, ...base }: IntersectionSchema): Schema {
-  const rest = members.slice(0, -1)
-  const only = rest.length === 1 ? rest[0] : undefined
-  const keywords = { ...unheld!.keywords, ...only?.unheld?.keywords }
-  if (only) return { ...only, nullable: base.nullable || only.nullable, unheld: { ...only.unheld, keywords } }
-  return { ...base, members: rest, unheld: { keywords } }
 }
 
 /** Resolves a reference. The result is nullable if either is; a default next to the reference overrides the target's. */
@@ -123,9 +105,21 @@ function compareReferences(position: ComparisonPosition, old: Ref, next: Ref): v
 }
 
 function compareNull(position: ComparisonPosition, old: Schema, next: Schema): void {
-  if (old.nullable === next.nullable || old.kind === 'any' || next.kind === 'any') return
-  if (next.nullable) found(position, 'null-added', WIDENING, 'may now be null', places(old, next))
+  const [was, is] = [admitsNull(position.old, old), admitsNull(position.next, next)]
+  if (was === is || old.kind === 'any' || next.kind === 'any') return
+  if (is) found(position, 'null-added', WIDENING, 'may now be null', places(old, next))
   else found(position, 'null-removed', NARROWING, 'may no longer be null', places(old, next))
+}
+
+/** Returns whether null is valid. All parts of `allOf` must allow it, except that in 3.0 `nullable` next to them suffices. */
+function admitsNull(api: Api, schema: Schema, depth = 0): boolean {
+  if (schema.kind !== 'intersection') return schema.nullable
+  if (schema.nullable && String(api.document.openapi).startsWith('3.0')) return true
+  return schema.members.every((member) => {
+    const target = targetOf(api, member)
+    const isFree = target.kind === 'any' || target.untyped === true || member.nullable
+    return isFree || (depth < 20 && admitsNull(api, target, depth + 1))
+  })
 }
 
 /** A default is the meaning of an absent member, so it matters only in requests. */

@@ -3,7 +3,15 @@
 import { partsOf } from '../ir/members.ts'
 import type { Api, ApiContent, ApiParameter, Schema, Serialization } from '../ir/model.ts'
 import { isObject } from '../ir/source.ts'
-import { type ComparisonPosition, found, inside, places, propertyStep, REQUEST } from './position.ts'
+import {
+  type ComparisonPosition,
+  found,
+  inside,
+  places,
+  propertyStep,
+  REQUEST,
+  targetOf,
+} from './position.ts'
 
 /**
  * Compares how a parameter or header is encoded.
@@ -24,6 +32,47 @@ export function compareSerialization(
     const said = b.serialization[name] ? `${name} is now true` : `${name} is now false`
     found(position, 'serialization-changed', b.serialization[name] ? 0 : breaks, said, places(a, b))
   }
+}
+
+/**
+ * Returns an old parameter as a service without translations reads it. In a URL or a header, a number is text, and one
+ * value is a list of one. Returns the parameter itself if that is no difference.
+ */
+export function asReadBy({ old, next }: ComparisonPosition, a: ApiParameter, b: ApiParameter): ApiParameter {
+  const { style, mediaType } = b.serialization
+  if (a.serialization.mediaType !== undefined || mediaType !== undefined) return a
+  const schema = asText(old, next, a.schema, b.schema)
+  if (schema !== a.schema) return { ...a, schema }
+  const [one, list] = [targetOf(old, a.schema), targetOf(next, b.schema)]
+  if (list.kind !== 'array' || isCompound(old, one) || (style !== 'form' && style !== 'simple')) return a
+  return {
+    ...a,
+    schema: {
+      ...list,
+      nullable: one.nullable,
+      items: asText(old, next, { ...one, nullable: false, default: undefined }, list.items),
+      minItems: Math.min(list.minItems ?? 0, 1),
+      default: one.default === undefined ? undefined : [one.default],
+    },
+    serialization: b.serialization,
+  }
+}
+
+/** Returns the new schema for a number or a boolean, also as an item, of which the new document allows every text. */
+function asText(old: Api, next: Api, a: Schema, b: Schema): Schema {
+  const [was, is] = [targetOf(old, a), targetOf(next, b)]
+  if (was.kind === 'array' && is.kind === 'array') {
+    const items = asText(old, next, was.items, is.items)
+    return items === was.items ? a : { ...was, items }
+  }
+  const isLiteral =
+    was.kind === 'number' ||
+    was.kind === 'boolean' ||
+    (was.kind === 'enum' && was.values.every((value) => typeof value !== 'string'))
+  if (!isLiteral || is.kind !== 'string' || is.unheld || is.format !== undefined) return a
+  if (is.pattern !== undefined || (is.minLength ?? 0) > 1 || is.maxLength !== undefined) return a
+  const { default: value, nullable } = was
+  return { ...is, nullable, default: value === undefined ? undefined : String(value) }
 }
 
 /** Describes the encoding. Omits details without effect: a scalar needs no separators. */

@@ -3,20 +3,19 @@ import type { Api, ApiOperation } from '../ir/model.ts'
 import { lowerOf, type Stability, stabilityAt } from '../ir/stability.ts'
 import { type ComparisonPosition, type DiffFinding, found, type places } from './position.ts'
 
-/** Returns the stability, in the old version, of the part that a difference is in. */
-export function stabilityOf({ at, old: place }: DiffFinding, old: Api, next: Api): Stability {
+/**
+ * Returns the stability, in the old version, of the part that a difference is in.
+ *
+ * @param holders old operations by the ids that differences name.
+ */
+export function stabilityOf(
+  { at, old: place }: DiffFinding,
+  old: Api,
+  holders: ReadonlyMap<string, ApiOperation>,
+): Stability {
   const own = place?.file === old.file ? stabilityAt(old, place.pointer) : 'stable'
-  const holder = 'operation' in at ? operationIn(old, next, at.operation) : undefined
+  const holder = 'operation' in at ? holders.get(at.operation) : undefined
   return holder ? lowerOf(own, stabilityAt(old, holder.place.pointer)) : own
-}
-
-/** Returns the old operation by its new id, also if its id changed and its route did not. */
-function operationIn(old: Api, next: Api, id: string): ApiOperation | undefined {
-  const now = next.operations.find((each) => each.id === id)
-  return (
-    old.operations.find((each) => each.id === id) ??
-    old.operations.find((each) => each.method === now?.method && each.path === now.path)
-  )
 }
 
 /**

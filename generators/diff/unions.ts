@@ -4,6 +4,7 @@ import type { Api, Schema, UnionSchema } from '../ir/model.ts'
 import { constantsOf } from '../ir/tags.ts'
 import { asEnum, compareEnums } from './enums.ts'
 import { pairUp } from './match.ts'
+import { mayOverlap } from './overlap.ts'
 import {
   BOTH,
   type Compare,
@@ -17,6 +18,7 @@ import {
   targetOf,
   WIDENING,
 } from './position.ts'
+import { unwrap } from './unwrap.ts'
 
 /** Compares unions. A schema that is not a union counts as a union with one member. */
 export function compareUnions(position: ComparisonPosition, a: Schema, b: Schema, compare: Compare): void {
@@ -66,7 +68,35 @@ function compareMembers(position: ComparisonPosition, { a, b, old, next }: Membe
     [(one, other) => isSameKind(position, one, other)],
   )
   for (const [one, other] of alike.pairs) compare(inside(position, `|${next.indexOf(other)}`), one, other)
-  report(position, a, b, alike.alone, alike.left)
+  report(position, { a, b, old, next }, alike.alone, alike.left)
+  if (isExclusive(a) && isExclusive(b)) compareOverlaps(position, a, b, [...sure.pairs, ...alike.pairs])
+}
+
+/** Returns whether values that match two members are rejected. A discriminator selects one member instead. */
+const isExclusive = (schema: Schema): schema is UnionSchema =>
+  schema.kind === 'union' && schema.mode === 'oneOf' && !schema.discriminator
+
+/** Reports members of `oneOf` that a value can match together now, or no longer. */
+function compareOverlaps(
+  position: ComparisonPosition,
+  a: Schema,
+  b: Schema,
+  pairs: readonly (readonly [Schema, Schema])[],
+): void {
+  const { old, next } = position
+  const isChanged = ([one, other]: readonly [Schema, Schema]) =>
+    shapeOf(old, one, 3) !== shapeOf(next, other, 3)
+  for (const [index, pair] of pairs.entries())
+    for (const each of pairs.slice(index + 1)) {
+      if (!isChanged(pair) && !isChanged(each)) continue
+      const did = (closed: boolean) => mayOverlap(old, pair[0], each[0], closed)
+      const does = mayOverlap(next, pair[1], each[1], false)
+      const both = `values that match two members (${nameOf(pair[1])}, ${nameOf(each[1])})`
+      if (does && !did(false))
+        found(position, 'type-narrowed', NARROWING, `now rejects ${both}`, places(a, b))
+      if (did(true) && !does)
+        found(position, 'type-widened', WIDENING, `no longer rejects ${both}`, places(a, b))
+    }
 }
 
 /** Merges the enumerations in a union, because it does not matter which of them lists a value. */
@@ -90,11 +120,13 @@ function mergeEnums(position: ComparisonPosition, old: readonly Schema[], next: 
 /** Returns the members of a union, with nested unions flattened. */
 function membersOf(schema: Schema): readonly Schema[] {
   if (schema.kind !== 'union') return [schema]
-  return schema.members.flatMap((member) =>
-    schema.mode === 'anyOf' && member.kind === 'union' && member.mode === 'anyOf' && !member.unheld
-      ? membersOf(member)
-      : [member],
-  )
+  return schema.members
+    .map(unwrap)
+    .flatMap((member) =>
+      schema.mode === 'anyOf' && member.kind === 'union' && member.mode === 'anyOf' && !member.unheld
+        ? membersOf(member)
+        : [member],
+    )
 }
 
 const isSameName = (position: ComparisonPosition, one: Schema, other: Schema): boolean =>
@@ -124,27 +156,39 @@ function isSameKind(position: ComparisonPosition, one: Schema, other: Schema): b
 
 const nameOf = (schema: Schema): string => (schema.kind === 'ref' ? schema.name : schema.kind)
 
+/** A value that matches an added member of `oneOf` and another one is no longer valid, and becomes valid if it is removed. */
 function report(
   position: ComparisonPosition,
-  a: Schema,
-  b: Schema,
+  { a, b, old, next }: Members,
   removed: readonly Schema[],
   added: readonly Schema[],
 ): void {
+  const clashes = (api: Api, union: Schema, member: Schema, others: readonly Schema[], closed: boolean) =>
+    isExclusive(union) ? others.find((each) => mayOverlap(api, each, member, closed)) : undefined
+  const [before, after] = [
+    old.filter((each) => !removed.includes(each)),
+    next.filter((each) => !added.includes(each)),
+  ]
   for (const one of removed) {
-    const breaks = added.length > 0 ? BOTH : NARROWING
+    const isFreed = clashes(position.old, a, one, before, true) !== undefined
+    const breaks = added.length > 0 || isFreed ? BOTH : NARROWING
     found(position, 'union-member-removed', breaks, `is no longer ${nameOf(one)}`, places(one, b))
   }
   for (const other of added) {
-    found(position, 'union-member-added', WIDENING, `may now be ${nameOf(other)}`, places(a, other))
+    const clash = clashes(position.next, b, other, after, false)
+    const said = clash ? `, and values that are also ${nameOf(clash)} are rejected` : ''
+    const breaks = clash ? BOTH : WIDENING
+    found(position, 'union-member-added', breaks, `may now be ${nameOf(other)}${said}`, places(a, other))
   }
 }
 
 /** Compares `oneOf` with `anyOf`. They are equivalent if no value can match two members. */
 function compareModes(position: ComparisonPosition, a: UnionSchema, b: UnionSchema): void {
   if (a.mode === b.mode) return
-  const kinds = a.members.map((member) => targetOf(position.old, member).kind)
-  if (new Set(kinds).size === kinds.length) return
+  const [api, { members }] = b.mode === 'oneOf' ? [position.next, b] : [position.old, a]
+  const isApart = (member: Schema, index: number) =>
+    members.slice(index + 1).every((other) => !mayOverlap(api, member, other, false))
+  if (members.every(isApart)) return
   if (b.mode === 'oneOf')
     found(position, 'type-narrowed', NARROWING, 'must now match exactly one member', places(a, b))
   else found(position, 'type-widened', WIDENING, 'may now match several members', places(a, b))

@@ -19,6 +19,8 @@ import { checkShape } from './shape.ts'
 export interface ReadingOptions extends JoinOptions {
   /** Whether untidy members are errors; otherwise they are removed with a warning. */
   readonly strict: boolean
+  /** Whether a part of the wrong shape is left out with an error, instead of the whole document. */
+  readonly leavesOut?: boolean
 }
 
 const STRICT: ReadingOptions = { strict: true }
@@ -33,6 +35,8 @@ export interface LoadedDocument {
   readonly json: Readonly<Record<string, unknown>>
   /** Unresolvable references by the pointer of the node that holds each. They are already in the report. */
   readonly dangling: ReadonlyMap<string, ReferenceFault>
+  /** The parts that were left out by their pointers, and unresolvable references by the pointers of their holders. */
+  readonly missing: ReadonlyMap<string, unknown>
   /**
    * Returns the source location of a JSON pointer, or of its nearest known ancestor. For a value from a default or a
    * different file, returns the location there.
@@ -92,6 +96,7 @@ export function parseText(
     hash: createHash('sha256').update(text).digest('hex'),
     json: json as Record<string, unknown>,
     dangling: new Map(),
+    missing: new Map(),
     place: (pointer) => new LazyPlace(file, pointer, () => locator.ofPointer(pointer)),
   }
   if (!isOpenApi(alone, report) || !isWithinMeasure(alone, report)) return undefined
@@ -187,24 +192,30 @@ function isWithinMeasure({ json, place }: LoadedDocument, report: Report): boole
 
 /**
  * Checks the shape of a document and finds its unresolvable references. Reports both; returns undefined if the
- * shape is wrong.
+ * shape is wrong, unless faulty parts are left out.
  */
 function withReferences(
   document: LoadedDocument,
   report: Report,
-  { strict }: ReadingOptions,
+  { strict, leavesOut = false }: ReadingOptions,
   known?: ReadonlyMap<object, ReferenceFault>,
 ): LoadedDocument | undefined {
   const { json, place } = document
   const { faults, references } = checkShape(json)
-  for (const { pointer, message, untidy } of faults) {
+  for (const { pointer, message, untidy, part } of faults) {
     const severity = untidy && !strict ? 'warning' : 'error'
-    const hint = severity === 'error' ? 'correct it' : 'correct it; the member is ignored'
+    const rest =
+      severity === 'warning' ? '; the member is ignored' : leavesOut ? `; ${part.pointer} is left out` : ''
+    const hint = `correct it${rest}`
     report.add({ code: 'document-shape', severity, place: place(pointer), message, hint })
   }
+  const grave = faults.filter(({ untidy }) => !untidy || strict)
+  if (leavesOut) for (const { part } of grave) part.cut()
   const dangling = findDangling(json, references, known)
   const reported = new Set(known?.values())
   for (const [pointer, fault] of dangling)
     if (!reported.has(fault)) report.add({ ...fault, severity: 'error', place: place(`${pointer}/$ref`) })
-  return faults.every(({ untidy }) => untidy && !strict) ? { ...document, dangling } : undefined
+  if (grave.length > 0 && !leavesOut) return undefined
+  const left = grave.map(({ part }) => [part.pointer, part.value] as const)
+  return { ...document, dangling, missing: new Map([...dangling, ...left]) }
 }

@@ -155,6 +155,38 @@ const NEEDED = /^(?:\$ref|name|in|operationId|type|propertyName)$/
 export interface ShapeFault extends DocumentFault {
   /** Whether the rest of the document keeps its meaning without the member. */
   readonly untidy: boolean
+  /** The smallest part that can be left out with the fault. */
+  readonly part: ShapePart
+}
+
+/** A schema, a list of parameters, an operation or another part that a document can be read without. */
+export interface ShapePart {
+  readonly pointer: string
+  /** What its faulty members belong to. `members`: the schema that holds a list of schemas. */
+  readonly kind: 'part' | 'list' | 'schema' | 'members'
+  readonly value: unknown
+  /** Removes the part from the document. A schema becomes `true`, so that its property or component remains. */
+  cut(): void
+}
+
+function partOf(
+  rule: ShapeRule,
+  pointer: string,
+  holder: ShapePart,
+  parent: object,
+  name: string,
+): ShapePart {
+  const value: unknown = Reflect.get(parent, name)
+  if (rule === 'Schema')
+    return holder.kind === 'members'
+      ? { ...holder, kind: 'schema' }
+      : { pointer, value, kind: 'schema', cut: () => void Reflect.set(parent, name, true) }
+  if (rule === 'Schema[]') return { ...holder, kind: 'members' }
+  if (holder.kind !== 'part') return holder
+  // Without its own requirements, an operation would have those of the document.
+  if (rule === 'Requirement[]' && holder.pointer !== '') return { ...holder, kind: 'list' }
+  const kind = rule.endsWith('[]') ? 'list' : 'part'
+  return { pointer, value, kind, cut: () => void Reflect.deleteProperty(parent, name) }
 }
 
 export interface DocumentShape {
@@ -172,50 +204,57 @@ export function checkShape(document: object): DocumentShape {
   const faults: ShapeFault[] = []
   const references: WrittenReference[] = []
   const known = new Map<object, Set<ShapeRule>>()
-  const wrong = (pointer: string, value: unknown, wanted: string, untidy = false) => {
+  const wrong = (pointer: string, value: unknown, wanted: string, part: ShapePart, untidy = false) => {
     const name = pointer.slice(pointer.lastIndexOf('/') + 1)
-    faults.push({ pointer, message: `\`${name}\` is ${nameOf(value)}, not ${wanted}`, untidy })
+    faults.push({ pointer, message: `\`${name}\` is ${nameOf(value)}, not ${wanted}`, untidy, part })
   }
-  const members = (value: object, pointer: string, rule: ShapeRule, besides: object = {}): void => {
+  const members = (
+    value: object,
+    pointer: string,
+    rule: ShapeRule,
+    holder: ShapePart,
+    besides: object = {},
+  ): void => {
     for (const [name, each] of Object.entries(value)) {
       if (name.startsWith('x-') && rule !== 'Schema') continue
       if (Object.hasOwn(besides, name)) continue
       const at = `${pointer}/${escapePointer(name)}`
-      if (!check(each, at, rule)) wrong(at, each, WORDS[rule] ?? 'what is expected here')
+      const part = partOf(rule, at, holder, value, name)
+      if (!check(each, at, rule, part)) wrong(at, each, WORDS[rule] ?? 'what is expected here', holder)
     }
   }
-  const check = (value: unknown, pointer: string, rule: ShapeRule): boolean => {
+  const check = (value: unknown, pointer: string, rule: ShapeRule, part: ShapePart): boolean => {
     if (Object.hasOwn(LEAVES, rule)) return LEAVES[rule as keyof typeof LEAVES](value)
     if (rule.endsWith('[]') || rule.endsWith('{}')) {
       const list = rule.endsWith('[]')
       if (list ? !Array.isArray(value) : !isMapping(value))
-        wrong(pointer, value, list ? 'a list' : 'a mapping')
-      else members(value as object, pointer, rule.slice(0, -2))
+        wrong(pointer, value, list ? 'a list' : 'a mapping', part)
+      else members(value as object, pointer, rule.slice(0, -2), part)
       return true
     }
     if (rule === 'Schema' && typeof value === 'boolean') return true
     if (!isMapping(value)) {
-      wrong(pointer, value, rule === 'Schema' ? 'a schema' : 'a mapping')
+      wrong(pointer, value, rule === 'Schema' ? 'a schema' : 'a mapping', part)
       return true
     }
     // With aliases, one node can be at many locations.
     const before = known.get(value) ?? new Set()
     if (before.has(rule)) return true
     known.set(value, before.add(rule))
-    if (EVERY[rule] !== undefined) members(value, pointer, EVERY[rule], KINDS[rule])
+    if (EVERY[rule] !== undefined) members(value, pointer, EVERY[rule], part, KINDS[rule])
     if (typeof value.$ref === 'string' && KINDS[rule]?.$ref !== undefined)
       references.push({ pointer, node: value, ref: value.$ref })
     for (const [name, inner] of Object.entries(KINDS[rule]!)) {
       if (!Object.hasOwn(value, name)) continue
       const at = `${pointer}/${escapePointer(name)}`
-      if (check(value[name], at, inner)) continue
+      if (check(value[name], at, inner, partOf(inner, at, part, value, name))) continue
       const untidy = !NEEDED.test(name)
-      wrong(at, value[name], WORDS[inner] ?? 'what is expected here', untidy)
+      wrong(at, value[name], WORDS[inner] ?? 'what is expected here', part, untidy)
       if (untidy) delete value[name]
     }
     return true
   }
-  check(document, '', 'Document')
+  check(document, '', 'Document', { pointer: '', value: document, kind: 'part', cut: () => {} })
   return { faults, references }
 }
 

@@ -3,7 +3,7 @@
  * for a difference. Findings show the lines of both documents, the file to write, and a draft of it.
  */
 import { dirname, join, relative } from 'node:path'
-import { alignApi } from '../change/align.ts'
+import { alignApi, servedIds } from '../change/align.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { Diagnostic } from '../diagnostics/diagnostic.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
@@ -15,6 +15,8 @@ import { isSameValue } from '../runtime/same-value.ts'
 import { schemaAt } from '../translate/inline-place.ts'
 import { faultsOfMove } from '../translate/moves.ts'
 import { shapeOf } from '../translate/shape.ts'
+import { toPrinted } from '../witness/print.ts'
+import { createJudge, type Judge } from '../witness/witness.ts'
 import { mayClaimNothing } from './claims.ts'
 import { checkExamples, reach } from './examples.ts'
 import { missingValues } from './missing-values.ts'
@@ -37,10 +39,17 @@ export function checkSteps(steps: readonly VersionPair[], folders: Folders): Dia
  */
 function checkStep({ old, next, changes, claimed }: VersionPair, folders: Folders): Diagnostic[] {
   const breaking = claimed.filter(({ difference }) => difference.class === 'breaking')
+  const lenses = changes.flatMap((change) => change.lenses)
+  const judge = createJudge(alignApi(old, lenses), next, servedIds(lenses))
   const orphans = breaking.filter(({ by }) => by.length === 0).map(({ difference }) => difference)
+  const isDisproven = (difference: Difference) => judge(difference).kind === 'disproven'
+  const open = orphans.filter((difference) => !isDisproven(difference))
   return [
     ...alphaBreaks(claimed),
-    ...proposalsFor(orphans, old, next, changes).map((proposed) => unclaimed(proposed, old, next, folders)),
+    ...orphans.filter(isDisproven).map((difference) => disproven(difference, judge)),
+    ...proposalsFor(open, old, next, changes).map((proposed) =>
+      unclaimed(proposed, old, next, folders, judge),
+    ),
     ...claimedTwice(breaking),
     ...changes.flatMap((change) => findChangesWithoutDifference(change, claimed)),
     ...changes.flatMap((change) => findNeedlessOmissions(change, next)),
@@ -97,10 +106,25 @@ const alphaBreaks = (claimed: readonly AccountedDifference[]): Diagnostic[] =>
       : [],
   )
 
+/** Lists differences that no message can show. */
+const disproven = (difference: Difference, judge: Judge): Diagnostic => ({
+  code: 'break-disproven',
+  severity: 'note',
+  message: `${difference.code} ${formatLocation(difference.at)}: ${difference.message}`,
+  verdict: toPrinted(judge(difference)),
+  ...placesOf(difference),
+})
+
 /** Number of differences to list; the rest is only counted. */
 const NAMED = 3
 
-function unclaimed(proposed: ProposedChange, old: Api, next: Api, folders: Folders): Diagnostic {
+function unclaimed(
+  proposed: ProposedChange,
+  old: Api,
+  next: Api,
+  folders: Folders,
+  judge: Judge,
+): Diagnostic {
   const { differences } = proposed
   const first = differences[0]!
   const named = [...new Set(differences.map((each) => `${formatLocation(each.at)}: ${each.message}`))]
@@ -112,6 +136,7 @@ function unclaimed(proposed: ProposedChange, old: Api, next: Api, folders: Folde
     code: 'break-unclaimed',
     severity: folders.versions === undefined ? 'warning' : 'error',
     message: `${message}, and no change of ${next.version} accounts for it`,
+    verdict: toPrinted(judge(first)),
     ...placesOf(first),
     ...(folders.versions === undefined
       ? { hint: 'to translate it, set `versions` in the configuration file to a folder of changes' }

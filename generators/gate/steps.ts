@@ -1,5 +1,5 @@
 /** Finds the differences between adjacent versions and the changes that account for them. */
-import { alignApi, isNaming } from '../change/align.ts'
+import { alignApi, isNaming, servedIds } from '../change/align.ts'
 import type { Lens } from '../change/change.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
 import { diffApis } from '../diff/diff.ts'
@@ -13,11 +13,16 @@ export interface AccountedDifference {
   readonly by: readonly LoadedChange[]
 }
 
-/** Returns every difference between two documents with the changes that account for it. */
+/**
+ * Returns every difference between two documents with the changes that account for it.
+ *
+ * @param translated whether the service translates between the versions; otherwise, the new one replaces the old one.
+ */
 export function claimDifferences(
   old: Api,
   next: Api,
   changes: readonly LoadedChange[],
+  translated = true,
 ): readonly AccountedDifference[] {
   const claimedBy = (difference: Difference, mayClaim: (lens: Lens) => boolean): AccountedDifference => ({
     difference,
@@ -27,7 +32,7 @@ export function claimDifferences(
         ? []
         : changes.filter(({ lenses }) => lenses.some((lens) => mayClaim(lens) && claims(lens, difference))),
   })
-  const { explained, left } = differencesBetween(old, next, changes)
+  const { explained, left } = differencesBetween(old, next, changes, translated)
   return [
     ...explained.map((each) => claimedBy(each, isNaming)),
     ...left.map((each) => claimedBy(each, () => true)),
@@ -38,18 +43,20 @@ export function claimDifferences(
  * Splits the differences into those that renames explain and those that remain after alignment. Operations are
  * aligned before their parameters and statuses.
  */
-function differencesBetween(old: Api, next: Api, changes: readonly LoadedChange[]) {
+function differencesBetween(old: Api, next: Api, changes: readonly LoadedChange[], translated: boolean) {
   const naming = changes.flatMap((change) => change.lenses).filter(isNaming)
   const explained: Difference[] = []
   let aligned = old
-  let left = diffApis(old, next)
+  let left = diffApis(old, next, { translated })
   for (const kinds of [['served'], ['renamed-parameter', 'status']]) {
     const own = naming.filter((lens) => kinds.includes(lens.kind))
     if (own.length === 0) continue
     explained.push(...left.filter((each) => own.some((lens) => claims(lens, each))))
     aligned = alignApi(aligned, own)
     const told = new Set(explained.map(keyOf))
-    left = diffApis(aligned, next).filter((each) => !told.has(keyOf(each)))
+    left = diffApis(aligned, next, { served: servedIds(naming), translated }).filter(
+      (each) => !told.has(keyOf(each)),
+    )
   }
   return { explained, left }
 }
@@ -69,11 +76,16 @@ export interface VersionPair {
  * Compares each version with its predecessor.
  *
  * @param apis oldest first.
+ * @param translated whether the service translates between the versions.
  */
-export function claimSteps(apis: readonly Api[], changes: readonly LoadedChange[]): readonly VersionPair[] {
+export function claimSteps(
+  apis: readonly Api[],
+  changes: readonly LoadedChange[],
+  translated = true,
+): readonly VersionPair[] {
   return apis.slice(1).map((next, index) => {
     const old = apis[index]!
     const own = changes.filter((change) => change.version === next.version)
-    return { old, next, changes: own, claimed: claimDifferences(old, next, own) }
+    return { old, next, changes: own, claimed: claimDifferences(old, next, own, translated) }
   })
 }

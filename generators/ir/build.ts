@@ -11,6 +11,7 @@ import type {
   ApiContent,
   ApiOperation,
   ApiParameter,
+  ApiServer,
   EventType,
   Response,
   SecurityRequirement,
@@ -90,14 +91,25 @@ export function buildApi(written: LoadedDocument, report: Report, strict = true)
     rules: root.reader.rules,
     operations,
     events: entries(child(root, 'webhooks')).flatMap(([name, item]) => buildEvent(name, item)),
-    servers: items(child(root, 'servers')).map((server) => ({
-      url: text(server, 'url') ?? '',
-      ...optional('description', text(server, 'description')),
-    })),
+    servers: buildServers(child(root, 'servers')),
     securitySchemes: securitySchemesOf(child(root, 'components')),
     document: document.json,
     published: written.json,
   }
+}
+
+function buildServers(source: Source | undefined): ApiServer[] {
+  return items(source).map((server) => ({
+    url: text(server, 'url') ?? '',
+    place: placeOf(server),
+    variables: Object.fromEntries(
+      entries(child(server, 'variables')).flatMap(([name, variable]) => {
+        const values = items(child(variable, 'enum')).map(({ value }) => String(value))
+        return values.length > 0 ? [[name, values] as const] : []
+      }),
+    ),
+    ...optional('description', text(server, 'description')),
+  }))
 }
 
 function securitySchemesOf(components: Source | undefined): Api['securitySchemes'] {
@@ -163,9 +175,8 @@ function nameTheRest(built: readonly BuiltOperation[]): ApiOperation[] {
 function buildPath(path: string, item: Source, root: Source): BuiltOperation[] {
   const at = resolve(item)
   if (!at) return []
-  const shared = items(child(at, 'parameters'))
   return operationsIn(at).map(([method, operation]) => ({
-    operation: buildOperation(path, method, operation, shared, root),
+    operation: buildOperation(path, method, operation, at, root),
     named: text(operation, 'operationId') !== undefined,
   }))
 }
@@ -193,9 +204,11 @@ function buildOperation(
   path: string,
   method: string,
   source: Source,
-  shared: readonly Source[],
+  item: Source,
   root: Source,
 ): ApiOperation {
+  const shared = items(child(item, 'parameters'))
+  const servers = child(source, 'servers') ?? child(item, 'servers')
   const own = buildParameters(items(child(source, 'parameters')))
   const inherited = buildParameters(shared).filter((each) => !own.some((mine) => sameParameter(mine, each)))
   const body = child(source, 'requestBody')
@@ -214,6 +227,7 @@ function buildOperation(
     ...optional('summary', text(source, 'summary')),
     ...optional('description', text(source, 'description')),
     ...optional('body', body && buildBody(body)),
+    ...optional('servers', servers && buildServers(servers)),
   }
   checkPathParameters(operation, source)
   return operation

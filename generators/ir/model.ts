@@ -183,6 +183,14 @@ export interface Response extends Described {
   readonly contents: readonly ApiContent[]
 }
 
+export interface ApiServer {
+  readonly url: string
+  readonly description?: string
+  /** Values of variables that have an `enum`. A variable without one may have any value. */
+  readonly variables: Readonly<Record<string, readonly string[]>>
+  readonly place: SourceLocation
+}
+
 /** One alternative of a `security` list; a request must satisfy every scheme in it. */
 export type SecurityRequirement = Readonly<Record<string, readonly string[]>>
 
@@ -198,6 +206,8 @@ export interface ApiOperation extends Described {
   readonly body?: ApiBody
   readonly responses: readonly Response[]
   readonly security: readonly SecurityRequirement[]
+  /** Servers of the operation or its path, which replace those of the document. */
+  readonly servers?: readonly ApiServer[]
   /** Requests that the service sends in return. Their names consist of operation, callback and method. */
   readonly callbacks: readonly ApiCallback[]
 }
@@ -242,7 +252,7 @@ export interface Api extends Described {
   readonly rules: ReadonlyMap<string, JsonSchema>
   readonly operations: readonly ApiOperation[]
   readonly events: readonly EventType[]
-  readonly servers: readonly { readonly url: string; readonly description?: string }[]
+  readonly servers: readonly ApiServer[]
   readonly securitySchemes: Readonly<Record<string, unknown>>
   /** Types of handlers and clients that are not JSON types. */
   readonly types?: TypeMapping

@@ -40,11 +40,33 @@ type Base = Pick<Schema, 'place' | 'deprecated' | 'extensions' | 'examples' | 'n
 }
 
 /** Returns the node of a schema. An unreadable schema becomes `any`, after a finding. */
-export function buildSchema(source: Source): Schema {
+export function buildSchema(written: Source): Schema {
+  const source = withNotes(written)
   const schema = readSchema(source)
   const unheld = unheldOf(source, schema)
   return unheld ? { ...schema, unheld } : schema
 }
+
+/**
+ * Returns a schema with the annotations of those members of `allOf` that only annotate, which 3.0 documents use to
+ * describe a reference. Its own annotations override theirs.
+ */
+function withNotes(source: Source): Source {
+  const { value } = source
+  if (!isObject(value) || !Array.isArray(value.allOf)) return source
+  const notes = value.allOf.filter(onlyAnnotates)
+  if (notes.length === 0) return source
+  const { nullable: _, ...annotations } = Object.assign({}, ...notes)
+  return { ...source, value: { ...annotations, ...value } }
+}
+
+/** Returns whether a schema accepts every value. Without `type`, `nullable` has no effect. */
+const onlyAnnotates = (schema: unknown): boolean =>
+  schema === true ||
+  (isObject(schema) &&
+    Object.keys(schema).every(
+      (name) => name === 'nullable' || name.startsWith('x-') || (PROSE.has(name) && !name.startsWith('$')),
+    ))
 
 function readSchema(source: Source): Schema {
   const { value } = source
@@ -155,7 +177,7 @@ function withComposition(source: Source, nullable: boolean, types: readonly stri
     if (union) parts.push(buildUnion(source, union, mode, nullable))
   }
   const all = child(source, 'allOf')
-  if (all) parts.push(...items(all).map(buildSchema))
+  if (all) parts.push(...items(all).flatMap((each) => (onlyAnnotates(each.value) ? [] : buildSchema(each))))
   if (parts.length === 0) return buildPlain(source, nullable, types)
   if (types.length > 0 || groupOf(source.value as ObjectValue))
     parts.push(buildPlain(source, nullable, types))
@@ -326,8 +348,8 @@ function buildObject(source: Source, base: Base): ObjectSchema {
   const properties = entries(child(source, 'properties')).map(([name, property]) => ({
     name,
     required: required.delete(name),
-    readOnly: flag(property, 'readOnly'),
-    writeOnly: flag(property, 'writeOnly'),
+    readOnly: flag(withNotes(property), 'readOnly'),
+    writeOnly: flag(withNotes(property), 'writeOnly'),
     schema: buildSchema(property),
     place: placeOf(property),
   }))

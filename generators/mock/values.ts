@@ -5,9 +5,9 @@
 import fc from 'fast-check'
 import { sampleContent } from '../emit/reference/sample.ts'
 import type { Api, ApiContent, Property, Schema } from '../ir/model.ts'
-import { type ArbitrarySource, arbitrariesOf } from '../prove/arbitrary.ts'
 import { lookUp } from '../runtime/explain/references.ts'
 import { shapeOf } from '../translate/shape.ts'
+import { type ArbitrarySource, arbitrariesOf } from '../values/arbitrary.ts'
 import { validatorAt } from './tables.ts'
 
 /** Number of generated values to try until one fits its schema. */

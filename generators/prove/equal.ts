@@ -24,12 +24,12 @@ import {
   type Transition,
   type ValueKind,
 } from '../translate/transition.ts'
-import type { Domains } from './arbitrary.ts'
+import type { Domains } from '../values/arbitrary.ts'
+import { misfit, sent } from '../values/validity.ts'
 import { freeze, type Law } from './law.ts'
 import { isValid, type Sides, told } from './lenses.ts'
 import { requestValues } from './parameters.ts'
 import { sidesOf } from './steps.ts'
-import { misfit, sent } from './validity.ts'
 
 /** The steps from a version to the one after a removed version. */
 export interface Squash {

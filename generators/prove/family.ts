@@ -1,7 +1,7 @@
 /** Collects all laws of a family's translations. */
 import fc from 'fast-check'
 import type { VersionPair } from '../gate/steps.ts'
-import type { Domains } from './arbitrary.ts'
+import type { Domains } from '../values/arbitrary.ts'
 import type { Law } from './law.ts'
 import { lawsOfStep } from './steps.ts'
 

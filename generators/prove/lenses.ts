@@ -11,9 +11,9 @@ import type { Api, Property, Schema } from '../ir/model.ts'
 import { directionOf, schemaAt } from '../translate/inline-place.ts'
 import type { Direction } from '../translate/model.ts'
 import { shapeOf } from '../translate/shape.ts'
-import type { Mismatch } from './closed-reading.ts'
+import type { Mismatch } from '../values/closed-reading.ts'
+import { misfit, sent, type ValidityReader } from '../values/validity.ts'
 import { elsewhere, freeze, type Law, type ProofFault } from './law.ts'
-import { misfit, sent, type ValidityReader } from './validity.ts'
 
 /** Two adjacent versions, the changes between them, and generators of values for each. */
 export interface Sides {

@@ -19,12 +19,12 @@ import { isSite } from '../translate/inline-place.ts'
 import type { Direction } from '../translate/model.ts'
 import { createStep } from '../translate/step.ts'
 import { answerOf, jsonOf } from '../translate/transition.ts'
-import { arbitrariesOf, type Domains } from './arbitrary.ts'
+import { arbitrariesOf, type Domains } from '../values/arbitrary.ts'
+import { closedMisfit, misfit, sent, type ValidityReader } from '../values/validity.ts'
 import { freeze, type Law } from './law.ts'
 import { isValid, lensLaws, type Sides } from './lenses.ts'
 import { moveLaws } from './moves.ts'
 import { parameterLaws } from './parameters.ts'
-import { closedMisfit, misfit, sent, type ValidityReader } from './validity.ts'
 
 /**
  * Returns the laws between two adjacent versions.

@@ -4,6 +4,7 @@
  */
 import { askOracle } from '../toolkit/battery/oracle.ts'
 import { scoreGate } from '../toolkit/battery/pairs.ts'
+import { judgeBattery } from '../toolkit/battery/witnesses.ts'
 import { printCarried } from './carried.ts'
 
 const print = (line = '') => void process.stdout.write(`${line}\n`)
@@ -29,6 +30,21 @@ function printScore(): void {
   for (const each of missed) print(`  ${each}`)
 }
 
+/** Prints how many breaks of the battery have a witness, and whether ajv agrees with those. */
+function printWitnesses(): void {
+  const { breaks, proven, disproven, unproven, checked, wrong } = judgeBattery()
+  const share = (list: readonly string[]) => `${((100 * list.length) / breaks).toFixed(1)} %`
+  print(
+    `breaks: ${breaks}, with a witness: ${proven}, disproven: ${share(disproven)}, unproven: ${share(unproven)} (at most 2 %)`,
+  )
+  for (const each of [...disproven, ...unproven]) print(`  ${each}`)
+  print(`witnesses that ajv checked too: ${checked}, and disagrees with: ${wrong.length}`)
+  for (const each of wrong) print(`  ${each}`)
+}
+
 const folders = process.argv.slice(2)
 if (folders.length > 0) printCarried(folders, print)
-else printScore()
+else {
+  printScore()
+  printWitnesses()
+}

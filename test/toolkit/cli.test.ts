@@ -157,6 +157,28 @@ describe('diff without a configuration', () => {
     expect(status).toBe(1)
   })
 
+  test('diff leaves out what it cannot read, and compares the rest', () => {
+    const text = (q: string, members: string) =>
+      `openapi: 3.0.3\ninfo: { title: T, version: '1' }\npaths:\n  /a: { get: { operationId: a, ${members}, responses: { '200': { description: ok, content: { application/json: { schema: { $ref: '#/components/schemas/A' } } } } } } }\n  /b: { get: { operationId: b, ${members}, responses: { '200': { description: ok } } } }\ncomponents: { schemas: { A: { type: object, properties: { p: ${q}, q: { type: ${q === 'null' ? 'string' : 'integer'} } } } } }\n`
+    writeFileSync(file('old.yaml'), text('{ type: string }', 'parameters: []'))
+    writeFileSync(
+      file('new.yaml'),
+      text('null', 'security: [3]').replace('security: [3]', 'parameters: null'),
+    )
+    const changed = diffIn(file('.'), 'diff', 'old.yaml', 'new.yaml')
+    expect(changed.status).toBe(1)
+    expect(changed.stdout).toContain('breaking type-changed A.q')
+    expect(changed.stdout).toContain('1 breaking')
+    expect(changed.stdout).toContain(
+      'not compared: /paths/~1a/get/parameters, /paths/~1b/get, /components/schemas/A/properties/p',
+    )
+    expect(changed.stderr).toMatch(/new\.yaml:6:59 error document-shape: `p` is null, not a schema/)
+    // What is written the same way in both documents cannot have changed.
+    const same = diffIn(file('.'), 'diff', 'new.yaml', 'new.yaml')
+    expect(same.status).toBe(0)
+    expect(same.stderr).toContain('warning document-shape')
+  })
+
   test('diff says what a name that is no file would need', () => {
     const { status, stderr } = diffIn(file('openapi'), 'diff', '2030-01-01', '2030-06-01.yaml')
     expect(stderr).toContain(
@@ -180,7 +202,7 @@ describe('diff', () => {
     expect(code).toBe(1)
     expect(out).toContain('3 breaking (2 not accounted for by any change)')
     expect(out).toMatch(
-      /breaking property-removed Parcel\.weight: weight was removed\n.*:28:9 → .*:28:9\n.*\n.*rename to weight_grams.*\n.*accept-all\.ts/,
+      /breaking property-removed Parcel\.weight: weight was removed\n.*:28:9 → .*:28:9\n.*\n {4}witness: GET .* answers 200 .*\n.*does not send weight\n.*rename to weight_grams.*\n.*accept-all\.ts/,
     )
     expect(out).toContain('not accounted for by any change')
   })
@@ -189,6 +211,15 @@ describe('diff', () => {
     const { code, out } = await run('diff', file(NEW), file(OLD))
     expect(code).toBe(1)
     expect(out).toContain('breaking property-removed Parcel.weight_grams')
+  })
+
+  test('documents with one `info.version` are named after their files', async () => {
+    for (const name of [OLD, NEW])
+      writeFileSync(file(name), readFileSync(file(name), 'utf8').replace(/version: [\d-]+/, "version: '1'"))
+    accept('property-removed')
+    const told = JSON.parse((await run('diff', '2030-01-01', '2030-06-01', '--json')).out)
+    expect(told).toMatchObject({ old: { version: '2030-01-01' }, new: { version: '2030-06-01' } })
+    expect(told.differences.map(({ claimedBy }: { claimedBy: object[] }) => claimedBy.length)).toContain(1)
   })
 
   test('nothing to say is fine', async () => {
@@ -208,6 +239,15 @@ describe('diff', () => {
       new: { line: 28 },
       proposal: { kind: 'rename', to: ['weight_grams'] },
       claimedBy: [],
+      verdict: 'proven',
+      witness: {
+        kind: 'answer',
+        message: 'GET /parcels/{parcel_id} answers 200',
+        body: { id: 'a', weight: 1 },
+        acceptedBy: '2030-01-01',
+        against: '2030-06-01',
+        reason: 'does not send weight',
+      },
     })
   })
 
@@ -280,7 +320,9 @@ describe('findings', () => {
         },
       ],
       relatedLocations: [{ physicalLocation: { artifactLocation: { uri: file(OLD) } } }],
+      properties: { verdict: 'proven', witness: { reason: 'does not send weight' } },
     })
+    expect(result.message.text).toContain('witness: GET /parcels/{parcel_id} answers 200')
   })
 
   test('colours only where they are wanted', async () => {

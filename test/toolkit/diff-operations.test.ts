@@ -1,6 +1,8 @@
 /** Differences outside components: operations, parameters, bodies, responses, headers, events, who may call. */
 import { describe, expect, test } from 'vitest'
-import { diffTexts } from './versions.ts'
+import { counterpartsOf } from '../../generators/change/align.ts'
+import type { Lens } from '../../generators/change/change.ts'
+import { diffTexts, readPair } from './versions.ts'
 
 const OK = "responses: { '200': { description: ok } }"
 /** A document of one operation, whose members are given in flow style. */
@@ -28,6 +30,18 @@ const ROWS: readonly Row[] = [
   ['an operation went', get(OK), 'paths: {}', ['breaking operation-removed getA']],
   ['another id', get(OK), get(OK).replace('getA', 'readA'), ['additive operation-renamed readA']],
   ['another path', get(OK), get(OK, '/b'), ['additive path-changed getA']],
+  [
+    'another base path',
+    `servers: [{ url: /v1 }]\n${get(OK)}`,
+    `servers: [{ url: /v2 }]\n${get(OK)}`,
+    ['additive server-removed servers', 'additive server-added servers'],
+  ],
+  [
+    'a server of its own',
+    get(`${OK}, servers: [{ url: /a }]`),
+    get(`${OK}, servers: [{ url: /b }]`),
+    ['additive server-removed getA servers', 'additive server-added getA servers'],
+  ],
   ['another method', get(OK), get(OK).replace('get:', 'put:'), ['additive method-changed getA']],
   ['an operation is deprecated', get(OK), get(`deprecated: true, ${OK}`), ['additive deprecated getA']],
   [
@@ -496,6 +510,20 @@ describe('proposals', () => {
   ])('diff proposes a lens for %s', (_, old, next, want) => {
     expect(proposed(old, next)).toEqual(want)
   })
+})
+
+test('handlers serve the routes that the diff compares', () => {
+  const two = (one: string, other: string) =>
+    `paths:\n  /a: { get: { operationId: ${one}, ${OK} } }\n  /b: { get: { operationId: ${other}, ${OK} } }\n`
+  const served = (old: string, next: string, lenses: readonly Lens[] = []) =>
+    Object.fromEntries(
+      [...counterpartsOf(...readPair(old, next), lenses)].map(([id, { path }]) => [id, path]),
+    )
+  expect(served(two('one', 'two'), two('two', 'one'))).toEqual({ one: '/a', two: '/b' })
+  // An id that is gone keeps its handler, unless a lens names another.
+  expect(served(two('one', 'two'), two('three', 'two'))).toEqual({ two: '/b' })
+  const lens = { kind: 'served', from: 'one', by: 'three' } as const
+  expect(served(two('one', 'two'), two('four', 'three'), [lens])).toEqual({ one: '/b' })
 })
 
 test('a proposal says where in both documents', () => {

@@ -413,8 +413,8 @@ export const ROWS: readonly Row[] = [
     'a member of a union came',
     'union-member-added',
     'X',
-    `X: { oneOf: [${ref('A')}] }, ${AB}`,
-    `X: { oneOf: [${ref('A')}, ${ref('B')}] }, ${AB}`,
+    `X: { anyOf: [${ref('A')}] }, ${AB}`,
+    `X: { anyOf: [${ref('A')}, ${ref('B')}] }, ${AB}`,
     'ab',
   ],
   [

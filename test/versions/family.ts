@@ -8,7 +8,7 @@ import { loadDocument } from '../../generators/document/load.ts'
 import { emitTranslations, type Translations } from '../../generators/emit/translations/translations.ts'
 import { readConfig } from '../../generators/generate/config.ts'
 import { buildApi } from '../../generators/ir/build.ts'
-import type { Domains } from '../../generators/prove/arbitrary.ts'
+import type { Domains } from '../../generators/values/arbitrary.ts'
 import catalogue from '../../versions/2026-05-19/merchant-category-codes.json' with { type: 'json' }
 import { callable, type Emitted } from './emitted.ts'
 import type { Tables } from './proof.ts'

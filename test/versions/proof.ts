@@ -12,10 +12,10 @@ import { responseFor } from '../../generators/diff/answers.ts'
 import { jsonBody, validatedArray } from '../../generators/ir/bodies.ts'
 import type { Api, ApiOperation, EventType, Schema } from '../../generators/ir/model.ts'
 import { successOf } from '../../generators/ir/operations.ts'
-import { arbitrariesOf, type Domains } from '../../generators/prove/arbitrary.ts'
-import { hasField, type Mismatch, mismatch } from '../../generators/prove/closed-reading.ts'
 import { isSet } from '../../generators/translate/parameters.ts'
 import { answerOf, jsonOf } from '../../generators/translate/transition.ts'
+import { arbitrariesOf, type Domains } from '../../generators/values/arbitrary.ts'
+import { hasField, type Mismatch, mismatch } from '../../generators/values/closed-reading.ts'
 import type { Translate } from './emitted.ts'
 
 /** Where the translations of a version are. */

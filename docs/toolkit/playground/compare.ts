@@ -5,7 +5,9 @@
 import { between, type Lens } from '../../../generators/change/change.ts'
 import type { LoadedChange } from '../../../generators/change/load-changes.ts'
 import { groupDifferences } from '../../../generators/cli/difference-groups.ts'
+import { judgeDifferences } from '../../../generators/cli/judge-differences.ts'
 import { createReport, type Diagnostic } from '../../../generators/diagnostics/diagnostic.ts'
+import { linesOfVerdict } from '../../../generators/diagnostics/verdict.ts'
 import type { Difference } from '../../../generators/diff/difference.ts'
 import { parseText } from '../../../generators/document/load.ts'
 import { proposalsFor } from '../../../generators/gate/gate.ts'
@@ -74,6 +76,8 @@ export interface ListedDifference {
   readonly newLine?: number
   /** Ids of the changes that account for it. */
   readonly by: readonly string[]
+  /** The lines of the verdict, if the difference is breaking. */
+  readonly verdict?: readonly string[]
 }
 
 export interface Comparison {
@@ -140,8 +144,8 @@ function draftOf(id: string, lenses: string, old: Api, next: Api): Drafted {
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 function listDifferences(old: Api, next: Api, changes: readonly LoadedChange[]): ListedDifference[] {
-  const claimed = claimDifferences(old, next, changes)
-  return groupDifferences(claimed).map(({ first, messages, places, by }) => ({
+  const judged = judgeDifferences(old, next, changes)
+  return groupDifferences(judged).map(({ first, messages, places, by, verdict }) => ({
     class: first.class,
     code: first.code,
     places,
@@ -149,6 +153,7 @@ function listDifferences(old: Api, next: Api, changes: readonly LoadedChange[]):
     ...(first.old && { oldLine: first.old.line }),
     ...(first.new && { newLine: first.new.line }),
     by: by.map((file) => file.replace(/\.ts$/, '')),
+    ...(verdict && { verdict: linesOfVerdict(verdict) }),
   }))
 }
 

@@ -55,6 +55,9 @@ test('documents are compared, drafts completed, and values translated', async ()
   await expect
     .poll(() => differences(page).locator('p').textContent())
     .toMatch(/breaking \(\d+ without a change\)/)
+  expect(await differences(page).locator('.verdict').first().textContent()).toMatch(
+    /^witness: curl .*\n {2}\S+ accepts it; /,
+  )
   await page.getByLabel('Lenses of require-format').fill(`v.default(['BookCreate'], 'format', 'print')`)
   await page
     .getByLabel('Lenses of drop-author-name')

@@ -21,6 +21,19 @@ const STRING = '{ type: string }'
 const NUMBER = '{ type: integer }'
 const ERROR = (status: string, schema: string): string => `'${status}': { description: e, ${json(schema)} }`
 
+/** GET operations: each id with its path, and its answer if it is not a word. */
+const gets = (...routes: readonly (readonly [string, string, string?])[]): string =>
+  `paths: { ${routes
+    .map(([id, path, schema = STRING]) => {
+      const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+      const own = names.map((name) => `{ name: ${name}, in: path, required: true, schema: ${STRING} }`)
+      return `"${path}": { get: { operationId: ${id}, parameters: [${own.join(', ')}], responses: { '200': { description: ok, ${json(schema)} } } } }`
+    })
+    .join(', ')} }`
+const OVERLOADED = gets(['one', '/a/{x}'], ['two', '/a/{y}'])
+const QUERIED = gets(['one', '/a?kind=1'], ['two', '/a?kind=2'], ['three', '/a#f'])
+const NUMBERED = gets(['get', '/a'], ['get_1', '/b'], ['get_2', '/c'])
+
 const ROUTES: readonly OperationRow[] = [
   ['an operation', 'paths: {}', op(OK), 'a', 'b'],
   ['another id', op(OK), op(OK).replace('sendA', 'postA'), 'a', 'a'],
@@ -42,6 +55,29 @@ const ROUTES: readonly OperationRow[] = [
     'a',
     'b',
   ],
+  [
+    'ids that one more route has renumbered',
+    NUMBERED,
+    gets(['get', '/0'], ['get_1', '/a'], ['get_2', '/b'], ['get_3', '/c']),
+    'a',
+    'b',
+  ],
+  [
+    'an answer of a route whose id is renumbered',
+    NUMBERED,
+    gets(['get', '/0'], ['get_1', '/a'], ['get_2', '/b', NUMBER], ['get_3', '/c']),
+    'b',
+    'b',
+  ],
+  ['paths that differ only in names, with themselves', OVERLOADED, OVERLOADED, '-', '-'],
+  [
+    'paths that differ only in names, under other names',
+    OVERLOADED,
+    gets(['one', '/a/{u}'], ['two', '/a/{v}']),
+    'a',
+    'a',
+  ],
+  ['paths with a query or a fragment, with themselves', QUERIED, QUERIED, '-', '-'],
 ]
 
 const PARAMETERS: readonly OperationRow[] = [
@@ -497,6 +533,147 @@ const NAMES: readonly OperationRow[] = [
     'b',
     'b',
   ],
+]
+
+const server = (urls: string, more = ''): string => `servers: [${urls}]\n${at('/a', `${OK}${more}`)}`
+const url = (text: string): string => `{ url: "${text}" }`
+const valued = (schema: string): string => parameter(`in: query, schema: ${schema}`)
+const inHeader = (schema: string): string => parameter(`in: header, schema: ${schema}`)
+
+/** Edits where the service does not translate: the new document replaces the old one. */
+export const PLAIN_ROWS: readonly OperationRow[] = [
+  ['another path', op(OK), at('/b', OK), 'b', 'b'],
+  ['another method', op(OK), at('/a', OK, 'put'), 'b', 'b'],
+  ['a path of other names', gets(['one', '/a/{x}']), gets(['one', '/a/{y}']), 'a', 'a'],
+  ['another base path', server(url('https://a.test/v1')), server(url('https://a.test/v2')), 'b', 'b'],
+  [
+    'a server more',
+    server(url('https://a.test')),
+    server(`${url('https://a.test')}, ${url('https://b.test')}`),
+    'a',
+    'b',
+  ],
+  [
+    'a slash at the end of a server',
+    server(url('https://a.test/v1')),
+    server(url('https://A.test/v1/')),
+    '-',
+    '-',
+  ],
+  [
+    'prose of a server',
+    server(url('https://a.test')),
+    server('{ url: "https://a.test", description: d }'),
+    '-',
+    '-',
+  ],
+  ['the first server', op(OK), server(url('https://a.test')), 'a', 'b'],
+  [
+    'a value of a variable of a server',
+    server('{ url: "https://{r}.test", variables: { r: { default: eu, enum: [eu] } } }'),
+    server('{ url: "https://{r}.test", variables: { r: { default: eu, enum: [eu, us] } } }'),
+    'a',
+    'b',
+  ],
+  [
+    'a variable of a server by another name',
+    server('{ url: "https://{r}.test", variables: { r: { default: eu } } }'),
+    server('{ url: "https://{s}.test", variables: { s: { default: us } } }'),
+    '-',
+    '-',
+  ],
+  [
+    'values of a variable as servers',
+    server('{ url: "https://{r}.test", variables: { r: { default: eu, enum: [eu, us] } } }'),
+    server(`${url('https://us.test')}, ${url('https://eu.test')}`),
+    '-',
+    '-',
+  ],
+  [
+    'a server of an operation',
+    server(url('https://a.test')),
+    server(url('https://a.test'), `, servers: [${url('https://b.test')}]`),
+    'b',
+    'b',
+  ],
+  [
+    'a server of an operation, as that of the document',
+    server(url('https://a.test')),
+    server(url('https://a.test'), `, servers: [${url('https://a.test')}]`),
+    '-',
+    '-',
+  ],
+  [
+    'a server of a path',
+    `paths: { /a: { servers: [${url('https://a.test')}], get: { ${OK} } } }`,
+    `paths: { /a: { servers: [${url('https://b.test')}], get: { ${OK} } } }`,
+    'b',
+    'b',
+  ],
+  ['a list of a word', valued(STRING), valued('{ type: array, items: { type: string } }'), 'a', 'b'],
+  [
+    'a list with commas of a word',
+    valued(STRING),
+    parameter('in: query, explode: false, schema: { type: array, items: { type: string } }'),
+    'a',
+    'b',
+  ],
+  [
+    'a list of a word, in a header',
+    inHeader(STRING),
+    inHeader('{ type: array, items: { type: string } }'),
+    'a',
+    'b',
+  ],
+  [
+    'a list of a word that is not separated by commas',
+    valued(STRING),
+    parameter(
+      'in: query, style: pipeDelimited, explode: false, schema: { type: array, items: { type: string } }',
+    ),
+    'b',
+    'b',
+  ],
+  [
+    'a list of narrower words',
+    valued(STRING),
+    valued('{ type: array, items: { type: string, maxLength: 3 } }'),
+    'b',
+    'b',
+  ],
+  [
+    'a list of two words at least',
+    valued(STRING),
+    valued('{ type: array, minItems: 2, items: { type: string } }'),
+    'b',
+    'b',
+  ],
+  [
+    'a list of a number, as text',
+    valued(NUMBER),
+    valued('{ type: array, items: { type: string } }'),
+    'a',
+    'b',
+  ],
+  ['text of a number', valued(NUMBER), valued(STRING), 'a', 'b'],
+  ['text of yes and no', valued('{ type: boolean }'), valued(STRING), 'a', 'b'],
+  ['text of a number, in a header', inHeader(NUMBER), inHeader(STRING), 'a', 'b'],
+  [
+    'texts of numbers',
+    valued('{ type: array, items: { type: integer } }'),
+    valued('{ type: array, items: { type: string } }'),
+    'a',
+    'b',
+  ],
+  [
+    'text of a number, by a pattern',
+    valued(NUMBER),
+    valued('{ type: string, pattern: "^[a-z]*$" }'),
+    'b',
+    'b',
+  ],
+  ['text of a number, as a date', valued(NUMBER), valued('{ type: string, format: date }'), 'b', 'b'],
+  ['text of a number, in a body', body(json(NUMBER)), body(json(STRING)), 'b', 'b'],
 ]
 
 export const OPERATION_ROWS: readonly OperationRow[] = [

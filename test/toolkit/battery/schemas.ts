@@ -13,6 +13,9 @@ export type SchemaRow = readonly [string, string, string, Verdict, Verdict, ('3.
 const A = '{ $ref: "#/components/schemas/A" }'
 const B = '{ $ref: "#/components/schemas/B" }'
 const C = '{ $ref: "#/components/schemas/C" }'
+/** Objects that a value can be together. */
+const N = '{ type: object, properties: { n: { type: integer } } }'
+const M = '{ type: object, properties: { m: { type: string } } }'
 
 /** What the references lead to. `L` is a list of words. */
 export const COMPONENTS =
@@ -37,6 +40,24 @@ const BOUNDS: readonly SchemaRow[] = [
   ['a greater least length', '{ type: string, minLength: 2 }', '{ type: string, minLength: 3 }', LESS, MORE],
   ['a pattern', '{ type: string }', '{ type: string, pattern: "^a" }', LESS, MORE],
   ['another pattern', '{ type: string, pattern: "^a" }', '{ type: string, pattern: "^b" }', OTHER, OTHER],
+  ...['.*', '^.*', '', '[\\\\s\\\\S]*', '^[\\\\s\\\\S]*$'].flatMap((pattern): SchemaRow[] => [
+    [`the pattern "${pattern}"`, '{ type: string }', `{ type: string, pattern: "${pattern}" }`, SAME, SAME],
+    [
+      `the pattern "${pattern}" for another`,
+      '{ type: string, pattern: "^a" }',
+      `{ type: string, pattern: "${pattern}" }`,
+      MORE,
+      LESS,
+    ],
+  ]),
+  ['any line', '{ type: string }', '{ type: string, pattern: "^.*$" }', LESS, MORE],
+  [
+    'any line for a pattern',
+    '{ type: string, pattern: "^a" }',
+    '{ type: string, pattern: "^.*$" }',
+    MORE,
+    LESS,
+  ],
   ['a format', '{ type: string }', '{ type: string, format: uuid }', LESS, MORE],
   ['another format', '{ type: string, format: date }', '{ type: string, format: uuid }', OTHER, OTHER],
   ['a longer format', '{ type: integer, format: int64 }', '{ type: integer, format: int32 }', LESS, MORE],
@@ -154,6 +175,70 @@ const TYPES: readonly SchemaRow[] = [
   ['another component', A, C, OTHER, OTHER],
   ['a component in allOf', A, `{ allOf: [${A}] }`, SAME, SAME],
   ['a component with prose', A, `{ allOf: [${A}], description: d }`, SAME, SAME],
+  ['a component with prose in a part', A, `{ allOf: [${A}, { description: d }] }`, SAME, SAME],
+  [
+    'a component with annotations in a part',
+    A,
+    `{ allOf: [${A}, { title: t, example: {}, externalDocs: { url: "https://d.test" }, x-a: 1 }, {}] }`,
+    SAME,
+    SAME,
+  ],
+  [
+    'a member of a union, with prose in a part',
+    `{ oneOf: [${A}, ${B}] }`,
+    `{ oneOf: [{ allOf: [${A}, { description: d }] }, ${B}] }`,
+    SAME,
+    SAME,
+  ],
+  [
+    'a property with prose in a part',
+    object(`p: ${A}`),
+    object(`p: { allOf: [${A}, { description: d }] }`),
+    SAME,
+    SAME,
+  ],
+  [
+    'a word with prose in a part',
+    '{ type: string }',
+    '{ allOf: [{ type: string }, { title: t }] }',
+    SAME,
+    SAME,
+  ],
+  ['a default in a part', '{ type: string }', '{ allOf: [{ type: string }, { default: a }] }', 'a-', 'b-'],
+  ['a default beside a part', `{ allOf: [${A}] }`, `{ allOf: [${A}], default: { t: a } }`, 'a-', 'b-'],
+  ['only read, in a part', object(`p: ${A}`), object(`p: { allOf: [${A}, { readOnly: true }] }`), 'ba', 'aa'],
+  [
+    'null in every part',
+    '{ type: string, nullable: true }',
+    '{ allOf: [{ type: string, nullable: true }, { description: d }] }',
+    SAME,
+    SAME,
+    '3.0',
+  ],
+  [
+    'null in every part',
+    '{ type: [string, "null"] }',
+    '{ allOf: [{ type: [string, "null"] }, { description: d }] }',
+    SAME,
+    SAME,
+    '3.1',
+  ],
+  [
+    'null in every part, or in one',
+    '{ allOf: [{ type: [string, "null"] }, { type: [string, "null"], maxLength: 5 }] }',
+    '{ allOf: [{ type: [string, "null"] }, { type: string, maxLength: 5 }] }',
+    LESS,
+    MORE,
+    '3.1',
+  ],
+  [
+    'null that a part without a type cannot add',
+    '{ type: string }',
+    '{ allOf: [{ type: string }, { nullable: true }] }',
+    SAME,
+    SAME,
+    '3.0',
+  ],
   [
     'titles, prose and examples',
     '{ type: string }',
@@ -399,7 +484,51 @@ const COMPOSED: readonly SchemaRow[] = [
     LESS,
     MORE,
   ],
-  ['exactly one', `{ anyOf: [${A}, ${B}] }`, `{ oneOf: [${A}, ${B}] }`, LESS, MORE],
+  ['exactly one', `{ anyOf: [${N}, ${M}] }`, `{ oneOf: [${N}, ${M}] }`, LESS, MORE],
+  [
+    'exactly one of what a required word tells apart',
+    `{ anyOf: [${A}, ${B}] }`,
+    `{ oneOf: [${A}, ${B}] }`,
+    SAME,
+    SAME,
+  ],
+  ['an object, or exactly one of it and another', N, `{ oneOf: [${N}, ${M}] }`, OTHER, OTHER],
+  [
+    'numbers beside whole ones',
+    object('p: { oneOf: [{ type: integer }] }'),
+    object('p: { oneOf: [{ type: integer }, { type: number }] }'),
+    OTHER,
+    OTHER,
+  ],
+  [
+    'numbers beside whole ones and words',
+    '{ oneOf: [{ type: integer }, { type: string }] }',
+    '{ oneOf: [{ type: integer }, { type: string }, { type: number }] }',
+    OTHER,
+    OTHER,
+  ],
+  [
+    'numbers beside whole ones, in any of them',
+    '{ anyOf: [{ type: integer }, { type: string }] }',
+    '{ anyOf: [{ type: integer }, { type: string }, { type: number }] }',
+    MORE,
+    LESS,
+  ],
+  ['a member that a required word tells apart', `{ oneOf: [${A}] }`, `{ oneOf: [${A}, ${B}] }`, MORE, LESS],
+  [
+    'a format less, beside another',
+    '{ oneOf: [{ type: string, format: date }, { type: string, format: uuid }] }',
+    '{ oneOf: [{ type: string }, { type: string, format: uuid }] }',
+    OTHER,
+    OTHER,
+  ],
+  [
+    'lists that are never empty',
+    '{ oneOf: [{ type: array, items: { type: string }, minItems: 1 }] }',
+    '{ oneOf: [{ type: array, items: { type: string }, minItems: 1 }, { type: array, items: { type: integer }, minItems: 1 }] }',
+    MORE,
+    LESS,
+  ],
   [
     'exactly one of what excludes another',
     '{ anyOf: [{ type: string }, { type: integer }] }',

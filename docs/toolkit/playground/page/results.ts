@@ -88,7 +88,7 @@ function findingItem({ severity, code, message, document, line, hint }: ListedFi
 }
 
 function differenceItem(difference: ListedDifference, edits: ResultEdits): HTMLElement {
-  const { code, places, messages, oldLine, newLine, by } = difference
+  const { code, places, messages, oldLine, newLine, by, verdict } = difference
   const account =
     by.length > 0
       ? element('span.by', `${by.join(', ')} accounts for it.`)
@@ -110,6 +110,7 @@ function differenceItem(difference: ListedDifference, edits: ResultEdits): HTMLE
     newLine === undefined ? undefined : lineButton('new', newLine, edits),
     ' ',
     account,
+    verdict ? element('code.verdict', verdict.join('\n')) : undefined,
   )
 }
 

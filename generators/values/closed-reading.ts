@@ -5,7 +5,7 @@
 import type { SourceLocation } from '../diagnostics/place.ts'
 import { FORMAT_CHECKS } from '../ir/formats.ts'
 import type { Api, ObjectSchema, Property, Schema } from '../ir/model.ts'
-import { patternOf } from '../runtime/explain/scalars.ts'
+import { isMultiple, patternOf } from '../runtime/explain/scalars.ts'
 import { shapeOf } from '../translate/shape.ts'
 
 export interface Mismatch {
@@ -65,7 +65,8 @@ function fitsNumber(schema: Extract<Schema, { kind: 'number' }>, value: number):
     value >= (schema.minimum ?? Number.NEGATIVE_INFINITY) &&
     value <= (schema.maximum ?? Number.POSITIVE_INFINITY) &&
     value > (schema.exclusiveMinimum ?? Number.NEGATIVE_INFINITY) &&
-    value < (schema.exclusiveMaximum ?? Number.POSITIVE_INFINITY)
+    value < (schema.exclusiveMaximum ?? Number.POSITIVE_INFINITY) &&
+    (schema.multipleOf === undefined || isMultiple(value, schema.multipleOf))
   )
 }
 

@@ -44,14 +44,18 @@ export const sent = (value: unknown): unknown =>
 
 const tokensOf = (field: string): string[] => [...field.matchAll(/\[\d+\]|[^.[\]]+/g)].map(([token]) => token)
 
-interface FoundSchema {
+export interface FoundSchema {
   readonly readOnly?: boolean
   readonly writeOnly?: boolean
   readonly place: SourceLocation
 }
 
 /** Returns the property that a field names, or the schema for an item or a map value. */
-function propertyAt(api: Api, schema: Schema, [first, ...rest]: readonly string[]): FoundSchema | undefined {
+export function propertyAt(
+  api: Api,
+  schema: Schema,
+  [first, ...rest]: readonly string[],
+): FoundSchema | undefined {
   if (first === undefined) return schema
   switch (schema.kind) {
     case 'ref': {
@@ -72,8 +76,15 @@ function propertyAt(api: Api, schema: Schema, [first, ...rest]: readonly string[
       const property: Property | undefined = shape?.properties.get(first)
       if (property && rest.length === 0) return property
       const inner = property?.schema ?? shape?.rest
-      return inner && propertyAt(api, inner, rest)
+      if (inner) return propertyAt(api, inner, rest)
+      for (const union of shape?.unions ?? []) {
+        const found = propertyAt(api, union, [first, ...rest])
+        if (found) return found
+      }
+      return undefined
     }
+    case 'any':
+      return schema
     default:
       return undefined
   }

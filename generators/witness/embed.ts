@@ -1,0 +1,96 @@
+/** Puts a value at the end of a route into the simplest value around it. */
+import type { Schema } from '../ir/model.ts'
+import { strings } from '../values/scalars.ts'
+import type { SchemaRoute, Step } from './route.ts'
+import { isObject, type Maker, NOTHING, samples, simplest, tagged } from './simplest.ts'
+
+/** A value with the names and indices that lead to its varied part. */
+export interface EmbeddedValue {
+  readonly value: unknown
+  readonly path: readonly (string | number)[]
+}
+
+/** Stands for the absence of a property or an item. */
+export const ABSENT: unique symbol = Symbol('absent')
+
+/**
+ * Returns the simplest value of the route's first schema that has the given value at the end of the route, or undefined
+ * if no value can be made around it.
+ */
+export function embed(maker: Maker, route: SchemaRoute, leaf: unknown): EmbeddedValue | undefined {
+  const [first, ...rest] = route
+  const made = around(maker, first!.schema, rest, leaf)
+  return made === undefined || made.value === NOTHING || made.value === ABSENT ? undefined : made
+}
+
+function around(maker: Maker, schema: Schema, rest: SchemaRoute, leaf: unknown): EmbeddedValue | undefined {
+  const [next, ...after] = rest
+  if (!next) return { value: leaf, path: [] }
+  const inside = around(maker, next.schema, after, leaf)
+  if (!inside) return undefined
+  const { value, path } = inside
+  const step = next.step!
+  switch (step.kind) {
+    case 'target':
+      return inside
+    case 'member': {
+      const member = schema.kind === 'union' ? schema.members[step.index]! : next.schema
+      return { value: schema.kind === 'union' ? tagged(maker, schema, member, value) : value, path }
+    }
+    case 'part':
+      return { value: mergedWith(maker, schema, value), path }
+    case 'item':
+      return { value: listWith(maker, schema, step.index, value), path: [step.index, ...path] }
+    default:
+      return objectWith(maker, schema, step, inside)
+  }
+}
+
+/** Adds what the other parts of an intersection require to an object. */
+function mergedWith(maker: Maker, schema: Schema, value: unknown): unknown {
+  const own = simplest(maker, schema)
+  return isObject(own) && isObject(value) ? { ...own, ...value } : value
+}
+
+function listWith(maker: Maker, schema: Schema, index: number, value: unknown): unknown {
+  const own = simplest(maker, schema)
+  const items: unknown[] = Array.isArray(own) ? [...(own as unknown[])] : []
+  const filler = schema.kind === 'array' ? schema.prefix : []
+  while (items.length < Math.min(index, filler.length)) items.push(simplest(maker, filler[items.length]!))
+  if (value === ABSENT) items.splice(index, 1)
+  else items[index] = value
+  return items
+}
+
+function objectWith(
+  maker: Maker,
+  schema: Schema,
+  step: Exclude<Step, { kind: 'target' | 'member' | 'part' | 'item' }>,
+  { value, path }: EmbeddedValue,
+): EmbeddedValue | undefined {
+  const own = simplest(maker, schema)
+  const base = isObject(own) ? own : {}
+  if (step.kind === 'entry-name') {
+    if (typeof value !== 'string') return undefined
+    const rest =
+      schema.kind === 'object' && typeof schema.additional === 'object' ? schema.additional : undefined
+    const entry = rest ? simplest(maker, rest) : 1
+    return { value: { ...base, [value]: entry }, path: [] }
+  }
+  const name = step.kind === 'property' ? step.name : entryName(maker, schema, step)
+  if (value !== ABSENT) return { value: { ...base, [name]: value }, path: [name, ...path] }
+  const { [name]: _, ...without } = base
+  return { value: without, path: [name, ...path] }
+}
+
+function entryName(maker: Maker, schema: Schema, step: Step): string {
+  if (step.kind === 'entry-of-pattern') {
+    const { place, deprecated, extensions, examples } = schema
+    const base = { place, deprecated, extensions, examples, nullable: false }
+    return samples(strings({ ...base, kind: 'string', pattern: step.pattern }), 1)[0] ?? 'k'
+  }
+  if (step.kind === 'entry' && step.name !== undefined) return step.name
+  const names = schema.kind === 'object' ? schema.propertyNames : undefined
+  const made = names && simplest(maker, names)
+  return typeof made === 'string' ? made : 'k'
+}
