@@ -1,5 +1,14 @@
 /** Emits what the `upgrade` command of the client package knows about the steps between versions. */
-import { counterpartsOf, holdsIn, isAbout, renamesOf, sameName } from '../../change/align.ts'
+import {
+  alignApi,
+  counterpartsOf,
+  holdsIn,
+  isAbout,
+  pairOperations,
+  renamesOf,
+  sameName,
+  servedIds,
+} from '../../change/align.ts'
 import type { Lens, SchemaLens } from '../../change/change.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
 import type {
@@ -59,7 +68,7 @@ function stepOf(step: Step): UpgradeStep {
   const sites: Keyed<SiteRule>[] = old.operations.flatMap((operation) =>
     renamedParameters(operation, counterparts.get(operation.id) ?? operation, changes),
   )
-  const operations: Keyed<OperationRule>[] = []
+  const operations = renumberedOperations(step)
   const headers: HeaderRule[] = []
   for (const change of changes) {
     const by = { change: change.id }
@@ -100,6 +109,15 @@ function byKey<Rule>(rules: readonly Keyed<Rule>[]): Readonly<Record<string, rea
 /** Returns whether a change only asks for what the client does without its caller. */
 const isOfClient = ({ lenses }: LoadedChange, { managed }: Step): boolean =>
   lenses.every((lens) => lens.kind === 'required-header' && managed.includes(lens.header.toLowerCase()))
+
+/** An id that differs on the same route is no change of the API, but names a function of the client. */
+function renumberedOperations({ old, next, changes }: Step): Keyed<OperationRule>[] {
+  const lenses = changes.flatMap((change) => change.lenses)
+  const pairs = pairOperations(alignApi(old, lenses), next, servedIds(lenses))
+  return [...pairs].flatMap(([{ id: to }, { id }]): Keyed<OperationRule>[] =>
+    id === to ? [] : [[id, { kind: 'rename', to }]],
+  )
+}
 
 /** The names of placeholders in a path may differ without a change. */
 function renamedParameters(

@@ -9,7 +9,7 @@ const FLOORS: Record<Known<Shelf>, number> = { front_room: 0, back_room: 1 }
 const LABELS: { readonly [Each in Known<Shelf>]: string } = { front_room: 'front', 'back_room': 'back' }
 
 export async function run(color: string): Promise<void> {
-  await client.searchBooks({ body: { words: color } })
+  await client.findBooks({ body: { words: color } })
   const { data } = await client.listBooks({ query: { colour: color, shelf: 'front_room', order: 'newest' } })
   for (const book of data) {
     console.log(book.colour, book['colour'], FLOORS.front_room, FLOORS['back_room'], LABELS.back_room)

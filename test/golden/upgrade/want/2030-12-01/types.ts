@@ -14,7 +14,7 @@ export type BookList = ClosedMembers<client.BookList>
 export type BookLent = ClosedMembers<client.BookLent>
 export type ListBooksQuery = ClosedMembers<client.ListBooksQuery>
 export type Refusal = Closed<client.Refusal>
-export type SearchBooksBody = ClosedMembers<client.SearchBooksBody>
+export type FindBooksBody = ClosedMembers<client.FindBooksBody>
 
 export interface components {
   schemas: {

@@ -81,7 +81,7 @@ export function createLoan(connection: ServiceConnection, input: CreateLoanInput
   return call(connection, { method: 'POST', path: '/books/{id}/loans' }, input)
 }
 
-export type SearchBooksInput = Input<operations['searchBooks'], Managed>
+export type FindBooksInput = Input<operations['findBooks'], Managed>
 
 /**
  * Search books
@@ -90,9 +90,9 @@ export type SearchBooksInput = Input<operations['searchBooks'], Managed>
  *
  * @example
  * ```ts
- * await client.searchBooks({ body: { words: 'string' } })
+ * await client.findBooks({ body: { words: 'string' } })
  * ```
  */
-export function searchBooks(connection: ServiceConnection, input: SearchBooksInput): Call<BookList> {
+export function findBooks(connection: ServiceConnection, input: FindBooksInput): Call<BookList> {
   return call(connection, { method: 'POST', path: '/search' }, input)
 }

@@ -65,7 +65,7 @@ export type ListBooksQuery = {
   include_lost?: boolean;
 };
 export type Refusal = {};
-export type SearchBooksBody = {
+export type FindBooksBody = {
   words: string;
 };
 export interface components {
@@ -100,9 +100,9 @@ export interface operations {
     requestBody: { content: { "application/json": Loan; }; };
     responses: { 200: { content: { "application/json": Book; }; }; } & Record<400, Refusal>;
   };
-  searchBooks: {
+  findBooks: {
     parameters: {};
-    requestBody: { content: { "application/json": SearchBooksBody; }; };
+    requestBody: { content: { "application/json": FindBooksBody; }; };
     responses: { 200: { content: { "application/json": BookList; }; }; } & Record<400, Refusal>;
   };
   bookLent: {
