@@ -20,6 +20,7 @@ import type {
 } from '../../client-upgrade/rules.ts'
 import { type AccountedDifference, claimDifferences } from '../../gate/steps.ts'
 import type { Api, ApiOperation } from '../../ir/model.ts'
+import { renamedSchemas } from './renamed-schemas.ts'
 
 /**
  * Returns the content of `upgrade.json`.
@@ -65,10 +66,16 @@ function stepOf(step: Step): UpgradeStep {
   const { old, next, changes } = step
   const lenses = changes.flatMap((change) => change.lenses)
   const counterparts = counterpartsOf(old, next, lenses)
-  const sites: Keyed<SiteRule>[] = old.operations.flatMap((operation) =>
-    renamedParameters(operation, counterparts.get(operation.id) ?? operation, changes),
+  const pairs = pairOperations(alignApi(old, lenses), next, servedIds(lenses))
+  // An id that differs on the same route is no change of the API, but names a function of the client.
+  const operations = [...pairs].flatMap(([{ id: to }, { id }]): Keyed<OperationRule>[] =>
+    id === to ? [] : [[id, { kind: 'rename', to }]],
   )
-  const operations = renumberedOperations(step)
+  const renumbered = new Map([...pairs].map(([later, { id }]) => [id, later]))
+  const sites: Keyed<SiteRule>[] = old.operations.flatMap((operation) => {
+    const later = counterparts.get(operation.id) ?? renumbered.get(operation.id)
+    return later ? renamedParameters(operation, later, changes) : []
+  })
   const headers: HeaderRule[] = []
   for (const change of changes) {
     const by = { change: change.id }
@@ -96,6 +103,7 @@ function stepOf(step: Step): UpgradeStep {
     ),
     sites: byKey(sites),
     operations: byKey(operations),
+    schemas: renamedSchemas(old, next, pairs),
     headers,
   }
 }
@@ -109,15 +117,6 @@ function byKey<Rule>(rules: readonly Keyed<Rule>[]): Readonly<Record<string, rea
 /** Returns whether a change only asks for what the client does without its caller. */
 const isOfClient = ({ lenses }: LoadedChange, { managed }: Step): boolean =>
   lenses.every((lens) => lens.kind === 'required-header' && managed.includes(lens.header.toLowerCase()))
-
-/** An id that differs on the same route is no change of the API, but names a function of the client. */
-function renumberedOperations({ old, next, changes }: Step): Keyed<OperationRule>[] {
-  const lenses = changes.flatMap((change) => change.lenses)
-  const pairs = pairOperations(alignApi(old, lenses), next, servedIds(lenses))
-  return [...pairs].flatMap(([{ id: to }, { id }]): Keyed<OperationRule>[] =>
-    id === to ? [] : [[id, { kind: 'rename', to }]],
-  )
-}
 
 /** The names of placeholders in a path may differ without a change. */
 function renamedParameters(

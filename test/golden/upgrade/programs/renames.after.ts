@@ -1,7 +1,7 @@
 /** What has a new name: properties, parameters, operations and members of enumerations. */
 import { connect, createClient, type Known, type Schemas } from '@acme/books/2030-12-01'
 import { type CreateLoanInput, createLoan as lend } from '@acme/books/2030-12-01/functions'
-import type { Book, BookCreate, operations, Shelf } from '@acme/books/2030-12-01'
+import type { Book, BookCreate, LoanCreate, operations, Shelf } from '@acme/books/2030-12-01'
 
 const client = createClient({ baseUrl: 'http://localhost' })
 
@@ -34,6 +34,7 @@ export async function run(color: string): Promise<void> {
   await client.createLoan({ path: { id: 'b2' }, body: { reader: 'Grace' } })
 }
 
+export const loan = (reader: Schemas['LoanCreate']['reader']): LoanCreate => ({ reader })
 type Paint = Schemas['BookCreate']['colour'] | operations['createLoan']['parameters']['path']['id']
 export const shelfOf = (back: boolean): Shelf => (back ? 'back_room' : 'front_room')
 export const paintOf = ({ colour: color }: Pick<Book, 'colour'>): Paint => color

@@ -1,7 +1,7 @@
 /** What has a new name: properties, parameters, operations and members of enumerations. */
 import { connect, createClient, type Known, type Schemas } from '@acme/books/2030-01-01'
 import { type LendBookInput, lendBook as lend } from '@acme/books/2030-01-01/functions'
-import type { Book, BookCreate, operations, Shelf } from '@acme/books/2030-01-01'
+import type { Book, BookCreate, Loan, operations, Shelf } from '@acme/books/2030-01-01'
 
 const client = createClient({ baseUrl: 'http://localhost' })
 
@@ -34,6 +34,7 @@ export async function run(color: string): Promise<void> {
   await client.lendBook({ path: { book_id: 'b2' }, body: { reader: 'Grace' } })
 }
 
+export const loan = (reader: Schemas['Loan']['reader']): Loan => ({ reader })
 type Paint = Schemas['BookCreate']['color'] | operations['lendBook']['parameters']['path']['book_id']
 export const shelfOf = (back: boolean): Shelf => (back ? 'backRoom' : 'frontRoom')
 export const paintOf = ({ color }: Pick<Book, 'color'>): Paint => color

@@ -9,7 +9,7 @@ export type Condition = Closed<client.Condition>
 export type BookBase = ClosedMembers<client.BookBase>
 export type Book = Closed<client.Book>
 export type BookCreate = ClosedMembers<client.BookCreate>
-export type Loan = ClosedMembers<client.Loan>
+export type LoanCreate = ClosedMembers<client.LoanCreate>
 export type BookList = ClosedMembers<client.BookList>
 export type BookLent = ClosedMembers<client.BookLent>
 export type ListBooksQuery = ClosedMembers<client.ListBooksQuery>
@@ -24,7 +24,7 @@ export interface components {
     BookBase: BookBase
     Book: Book
     BookCreate: BookCreate
-    Loan: Loan
+    LoanCreate: LoanCreate
     BookList: BookList
     BookLent: BookLent
   }

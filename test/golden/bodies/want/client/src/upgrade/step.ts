@@ -497,6 +497,10 @@ function upgradeIndexedType(context: FileContext, node: ts.IndexedAccessTypeNode
   const renamed = isOperations ? renamedOperation(step, literal.text) : undefined
   if (renamed)
     context.edit(renamed.change, literal.getStart(file), literal.end, literalOf(context, renamed.to))
+  const schema = Object.hasOwn(step.schemas, literal.text) ? step.schemas[literal.text] : undefined
+  const holder = property.declarations?.[0]?.parent.parent
+  if (schema !== undefined && holder && ts.isPropertySignature(holder) && isOfVersion(context, property))
+    context.edit(undefined, literal.getStart(file), literal.end, literalOf(context, schema))
   for (const rule of propertyRules(context, property, owner)) {
     if (rule.kind === 'rename')
       context.edit(rule.change, literal.getStart(file), literal.end, literalOf(context, rule.to))
@@ -514,9 +518,12 @@ function upgradeIndexedType(context: FileContext, node: ts.IndexedAccessTypeNode
 const renamedOperation = ({ operations }: UpgradeStep, id: string): Renaming | undefined =>
   operations[id]?.find((rule) => rule.kind === 'rename')
 
-/** Renames what is named after an operation: its function, its types, and its options of TanStack Query. */
+/** Renames types of components, and what is named after an operation: its function, its types, and its options. */
 function upgradeName(context: FileContext, node: ts.Identifier): void {
   const { checker, file, step } = context
+  const schema = Object.hasOwn(step.schemas, node.text) ? step.schemas[node.text] : undefined
+  if (schema !== undefined && isOfVersion(context, checker.getSymbolAtLocation(node)))
+    context.edit(undefined, node.getStart(file), node.end, schema)
   for (const [id, rules] of Object.entries(step.operations)) {
     const rule = rules.find(({ kind }) => kind === 'rename')
     const to = rule && renamedAfter(node.text, id, rule)

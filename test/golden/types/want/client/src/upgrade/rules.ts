@@ -25,6 +25,8 @@ export interface UpgradeStep {
   readonly sites: Readonly<Record<string, readonly SiteRule[]>>
   /** Rules by operation id. */
   readonly operations: Readonly<Record<string, readonly OperationRule[]>>
+  /** New names of components that have another name, by the old ones. */
+  readonly schemas: Readonly<Record<string, string>>
   /** Headers of deliveries with another name. */
   readonly headers: readonly HeaderRule[]
 }

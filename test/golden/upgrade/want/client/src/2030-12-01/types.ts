@@ -45,7 +45,7 @@ export type BookCreate = {
   binding?: "hard_cover" | "paper";
   note?: string;
 };
-export type Loan = {
+export type LoanCreate = {
   reader: string;
 };
 export type BookList = {
@@ -76,7 +76,7 @@ export interface components {
     BookBase: BookBase;
     Book: Book;
     BookCreate: BookCreate;
-    Loan: Loan;
+    LoanCreate: LoanCreate;
     BookList: BookList;
     BookLent: BookLent;
   };
@@ -97,7 +97,7 @@ export interface operations {
   };
   createLoan: {
     parameters: { path: { id: string; }; };
-    requestBody: { content: { "application/json": Loan; }; };
+    requestBody: { content: { "application/json": LoanCreate; }; };
     responses: { 200: { content: { "application/json": Book; }; }; } & Record<400, Refusal>;
   };
   findBooks: {
