@@ -114,7 +114,7 @@ export async function emitAll(
     client: () => {
       if (!client) return []
       noteUnwritten(apis, report)
-      return emitClient(apis, types.mapped, client, wire, report)
+      return emitClient(apis, types.mapped, client, wire, report, changes)
     },
     site: () => emitCachedSite(apis, { ...siteSettings(config), changes }),
     documents: () => [...apis.map(printDocument), ...printDocumentIndex(apis)],

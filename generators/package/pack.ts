@@ -23,6 +23,7 @@ const ASSETS = [
   'findings.md',
   'emit/site/assets/*.js',
   'client-runtime/*.ts',
+  'client-upgrade/*.ts',
   './runtime/values.ts',
 ]
 

@@ -1,4 +1,4 @@
-/** A project that has installed the built package, and nothing else of ours. */
+/** A project that has installed a built client package, and nothing else of ours. */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -29,21 +29,23 @@ const BESIDE = [
   'hono',
   'oauth4webapi',
   '@types',
+  'undici-types',
+  'ts-morph',
 ]
 
 /** Built once for all tests. @returns the folder with what was built. */
-function build(): string {
+function build(source: string): string {
   const hash = createHash('sha256')
-  for (const file of globSync(`${PACKAGE}/{package,tsconfig}.json`)) hash.update(readFileSync(file))
-  for (const file of globSync(`${PACKAGE}/src/**/*.ts`).toSorted()) hash.update(readFileSync(file))
+  for (const file of globSync(`${source}/{*.json,src/**/*.ts}`).toSorted()) hash.update(readFileSync(file))
   const built = join(CACHE, hash.digest('hex'))
   if (existsSync(built)) return built
   mkdirSync(CACHE, { recursive: true })
   const made = mkdtempSync(join(CACHE, 'making-'))
-  execFileSync(process.execPath, [
-    resolve('node_modules/typescript/bin/tsc'),
-    ...['-p', `${PACKAGE}/tsconfig.json`, '--outDir', made],
-  ])
+  for (const config of ['tsconfig.json', 'tsconfig.upgrade.json'])
+    execFileSync(process.execPath, [
+      resolve('node_modules/typescript/bin/tsc'),
+      ...['-p', `${source}/${config}`, '--outDir', made],
+    ])
   try {
     renameSync(made, built)
   } catch (cause) {
@@ -54,14 +56,19 @@ function build(): string {
   return built
 }
 
-/** A folder for programs of readers. The caller removes it. */
-export function installClient(): string {
+/**
+ * A folder for programs of readers. The caller removes it.
+ *
+ * @param source the generated package.
+ */
+export function installClient(source = PACKAGE): string {
   const project = mkdtempSync(join(tmpdir(), 'dateline-downstream-'))
   const modules = join(project, 'node_modules')
-  const installed = join(modules, '@dateline/passes')
+  const { name } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as { readonly name: string }
+  const installed = join(modules, name)
   mkdirSync(installed, { recursive: true })
-  cpSync(`${PACKAGE}/package.json`, join(installed, 'package.json'))
-  cpSync(build(), join(installed, 'dist'), { recursive: true })
+  for (const file of ['package.json', 'upgrade.json']) cpSync(join(source, file), join(installed, file))
+  cpSync(build(source), join(installed, 'dist'), { recursive: true })
   for (const name of BESIDE) symlinkSync(resolve('node_modules', name), join(modules, name))
   writeFileSync(join(project, 'package.json'), '{ "type": "module" }')
   return project

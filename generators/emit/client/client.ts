@@ -2,6 +2,7 @@
 
 import { basename } from 'node:path'
 import { listAssets, readAsset } from '../../assets/assets.ts'
+import type { LoadedChange } from '../../change/load-changes.ts'
 import type { Wire } from '../../client-runtime/service.ts'
 import { createReport, type Report } from '../../diagnostics/diagnostic.ts'
 import type { Api, OutputFile } from '../../ir/model.ts'
@@ -16,10 +17,14 @@ import { printFunctions } from './functions.ts'
 import { printQueries } from './react-query.ts'
 import { readmeOf } from './readme.ts'
 import { createRows } from './rows.ts'
+import { upgradeManifest } from './upgrade.ts'
 import { printVersion } from './version.ts'
 import { printVersions } from './versions.ts'
 
 const RUNTIME = 'client-runtime'
+/** The command that upgrades programs, for packages with several versions. */
+const UPGRADE = 'client-upgrade'
+const TS_MORPH = { name: 'ts-morph', peer: '>=24' }
 /** The service uses the same file. */
 const VALUES = './runtime/values.ts'
 /** The published package holds the compiled files next to the sources; clients get only the sources. */
@@ -49,6 +54,15 @@ const TSCONFIG = {
     outDir: 'dist',
   },
   include: ['src'],
+  exclude: ['src/upgrade'],
+}
+
+/** The command runs on Node, is checked before it is published, and has no declarations. */
+const UPGRADE_TSCONFIG = {
+  extends: './tsconfig.json',
+  compilerOptions: { noCheck: true, declaration: false, sourceMap: false, inlineSources: false },
+  include: ['src/upgrade'],
+  exclude: [],
 }
 
 /**
@@ -63,6 +77,7 @@ export function emitClient(
   config: ClientConfig,
   wireConfig: WireConfig = {},
   report: Report = createReport(),
+  changes: readonly LoadedChange[] = [],
 ): OutputFile[] {
   const wire = wireOf(wireConfig)
   const classes = errorClassNames(apis, wire)
@@ -98,6 +113,7 @@ export function emitClient(
     { path: 'src/index.ts', text: printVersions(apis, wire, classes.values()) },
     ...runtime,
     ...versions,
+    ...(apis.length > 1 ? upgradeFiles(apis, config, wire, changes) : []),
   ].map(({ path, text }) => ({ path: `client/${path}`, text }))
   return [...files, ...emitClientTypes(apis, types)]
 }
@@ -110,6 +126,25 @@ export function emitClientTypes(apis: readonly Api[], types: ReadonlyMap<string,
   }))
 }
 
+function upgradeFiles(
+  apis: readonly Api[],
+  { package: { name } }: ClientConfig,
+  { versionHeader, idempotencyHeader }: Wire,
+  changes: readonly LoadedChange[],
+): OutputFile[] {
+  const managed = [versionHeader, idempotencyHeader].flatMap((each) => each?.toLowerCase() ?? [])
+  return [
+    {
+      path: 'upgrade.json',
+      text: `${JSON.stringify(upgradeManifest(name, apis, changes, managed), null, 1)}\n`,
+    },
+    { path: 'tsconfig.upgrade.json', text: json(UPGRADE_TSCONFIG) },
+    ...listAssets(UPGRADE)
+      .filter(isSource)
+      .map((file) => ({ path: `src/upgrade/${file}`, text: readAsset(`${UPGRADE}/${file}`) })),
+  ]
+}
+
 function packageOf(apis: readonly Api[], config: ClientConfig): Record<string, unknown> {
   const entry = (file: string) => ({ types: `./dist/${file}.d.ts`, default: `./dist/${file}.js` })
   const subpaths = apis.flatMap(({ version }) => [
@@ -117,18 +152,24 @@ function packageOf(apis: readonly Api[], config: ClientConfig): Record<string, u
     [`./${version}/functions`, entry(`${version}/functions`)],
     ...(config.reactQuery ? [[`./${version}/react-query`, entry(`${version}/react-query`)]] : []),
   ])
+  const upgrades = apis.length > 1
+  const peers = [...(config.reactQuery ? [REACT_QUERY] : []), ...(upgrades ? [TS_MORPH] : [])]
   return {
     ...config.package,
     type: 'module',
     sideEffects: false,
     engines: { node: '>=20.3' },
-    files: ['dist'],
+    ...(upgrades && { bin: { [config.package.name.replace(/^@[^/]+\//, '')]: './dist/upgrade/cli.js' } }),
+    files: upgrades ? ['dist', 'upgrade.json'] : ['dist'],
     exports: Object.fromEntries([['.', entry('index')], ...subpaths]),
-    scripts: { build: 'tsc -p tsconfig.json', prepare: 'npm run build' },
+    scripts: {
+      build: upgrades ? 'tsc -p tsconfig.json && tsc -p tsconfig.upgrade.json' : 'tsc -p tsconfig.json',
+      prepare: 'npm run build',
+    },
     dependencies: { 'openapi-fetch': OPENAPI_FETCH },
-    ...(config.reactQuery && {
-      peerDependencies: { [REACT_QUERY.name]: REACT_QUERY.peer },
-      peerDependenciesMeta: { [REACT_QUERY.name]: { optional: true } },
+    ...(peers.length > 0 && {
+      peerDependencies: Object.fromEntries(peers.map(({ name, peer }) => [name, peer])),
+      peerDependenciesMeta: Object.fromEntries(peers.map(({ name }) => [name, { optional: true }])),
     }),
     devDependencies: {
       ...(config.reactQuery && { [REACT_QUERY.name]: REACT_QUERY.version }),

@@ -12,6 +12,8 @@ interface ReadmeView {
   readonly oldest: string
   readonly current: string
   readonly versions: readonly string[]
+  /** The version before the newest, if there is one. */
+  readonly previous: string | undefined
   /**
    * An operation without input that all versions have, and a list of the newest version; undefined if there is
    * none.
@@ -48,6 +50,7 @@ export function readmeOf(apis: readonly Api[], config: ClientConfig, wire: Wire)
     oldest: apis[0]?.version ?? '',
     current: newest?.version ?? '',
     versions: apis.map(({ version }) => version),
+    previous: apis.at(-2)?.version,
     plain: everywhere?.id,
     listed: newest && plain(newest).find((each) => each.extensions['x-pagination'] === 'cursor')?.id,
     queried: config.reactQuery && newest ? plain(newest)[0]?.id : undefined,

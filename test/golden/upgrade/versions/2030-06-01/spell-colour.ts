@@ -1,0 +1,17 @@
+import { between } from 'dateline/change'
+import type * as Old from '../../want/2030-01-01/types.ts'
+import type * as New from '../../want/2030-06-01/types.ts'
+
+const v = between<
+  { schemas: Old.components['schemas']; operations: Old.operations },
+  { schemas: New.components['schemas']; operations: New.operations }
+>()
+
+export default v.change({
+  id: 'spell-colour',
+  why: '`color` is `colour`, in books and filters.',
+  lenses: [
+    v.rename(['BookBase', 'BookCreate'], 'color', 'colour'),
+    v.renamedParameter('query', 'color', 'colour', 'listBooks'),
+  ],
+})
