@@ -18,6 +18,7 @@ import {
 } from './inline.ts'
 import type {
   Accept,
+  ChangedBehaviour,
   Convert,
   ConvertedParameter,
   Default,
@@ -409,6 +410,19 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       kind: 'renamed-header',
       from,
       to,
+    }),
+
+    /**
+     * @param name what the new version does; handlers read it as `context.behaviour[name]`.
+     * @param affects operation ids, and events as `event book.lent`, for the changelog.
+     */
+    behaviour: (
+      name: string,
+      ...affects: readonly (NewOperation | `event ${string}`)[]
+    ): ChangedBehaviour => ({
+      kind: 'behaviour',
+      name,
+      affects,
     }),
 
     /**

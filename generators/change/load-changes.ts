@@ -37,6 +37,7 @@ const KINDS: Readonly<Record<Lens['kind'], true>> = {
   status: true,
   'required-header': true,
   'renamed-header': true,
+  behaviour: true,
   accept: true,
 }
 

@@ -1,6 +1,7 @@
 /** `diff A B`: prints every difference between two documents, and the change that accounts for each. */
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
+import { behavioursOf } from '../change/behaviour.ts'
 import type { DiagnosticPaint } from '../diagnostics/diagnostic.ts'
 import { formatLocation } from '../diff/difference.ts'
 import type { AccountedDifference } from '../gate/steps.ts'
@@ -8,7 +9,7 @@ import type { Config } from '../generate/config.ts'
 import type { Api } from '../ir/model.ts'
 import { nameOf, withTreeOf } from './committed.ts'
 import { groupDifferences } from './difference-groups.ts'
-import { printMarkdown, printText } from './difference-text.ts'
+import { printBehaviour, printMarkdown, printText } from './difference-text.ts'
 import { type CommandOutcome, type CommandRun, FINDINGS, OK, painterOf, UsageError } from './run.ts'
 
 export interface DiffOptions {
@@ -79,7 +80,7 @@ async function diffPair(
   const isOpen = ({ difference, by }: AccountedDifference) =>
     difference.class === 'breaking' && by.length === 0
   return {
-    lines: print(old!, next!, claimed, groups, paint),
+    lines: [...print(old!, next!, claimed, groups, paint), ...printBehaviour(changes, markdown, paint)],
     data: {
       old: { version: old!.version, file: old!.file },
       new: { version: next!.version, file: next!.file },
@@ -87,6 +88,12 @@ async function diffPair(
         ...difference,
         location: formatLocation(difference.at),
         claimedBy: by.map(({ id, file }) => ({ id, file })),
+      })),
+      behaviour: behavioursOf(changes).map(({ name, change: { id, version }, affects }) => ({
+        name,
+        since: version,
+        change: id,
+        affects,
       })),
     },
     exit: claimed.some(isOpen) ? FINDINGS : OK,

@@ -19,7 +19,7 @@ export function claims(lens: Lens, difference: Difference): boolean {
 
 /** Returns whether a lens may match no difference, because it describes behavior that no document shows. */
 export function mayClaimNothing(lens: Lens): boolean {
-  return lens.kind === 'ignored-parameter'
+  return lens.kind === 'ignored-parameter' || lens.kind === 'behaviour'
 }
 
 type Rules = {
@@ -87,6 +87,7 @@ const RULES: Rules = {
     at.kind === 'event-header' &&
     ((code === 'header-removed' && sameHeader(at.name, from)) ||
       (code === 'header-added' && sameHeader(at.name, to))),
+  behaviour: () => false,
   accept: ({ code, at }, found) =>
     code === found.code && (at.length === 0 || at.includes(formatLocation(found.at))),
 }

@@ -15,6 +15,7 @@ import { isSameValue } from '../runtime/same-value.ts'
 import { schemaAt } from '../translate/inline-place.ts'
 import { faultsOfMove } from '../translate/moves.ts'
 import { shapeOf } from '../translate/shape.ts'
+import { checkBehaviour } from './behaviour.ts'
 import { mayClaimNothing } from './claims.ts'
 import { checkExamples, reach } from './examples.ts'
 import { missingValues } from './missing-values.ts'
@@ -29,7 +30,7 @@ export interface Folders {
 
 /** Returns findings for all version pairs. Unclaimed breaks are warnings if the family has no folder of changes. */
 export function checkSteps(steps: readonly VersionPair[], folders: Folders): Diagnostic[] {
-  return steps.flatMap((step) => checkStep(step, folders))
+  return [...steps.flatMap((step) => checkStep(step, folders)), ...checkBehaviour(steps)]
 }
 
 /**

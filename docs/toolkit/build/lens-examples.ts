@@ -327,6 +327,16 @@ export const LENS_EXAMPLES: Readonly<Record<LensName, LensExample>> = {
 `,
     lens: `v.renamedHeader('X-Signature', 'Library-Signature')`,
   },
+  behaviour: {
+    paths: `
+ /books:
+   get:
+     operationId: listBooks
+     responses:
+       "204": { description: OK }
+`,
+    lens: `v.behaviour('archived-in-lists', 'listBooks')`,
+  },
   served: {
     paths: `
 -/books:
