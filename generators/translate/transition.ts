@@ -266,7 +266,8 @@ export function answerOf(operation: ApiOperation): Schema | undefined {
 }
 
 /** Returns the key of a pair's function; creates the function if the schemas are not both components. */
-function rootKey(step: TranslationStep, old: Schema, next: Schema, name: string, at: string): string {
+/** Pairs two schemas. Returns the key of the function that translates their values. */
+export function rootKey(step: TranslationStep, old: Schema, next: Schema, name: string, at: string): string {
   const rewrite = step.pair(old, next, at)
   const bare = !old.nullable && !next.nullable
   if (rewrite.kind === 'call' && bare) return rewrite.key

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { changes } from '../../generated/changelog.ts'
 import { current, versions } from '../../generated/versions.ts'
-import { findDifferences } from '../../runtime/dashboard/pages/account/json-differences.ts'
+import { findDifferences } from '../../generators/runtime/differences.ts'
 import { sweep } from '../../runtime/process/cleanup-job.ts'
 import { setPin } from '../../runtime/tenants/admin/pins.ts'
 import { createUsageMeter } from '../../runtime/tenants/usage/meter.ts'

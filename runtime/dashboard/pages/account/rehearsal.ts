@@ -6,7 +6,7 @@ import { linkIn, writeTable } from '../../engine/list-page.ts'
 import { code } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import type { VersionUpgrade } from './changes.ts'
-import { findDifferences, type JsonDifference } from './json-differences.ts'
+import { findDifferences, type JsonDifference } from 'dateline/runtime/differences'
 
 /** Number of logged requests that are searched for read requests. */
 const LOOKED_AT = 1000
