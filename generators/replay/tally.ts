@@ -16,8 +16,20 @@ export interface CallerTally {
   readonly findings: readonly ReplayFinding[]
 }
 
+/** Location of a record. `order` counts the records of all files. */
+export interface RecordPlace {
+  readonly order: number
+  readonly at: string
+}
+
+/** Counts by caller, in a form that threads can exchange. */
+export type CountedCallers = ReadonlyMap<string, CountedCaller>
+
 export interface ReplayTally {
-  add(caller: string, operation: string, notes: readonly ReplayNote[], at: () => string): void
+  add(caller: string, operation: string, notes: readonly ReplayNote[], place: RecordPlace): void
+  /** Adds what a different thread counted. */
+  merge(counted: CountedCallers): void
+  counted(): CountedCallers
   /** Callers with the most breaks first. */
   callers(): readonly CallerTally[]
   /** Findings of all callers, with their number. */
@@ -37,11 +49,12 @@ export const KINDS: readonly ReplayKind[] = [
 
 interface Count extends ReplayNote {
   readonly operation: string
-  readonly first: string
+  first: string
+  order: number
   exchanges: number
 }
 
-interface Counted {
+interface CountedCaller {
   exchanges: number
   readonly counts: Map<string, Count>
 }
@@ -53,34 +66,46 @@ const MAX_FINDINGS = 100_000
 const OTHERS = 'other callers'
 
 export function createTally(): ReplayTally {
-  const callers = new Map<string, Counted>()
+  const callers = new Map<string, CountedCaller>()
   let findings = 0
-  const countedOf = (caller: string): Counted => {
+  const countedOf = (caller: string): CountedCaller => {
     const name = callers.has(caller) || callers.size < MAX_CALLERS ? caller : OTHERS
     const counted = callers.get(name) ?? { exchanges: 0, counts: new Map() }
     callers.set(name, counted)
     return counted
   }
+  const addCount = ({ counts }: CountedCaller, own: string, count: Count) => {
+    const { kind, operation } = count
+    const isListed = counts.has(own) || findings < MAX_FINDINGS
+    const key = isListed ? own : `${kind} ${operation}`
+    const known = counts.get(key)
+    if (known) addTo(known, count)
+    else {
+      counts.set(key, isListed ? count : { ...count, field: 'others', detail: 'not listed' })
+      findings++
+    }
+  }
   return {
-    add(caller, operation, notes, at) {
+    add(caller, operation, notes, { order, at }) {
       const counted = countedOf(caller)
       counted.exchanges++
       // An exchange may have the same note at several items of a list.
-      const seen = new Set<Count>()
+      const seen = new Set<string>()
       for (const note of notes) {
-        const own = `${note.kind} ${operation} ${note.field} ${note.detail}`
-        const key = counted.counts.has(own) || findings < MAX_FINDINGS ? own : `${note.kind} ${operation}`
-        let count = counted.counts.get(key)
-        if (!count) {
-          const place = key === own ? note : { kind: note.kind, field: 'others', detail: 'not listed' }
-          count = { ...place, operation, first: at(), exchanges: 0 }
-          counted.counts.set(key, count)
-          findings++
-        }
-        if (!seen.has(count)) count.exchanges++
-        seen.add(count)
+        const key = `${note.kind} ${operation} ${note.field} ${note.detail}`
+        if (seen.has(key)) continue
+        seen.add(key)
+        addCount(counted, key, { ...note, operation, first: at, order, exchanges: 1 })
       }
     },
+    merge(others) {
+      for (const [caller, { exchanges, counts }] of others) {
+        const counted = countedOf(caller)
+        counted.exchanges += exchanges
+        for (const [key, count] of counts) addCount(counted, key, count)
+      }
+    },
+    counted: () => callers,
     callers: () =>
       [...callers]
         .map(([caller, { exchanges, counts }]) => ({ caller, exchanges, findings: sorted(counts.values()) }))
@@ -92,13 +117,20 @@ export function createTally(): ReplayTally {
           const known = all.get(key)
           if (!known) all.set(key, { ...count, callers: 1 })
           else {
-            known.exchanges += count.exchanges
+            addTo(known, count)
             known.callers++
           }
         }
       return sorted(all.values())
     },
   }
+}
+
+function addTo(known: Count, { exchanges, first, order }: Count): void {
+  known.exchanges += exchanges
+  if (order >= known.order) return
+  known.order = order
+  known.first = first
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

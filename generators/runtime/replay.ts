@@ -5,7 +5,7 @@
 import type { Operation, Parameter, Translate, Version } from './contract.ts'
 import { findDeprecated, jsonSchemaOf, type OperationObject, operationObject } from './deprecated.ts'
 import { findDifferences } from './differences.ts'
-import type { Json } from './explain/walk.ts'
+import { isObject, type Json } from './explain/walk.ts'
 import { explain } from './explain.ts'
 import { formats } from './formats.ts'
 import {
@@ -33,7 +33,7 @@ export interface RecordedExchange {
 
 /**
  * - `breaks`: the later version refuses the request as it was sent.
- * - `silent`: the later version accepts the request as it was sent, but it means something else.
+ * - `silent`: the later version accepts this part of the request as it was sent, but reads it otherwise.
  * - `changes`: an upgrade changes this part of the request.
  * - `answer`: an upgrade changes this part of the answer.
  * - `deprecated`: the exchange uses something that the caller's version deprecates.
@@ -88,6 +88,15 @@ interface Field {
   readonly issue: string
 }
 
+/** Lenses are code of the family, which may throw. */
+function attempt<Value extends object>(work: () => Value): Value | { readonly thrown: string } {
+  try {
+    return work()
+  } catch (error) {
+    return { thrown: error instanceof Error ? error.message : String(error) }
+  }
+}
+
 /** The parts of a request, in one version. */
 interface Parts {
   readonly path: Json
@@ -129,10 +138,22 @@ export function createReplay(
       ? [{ field: 'operation', issue: `is now ${next.operation.method} ${next.operation.path}` }]
       : readRequest(next, to.document, exchange, here!.values, search).faults
     add('breaks', asSent)
-    if (!from.translates) return { operation: route.operation.id, notes }
-    const translated = translateUp(route.operation, own.parts)
+    // What stands in place of a secret cannot be translated.
+    if (!from.translates || own.isRedacted) return { operation: route.operation.id, notes }
+    const translated = attempt(() => translateUp(route.operation, own.parts))
+    if ('thrown' in translated) {
+      add('unfit', [{ field: 'operation', issue: `is not translated: ${translated.thrown}` }])
+      return { operation: route.operation.id, notes }
+    }
     const differences = differencesOf(own.parts, translated)
-    add(asSent.length > 0 ? 'changes' : 'silent', differences)
+    // A value that the later version accepts and reads otherwise stays wrong when the caller has corrected the rest.
+    const isSilent = ({ field, issue }: Field) =>
+      asSent.length === 0 || (issue === CHANGES && !asSent.some((each) => fieldOf(each.field) === field))
+    add('silent', differences.filter(isSilent))
+    add(
+      'changes',
+      differences.filter((each) => !isSilent(each)),
+    )
     if (differences.length > 0) add('unfit', faultsOf(next, to.document, translated))
     return { operation: route.operation.id, notes }
   }
@@ -162,15 +183,15 @@ function readRequest(
   { headers, body }: RecordedExchange,
   pathValues: readonly string[],
   search: string,
-): { readonly parts: Parts; readonly faults: readonly Field[] } {
+): { readonly parts: Parts; readonly faults: readonly Field[]; readonly isRedacted: boolean } {
   const { operation, pathNames } = route
-  const faults: Field[] = []
+  const faults: (Field & Faulty)[] = []
   const read = <Value>(where: string, all: () => Value): Value | Record<never, never> => {
     try {
       return all()
     } catch (error) {
       if (!(error instanceof ParameterError)) throw error
-      if (!REDACTED.has(error.refused?.value)) faults.push(parameterFault(where, document, error))
+      faults.push({ ...parameterFault(where, document, error), value: error.refused?.value })
       return {}
     }
   }
@@ -187,8 +208,17 @@ function readRequest(
     headers: headers ? read('header', () => readHeaders(operation.headers, headers)) : {},
     body,
   }
-  return { parts, faults: [...faults, ...bodyFaults(operation, document, body)] }
+  const all = [...faults, ...bodyFaults(operation, document, body)]
+  const real = all.filter(isReal)
+  return { parts, faults: real, isRedacted: real.length < all.length }
 }
+
+interface Faulty {
+  /** The value that the schema refuses. */
+  readonly value: unknown
+}
+
+const isReal = ({ value }: Faulty): boolean => !REDACTED.has(value)
 
 function parameterFault(where: string, document: Json, { field, issue, refused }: ParameterError): Field {
   const [first] = refused ? explain(document, refused.parameter.pointer, refused.value, formats, 1) : []
@@ -206,7 +236,7 @@ function readHeaders(rows: readonly Parameter[], headers: Readonly<Record<string
   return values
 }
 
-function bodyFaults({ body: row }: Operation, document: Json, body: unknown): readonly Field[] {
+function bodyFaults({ body: row }: Operation, document: Json, body: unknown): readonly (Field & Faulty)[] {
   // A body may be absent because it was not recorded.
   if (!row || body === undefined) return []
   const faults = row.validate(body) ? [] : valueFaults('body', document, row.pointer, body)
@@ -222,10 +252,20 @@ function bodyFaults({ body: row }: Operation, document: Json, body: unknown): re
   ].slice(0, MOST)
 }
 
-function valueFaults(where: string, document: Json, pointer: string, value: unknown): readonly Field[] {
-  return explain(document, pointer, value, formats, MOST)
-    .filter(({ path }) => !REDACTED.has(path.reduce<unknown>((inner, step) => (inner as Json)[step], value)))
-    .map(({ field, issue }) => ({ field: within(where, field), issue }))
+function valueFaults(
+  where: string,
+  document: Json,
+  pointer: string,
+  value: unknown,
+): readonly (Field & Faulty)[] {
+  return explain(document, pointer, value, formats, MOST).map(({ path, field, issue }) => ({
+    field: within(where, field),
+    issue,
+    value: path.reduce<unknown>(
+      (inner, step) => (isObject(inner) || Array.isArray(inner) ? (inner as Json)[step] : undefined),
+      value,
+    ),
+  }))
 }
 
 const within = (where: string, field: string): string =>
@@ -240,9 +280,16 @@ function replayAnswer(
 ): void {
   const pointer = described && jsonSchemaOf(described, from.document, status)
   const faults = pointer === undefined ? [] : valueFaults('answer', from.document, pointer, answer)
-  add('invalid', faults)
+  add('invalid', faults.filter(isReal))
   const up = status === operation.status && faults.length === 0 ? from.answerUp?.(operation.id) : undefined
-  if (up) add('answer', changedFields('answer', answer, call(up, answer)))
+  if (!up) return
+  const translated = attempt(() => ({ value: call(up, answer) }))
+  add(
+    'answer',
+    'thrown' in translated
+      ? [{ field: 'answer', issue: `is not translated: ${translated.thrown}` }]
+      : changedFields('answer', answer, translated.value),
+  )
 }
 
 /** The route pairs functions with values; the types do not. */
@@ -281,12 +328,14 @@ const withoutLists = (query: Json): Json =>
     ]),
   )
 
+const CHANGES = 'changes'
+
 function changedFields(where: string, before: unknown, after: unknown): readonly Field[] {
   if (before === after) return []
   const fields = new Map<string, Field>()
   for (const each of findDifferences(before, after, MOST)) {
     const field = fieldOf(within(where, each.path))
-    const issue = each.before === undefined ? 'is added' : each.after === undefined ? 'is removed' : 'changes'
+    const issue = each.before === undefined ? 'is added' : each.after === undefined ? 'is removed' : CHANGES
     fields.set(`${field} ${issue}`, { field, issue })
   }
   return [...fields.values()]
