@@ -1,6 +1,6 @@
 /** Loads what a replay needs of a family. */
 import type { Config } from '../generate/config.ts'
-import type { ReadingOptions } from '../replay/exchanges.ts'
+import type { TrafficHeaders } from '../replay/exchanges.ts'
 import type { ReplayVersions } from '../replay/replayer.ts'
 import { type CommandRun, UsageError } from './run.ts'
 
@@ -11,7 +11,7 @@ export interface ReplayCommandOptions {
   readonly caller?: string
 }
 
-export function readingOf({ wire }: Config, { caller }: ReplayCommandOptions): ReadingOptions {
+export function readingOf({ wire }: Config, { caller }: ReplayCommandOptions): TrafficHeaders {
   return {
     versionHeader: (wire?.versionHeader ?? 'Api-Version').toLowerCase(),
     ...(caller !== undefined && { callerHeader: caller.toLowerCase() }),

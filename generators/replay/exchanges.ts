@@ -8,7 +8,7 @@ export interface CallerExchange extends RecordedExchange {
   readonly version?: string
 }
 
-export interface ReadingOptions {
+export interface TrafficHeaders {
   /** Header that names the version, in lower case. */
   readonly versionHeader: string
   /** Header that names the caller, in lower case. Default: a hash of the key. */
@@ -40,7 +40,7 @@ export function parseRecord(record: Buffer): Members {
  * Reads a line of a request log: an object with `method`, `target` (or `url`, or `path` and `query`), and optionally `status`,
  * `version`, `caller` (or `key_id`), `request_headers`, `request_body` and `response_body`. Bodies are JSON values, or their text.
  */
-export function readLogLine(row: Members, options: ReadingOptions): CallerExchange {
+export function readLogLine(row: Members, options: TrafficHeaders): CallerExchange {
   const { method, target, url, path, query, version, caller, key_id, status } = row
   const given = typeof target === 'string' ? target : typeof url === 'string' ? targetOf(url) : path
   if (typeof method !== 'string' || typeof given !== 'string')
@@ -77,7 +77,7 @@ function jsonOf(text: string): unknown {
 }
 
 /** Reads an entry of a HAR file (HAR 1.2). */
-export function readHarEntry({ request, response }: Members, options: ReadingOptions): CallerExchange {
+export function readHarEntry({ request, response }: Members, options: TrafficHeaders): CallerExchange {
   if (!isMembers(request) || typeof request.method !== 'string' || typeof request.url !== 'string')
     throw new RecordFault('has no `request` with a `method` and `url`')
   const headers = lowerNames(pairsOf(request.headers))
@@ -124,7 +124,7 @@ const SECRETS = ['authorization', 'x-api-key', 'api-key', 'cookie']
 const hashes = new Map<string, string>()
 const MAX_HASHES = 10_000
 
-function callerOf(headers: Readonly<Record<string, string>>, { callerHeader }: ReadingOptions): string {
+function callerOf(headers: Readonly<Record<string, string>>, { callerHeader }: TrafficHeaders): string {
   const name = callerHeader ?? SECRETS.find((each) => headers[each] !== undefined)
   const value = name === undefined ? undefined : headers[name]
   if (value === undefined) return 'unknown'

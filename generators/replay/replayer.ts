@@ -1,7 +1,7 @@
 /** Replays records one by one, and counts what it finds. Each thread has its own. */
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { Api } from '../ir/model.ts'
-import { parseRecord, type ReadingOptions, RecordFault, readHarEntry, readLogLine } from './exchanges.ts'
+import { parseRecord, RecordFault, readHarEntry, readLogLine, type TrafficHeaders } from './exchanges.ts'
 import { createFamilyReplay } from './family.ts'
 import type { OnRecord } from './records.ts'
 import { type CountedCallers, createTally, type RecordPlace } from './tally.ts'
@@ -48,7 +48,7 @@ export interface Replayer {
 /** Bad records that are listed; the others are only counted. */
 export const LISTED = 20
 
-export function createReplayer({ apis, changes }: ReplayVersions, reading: ReadingOptions): Replayer {
+export function createReplayer({ apis, changes }: ReplayVersions, reading: TrafficHeaders): Replayer {
   const replayOne = createFamilyReplay(apis, changes)
   const from = apis[0]!.version
   const bases = basePathsOf(apis[0]!)

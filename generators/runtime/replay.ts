@@ -50,7 +50,7 @@ export interface ReplayNote {
   readonly detail: string
 }
 
-export interface Replayed {
+export interface ReplayedExchange {
   /** Id of the operation in the caller's version. */
   readonly operation: string
   readonly notes: readonly ReplayNote[]
@@ -109,7 +109,7 @@ interface Parts {
 export function createReplay(
   from: ReplayFrom,
   to: ReplaySide,
-): (exchange: RecordedExchange) => Replayed | undefined {
+): (exchange: RecordedExchange) => ReplayedExchange | undefined {
   const before = from.version.operations.map((operation) => routeOf(operation, from.document))
   const after = to.version.operations.map((operation) => routeOf(operation, to.document))
   const [beforeMatcher, afterMatcher] = [createMatcher(before), createMatcher(after)]
