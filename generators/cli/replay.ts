@@ -5,14 +5,14 @@ import { createGunzip } from 'node:zlib'
 import type { OnRecord } from '../replay/records.ts'
 import { splitHar, splitLines } from '../replay/records.ts'
 import { type BadRecord, createReplayer, LISTED, type ReplayCounts } from '../replay/replayer.ts'
+import type { ReplayKind } from '../runtime/replay.ts'
 import {
   type CallerTally,
   createTally,
   KINDS,
   type ReplayFinding,
   type ReplayTally,
-} from '../replay/tally.ts'
-import type { ReplayKind } from '../runtime/replay.ts'
+} from '../runtime/replay-tally.ts'
 import { createBatches, startThreads } from './replay-threads.ts'
 import { loadVersions, type ReplayCommandOptions, readingOf } from './replay-versions.ts'
 import { type CommandOutcome, type CommandRun, count, FINDINGS, OK, UsageError } from './run.ts'

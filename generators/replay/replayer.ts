@@ -1,10 +1,11 @@
 /** Replays records one by one, and counts what it finds. Each thread has its own. */
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { Api } from '../ir/model.ts'
-import { parseRecord, RecordFault, readHarEntry, readLogLine, type TrafficHeaders } from './exchanges.ts'
+import { RecordFault } from '../runtime/recorded.ts'
+import { type CountedCallers, createTally, type RecordPlace } from '../runtime/replay-tally.ts'
+import { readRecord, type TrafficHeaders } from './exchanges.ts'
 import { createFamilyReplay } from './family.ts'
 import type { OnRecord } from './records.ts'
-import { type CountedCallers, createTally, type RecordPlace } from './tally.ts'
 
 /** A record that could not be replayed, with its location. */
 export interface BadRecord extends RecordPlace {
@@ -60,7 +61,7 @@ export function createReplayer({ apis, changes }: ReplayVersions, reading: Traff
       const at = isHar ? `${file} entry ${index}` : `${file}:${index}`
       try {
         if ('fault' in record) throw new RecordFault(record.fault)
-        const exchange = (isHar ? readHarEntry : readLogLine)(parseRecord(record), reading)
+        const exchange = readRecord(record, isHar, reading)
         const { version, target, caller } = exchange
         if (version !== undefined && version !== from) return void counts.otherVersion++
         const base = bases.find((each) => target.startsWith(each))

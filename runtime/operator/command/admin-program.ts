@@ -22,6 +22,7 @@ import { type CheckedLedger, checkLedger, requireBalanced } from '../ledger.ts'
 import { showPayout } from '../payouts.ts'
 import { listSetAside, retrySetAside } from '../set-aside.ts'
 import { showSettlement } from '../settlements.ts'
+import { showVersionBlockers } from '../version-blockers.ts'
 import { addLookups } from './admin-lookups.ts'
 import {
   type AddNoun,
@@ -150,6 +151,17 @@ function addSwitches(noun: AddNoun, verb: AddVerb, run: OperatorRunner): void {
         const { tenant: tenantId, env: environment, version } = options
         return setPin(operator, { tenantId, environment, version }, versions)
       }),
+    )
+  verb(
+    noun('version', 'API versions'),
+    'blockers',
+    'list who still uses a version: tenants, keys, operations, and what their requests must change',
+  )
+    .addArgument(new Argument('<version>', 'date of the version'))
+    .action((version: string, _: unknown, command: Command) =>
+      run(command, async (operator) =>
+        showVersionBlockers(operator, version, (await loadVersions()).versions),
+      ),
     )
   verb(noun('limit', 'rate limits'), 'lift', 'multiply a limit of a tenant for a number of hours')
     .addOption(tenantOption())

@@ -1,4 +1,6 @@
 /** A rehearsal repeats recent sandbox read requests in two versions and compares the responses. It writes nothing. */
+
+import { findDifferences, type JsonDifference } from 'dateline/runtime/differences'
 import { MAX_PATH } from '../../../api/request-log.ts'
 import { type LoggedRead, listLastReads } from '../../../api/request-log-queries.ts'
 import { type Html, html } from '../../../platform/html.ts'
@@ -6,7 +8,6 @@ import { linkIn, writeTable } from '../../engine/list-page.ts'
 import { code } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import type { VersionUpgrade } from './changes.ts'
-import { findDifferences, type JsonDifference } from 'dateline/runtime/differences'
 
 /** Number of logged requests that are searched for read requests. */
 const LOOKED_AT = 1000

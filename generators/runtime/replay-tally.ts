@@ -1,5 +1,5 @@
 /** Counts what replays find, per caller and for all, in bounded memory. */
-import type { ReplayKind, ReplayNote } from '../runtime/replay.ts'
+import type { ReplayKind, ReplayNote } from './replay.ts'
 
 /** What was found at one part of an operation. */
 export interface ReplayFinding extends ReplayNote {
