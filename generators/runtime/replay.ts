@@ -328,7 +328,7 @@ const withoutLists = (query: Json): Json =>
     ]),
   )
 
-const CHANGES = 'changes'
+const CHANGES = 'has a different value'
 
 function changedFields(where: string, before: unknown, after: unknown): readonly Field[] {
   if (before === after) return []

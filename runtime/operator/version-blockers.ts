@@ -97,7 +97,7 @@ export async function showVersionBlockers(
       `there is no older version ${name}: expected one of ${older.join(', ')}`,
     )
   }
-  const replay = createReplayLogged(versions, from, to)
+  const replay = createReplayLogged(versions, from.name, to.name)
   const pins = (await control.query<Pin>(PINS, [name])).rows
   const blockers: VersionBlocker[] = []
   for (const environment of ENVIRONMENTS) {

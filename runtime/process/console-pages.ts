@@ -23,7 +23,7 @@ import type { Foundation } from './foundation.ts'
 
 interface ConsoleParts extends Foundation {
   readonly operator: Operator
-  readonly apis: Pick<Apis, 'operate' | 'replayRead' | 'streams'>
+  readonly apis: Pick<Apis, 'operate' | 'dryRun' | 'streams'>
   readonly limiter: RequestLimiter
 }
 

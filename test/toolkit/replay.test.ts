@@ -142,7 +142,7 @@ Breaks: the later version refuses the request as it is sent
   listBooks query.sort is not a known parameter: 1 exchange, first traffic.har entry 3, 1 caller
 
 Silent: the later version accepts this as it is sent, but reads it otherwise
-  createBook body.price changes: 2 exchanges, first traffic.har entry 1, 1 caller
+  createBook body.price has a different value: 2 exchanges, first traffic.har entry 1, 1 caller
 
 Other changes of these requests
   createBook body.name is added: 2 exchanges, first traffic.har entry 1, 1 caller
@@ -151,7 +151,7 @@ Other changes of these requests
 
 Changes of answers
   createBook answer.name is added: 1 exchange, first traffic.har entry 1, 1 caller
-  createBook answer.price changes: 1 exchange, first traffic.har entry 1, 1 caller
+  createBook answer.price has a different value: 1 exchange, first traffic.har entry 1, 1 caller
   createBook answer.title is removed: 1 exchange, first traffic.har entry 1, 1 caller
 
 Deprecated
@@ -165,7 +165,7 @@ Callers
   key 5431204c6713: 2 exchanges
     breaks createBook body.name is required: 2
     breaks createBook body.title is not a known property: 2
-    silent createBook body.price changes: 2
+    silent createBook body.price has a different value: 2
     deprecated createBook body.shelf is deprecated: 1
   key afa7c16c1d91: 3 exchanges
     breaks lendBook operation does not exist: 1
