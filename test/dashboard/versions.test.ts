@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { changes } from '../../generated/changelog.ts'
 import { current, versions } from '../../generated/versions.ts'
 import { findDifferences } from '../../generators/runtime/differences.ts'
+import { showVersionBlockers } from '../../runtime/operator/version-blockers.ts'
 import { sweep } from '../../runtime/process/cleanup-job.ts'
 import { setPin } from '../../runtime/tenants/admin/pins.ts'
 import { createUsageMeter } from '../../runtime/tenants/usage/meter.ts'
@@ -349,6 +350,56 @@ describe('a rehearsal', () => {
     expect((await developer.submit(PAGE, FORM, { to: '1999-01-01', from: current })).status).toBe(422)
     expect((await developer.get('/live/version')).text).toContain(
       `href="${PAGE}?from=${OLD}&amp;to=${current}#rehearsal"`,
+    )
+  })
+})
+
+describe('who blocks the sunset of a version', () => {
+  test('tenants that are pinned to it or name it, with their keys, operations and properties', async () => {
+    const pinned = await makePinned()
+    const card = await makeCard(pinned.send)
+    await pinned.send(`/v1/cards/${card.id}`, {
+      method: 'PATCH',
+      body: { spending_controls: { allowed_categories: ['5812'] } },
+    })
+    const naming = await makePinned(current)
+    await naming.send('/v1/passes?include_archived=true', { headers: { 'Service-Version': OLD } })
+    const quiet = await makePinned()
+    const upgraded = await makePinned(current)
+    await upgraded.send('/v1/passes')
+    await dashboard.service.flush()
+    const found = await showVersionBlockers(dashboard.service.operator, OLD, versions)
+    const of = ({ id }: Tenant) =>
+      found.blockers.find(({ tenant_id, environment }) => tenant_id === id && environment === 'sandbox')
+    expect(found).toMatchObject({ version: OLD, upgrade_to: current })
+    expect(of(pinned)).toMatchObject({
+      pinned: true,
+      keys: [
+        {
+          requests: 3,
+          operations: { createCardholder: 1, createCard: 1, updateCard: 1 },
+          findings: expect.arrayContaining([
+            expect.objectContaining({
+              kind: 'breaks',
+              operation: 'updateCard',
+              field: 'body.spending_controls.allowed_categories',
+              exchanges: 1,
+            }),
+          ]),
+        },
+      ],
+    })
+    expect(of(naming)).toMatchObject({
+      pinned: false,
+      keys: [
+        { operations: { listPasses: 1 }, findings: [{ kind: 'silent', field: 'query.include_archived' }] },
+      ],
+      changes: [{ change: '2026-05-19/return-archived-passes', requests: 1 }],
+    })
+    expect(of(quiet)).toMatchObject({ pinned: true, keys: [], changes: [] })
+    expect(of(upgraded)).toBe(undefined)
+    await expect(showVersionBlockers(dashboard.service.operator, current, versions)).rejects.toThrow(
+      `there is no older version ${current}`,
     )
   })
 })
