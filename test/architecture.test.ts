@@ -161,7 +161,7 @@ test('the toolkit is known by what it exports', () => {
   expect(new Set(used.map(({ from }) => room(from))).size).toBe(3)
   expect(used.filter(({ to }) => !tracked.includes(to))).toEqual([])
   const building = used.filter(({ specifier }) => specifier === 'dateline/build')
-  expect(building.map(({ from }) => from)).toEqual(['runtime/process/build.ts'])
+  expect(building.map(({ from }) => from)).toEqual(['runtime/platform/build.ts'])
 })
 
 test('no file imports itself through others, types included', () => {

@@ -141,10 +141,12 @@ const weigh = ({ findings }: CallerTally): number =>
 
 const NEEDS_WORK: ReadonlySet<ReplayKind> = new Set(['unfit', 'breaks', 'silent'])
 
-const sorted = <Found extends Count>(all: Iterable<Found>): Found[] =>
-  [...all].sort(
-    (a, b) =>
-      KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) ||
-      b.exchanges - a.exchanges ||
-      compare(a.operation + a.field + a.detail, b.operation + b.field + b.detail),
-  )
+const sorted = <Found extends Count>(all: Iterable<Found>): Omit<Found, 'order'>[] =>
+  [...all]
+    .sort(
+      (a, b) =>
+        KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) ||
+        b.exchanges - a.exchanges ||
+        compare(a.operation + a.field + a.detail, b.operation + b.field + b.detail),
+    )
+    .map(({ order: _, ...found }) => found)
