@@ -88,18 +88,38 @@ export function splitHar(onRecord: OnRecord): RecordSplitter {
   let found = false
   let inEntry = false
   let entry = 0
+  /** Returns the offset of the quote that ends a string, or the length of the chunk. Most bytes of an entry are in strings. */
+  const endOfString = (chunk: Buffer, from: number): number => {
+    const { length } = chunk
+    let at = from
+    if (isEscaped && at < length) at++
+    isEscaped = false
+    while (at < length) {
+      const byte = chunk[at]
+      if (byte === QUOTE) break
+      at += byte === BACKSLASH ? 2 : 1
+    }
+    isEscaped = at > length
+    return Math.min(at, length)
+  }
   return {
     push(chunk) {
       let start = 0
       for (let at = 0; at < chunk.length; at++) {
+        if (inString && inEntries) {
+          at = endOfString(chunk, at)
+          if (at >= chunk.length) break
+          inString = false
+          continue
+        }
         const byte = chunk[at]!
         if (inString) {
           if (isEscaped) isEscaped = false
           else if (byte === BACKSLASH) isEscaped = true
           else if (byte === QUOTE) {
             inString = false
-            if (!inEntries) names[depth] = String.fromCharCode(...text)
-          } else if (!inEntries && text.length < 10) text.push(byte)
+            names[depth] = String.fromCharCode(...text)
+          } else if (text.length < 10) text.push(byte)
           continue
         }
         switch (byte) {
