@@ -49,29 +49,28 @@ export function startThreads(files: readonly string[], data: ReplayWorkerData): 
 
 function startThread(workerData: ReplayWorkerData): ReplayThread {
   const worker = new Worker(new URL('./replay-worker.ts', import.meta.url), { workerData })
+  // A replay that fails does not wait for its threads.
+  worker.unref()
   let waiting = 0
-  const failed = new Promise<never>((_resolve, reject) => worker.on('error', reject))
-  // The failure rejects `end`.
-  failed.catch(() => undefined)
-  const next = () =>
-    new Promise<ReplayResponse>((resolve) =>
-      worker.once('message', (response: ReplayResponse) => resolve(response)),
-    )
-  worker.on('message', () => {
-    waiting--
+  const result = new Promise<ReplayResult>((resolve, reject) => {
+    worker.on('error', reject)
+    worker.on('message', ({ result: found }: ReplayResponse) => {
+      waiting--
+      if (found) resolve(found)
+    })
   })
+  // `end` rejects with the failure.
+  result.catch(() => undefined)
   return {
     waiting: () => waiting,
     send(batch) {
       waiting++
       worker.postMessage({ batch } satisfies ReplayRequest, [batch.bytes.buffer])
     },
-    async end() {
+    end() {
+      worker.ref()
       worker.postMessage({} satisfies ReplayRequest)
-      for (;;) {
-        const { result } = await Promise.race([next(), failed])
-        if (result) return result
-      }
+      return result
     },
   }
 }

@@ -2,8 +2,7 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import type { OnRecord } from '../replay/records.ts'
-import { splitHar, splitLines } from '../replay/records.ts'
+import { type OnRecord, splitHar, splitLines } from '../replay/records.ts'
 import { type BadRecord, createReplayer, LISTED, type ReplayCounts } from '../replay/replayer.ts'
 import type { ReplayKind } from '../runtime/replay.ts'
 import {

@@ -3,11 +3,11 @@
  * version of the caller, and finds what an upgrade changes, and what the later version refuses.
  */
 import type { Operation, Parameter, Translate, Version } from './contract.ts'
-import { findDeprecated, jsonSchemaOf, type OperationObject, operationObject } from './deprecated.ts'
 import { findDifferences } from './differences.ts'
 import { isObject, type Json } from './explain/walk.ts'
 import { explain } from './explain.ts'
 import { formats } from './formats.ts'
+import { findDeprecated, jsonSchemaOf, type OperationObject, operationObject } from './operation-object.ts'
 import {
   createQueryTable,
   ParameterError,

@@ -1,11 +1,10 @@
 /** Finds who still uses a version, so that an operator knows what blocks its sunset. */
-import type { ReplayFinding } from 'dateline/runtime/replay-tally'
-import { createTally } from 'dateline/runtime/replay-tally'
+import { createTally, type ReplayFinding } from 'dateline/runtime/replay-tally'
 import { createReplayLogged } from '../api/replay.ts'
 import type { WholeRequest } from '../api/request-log-queries.ts'
 import type { ServiceVersion } from '../api/version-table.ts'
 import type { Database, Statement } from '../database/database.ts'
-import { readSpace } from '../database/space.ts'
+import { spaceOf } from '../database/space.ts'
 import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
 import { ControlError, isoTime, type Operator } from '../tenants/admin/change.ts'
 import { firstTouchedDay } from '../tenants/usage/touches.ts'
@@ -13,19 +12,12 @@ import { firstTouchedDay } from '../tenants/usage/touches.ts'
 /** Requests of each tenant that are examined, latest first. */
 const LOOKED_AT = 1000
 
-// A step to the next tenant reads one row of the index, however many requests a tenant has.
-const spacesIn = (environment: Environment): Statement => ({
-  text: `WITH RECURSIVE logged (tenant_id) AS (
-           (SELECT l.tenant_id FROM ${environment}.request_log l ORDER BY l.tenant_id LIMIT 1)
-           UNION ALL
-           SELECT (SELECT l.tenant_id FROM ${environment}.request_log l WHERE l.tenant_id > g.tenant_id
-                    ORDER BY l.tenant_id LIMIT 1)
-             FROM logged g WHERE g.tenant_id IS NOT NULL
-         )
-         SELECT tenant_id AS space FROM logged WHERE tenant_id IS NOT NULL
-          UNION SELECT DISTINCT tenant_id FROM ${environment}.touched_changes WHERE version = $1 AND day >= $2
-          ORDER BY 1`,
-})
+const TENANTS: Statement = {
+  text: `SELECT id, name, sandbox_wipes FROM control.tenants WHERE id > $1 ORDER BY id LIMIT $2`,
+}
+
+/** Tenants of one page. */
+const PAGE = 500
 
 const requestsIn = (environment: Environment): Statement => ({
   text: `SELECT * FROM (SELECT * FROM ${environment}.request_log WHERE tenant_id = $1
@@ -39,12 +31,7 @@ const touchesIn = (environment: Environment): Statement => ({
           GROUP BY change ORDER BY requests DESC, change`,
 })
 
-const PINS: Statement = {
-  text: `SELECT p.tenant_id, p.environment, t.name FROM control.pins p JOIN control.tenants t ON t.id = p.tenant_id
-          WHERE p.version = $1 ORDER BY p.tenant_id, p.environment`,
-}
-
-const NAME: Statement = { text: 'SELECT name FROM control.tenants WHERE id = $1' }
+const PINS: Statement = { text: 'SELECT tenant_id, environment FROM control.pins WHERE version = $1' }
 
 interface KeyUse {
   readonly key_id: string
@@ -98,42 +85,41 @@ export async function showVersionBlockers(
     )
   }
   const replay = createReplayLogged(versions, from.name, to.name)
-  const pins = (await control.query<Pin>(PINS, [name])).rows
+  const { rows: pins } = await control.query<Pin>(PINS, [name])
+  const pinned = new Set(pins.map(({ tenant_id, environment }) => `${tenant_id} ${environment}`))
   const blockers: VersionBlocker[] = []
-  for (const environment of ENVIRONMENTS) {
-    const pinned = new Map(
-      pins.filter((pin) => pin.environment === environment).map((pin) => [pin.tenant_id, pin.name]),
-    )
-    const since = firstTouchedDay(clock.service(environment))
-    const { rows } = await control.query<{ space: string }>(spacesIn(environment), [name, since])
-    const spaces = new Map(rows.map(({ space }) => [readSpace(space).tenantId, space]))
-    // One tenant at a time, so that memory does not grow with their number.
-    for (const tenantId of new Set([...pinned.keys(), ...spaces.keys()])) {
-      const space = spaces.get(tenantId)
-      const keys = space === undefined ? [] : await readKeys(control, environment, space, name, replay)
-      const changes = space === undefined ? [] : await readChanges(control, environment, [space, name, since])
-      if (keys.length === 0 && changes.length === 0 && !pinned.has(tenantId)) continue
-      blockers.push({
-        tenant_id: tenantId,
-        name: pinned.get(tenantId) ?? (await readName(control, tenantId)),
-        environment,
-        pinned: pinned.has(tenantId),
-        keys,
-        changes,
-      })
+  for await (const tenant of tenantsOf(control))
+    for (const environment of ENVIRONMENTS) {
+      const space = environment === 'sandbox' ? spaceOf(tenant.id, tenant.sandbox_wipes) : tenant.id
+      const since = firstTouchedDay(clock.service(environment))
+      const keys = await readKeys(control, environment, space, name, replay)
+      const changes = await readChanges(control, environment, [space, name, since])
+      const isPinned = pinned.has(`${tenant.id} ${environment}`)
+      if (keys.length === 0 && changes.length === 0 && !isPinned) continue
+      blockers.push({ tenant_id: tenant.id, name: tenant.name, environment, pinned: isPinned, keys, changes })
     }
-  }
   return { version: name, sunset: from.sunset ?? null, upgrade_to: to.name, blockers }
 }
 
 interface Pin {
   readonly tenant_id: string
   readonly environment: Environment
-  readonly name: string
 }
 
-async function readName(control: Database, tenantId: string): Promise<string> {
-  return (await control.query<{ name: string }>(NAME, [tenantId])).rows[0]?.name ?? ''
+interface Tenant {
+  readonly id: string
+  readonly name: string
+  readonly sandbox_wipes: number
+}
+
+/** Every other statement names one tenant, so that it also runs where tables are distributed by tenant. */
+async function* tenantsOf(control: Database): AsyncIterable<Tenant> {
+  for (let after = ''; ; ) {
+    const { rows } = await control.query<Tenant>(TENANTS, [after, PAGE])
+    yield* rows
+    if (rows.length < PAGE) return
+    after = rows.at(-1)!.id
+  }
 }
 
 async function readChanges(

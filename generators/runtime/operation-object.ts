@@ -1,4 +1,4 @@
-/** Finds what a request uses of an OpenAPI document, as plain JSON, that is deprecated. */
+/** Looks up an operation in an OpenAPI document as plain JSON: the schemas of its answers, and what a request uses that is deprecated. */
 import type { Operation } from './contract.ts'
 import { lookUp, pointerTo } from './explain/references.ts'
 import { isObject, type Json } from './explain/walk.ts'
