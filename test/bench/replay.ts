@@ -1,6 +1,6 @@
 /**
  * `npm run bench:replay`: time and peak memory of `dateline replay` for a million exchanges of this service's API, as a request
- * log and as a HAR file. `-- --exchanges 1000 --callers 10` writes fewer.
+ * log and as a HAR file. `-- --exchanges 1000 --callers 10` writes fewer, and `--only har` one of them.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -21,11 +21,12 @@ const { values } = parseArgs({
   options: {
     exchanges: { type: 'string', default: '1000000' },
     callers: { type: 'string', default: '1000' },
+    only: { type: 'string', default: '' },
   },
 })
 const [exchanges, callers] = [Number(values.exchanges), Number(values.callers)]
 
-const FROM = '2025-06-01'
+const FROM = '2025-11-01'
 
 /** Different exchanges; the others repeat them with a different caller. */
 const VARIANTS = 20
@@ -45,7 +46,7 @@ interface Variant {
 
 function createVariants(api: Api): readonly Variant[] {
   const variants: Variant[] = []
-  for (let seed = 1; seed <= VARIANTS; seed++) {
+  for (let seed = 1; seed <= VARIANTS && variants.length < exchanges; seed++) {
     const maker = createValueMaker(api, seed)
     for (const operation of api.operations) variants.push(variantOf(api, operation, maker, seed))
   }
@@ -168,6 +169,7 @@ try {
     ['line', 'traffic.ndjson'],
     ['entry', 'traffic.har'],
   ] as const) {
+    if (!name.endsWith(values.only)) continue
     const file = join(folder, name)
     await write(file, variants, form)
     const size = statSync(file).size / 1e6

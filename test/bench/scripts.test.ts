@@ -16,7 +16,7 @@ const TINY: Readonly<Record<string, readonly string[]>> = {
   'bench:fairness': ['--rows', '200', '--seconds', '0.1', '--rounds', '1', '--only', '12 counts'],
   'bench:gate': ['test/golden/gate-example/openapi'],
   'bench:passes': ['--only', 'batches'],
-  'bench:replay': ['--exchanges', '100', '--callers', '2'],
+  'bench:replay': ['--exchanges', '100', '--callers', '2', '--only', 'ndjson'],
   'bench:sanctions': ['--listed', '50', '--cardholders', '20', '--compared', '2'],
   'bench:settlement': ['--sizes', '10'],
   'bench:toolkit': ['--documents', '2', '--megabytes', '0.01'],
