@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, expect, test } from 'vitest'
+import { loadFamily, replay as replayFamily } from '../../generators/cli/library.ts'
 import { main } from '../../generators/cli.ts'
 import { splitHar, splitLines } from '../../generators/replay/records.ts'
 
@@ -215,8 +216,10 @@ test('a request whose translation the later version refuses fails the command', 
   writeFileSync(change, text.replace('euros * 100', 'String(euros)'))
   const row = { method: 'POST', target: '/books', request_body: { title: 'Emma', price: 1 } }
   const found = await replay('one.ndjson', JSON.stringify(row))
+  const library = await replayFamily(loadFamily(config), [join(folder, 'one.ndjson')], { from: '2030-01-01' })
   writeFileSync(change, text)
   expect(found.exit).toBe(1)
+  expect(library).toMatchObject({ ok: false, data: { replayed: 1, to: '2030-06-01' } })
   expect(found.text).toContain('createBook body.price must be an integer: 1 exchange, first one.ndjson:1')
 })
 
