@@ -40,6 +40,7 @@ const WORTH_A_THREAD = 32_000_000
 const MAX_THREADS = 2
 
 /** Starts a thread for each further core, if the files are large. */
+/** Starts a thread that loads the versions and waits for batches. */
 export function startThreads(files: readonly string[], data: ReplayWorkerData): readonly ReplayThread[] {
   const bytes = files.reduce((total, file) => total + statSync(file).size, 0)
   if (bytes < WORTH_A_THREAD) return []
@@ -47,7 +48,8 @@ export function startThreads(files: readonly string[], data: ReplayWorkerData): 
   return Array.from({ length: count }, () => startThread(data))
 }
 
-function startThread(workerData: ReplayWorkerData): ReplayThread {
+/** Starts a thread that loads the versions and waits for batches. */
+export function startThread(workerData: ReplayWorkerData): ReplayThread {
   const worker = new Worker(new URL('./replay-worker.ts', import.meta.url), { workerData })
   // A replay that fails does not wait for its threads.
   worker.unref()

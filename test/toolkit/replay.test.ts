@@ -5,8 +5,12 @@ import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, expect, test } from 'vitest'
 import { loadFamily, replay as replayFamily } from '../../generators/cli/library.ts'
+import { createBatches, startThread } from '../../generators/cli/replay-threads.ts'
+import { loadVersions } from '../../generators/cli/replay-versions.ts'
+import { openRun } from '../../generators/cli/run.ts'
 import { main } from '../../generators/cli.ts'
 import { splitHar, splitLines } from '../../generators/replay/records.ts'
+import { createReplayer, type Replayer } from '../../generators/replay/replayer.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'dateline-replay-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -91,6 +95,7 @@ function writeFamily(): string {
 }
 
 const config = writeFamily()
+const silent = { out: () => undefined, error: () => undefined }
 
 async function replay(name: string, content: string | Buffer, ...more: string[]) {
   const file = join(folder, name)
@@ -231,6 +236,35 @@ test('a lens that throws is a finding, and does not stop the replay', async () =
   const found = await replay('two.ndjson', `${JSON.stringify(row)}\n${JSON.stringify(row)}`)
   writeFileSync(change, text)
   expect(found.text).toContain('createBook operation is not translated: no rate: 2 exchanges')
+})
+
+test('a thread replays batches as the main thread does', async () => {
+  const options = { from: '2030-01-01' }
+  const versions = await loadVersions(await openRun(config, silent), options)
+  const [here, alone] = [1, 2].map(() => createReplayer(versions, { versionHeader: 'api-version' })) as [
+    Replayer,
+    Replayer,
+  ]
+  const thread = startThread({ config, options })
+  const file = { file: 'log.ndjson', isHar: false }
+  const batches = createBatches(file, here, [thread])
+  const lines = [1, 2, 3].map((price) =>
+    Buffer.from(
+      JSON.stringify({
+        method: 'POST',
+        target: '/books',
+        caller: 'shop',
+        request_body: { title: 'Emma', price },
+      }),
+    ),
+  )
+  for (const [index, line] of [...lines, Buffer.from('{bad')].entries()) {
+    batches.add(line, index + 1, index + 1)
+    alone.replay(file, line, index + 1, index + 1)
+    if (index % 2 === 1) await batches.flush()
+  }
+  expect(here.result().counts.replayed).toBe(0)
+  expect(await thread.end()).toEqual(alone.result())
 })
 
 test('versions are checked before any traffic is read', async () => {
