@@ -227,6 +227,17 @@ function addCommands(program: Command, perform: (command: Command, action: Comma
   perform(command('watch', 'regenerate when a document or a change is saved'), async (run) =>
     (await import('./cli/watch.ts')).watch(run, interruption()),
   )
+  const replay = command(
+    'replay <files...>',
+    'report per caller what an upgrade changes and breaks in recorded traffic: HAR files or request logs of JSON lines, also with .gz',
+  )
+  perform(
+    replay
+      .requiredOption('--from <version>', 'version of the recorded traffic')
+      .option('--to <version>', 'version to upgrade to; default: the newest')
+      .option('--caller <header>', 'header that names the caller; default: a hash of the key'),
+    async (run, ...files) => (await import('./cli/replay.ts')).replay(run, files, replay.opts()),
+  )
   const mock = command('mock', 'serve every version from the documents, and remember what callers create')
   perform(
     mock

@@ -1,6 +1,6 @@
 /** The direction of dependencies, and what may not be in the tree, as the architecture page states them. */
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
 
@@ -161,7 +161,7 @@ test('the toolkit is known by what it exports', () => {
   expect(new Set(used.map(({ from }) => room(from))).size).toBe(3)
   expect(used.filter(({ to }) => !tracked.includes(to))).toEqual([])
   const building = used.filter(({ specifier }) => specifier === 'dateline/build')
-  expect(building.map(({ from }) => from)).toEqual(['runtime/process/build.ts'])
+  expect(building.map(({ from }) => from)).toEqual(['runtime/platform/build.ts'])
 })
 
 test('no file imports itself through others, types included', () => {
@@ -259,6 +259,15 @@ test('one file knows openapi-typescript', () => {
 
 test('the names of files and folders say what is in them', () => {
   expect(tracked.filter((file) => /(^|\/)(utils?|helpers?|common|shared|misc)(\/|\.)/.test(file))).toEqual([])
+})
+
+test('no code of the service compares dates of versions: changes name behavior, and handlers read it', () => {
+  const names = readdirSync('openapi').flatMap((file) => /^(.+)\.yaml$/.exec(file)?.[1] ?? [])
+  const literal = new RegExp(`'(${names.join('|')})'`)
+  expect(names.length).toBeGreaterThan(1)
+  expect(
+    tracked.filter((file) => /^runtime\/(?!cli\/)/.test(file) && literal.test(readFileSync(file, 'utf8'))),
+  ).toEqual([])
 })
 
 test('no file re-exports others wholesale', () => {

@@ -19,6 +19,7 @@ import {
 } from './inline.ts'
 import type {
   Accept,
+  ChangedBehaviour,
   Convert,
   ConvertedParameter,
   Default,
@@ -488,6 +489,19 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
      * @param to the event type in the new version.
      */
     renamedEvent: (from: string, to: string): RenamedEvent => ({ kind: 'renamed-event', from, to }),
+
+    /**
+     * @param name what the new version does; handlers read it as `context.behaviour[name]`.
+     * @param affects operation ids, and events as `event book.lent`, for the changelog.
+     */
+    behaviour: (
+      name: string,
+      ...affects: readonly (NewOperation | `event ${string}`)[]
+    ): ChangedBehaviour => ({
+      kind: 'behaviour',
+      name,
+      affects,
+    }),
 
     /**
      * @param code the code of the difference.

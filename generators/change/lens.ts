@@ -259,6 +259,18 @@ export interface Accept {
   readonly at: readonly string[]
 }
 
+/**
+ * Behavior that no document shows, under a name that handlers read: true in this version and later ones, false in earlier
+ * ones. Translates nothing.
+ */
+export interface ChangedBehaviour {
+  readonly kind: 'behaviour'
+  /** Lowercase words joined by hyphens, unique in the family: `archived-in-lists`. */
+  readonly name: string
+  /** Operation ids, and events as `event book.lent`, that behave differently: named in the changelog. */
+  readonly affects: readonly string[]
+}
+
 export type SchemaLens =
   | Values
   | Convert
@@ -283,4 +295,5 @@ export type Lens =
   | RenamedHeader
   | RenamedEvent
   | MovedParameter
+  | ChangedBehaviour
   | Accept

@@ -41,6 +41,7 @@ const KINDS: Readonly<Record<Lens['kind'], true>> = {
   'renamed-header': true,
   'renamed-event': true,
   'moved-parameter': true,
+  behaviour: true,
   accept: true,
 }
 

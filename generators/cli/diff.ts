@@ -1,6 +1,7 @@
 /** `diff A B`: prints every difference between two documents, and the change that accounts for each. */
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
+import { behavioursOf } from '../change/behaviour.ts'
 import {
   createReport,
   type Diagnostic,
@@ -15,7 +16,7 @@ import type { Api } from '../ir/model.ts'
 import { isSameValue } from '../runtime/same-value.ts'
 import { nameOf, withTreeOf } from './committed.ts'
 import { groupDifferences } from './difference-groups.ts'
-import { printMarkdown, printText } from './difference-text.ts'
+import { printBehaviour, printMarkdown, printText } from './difference-text.ts'
 import { type CommandOutcome, type CommandRun, FINDINGS, OK, painterOf, UsageError } from './run.ts'
 
 export interface DiffOptions {
@@ -95,6 +96,7 @@ async function diffPair(
   return {
     lines: [
       ...print(old, next, claimed, groups, paint),
+      ...printBehaviour(changes, markdown, paint),
       ...(missing.length > 0 ? ['', `not compared: ${missing.join(', ')}`] : []),
     ],
     data: {
@@ -107,6 +109,12 @@ async function diffPair(
         claimedBy: by.map(({ id, file }) => ({ id, file })),
       })),
       notCompared: missing,
+      behaviour: behavioursOf(changes).map(({ name, change: { id, version }, affects }) => ({
+        name,
+        since: version,
+        change: id,
+        affects,
+      })),
     },
     exit: claimed.some(isOpen) || !isSure ? FINDINGS : OK,
   }

@@ -1,4 +1,6 @@
 /** Prints differences as text for a terminal, and as Markdown for a pull request. */
+import { behavioursOf } from '../change/behaviour.ts'
+import type { LoadedChange } from '../change/load-changes.ts'
 import type { DiagnosticPaint } from '../diagnostics/diagnostic.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
 import { linesOfVerdict } from '../diagnostics/verdict.ts'
@@ -114,4 +116,20 @@ function rowOf({ first, messages, places, by, verdict }: DifferenceGroup): strin
     by.length > 0 ? by.join(', ') : first.class === 'breaking' ? '**none**' : '',
   ]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
+}
+
+/** Returns lines about behavior that changes introduce and no document shows. */
+export function printBehaviour(
+  changes: readonly LoadedChange[],
+  markdown: boolean,
+  paint: DiagnosticPaint,
+): string[] {
+  const told = behavioursOf(changes).map(({ name, change: { id, version }, affects }) => {
+    const where = affects.length > 0 ? ` of ${some(affects)}` : ''
+    return markdown
+      ? `- \`${name}\`${where}, since ${version} (${id})`
+      : `${paint('warning', 'behavior')} ${name}${where}: true since ${version}, by ${id}`
+  })
+  if (told.length === 0) return []
+  return ['', ...(markdown ? ['## Behavior', ''] : []), ...told]
 }

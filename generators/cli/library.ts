@@ -85,6 +85,15 @@ export function prove(
   )
 }
 
+/** Reports in `data.findings` and `data.callers` what an upgrade changes and breaks in recorded traffic. `to` defaults to the newest version. */
+export function replay(
+  family: Family,
+  files: readonly string[],
+  options: { readonly from: string; readonly to?: string; readonly caller?: string },
+): Promise<FamilyResult> {
+  return perform(family, async (run) => (await import('./replay.ts')).replay(run, files, options))
+}
+
 /** Lists the operations without a handler in `data.missing`. The configuration must name the folder of handlers. */
 export function findMissingHandlers(family: Family): Promise<FamilyResult> {
   return perform(family, async (run) => (await import('./stub.ts')).stub(run, true))

@@ -26,7 +26,7 @@ export function claims(lens: Lens, difference: Difference): boolean {
 
 /** Returns whether a lens may match no difference, because it describes behavior that no document shows. */
 export function mayClaimNothing(lens: Lens): boolean {
-  return lens.kind === 'ignored-parameter'
+  return lens.kind === 'ignored-parameter' || lens.kind === 'behaviour'
 }
 
 type Rules = {
@@ -114,6 +114,7 @@ const RULES: Rules = {
   'renamed-event': ({ from, to }, { at, code }) =>
     at.kind === 'event' &&
     ((code === 'event-removed' && at.event === from) || (code === 'event-added' && at.event === to)),
+  behaviour: () => false,
   accept: ({ code, at }, found) =>
     code === found.code && (at.length === 0 || at.includes(formatLocation(found.at))),
 }

@@ -19,6 +19,7 @@ import { faultsOfMove } from '../translate/moves.ts'
 import { shapeOf } from '../translate/shape.ts'
 import { toPrinted } from '../witness/print.ts'
 import { createJudge, type Judge } from '../witness/witness.ts'
+import { checkBehaviour } from './behaviour.ts'
 import { mayClaimNothing } from './claims.ts'
 import { checkExamples, reach } from './examples.ts'
 import { missingValues } from './missing-values.ts'
@@ -33,7 +34,7 @@ export interface Folders {
 
 /** Returns findings for all version pairs. Unclaimed breaks are warnings if the family has no folder of changes. */
 export function checkSteps(steps: readonly VersionPair[], folders: Folders): Diagnostic[] {
-  return steps.flatMap((step) => checkStep(step, folders))
+  return [...steps.flatMap((step) => checkStep(step, folders)), ...checkBehaviour(steps)]
 }
 
 /**

@@ -227,10 +227,18 @@ export interface EventView {
 }
 
 /** A version: its operations, and other facts from its document. */
-export type Version<Extensions = unknown, Life = unknown> = Life & {
+export type Version<Extensions = unknown, Life = unknown, Names extends string = never> = Life & {
   readonly name: string
   readonly operations: readonly Operation<Extensions>[]
+  /** Absent if no change of the family is about behavior. */
+  readonly behaviour?: BehaviourRow<Names>
 }
+
+/** Behavior by name: true if the version has it, otherwise the change of a later version that introduces it. */
+export type BehaviourRow<Names extends string> = Readonly<Record<Names, true | string>>
+
+/** Behavior by name: whether the version has it. */
+export type Behaviour<Names extends string> = Readonly<Record<Names, boolean>>
 
 /** An example of a value or request before and after a change. */
 export interface ChangeExample {
@@ -254,6 +262,8 @@ export interface ChangeEntry {
   readonly events: readonly string[]
   /** Whether it affects every delivery. */
   readonly everyEvent: boolean
+  /** Names of behavior that the change introduces. */
+  readonly behaviour?: readonly string[]
   /** A header that is optional before the change and required after it. */
   readonly requiredHeader?: string
   /** The former name of a delivery header. */

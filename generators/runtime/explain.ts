@@ -6,7 +6,7 @@
 import { splitAccess } from './explain/access.ts'
 import { knowDocument } from './explain/check.ts'
 import { lookUp } from './explain/references.ts'
-import type { Fault, Formats, Json, KnownDocument, Walk } from './explain/walk.ts'
+import type { Check, Fault, Formats, Json, KnownDocument, Walk } from './explain/walk.ts'
 
 export type { Fault } from './explain/walk.ts'
 
@@ -14,13 +14,20 @@ interface Knowledge {
   /** The document with separate schemas for requests and responses. */
   readonly document: Json
   readonly known: KnownDocument
+  /** By pointer, because finding a schema may take longer than checking a small value. */
+  readonly checks: Map<string, Check | undefined>
 }
 
 const documents = new WeakMap<Json, Knowledge>()
 
 function learn(given: Json): Knowledge {
   const document = splitAccess(given, false)
-  return { document, known: knowDocument(document) }
+  return { document, known: knowDocument(document), checks: new Map() }
+}
+
+function checkAt({ document, known, checks }: Knowledge, pointer: string): Check | undefined {
+  if (!checks.has(pointer)) checks.set(pointer, known.checkOf(lookUp(document, pointer)))
+  return checks.get(pointer)
 }
 
 /**
@@ -39,10 +46,9 @@ export function explain(
 ): Fault[] {
   const knowledge = documents.get(document) ?? learn(document)
   documents.set(document, knowledge)
-  const { known } = knowledge
   const walk: Walk = { formats, faults: [], limit, path: [] }
   try {
-    known.checkOf(lookUp(knowledge.document, pointer))?.(walk, value)
+    checkAt(knowledge, pointer)?.(walk, value)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     // The value exhausts the stack, as it does in the validators, which refuse it for this reason.

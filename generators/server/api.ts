@@ -3,7 +3,9 @@
  * Uses no API of Node, so that it runs on Node, Bun, Deno and workers.
  */
 import { findAnswerTranslation, shownStatus } from '../runtime/answer-translation.ts'
+import { behaviourOf } from '../runtime/behaviour.ts'
 import type {
+  Behaviour,
   BinaryBody,
   ItemStream,
   Operation,
@@ -51,8 +53,10 @@ export interface VersionLife {
 }
 
 /** Facts about a request that the service receives in addition to the handler's input. */
-export interface RequestInfo {
+export interface RequestInfo<Names extends string = never> {
   readonly request: Request
+  /** What the caller's version does; the context passes it to handlers as `behaviour`. */
+  readonly behaviour: Behaviour<Names>
   /** The caller's version. */
   readonly version: string
   /** The operation, as the newest version names it. */
@@ -62,7 +66,7 @@ export interface RequestInfo {
 }
 
 /** The changes of later versions that made a difference to a request. */
-export interface TouchedCall<Context> extends RequestInfo {
+export interface TouchedCall<Context, Names extends string = never> extends RequestInfo<Names> {
   readonly context: Context
   /** Names as in the changelog: `2030-06-01/name-books`. */
   readonly changes: ReadonlySet<string>
@@ -76,13 +80,13 @@ export type ContextOf<Handlers> = Handlers[keyof Handlers] extends (
   ? Context
   : never
 
-export interface VersionedApiOptions<Handlers extends object> {
+export interface VersionedApiOptions<Handlers extends object, Names extends string = never> {
   /** `versions` of the generated `versions.ts`, oldest first. */
-  readonly versions: readonly Version<unknown, VersionLife>[]
+  readonly versions: readonly Version<unknown, VersionLife, Names>[]
   /** A handler for each operation of the newest version: `Handlers<Context>` of the generated `canonical/handlers.ts`. */
   readonly handlers: Handlers
   /** Makes the handlers' first argument for a request. A `RequestRefusal` or `ErrorReply` that it throws is answered. */
-  readonly context: (info: RequestInfo) => ContextOf<Handlers> | Promise<ContextOf<Handlers>>
+  readonly context: (info: RequestInfo<Names>) => ContextOf<Handlers> | Promise<ContextOf<Handlers>>
   /** Default: `fromHeader('Api-Version')`. */
   readonly resolveVersion?: VersionResolver
   /** The version of requests that name none. Default: the newest. */
@@ -101,7 +105,7 @@ export interface VersionedApiOptions<Handlers extends object> {
    */
   readonly onError?: (error: unknown, info: Pick<RequestInfo, 'request' | 'version'>) => void
   /** Called after a request to which changes of later versions made a difference, for metrics per caller. */
-  readonly onTouched?: (touched: TouchedCall<ContextOf<Handlers>>) => void
+  readonly onTouched?: (touched: TouchedCall<ContextOf<Handlers>, Names>) => void
   /** Default: 1 MiB. */
   readonly maxBodyBytes?: number
   /** Milliseconds since the epoch. Default: `Date.now`. */
@@ -124,7 +128,12 @@ type AnyHandler = (context: unknown, input: object) => Promise<Reply>
 
 const MIB = 1024 * 1024
 
-function createTable({ name, operations, deprecated, sunset }: Version<unknown, VersionLife>): VersionTable {
+function createTable({
+  name,
+  operations,
+  deprecated,
+  sunset,
+}: Version<unknown, VersionLife, string>): VersionTable {
   return {
     name,
     matcher: createMatcher(operations.map(createRoute)),
@@ -141,8 +150,8 @@ function createTable({ name, operations, deprecated, sunset }: Version<unknown, 
  * const api = createVersionedApi({ versions, handlers, context: () => library, resolveVersion: fromHeader('Library-Version') })
  * export default { fetch: api.fetch }
  */
-export function createVersionedApi<Handlers extends object>(
-  options: VersionedApiOptions<Handlers>,
+export function createVersionedApi<Handlers extends object, Names extends string = never>(
+  options: VersionedApiOptions<Handlers, Names>,
 ): VersionedApi {
   const {
     resolveVersion = fromHeader('Api-Version'),
@@ -155,6 +164,7 @@ export function createVersionedApi<Handlers extends object>(
   const newest = tables.at(-1)
   if (!newest)
     throw new Error('createVersionedApi: `versions` is empty: pass `versions` of the generated code')
+  const given = new Map(options.versions.map((version) => [version.name, version]))
   const byName = new Map(tables.map((table) => [table.name, table]))
   const fallback = options.defaultVersion === undefined ? newest : byName.get(options.defaultVersion)
   if (!fallback) {
@@ -215,7 +225,13 @@ export function createVersionedApi<Handlers extends object>(
     const report = (error: unknown) => onError(error, { request, version: table.name })
     const handler = (options.handlers as Readonly<Record<string, AnyHandler | undefined>>)[operation.id]
     if (!handler) throw new RequestRefusal(501, 'not_implemented', `${operation.id} is not implemented.`)
-    const info = { request, version: table.name, operation: operation.id, responseHeaders: new Headers() }
+    const info = {
+      request,
+      version: table.name,
+      operation: operation.id,
+      responseHeaders: new Headers(),
+      behaviour: behaviourOf(given.get(table.name)!, (change) => touched.add(change)),
+    }
     const context = await options.context(info)
     const { status, body } = await handler.call(options.handlers, context, input)
     const note = () => {
@@ -235,7 +251,7 @@ export function createVersionedApi<Handlers extends object>(
   }
 
   /** The answer stands if the hook fails, because the handler may have stored something. */
-  function noteTouched(call: TouchedCall<ContextOf<Handlers>>): void {
+  function noteTouched(call: TouchedCall<ContextOf<Handlers>, Names>): void {
     try {
       options.onTouched?.(call)
     } catch (error) {

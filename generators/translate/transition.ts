@@ -309,7 +309,13 @@ export function withFixed(rewrite: Rewrite, operation: ApiOperation, step: Trans
 }
 
 /** Returns the key of a pair's function; creates the function if the schemas are not both components. */
-function rootKey(step: TranslationStep, old: Schema, next: Schema, name: string, rewrite: Rewrite): string {
+export function rootKey(
+  step: TranslationStep,
+  old: Schema,
+  next: Schema,
+  name: string,
+  rewrite: Rewrite,
+): string {
   const bare = !old.nullable && !next.nullable
   if (rewrite.kind === 'call' && bare) return rewrite.key
   const { nullable } = step.direction === 'down' ? next : old

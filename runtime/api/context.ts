@@ -1,3 +1,4 @@
+import { behaviourOf } from 'dateline/runtime/behaviour'
 import type { Database } from '../database/database.ts'
 import { renderFor } from '../events/emit/emit.ts'
 import type { EmittedEvent, NewEvent, RenderedEvent } from '../events/emit/queries.ts'
@@ -45,6 +46,7 @@ export function createContext(
   return {
     caller: callerOf(call),
     request: new Facts(call, service),
+    behaviour: behaviourOf(call.version, (change) => call.touched.add(change)),
     db,
     cursors: pagination ? cursorsOf(call, service, query) : NO_CURSORS,
     links: service.links,

@@ -72,6 +72,8 @@ export interface RequestingMember extends MemberName {
    * wrong.
    */
   readonly confirm?: () => Promise<boolean>
+  /** Set if writes are rolled back, see `dryRunObstacle`. */
+  readonly isDryRun?: true
 }
 
 /** A request as it arrives, before anything is checked. */

@@ -18,7 +18,8 @@
  * | `stored` | POST of 20 passes | +4 % | +26 % |
  */
 
-import type { Reply } from 'dateline/runtime'
+import type { Behaviour, Reply } from 'dateline/runtime'
+import type { versions } from '../../generated/versions.ts'
 import type { CardKeys } from '../cards/card-keys/card-keys.ts'
 import type { CardEncryption } from '../cards/provisioning/encryption/encryption.ts'
 import type { Sanctions } from '../cards/sanctions/list-in-use.ts'
@@ -36,10 +37,15 @@ import type { Caller } from '../tenants/keys/caller.ts'
 import type { AccountActions } from './account.ts'
 import type { Cursors } from './lists/cursors.ts'
 
+/** Names of the behavior that differs between versions. */
+export type BehaviourName = keyof NonNullable<(typeof versions)[number]['behaviour']>
+
 /** Everything that a handler may use. Times are service time, in milliseconds since the epoch. */
 export interface Context {
   readonly caller: Caller
   readonly request: RequestFacts
+  /** What the caller's version does. The names come from the changes in `versions/`. */
+  readonly behaviour: Behaviour<BehaviourName>
   /** The environment's database: inside the request's transaction for writes, a pool for reads. */
   readonly db: Database
   /** Writes and reads pagination cursors that are bound to this request. */

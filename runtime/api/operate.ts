@@ -3,12 +3,14 @@
  * with a key.
  */
 
+import { randomUUID } from 'node:crypto'
 import inject from 'light-my-request'
 import type { Handlers } from '../../generated/canonical/handlers.ts'
 import { current, versions } from '../../generated/versions.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { ErrorBody } from './errors/errors.ts'
 import type { ApiService, RequestingMember } from './exchange.ts'
+import { dryRunObstacle } from './perform.ts'
 import { runPipeline, splitTarget } from './pipeline.ts'
 import type { ServiceOperation } from './version-table.ts'
 
@@ -54,6 +56,8 @@ export function findOperation(operationId: string): ServiceOperation {
   return operation
 }
 
+type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+
 type Services = Readonly<Record<Environment, ApiService>>
 
 export function createOperate(services: Services): Operate {
@@ -61,7 +65,7 @@ export function createOperate(services: Services): Operate {
     const { method, path } = findOperation(operationId)
     const { body, idempotencyKey } = input
     const response = await inject(throughPipeline(services[environment], member), {
-      method: method as 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE',
+      method: method as HttpMethod,
       url: fillPath(path, input.path ?? {}) + writeQuery(input.query ?? {}),
       remoteAddress: member.address,
       headers: {
@@ -88,32 +92,47 @@ function readAnswer({ statusCode: status, payload }: inject.Response): Operation
     : { ok: false, status, error: (answer as { readonly error: ErrorBody }).error }
 }
 
-export type Replayed = OperationAnswer & { readonly bytes: number }
+/** A request of the request log. */
+export interface RequestToRepeat {
+  readonly method: string
+  /** Path and query, undecoded. */
+  readonly target: string
+  /** JSON text; null if there is none. */
+  readonly body: string | null
+}
+
+/** The answer, or the reason why the request is not repeated. */
+export type RepeatedAnswer = (OperationAnswer & { readonly bytes: number }) | { readonly skipped: string }
 
 /**
- * Repeats a read as a member, in any version, through every stage of the pipeline. Resolves with undefined if the
- * operation is not a pure read there: a stream, or a read that writes an audit entry.
- *
- * @param target path and query, undecoded.
+ * Repeats a request as a member, in any version, through every stage of the pipeline. A write runs in a transaction that is rolled
+ * back. Operations for which that is not possible are skipped.
  */
-export type ReplayRead = (
+export type DryRun = (
   member: ActingMember,
   environment: Environment,
   version: string,
-  target: string,
-) => Promise<Replayed | undefined>
+  request: RequestToRepeat,
+) => Promise<RepeatedAnswer>
 
-export function createReplayRead(services: Services): ReplayRead {
-  return async (member, environment, version, target) => {
+export function createDryRun(services: Services): DryRun {
+  return async (member, environment, version, { method, target, body }) => {
     const service = services[environment]
     const { path } = splitTarget(target)
-    const route = service.versions.find(version)?.matcher.match(path)?.routes.get('GET')
-    if (route && (route.write || route.operation.stream)) return undefined
-    const response = await inject(throughPipeline(service, member), {
-      method: 'GET',
+    const route = service.versions.find(version)?.matcher.match(path)?.routes.get(method)
+    const skipped = route && dryRunObstacle(route)
+    if (skipped !== undefined) return { skipped }
+    const response = await inject(throughPipeline(service, { ...member, isDryRun: true }), {
+      method: method as HttpMethod,
       url: target,
       remoteAddress: member.address,
-      headers: { 'service-version': version },
+      headers: {
+        'service-version': version,
+        // The log has no headers. The key is not claimed.
+        ...(method === 'POST' && { 'idempotency-key': randomUUID() }),
+        ...(body !== null && { 'content-type': 'application/json' }),
+      },
+      ...(body !== null && { payload: body }),
     })
     return { ...readAnswer(response), bytes: response.rawPayload.length }
   }

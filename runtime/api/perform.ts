@@ -12,6 +12,7 @@ import { type ApiCall, type ApiService, databaseOf, type WrittenReply } from './
 import type { Handler, Pause, PrepareContext, StoredForm } from './handler.ts'
 import { ANSWERED_ALREADY, claim, claimOf, replayStored } from './idempotency.ts'
 import { enqueueRefusal, enqueueSuccess, type Write } from './outcome.ts'
+import type { ApiRoute } from './version-table.ts'
 
 /**
  * Calls the operation's handler.
@@ -27,6 +28,7 @@ export function perform(
   const { handler, write: rules } = call.route
   if (!handler) notImplemented()
   if (!rules) return read(call, service, handler)
+  if (call.member?.isDryRun) return dryRun(call, service, handler)
   return write({ call, turn, service, handler, rules }, authenticateCaller)
 }
 
@@ -35,6 +37,39 @@ async function read(call: ApiCall, service: ApiService, handler: Handler): Promi
   const context = createContext(call, service, databaseOf(call, service), input.query)
   const { status, body } = await handler(context, input as never)
   return { status, body, text: undefined, replayed: false }
+}
+
+/** Returns why an operation cannot be performed in a transaction that is rolled back; undefined if it can. */
+export function dryRunObstacle({ operation, handler, write: rules }: ApiRoute): string | undefined {
+  if (operation.stream) return 'its answer is a stream'
+  if (!rules) return undefined
+  if (operation.method === 'GET') return 'each read is recorded in the audit log'
+  if (rules.account) return 'it changes the account'
+  if (rules.sensitive) return 'its response contains a secret'
+  return handler?.prepare || handler?.pause ? 'it contacts other systems' : undefined
+}
+
+const ROLLED_BACK = Symbol('rolled back')
+
+/** Performs a write without its outcome: no idempotency claim, no event, no audit entry, and no commit. */
+async function dryRun(call: ApiCall, service: ApiService, handler: Handler): Promise<WrittenReply> {
+  const obstacle = dryRunObstacle(call.route)
+  if (obstacle !== undefined) throw new Error(`${call.route.operation.id} cannot be rolled back: ${obstacle}`)
+  const input = createInput(call)
+  let reply: WrittenReply | undefined
+  try {
+    await databaseOf(call, service).transaction(async (db) => {
+      const context = createContext(call, service, db, input.query, new Effects())
+      const prefetched = handler.prefetch?.(context, input as never)
+      prefetched?.catch(() => {}) // the transaction fails with the same error
+      const { status, body } = await handler(context, input as never, prefetched)
+      reply = { status, body, text: undefined, replayed: false }
+      throw ROLLED_BACK
+    })
+  } catch (error) {
+    if (error !== ROLLED_BACK) throw error
+  }
+  return reply!
 }
 
 /** A write, with the input of its handler. The same for every transaction of the request. */

@@ -186,33 +186,35 @@ export async function readRequest(
   return (await db.query<WholeRequest>(READ, [space, id])).rows[0]
 }
 
-/** Requests that read the same target. */
-export interface LoggedRead {
+/** Requests with the same method, target and body. */
+export interface RepeatedRequest {
+  readonly method: string
   /** Path and query as sent, truncated to 500 characters. */
   readonly target: string
-  readonly operation: string
+  readonly request_body: string | null
   /** Number of these requests among those examined. */
   readonly requests: number
 }
 
-const LAST_READS: Statement = {
-  text: `SELECT r.target, min(r.operation) AS operation, count(*)::integer AS requests
-           FROM (SELECT target, method, operation, created FROM request_log
+const LAST_DISTINCT: Statement = {
+  text: `SELECT r.method, r.target, r.request_body, count(*)::integer AS requests
+           FROM (SELECT method, target, request_body, operation, version, created FROM request_log
                   WHERE tenant_id = $1 ORDER BY created DESC, id DESC LIMIT $2) AS r
-          WHERE r.method = 'GET' AND r.operation IS NOT NULL
-          GROUP BY r.target ORDER BY max(r.created) DESC, r.target`,
+          WHERE r.operation IS NOT NULL AND r.version = $3
+          GROUP BY r.method, r.target, r.request_body ORDER BY max(r.created) DESC, r.method, r.target`,
 }
 
 /**
- * Returns the distinct reads among the latest requests, latest first. @param most maximum number of requests
+ * Returns the distinct requests in a version among the latest requests, latest first. @param most maximum number of requests
  * examined.
  */
-export async function listLastReads(
+export async function listLastDistinct(
   db: Database,
   space: string,
   most: number,
-): Promise<readonly LoggedRead[]> {
-  return (await db.query<LoggedRead>(LAST_READS, [space, most])).rows
+  version: string,
+): Promise<readonly RepeatedRequest[]> {
+  return (await db.query<RepeatedRequest>(LAST_DISTINCT, [space, most, version])).rows
 }
 
 const SWEEP = sweepOldest('request_log', 'written')

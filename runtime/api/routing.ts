@@ -98,7 +98,7 @@ function createTable(
   handlers: Handlers,
   environment: Environment,
 ): VersionTable {
-  const { name, deprecated, sunset } = version
+  const { name, deprecated, sunset, behaviour } = version
   const headers = [...ALWAYS, 'Service-Version', name]
   if (deprecated !== undefined) headers.push('Deprecation', `@${Math.floor(Date.parse(deprecated) / 1000)}`)
   if (sunset !== undefined) headers.push('Sunset', new Date(sunset).toUTCString())
@@ -122,6 +122,7 @@ function createTable(
     lists: operations.filter(({ query }) => query.some(isCursor)).map(({ id }) => id),
     eventTypes: new Set(Object.keys(events[name] ?? {})),
     guideUrl,
+    behaviour,
   }
 }
 

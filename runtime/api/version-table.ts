@@ -6,12 +6,12 @@ import type { PathMatcher } from 'dateline/runtime/path-matcher'
 import type { OperationExtensions, VersionExtensions } from '../../generated/extensions.ts'
 import type { Bucket } from '../tenants/limits/limiter.ts'
 import type { ApiDocument } from './explanation.ts'
-import type { Handler } from './handler.ts'
+import type { BehaviourName, Handler } from './handler.ts'
 
 export type ServiceOperation = AnyOperation<OperationExtensions>
 
 /** A dated version with its operations. Instants are ISO 8601 UTC. */
-export type ServiceVersion = AnyVersion<OperationExtensions, VersionExtensions>
+export type ServiceVersion = AnyVersion<OperationExtensions, VersionExtensions, BehaviourName>
 
 /** An operation, with values that the pipeline would otherwise compute for every request. */
 export interface ApiRoute {
@@ -45,6 +45,8 @@ export interface VersionTable {
   readonly eventTypes: ReadonlySet<string>
   /** URL of the guide to upgrade from this version to the current one. */
   readonly guideUrl: string
+  /** Undefined if no change of the family is about behavior. */
+  readonly behaviour: ServiceVersion['behaviour'] | undefined
 }
 
 export interface Versions {

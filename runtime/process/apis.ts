@@ -4,7 +4,7 @@ import { createAccountChanges } from '../account/account/changes.ts'
 import { refuse } from '../api/answer.ts'
 import type { ApiService, RequestLog } from '../api/exchange.ts'
 import { createApiListener } from '../api/listener.ts'
-import { createOperate, createReplayRead, type Operate, type ReplayRead } from '../api/operate.ts'
+import { createDryRun, createOperate, type DryRun, type Operate } from '../api/operate.ts'
 import { createRequestLog } from '../api/request-log.ts'
 import { createVersions } from '../api/routing.ts'
 import { createCardKeys } from '../cards/card-keys/card-keys.ts'
@@ -81,7 +81,7 @@ export interface Apis {
   readonly listeners: Readonly<Record<Environment, RequestListener>>
   /** Performs operations for members on dashboard pages. */
   readonly operate: Operate
-  readonly replayRead: ReplayRead
+  readonly dryRun: DryRun
   /** For pages that show events live. */
   readonly streams: Readonly<Record<Environment, EventStreams>>
   /** Drops everything cached from the control schema. Called after a change there. */
@@ -208,7 +208,7 @@ export function createApis(parts: ApiParts): Apis {
   return {
     listeners: { sandbox: listenerOf('sandbox'), live: listenerOf('live') },
     operate: createOperate(services),
-    replayRead: createReplayRead(services),
+    dryRun: createDryRun(services),
     streams: { sandbox: services.sandbox.streams, live: services.live.streams },
     forget,
     async flush() {

@@ -11,6 +11,7 @@ import { createSignIn } from '../dashboard/sign-in/sign-in.ts'
 import { createJoin } from '../dashboard/team/join.ts'
 import type { Observability } from '../operator/metrics/observability.ts'
 import { createBarcodes } from '../passes/wallets/pages/barcodes.ts'
+import { build } from '../platform/build.ts'
 import { readTrust } from '../platform/client-address.ts'
 import { deriveSecret } from '../platform/secrets.ts'
 import type { Operator } from '../tenants/admin/change.ts'
@@ -18,12 +19,11 @@ import { createFactors } from '../tenants/factors/factors.ts'
 import { createWrongCodes } from '../tenants/factors/wrong-codes.ts'
 import type { RequestLimiter } from '../tenants/limits/limiter.ts'
 import type { Apis } from './apis.ts'
-import { build } from './build.ts'
 import type { Foundation } from './foundation.ts'
 
 interface ConsoleParts extends Foundation {
   readonly operator: Operator
-  readonly apis: Pick<Apis, 'operate' | 'replayRead' | 'streams'>
+  readonly apis: Pick<Apis, 'operate' | 'dryRun' | 'streams'>
   readonly limiter: RequestLimiter
 }
 

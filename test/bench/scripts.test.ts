@@ -18,6 +18,7 @@ const TINY: Readonly<Record<string, readonly string[]>> = {
   'bench:gate': ['test/golden/gate-example/openapi'],
   'bench:histories': ['test/golden/gate-example/openapi'],
   'bench:passes': ['--only', 'batches'],
+  'bench:replay': ['--exchanges', '100', '--callers', '2', '--only', 'ndjson'],
   'bench:sanctions': ['--listed', '50', '--cardholders', '20', '--compared', '2'],
   'bench:settlement': ['--sizes', '10'],
   'bench:toolkit': ['--documents', '2', '--megabytes', '0.01'],

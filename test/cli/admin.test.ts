@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { TOTP } from 'otpauth'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { verifyPassword } from '../../runtime/platform/passwords.ts'
@@ -36,6 +39,21 @@ async function revision(): Promise<unknown> {
 
 const createKey = (...words: readonly string[]) =>
   admin('key', 'create', '--tenant', db.tenantId, '--env', 'sandbox', ...words)
+
+test('admin lists who blocks the sunset of a version, and writes it as a page', async () => {
+  const tenant = await admin('tenant', 'create', '--name', 'Old <Shop>')
+  await admin('pin', 'set', '--tenant', tenant.id, '--env', 'live', '--version', '2025-06-01')
+  const file = join(mkdtempSync(join(tmpdir(), 'blockers-')), 'page.html')
+  const found = await admin('version', 'blockers', '2025-06-01', '--html', file)
+  expect(found).toMatchObject({ version: '2025-06-01', upgrade_to: '2026-05-19' })
+  expect(found.blockers).toEqual([
+    { tenant_id: tenant.id, name: 'Old <Shop>', environment: 'live', pinned: true, keys: [], changes: [] },
+  ])
+  const page = readFileSync(file, 'utf8')
+  expect(page).toContain('<h2>Old &lt;Shop&gt;, live</h2>')
+  expect(page).toContain(`${tenant.id}. Pinned to this version. No recent requests.`)
+  rmSync(dirname(file), { recursive: true })
+})
 
 describe('tenants', () => {
   test('svc admin makes, shows and verifies tenants', async () => {

@@ -77,7 +77,7 @@ test('every form of the console is in the list, and nothing else is', () => {
     sessions: {} as never,
     barcodes: {} as never,
     operate: service.operate,
-    replayRead: service.replayRead,
+    dryRun: service.dryRun,
     limiter: createLimiter(),
     factors: createFactors(control, pepper, service.clock),
   }

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { changes } from '../../generated/changelog.ts'
 import { current, versions } from '../../generated/versions.ts'
-import { findDifferences } from '../../runtime/dashboard/pages/account/json-differences.ts'
+import { findDifferences } from '../../generators/runtime/differences.ts'
+import { showVersionBlockers } from '../../runtime/operator/version-blockers.ts'
 import { sweep } from '../../runtime/process/cleanup-job.ts'
 import { setPin } from '../../runtime/tenants/admin/pins.ts'
 import { createUsageMeter } from '../../runtime/tenants/usage/meter.ts'
@@ -252,7 +253,7 @@ describe('a rehearsal', () => {
     return counts
   }
 
-  test('a rehearsal makes the last reads again in both versions and shows where they differ; nothing is written', async () => {
+  test('a rehearsal makes the last requests again in both versions and shows where they differ; nothing is written', async () => {
     const tenant = await makePinned()
     const stranger = await makePinned()
     const card = await makeCard(tenant.send)
@@ -266,8 +267,8 @@ describe('a rehearsal', () => {
     expect(status).toBe(200)
     await dashboard.service.flush()
     expect(await rowsOf(tenant.id)).toEqual(before)
-    expect(text).toContain('4 read requests repeated')
-    expect(text).toContain('1 with differences, 1 with different errors')
+    expect(text).toContain('5 requests repeated')
+    expect(text).toContain('1 with differences, 1 with different errors, 3 the same; 1 skipped')
     expect(text).toContain(`<h2>GET ${path}</h2>`)
     expect(text).toContain('<code>spending_controls.blocked_categories</code>')
     expect(text).toContain('reason')
@@ -275,6 +276,39 @@ describe('a rehearsal', () => {
     const same = text.slice(text.indexOf('Same in both versions'))
     for (const each of ['/v1/passes', '/v1/cards/crd_no']) expect(same).toContain(`GET ${each}<`)
     expect(await countsOf(tenant)).toMatchObject({ 'block-categories': 3 })
+  })
+
+  test('a rehearsal repeats writes in transactions that are rolled back, and shows what requests must change', async () => {
+    const tenant = await makePinned()
+    const card = await makeCard(tenant.send)
+    const update = `/v1/cards/${card.id}`
+    const template = {
+      name: 'T',
+      kind: 'loyalty',
+      brand: { background_color: '#112233', foreground_color: '#ffffff' },
+    }
+    await tenant.send('/v1/pass_templates', { body: template })
+    await tenant.send(update, {
+      method: 'PATCH',
+      body: { spending_controls: { allowed_categories: ['5812'] } },
+    })
+    await tenant.send('/v1/webhook-endpoints', {
+      body: { url: 'https://example.com/hooks', enabled_events: ['*'] },
+    })
+    await dashboard.service.flush()
+    const before = await rowsOf(tenant.id)
+    const { text } = await rehearse(tenant.browser)
+    await dashboard.service.flush()
+    expect(await rowsOf(tenant.id)).toEqual(before)
+    expect(text).toContain('1 with differences, 1 with different errors, 1 the same; 2 skipped')
+    // Identifiers and times differ between two runs of the same request, so only the new property is shown.
+    expect(text).toContain('<h2>POST /v1/pass_templates</h2>')
+    expect(text).toContain('<code>relevant_locations</code>')
+    expect(text).not.toContain('<code>id</code>')
+    expect(text).toContain('What your requests must change')
+    expect(text).toContain('<code>body.spending_controls.allowed_categories</code>')
+    expect(text).toContain(`<h2>PATCH ${update}</h2>`)
+    expect(text.slice(text.indexOf('Skipped'))).toContain('POST /v1/webhook-endpoints')
   })
 
   test('a read that is audited, streams, or is long is not made again', async () => {
@@ -300,8 +334,9 @@ describe('a rehearsal', () => {
     await add('req_3', `/v1/passes?starting_after=${'x'.repeat(475)}`, 'listPasses')
     const { text } = await tenant.browser.submit(`${PAGE}?from=2026-02-01`, FORM)
     expect(text).toContain('3 skipped')
-    expect(text.match(/it is not a read-only request/g)).toHaveLength(2)
-    expect(text).toContain('the log contains only part of its URL')
+    expect(text).toContain('each read is recorded in the audit log')
+    expect(text).toContain('its answer is a stream')
+    expect(text).toContain('the log contains only part of it')
   })
 
   test('a rehearsal is for developers, by a form of the page', async () => {
@@ -311,10 +346,60 @@ describe('a rehearsal', () => {
     expect((await viewer.post(FORM, {})).status).toBe(403)
     const developer = new Browser(dashboard.origin, (await dashboard.signIn(id, 'developer')).cookie)
     expect((await developer.post(FORM, { from: OLD, to: current })).status).toBe(403)
-    expect((await rehearse(developer)).text).toContain('no sandbox read requests from the last 7 days')
+    expect((await rehearse(developer)).text).toContain(`no sandbox requests to ${OLD} from the last 7 days`)
     expect((await developer.submit(PAGE, FORM, { to: '1999-01-01', from: current })).status).toBe(422)
     expect((await developer.get('/live/version')).text).toContain(
       `href="${PAGE}?from=${OLD}&amp;to=${current}#rehearsal"`,
+    )
+  })
+})
+
+describe('who blocks the sunset of a version', () => {
+  test('tenants that are pinned to it or name it, with their keys, operations and properties', async () => {
+    const pinned = await makePinned()
+    const card = await makeCard(pinned.send)
+    await pinned.send(`/v1/cards/${card.id}`, {
+      method: 'PATCH',
+      body: { spending_controls: { allowed_categories: ['5812'] } },
+    })
+    const naming = await makePinned(current)
+    await naming.send('/v1/passes?include_archived=true', { headers: { 'Service-Version': OLD } })
+    const quiet = await makePinned()
+    const upgraded = await makePinned(current)
+    await upgraded.send('/v1/passes')
+    await dashboard.service.flush()
+    const found = await showVersionBlockers(dashboard.service.operator, OLD, versions)
+    const of = ({ id }: Tenant) =>
+      found.blockers.find(({ tenant_id, environment }) => tenant_id === id && environment === 'sandbox')
+    expect(found).toMatchObject({ version: OLD, upgrade_to: current })
+    expect(of(pinned)).toMatchObject({
+      pinned: true,
+      keys: [
+        {
+          requests: 3,
+          operations: { createCardholder: 1, createCard: 1, updateCard: 1 },
+          findings: expect.arrayContaining([
+            expect.objectContaining({
+              kind: 'breaks',
+              operation: 'updateCard',
+              field: 'body.spending_controls.allowed_categories',
+              exchanges: 1,
+            }),
+          ]),
+        },
+      ],
+    })
+    expect(of(naming)).toMatchObject({
+      pinned: false,
+      keys: [
+        { operations: { listPasses: 1 }, findings: [{ kind: 'silent', field: 'query.include_archived' }] },
+      ],
+      changes: [{ change: '2026-05-19/return-archived-passes', requests: 1 }],
+    })
+    expect(of(quiet)).toMatchObject({ pinned: true, keys: [], changes: [] })
+    expect(of(upgraded)).toBe(undefined)
+    await expect(showVersionBlockers(dashboard.service.operator, current, versions)).rejects.toThrow(
+      `there is no older version ${current}`,
     )
   })
 })

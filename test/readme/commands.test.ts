@@ -80,7 +80,7 @@ const ONLY_THERE: readonly (string | RegExp)[] = [
   'npm pack',
   'npm publish dateline-*.tgz --provenance',
   /^npm start( -- --role \w+)?$/,
-  /^npm run --silent admin -- set-aside \w+$/,
+  /^npm run --silent admin -- (set-aside \w+$|version blockers )/,
   'npm test',
   'npm run check',
   'npm run fuzz',

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
 import { beforeAll, beforeEach, expect } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
-import type { Operate, ReplayRead } from '../../runtime/api/operate.ts'
+import type { DryRun, Operate } from '../../runtime/api/operate.ts'
 import { openSanctions, type Sanctions } from '../../runtime/cards/sanctions/list-in-use.ts'
 import { createWakeUps, type WakeUps } from '../../runtime/events/emit/wake-ups.ts'
 import type { Outbound } from '../../runtime/events/outbound/outbound.ts'
@@ -45,7 +45,7 @@ export interface TestService {
   readonly clock: TestClock
   readonly urls: Readonly<Record<Environment, string>>
   readonly operate: Operate
-  readonly replayRead: ReplayRead
+  readonly dryRun: DryRun
   readonly streams: Apis['streams']
   /** Drops caches, as a node does when the control revision changes. */
   forget(): void
@@ -140,7 +140,7 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
     clock,
     urls,
     operate: apis.operate,
-    replayRead: apis.replayRead,
+    dryRun: apis.dryRun,
     streams: apis.streams,
     forget: apis.forget,
     async flush() {

@@ -251,6 +251,13 @@ describe('a version with three breaking changes', () => {
     expect(run(process.execPath, app, resolve('node_modules/typescript/bin/tsc'), '-p', '.')).toBe('')
   })
 
+  test.each([...nodes.keys()])('recorded traffic is replayed on Node %s', (major) => {
+    const row = { method: 'POST', target: '/books', request_body: { title: 'Emma' } }
+    writeFileSync(join(app, 'traffic.ndjson'), JSON.stringify(row))
+    const report = run(nodes.get(major)!, app, cli, 'replay', 'traffic.ndjson', '--from', '2030-01-01')
+    expect(report).toContain('createBook body.name is required: 1 exchange, first traffic.ndjson:1')
+  })
+
   const servers = [
     ...FRAMEWORKS.map((framework) => ['24', framework] as const),
     ...[...nodes.keys()].filter((major) => major !== '24').map((major) => [major, 'node'] as const),

@@ -419,6 +419,16 @@ v.rename(['Author'], 'surname', 'family_name')`,
 v.convert([v.payload('loan.started')], 'type', { up: () => 'loan.started', down: () => 'book.lent' })`,
     down: ['event loan.started', { type: 'loan.started', title: 'Emma' }],
   },
+  behaviour: {
+    paths: `
+ /books:
+   get:
+     operationId: listBooks
+     responses:
+       "204": { description: OK }
+`,
+    lens: `v.behaviour('archived-in-lists', 'listBooks')`,
+  },
   served: {
     paths: `
 -/books:

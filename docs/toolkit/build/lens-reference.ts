@@ -79,7 +79,7 @@ const GROUPS: readonly (readonly [title: string, anchor: string, names: readonly
       'renamedEvent',
     ],
   ],
-  ['Operations and responses', 'operations', ['served', 'status', 'accept']],
+  ['Operations and responses', 'operations', ['served', 'status', 'behaviour', 'accept']],
   ['Places', 'places', ['body', 'answer', 'payload', 'inside']],
 ]
 
@@ -169,7 +169,8 @@ function resultsOf({ up, down, served, statuses, accounted }: ExampleRun): strin
   ]
   const table =
     rows.length === 0 ? '' : `| Direction | Given | Translated |\n|---|---|---|\n${rows.join('\n')}\n\n`
-  return `${table}Accounts for ${accounted.map((each) => `\`${each}\``).join(', ')}.\n`
+  const places = accounted.map((each) => `\`${each}\``).join(', ')
+  return `${table}Accounts for ${places === '' ? 'no difference' : places}.\n`
 }
 
 const valuesOf = ({ given, translated }: ExampleValue): string =>

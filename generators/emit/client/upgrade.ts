@@ -156,6 +156,8 @@ function schemaRules(lens: SchemaLens): readonly (readonly [property: string | u
       return [[lens.property, { kind: 'fallback', value: lens.value }]]
     case 'non-null':
       return [[lens.property, { kind: 'never-null', value: lens.value }]]
+    case 'wrapped':
+      return [[lens.from, LOOK]]
     default:
       return [[lens.property, LOOK]]
   }
@@ -203,8 +205,18 @@ function requestRules(
         value,
       })
     }
-    case 'served':
-      return onOperations(listed([lens.by]), { kind: 'rename', to: lens.by })
+    case 'served': {
+      // The new operation needs what the lens fixes.
+      const rule: OperationRule = lens.fixed ? LOOK : { kind: 'rename', to: lens.by }
+      return onOperations(
+        old.operations.filter(({ id }) => id === lens.from),
+        rule,
+      )
+    }
+    case 'behaviour': {
+      const affected = lens.affects.filter((each) => !each.startsWith('event '))
+      return onOperations(affected.length > 0 ? listed(affected) : [], LOOK)
+    }
     case 'status': {
       const having = listed(lens.operations).filter(({ responses }) =>
         responses.some(({ status }) => status === lens.from),

@@ -127,7 +127,13 @@ function isBeta(change: LoadedChange, step: VersionPair): boolean {
 
 /** A change of behavior is not visible in documents, so its lenses name the operations. */
 function usesOf(change: LoadedChange, step: VersionPair): ReadonlySet<string> {
-  const named = change.lenses.flatMap((lens) => ('operations' in lens ? lens.operations : []))
+  const named = change.lenses.flatMap((lens) =>
+    lens.kind === 'behaviour'
+      ? lens.affects.map((each) => each.replace(/^event /, ''))
+      : 'operations' in lens
+        ? lens.operations
+        : [],
+  )
   return new Set([...claimedBy(change, step).flatMap(({ uses }) => uses), ...named])
 }
 
@@ -140,6 +146,7 @@ function effectsOf(change: LoadedChange, step: VersionPair): readonly Effect[] {
     if (uses.some((name) => !events.has(name))) effects.add('answers')
     if (uses.some((name) => events.has(name))) effects.add('deliveries')
   }
+  if (change.lenses.some((lens) => lens.kind === 'behaviour')) effects.add('behaviour')
   if (effects.size > 0) return [...effects]
   return change.lenses.some((lens) => lens.kind === 'ignored-parameter') ? ['behaviour'] : ['additions']
 }

@@ -40,6 +40,7 @@ export function emitChangelog(
 function printEntry(entry: ChangelogEntry, changes: readonly LoadedChange[]): string {
   const { version, id, title, why, operations, events, everyEvent } = entry
   const lenses = changes.find((each) => each.version === version && each.id === id)?.lenses ?? []
+  const behaviour = lenses.flatMap((lens) => (lens.kind === 'behaviour' ? [lens.name] : []))
   const required = lenses.find((lens) => lens.kind === 'required-header')
   const renamed = lenses.find((lens) => lens.kind === 'renamed-header')
   const members = {
@@ -50,6 +51,7 @@ function printEntry(entry: ChangelogEntry, changes: readonly LoadedChange[]): st
     operations,
     events,
     everyEvent,
+    ...(behaviour.length > 0 && { behaviour }),
     ...(required && { requiredHeader: required.header }),
     ...(renamed && { renamedHeader: renamed.from }),
     examples: examplesOf(entry),

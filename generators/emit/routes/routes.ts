@@ -17,6 +17,7 @@ import type { BoundFunction, TranslationBindings } from '../translations/transla
 import { validatedOf } from '../validators/names.ts'
 import { formContents, formFields } from '../wire/forms.ts'
 import { findUnwritten, parameterEncoding, scalarTypes } from '../wire/parameters.ts'
+import { type EmittedBehaviour, emitBehaviour } from './behaviour.ts'
 import { EXTENSIONS_FILE, extensionKey, printExtensionTypes } from './extensions.ts'
 import { createOperationExtensions } from './operation-extensions.ts'
 
@@ -34,21 +35,23 @@ export function emitRoutes(
 ): OutputFile[] {
   const extensionsOf = createOperationExtensions(apis, rules)
   const decoders = emitRequestDecoders(apis, changes, report)
+  const behaviour = emitBehaviour(apis, changes)
   const files = apis.map((api) => ({
     path: `${api.version}/routes.ts`,
-    text: printRoutes(api, bindings.get(api.version), report, extensionsOf, decoders),
+    text: printRoutes(api, bindings.get(api.version), report, extensionsOf, decoders, behaviour),
   }))
   return [
     ...files,
+    ...behaviour.files,
     ...decoders.files,
     { path: EXTENSIONS_FILE, text: printExtensionTypes(apis, rules) },
-    { path: 'versions.ts', text: printVersions(apis) },
+    { path: 'versions.ts', text: printVersions(apis, behaviour) },
   ]
 }
 
-function printVersions(apis: readonly Api[]): string {
+function printVersions(apis: readonly Api[], behaviour: EmittedBehaviour): string {
   const file = createFile(['versions', 'current'])
-  const version = useVersion(file, `./${EXTENSIONS_FILE}`)
+  const version = useVersion(file, '.', behaviour)
   const names = apis.map((api) =>
     file.use('version', `./${api.version}/routes.ts`, { as: identifier(`version_${api.version}`) }),
   )
@@ -65,13 +68,14 @@ function printVersions(apis: readonly Api[]): string {
 /**
  * Returns the type of a version's table.
  *
- * @param extensions the file of extension types.
+ * @param root the output folder, as the file refers to it.
  */
-function useVersion(file: TypeScriptFile, extensions: string): string {
+function useVersion(file: TypeScriptFile, root: string, behaviour: EmittedBehaviour): string {
   const [operation, own] = ['OperationExtensions', 'VersionExtensions'].map((name) =>
-    file.use(name, extensions, { type: true }),
+    file.use(name, `${root}/${EXTENSIONS_FILE}`, { type: true }),
   )
-  return `${file.use('Version', CONTRACT, { type: true })}<${operation}, ${own}>`
+  const names = behaviour.useNames(file, root)
+  return `${file.use('Version', CONTRACT, { type: true })}<${operation}, ${own}${names === undefined ? '' : `, ${names}`}>`
 }
 
 interface RouteTable {
@@ -95,6 +99,7 @@ function printRoutes(
   report: Report,
   extensionsOf: RouteTable['extensionsOf'],
   decoders: RequestDecoders,
+  behaviour: EmittedBehaviour,
 ): string {
   const file = createFile(['version', 'operations', 'answers'])
   const table: RouteTable = {
@@ -120,13 +125,15 @@ function printRoutes(
   const operation = `${file.use('Operation', CONTRACT, { type: true })}<${own}>`
   if (table.answers.size > 0) file.print('', heading('Translations of answers other than success'), '')
   for (const [row, name] of table.answers) file.print(`const ${name}: ${operation}['downs'] = ${row}`)
-  const version = useVersion(file, `../${EXTENSIONS_FILE}`)
+  const version = useVersion(file, '..', behaviour)
   file.print('', heading('Operations'), '', `const operations: readonly ${operation}[] = [`, ...rows, ']', '')
   const life = Object.entries(api.info).map(
     ([name, value]) => `${propertyKey(extensionKey(name))}: ${literal(value)}`,
   )
   file.print(`export const version: ${version} = {`, `  name: ${stringLiteral(api.version)},`)
-  file.print(...life.map((each) => `  ${each},`), '  operations,', '}')
+  const row = behaviour.rowOf(api)
+  file.print(...life.map((each) => `  ${each},`), ...(row === undefined ? [] : [`  behaviour: ${row},`]))
+  file.print('  operations,', '}')
   return file.text()
 }
 

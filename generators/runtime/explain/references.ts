@@ -101,7 +101,8 @@ function addressOf(address: string, base: string): string | undefined {
   }
 }
 
-const pointerTo = (tokens: readonly string[]): string =>
+/** Returns the pointer that the tokens form. */
+export const pointerTo = (tokens: readonly string[]): string =>
   tokens.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 
 const own = (value: unknown, name: string): unknown =>

@@ -1,11 +1,12 @@
 /** The context of one page request: the member, the environment, and the permitted operations. */
 import type { Request, Response } from 'express'
 import {
+  type DryRun,
   findOperation,
   type OperationAnswer,
   type OperationId,
   type OperationInput,
-  type ReplayRead,
+  type RequestToRepeat,
 } from '../../api/operate.ts'
 import type { Database } from '../../database/database.ts'
 import type { Barcodes } from '../../passes/wallets/pages/barcodes.ts'
@@ -41,8 +42,8 @@ export interface DashboardVisit {
   operate(operationId: OperationId, input?: OperationInput): Promise<OperationAnswer>
   /** Performs a read operation. @throws `ApiRefused` if the API returns an error. */
   read<Body>(operationId: OperationId, input?: OperationInput): Promise<Body>
-  /** Repeats a logged read request in the given version. */
-  replayRead(version: string, target: string): ReturnType<ReplayRead>
+  /** Repeats a logged request in the given version, without effects. */
+  dryRun(version: string, logged: RequestToRepeat): ReturnType<DryRun>
   /** Returns the path of an ID's page below the environment, or undefined if the environment has no such page. */
   pageOf(id: string): string | undefined
   /** Returns the location of the tenant's data, for reads that no API operation provides. */

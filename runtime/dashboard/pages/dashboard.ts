@@ -1,7 +1,7 @@
 /** The dashboard, on the console's origin. Every page requires a signed-in member whose role permits it. */
 import express, { type NextFunction, type Request, type Response, type Router } from 'express'
 import type { Logger } from 'pino'
-import type { Operate, OperationId, ReplayRead } from '../../api/operate.ts'
+import type { DryRun, Operate, OperationId } from '../../api/operate.ts'
 import type { Barcodes } from '../../passes/wallets/pages/barcodes.ts'
 import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/client-address.ts'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
@@ -50,7 +50,7 @@ import { findPlace, type Watching } from './watch/watching.ts'
 export interface DashboardParts extends Watching {
   readonly sessions: Pick<Sessions, 'find'>
   readonly operate: Operate
-  readonly replayRead: ReplayRead
+  readonly dryRun: DryRun
   readonly barcodes: Pick<Barcodes, 'draw'>
   readonly csrfKey: string
   /** Origin of the console. */
@@ -298,7 +298,7 @@ function createVisit(
   request: Request,
   response: Response,
 ): DashboardVisit {
-  const { operate, replayRead, operator, barcodes, sessions, consoleUrl, forms } = parts
+  const { operate, dryRun, operator, barcodes, sessions, consoleUrl, forms } = parts
   const { environment, operation } = route
   const acting = { tenantId: member.tenantId, memberId: member.memberId, address }
   return {
@@ -321,7 +321,7 @@ function createVisit(
       if (!answer.ok && answer.error.code === 'factor_required') throw new Unconfirmed()
       return answer
     },
-    replayRead: (version, target) => replayRead(acting, environment, version, target),
+    dryRun: (version, logged) => dryRun(acting, environment, version, logged),
     async read<Body>(
       operationId: OperationId,
       input?: Parameters<DashboardVisit['operate']>[1],

@@ -1,8 +1,10 @@
+import { writeFileSync } from 'node:fs'
 import { Argument, Command, Option } from 'commander'
 import { createUser, MEMBER_ROLES, type MemberRole } from '../../account/members/users.ts'
 import { createOauthClient } from '../../account/oauth/clients.ts'
 import { listConnectedApps, revokeConnectedApp } from '../../account/oauth/connected-apps.ts'
 import { render } from '../../cli/print.ts'
+import { build } from '../../platform/build.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { createLog } from '../../platform/log.ts'
 import { verifyAudit } from '../../tenants/admin/audit.ts'
@@ -22,6 +24,8 @@ import { type CheckedLedger, checkLedger, requireBalanced } from '../ledger.ts'
 import { showPayout } from '../payouts.ts'
 import { listSetAside, retrySetAside } from '../set-aside.ts'
 import { showSettlement } from '../settlements.ts'
+import { showVersionBlockers } from '../version-blockers.ts'
+import { writeBlockersPage } from '../version-blockers-page.ts'
 import { addLookups } from './admin-lookups.ts'
 import {
   type AddNoun,
@@ -149,6 +153,21 @@ function addSwitches(noun: AddNoun, verb: AddVerb, run: OperatorRunner): void {
         const { versions } = await loadVersions()
         const { tenant: tenantId, env: environment, version } = options
         return setPin(operator, { tenantId, environment, version }, versions)
+      }),
+    )
+  verb(
+    noun('version', 'API versions'),
+    'blockers',
+    'list who still uses a version: tenants, keys, operations, and what their requests must change',
+  )
+    .addArgument(new Argument('<version>', 'date of the version'))
+    .option('--html <file>', 'also write the list to a file as an HTML page')
+    .action((version: string, { html }: { html?: string }, command: Command) =>
+      run(command, async (operator) => {
+        await build('documents')
+        const blockers = await showVersionBlockers(operator, version, (await loadVersions()).versions)
+        if (html !== undefined) writeFileSync(html, writeBlockersPage(blockers))
+        return blockers
       }),
     )
   verb(noun('limit', 'rate limits'), 'lift', 'multiply a limit of a tenant for a number of hours')

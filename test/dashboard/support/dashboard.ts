@@ -69,7 +69,7 @@ export async function startDashboard({ named, ...options }: DashboardOptions = {
   const parts = {
     sessions,
     operate: service.operate,
-    replayRead: service.replayRead,
+    dryRun: service.dryRun,
     barcodes,
     ...watching,
     csrfKey: 'key of the forms',

@@ -12,12 +12,12 @@ import { ApiRefused, type DashboardVisit, mayAct } from '../../engine/visit.ts'
 import { choice, codeField, facts, notice } from '../../html/components.ts'
 import { formField } from '../../html/forms.ts'
 import { type VersionUpgrade, writeChanges } from './changes.ts'
-import { MAX_READS, rehearse, writeRehearsal } from './rehearsal.ts'
+import { MAX_REPEATED, rehearse, writeRehearsal } from './rehearsal.ts'
 
 const PATH = 'version'
 
 const REHEARSAL = `/sandbox/${PATH}/rehearsal`
-/** The same role as for the request log, because a rehearsal repeats its read requests. */
+/** The same role as for the request log, because a rehearsal repeats its requests. */
 const REHEARSES = 'developer'
 
 const HOUR_MS = 3_600_000
@@ -141,7 +141,7 @@ ${mayAct(visit.member.role, REHEARSES) && writeRehearsalForm(visit, way)}`
 
 function writeRehearsalForm(visit: DashboardVisit, { from, to }: VersionUpgrade): Html {
   const intro = html`<h2 id="rehearsal">Rehearsal</h2>
-<p class="quiet">Repeats the last ${String(MAX_READS)} distinct sandbox read requests in ${from} and ${to} with your permissions, and shows where the responses differ. A rehearsal changes no data. Its requests count toward your usage.</p>`
+<p class="quiet">Repeats your last ${String(MAX_REPEATED)} distinct sandbox requests to ${from} in both versions with your permissions, and shows what they must change and where the responses differ. A rehearsal changes no data: writes are rolled back. Its requests count toward your usage.</p>`
   if (visit.environment !== 'sandbox')
     return html`${intro}
 <p><a class="button second" href="/sandbox/${PATH}?from=${from}&amp;to=${to}#rehearsal">Rehearse upgrade in the sandbox</a></p>`
