@@ -56,7 +56,7 @@ export function validityLaws(step: VersionPair, domains: Domains): Law[] {
   const isAbout = (uses: ReadonlySet<string>) => (law: Law) =>
     law.use !== undefined && uses.has(law.use) && !untranslated.has(law.use)
   return [
-    ...parameterLaws(sides).filter(isAbout(parameters)),
+    ...[...parameterLaws(sides), ...requestLaws(sides)].filter(isAbout(parameters)),
     ...translationLaws(step, sides).filter(isAbout(values)),
   ]
 }

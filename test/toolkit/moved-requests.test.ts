@@ -1,9 +1,13 @@
 /** Merged operations, parameters in a different part of the request, and renamed events, end to end in three versions. */
 import { expect, test } from 'vitest'
+import { claimSteps } from '../../generators/gate/steps.ts'
+import { proveSteps } from '../../generators/prove/family.ts'
+import { refute } from '../../generators/prove/law.ts'
 import { createVersionedApi, fromHeader } from '../../generators/server/api.ts'
 import type { Handlers } from '../golden/moved-requests/want/canonical/handlers.ts'
 import { events } from '../golden/moved-requests/want/events.ts'
 import { versions } from '../golden/moved-requests/want/versions.ts'
+import { readPair } from './versions.ts'
 
 const deleted: unknown[] = []
 
@@ -69,4 +73,25 @@ test('an event has the name of the version in which it is sent', () => {
   expect(sent([{ name: 'Ada' }, { name: 'Bo' }])).toEqual({ book: 'Emma', reader: { surname: 'Ada' } })
   expect(sent([])).toEqual({ book: 'Emma', reader: null })
   expect(events['2031-01-01']!['loan.started']).not.toHaveProperty('name')
+})
+
+test('the proof finds an optional parameter that moves to a place where it is required', () => {
+  const operation = (parameter: string) =>
+    `paths: { /a: { get: { operationId: getA, parameters: [${parameter}], responses: { '204': { description: ok } } } } }\n`
+  const apis = readPair(
+    operation('{ name: why, in: query, schema: { type: string } }'),
+    operation('{ name: Why, in: header, required: true, schema: { type: string } }'),
+  )
+  const { version } = apis[1]
+  const lens = {
+    kind: 'moved-parameter',
+    operations: ['getA'],
+    from: ['query', 'why'],
+    to: ['header', 'Why'],
+  } as const
+  const steps = claimSteps(apis, [{ id: 'move', why: '', version, file: 'move.ts', lenses: [lens] }])
+  const found = proveSteps(steps).flatMap((law) => refute(law, { runs: 50, seed: 1 }) ?? [])
+  expect(found.map(({ law, message }) => `${law.name}: ${message}`)).toEqual([
+    expect.stringMatching(/getA request: .*Why is missing/),
+  ])
 })

@@ -106,15 +106,17 @@ export function printLensReference(): string {
 
 function readLenses(): LensText[] {
   const project = new Project({ tsConfigFilePath: 'tsconfig.json', skipAddingFilesFromTsConfig: true })
-  const change = project.addSourceFileAtPath('generators/change/change.ts')
   const lens = project.addSourceFileAtPath('generators/change/lens.ts')
-  const returned = change
-    .getFunctionOrThrow('between')
-    .getStatements()
-    .find((each) => Node.isReturnStatement(each))
-    ?.getFirstDescendantByKindOrThrow(SyntaxKind.ObjectLiteralExpression)
-  const members = returned?.getProperties().filter((each) => Node.isPropertyAssignment(each)) ?? []
-  return members
+  const membersOf = (file: string, name: string) =>
+    project
+      .addSourceFileAtPath(`generators/change/${file}`)
+      .getFunctionOrThrow(name)
+      .getStatements()
+      .find((each) => Node.isReturnStatement(each))
+      ?.getFirstDescendantByKindOrThrow(SyntaxKind.ObjectLiteralExpression)
+      .getProperties()
+      .filter((each) => Node.isPropertyAssignment(each)) ?? []
+  return [...membersOf('change.ts', 'between'), ...membersOf('request-lenses.ts', 'requestLenses')]
     .filter((each) => each.getName() !== 'change')
     .map((each) => textOf(each, (name) => lens.getInterface(name)))
 }

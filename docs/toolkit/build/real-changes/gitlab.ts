@@ -94,7 +94,7 @@ v.served('listStarredProjects', 'listProjects', { query: { starred: true } })`,
   {
     vendor,
     date,
-    what: 'Project snippets no longer include `expires_at`, which was always null.',
+    what: 'Project snippets no longer include `expires_at`, which was deprecated.',
     schemas: `
  Snippet:
    type: object

@@ -53,38 +53,6 @@ v.rename(['SweepList'], 'end_time', 'end_date')`,
   },
   {
     vendor,
-    date: '2020-09-14_1.84.3',
-    what: '`user_token` moved out of `income_verification` to the top of the request.',
-    schemas: `
- LinkToken:
-   type: object
-   properties:
-     client_name: { type: string }
-+    user_token: { type: string }
-     income_verification:
-       type: object
-       properties:
--        user_token: { type: string }
-         income_verification_id: { type: string }
-`,
-    use: 'request',
-    lens: `v.moved(['LinkToken'], ['income_verification', 'user_token'], ['user_token'])`,
-    values: [
-      {
-        old: {
-          client_name: 'Wallet',
-          income_verification: { user_token: 'user-1', income_verification_id: 'iv-1' },
-        },
-        new: {
-          client_name: 'Wallet',
-          user_token: 'user-1',
-          income_verification: { income_verification_id: 'iv-1' },
-        },
-      },
-    ],
-  },
-  {
-    vendor,
     date: '2020-09-14_1.193.0',
     what: 'The decision rationale `LOGIN_REQUIRED` became `ITEM_LOGIN_REQUIRED`.',
     schemas: `
@@ -426,29 +394,28 @@ v.rename(['NetworkReport'], 'network_attributes', 'network_insights')`,
     schemas: `
  CategoryRule:
    type: object
+-  required: [personal_finance_category]
++  required: [pfc_primary_category, pfc_detailed_category]
    properties:
--    personal_finance_category: { type: string, pattern: "^[A-Z]+(/[A-Z]+)?$" }
-+    pfc_primary_category: { type: string, pattern: "^[A-Z]+$" }
-+    pfc_detailed_category: { type: string, pattern: "^[A-Z]+$" }
+-    personal_finance_category: { type: string }
++    pfc_primary_category: { type: string }
++    pfc_detailed_category: { type: string }
 `,
     lens: `v.replace(['CategoryRule'], {
   old: ['personal_finance_category'],
   new: ['pfc_primary_category', 'pfc_detailed_category'],
-  up: ({ personal_finance_category = '' }) => {
-    const [pfc_primary_category = '', pfc_detailed_category] = personal_finance_category.split('/')
-    return { pfc_primary_category, ...(pfc_detailed_category !== undefined && { pfc_detailed_category }) }
-  },
-  down: ({ pfc_primary_category = 'OTHER', pfc_detailed_category: detailed }) => ({
-    personal_finance_category: detailed ? \`\${pfc_primary_category}/\${detailed}\` : pfc_primary_category,
+  up: ({ personal_finance_category: detailed = '' }) => ({
+    pfc_primary_category: detailed.startsWith('FOOD_AND_DRINK') ? 'FOOD_AND_DRINK' : 'TRANSPORTATION',
+    pfc_detailed_category: detailed,
   }),
-  loss: 'merge',
+  down: ({ pfc_detailed_category = '' }) => ({ personal_finance_category: pfc_detailed_category }),
+  loss: 'drop',
 })`,
     values: [
       {
-        old: { personal_finance_category: 'FOOD/COFFEE' },
-        new: { pfc_primary_category: 'FOOD', pfc_detailed_category: 'COFFEE' },
+        old: { personal_finance_category: 'TRANSPORTATION_GAS' },
+        new: { pfc_primary_category: 'TRANSPORTATION', pfc_detailed_category: 'TRANSPORTATION_GAS' },
       },
-      { old: { personal_finance_category: 'FOOD' }, new: { pfc_primary_category: 'FOOD' } },
     ],
   },
   {

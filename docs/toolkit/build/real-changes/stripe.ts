@@ -531,14 +531,22 @@ v.moved(['Account'], ['statement_descriptor'], ['settings', 'payments', 'stateme
    type: object
    properties:
      amount: { type: integer }
--    automatic_payment_methods: { type: boolean, default: false }
-+    automatic_payment_methods: { type: boolean, default: true }
+-    automatic_payment_methods: { $ref: "#/components/schemas/Automatic", default: { enabled: false } }
++    automatic_payment_methods: { $ref: "#/components/schemas/Automatic", default: { enabled: true } }
+ Automatic:
+   type: object
+   required: [enabled]
+   properties:
+     enabled: { type: boolean }
 `,
     use: 'request',
-    lens: `v.default(['PaymentIntent'], 'automatic_payment_methods', false)`,
+    lens: `v.default(['PaymentIntent'], 'automatic_payment_methods', { enabled: false })`,
     values: [
-      { old: { amount: 500 }, new: { amount: 500, automatic_payment_methods: false } },
-      { old: { automatic_payment_methods: true }, new: { automatic_payment_methods: true } },
+      { old: { amount: 500 }, new: { amount: 500, automatic_payment_methods: { enabled: false } } },
+      {
+        old: { automatic_payment_methods: { enabled: true } },
+        new: { automatic_payment_methods: { enabled: true } },
+      },
     ],
   },
   {
