@@ -31,7 +31,7 @@ export function decide(what: string): never {
   const stand = () => {
     throw error
   }
-  // The only value that has the type `never` is the one that nobody may use: the gate refuses it.
+  // No code may use the value: the gate refuses the change.
   return Object.assign(stand, { [UNDECIDED]: hole }) as never
 }
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { holesIn } from '../change/decide.ts'
 import { loadChanges } from '../change/load-changes.ts'
-import { createReport } from '../diagnostics/diagnostic.ts'
+import { createReport, type Diagnostic } from '../diagnostics/diagnostic.ts'
 import { checkSteps } from '../gate/gate.ts'
 import { claimSteps } from '../gate/steps.ts'
 import { loadApis } from '../generate/generate.ts'
@@ -25,12 +25,15 @@ export async function writeDrafts({ config, report }: CommandRun): Promise<void>
   own.finish()
   const versions = apis.map(({ version }) => version)
   const written = new Set<string>()
+  /** What was drafted: a draft that does not account for its difference is not written again. */
+  const drafted = new Set<string>()
   for (;;) {
     const changes = await loadChanges(config.versions, versions, createReport())
     const drafts = checkSteps(claimSteps(apis, changes), config).flatMap(({ draft }) =>
-      draft && !existsSync(draft.file) ? draft : [],
+      draft && !existsSync(draft.file) && !drafted.has(lensesOf(draft)) ? draft : [],
     )
     for (const { file, text } of drafts) {
+      drafted.add(lensesOf({ file, text }))
       mkdirSync(dirname(file), { recursive: true })
       writeFileSync(file, text, { flag: 'wx' })
       written.add(file)
@@ -53,3 +56,7 @@ export async function writeDrafts({ config, report }: CommandRun): Promise<void>
     return
   }
 }
+
+/** Returns the lenses of a draft, with its folder, which belongs to a version. */
+const lensesOf = ({ file, text }: NonNullable<Diagnostic['draft']>): string =>
+  dirname(file) + text.slice(text.indexOf('lenses: ['))
