@@ -51,7 +51,7 @@ export interface ReplayNote {
 }
 
 export interface ReplayedExchange {
-  /** Id of the operation in the caller's version. */
+  /** Id of the operation, as the later version names it. */
   readonly operation: string
   readonly notes: readonly ReplayNote[]
 }

@@ -61,9 +61,10 @@ function makeMember(
   const rest = closed ? undefined : known.checkOf(rules.additionalProperties)
   if (properties.size === 0 && named.length === 0 && !closed && !rest) return undefined
   return (walk, value, name) => {
-    let matched = properties.has(name)
     const own = properties.get(name)
     if (own) checkBelow(walk, own, value, name)
+    let matched = own !== undefined || properties.has(name)
+    if (matched && named.length === 0) return
     for (const [pattern, each] of named) {
       if (!pattern.test(name)) continue
       matched = true
