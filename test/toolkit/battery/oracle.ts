@@ -75,11 +75,12 @@ function acceptances(): { readonly text: string; readonly accepts: readonly bool
     })
 }
 
+const ajv = new Ajv2020({ strict: false })
+addFormats.default(ajv)
+const schemas = parse(`{ ${COMPONENTS} }`) as object
+
 /** Compiles a schema of the battery in 2020-12. */
 function validatorOf(text: string): (value: unknown) => boolean {
-  const ajv = new Ajv2020({ strict: false })
-  addFormats.default(ajv)
-  const schemas = parse(`{ ${COMPONENTS} }`) as object
   const validate = ajv.compile({ ...(parse(text) as object), components: { schemas } })
   return (value) => validate(value)
 }
