@@ -47,7 +47,8 @@ export type DeclaredLocation =
   | { readonly kind: 'event-header'; readonly event: string; readonly name: string; readonly path: string }
   | { readonly kind: 'security-scheme'; readonly name: string }
   /** The servers of the document, or those of an operation that has its own. */
-  | { readonly kind: 'servers'; readonly operation?: string }
+  | { readonly kind: 'servers' }
+  | { readonly kind: 'servers'; readonly operation: string }
 
 /** All codes. generators/findings.md documents them. */
 export type DifferenceCode =
@@ -212,6 +213,6 @@ export function formatLocation(at: DeclaredLocation): string {
     case 'security-scheme':
       return `security scheme ${at.name}`
     case 'servers':
-      return at.operation === undefined ? 'servers' : `${at.operation} servers`
+      return 'operation' in at ? `${at.operation} servers` : 'servers'
   }
 }

@@ -46,10 +46,9 @@ export function compareOperationServers(pair: OperationPair, a: ApiOperation, b:
  * Without servers, the URL depends on where the document is, so servers that are added then replace nothing.
  */
 function compareServers(pair: OperationPair, a: Servers, b: Servers, operation?: string): void {
-  const position = positionAt(pair, REQUEST, () => ({
-    kind: 'servers',
-    ...(operation !== undefined && { operation }),
-  }))
+  const position = positionAt(pair, REQUEST, () =>
+    operation === undefined ? { kind: 'servers' } : { kind: 'servers', operation },
+  )
   const [was, is] = [a.servers, b.servers].map((servers) => new Map(servers.flatMap(urlsOf)))
   for (const [url, server] of was!)
     if (!is!.has(url))

@@ -35,7 +35,7 @@ export interface LoadedDocument {
   readonly json: Readonly<Record<string, unknown>>
   /** Unresolvable references by the pointer of the node that holds each. They are already in the report. */
   readonly dangling: ReadonlyMap<string, ReferenceFault>
-  /** The parts that were left out by their pointers, and unresolvable references by the pointers of their holders. */
+  /** The parts that were left out or whose keys are repeated, by their pointers, and unresolvable references by the pointers of their holders. */
   readonly missing: ReadonlyMap<string, unknown>
   /**
    * Returns the source location of a JSON pointer, or of its nearest known ancestor. For a value from a default or a
@@ -77,9 +77,9 @@ export function parseText(
   report: Report,
   options: ReadingOptions = STRICT,
 ): LoadedDocument | undefined {
-  const read = readText(file, text, report)
+  const read = readText(file, text, report, options.leavesOut)
   if (!read) return undefined
-  const { json, locator } = read
+  const { json, locator, repeated } = read
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     report.add({
       code: 'document-syntax',
@@ -96,7 +96,7 @@ export function parseText(
     hash: createHash('sha256').update(text).digest('hex'),
     json: json as Record<string, unknown>,
     dangling: new Map(),
-    missing: new Map(),
+    missing: repeated,
     place: (pointer) => new LazyPlace(file, pointer, () => locator.ofPointer(pointer)),
   }
   if (!isOpenApi(alone, report) || !isWithinMeasure(alone, report)) return undefined
@@ -217,5 +217,5 @@ function withReferences(
     if (!reported.has(fault)) report.add({ ...fault, severity: 'error', place: place(`${pointer}/$ref`) })
   if (grave.length > 0 && !leavesOut) return undefined
   const left = grave.map(({ part }) => [part.pointer, part.value] as const)
-  return { ...document, dangling, missing: new Map([...dangling, ...left]) }
+  return { ...document, dangling, missing: new Map([...document.missing, ...dangling, ...left]) }
 }

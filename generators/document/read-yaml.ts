@@ -7,7 +7,10 @@ import { isAlias, isMap, isScalar, isSeq, type Node, parseDocument } from 'yaml'
 import { escapePointer } from './escape-pointer.ts'
 
 export interface LocatedYaml {
+  /** Undefined if there are errors other than repeated keys. */
   readonly value: unknown
+  /** All values of each key that a mapping repeats, by pointer. The last one counts. */
+  readonly repeated: ReadonlyMap<string, readonly unknown[]>
   /** Offset of the key, or of the list item itself, by pointer. */
   readonly offsets: ReadonlyMap<string, number>
   readonly errors: readonly { readonly offset: number; readonly message: string }[]
@@ -28,19 +31,23 @@ export function readValue(text: string): { readonly value: unknown } | undefined
 /** Returns the value with the offset of every node, and the errors in the text. */
 export function readLocated(text: string): LocatedYaml {
   const offsets = new Map<string, number>()
+  const repeated = new Map<string, unknown[]>()
   try {
     const parsed = parseDocument(text, { prettyErrors: true, uniqueKeys: true, merge: false })
     const errors = parsed.errors.map((error) => ({
       offset: error.pos[0],
       message: explained(error.message),
     }))
-    if (errors.length > 0) return { value: undefined, offsets, errors }
-    const value = toJson(parsed.contents, '', { offsets, anchors: new Map(), errors })
-    return { value: errors.length > 0 ? undefined : value, offsets, errors }
+    if (parsed.errors.some(({ code }) => code !== 'DUPLICATE_KEY'))
+      return { value: undefined, repeated, offsets, errors }
+    const count = errors.length
+    const value = toJson(parsed.contents, '', { offsets, repeated, anchors: new Map(), errors })
+    return { value: errors.length > count ? undefined : value, repeated, offsets, errors }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     return {
       value: undefined,
+      repeated,
       offsets,
       errors: [{ offset: 0, message: TOO_DEEP }],
     }
@@ -56,6 +63,7 @@ function explained(message: string): string {
 
 interface YamlReading {
   readonly offsets: Map<string, number>
+  readonly repeated: Map<string, unknown[]>
   /** Values of the anchors seen so far. */
   readonly anchors: Map<string, unknown>
   /** Errors that the syntax allows but that prevent a value. */
@@ -65,7 +73,7 @@ interface YamlReading {
 /** Converts the syntax tree, and records under each pointer the offset of its key (or of the list item itself). */
 function toJson(node: Node | null, pointer: string, reading: YamlReading): unknown {
   if (node === null) return null
-  const { offsets, anchors, errors } = reading
+  const { offsets, repeated, anchors, errors } = reading
   if (!offsets.has(pointer)) offsets.set(pointer, node.range?.[0] ?? 0)
   // An alias shares the value: expanding aliases could fill memory from a few lines.
   if (isAlias(node)) {
@@ -94,8 +102,10 @@ function toJson(node: Node | null, pointer: string, reading: YamlReading): unkno
     const name = String(isScalar(key) ? key.value : key)
     const child = `${pointer}/${escapePointer(name)}`
     offsets.set(child, key?.range?.[0] ?? 0)
+    const value = toJson(pair.value as Node | null, child, reading)
+    if (Object.hasOwn(object, name)) repeated.set(child, [...(repeated.get(child) ?? [object[name]]), value])
     Object.defineProperty(object, name, {
-      value: toJson(pair.value as Node | null, child, reading),
+      value,
       enumerable: true,
       writable: true,
       configurable: true,

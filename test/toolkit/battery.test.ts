@@ -1,7 +1,10 @@
 /** How sure the gate is, on pairs of documents with one difference each. `npm run bench:gate` prints them. */
+
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { askOracle } from './battery/oracle.ts'
-import { PAIRS, PAIRS_OF_OTHERS, scoreGate } from './battery/pairs.ts'
+import { DISAGREEMENTS } from './battery/disagreements.ts'
+import { askOracle, refusedValues } from './battery/oracle.ts'
+import { checkPair, PAIRS, PAIRS_OF_OTHERS, schemaPair, scoreGate } from './battery/pairs.ts'
 
 test.each([
   ['of our own', PAIRS, 1700],
@@ -26,8 +29,22 @@ test('the battery has both dialects, and as many pairs that break as that do not
   }
 })
 
+test.each(DISAGREEMENTS)(
+  'other tools disagree, and a value decides: $edit',
+  ({ edit, use, old, next, witness }) => {
+    const [sent, read] = use === 'request' ? [old, next] : [next, old]
+    const { got } = checkPair(schemaPair(old, next, use))
+    expect(got === 'b').toBe(witness !== undefined)
+    if (witness === undefined) expect(refusedValues(sent, read)).toEqual([])
+    else expect(refusedValues(sent, read, [witness])).toEqual([witness])
+    expect(readFileSync('docs/toolkit/comparison.md', 'utf8')).toContain(
+      `| ${edit} | ${witness === undefined ? 'none' : `\`${JSON.stringify(witness)}\``} |`,
+    )
+  },
+)
+
 test('a value that one schema accepts and another refuses is named', () => {
-  const { pairs, missed } = askOracle(13)
+  const { pairs, missed } = askOracle(23)
   expect(pairs).toBeGreaterThan(1000)
   expect(missed).toEqual([])
 })

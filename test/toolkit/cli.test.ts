@@ -173,6 +173,13 @@ describe('diff without a configuration', () => {
       'not compared: /paths/~1a/get/parameters, /paths/~1b/get, /components/schemas/A/properties/p',
     )
     expect(changed.stderr).toMatch(/new\.yaml:6:59 error document-shape: `p` is null, not a schema/)
+    writeFileSync(
+      file('twice.yaml'),
+      readFileSync(file('old.yaml'), 'utf8').replace('  /b:', '  /a: {}\n  /b:'),
+    )
+    const twice = diffIn(file('.'), 'diff', 'old.yaml', 'twice.yaml')
+    expect([twice.status, twice.stdout]).toEqual([1, expect.stringContaining('not compared: /paths/~1a\n')])
+    expect(twice.stderr).toContain('twice.yaml:5:3 error document-syntax: Map keys must be unique')
     // What is written the same way in both documents cannot have changed.
     const same = diffIn(file('.'), 'diff', 'new.yaml', 'new.yaml')
     expect(same.status).toBe(0)

@@ -62,7 +62,6 @@ const VALUES = [...SCALARS, ...OBJECTS, ...LISTS]
 function acceptances(): { readonly text: string; readonly accepts: readonly boolean[] }[] {
   const rows = [...SCHEMA_ROWS, ...SCHEMAS_OF_OTHERS]
   const texts = rows.flatMap(([, a, b, , , only]) => (only === '3.0' ? [] : [a, b]))
-  const schemas = parse(`{ ${COMPONENTS} }`) as object
   return [...new Set(texts)]
     .filter(
       (text) =>
@@ -71,11 +70,29 @@ function acceptances(): { readonly text: string; readonly accepts: readonly bool
         ),
     )
     .map((text) => {
-      const ajv = new Ajv2020({ strict: false })
-      addFormats.default(ajv)
-      const validate = ajv.compile({ ...(parse(text) as object), components: { schemas } })
-      return { text, accepts: VALUES.map((value) => validate(value)) }
+      const accepts = validatorOf(text)
+      return { text, accepts: VALUES.map(accepts) }
     })
+}
+
+const ajv = new Ajv2020({ strict: false })
+addFormats.default(ajv)
+const schemas = parse(`{ ${COMPONENTS} }`) as object
+
+/** Compiles a schema of the battery in 2020-12. */
+function validatorOf(text: string): (value: unknown) => boolean {
+  const validate = ajv.compile({ ...(parse(text) as object), components: { schemas } })
+  return (value) => validate(value)
+}
+
+/** Returns the values that the sender's schema accepts and the reader's refuses. */
+export function refusedValues(
+  sent: string,
+  read: string,
+  values: readonly unknown[] = VALUES,
+): readonly unknown[] {
+  const [accepts, reads] = [validatorOf(sent), validatorOf(read)]
+  return values.filter((value) => accepts(value) && !reads(value))
 }
 
 export interface Opinion {

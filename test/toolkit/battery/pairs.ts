@@ -66,10 +66,10 @@ function* schemaPairs(rows: readonly SchemaRow[]): Generator<Pair> {
   }
 }
 
-/** Two schemas as the bodies of a request. */
-export function schemaPair(a: string, b: string): Pair {
+/** Two schemas as the bodies of a request or a response. */
+export function schemaPair(a: string, b: string, use: 'request' | 'response' = 'request'): Pair {
   const text = (schema: string) =>
-    `${USES.request[0]}\ncomponents: { schemas: { ${PLACES[0]!(schema)}, ${COMPONENTS} } }`
+    `${USES[use][0]}\ncomponents: { schemas: { ${PLACES[0]!(schema)}, ${COMPONENTS} } }`
   return pair('3.1', `${a} → ${b}`, text(a), text(b), 'b')
 }
 

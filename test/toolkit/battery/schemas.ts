@@ -232,6 +232,22 @@ const TYPES: readonly SchemaRow[] = [
     '3.1',
   ],
   [
+    'null of an object in every part, or in one',
+    '{ allOf: [{ type: [object, "null"], properties: { p: {} } }, { type: [object, "null"], properties: { q: {} } }] }',
+    '{ allOf: [{ type: [object, "null"], properties: { p: {} } }, { type: object, properties: { q: {} } }] }',
+    LESS,
+    MORE,
+    '3.1',
+  ],
+  [
+    'null of an object, or of its parts',
+    '{ type: object, nullable: true, properties: { p: {}, q: {} } }',
+    '{ allOf: [{ type: object, nullable: true, properties: { p: {} } }, { type: object, nullable: true, properties: { q: {} } }] }',
+    SAME,
+    SAME,
+    '3.0',
+  ],
+  [
     'null that a part without a type cannot add',
     '{ type: string }',
     '{ allOf: [{ type: string }, { nullable: true }] }',
