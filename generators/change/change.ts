@@ -343,7 +343,7 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
      */
     behaviour: (
       name: string,
-      ...affects: readonly (NewOperation | `event ${string}`)[]
+      ...affects: readonly ((keyof New['operations'] & string) | `event ${string}`)[]
     ): ChangedBehaviour => ({
       kind: 'behaviour',
       name,

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// @ts-nocheck
 /** The command of a client package: `npx @acme/books upgrade 2030-01-01 2030-06-01`. */
 import { readFileSync } from 'node:fs'
 import { run } from './command.ts'

@@ -1,3 +1,4 @@
+// @ts-nocheck
 /** The command line of a client package. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'

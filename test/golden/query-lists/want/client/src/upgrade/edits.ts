@@ -1,3 +1,4 @@
+// @ts-nocheck
 /** Edits of a text that may lie inside each other, and positions before and after them. */
 
 /** Replaces a range by texts and by ranges of the source, in which other edits apply. */

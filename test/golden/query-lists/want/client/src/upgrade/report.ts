@@ -1,3 +1,4 @@
+// @ts-nocheck
 /** Prints what an upgrade changed and found. */
 import type { UpgradeStep } from './rules.ts'
 import type { ToldChange, UpgradePlace, UpgradeResult } from './upgrade.ts'

@@ -1,3 +1,4 @@
+// @ts-nocheck
 /**
  * What the `upgrade` command of a client package knows about its versions: the content of `upgrade.json`.
  *

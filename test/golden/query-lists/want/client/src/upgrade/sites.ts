@@ -1,3 +1,4 @@
+// @ts-nocheck
 /** Finds the sites that the documents declare for what a program uses, by the declarations of its types. */
 import type { ts } from 'ts-morph'
 

@@ -1,3 +1,4 @@
+// @ts-nocheck
 /** Upgrades the files of a program from one version to the next. */
 import type { ts } from 'ts-morph'
 import type { SourceEdit } from './edits.ts'

@@ -1,3 +1,4 @@
+// @ts-nocheck
 /** Upgrades a program through all steps between two versions. */
 import type { Project, ts } from 'ts-morph'
 import { applyEdits, type EditedText, positionAfter, positionBefore } from './edits.ts'
