@@ -134,6 +134,9 @@ interface Encoding {
 function encodingOf(api: Api, content: ApiContent, name: string): Encoding {
   const value = content.encoding[name]
   const given = isObject(value) ? value : {}
+  const property = propertiesOf(api, content).get(name)
+  // A single value needs no separators.
+  const isPlain = property !== undefined && !isCompound(api, property.schema)
   const type = typeof given.contentType === 'string' ? given.contentType : defaultType(api, content, name)
   const {
     style = 'form',
@@ -143,7 +146,7 @@ function encodingOf(api: Api, content: ApiContent, name: string): Encoding {
   } = given as Partial<Serialization> & { headers?: unknown }
   return {
     types: type.split(',').map((each) => each.trim().toLowerCase()),
-    written: JSON.stringify([style, explode, allowReserved]),
+    written: JSON.stringify(isPlain ? [allowReserved] : [style, explode, allowReserved]),
     headers: JSON.stringify(headers),
   }
 }

@@ -281,6 +281,17 @@ export const OPERATIONS_OF_OTHERS: readonly OperationRow[] = [
     '-',
   ],
   [
+    'style of a word in a form',
+    at(
+      `${OK}, requestBody: { content: { application/x-www-form-urlencoded: { schema: { type: object, properties: { p: { type: string } } } } } }`,
+    ),
+    at(
+      `${OK}, requestBody: { content: { application/x-www-form-urlencoded: { schema: { type: object, properties: { p: { type: string } } }, encoding: { p: { style: deepObject, explode: true } } } } }`,
+    ),
+    '-',
+    '-',
+  ],
+  [
     'a property of a form with its own encoding',
     at(
       `${OK}, requestBody: { content: { application/x-www-form-urlencoded: { schema: { type: object, properties: { p: {} } } } } }`,
