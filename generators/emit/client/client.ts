@@ -11,7 +11,7 @@ import { literal, propertyKey } from '../../print/literal.ts'
 import { printAnswerDecoders } from '../decoders/answers.ts'
 import { render } from '../templates/templates.ts'
 import { type WireConfig, wireOf } from '../wire/wire.ts'
-import type { ClientConfig } from './config.ts'
+import { type ClientConfig, hasUpgrade } from './config.ts'
 import { errorClassNames, printErrorClasses } from './error-classes.ts'
 import { printFunctions } from './functions.ts'
 import { printQueries } from './react-query.ts'
@@ -113,7 +113,7 @@ export function emitClient(
     { path: 'src/index.ts', text: printVersions(apis, wire, classes.values()) },
     ...runtime,
     ...versions,
-    ...(apis.length > 1 ? upgradeFiles(apis, config, wire, changes) : []),
+    ...(hasUpgrade(apis, config) ? upgradeFiles(apis, config, wire, changes) : []),
   ].map(({ path, text }) => ({ path: `client/${path}`, text }))
   return [...files, ...emitClientTypes(apis, types)]
 }
@@ -155,7 +155,7 @@ function packageOf(apis: readonly Api[], config: ClientConfig): Record<string, u
     [`./${version}/functions`, entry(`${version}/functions`)],
     ...(config.reactQuery ? [[`./${version}/react-query`, entry(`${version}/react-query`)]] : []),
   ])
-  const upgrades = apis.length > 1
+  const upgrades = hasUpgrade(apis, config)
   const peers = [...(config.reactQuery ? [REACT_QUERY] : []), ...(upgrades ? [TS_MORPH] : [])]
   return {
     ...config.package,

@@ -3,7 +3,7 @@
 import type { Wire } from '../../client-runtime/service.ts'
 import type { Api } from '../../ir/model.ts'
 import { schemesOf } from '../wire/security.ts'
-import type { ClientConfig } from './config.ts'
+import { type ClientConfig, hasUpgrade } from './config.ts'
 import { errorClassNames } from './error-classes.ts'
 import { signatureHeaderOf } from './webhooks.ts'
 
@@ -12,7 +12,7 @@ interface ReadmeView {
   readonly oldest: string
   readonly current: string
   readonly versions: readonly string[]
-  /** The version before the newest, if there is one. */
+  /** The version before the newest, if a command of the package upgrades programs. */
   readonly previous: string | undefined
   /**
    * An operation without input that all versions have, and a list of the newest version; undefined if there is
@@ -50,7 +50,7 @@ export function readmeOf(apis: readonly Api[], config: ClientConfig, wire: Wire)
     oldest: apis[0]?.version ?? '',
     current: newest?.version ?? '',
     versions: apis.map(({ version }) => version),
-    previous: apis.at(-2)?.version,
+    previous: hasUpgrade(apis, config) ? apis.at(-2)?.version : undefined,
     plain: everywhere?.id,
     listed: newest && plain(newest).find((each) => each.extensions['x-pagination'] === 'cursor')?.id,
     queried: config.reactQuery && newest ? plain(newest)[0]?.id : undefined,
