@@ -1,15 +1,12 @@
 /** Completes drafts with values that fit the documents, to show what remains of a family once its holes are decided. */
 import { readFileSync, writeFileSync } from 'node:fs'
-import fc from 'fast-check'
 import type { Lens } from '../../generators/change/change.ts'
 import { holesIn } from '../../generators/change/decide.ts'
 import type { LoadedChange } from '../../generators/change/load-changes.ts'
 import type { Api, Schema } from '../../generators/ir/model.ts'
-import { isValid } from '../../generators/prove/lenses.ts'
 import { schemaAt } from '../../generators/translate/inline-place.ts'
 import { shapeOf } from '../../generators/translate/shape.ts'
-import { arbitrariesOf } from '../../generators/values/arbitrary.ts'
-import { sent } from '../../generators/values/validity.ts'
+import { createMaker, simplest } from '../../generators/witness/simplest.ts'
 
 /** Replaces each hole of a change in its file. The first hole may be the reason. */
 export function completeDraft(change: LoadedChange, old: Api, next: Api): void {
@@ -63,11 +60,6 @@ function schemaIn(api: Api, place: string, property: string | undefined): Schema
   return shapeOf(schema, api, new Set([place]))?.properties.get(property)?.schema
 }
 
-/** Returns a value that fits a schema and is not null. */
-function sampleOf(api: Api, schema: Schema): unknown {
-  const source = { api, domains: {}, members: () => undefined, preferred: () => [], freed: () => undefined }
-  const values = fc
-    .sample(arbitrariesOf(source)({ ...schema, nullable: false }), { numRuns: 100, seed: 1 })
-    .map(sent)
-  return values.find((value) => isValid(api, schema, value, 'down')) ?? values[0]
-}
+/** Returns the simplest value that fits a schema and is not null. */
+const sampleOf = (api: Api, schema: Schema): unknown =>
+  simplest(createMaker(api, 'writeOnly'), { ...schema, nullable: false })
