@@ -134,7 +134,7 @@ describe('the lists', () => {
       const [, script] =
         /^npm (?:run )?(?:--silent )?(?!(?:ci|install|pack|publish)\b)([\w:]+)/.exec(command) ?? []
       if (script !== undefined) expect(Object.keys(scripts), command).toContain(script)
-      const [, program] = /^npx (\w+)/.exec(command) ?? []
+      const [, program] = /^npx ([a-z]\w*)/.exec(command) ?? []
       if (program !== undefined) {
         expect(program in bin || existsSync(join(ROOT, 'node_modules/.bin', program)), command).toBe(true)
       }
