@@ -22,7 +22,7 @@ export function printRealChanges(): string {
   return [
     HEAD,
     `${carried.length} of ${REAL_CHANGES.length} are carried.\n\n`,
-    `| | Vendor | Version | What changed | Lenses, or the reason why none carries it |\n|---|---|---|---|---|\n${rows.join('\n')}\n`,
+    `| Number | Vendor | Version | What changed | Lenses, or the reason why none carries it |\n|---|---|---|---|---|\n${rows.join('\n')}\n`,
     ...sections,
   ].join('')
 }
@@ -48,7 +48,7 @@ function sectionOf(change: CarriedChange, index: number): string {
   )
   return [
     `\n## ${titleOf(change, index)}\n\n${change.date}: ${change.what}\n\n\`\`\`ts\n${change.lens.trim()}\n\`\`\`\n\n`,
-    `| | Old | New |\n|---|---|---|\n${values.join('\n')}\n`,
+    `| Direction | Old | New |\n|---|---|---|\n${values.join('\n')}\n`,
   ].join('')
 }
 
