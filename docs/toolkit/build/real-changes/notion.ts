@@ -4,7 +4,7 @@ const vendor = 'Notion'
 
 /**
  * From developers.notion.com/reference/changes-by-version, the changelog entries and the upgrade guides that it links. The old shape of a
- * relation is from clients of 2022-02-22; the search filter is from makenotion/notion-sdk-js#602.
+ * relation is from docs.rs/notion-sdk/0.0.0; the search filter is from makenotion/notion-sdk-js#602.
  */
 export const NOTION: readonly RealChange[] = [
   {

@@ -4,7 +4,8 @@ const vendor = 'Stripe'
 
 /**
  * From the changelog at docs.stripe.com/changelog. Also: docs.stripe.com/transfer-payout-split and stripe/stripe-dotnet#2276 for the events of
- * 2017-04-06, docs.stripe.com/connect/required-updates/accounts-arguments for the new names of 2019-02-19.
+ * 2017-04-06, docs.stripe.com/connect/required-updates/accounts-arguments for the new names of 2019-02-19, docs.stripe.com/upgrades/manage-payment-methods
+ * for 2023-08-16.
  */
 export const STRIPE: readonly RealChange[] = [
   {
@@ -534,28 +535,21 @@ v.moved(['Account'], ['statement_descriptor'], ['settings', 'payments', 'stateme
   {
     vendor,
     date: '2023-08-16',
-    what: 'Automatic payment methods are enabled by default for a new payment intent. Before, the default was to accept only cards.',
+    what: 'A new payment intent without `payment_method_types` takes the payment methods of the Dashboard. Before, it took only cards.',
+    note: 'The lens carries requests without `automatic_payment_methods`.',
     schemas: `
  PaymentIntent:
    type: object
    properties:
      amount: { type: integer }
--    automatic_payment_methods: { $ref: "#/components/schemas/Automatic", default: { enabled: false } }
-+    automatic_payment_methods: { $ref: "#/components/schemas/Automatic", default: { enabled: true } }
- Automatic:
-   type: object
-   required: [enabled]
-   properties:
-     enabled: { type: boolean }
+-    payment_method_types: { type: array, items: { type: string }, default: [card] }
++    payment_method_types: { type: array, items: { type: string } }
 `,
     use: 'request',
-    lens: `v.default(['PaymentIntent'], 'automatic_payment_methods', { enabled: false })`,
+    lens: `v.default(['PaymentIntent'], 'payment_method_types', ['card'])`,
     values: [
-      { old: { amount: 500 }, new: { amount: 500, automatic_payment_methods: { enabled: false } } },
-      {
-        old: { automatic_payment_methods: { enabled: true } },
-        new: { automatic_payment_methods: { enabled: true } },
-      },
+      { old: { amount: 500 }, new: { amount: 500, payment_method_types: ['card'] } },
+      { old: { payment_method_types: ['ideal'] }, new: { payment_method_types: ['ideal'] } },
     ],
   },
   {
