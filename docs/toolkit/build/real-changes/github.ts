@@ -40,7 +40,7 @@ export const GITHUB: readonly RealChange[] = [
     vendor,
     date,
     what: 'Creating a team no longer takes `permission`, which had no effect.',
-    note: 'The value is ignored, as it was before.',
+    note: 'The value is dropped; it had no effect before either.',
     schemas: `
  TeamCreate:
    type: object

@@ -150,7 +150,7 @@ v.moved(['Plan'], ['currency'], ['fee', 'currency'])`,
     vendor: 'Docker',
     date: 'v1.42',
     what: '`KernelMemory` of a container is ignored.',
-    note: 'The new version ignores the value too.',
+    note: 'The value is dropped, because the new version ignores it.',
     schemas: `
  ContainerCreate:
    type: object

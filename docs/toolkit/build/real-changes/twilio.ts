@@ -237,7 +237,7 @@ export const TWILIO: readonly RealChange[] = [
     vendor,
     date: '2024-05-24',
     what: 'Updating an intelligence service no longer takes `language_code`.',
-    note: 'The value is ignored.',
+    note: 'Requests can no longer set it: the value is dropped.',
     schemas: `
  ServiceUpdate:
    type: object
