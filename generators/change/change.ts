@@ -182,18 +182,21 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
     convert: <Name extends Site, Property extends OldProperty<Name> & NewProperty<Name>>(
       schemas: readonly Name[],
       property: Property,
-      turns: Turns<NonNullable<OldValue<Name, Property>>, NonNullable<NewValue<Name, Property>>>,
+      // The condition makes the compiler infer the names first; then literals in results keep their types.
+      ...turns: [OldOf<Name>] extends [never]
+        ? [never]
+        : [Turns<NonNullable<OldValue<Name, Property>>, NonNullable<NewValue<Name, Property>>>]
     ): Convert<Turns<NonNullable<OldValue<Name, Property>>, NonNullable<NewValue<Name, Property>>>> => ({
       kind: 'convert',
       schemas,
       property,
-      ...turns,
+      ...turns[0],
     }),
 
     /** Converts the whole value of a component, body, answer or event, for example a list that became an object. */
     convertWhole: <Name extends Site>(
       schema: Name,
-      // The condition makes the compiler infer the name first; then literals in results keep their types.
+      // As in `convert`.
       ...turns: [OldOf<Name>] extends [never] ? [never] : [Turns<OldOf<Name>, NewOf<Name>>]
     ): Convert<Turns<OldOf<Name>, NewOf<Name>>> => ({ kind: 'convert', schemas: [schema], ...turns[0] }),
 
@@ -273,15 +276,20 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
     drop: <Name extends Site, Property extends Removed<Name>>(
       schemas: readonly Name[],
       property: Property,
-      lens: {
-        readonly loss: 'drop'
-        readonly down?: (object: NewOf<Name>) => OldValue<Name, Property>
-      },
+      // As in `convert`.
+      ...lens: [OldOf<Name>] extends [never]
+        ? [never]
+        : [
+            {
+              readonly loss: 'drop'
+              readonly down?: (object: NewOf<Name>) => OldValue<Name, Property>
+            },
+          ]
     ): Drop<(object: NewOf<Name>) => OldValue<Name, Property>> => ({
       kind: 'drop',
       schemas,
       property,
-      ...lens,
+      ...lens[0],
     }),
 
     default: <Name extends Site, Property extends NewProperty<Name>>(

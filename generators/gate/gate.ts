@@ -58,6 +58,7 @@ function checkStep({ old, next, changes, claimed }: VersionPair, folders: Folder
     ...claimedTwice(breaking),
     ...changes.flatMap((change) => findChangesWithoutDifference(change, claimed)),
     ...decided.flatMap((change) => findNeedlessOmissions(change, next)),
+    ...changes.flatMap((change) => findUnknownEvents(change, old, next)),
     ...changes.flatMap((change) => findUnreachedPlaces(change, alignEvents(old, changes), next)),
     ...decided.flatMap((change) => findImpossibleMoves(change, changes, old, next)),
     ...changes.flatMap(findUnstatedLosses),
@@ -234,6 +235,26 @@ function findNeedlessOmissions(change: LoadedChange, next: Api): Diagnostic[] {
         code: 'change-claims-nothing',
         severity: 'error',
         message: `${change.id} leaves ${lens.unless} members out of ${component}.${lens.property}, but that list never holds ${lens.unless}`,
+        place: placeIn(change),
+        hint: 'correct the names in its lenses',
+      }),
+    )
+  })
+}
+
+/** Reports renames of event types that the old or the new API does not have: no payload would be sent under the name. */
+function findUnknownEvents(change: LoadedChange, old: Api, next: Api): Diagnostic[] {
+  return change.lenses.flatMap((lens) => {
+    if (lens.kind !== 'renamed-event') return []
+    const unknown = [
+      { api: old, event: lens.from },
+      { api: next, event: lens.to },
+    ].filter(({ api, event }) => !api.events.some(({ name }) => name === event))
+    return unknown.map(
+      ({ api, event }): Diagnostic => ({
+        code: 'change-claims-nothing',
+        severity: 'error',
+        message: `${change.id} renames event ${lens.from} to ${lens.to}, but ${api.version} has no event ${event}`,
         place: placeIn(change),
         hint: 'correct the names in its lenses',
       }),

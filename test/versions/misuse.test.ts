@@ -7,7 +7,7 @@ import { between } from 'dateline/change'
 interface Old {
   schemas: {
     Colour: 'red' | 'blue'
-    Thing: { name: string; size: string; colour: 'red' | 'blue'; first: string; gone: number; at?: { in: { city: string } } }
+    Thing: { name: string; size: string; colour: 'red' | 'blue'; first: string; gone: number; at?: { in: { city: string } }; marks?: string[]; mood?: 'calm' | 'wild' }
     ThingCreate: { name: string; size?: string; first?: string }
     List: { data: Thing[]; kinds: string[] }
   }
@@ -17,7 +17,7 @@ type Thing = Old['schemas']['Thing']
 interface New {
   schemas: {
     Colour: 'crimson' | 'blue' | 'green'
-    Thing: { name: string; size: number; colour: 'crimson' | 'blue'; last: string; fresh: boolean; city?: string; town?: number; tags?: string[] }
+    Thing: { name: string; size: number; colour: 'crimson' | 'blue'; last: string; fresh: boolean; city?: string; town?: number; tags?: string[]; temper?: 'mild' | 'hot' }
     ThingCreate: { name: string; size?: number; last?: string }
     List: { data: { kind: 'a' | 'b' }[]; kinds: string[] }
     Kind: 'a' | 'b'
@@ -43,9 +43,12 @@ const RIGHT = [
   "v.values('Colour', { rename: { red: 'crimson' }, merge: { green: 'blue' }, loss: 'merge' })",
   "v.valuesOf(['Thing'], 'colour', { rename: { red: 'crimson' } })",
   "v.convert(['Thing', 'ThingCreate'], 'size', { up: (size) => Number(size), down: (size) => String(size) })",
+  "v.convert(['Thing'], 'colour', { up: () => 'crimson', down: () => 'red' })",
   "v.rename(['Thing', 'ThingCreate'], 'first', 'last')",
+  "v.rename(['Thing'], 'mood', 'temper', { up: () => 'mild', down: () => 'calm' })",
   "v.replace(['Thing', 'ThingCreate'], { old: ['first'], new: ['last'], up: ({ first }) => ({ last: first ?? '' }), down: ({ last }) => ({ first: last ?? '' }) })",
   "v.drop(['Thing'], 'gone', { loss: 'drop', down: (thing) => thing.size })",
+  "v.drop(['Thing'], 'mood', { loss: 'drop', down: () => 'calm' })",
   "v.default(['Thing'], 'fresh', true)",
   "v.leaveOut(['List'], 'data', { unless: 'Colour', by: 'kind', loss: 'drop' })",
   "v.filter('listThings', 'colour', (colour) => [colour === 'red' ? 'crimson' : colour])",
@@ -62,6 +65,8 @@ const RIGHT = [
   "v.movedParameter(['query', 'text'], ['query', 'page'], 'newOnly', (text) => text.length)",
   "v.convertWhole('Thing', { up: ({ name }) => ({ name, size: 1, colour: 'blue', last: '', fresh: true }), down: ({ name }) => ({ name, size: '', colour: 'blue', first: '', gone: 1 }) })",
   "v.wrapped(['Thing'], 'first', 'tags', { loss: 'drop', empty: '' })",
+  "v.unwrapped(['Thing'], 'marks', 'last', { loss: 'drop', empty: '' })",
+  "v.renamedEvent('thing.made', 'thing.created')",
   "v.status(201, 200, 'listThings')",
   "v.moved(['Thing'], ['at', 'in', 'city'], ['city'])",
   "v.moved(['Thing'], ['at', 'in', 'city'], ['town'], { up: (city) => city.length, down: (town) => 'x'.repeat(town) })",
@@ -136,6 +141,13 @@ const WRONG: readonly (readonly [string, string])[] = [
   ],
   ['a wrapped property that is no list', "v.wrapped(['Thing'], 'first', 'last', { loss: 'drop' })"],
   ['a wrapped property without a loss', "v.wrapped(['Thing'], 'first', 'tags', {})"],
+  ['an unwrapped property that is no list', "v.unwrapped(['Thing'], 'first', 'last', { loss: 'drop' })"],
+  ['an unwrapped property without a loss', "v.unwrapped(['Thing'], 'marks', 'last', {})"],
+  [
+    'an unwrapped list for which something else stands',
+    "v.unwrapped(['Thing'], 'marks', 'last', { loss: 'drop', empty: 1 })",
+  ],
+  ['a renamed event without a new name', "v.renamedEvent('thing.made')"],
   ['a status that is never answered', 'v.status(202, 200)'],
   ['a new status that is never answered', 'v.status(201, 204)'],
   ['a path that leads nowhere', "v.moved(['Thing'], ['at', 'city'], ['city'])"],

@@ -56,6 +56,20 @@ test('the gate finds no difference that the lenses leave', () => {
   expect(found.map(({ code, message }) => `${code} ${message}`)).toEqual([])
 })
 
+test.each([
+  ['from', 'lend', 'borrowed', '2030-01-01 has no event lend'],
+  ['to', 'lent', 'borrow', '2030-06-01 has no event borrow'],
+])('the gate reports a rename whose `%s` is not an event', (_, from, to, message) => {
+  const wrong = changeOf(VERSIONS[1]!, [...CHANGES[0]!.lenses, { kind: 'renamed-event', from, to }])
+  const found = checkSteps(claimSteps(APIS.slice(0, 2), [wrong]), {
+    versions: 'versions',
+    out: 'generated',
+  })
+  expect(found.map(({ code, message: text }) => `${code} ${text}`)).toContain(
+    `change-claims-nothing change renames event ${from} to ${to}, but ${message}`,
+  )
+})
+
 test('each version gets an event under its own name and with its own payload', () => {
   const translations = emitTranslations(APIS, CHANGES, createReport(), 'generated')
   const emitted = runEmitted(translations, CHANGES)

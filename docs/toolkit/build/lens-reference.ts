@@ -134,8 +134,12 @@ function textOf(
   if (description === '') throw new Error(`the lens ${name} has no docstring`)
   const parameters = create.getParameters().map((each) => {
     const type = each.getTypeNode()
-    const members = Node.isTypeLiteral(type)
-      ? type.getProperties().map((one) => `${one.getName()}${one.hasQuestionToken() ? '?' : ''}`)
+    // A condition around the type only orders what the compiler infers.
+    const object = Node.isConditionalTypeNode(type)
+      ? type.getFirstDescendantByKind(SyntaxKind.TypeLiteral)
+      : type
+    const members = Node.isTypeLiteral(object)
+      ? object.getProperties().map((one) => `${one.getName()}${one.hasQuestionToken() ? '?' : ''}`)
       : undefined
     return members ? `{ ${members.join(', ')} }` : `${each.isRestParameter() ? '...' : ''}${each.getName()}`
   })

@@ -3,12 +3,13 @@ import type { RealChange } from './real-change.ts'
 const vendor = 'Discord'
 const date = 'v8, September 24, 2020'
 
-/** From the change log at discord.com/developers/docs. */
+/** From the change log at discord.com/developers/docs (developers/change-log.mdx of discord/discord-api-docs). */
 export const DISCORD: readonly RealChange[] = [
   {
     vendor,
     date,
-    what: 'Permissions are numbers as texts, because they have more bits than a JSON number holds.',
+    what: 'Permissions are strings that hold a number.',
+    note: 'Old callers get the nearest number that JavaScript can represent.',
     schemas: `
  Role:
    type: object
@@ -24,7 +25,7 @@ export const DISCORD: readonly RealChange[] = [
   {
     vendor,
     date,
-    what: 'Presences no longer include `game`, which repeats the first of the `activities`.',
+    what: 'Presences no longer include `game`, which is the first of the `activities`.',
     schemas: `
  Presence:
    type: object
@@ -105,7 +106,7 @@ v.rename(['Guild'], 'embed_channel_id', 'widget_channel_id')`,
   {
     vendor,
     date,
-    what: '`retry_after` of a rate limit is in seconds, not milliseconds.',
+    what: '`retry_after` of a rate limit is in seconds, not in milliseconds.',
     paths: `
  /channels/{id}/messages:
    get:
@@ -150,7 +151,8 @@ v.rename(['Guild'], 'embed_channel_id', 'widget_channel_id')`,
   {
     vendor,
     date,
-    what: 'Listing integrations no longer takes `include_applications`: they are always included.',
+    what: 'Listing integrations no longer takes `include_applications`: integrations of applications are always included.',
+    note: 'The value is ignored: old callers that sent `false` also get integrations of applications.',
     paths: `
  /guilds/{guild_id}/integrations:
    get:
@@ -173,7 +175,7 @@ v.rename(['Guild'], 'embed_channel_id', 'widget_channel_id')`,
   {
     vendor,
     date: 'v10, February 14, 2022',
-    what: 'The reason of a ban is in the header `X-Audit-Log-Reason`, not in the query.',
+    what: 'The reason for a ban, as for every audited action, is in the header `X-Audit-Log-Reason`, not in the parameter `reason`.',
     paths: `
  /guilds/{guild_id}/bans/{user_id}:
    put:
@@ -198,7 +200,7 @@ v.rename(['Guild'], 'embed_channel_id', 'widget_channel_id')`,
   {
     vendor,
     date: 'v10, February 14, 2022',
-    what: 'Creating a message takes a list of `embeds`, in place of one `embed`.',
+    what: 'Creating a message takes a list of `embeds`, instead of one `embed`.',
     schemas: `
  MessageCreate:
    type: object

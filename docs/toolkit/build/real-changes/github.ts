@@ -40,6 +40,7 @@ export const GITHUB: readonly RealChange[] = [
     vendor,
     date,
     what: 'Creating a team no longer takes `permission`, which had no effect.',
+    note: 'The value is dropped; it had no effect before either.',
     schemas: `
  TeamCreate:
    type: object
@@ -55,6 +56,7 @@ export const GITHUB: readonly RealChange[] = [
     vendor,
     date,
     what: 'Submodules in the contents of a folder have the type `submodule`, not `file`.',
+    note: 'Old callers see `submodule` as `file`, as before.',
     schemas: `
  Entry:
    type: object
@@ -69,13 +71,13 @@ export const GITHUB: readonly RealChange[] = [
   {
     vendor,
     date,
-    what: 'A SARIF answer has the media type `application/sarif+json`, not `application/json+sarif`.',
-    reason: 'No lens changes the media type of an answer; the server must set the header for old callers.',
+    what: 'A SARIF response has the media type `application/sarif+json`, not `application/json+sarif`.',
+    reason: 'No lens changes the media type of a response; the server must set the header for old callers.',
   },
   {
     vendor,
     date,
-    what: 'Repositories have `squash_merge_commit_title`, in place of `use_squash_pr_title_as_default`.',
+    what: 'Repositories have `squash_merge_commit_title` instead of `use_squash_pr_title_as_default`.',
     schemas: `
  Repository:
    type: object
@@ -121,6 +123,7 @@ export const GITHUB: readonly RealChange[] = [
     vendor,
     date,
     what: 'Repositories no longer include `has_downloads`.',
+    note: 'Old callers see a placeholder, `true`.',
     schemas: `
  Repository:
    type: object
@@ -137,7 +140,7 @@ export const GITHUB: readonly RealChange[] = [
   {
     vendor,
     date,
-    what: 'Deleting an installation answers 202, not 204.',
+    what: 'Deleting an installation returns 202, not 204.',
     paths: `
  /app/installations/{id}:
    delete:
@@ -154,7 +157,7 @@ export const GITHUB: readonly RealChange[] = [
   {
     vendor,
     date,
-    what: 'Gists have an `owner`, in place of `user`.',
+    what: 'Gists have an `owner` instead of a `user`.',
     schemas: `
  Gist:
    type: object
@@ -175,7 +178,7 @@ export const GITHUB: readonly RealChange[] = [
   {
     vendor,
     date,
-    what: 'E-mail addresses are objects, not texts.',
+    what: 'Email addresses are objects, not strings.',
     paths: `
  /user/emails:
    get:

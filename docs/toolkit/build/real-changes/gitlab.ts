@@ -95,6 +95,7 @@ v.served('listStarredProjects', 'listProjects', { query: { starred: true } })`,
     vendor,
     date,
     what: 'Project snippets no longer include `expires_at`, which was deprecated.',
+    note: 'Old callers see a placeholder, null.',
     schemas: `
  Snippet:
    type: object

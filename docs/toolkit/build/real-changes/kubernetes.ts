@@ -22,7 +22,7 @@ export const KUBERNETES: readonly RealChange[] = [
   {
     vendor,
     date: 'v1.16',
-    what: '`selector` of a Deployment is required; it was the labels of the template by default.',
+    what: '`selector` of a Deployment is required. Before, the default was the labels of the template.',
     reason:
       'The value depends on a different property of the request, and a default is the same for all requests.',
   },
@@ -47,7 +47,7 @@ export const KUBERNETES: readonly RealChange[] = [
   {
     vendor,
     date: 'v1.22',
-    what: '`serviceName` and `servicePort` of a backend moved into `service`; a port has a number or a name.',
+    what: '`serviceName` and `servicePort` of a backend moved into `service`, where a port has a number or a name.',
     schemas: `
  Backend:
    type: object
@@ -87,7 +87,7 @@ v.moved(['Backend'], ['servicePort'], ['service', 'port'], {
   {
     vendor,
     date: 'v1.22',
-    what: '`pathType` is required for each path of an Ingress; `ImplementationSpecific` is what its absence meant.',
+    what: '`pathType` is required for each path of an Ingress. `ImplementationSpecific` has the meaning of a missing value.',
     schemas: `
  IngressPaths:
    type: object
@@ -206,7 +206,8 @@ v.moved(['Conversion'], ['conversionReviewVersions'], ['webhook', 'conversionRev
   {
     vendor,
     date: 'v1.25',
-    what: '`topology` of an endpoint, a map, was replaced by `nodeName` and `zone`.',
+    what: 'The map `topology` of an endpoint was replaced by `nodeName` and `zone`.',
+    note: 'Old callers see only the host name and the zone.',
     schemas: `
  Endpoint:
    type: object
@@ -241,7 +242,7 @@ v.moved(['Conversion'], ['conversionReviewVersions'], ['webhook', 'conversionRev
   {
     vendor,
     date: 'v1.25',
-    what: '`involvedObject` of events became `regarding`, and their `source` became two properties.',
+    what: '`involvedObject` of events became `regarding`, and `source` became two properties.',
     schemas: `
  EventRecord:
    type: object
@@ -275,6 +276,7 @@ v.moved(['EventRecord'], ['source', 'host'], ['reportingInstance'])`,
     vendor,
     date: 'v1.25',
     what: '`action`, `reason` and `reportingInstance` are required for new events.',
+    note: 'Requests without them get a placeholder, `Unknown`.',
     schemas: `
  EventCreate:
    type: object

@@ -2,7 +2,10 @@ import type { RealChange } from './real-change.ts'
 
 const vendor = 'Notion'
 
-/** From developers.notion.com/reference/changes-by-version and the upgrade guides that it links. */
+/**
+ * From developers.notion.com/reference/changes-by-version, the changelog entries and the upgrade guides that it links. The old shape of a
+ * relation is from docs.rs/notion-sdk/0.0.0; the search filter is from makenotion/notion-sdk-js#602.
+ */
 export const NOTION: readonly RealChange[] = [
   {
     vendor,
@@ -46,8 +49,8 @@ v.rename(['PropertyValue'], 'text', 'rich_text')`,
   {
     vendor,
     date: '2021-08-16',
-    what: 'Appending children answers the list of new blocks, not the parent block.',
-    reason: 'The parent is not part of the new answer; the handler must load it.',
+    what: 'Appending children returns the list of new blocks, not the parent block.',
+    reason: 'The parent is not part of the new response; the handler must load it.',
   },
   {
     vendor,
@@ -77,7 +80,7 @@ v.rename(['PropertyValue'], 'text', 'rich_text')`,
   {
     vendor,
     date: '2022-06-28',
-    what: 'A relation’s synced property moved into `dual_property`.',
+    what: 'Database relations have a type, and the synced property of a two-way relation moved into `dual_property`.',
     schemas: `
  Relation:
    type: object
@@ -104,8 +107,8 @@ v.moved(['Relation'], ['synced_property_name'], ['dual_property', 'synced_proper
   {
     vendor,
     date: '2022-06-28',
-    what: '`parent` is always the direct parent, such as a column or a list item.',
-    reason: 'The shape is the same; the handler must find the page or database for old callers.',
+    what: '`parent` is always the direct parent, which can be a block.',
+    reason: 'The response does not name the page or database; the handler must find it for old callers.',
   },
   {
     vendor,
@@ -129,13 +132,13 @@ v.moved(['Relation'], ['synced_property_name'], ['dual_property', 'synced_proper
   {
     vendor,
     date: '2025-09-03',
-    what: 'A database is queried by the id of one of its data sources.',
-    reason: 'Data sources have ids of their own; the handler must look them up.',
+    what: 'A query takes the ID of a data source, not of its database.',
+    reason: 'Data sources have their own IDs; the handler must look them up.',
   },
   {
     vendor,
     date: '2026-03-11',
-    what: '`after` of appended children became a `position` object.',
+    what: '`after` of appended children became a `position` object: `after_block`, `start` or `end`.',
     schemas: `
  AppendChildren:
    type: object
@@ -144,7 +147,7 @@ v.moved(['Relation'], ['synced_property_name'], ['dual_property', 'synced_proper
 +    position:
 +      oneOf:
 +        - { $ref: "#/components/schemas/AfterBlock" }
-+        - { $ref: "#/components/schemas/AtStart" }
++        - { $ref: "#/components/schemas/AtEdge" }
 +AfterBlock:
 +  type: object
 +  required: [type, after_block]
@@ -155,11 +158,11 @@ v.moved(['Relation'], ['synced_property_name'], ['dual_property', 'synced_proper
 +      required: [id]
 +      properties:
 +        id: { type: string }
-+AtStart:
++AtEdge:
 +  type: object
 +  required: [type]
 +  properties:
-+    type: { const: start }
++    type: { type: string, enum: [start, end] }
 `,
     use: 'request',
     lens: `v.rename(['AppendChildren'], 'after', 'position', {
@@ -175,7 +178,7 @@ v.moved(['Relation'], ['synced_property_name'], ['dual_property', 'synced_proper
   {
     vendor,
     date: '2026-03-11',
-    what: '`archived` became `in_trash`.',
+    what: '`archived` of pages, databases, blocks and data sources became `in_trash`.',
     schemas: `
  Page:
    type: object

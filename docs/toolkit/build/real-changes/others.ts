@@ -37,38 +37,12 @@ export const OTHERS: readonly RealChange[] = [
       },
     ],
   },
-  {
-    vendor: 'Adyen',
-    date: 'Checkout v69',
-    what: '`threeDSAuthenticationOnly` moved to `authenticationData.authenticationOnly`.',
-    schemas: `
- PaymentRequest:
-   type: object
-   properties:
-     reference: { type: string }
--    threeDSAuthenticationOnly: { type: boolean }
-+    authenticationData:
-+      type: object
-+      properties:
-+        authenticationOnly: { type: boolean }
-`,
-    use: 'request',
-    lens: `v.moved(
-  ['PaymentRequest'],
-  ['threeDSAuthenticationOnly'],
-  ['authenticationData', 'authenticationOnly'],
-)`,
-    values: [
-      {
-        old: { reference: 'a', threeDSAuthenticationOnly: true },
-        new: { reference: 'a', authenticationData: { authenticationOnly: true } },
-      },
-    ],
-  },
+  // json/CheckoutService-v71.json and v72 of Adyen/adyen-openapi
   {
     vendor: 'Adyen',
     date: 'Checkout v72',
-    what: '`conversionId` of payments was removed in favor of `checkoutAttemptId`.',
+    what: '`conversionId` of payments, deprecated since v68 in favor of `checkoutAttemptId`, was removed.',
+    note: 'The lens carries requests that do not send `checkoutAttemptId` as well.',
     schemas: `
  PaymentRequest:
    type: object
@@ -84,7 +58,7 @@ export const OTHERS: readonly RealChange[] = [
   {
     vendor: 'Clerk',
     date: '2025-11-10',
-    what: 'Amounts of plans are in a `fee` object.',
+    what: 'The amounts and the currency of plans moved into a `fee` object.',
     schemas: `
  Plan:
    type: object
@@ -151,6 +125,7 @@ v.moved(['Plan'], ['currency'], ['fee', 'currency'])`,
     vendor: 'Clerk',
     date: '2025-11-10',
     what: '`description` of plans may be null.',
+    note: 'Old callers see an empty string for null.',
     schemas: `
  Plan:
    type: object
@@ -168,12 +143,14 @@ v.moved(['Plan'], ['currency'], ['fee', 'currency'])`,
     vendor: 'Docker',
     date: 'v1.41',
     what: 'Listing images no longer takes `filter`, only `filters`, which is JSON.',
-    reason: 'Both parameters become one, and a lens on a parameter sees only its own value.',
+    reason:
+      '`filter` and `filters` become one parameter, and a lens on a parameter reads only its own value.',
   },
   {
     vendor: 'Docker',
     date: 'v1.42',
     what: '`KernelMemory` of a container is ignored.',
+    note: 'The value is dropped, because the new version ignores it.',
     schemas: `
  ContainerCreate:
    type: object
@@ -188,7 +165,8 @@ v.moved(['Plan'], ['currency'], ['fee', 'currency'])`,
   {
     vendor: 'Docker',
     date: 'v1.42',
-    what: '`Parent` of records in the build cache became a list, `Parents`.',
+    what: '`Parent` of build cache records became a list, `Parents`.',
+    note: 'Old callers see only the first parent.',
     schemas: `
  BuildCache:
    type: object
@@ -202,11 +180,11 @@ v.moved(['Plan'], ['currency'], ['fee', 'currency'])`,
     lens: `v.wrapped(['BuildCache'], 'Parent', 'Parents', { loss: 'drop' })`,
     values: [{ old: { ID: 'a', Parent: 'b' }, new: { ID: 'a', Parents: ['b', 'c'] } }],
   },
-  // developers.intercom.com/docs/references/2.0/changelog
+  // developers.intercom.com/docs/references: the 2.0 changelog, "Create lead" of 1.4 and "Create contact" of 2.1
   {
     vendor: 'Intercom',
     date: '2.0',
-    what: 'Users and leads became contacts, told apart by their role.',
+    what: 'Users and leads became contacts with a `role`. `/contacts` no longer creates only leads.',
     paths: `
 -/users:
 -  post:
@@ -218,26 +196,17 @@ v.moved(['Plan'], ['currency'], ['fee', 'currency'])`,
 -          schema: { $ref: "#/components/schemas/Person" }
 -    responses:
 -      "204": { description: OK }
--/leads:
--  post:
+ /contacts:
+   post:
 -    operationId: createLead
--    requestBody:
--      required: true
--      content:
--        application/json:
--          schema: { $ref: "#/components/schemas/Person" }
--    responses:
--      "204": { description: OK }
-+/contacts:
-+  post:
 +    operationId: createContact
-+    requestBody:
-+      required: true
-+      content:
-+        application/json:
-+          schema: { $ref: "#/components/schemas/Person" }
-+    responses:
-+      "204": { description: OK }
+     requestBody:
+       required: true
+       content:
+         application/json:
+           schema: { $ref: "#/components/schemas/Person" }
+     responses:
+       "204": { description: OK }
 `,
     schemas: `
  Person:
@@ -276,7 +245,8 @@ v.served('createLead', 'createContact', { body: { role: 'lead' } })`,
   {
     vendor: 'Pinecone',
     date: '2024-07',
-    what: '`replicas` of a pod may be absent.',
+    what: '`replicas` of a pod index is optional.',
+    note: 'Old callers see the default, 1, if it is absent.',
     schemas: `
  PodSpec:
    type: object
@@ -293,7 +263,7 @@ v.served('createLead', 'createContact', { body: { role: 'lead' } })`,
   {
     vendor: 'Pinecone',
     date: '2024-10',
-    what: '`GET /describe_index_stats` was removed; only `POST` is left.',
+    what: '`GET /describe_index_stats` was removed. `POST` remains.',
     paths: `
  /describe_index_stats:
 -  get:
@@ -318,7 +288,7 @@ v.served('createLead', 'createContact', { body: { role: 'lead' } })`,
   {
     vendor: 'Pinecone',
     date: '2024-10',
-    what: '`DELETE /vectors/delete` with a query was removed; only `POST` with a body is left.',
+    what: '`DELETE /vectors/delete`, which takes a query, was removed. `POST`, which takes a body, remains.',
     paths: `
  /vectors/delete:
 -  delete:
@@ -372,6 +342,7 @@ v.movedParameter(['query', 'namespace'], ['body', 'namespace'], 'delete')`,
     vendor: 'Pinecone',
     date: '2025-04',
     what: 'An index can have the state `Disabled`.',
+    note: 'Old callers see `Disabled` as `Terminating`.',
     schemas: `
  IndexStatus:
    type: object
@@ -387,7 +358,8 @@ v.movedParameter(['query', 'namespace'], ['body', 'namespace'], 'delete')`,
   {
     vendor: 'Pinecone',
     date: '2025-10',
-    what: 'Every request needs the header `X-Pinecone-Api-Version`.',
+    what: 'The header `X-Pinecone-Api-Version` is required for every request.',
+    note: 'Requests without the header get the date of the old version.',
     paths: `
  /indexes:
    get:
@@ -401,11 +373,11 @@ v.movedParameter(['query', 'namespace'], ['body', 'namespace'], 'delete')`,
     lens: `v.defaultParameter('header', 'X-Pinecone-Api-Version', '2025-04', 'list_indexes')`,
     values: [{ old: {}, new: { 'x-pinecone-api-version': '2025-04' }, at: 'headers' }],
   },
-  // api.slack.com/changelog: conversations.* replaced channels.* and groups.*
+  // api.slack.com/changelog/2020-01-deprecating-antecedents-to-the-conversations-api and api.slack.com/methods/conversations.list
   {
     vendor: 'Slack',
     date: 'February 24, 2021',
-    what: '`channels.list` and `groups.list` were merged into `conversations.list`, with a list of types.',
+    what: '`channels.list` and `groups.list` were retired. `conversations.list` replaces both and takes `types`.',
     paths: `
 -/channels.list:
 -  get:
@@ -426,7 +398,7 @@ v.movedParameter(['query', 'namespace'], ['body', 'namespace'], 'delete')`,
 +    operationId: conversationsList
 +    parameters:
 +      - { name: limit, in: query, schema: { type: integer } }
-+      - { name: types, in: query, required: true, schema: { type: string } }
++      - { name: types, in: query, schema: { type: string, default: public_channel } }
 +    responses:
 +      "204": { description: OK }
 `,

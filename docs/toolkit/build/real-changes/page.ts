@@ -7,7 +7,8 @@ const HEAD = `# Real changes
 
 Breaking changes that vendors announced or published in dated documents, and the lenses that carry them. Each change is reduced to the part
 that differs. A test runs every one as a family of two versions: the gate accepts the lenses, the generated translations carry the values
-in both directions, and the proof finds no counterexample.
+in both directions, and the proof finds no counterexample. If a translation loses information or uses a placeholder, the last column
+describes it.
 
 `
 
@@ -36,7 +37,8 @@ function lensesOf(change: RealChange, index: number): string {
       .map(([, name]) => name)
       .filter((name) => !/^(answer|body|payload|inside)$/.test(name ?? '')),
   )
-  return `[${[...names].map((name) => `\`${name}\``).join(', ')}](#${anchorOf(titleOf(change, index))})`
+  const link = `[${[...names].map((name) => `\`${name}\``).join(', ')}](#${anchorOf(titleOf(change, index))})`
+  return change.note ? `${link}. ${change.note}` : link
 }
 
 function sectionOf(change: CarriedChange, index: number): string {

@@ -139,7 +139,7 @@ v.rename(['SweepList'], 'end_time', 'end_date')`,
     vendor,
     date: '2020-09-14_1.429.0',
     what: 'Transfers need an `account_id` and an `access_token`, and no longer take a payment profile.',
-    reason: 'The account of a payment profile is not part of the request; the handler must look it up.',
+    reason: 'The request does not name the account of a payment profile; the handler must look it up.',
   },
   {
     vendor,
@@ -265,12 +265,13 @@ v.rename(['NetworkReport'], 'network_attributes', 'network_insights')`,
     vendor,
     date: '2020-09-14_1.617.0',
     what: 'Account insights no longer include `average_inflow_amount`.',
-    reason: 'The average is computed from transactions that the answer does not include.',
+    reason: 'The average is computed from transactions that the response does not include.',
   },
   {
     vendor,
     date: '2020-09-14_1.627.0',
     what: '`posted_date` of statements may be null.',
+    note: 'Old callers see a placeholder, `1970-01-01`, for null.',
     schemas: `
  Statement:
    type: object
@@ -313,7 +314,7 @@ v.rename(['NetworkReport'], 'network_attributes', 'network_insights')`,
     vendor,
     date: '2020-09-14_1.634.0',
     what: '`client_user_id` is required to create a session token.',
-    reason: 'It is the caller’s own id of a person, so no value can stand for it.',
+    reason: 'The caller chooses the ID of its user, so no default is correct.',
   },
   {
     vendor,
@@ -391,6 +392,7 @@ v.rename(['NetworkReport'], 'network_attributes', 'network_insights')`,
     vendor,
     date: '2020-09-14_1.681.8',
     what: '`personal_finance_category` of category rules was split into `pfc_primary_category` and `pfc_detailed_category`.',
+    note: 'The lens of this page knows only two primary categories.',
     schemas: `
  CategoryRule:
    type: object
@@ -467,7 +469,7 @@ v.rename(['ProtectCompute'], 'fraud_attributes', 'attributes')`,
   {
     vendor,
     date: '2020-09-14_1.695.0',
-    what: '`http_code` of an error is an integer, not a text.',
+    what: '`http_code` of an error is an integer, not a string.',
     schemas: `
  RequiredError:
    type: object

@@ -27,6 +27,8 @@ export interface CarriedValue {
 export interface CarriedChange extends Announced, ExampleFragments {
   /** Source text of the lenses. */
   readonly lens: string
+  /** What a caller of the old version does not see, or the placeholder that it gets. */
+  readonly note?: string
   readonly values: readonly CarriedValue[]
 }
 

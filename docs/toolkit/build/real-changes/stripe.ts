@@ -2,7 +2,11 @@ import type { RealChange } from './real-change.ts'
 
 const vendor = 'Stripe'
 
-/** From the changelog at docs.stripe.com/changelog. */
+/**
+ * From the changelog at docs.stripe.com/changelog. Also: docs.stripe.com/transfer-payout-split and stripe/stripe-dotnet#2276 for the events of
+ * 2017-04-06, docs.stripe.com/connect/required-updates/accounts-arguments for the new names of 2019-02-19, docs.stripe.com/upgrades/manage-payment-methods
+ * for 2023-08-16.
+ */
 export const STRIPE: readonly RealChange[] = [
   {
     vendor,
@@ -49,7 +53,8 @@ export const STRIPE: readonly RealChange[] = [
   {
     vendor,
     date: '2013-07-05',
-    what: 'A customer has a list of `cards` and a `default_card`, in place of one `active_card`.',
+    what: 'A customer has a list of `cards` and a `default_card`, instead of one `active_card`.',
+    note: 'Old callers see only the default card.',
     schemas: `
  Customer:
    type: object
@@ -137,7 +142,8 @@ export const STRIPE: readonly RealChange[] = [
   {
     vendor,
     date: '2014-06-17',
-    what: '`refunds` of a charge is an object with `data`, `has_more` and `url`, not a list.',
+    what: '`refunds` of a charge is an object with `data` and `has_more`, not a list.',
+    note: 'Old callers see only the refunds in `data`.',
     schemas: `
  Charge:
    type: object
@@ -196,7 +202,7 @@ export const STRIPE: readonly RealChange[] = [
   {
     vendor,
     date: '2014-12-08',
-    what: 'Evidence for a dispute is an object of typed fields, not one text.',
+    what: 'Evidence for a dispute is an object with typed fields, not a string.',
     schemas: `
  Dispute:
    type: object
@@ -270,7 +276,7 @@ v.valuesOf([v.payload('customer.source.created')], 'type', {
   {
     vendor,
     date: '2017-04-06',
-    what: 'Transfers to a bank account became payouts, with events of their own: `transfer.failed` was split.',
+    what: 'Transfers to a bank account or debit card became payouts. If a payout fails, the event is `payout.failed`, not `transfer.failed`.',
     webhooks: `
  transfer.failed:
    post:
@@ -321,7 +327,8 @@ v.convertWhole(v.payload('payout.failed'), {
   {
     vendor,
     date: '2017-05-25',
-    what: '`managed` of accounts became `type`: `custom` or `standard`.',
+    what: '`managed` of accounts became `type`: `custom`, `standard` or the new `express`.',
+    note: 'Old callers see an `express` account as `managed: false`.',
     schemas: `
  Account:
    type: object
@@ -329,11 +336,12 @@ v.convertWhole(v.payload('payout.failed'), {
 +  required: [type]
    properties:
 -    managed: { type: boolean }
-+    type: { type: string, enum: [custom, standard] }
++    type: { type: string, enum: [custom, standard, express] }
 `,
     lens: `v.rename(['Account'], 'managed', 'type', {
   up: (managed) => (managed ? 'custom' : 'standard'),
   down: (type) => type === 'custom',
+  loss: 'merge',
 })`,
     values: [
       { old: { managed: true }, new: { type: 'custom' } },
@@ -343,7 +351,7 @@ v.convertWhole(v.payload('payout.failed'), {
   {
     vendor,
     date: '2018-02-05',
-    what: '`name` and `statement_descriptor` of plans moved to a product.',
+    what: '`name` and `statement_descriptor` of plans moved to the product. Creating a plan takes them in `product`.',
     schemas: `
  Plan:
    type: object
@@ -371,7 +379,8 @@ v.moved(['Plan'], ['statement_descriptor'], ['product', 'statement_descriptor'])
   {
     vendor,
     date: '2018-07-27',
-    what: '`percent_off` of coupons can have decimals.',
+    what: '`percent_off` of coupons can have two decimal places.',
+    note: 'Old callers see a rounded percentage.',
     schemas: `
  Coupon:
    type: object
@@ -393,7 +402,7 @@ v.moved(['Plan'], ['statement_descriptor'], ['product', 'statement_descriptor'])
   {
     vendor,
     date: '2019-02-11',
-    what: 'Statuses of payment intents name payment methods: `requires_source` became `requires_payment_method`, `requires_source_action` became `requires_action`.',
+    what: 'Statuses of payment intents were renamed: `requires_source` became `requires_payment_method`, `requires_source_action` became `requires_action`.',
     schemas: `
  PaymentIntent:
    type: object
@@ -427,7 +436,7 @@ v.moved(['Plan'], ['statement_descriptor'], ['product', 'statement_descriptor'])
   {
     vendor,
     date: '2019-02-19',
-    what: 'Details that customers see moved from accounts into `business_profile` and `settings`.',
+    what: '`business_name` and `business_url` of accounts moved into `business_profile`, `statement_descriptor` into `settings.payments`.',
     schemas: `
  Account:
    type: object
@@ -464,7 +473,7 @@ v.moved(['Account'], ['statement_descriptor'], ['settings', 'payments', 'stateme
   {
     vendor,
     date: '2019-10-17',
-    what: '`billing` of invoices and subscriptions became `collection_method`.',
+    what: '`billing` of invoices, subscriptions and subscription schedules became `collection_method`.',
     schemas: `
  Subscription:
    type: object
@@ -514,39 +523,33 @@ v.moved(['Account'], ['statement_descriptor'], ['settings', 'payments', 'stateme
     vendor,
     date: '2020-08-27',
     what: 'Customers include `sources` and `subscriptions` only if the request expands them.',
-    reason: 'The shape is the same; the handler must load the lists for old callers.',
+    reason:
+      'Old callers always get both lists, and the new response does not include them. The handler must load them.',
   },
   {
     vendor,
     date: '2022-11-15',
-    what: 'Payment intents have the id of the `latest_charge`, in place of a list of `charges`.',
-    reason: 'Old callers get whole charges, and the new answer has only an id. The handler must load them.',
+    what: 'Payment intents have the ID of the `latest_charge`, instead of a list of `charges`.',
+    reason: 'Old callers get whole charges, and the new response has only an ID. The handler must load them.',
   },
   {
     vendor,
     date: '2023-08-16',
-    what: 'Creating a payment intent enables automatic payment methods unless the request says otherwise.',
+    what: 'A new payment intent without `payment_method_types` takes the payment methods of the Dashboard. Before, it took only cards.',
+    note: 'The lens carries requests without `automatic_payment_methods`.',
     schemas: `
  PaymentIntent:
    type: object
    properties:
      amount: { type: integer }
--    automatic_payment_methods: { $ref: "#/components/schemas/Automatic", default: { enabled: false } }
-+    automatic_payment_methods: { $ref: "#/components/schemas/Automatic", default: { enabled: true } }
- Automatic:
-   type: object
-   required: [enabled]
-   properties:
-     enabled: { type: boolean }
+-    payment_method_types: { type: array, items: { type: string }, default: [card] }
++    payment_method_types: { type: array, items: { type: string } }
 `,
     use: 'request',
-    lens: `v.default(['PaymentIntent'], 'automatic_payment_methods', { enabled: false })`,
+    lens: `v.default(['PaymentIntent'], 'payment_method_types', ['card'])`,
     values: [
-      { old: { amount: 500 }, new: { amount: 500, automatic_payment_methods: { enabled: false } } },
-      {
-        old: { automatic_payment_methods: { enabled: true } },
-        new: { automatic_payment_methods: { enabled: true } },
-      },
+      { old: { amount: 500 }, new: { amount: 500, payment_method_types: ['card'] } },
+      { old: { payment_method_types: ['ideal'] }, new: { payment_method_types: ['ideal'] } },
     ],
   },
   {
@@ -571,6 +574,7 @@ v.moved(['Account'], ['statement_descriptor'], ['settings', 'payments', 'stateme
     vendor,
     date: '2025-03-31.basil',
     what: '`current_period_start` and `current_period_end` moved from subscriptions to their items.',
+    note: 'Old callers see the earliest start and the latest end of the items.',
     schemas: `
  Subscription:
    type: object
@@ -675,7 +679,7 @@ v.drop(['Subscription'], 'current_period_end', {
   {
     vendor,
     date: '2025-03-31.basil',
-    what: 'Creating a subscription takes a list of `discounts`, in place of one `coupon`.',
+    what: 'Creating a subscription takes a list of `discounts`, instead of one `coupon`.',
     schemas: `
  Subscription:
    type: object
@@ -706,19 +710,21 @@ v.drop(['Subscription'], 'current_period_end', {
     vendor,
     date: '2025-03-31.basil',
     what: 'Charges and payment intents no longer include `invoice`.',
-    reason: 'An invoice can have several payments, which only a different operation lists.',
+    reason:
+      'An invoice can have several payments. No property of a charge or payment intent names the invoice.',
   },
   {
     vendor,
     date: '2025-03-31.basil',
-    what: '`GET /v1/invoices/upcoming` was removed in favor of `POST /v1/invoices/create_preview`, which takes a body.',
+    what: '`GET /v1/invoices/upcoming` was removed in favor of `POST /v1/invoices/create_preview`, which takes a body and must name a subscription or its details.',
+    note: 'The lens carries requests that name a subscription. A preview across all subscriptions of a customer no longer exists.',
     paths: `
 -/v1/invoices/upcoming:
 -  get:
 -    operationId: upcomingInvoice
 -    parameters:
--      - { name: customer, in: query, required: true, schema: { type: string } }
--      - { name: subscription, in: query, schema: { type: string } }
+-      - { name: customer, in: query, schema: { type: string } }
+-      - { name: subscription, in: query, required: true, schema: { type: string } }
 -    responses:
 -      "204": { description: OK }
 +/v1/invoices/create_preview:
@@ -730,7 +736,7 @@ v.drop(['Subscription'], 'current_period_end', {
 +        application/json:
 +          schema:
 +            type: object
-+            required: [customer]
++            required: [subscription]
 +            properties:
 +              customer: { type: string }
 +              subscription: { type: string }
@@ -742,8 +748,8 @@ v.movedParameter(['query', 'customer'], ['body', 'customer'], 'createPreview'),
 v.movedParameter(['query', 'subscription'], ['body', 'subscription'], 'createPreview')`,
     values: [
       {
-        old: { path: {}, query: { customer: 'cus_1' }, headers: {} },
-        new: { path: {}, query: {}, headers: {}, body: { customer: 'cus_1' } },
+        old: { path: {}, query: { subscription: 'sub_1' }, headers: {} },
+        new: { path: {}, query: {}, headers: {}, body: { subscription: 'sub_1' } },
         at: 'request',
       },
     ],
@@ -751,7 +757,7 @@ v.movedParameter(['query', 'subscription'], ['body', 'subscription'], 'createPre
   {
     vendor,
     date: '2026-09-30.endive',
-    what: '`billing_cycle_anchor` of subscription updates is an object with a `type`, not a text.',
+    what: '`billing_cycle_anchor` of subscription updates is an object with a `type`, not a string.',
     schemas: `
  SubscriptionUpdate:
    type: object

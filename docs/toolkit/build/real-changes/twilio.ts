@@ -8,6 +8,7 @@ export const TWILIO: readonly RealChange[] = [
     vendor,
     date: '2021-02-10',
     what: 'Sync documents no longer read the `If-Match` header.',
+    note: 'The value is ignored, so the old caller’s condition is not checked.',
     paths: `
  /Documents/{Sid}:
    delete:
@@ -58,7 +59,8 @@ export const TWILIO: readonly RealChange[] = [
   {
     vendor,
     date: '2021-05-19',
-    what: 'Reading the campaign of a service answers a list.',
+    what: 'Reading the campaign of a service returns a list.',
+    note: 'Old callers see the first campaign. For an empty list, they see a placeholder, an empty `sid`.',
     paths: `
  /Services/{Sid}/Compliance/Usa2p:
    get:
@@ -95,6 +97,7 @@ export const TWILIO: readonly RealChange[] = [
     vendor,
     date: '2021-11-03',
     what: 'Brand registrations can have the status `DELETED`.',
+    note: 'Old callers see `DELETED` as `FAILED`.',
     schemas: `
  BrandRegistration:
    type: object
@@ -141,19 +144,19 @@ export const TWILIO: readonly RealChange[] = [
   {
     vendor,
     date: '2022-12-14',
-    what: 'Creating a campaign needs `MessageFlow`.',
-    reason: 'It describes how people agree to messages; no value can stand for it.',
+    what: '`MessageFlow` is required to create a campaign.',
+    reason: 'It describes how recipients consent to messages, so no default is correct.',
   },
   {
     vendor,
     date: '2023-05-04',
     what: 'Listing conversations no longer takes `StartDate`, `EndDate` and `State`.',
-    reason: 'A request without its filter would answer other conversations; the handler must filter them.',
+    reason: 'Without its filter, the request returns other conversations; the handler must filter them.',
   },
   {
     vendor,
     date: '2023-08-10',
-    what: 'Ids of bulk hosted number orders start with `BH`, not `BHR`.',
+    what: 'IDs of bulk hosted number orders start with `BH`, not `BHR`.',
     schemas: `
  BulkHostedNumberOrder:
    type: object
@@ -172,13 +175,13 @@ export const TWILIO: readonly RealChange[] = [
   {
     vendor,
     date: '2023-08-24',
-    what: 'A path parameter takes the id of a participant (`UT`), not of its channel (`UO`).',
-    reason: 'Which participant a channel has is not in the request; the handler must look it up.',
+    what: 'A path parameter takes the ID of a participant (`UT`), not of its channel (`UO`).',
+    reason: 'The request does not name the participant of the channel; the handler must look it up.',
   },
   {
     vendor,
     date: '2023-10-19',
-    what: '`task_queue_data` of the statistics of task queues is a list, not a map.',
+    what: '`task_queue_data` of task queue statistics is a list, not a map.',
     schemas: `
  QueueStatistics:
    type: object
@@ -216,6 +219,7 @@ export const TWILIO: readonly RealChange[] = [
     vendor,
     date: '2024-02-27',
     what: 'Lookups no longer include `live_activity`.',
+    note: 'Old callers see a placeholder, null.',
     schemas: `
  Lookup:
    type: object
@@ -233,6 +237,7 @@ export const TWILIO: readonly RealChange[] = [
     vendor,
     date: '2024-05-24',
     what: 'Updating an intelligence service no longer takes `language_code`.',
+    note: 'Requests can no longer set it: the value is dropped.',
     schemas: `
  ServiceUpdate:
    type: object
@@ -269,6 +274,7 @@ export const TWILIO: readonly RealChange[] = [
     vendor,
     date: '2024-09-05',
     what: '`date_created` of a request to port is a time, not a date.',
+    note: 'Old callers see the date without the time.',
     schemas: `
  PortInRequest:
    type: object
