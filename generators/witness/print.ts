@@ -5,7 +5,7 @@ import { printCommand, quote } from '../emit/reference/curl.ts'
 import { serverOf } from '../emit/reference/request.ts'
 import { credentialOf } from '../emit/wire/credential.ts'
 import { parameterRow } from '../emit/wire/parameters.ts'
-import { essenceOf } from '../ir/media-type.ts'
+import { essenceOf, isJson } from '../ir/media-type.ts'
 import type { Api, ApiOperation, ApiParameter } from '../ir/model.ts'
 import type { WitnessMessage } from './message.ts'
 import type { Witness } from './proof.ts'
@@ -83,7 +83,7 @@ function curlOf(api: Api, operation: ApiOperation, message: WitnessMessage): str
 
 function bodyOf({ mediaType, body }: WitnessMessage): string[] {
   if (mediaType === undefined) return []
-  const data = typeof body === 'string' && !mediaType.includes('json') ? body : JSON.stringify(body)
+  const data = typeof body === 'string' && !isJson(mediaType) ? body : JSON.stringify(body)
   return essenceOf(mediaType) === 'application/json'
     ? [`--json ${quote(data)}`]
     : [`-H ${quote(`Content-Type: ${mediaType}`)}`, `--data ${quote(data)}`]

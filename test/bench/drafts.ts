@@ -3,16 +3,8 @@
  * type-check, leave a decision, and pass the proof as they are written. With `--decided`, all decisions are then made, with values
  * that fit the documents, and the family generates a server and a client, compiles and proves.
  */
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { join } from 'node:path'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import ts from 'typescript'
 import { holesIn } from '../../generators/change/decide.ts'
@@ -28,6 +20,7 @@ import { refute } from '../../generators/prove/law.ts'
 import { filesBelow, typeErrors } from '../toolkit/standing.ts'
 import { programOf } from '../versions/compile.ts'
 import { completeDraft } from './completed.ts'
+import { withScratch } from './scratch.ts'
 
 const RUNS = 50
 const SECONDS = 20
@@ -45,28 +38,23 @@ const errorsOf = ({ findings }: FamilyResult): string[] =>
 
 const total = { drafts: 0, loaded: 0, compiled: 0, holed: 0, proven: 0 }
 
-async function measureFamily(source: string): Promise<void> {
-  const folder = mkdtempSync('test/bench/.drafts-')
+async function measureFamily(source: string, folder: string): Promise<void> {
   const family = loadFamily(join(folder, 'dateline.config.json'))
   const configure = (config: Partial<FamilyConfig>) =>
     writeFileSync(
       family.file,
       JSON.stringify({ documents: './openapi', versions: './versions', out: './generated', ...config }),
     )
-  try {
-    for (const name of ['openapi', 'versions']) mkdirSync(join(folder, name))
-    for (const name of readdirSync(source).filter((each) => /\.ya?ml$|\.json$/.test(each)))
-      copyFileSync(join(source, name), join(folder, 'openapi', name))
-    configure({ emit: ['types'] })
-    const found = errorsOf(await generate(family, { fix: true }))
-    found.push(...(await scoreDrafts(family.file, join(folder, 'versions'))))
-    configure({ handlers: '.', strict: false, client: { package: { name: 'measured', version: '1.0.0' } } })
-    if (values.decided) found.push(...(await generateDecided(source, folder)))
-    print(source)
-    for (const each of found) print(`  ${each}`)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  for (const name of ['openapi', 'versions']) mkdirSync(join(folder, name))
+  for (const name of readdirSync(source).filter((each) => /\.ya?ml$|\.json$/.test(each)))
+    copyFileSync(join(source, name), join(folder, 'openapi', name))
+  configure({ emit: ['types'] })
+  const found = errorsOf(await generate(family, { fix: true }))
+  found.push(...(await scoreDrafts(family.file, join(folder, 'versions'))))
+  configure({ handlers: '.', strict: false, client: { package: { name: 'measured', version: '1.0.0' } } })
+  if (values.decided) found.push(...(await generateDecided(source, folder)))
+  print(source)
+  for (const each of found) print(`  ${each}`)
 }
 
 /** Generates all that the decided family has, and returns what is wrong with it. */
@@ -120,7 +108,15 @@ function misfitsIn(files: readonly string[]): string[] {
   })
 }
 
-for (const folder of positionals) await measureFamily(folder)
-print(
-  `${total.drafts} drafts: ${total.loaded} load, ${total.compiled} type-check, ${total.holed} leave a decision, ${total.proven} of the other ${total.loaded - total.holed} pass the proof`,
-)
+await withScratch(async ({ directory }) => {
+  // Drafts import the package.
+  symlinkSync(resolve('node_modules'), join(directory, 'node_modules'))
+  for (const [index, source] of positionals.entries()) {
+    const folder = join(directory, String(index))
+    mkdirSync(folder)
+    await measureFamily(source, folder)
+  }
+  print(
+    `${total.drafts} drafts: ${total.loaded} load, ${total.compiled} type-check, ${total.holed} leave a decision, ${total.proven} of the other ${total.loaded - total.holed} pass the proof`,
+  )
+})

@@ -4,8 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createWriteStream, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { createWriteStream, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
@@ -16,6 +15,7 @@ import { buildApi } from '../../generators/ir/build.ts'
 import type { Api, ApiOperation } from '../../generators/ir/model.ts'
 import { contentOf, successStatus } from '../../generators/ir/operations.ts'
 import { createValueMaker, type ValueMaker } from '../../generators/mock/values.ts'
+import { withScratch } from './scratch.ts'
 
 const { values } = parseArgs({
   options: {
@@ -162,15 +162,14 @@ function readUsage(pid: number): Pick<Measured, 'processor' | 'megabytes'> | und
   return { processor: (Number(user) + Number(system)) / TICKS, megabytes: Number(peak) / 1024 }
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'dateline-replay-'))
-try {
+await withScratch(async ({ directory }) => {
   const variants = createVariants(readApi())
   for (const [form, name] of [
     ['line', 'traffic.ndjson'],
     ['entry', 'traffic.har'],
   ] as const) {
     if (!name.endsWith(values.only)) continue
-    const file = join(folder, name)
+    const file = join(directory, name)
     await write(file, variants, form)
     const size = statSync(file).size / 1e6
     const { seconds, processor, megabytes } = await measure(file)
@@ -179,6 +178,4 @@ try {
     )
     rmSync(file)
   }
-} finally {
-  rmSync(folder, { recursive: true })
-}
+})

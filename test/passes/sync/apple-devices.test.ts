@@ -349,7 +349,7 @@ test('a tenant of whom thousands of devices are told holds up nobody else', asyn
   const before = sent()
   await pushed(phone.pushToken, 1)
   const at = stage.push.pushes.findIndex(({ token }) => token === phone.pushToken) - began
-  // What is under way of the storm, and what is taken until the next look at the queue; by far not all of it.
-  expect(at - before).toBeLessThan(DEVICES / 6)
+  // What is sent of the storm until the next look at the queue, a second at most: some hundred, by far not all of it.
+  expect(at - before).toBeLessThan(DEVICES / 2)
   expect(sent()).toBe(DEVICES + 1)
 }, 60_000)
