@@ -121,15 +121,15 @@ export function createReplay(
     const add = (kind: ReplayKind, all: readonly Field[]) => {
       for (const { field, issue } of all) notes.push({ kind, field: fieldOf(field), detail: issue })
     }
-    const read = readRequest(route, from.document, exchange, match.values, search)
-    add('invalid', read.faults)
-    add('deprecated', findDeprecated(route.described, from.document, read.parts))
+    const given = readRequest(route, from.document, exchange, match.values, search)
+    add('invalid', given.faults)
+    add('deprecated', findDeprecated(route.described, from.document, given.parts))
     if (exchange.answer !== undefined && exchange.status !== undefined)
       replayAnswer(route, from, exchange.status, exchange.answer, add)
     const next = afterById.get(route.operation.id)
     if (!next) add('breaks', [{ field: 'operation', issue: 'does not exist' }])
     // A request that its own version refuses has no meaning that could be translated.
-    if (!next || read.faults.length > 0) return replayed
+    if (!next || given.faults.length > 0) return replayed
     const here = afterMatcher.match(path)
     const asSent =
       here?.routes.get(exchange.method) === next
@@ -137,13 +137,13 @@ export function createReplay(
         : [{ field: 'operation', issue: `is now ${next.operation.method} ${next.operation.path}` }]
     add('breaks', asSent)
     // What stands in place of a secret cannot be translated.
-    if (!from.translates || read.isRedacted) return replayed
-    const translated = attempt(() => translateUp(route.operation, read.parts))
+    if (!from.translates || given.isRedacted) return replayed
+    const translated = attempt(() => translateUp(route.operation, given.parts))
     if ('thrown' in translated) {
       add('unfit', [{ field: 'operation', issue: `is not translated: ${translated.thrown}` }])
       return replayed
     }
-    const differences = differencesOf(read.parts, translated)
+    const differences = differencesOf(given.parts, translated)
     // A value that the later version accepts and reads otherwise stays wrong when the caller has corrected the rest.
     const isSilent = ({ field, issue }: Field) =>
       asSent.length === 0 || (issue === CHANGES && !asSent.some((each) => fieldOf(each.field) === field))

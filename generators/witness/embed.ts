@@ -5,7 +5,7 @@ import type { SchemaRoute, Step, ValuePath } from './route.ts'
 import { type Maker, membersOf, NOTHING, simplest, tagged, textLike } from './simplest.ts'
 
 /** A value with the names and indices that lead to its varied part. */
-export interface EmbeddedValue {
+interface EmbeddedValue {
   readonly value: unknown
   readonly path: ValuePath
 }

@@ -97,7 +97,8 @@ interface Side {
   readonly api: Api
   readonly form: Form
   readonly slot: Slot
-  readonly pointer: string | undefined
+  /** Leads from the slot's schema to the difference; absent if the difference is not in the slot. */
+  readonly route: SchemaRoute | undefined
 }
 
 /** Number of messages to try for a difference in a component that many operations use. */
@@ -132,18 +133,24 @@ function waysIn(
     slotsOf(form).flatMap((slot): Way[] => {
       const counterpart = counterpartOf(slot, other)
       if (!counterpart) return []
-      const writer = { api: old, form, slot, pointer: difference.old?.pointer }
-      const reader = { api: next, form: other, slot: counterpart, pointer: difference.new?.pointer }
+      const toOld = routeInSlot(old, slot, difference.old?.pointer, hidden)
+      const toNew = routeInSlot(next, counterpart, difference.new?.pointer, hidden)
+      const writer = { api: old, form, slot, route: toOld }
+      const reader = { api: next, form: other, slot: counterpart, route: toNew }
       return [{ writer, reader, hidden, isFormer: false }]
     }),
   )
-  const leads = ({ writer, reader }: Way) =>
-    [writer, reader].filter((side) => routeOf(side, hidden) !== undefined).length
+  const leads = ({ writer, reader }: Way) => [writer, reader].filter(({ route }) => route).length
   const all = ways.filter((way) => leads(way) === 2)
   return all.length > 0 ? all : ways.filter((way) => leads(way) === 1)
 }
 
-function routeOf({ api, slot, pointer }: Side, hidden: Hidden): SchemaRoute | undefined {
+function routeInSlot(
+  api: Api,
+  slot: Slot,
+  pointer: string | undefined,
+  hidden: Hidden,
+): SchemaRoute | undefined {
   if (pointer === undefined) return undefined
   const holder = slot.kind === 'body' ? slot.content : slot.parameter
   // The difference is in how the whole value is written.
@@ -165,8 +172,8 @@ function searchWay({ makerOf }: JudgedPair, way: Way, difference: Difference): S
   const { writer, reader, hidden } = way
   const maker = makerOf(writer.api, hidden)
   const message = fill(maker, writer.form)
-  const target = routeOf(reader, hidden)
-  const route = named(routeOf(writer, hidden), target)
+  const target = reader.route
+  const route = named(writer.route, target)
   if (!message || !route) return { isExhausted: false }
   const own = route.at(-1)!.schema
   const near = [...valuesOf(maker, own), ...(target ? valuesAt(makerOf(reader.api, hidden), target) : [])]

@@ -11,7 +11,7 @@ import type { UpgradeStep } from './rules.ts'
 import { upgradeText } from './texts.ts'
 import { markAssertion, markComputed, markUntypedCall, markVariable } from './untyped.ts'
 
-export interface UpgradedFile {
+interface UpgradedFile {
   readonly edits: readonly UpgradeEdit[]
   readonly marks: readonly UpgradeMark[]
 }
