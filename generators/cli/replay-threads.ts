@@ -2,12 +2,12 @@
 import { statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import type { OnRecord } from '../replay/records.ts'
+import type { SplitRecord } from '../replay/records.ts'
 import type { Replayer, ReplayResult, TrafficFile } from '../replay/replayer.ts'
 import type { ReplayCommandOptions } from './replay-versions.ts'
 
 /** Records of one file, as one piece of memory that is moved to a thread. */
-export interface RecordBatch {
+interface RecordBatch {
   readonly file: TrafficFile
   readonly bytes: Uint8Array<ArrayBuffer>
   /** End of each record in `bytes`. */
@@ -22,10 +22,16 @@ export interface ReplayWorkerData {
 }
 
 /** A message without a batch asks for the result. */
-export type ReplayRequest = { readonly batch?: RecordBatch }
-export type ReplayResponse = { readonly result?: ReplayResult }
+export interface ReplayRequest {
+  readonly batch?: RecordBatch
+}
 
-export interface ReplayThread {
+/** Has the result if the request asked for it; otherwise the batch is replayed. */
+export interface ReplayResponse {
+  readonly result?: ReplayResult
+}
+
+interface ReplayThread {
   /** Number of batches that wait. */
   waiting(): number
   send(batch: RecordBatch): void
@@ -40,7 +46,6 @@ const WORTH_A_THREAD = 32_000_000
 const MAX_THREADS = 2
 
 /** Starts a thread for each further core, if the files are large. */
-/** Starts a thread that loads the versions and waits for batches. */
 export function startThreads(files: readonly string[], data: ReplayWorkerData): readonly ReplayThread[] {
   const bytes = files.reduce((total, file) => total + statSync(file).size, 0)
   if (bytes < WORTH_A_THREAD) return []
@@ -80,15 +85,19 @@ export function startThread(workerData: ReplayWorkerData): ReplayThread {
 /** Batches that may wait for one thread. */
 const MAX_WAITING = 2
 
-type PendingRecord = Parameters<OnRecord>
+interface PendingRecord {
+  readonly record: SplitRecord
+  readonly at: number
+  readonly order: number
+}
 
 /** Collects records, and gives them to a thread that has room, or else to this one. */
 export function createBatches(file: TrafficFile, here: Replayer, threads: readonly ReplayThread[]) {
-  let pending: (readonly [...PendingRecord, order: number])[] = []
+  let pending: PendingRecord[] = []
   return {
-    add(record: PendingRecord[0], at: number, order: number): void {
+    add(record: SplitRecord, at: number, order: number): void {
       if (threads.length === 0) here.replay(file, record, at, order)
-      else pending.push([record, at, order])
+      else pending.push({ record, at, order })
     },
     /** Resolves when the records are replayed, or a thread has them. */
     async flush(): Promise<void> {
@@ -96,20 +105,18 @@ export function createBatches(file: TrafficFile, here: Replayer, threads: readon
       const all = pending
       pending = []
       const free = threads.find((thread) => thread.waiting() < MAX_WAITING)
-      const readable = free && all.every(([record]) => Buffer.isBuffer(record))
-      if (readable) return free.send(batchOf(file, all))
-      for (const [record, at, order] of all) here.replay(file, record, at, order)
+      const records = all.map(({ record }) => record)
+      if (free && records.every(Buffer.isBuffer))
+        return free.send({ file, ...joined(records), numbers: all.map(({ at, order }) => [at, order]) })
+      for (const { record, at, order } of all) here.replay(file, record, at, order)
       // Lets messages of the threads arrive.
       await new Promise((resolve) => setImmediate(resolve))
     },
   }
 }
 
-function batchOf(
-  file: TrafficFile,
-  all: readonly (readonly [...PendingRecord, order: number])[],
-): RecordBatch {
-  const records = all.map(([record]) => record as Buffer)
+/** Joins records to one piece of memory. */
+function joined(records: readonly Buffer[]): Pick<RecordBatch, 'bytes' | 'ends'> {
   const bytes = new Uint8Array(records.reduce((total, { length }) => total + length, 0))
   const ends: number[] = []
   let end = 0
@@ -118,5 +125,5 @@ function batchOf(
     end += record.length
     ends.push(end)
   }
-  return { file, bytes, ends, numbers: all.map(([, at, order]) => [at, order]) }
+  return { bytes, ends }
 }

@@ -25,13 +25,12 @@ parentPort?.on('message', ({ batch }: ReplayRequest) => {
         return
       }
       const { file, bytes, ends, numbers } = batch
-      for (const [index, [at, order]] of numbers.entries())
-        own.replay(
-          file,
-          Buffer.from(bytes.buffer, ends[index - 1] ?? 0, ends[index]! - (ends[index - 1] ?? 0)),
-          at,
-          order,
-        )
+      let start = 0
+      for (const [index, [at, order]] of numbers.entries()) {
+        const end = ends[index]!
+        own.replay(file, Buffer.from(bytes.buffer, start, end - start), at, order)
+        start = end
+      }
       respond({})
     },
     // Becomes an `error` event of the worker.

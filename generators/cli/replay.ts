@@ -73,12 +73,15 @@ export async function replay(
   }
 }
 
-const sum = (all: readonly ReplayCounts[]): ReplayCounts => ({
-  replayed: all.reduce((total, each) => total + each.replayed, 0),
-  otherVersion: all.reduce((total, each) => total + each.otherVersion, 0),
-  noOperation: all.reduce((total, each) => total + each.noOperation, 0),
-  bad: all.reduce((total, each) => total + each.bad, 0),
-})
+function sum(all: readonly ReplayCounts[]): ReplayCounts {
+  const sumOf = (name: keyof ReplayCounts) => all.reduce((total, each) => total + each[name], 0)
+  return {
+    replayed: sumOf('replayed'),
+    otherVersion: sumOf('otherVersion'),
+    noOperation: sumOf('noOperation'),
+    bad: sumOf('bad'),
+  }
+}
 
 /** @param onChunk the next chunk is read when its promise resolves. */
 async function readFile(file: string, onChunk: (chunk: Buffer) => Promise<void>): Promise<void> {

@@ -1,5 +1,7 @@
 /** Edits of a text that may lie inside each other, and positions before and after them. */
 
+export const newlineOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n')
+
 /** Replaces a range by texts and by ranges of the source, in which other edits apply. */
 export interface SourceEdit {
   readonly start: number

@@ -10,7 +10,7 @@ import {
   targetOf,
 } from '../runtime/recorded.ts'
 
-export interface CallerExchange extends LoggedExchange {
+interface CallerExchange extends LoggedExchange {
   readonly caller: string
 }
 

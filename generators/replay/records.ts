@@ -1,9 +1,12 @@
 /** Splits recorded traffic into records while it is read: lines of JSON, or the entries of a HAR file. */
 
-/** A record as bytes, or the reason why it has none. `at` counts lines or entries from 1. */
-export type OnRecord = (record: Buffer | { readonly fault: string }, at: number) => void
+/** A record as bytes, or the reason why it has none. */
+export type SplitRecord = Buffer | { readonly fault: string }
 
-export interface RecordSplitter {
+/** @param at number of the line or entry, from 1. */
+export type OnRecord = (record: SplitRecord, at: number) => void
+
+interface RecordSplitter {
   push(chunk: Buffer): void
   /** Ends the input, which may end within a record. */
   end(): void
@@ -25,7 +28,7 @@ function createPieces() {
       else pieces = []
     },
     isEmpty: () => size === 0,
-    take(last: Buffer): Buffer | typeof TOO_LARGE {
+    take(last: Buffer): SplitRecord {
       const all = pieces.length === 0 && size === 0 ? last : Buffer.concat([...pieces, last])
       const isLarge = size + last.length > MAX_RECORD
       pieces = []

@@ -5,7 +5,7 @@ import { RecordFault } from '../runtime/recorded.ts'
 import { type CountedCallers, createTally, type RecordPlace } from '../runtime/replay-tally.ts'
 import { readRecord, type TrafficHeaders } from './exchanges.ts'
 import { createFamilyReplay } from './family.ts'
-import type { OnRecord } from './records.ts'
+import type { SplitRecord } from './records.ts'
 
 /** A record that could not be replayed, with its location. */
 export interface BadRecord extends RecordPlace {
@@ -42,7 +42,7 @@ export interface TrafficFile {
 
 export interface Replayer {
   /** @param order number of the record among those of all files. */
-  replay(file: TrafficFile, record: Parameters<OnRecord>[0], at: number, order: number): void
+  replay(file: TrafficFile, record: SplitRecord, at: number, order: number): void
   result(): ReplayResult
 }
 

@@ -1,10 +1,10 @@
 /**
  * Replays a recorded exchange in a later version without sending it: finds the operation, validates request and answer in the
- * version of the caller, and finds what an upgrade changes, and what the later version refuses.
+ * caller's version, and finds what an upgrade changes and what the later version refuses.
  */
 import type { Operation, Parameter, Translate, Version } from './contract.ts'
 import { findDifferences } from './differences.ts'
-import { isObject, type Json } from './explain/walk.ts'
+import { type Json, own } from './explain/walk.ts'
 import { explain } from './explain.ts'
 import { formats } from './formats.ts'
 import { findDeprecated, jsonSchemaOf, type OperationObject, operationObject } from './operation-object.ts'
@@ -88,17 +88,14 @@ interface Field {
   readonly issue: string
 }
 
-/** Lenses are code of the family, which may throw. */
-function attempt<Value extends object>(work: () => Value): Value | { readonly thrown: string } {
-  try {
-    return work()
-  } catch (error) {
-    return { thrown: error instanceof Error ? error.message : String(error) }
-  }
+/** A part that its schema refuses. */
+interface Fault extends Field {
+  /** The refused value. */
+  readonly value: unknown
 }
 
 /** The parts of a request, in one version. */
-interface Parts {
+interface RequestParts {
   readonly path: Json
   readonly query: Json
   readonly headers: Json
@@ -120,32 +117,33 @@ export function createReplay(
     const route = match?.routes.get(exchange.method)
     if (!match || !route) return undefined
     const notes: ReplayNote[] = []
+    const replayed = { operation: route.operation.id, notes }
     const add = (kind: ReplayKind, all: readonly Field[]) => {
       for (const { field, issue } of all) notes.push({ kind, field: fieldOf(field), detail: issue })
     }
-    const own = readRequest(route, from.document, exchange, match.values, search)
-    add('invalid', own.faults)
-    add('deprecated', findDeprecated(route.described, from.document, own.parts))
+    const given = readRequest(route, from.document, exchange, match.values, search)
+    add('invalid', given.faults)
+    add('deprecated', findDeprecated(route.described, from.document, given.parts))
     if (exchange.answer !== undefined && exchange.status !== undefined)
       replayAnswer(route, from, exchange.status, exchange.answer, add)
     const next = afterById.get(route.operation.id)
     if (!next) add('breaks', [{ field: 'operation', issue: 'does not exist' }])
     // A request that its own version refuses has no meaning that could be translated.
-    if (!next || own.faults.length > 0) return { operation: route.operation.id, notes }
+    if (!next || given.faults.length > 0) return replayed
     const here = afterMatcher.match(path)
-    const isMoved = here?.routes.get(exchange.method)?.operation.id !== route.operation.id
-    const asSent = isMoved
-      ? [{ field: 'operation', issue: `is now ${next.operation.method} ${next.operation.path}` }]
-      : readRequest(next, to.document, exchange, here!.values, search).faults
+    const asSent =
+      here?.routes.get(exchange.method) === next
+        ? readRequest(next, to.document, exchange, here.values, search).faults
+        : [{ field: 'operation', issue: `is now ${next.operation.method} ${next.operation.path}` }]
     add('breaks', asSent)
     // What stands in place of a secret cannot be translated.
-    if (!from.translates || own.isRedacted) return { operation: route.operation.id, notes }
-    const translated = attempt(() => translateUp(route.operation, own.parts))
+    if (!from.translates || given.isRedacted) return replayed
+    const translated = attempt(() => translateUp(route.operation, given.parts))
     if ('thrown' in translated) {
       add('unfit', [{ field: 'operation', issue: `is not translated: ${translated.thrown}` }])
-      return { operation: route.operation.id, notes }
+      return replayed
     }
-    const differences = differencesOf(own.parts, translated)
+    const differences = differencesOf(given.parts, translated)
     // A value that the later version accepts and reads otherwise stays wrong when the caller has corrected the rest.
     const isSilent = ({ field, issue }: Field) =>
       asSent.length === 0 || (issue === CHANGES && !asSent.some((each) => fieldOf(each.field) === field))
@@ -155,7 +153,7 @@ export function createReplay(
       differences.filter((each) => !isSilent(each)),
     )
     if (differences.length > 0) add('unfit', faultsOf(next, to.document, translated))
-    return { operation: route.operation.id, notes }
+    return replayed
   }
 }
 
@@ -183,15 +181,15 @@ function readRequest(
   { headers, body }: RecordedExchange,
   pathValues: readonly string[],
   search: string,
-): { readonly parts: Parts; readonly faults: readonly Field[]; readonly isRedacted: boolean } {
+): { readonly parts: RequestParts; readonly faults: readonly Field[]; readonly isRedacted: boolean } {
   const { operation, pathNames } = route
-  const faults: (Field & Faulty)[] = []
+  const faults: Fault[] = []
   const read = <Value>(where: string, all: () => Value): Value | Record<never, never> => {
     try {
       return all()
     } catch (error) {
       if (!(error instanceof ParameterError)) throw error
-      faults.push({ ...parameterFault(where, document, error), value: error.refused?.value })
+      faults.push(parameterFault(where, document, error))
       return {}
     }
   }
@@ -213,16 +211,11 @@ function readRequest(
   return { parts, faults: real, isRedacted: real.length < all.length }
 }
 
-interface Faulty {
-  /** The value that the schema refuses. */
-  readonly value: unknown
-}
+const isReal = ({ value }: Fault): boolean => !REDACTED.has(value)
 
-const isReal = ({ value }: Faulty): boolean => !REDACTED.has(value)
-
-function parameterFault(where: string, document: Json, { field, issue, refused }: ParameterError): Field {
+function parameterFault(where: string, document: Json, { field, issue, refused }: ParameterError): Fault {
   const [first] = refused ? explain(document, refused.parameter.pointer, refused.value, formats, 1) : []
-  return { field: `${where}.${field}`, issue: first?.issue ?? issue }
+  return { field: `${where}.${field}`, issue: first?.issue ?? issue, value: refused?.value }
 }
 
 function readHeaders(rows: readonly Parameter[], headers: Readonly<Record<string, string>>): Json {
@@ -236,14 +229,13 @@ function readHeaders(rows: readonly Parameter[], headers: Readonly<Record<string
   return values
 }
 
-function bodyFaults({ body: row }: Operation, document: Json, body: unknown): readonly (Field & Faulty)[] {
+function bodyFaults({ body: row }: Operation, document: Json, body: unknown): readonly Fault[] {
   // A body may be absent because it was not recorded.
   if (!row || body === undefined) return []
   const faults = row.validate(body) ? [] : valueFaults('body', document, row.pointer, body)
-  if (!row.each) return faults
-  const { property, pointer, validate } = row.each
-  const items = (body as Json)[property]
-  if (!Array.isArray(items)) return faults
+  const each = itemsOf(row, body)
+  if (!each) return faults
+  const { property, pointer, validate, items } = each
   return [
     ...faults,
     ...items.flatMap((item) =>
@@ -252,19 +244,17 @@ function bodyFaults({ body: row }: Operation, document: Json, body: unknown): re
   ].slice(0, MOST)
 }
 
-function valueFaults(
-  where: string,
-  document: Json,
-  pointer: string,
-  value: unknown,
-): readonly (Field & Faulty)[] {
+/** Returns the items of a body whose items are checked one by one, and how. */
+function itemsOf({ each }: NonNullable<Operation['body']>, body: unknown) {
+  const items: unknown = each && own(body, each.property)
+  return each && Array.isArray(items) ? { ...each, items: items as readonly unknown[] } : undefined
+}
+
+function valueFaults(where: string, document: Json, pointer: string, value: unknown): readonly Fault[] {
   return explain(document, pointer, value, formats, MOST).map(({ path, field, issue }) => ({
     field: within(where, field),
     issue,
-    value: path.reduce<unknown>(
-      (inner, step) => (isObject(inner) || Array.isArray(inner) ? (inner as Json)[step] : undefined),
-      value,
-    ),
+    value: path.reduce<unknown>((inner, step) => own(inner, String(step)), value),
   }))
 }
 
@@ -292,15 +282,24 @@ function replayAnswer(
   )
 }
 
+/** Lenses are code of the family, which may throw. */
+function attempt<Value extends object>(work: () => Value): Value | { readonly thrown: string } {
+  try {
+    return work()
+  } catch (error) {
+    return { thrown: error instanceof Error ? error.message : String(error) }
+  }
+}
+
 /** The route pairs functions with values; the types do not. */
 const call = (translate: Translate | undefined, value: unknown): unknown =>
   translate ? translate(value as never) : value
 
-function translateUp(operation: Operation, { path, query, headers, body }: Parts): Parts {
+function translateUp(operation: Operation, { path, query, headers, body }: RequestParts): RequestParts {
   const { upPath, upQuery, upHeaders, upBody, body: row } = operation
-  const items = row?.each?.up && body !== undefined ? (body as Json)[row.each.property] : undefined
-  const translated = Array.isArray(items)
-    ? { ...(body as Json), [row!.each!.property]: items.map((item) => call(row!.each!.up, item)) }
+  const each = row && itemsOf(row, body)
+  const translated = each?.up
+    ? { ...(body as Json), [each.property]: each.items.map((item) => call(each.up, item)) }
     : body === undefined
       ? undefined
       : call(upBody, body)
@@ -312,11 +311,11 @@ function translateUp(operation: Operation, { path, query, headers, body }: Parts
   }
 }
 
-const differencesOf = (before: Parts, after: Parts): readonly Field[] => [
+const differencesOf = (before: RequestParts, after: RequestParts): readonly Field[] => [
   ...changedFields('path', before.path, after.path),
   ...changedFields('query', withoutLists(before.query), withoutLists(after.query)),
   ...changedFields('header', before.headers, after.headers),
-  ...(before.body === after.body ? [] : changedFields('body', before.body, after.body)),
+  ...changedFields('body', before.body, after.body),
 ]
 
 /** Equality filters become lists when they are translated. */
@@ -342,7 +341,7 @@ function changedFields(where: string, before: unknown, after: unknown): readonly
 }
 
 /** Returns what the later version refuses of a translated request. */
-function faultsOf({ operation }: ReplayRoute, document: Json, parts: Parts): readonly Field[] {
+function faultsOf({ operation }: ReplayRoute, document: Json, parts: RequestParts): readonly Field[] {
   const { pathParameters, query, headers } = operation
   return [
     ...invalidValues('path', pathParameters, parts.path),

@@ -1,13 +1,13 @@
 /** Puts a value at the end of a route into the simplest value around it. */
 import type { Schema } from '../ir/model.ts'
-import { strings } from '../values/scalars.ts'
-import type { SchemaRoute, Step } from './route.ts'
-import { isObject, type Maker, NOTHING, samples, simplest, tagged } from './simplest.ts'
+import { isObject } from '../runtime/explain/walk.ts'
+import type { SchemaRoute, Step, ValuePath } from './route.ts'
+import { type Maker, membersOf, NOTHING, simplest, tagged, textLike } from './simplest.ts'
 
 /** A value with the names and indices that lead to its varied part. */
-export interface EmbeddedValue {
+interface EmbeddedValue {
   readonly value: unknown
-  readonly path: readonly (string | number)[]
+  readonly path: ValuePath
 }
 
 /** Stands for the absence of a property or an item. */
@@ -33,10 +33,10 @@ function around(maker: Maker, schema: Schema, rest: SchemaRoute, leaf: unknown):
   switch (step.kind) {
     case 'target':
       return inside
-    case 'member': {
-      const member = schema.kind === 'union' ? schema.members[step.index]! : next.schema
-      return { value: schema.kind === 'union' ? tagged(maker, schema, member, value) : value, path }
-    }
+    case 'member':
+      return schema.kind === 'union'
+        ? { value: tagged(maker, schema, schema.members[step.index]!, value), path }
+        : inside
     case 'part':
       return { value: mergedWith(maker, schema, value), path }
     case 'item':
@@ -68,8 +68,7 @@ function objectWith(
   step: Exclude<Step, { kind: 'target' | 'member' | 'part' | 'item' }>,
   { value, path }: EmbeddedValue,
 ): EmbeddedValue | undefined {
-  const own = simplest(maker, schema)
-  const base = isObject(own) ? own : {}
+  const base = membersOf(simplest(maker, schema))
   if (step.kind === 'entry-name') {
     if (typeof value !== 'string') return undefined
     const rest =
@@ -84,11 +83,7 @@ function objectWith(
 }
 
 function entryName(maker: Maker, schema: Schema, step: Step): string {
-  if (step.kind === 'entry-of-pattern') {
-    const { place, deprecated, extensions, examples } = schema
-    const base = { place, deprecated, extensions, examples, nullable: false }
-    return samples(strings({ ...base, kind: 'string', pattern: step.pattern }), 1)[0] ?? 'k'
-  }
+  if (step.kind === 'entry-of-pattern') return textLike(schema, step.pattern) ?? 'k'
   if (step.kind === 'entry' && step.name !== undefined) return step.name
   const names = schema.kind === 'object' ? schema.propertyNames : undefined
   const made = names && simplest(maker, names)

@@ -38,21 +38,21 @@ export const slotsOf = ({ parameters, contents }: Form): Slot[] => [
 
 export const schemaIn = (slot: Slot) => (slot.kind === 'body' ? slot.content.schema : slot.parameter.schema)
 
-export const requestForm = (operation: ApiOperation): Form => ({
+const requestForm = (operation: ApiOperation): Form => ({
   message: { kind: 'request', operation },
   parameters: operation.parameters,
   contents: operation.body?.contents ?? [],
   needsBody: operation.body?.required ?? false,
 })
 
-export const answerForm = (operation: ApiOperation, response: Response): Form => ({
+const answerForm = (operation: ApiOperation, response: Response): Form => ({
   message: { kind: 'answer', operation, status: response.status },
   parameters: response.headers,
   contents: response.contents,
   needsBody: response.contents.length > 0,
 })
 
-export const eventForm = (event: EventType, operation?: ApiOperation): Form => ({
+const eventForm = (event: EventType, operation?: ApiOperation): Form => ({
   message: { kind: 'event', event: event.name, ...(operation && { operation }) },
   parameters: event.headers,
   contents: event.body?.contents ?? [],
@@ -70,7 +70,7 @@ export function fill(maker: Maker, form: Form): WitnessMessage | undefined {
   return content ? { ...message, mediaType: content.mediaType, body } : message
 }
 
-/** Returns the message with a value in a slot. Without a value, the slot is left out. */
+/** Returns the message with a value in a slot. */
 export function put(message: WitnessMessage, slot: Slot, value: unknown): WitnessMessage {
   if (slot.kind === 'body') return { ...message, mediaType: slot.content.mediaType, body: value }
   return { ...message, values: new Map([...message.values, [slot.parameter, value]]) }
@@ -121,10 +121,10 @@ export function counterpartOf(slot: Slot, form: Form): Slot | undefined {
   const slots = slotsOf(form)
   if (slot.kind === 'body') {
     const bodies = slots.filter((each) => each.kind === 'body')
-    const types = (each: { content: ApiContent }) => essenceOf(each.content.mediaType)
+    const typeOf = (each: { readonly content: ApiContent }) => essenceOf(each.content.mediaType)
     return (
-      bodies.find((each) => types(each) === types(slot)) ??
-      bodies.find((each) => isInRange(types(slot), types(each)) || isInRange(types(each), types(slot)))
+      bodies.find((each) => typeOf(each) === typeOf(slot)) ??
+      bodies.find((each) => isInRange(typeOf(slot), typeOf(each)) || isInRange(typeOf(each), typeOf(slot)))
     )
   }
   const { parameter } = slot

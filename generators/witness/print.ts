@@ -9,6 +9,7 @@ import { essenceOf, isJson } from '../ir/media-type.ts'
 import type { Api, ApiOperation, ApiParameter } from '../ir/model.ts'
 import type { WitnessMessage } from './message.ts'
 import type { Witness } from './proof.ts'
+import type { ValuePath } from './route.ts'
 import type { Verdict } from './witness.ts'
 
 /** Returns a verdict as data. */
@@ -46,12 +47,12 @@ function namesOf(a: Api, b: Api): [string, string] {
 const LONG = 160
 
 /** Returns a body as JSON; of a long one, the part at the focus and what leads to it. */
-function excerptOf(body: unknown, focus: readonly (string | number)[]): string {
+function excerptOf(body: unknown, focus: ValuePath): string {
   const whole = JSON.stringify(body)
   return whole.length <= LONG ? whole : shorten(body, focus)
 }
 
-function shorten(value: unknown, [first, ...rest]: readonly (string | number)[]): string {
+function shorten(value: unknown, [first, ...rest]: ValuePath): string {
   const whole = JSON.stringify(value)
   if (whole.length <= LONG || typeof value !== 'object' || value === null) return whole
   const all = Object.entries(value)

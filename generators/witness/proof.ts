@@ -1,7 +1,7 @@
 /** What the search for a witness knows, and what it finds. */
 import type { Api } from '../ir/model.ts'
 import type { WitnessMessage } from './message.ts'
-import type { Hidden } from './route.ts'
+import type { Hidden, ValuePath } from './route.ts'
 import type { Maker } from './simplest.ts'
 
 export interface Witness {
@@ -10,9 +10,9 @@ export interface Witness {
   readonly by: Api
   /** The version that refuses the message or reads it otherwise. */
   readonly against: Api
-  /** The names and indices that lead to the part of the body that shows the difference. */
-  readonly focus: readonly (string | number)[]
-  /** What that version does with the message: `refuses it: title is required`. */
+  /** Leads to the part of the body that shows the difference. */
+  readonly focus: ValuePath
+  /** What `against` does with the message: `refuses it: title is required`. */
   readonly reason: string
 }
 

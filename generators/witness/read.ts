@@ -14,12 +14,12 @@ import {
   readSegment,
 } from '../runtime/parameters.ts'
 import { propertyAt } from '../values/validity.ts'
-import type { Slot } from './message.ts'
-import type { Hidden } from './route.ts'
+import { type Slot, schemaIn } from './message.ts'
+import type { Hidden, ValuePath } from './route.ts'
 
-/** What a version finds in a value: faults, with the names and indices that lead to them, or none. */
+/** What a version finds in a value: its faults and where they are, and what it reads. */
 export interface ValueReading {
-  readonly faults: readonly { readonly path: readonly (string | number)[]; readonly issue: string }[]
+  readonly faults: readonly { readonly path: ValuePath; readonly issue: string }[]
   readonly value: unknown
 }
 
@@ -33,12 +33,12 @@ export function readValue(
   api: Api,
   slot: Slot,
   value: unknown,
-  writer: { api: Api; slot: Slot },
+  writer: { readonly api: Api; readonly slot: Slot },
   limit = 50,
 ): ValueReading {
-  if (slot.kind === 'body') return validate(api, slot.content.schema.place.pointer, value, limit)
+  const { pointer } = schemaIn(slot).place
+  if (slot.kind === 'body' || writer.slot.kind === 'body') return validate(api, pointer, value, limit)
   const { parameter } = slot
-  if (writer.slot.kind !== 'parameter') return validate(api, parameter.schema.place.pointer, value, limit)
   let read: unknown
   try {
     const text = writeParameter(parameterRow(writer.api, writer.slot.parameter), value)
@@ -51,7 +51,7 @@ export function readValue(
       value,
     }
   }
-  return validate(api, parameter.schema.place.pointer, read, limit)
+  return validate(api, pointer, read, limit)
 }
 
 function validate(api: Api, pointer: string, value: unknown, limit: number): ValueReading {
@@ -75,15 +75,14 @@ function contractOf(api: Api, parameter: ApiParameter): Parameter {
     set: false,
     validate: () => true,
     pointer: parameter.schema.place.pointer,
-  } as Parameter
+  }
 }
 
 /** Returns whether the schema in a slot declares the value at a path in messages of this direction. */
-export function declares(api: Api, slot: Slot, path: readonly (string | number)[], hidden: Hidden): boolean {
-  const schema = slot.kind === 'body' ? slot.content.schema : slot.parameter.schema
+export function declares(api: Api, slot: Slot, path: ValuePath, hidden: Hidden): boolean {
   const found = propertyAt(
     api,
-    schema,
+    schemaIn(slot),
     path.map((each) => (typeof each === 'number' ? `[${each}]` : each)),
   )
   return found !== undefined && found[hidden] !== true

@@ -22,6 +22,9 @@ export interface Stop {
 /** From the root to the schema, both included. */
 export type SchemaRoute = readonly Stop[]
 
+/** The property names and indices that lead to a part of a value. */
+export type ValuePath = readonly (string | number)[]
+
 /** Which properties a message never has. */
 export type Hidden = 'readOnly' | 'writeOnly'
 

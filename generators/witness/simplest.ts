@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { targetOf } from '../diff/position.ts'
 import { FORMAT_CHECKS } from '../ir/formats.ts'
 import type { Api, NumberSchema, Property, Schema, StringSchema, UnionSchema } from '../ir/model.ts'
+import { isObject, type Json } from '../runtime/explain/walk.ts'
 import { explain } from '../runtime/explain.ts'
 import { type ObjectShape, shapeOf } from '../translate/shape.ts'
 import { mismatch } from '../values/closed-reading.ts'
@@ -58,9 +59,9 @@ function make(maker: Maker, schema: Schema, depth: number): unknown {
     case 'enum':
       return (schema.unheld?.admitted ?? schema.values)[0] ?? NOTHING
     case 'string':
-      return simplestText(schema)
+      return simplestText(maker, schema)
     case 'number':
-      return simplestNumber(schema)
+      return simplestNumber(maker, schema)
     case 'array': {
       const items = schema.prefix.map((each) => simplest(maker, each, depth + 1))
       while (items.length < Math.min(schema.minItems ?? 0, LONGEST))
@@ -133,8 +134,8 @@ export function tagged(
   return { ...value, [property]: tags[0] ?? constant ?? member.name }
 }
 
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+/** Returns the members of an object; none for other values. */
+export const membersOf = (value: unknown): Json => (isObject(value) ? value : {})
 
 /** Returns an object with its required properties. */
 export function simplestObject(maker: Maker, shape: ObjectShape, depth = 0): unknown {
@@ -174,21 +175,25 @@ function simplestPart(maker: Maker, schema: Schema, depth: number): unknown {
 
 const WORDS = ['a', 'aa', 'A', '1', '00', 'abc', 'https://example.com', 'name@example.com', '2030-01-31']
 
-function simplestText(schema: StringSchema): string {
+function simplestText({ api }: Maker, schema: StringSchema): string {
   const least = Math.min(schema.minLength ?? 0, LONGEST)
-  const own = [...schema.examples].filter((each) => typeof each === 'string')
+  const own = schema.examples.filter((each) => typeof each === 'string')
   const padded = 'a'.repeat(Math.max(least, 1))
-  const fits = (text: string) => text !== '' && isScalar(schema, text)
+  const fits = (text: string) => text !== '' && !mismatch(api, schema, text)
   const short = [schema.format === undefined ? padded : '', ...WORDS, ...own]
   return short.find(fits) ?? samples(strings(schema), 8).find(fits) ?? padded
 }
 
-const isScalar = (schema: Schema, value: unknown): boolean => mismatch(NO_API, schema, value) === undefined
+/** Returns the first sample of the texts that match a pattern; undefined if none can be made. */
+export function textLike(
+  { place, deprecated, extensions, examples }: Schema,
+  pattern: string,
+): string | undefined {
+  const base = { place, deprecated, extensions, examples, nullable: false }
+  return samples(strings({ ...base, kind: 'string', pattern }), 1)[0]
+}
 
-/** The check of a scalar follows no references. */
-const NO_API = {} as Api
-
-function simplestNumber(schema: NumberSchema): number {
+function simplestNumber({ api }: Maker, schema: NumberSchema): number {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema
   const step = schema.multipleOf ?? (schema.integer ? 1 : 0.5)
   const near = [minimum, maximum, exclusiveMinimum, exclusiveMaximum].filter((each) => each !== undefined)
@@ -199,7 +204,7 @@ function simplestNumber(schema: NumberSchema): number {
     ...near.flatMap((each) => [each + step, each - step]),
     ...samples(numbers(schema), 8),
   ]
-  return tries.find((value) => isScalar(schema, value)) ?? 1
+  return tries.find((value) => !mismatch(api, schema, value)) ?? 1
 }
 
 /** Returns samples, the same in every run. */

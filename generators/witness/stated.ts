@@ -4,7 +4,17 @@
  */
 import type { Difference, DifferenceCode } from '../diff/difference.ts'
 import type { ApiOperation } from '../ir/model.ts'
-import { type Form, fill, formsOf, leaveOut, put, slotsOf, type WitnessMessage } from './message.ts'
+import {
+  type Form,
+  fill,
+  formsOf,
+  leaveOut,
+  put,
+  type Slot,
+  schemaIn,
+  slotsOf,
+  type WitnessMessage,
+} from './message.ts'
 import type { JudgedPair, Witness } from './proof.ts'
 import { type Maker, NOTHING, simplest } from './simplest.ts'
 
@@ -23,23 +33,29 @@ interface Stage {
   readonly difference: Difference
 }
 
+type FindSlot = (stage: Stage) => Slot | undefined
+
 const base = ({ maker, form }: Stage): WitnessMessage | undefined => fill(maker, form)
 
-/** Returns the message with the parameter or header of the difference. */
-function withParameter(stage: Stage): WitnessMessage | undefined {
-  const message = base(stage)
-  const slot = slotNamed(stage)
-  const value = slot && simplest(stage.maker, slot.parameter.schema)
-  return message && slot && value !== NOTHING ? put(message, slot, value) : undefined
-}
+/** Makes the message with a value in a slot. */
+const including =
+  (find: FindSlot): Statement['make'] =>
+  (stage) => {
+    const [message, slot] = [base(stage), find(stage)]
+    const value = slot && simplest(stage.maker, schemaIn(slot))
+    return message && slot && value !== NOTHING ? put(message, slot, value) : undefined
+  }
 
-function withoutParameter(stage: Stage): WitnessMessage | undefined {
-  const message = base(stage)
-  const slot = slotNamed(stage)
-  return message && slot ? leaveOut(message, slot) : message
-}
+/** Makes the message without what is in a slot. */
+const omitting =
+  (find: FindSlot): Statement['make'] =>
+  (stage) => {
+    const [message, slot] = [base(stage), find(stage)]
+    return message && slot ? leaveOut(message, slot) : message
+  }
 
-function slotNamed({ form, difference: { at } }: Stage) {
+/** Finds the parameter or header of the difference. */
+const named: FindSlot = ({ form, difference: { at } }) => {
   if (!('name' in at)) return undefined
   const name = at.name.toLowerCase()
   return slotsOf(form).find(
@@ -47,31 +63,16 @@ function slotNamed({ form, difference: { at } }: Stage) {
       slot.kind === 'parameter' &&
       slot.parameter.name.toLowerCase() === name &&
       (at.kind !== 'parameter' || slot.parameter.in === at.in),
-  ) as Extract<ReturnType<typeof slotsOf>[number], { kind: 'parameter' }> | undefined
-}
-
-function withBody(stage: Stage): WitnessMessage | undefined {
-  const message = base(stage)
-  const [first] = slotsOf(stage.form).filter((slot) => slot.kind === 'body')
-  const value = first && simplest(stage.maker, first.content.schema)
-  return message && first && value !== NOTHING ? put(message, first, value) : undefined
-}
-
-function withoutBody(stage: Stage): WitnessMessage | undefined {
-  const message = base(stage)
-  const [first] = slotsOf(stage.form).filter((slot) => slot.kind === 'body')
-  return message && first ? leaveOut(message, first) : message
-}
-
-/** Returns the message with the media type that only one version has. */
-function withMediaType(stage: Stage): WitnessMessage | undefined {
-  const message = base(stage)
-  const slot = slotsOf(stage.form).find(
-    (each) => each.kind === 'body' && stage.difference.message.startsWith(`${each.content.mediaType} `),
   )
-  const value = slot?.kind === 'body' ? simplest(stage.maker, slot.content.schema) : NOTHING
-  return message && slot && value !== NOTHING ? put(message, slot, value) : undefined
 }
+
+const body: FindSlot = ({ form }) => slotsOf(form).find((slot) => slot.kind === 'body')
+
+/** Finds the body with the media type that only one version has. */
+const mediaType: FindSlot = ({ form, difference }) =>
+  slotsOf(form).find(
+    (slot) => slot.kind === 'body' && difference.message.startsWith(`${slot.content.mediaType} `),
+  )
 
 const said = ({ message }: Difference): string => `differs: ${message}`
 const nameIn = ({ at }: Difference): string =>
@@ -89,20 +90,20 @@ const STATEMENTS: Readonly<Partial<Record<DifferenceCode, Statement>>> = {
   },
   'parameter-required': {
     by: 'old',
-    make: withoutParameter,
+    make: omitting(named),
     reason: (difference) => `refuses it: ${nameIn(difference)} is required`,
   },
   'parameter-removed': {
     by: 'old',
-    make: withParameter,
+    make: including(named),
     reason: (difference) => `does not know ${nameIn(difference)}`,
   },
   'body-added-required': { by: 'old', make: base, reason: () => 'refuses it: a body is required' },
-  'body-required': { by: 'old', make: withoutBody, reason: () => 'refuses it: a body is required' },
-  'body-removed': { by: 'old', make: withBody, reason: () => 'reads no body' },
+  'body-required': { by: 'old', make: omitting(body), reason: () => 'refuses it: a body is required' },
+  'body-removed': { by: 'old', make: including(body), reason: () => 'reads no body' },
   'content-type-removed': {
     by: 'old',
-    make: withMediaType,
+    make: including(mediaType),
     reason: ({ breaks }) =>
       breaks.includes('request') ? 'refuses its media type' : 'never sends its media type',
   },
@@ -110,23 +111,23 @@ const STATEMENTS: Readonly<Partial<Record<DifferenceCode, Statement>>> = {
   'status-removed': { by: 'old', make: base, reason: () => 'never sends the status' },
   'header-optional': {
     by: 'new',
-    make: withoutParameter,
+    make: omitting(named),
     reason: (difference) => `expects ${nameIn(difference)}`,
   },
   'header-removed': {
     by: 'old',
-    make: withParameter,
+    make: including(named),
     reason: (difference) => `does not send ${nameIn(difference)}`,
   },
   'event-removed': { by: 'old', make: base, reason: () => 'does not send the event' },
-  'payload-removed': { by: 'old', make: withBody, reason: () => 'sends no payload' },
-  'payload-optional': { by: 'new', make: withoutBody, reason: () => 'expects a payload' },
+  'payload-removed': { by: 'old', make: including(body), reason: () => 'sends no payload' },
+  'payload-optional': { by: 'new', make: omitting(body), reason: () => 'expects a payload' },
   'callback-url-changed': { by: 'old', make: base, reason: said },
   'default-removed': { by: 'old', make: base, reason: said },
   'default-changed': { by: 'old', make: base, reason: said },
-  'filter-changed': { by: 'old', make: withParameter, reason: said },
-  'encoding-changed': { by: 'old', make: withBody, reason: said },
-  'items-checked-changed': { by: 'old', make: withBody, reason: said },
+  'filter-changed': { by: 'old', make: including(named), reason: said },
+  'encoding-changed': { by: 'old', make: including(body), reason: said },
+  'items-checked-changed': { by: 'old', make: including(body), reason: said },
   'security-tightened': { by: 'old', make: base, reason: said },
   'security-scheme-changed': { by: 'old', make: base, reason: said },
   'security-scheme-removed': { by: 'old', make: base, reason: said },

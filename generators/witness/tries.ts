@@ -4,12 +4,13 @@
  */
 import { lookUp } from '../ir/document.ts'
 import type { ArraySchema, NumberSchema, Schema, StringSchema } from '../ir/model.ts'
+import { isObject } from '../runtime/explain/walk.ts'
 import { type ObjectShape, shapeOf } from '../translate/shape.ts'
 import { arbitrariesOf } from '../values/arbitrary.ts'
 import { strings } from '../values/scalars.ts'
 import {
-  isObject,
   type Maker,
+  membersOf,
   NOTHING,
   samples,
   simplest,
@@ -17,6 +18,7 @@ import {
   simplestObject,
   simplestProperty,
   tagged,
+  textLike,
 } from './simplest.ts'
 
 /** A property that no document declares. */
@@ -189,18 +191,15 @@ function sizesOf(schema: Schema): unknown[] {
 
 /** Returns an object for each member of the unions that the object is part of. */
 function basesOf(maker: Maker, shape: ObjectShape): unknown[] {
-  const { unions: _, ...rest } = shape
-  const own = simplestObject(maker, { ...rest, unions: [] })
-  return shape.unions
-    .flatMap((union) =>
-      union.members.map((member) => ({
-        ...(isObject(own) ? own : {}),
-        ...(tagged(maker, union, member, simplest(maker, member)) as object),
-      })),
-    )
-    .concat(
-      shape.unions.map((union) => ({ ...(own as object), ...(simplestMember(maker, union) as object) })),
-    )
+  const own = membersOf(simplestObject(maker, { ...shape, unions: [] }))
+  const { unions } = shape
+  const parts = [
+    ...unions.flatMap((union) =>
+      union.members.map((member) => tagged(maker, union, member, simplest(maker, member))),
+    ),
+    ...unions.map((union) => simplestMember(maker, union)),
+  ]
+  return parts.map((part) => ({ ...own, ...membersOf(part) }))
 }
 
 function entriesOf(maker: Maker, rest: Schema, base: object, depth: number): unknown[] {
@@ -208,11 +207,6 @@ function entriesOf(maker: Maker, rest: Schema, base: object, depth: number): unk
   const many = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, values[0]]))
   return [...values.map((value) => ({ ...base, k: value })), { ...base, ...many(2) }, { ...base, ...many(5) }]
-}
-
-function namesLike({ place, deprecated, extensions, examples }: Schema, pattern: string): string[] {
-  const base = { place, deprecated, extensions, examples, nullable: false }
-  return samples(strings({ ...base, kind: 'string', pattern }), 1)
 }
 
 /** Returns the constants in the schema as the document writes it, and objects of the names in it. */
@@ -232,7 +226,7 @@ function harvest({ api }: Maker, schema: Schema): unknown[] {
         if (name === 'const' || name === 'default' || name === 'example') scalars.push(each)
         if (name === 'properties' && isObject(each)) names.push(...Object.keys(each))
         if (name === 'patternProperties' && isObject(each))
-          names.push(...Object.keys(each).flatMap((pattern) => namesLike(schema, pattern)))
+          names.push(...Object.keys(each).flatMap((pattern) => textLike(schema, pattern) ?? []))
         if (name === 'required' && Array.isArray(each)) names.push(...each.map(String))
         if (name === 'dependentRequired' && isObject(each))
           names.push(...Object.keys(each), ...Object.values(each).flatMap((all) => [all].flat().map(String)))

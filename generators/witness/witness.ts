@@ -7,6 +7,7 @@ import { pairOperations } from '../change/align.ts'
 import type { Difference, DifferenceCode, MessageDirection } from '../diff/difference.ts'
 import { targetOf } from '../diff/position.ts'
 import type { Api, Schema } from '../ir/model.ts'
+import { fieldOf, own as memberOf } from '../runtime/explain/walk.ts'
 import { ABSENT, embed } from './embed.ts'
 import {
   commonStatus,
@@ -22,7 +23,7 @@ import {
 } from './message.ts'
 import type { JudgedPair, Witness } from './proof.ts'
 import { declares, readValue, type ValueReading } from './read.ts'
-import { findRoute, type Hidden, type SchemaRoute, type Stop } from './route.ts'
+import { findRoute, type Hidden, type SchemaRoute, type Stop, type ValuePath } from './route.ts'
 import { createMaker, type Maker } from './simplest.ts'
 import { isStated, stateDifference } from './stated.ts'
 import { randomValues, unique, valuesOf } from './tries.ts'
@@ -96,7 +97,8 @@ interface Side {
   readonly api: Api
   readonly form: Form
   readonly slot: Slot
-  readonly pointer: string | undefined
+  /** Leads from the slot's schema to the difference; absent if the difference is not in the slot. */
+  readonly route: SchemaRoute | undefined
 }
 
 /** Number of messages to try for a difference in a component that many operations use. */
@@ -131,18 +133,24 @@ function waysIn(
     slotsOf(form).flatMap((slot): Way[] => {
       const counterpart = counterpartOf(slot, other)
       if (!counterpart) return []
-      const writer = { api: old, form, slot, pointer: difference.old?.pointer }
-      const reader = { api: next, form: other, slot: counterpart, pointer: difference.new?.pointer }
+      const toOld = routeInSlot(old, slot, difference.old?.pointer, hidden)
+      const toNew = routeInSlot(next, counterpart, difference.new?.pointer, hidden)
+      const writer = { api: old, form, slot, route: toOld }
+      const reader = { api: next, form: other, slot: counterpart, route: toNew }
       return [{ writer, reader, hidden, isFormer: false }]
     }),
   )
-  const leads = ({ writer, reader }: Way) =>
-    [writer, reader].filter((side) => routeOf(side, hidden) !== undefined).length
+  const leads = ({ writer, reader }: Way) => [writer, reader].filter(({ route }) => route).length
   const all = ways.filter((way) => leads(way) === 2)
   return all.length > 0 ? all : ways.filter((way) => leads(way) === 1)
 }
 
-function routeOf({ api, slot, pointer }: Side, hidden: Hidden): SchemaRoute | undefined {
+function routeInSlot(
+  api: Api,
+  slot: Slot,
+  pointer: string | undefined,
+  hidden: Hidden,
+): SchemaRoute | undefined {
   if (pointer === undefined) return undefined
   const holder = slot.kind === 'body' ? slot.content : slot.parameter
   // The difference is in how the whole value is written.
@@ -164,8 +172,8 @@ function searchWay({ makerOf }: JudgedPair, way: Way, difference: Difference): S
   const { writer, reader, hidden } = way
   const maker = makerOf(writer.api, hidden)
   const message = fill(maker, writer.form)
-  const target = routeOf(reader, hidden)
-  const route = named(routeOf(writer, hidden), target)
+  const target = reader.route
+  const route = named(writer.route, target)
   if (!message || !route) return { isExhausted: false }
   const own = route.at(-1)!.schema
   const near = [...valuesOf(maker, own), ...(target ? valuesAt(makerOf(reader.api, hidden), target) : [])]
@@ -176,8 +184,9 @@ function searchWay({ makerOf }: JudgedPair, way: Way, difference: Difference): S
   let otherwise: Witness | undefined
   for (const leaf of chain(leaves, () => (otherwise ? [] : randomValues(maker, own, RANDOM)))) {
     const made = embed(maker, route, leaf)
-    const written = made && readValue(writer.api, writer.slot, made.value, writer, 1)
-    if (!made || written!.faults.length > 0) continue
+    if (!made) continue
+    const written = readValue(writer.api, writer.slot, made.value, writer, 1)
+    if (written.faults.length > 0) continue
     accepted += 1
     const read = readValue(reader.api, reader.slot, made.value, writer)
     const focus = focusOf(made.path, difference)
@@ -194,7 +203,7 @@ function searchWay({ makerOf }: JudgedPair, way: Way, difference: Difference): S
         witness: witness(`${way.isFormer ? 'never sends' : 'refuses'} it: ${refusal}`),
         isExhausted: false,
       }
-    if (JSON.stringify(read.value) !== JSON.stringify(written!.value))
+    if (JSON.stringify(read.value) !== JSON.stringify(written.value))
       otherwise ??= witness(`reads it as ${JSON.stringify(read.value)}`)
     if (hasAt(made.value, focus) && isUnknown(way, focus))
       otherwise ??= witness(`${way.isFormer ? 'does not send' : 'does not know'} ${fieldOf(focus)}`)
@@ -226,18 +235,18 @@ function bySize(values: readonly unknown[]): unknown[] {
 }
 
 /** Returns the path of the property that a difference is about; its pointer leads only to the object. */
-function focusOf(path: Path, { code, at }: Difference): Path {
+function focusOf(path: ValuePath, { code, at }: Difference): ValuePath {
   if (!code.startsWith('property-') || !('path' in at)) return path
   const [, plain, quoted] = /\.?([^.[\]{}|]+)$|\[("(?:[^"\\]|\\.)*")\]$/.exec(at.path) ?? []
   const name = quoted === undefined ? plain : (JSON.parse(quoted) as string)
   return name === undefined || path.at(-1) === name ? path : [...path, name]
 }
 
-const hasAt = (value: unknown, path: Path): boolean =>
-  path.reduce<unknown>((at, each) => (at as Record<string, unknown> | undefined)?.[each], value) !== undefined
+const hasAt = (value: unknown, path: ValuePath): boolean =>
+  path.reduce<unknown>((at, each) => memberOf(at, String(each)), value) !== undefined
 
 /** Readers ignore what they do not know, so only the sender of a request or a former answer loses it. */
-const isUnknown = ({ reader, hidden, isFormer }: Way, path: Path): boolean =>
+const isUnknown = ({ reader, hidden, isFormer }: Way, path: ValuePath): boolean =>
   (hidden === 'readOnly' || isFormer) && !declares(reader.api, reader.slot, path, hidden)
 
 /** Differences in what a value means. Validators need not tell them apart. */
@@ -268,10 +277,8 @@ function hasFewValues(api: Api, schema: Schema): boolean {
   return ['boolean', 'enum', 'null'].includes(kind) && !untyped && !partial
 }
 
-type Path = readonly (string | number)[]
-
 /** Returns why a version refuses the part of a value at the path, or undefined if it accepts it. */
-function refusalOf({ faults }: ValueReading, path: Path): string | undefined {
+function refusalOf({ faults }: ValueReading, path: ValuePath): string | undefined {
   const related = faults.filter((fault) => startsWith(fault.path, path) || startsWith(path, fault.path))
   const [first] = related.toSorted((a, b) => b.path.length - a.path.length)
   if (!first) return undefined
@@ -279,10 +286,5 @@ function refusalOf({ faults }: ValueReading, path: Path): string | undefined {
   return field === '' ? first.issue : `${field} ${first.issue}`
 }
 
-const startsWith = (path: Path, start: Path): boolean => start.every((each, index) => path[index] === each)
-
-const fieldOf = (path: Path): string =>
-  path.reduce<string>(
-    (text, each) => (typeof each === 'number' ? `${text}[${each}]` : text === '' ? each : `${text}.${each}`),
-    '',
-  )
+const startsWith = (path: ValuePath, start: ValuePath): boolean =>
+  start.every((each, index) => path[index] === each)

@@ -6,6 +6,7 @@ const client = createClient({ baseUrl: 'http://localhost' })
 export async function run(query: { color: string }): Promise<void> {
   await client.listBooks({ query: { order: 'newest' } })
   await client.listBooks({ query: { colour: 'red', order: 'newest' } })
+  await client.listBooks({ 'query': { colour: 'red', order: 'newest' } })
   await client.listBooks({ timeoutMs: 5, query: { order: 'newest' } })
   // upgrade 2030-06-01: Lists are ordered by title unless `order` says otherwise. Earlier versions order them by date.
   await client.listBooks({ query })

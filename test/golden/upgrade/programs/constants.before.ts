@@ -6,6 +6,7 @@ const client = createClient({ baseUrl: 'http://localhost' })
 export async function run(query: { color: string }): Promise<void> {
   await client.listBooks()
   await client.listBooks({ query: { color: 'red' } })
+  await client.listBooks({ 'query': { color: 'red' } })
   await client.listBooks({ timeoutMs: 5 })
   await client.listBooks({ query })
   const { blurb, id } = await client.createBook({

@@ -34,7 +34,7 @@ export interface UpgradeStep {
 
 interface OfChange {
   /** Id of the change; absent if the documents alone decide. */
-  readonly change?: string
+  readonly change?: string | undefined
 }
 
 /** What happens to a property, a parameter, an enumeration or an object. */

@@ -1,10 +1,11 @@
 // @ts-nocheck
 /** Upgrades a program through all steps between two versions. */
 import type { Project, ts } from 'ts-morph'
-import { applyEdits, type EditedText, positionAfter, positionBefore } from './edits.ts'
+import { applyEdits, type EditedText, newlineOf, positionAfter, positionBefore } from './edits.ts'
+import type { UpgradeMark } from './file-context.ts'
 import type { UpgradeManifest, UpgradeStep } from './rules.ts'
 import { createSites, type TypeScriptCompiler } from './sites.ts'
-import { newlineOf, type UpgradeMark, upgradeFile } from './step.ts'
+import { upgradeFile } from './step.ts'
 
 /** A line that an upgrade changed, or that a person must look at. */
 export interface UpgradePlace {
@@ -16,7 +17,7 @@ export interface UpgradePlace {
   readonly text: string
   readonly version: string
   /** Id of the change; absent if no single change is the reason. */
-  readonly change?: string
+  readonly change?: string | undefined
   readonly why: string
 }
 
@@ -50,7 +51,11 @@ interface FileHistory {
   readonly before: string
   readonly edited: (EditedText & { readonly step: number })[]
   readonly marks: (UpgradeMark & { readonly step: number })[]
-  readonly changes: { readonly position: number; readonly change?: string; readonly step: number }[]
+  readonly changes: {
+    readonly position: number
+    readonly change: string | undefined
+    readonly step: number
+  }[]
 }
 
 /** Returns the steps between two versions; undefined if they are not versions of the package in this order. */
@@ -194,13 +199,7 @@ function upgradeStep(
     histories.set(file.fileName, history)
     history.edited.push({ ...applyEdits(file.text, [...edits, ...comments]), step: index })
     history.marks.push(...marks.map((mark) => ({ ...mark, step: index })))
-    history.changes.push(
-      ...edits.map(({ start, change }) => ({
-        position: start,
-        step: index,
-        ...(change !== undefined && { change }),
-      })),
-    )
+    history.changes.push(...edits.map(({ start, change }) => ({ position: start, change, step: index })))
     project.getSourceFileOrThrow(file.fileName).replaceWithText(history.edited.at(-1)!.text)
   }
 }
@@ -306,7 +305,7 @@ function placeAt(
     after,
     text: (text.split('\n')[after - 1] ?? '').trim(),
     version,
-    ...(change !== undefined && { change }),
+    change,
     why,
   }
 }
