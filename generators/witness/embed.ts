@@ -38,7 +38,7 @@ function around(maker: Maker, schema: Schema, rest: SchemaRoute, leaf: unknown):
       return { value: schema.kind === 'union' ? tagged(maker, schema, member, value) : value, path }
     }
     case 'part':
-      return { value: mergedWith(maker, schema, value), path }
+      return { value: mergedWith(maker, schema, step.index, value), path }
     case 'item':
       return { value: listWith(maker, schema, step.index, value), path: [step.index, ...path] }
     default:
@@ -47,8 +47,9 @@ function around(maker: Maker, schema: Schema, rest: SchemaRoute, leaf: unknown):
 }
 
 /** Adds what the other parts of an intersection require to an object. */
-function mergedWith(maker: Maker, schema: Schema, value: unknown): unknown {
-  const own = simplest(maker, schema)
+function mergedWith(maker: Maker, schema: Schema, index: number, value: unknown): unknown {
+  if (schema.kind !== 'intersection') return value
+  const own = simplest(maker, { ...schema, members: schema.members.filter((_, at) => at !== index) })
   return isObject(own) && isObject(value) ? { ...own, ...value } : value
 }
 

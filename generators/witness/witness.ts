@@ -180,7 +180,7 @@ function searchWay({ makerOf }: JudgedPair, way: Way, difference: Difference): S
     if (!made || written!.faults.length > 0) continue
     accepted += 1
     const read = readValue(reader.api, reader.slot, made.value, writer)
-    const focus = focusOf(made.path, difference)
+    const focus = focusOf(made.path, difference, own)
     const witness = (reason: string): Witness => ({
       message: { ...put(message, writer.slot, made.value), ...(status !== undefined && { status }) },
       by: writer.api,
@@ -225,12 +225,19 @@ function bySize(values: readonly unknown[]): unknown[] {
   return sized.toSorted(([a], [b]) => a - b).map(([, value]) => value)
 }
 
-/** Returns the path of the property that a difference is about; its pointer leads only to the object. */
-function focusOf(path: Path, { code, at }: Difference): Path {
+/**
+ * Returns the path of the property that a difference is about; its pointer may lead only to the object.
+ *
+ * @param end the schema that the pointer leads to.
+ */
+function focusOf(path: Path, { code, at }: Difference, end: Schema): Path {
   if (!code.startsWith('property-') || !('path' in at)) return path
   const [, plain, quoted] = /\.?([^.[\]{}|]+)$|\[("(?:[^"\\]|\\.)*")\]$/.exec(at.path) ?? []
   const name = quoted === undefined ? plain : (JSON.parse(quoted) as string)
-  return name === undefined || path.at(-1) === name ? path : [...path, name]
+  const isObject =
+    end.kind === 'object' &&
+    end.properties.some((each) => each.name === name && each.place.pointer === end.place.pointer)
+  return name === undefined || (path.at(-1) === name && !isObject) ? path : [...path, name]
 }
 
 const hasAt = (value: unknown, path: Path): boolean =>
