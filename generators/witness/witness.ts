@@ -196,13 +196,14 @@ function searchWay({ makerOf }: JudgedPair, way: Way, difference: Difference): S
       }
     if (JSON.stringify(read.value) !== JSON.stringify(written!.value))
       otherwise ??= witness(`reads it as ${JSON.stringify(read.value)}`)
-    if (hasAt(made.value, focus) && isUnknown(way, focus))
-      otherwise ??= witness(`${way.isFormer ? 'does not send' : 'does not know'} ${fieldOf(focus)}`)
+    const lost = hasAt(made.value, focus) ? lossOf(way, focus, difference, target) : undefined
+    if (lost !== undefined) otherwise ??= witness(`${lost} ${fieldOf(focus)}`)
     if (MEANINGS.has(difference.code)) otherwise ??= witness(`differs: ${difference.message}`)
   }
   if (otherwise) return { witness: otherwise, isExhausted: false }
   const isAlone = target !== undefined && [route, target].every((each) => each.every(standsAlone))
-  return { isExhausted: accepted > 0 && isAlone && hasFewValues(writer.api, own) }
+  const isTried = accepted > 0 && isAlone && hasFewValues(writer.api, own)
+  return { isExhausted: isTried || isUnsaid(way, difference, route) }
 }
 
 /** Returns values of the reader's schema, and the objects that hold them, because only one version may name the entry. */
@@ -243,9 +244,29 @@ function focusOf(path: Path, { code, at }: Difference, end: Schema): Path {
 const hasAt = (value: unknown, path: Path): boolean =>
   path.reduce<unknown>((at, each) => (at as Record<string, unknown> | undefined)?.[each], value) !== undefined
 
-/** Readers ignore what they do not know, so only the sender of a request or a former answer loses it. */
-const isUnknown = ({ reader, hidden, isFormer }: Way, path: Path): boolean =>
-  (hidden === 'readOnly' || isFormer) && !declares(reader.api, reader.slot, path, hidden)
+/**
+ * Returns what a version does not do with a property. Readers ignore what they do not know, so only the sender of a
+ * request or a former answer loses it.
+ */
+function lossOf(
+  { reader, hidden, isFormer }: Way,
+  path: Path,
+  { code }: Difference,
+  target: SchemaRoute | undefined,
+): string | undefined {
+  if (hidden !== 'readOnly' && !isFormer) return undefined
+  if (!declares(reader.api, reader.slot, path, hidden)) return isFormer ? 'does not send' : 'does not know'
+  const holder = target?.at(-1)?.schema
+  const isEntry = holder?.kind === 'object' && typeof holder.additional === 'object'
+  return code === 'property-removed' && isEntry ? 'has no meaning of its own for' : undefined
+}
+
+/** Returns whether the difference is only that a parameter may be null, which no request can say. */
+const isUnsaid = ({ writer }: Way, { code }: Difference, route: SchemaRoute): boolean =>
+  code.startsWith('null-') &&
+  writer.slot.kind === 'parameter' &&
+  route.every(({ step }) => step === undefined || step.kind === 'target') &&
+  readValue(writer.api, writer.slot, null, writer, 1).faults.length > 0
 
 /** Differences in what a value means. Validators need not tell them apart. */
 const MEANINGS: ReadonlySet<DifferenceCode> = new Set([
