@@ -46,11 +46,14 @@ function around(maker: Maker, schema: Schema, rest: SchemaRoute, leaf: unknown):
   }
 }
 
-/** Adds what the other parts of an intersection require to an object. */
+/** Adds what the other parts of an intersection require to an object. In place of a union, the value is a member. */
 function mergedWith(maker: Maker, schema: Schema, index: number, value: unknown): unknown {
-  if (schema.kind !== 'intersection') return value
-  const own = simplest(maker, { ...schema, members: schema.members.filter((_, at) => at !== index) })
-  return isObject(own) && isObject(value) ? { ...own, ...value } : value
+  const own = simplest(maker, schema)
+  if (!isObject(own) || !isObject(value)) return value
+  if (schema.kind !== 'intersection' || schema.members[index]?.kind !== 'union') return { ...own, ...value }
+  const others = simplest(maker, { ...schema, members: schema.members.filter((_, at) => at !== index) })
+  const kept = Object.entries(own).filter(([name]) => isObject(others) && Object.hasOwn(others, name))
+  return { ...Object.fromEntries(kept), ...value }
 }
 
 function listWith(maker: Maker, schema: Schema, index: number, value: unknown): unknown {

@@ -235,10 +235,10 @@ function focusOf(path: Path, { code, at }: Difference, end: Schema): Path {
   if (!code.startsWith('property-') || !('path' in at)) return path
   const [, plain, quoted] = /\.?([^.[\]{}|]+)$|\[("(?:[^"\\]|\\.)*")\]$/.exec(at.path) ?? []
   const name = quoted === undefined ? plain : (JSON.parse(quoted) as string)
-  const isObject =
+  const isHolder =
     end.kind === 'object' &&
     end.properties.some((each) => each.name === name && each.place.pointer === end.place.pointer)
-  return name === undefined || (path.at(-1) === name && !isObject) ? path : [...path, name]
+  return name === undefined || (path.at(-1) === name && !isHolder) ? path : [...path, name]
 }
 
 const hasAt = (value: unknown, path: Path): boolean =>
