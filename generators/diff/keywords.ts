@@ -43,6 +43,23 @@ export function compareKeywords(position: ComparisonPosition, a: Schema, b: Sche
   compareSets(position, a, b, a.unheld?.keywords ?? {}, b.unheld?.keywords ?? {})
 }
 
+/** Returns both schemas without the rules that a union has beside it and the other schema has as its own. */
+export function withoutShared(a: Schema, b: Schema): readonly [Schema, Schema] {
+  if (a.kind === b.kind) return [a, b]
+  if (b.kind === 'union') return withoutShared(b, a).toReversed() as [Schema, Schema]
+  if (a.kind !== 'union' || (b.kind !== 'string' && b.kind !== 'number')) return [a, b]
+  const own = new Map<string, unknown>(Object.entries(b))
+  const isShared = ([name, value]: [string, unknown]) => typeof value === 'number' && own.get(name) === value
+  const keywords = Object.entries(a.unheld?.keywords ?? {})
+  const shared = keywords.filter(isShared).map(([name]) => [name, undefined] as const)
+  if (shared.length === 0) return [a, b]
+  const unheld = { ...a.unheld, keywords: Object.fromEntries(keywords.filter((each) => !isShared(each))) }
+  return [
+    { ...a, unheld },
+    { ...b, ...Object.fromEntries(shared) },
+  ]
+}
+
 /** Returns whether neither schema has a type, and each has keywords for a different type. */
 export function areUntyped(a: Schema, b: Schema): boolean {
   const free = (schema: Schema) => schema.unheld?.untyped !== undefined || schema.kind === 'any'

@@ -1,7 +1,7 @@
 /** Compares objects, including merged ones, by their properties, wherever these are declared. */
 
 import type { SourceLocation } from '../diagnostics/place.ts'
-import type { Property } from '../ir/model.ts'
+import type { ObjectSchema, Property } from '../ir/model.ts'
 import { declaredStability } from '../ir/stability.ts'
 import { compareBound } from './bounds.ts'
 import { type Declaration, type Merged, type MergedProperty, schemaOf } from './merge.ts'
@@ -49,22 +49,28 @@ export function compareObjects(
   compareAdditional(position, old, next, compare)
   comparePatternProperties(position, old, next, compare)
   compareNames(position, old, next, compare)
-  const schemas = [old.objects[0]!, next.objects[0]!] as const
+  const schemas = (name: BoundName) => [holderOf(old, name), holderOf(next, name)] as const
   const least = { name: 'minProperties', side: 'lower' } as const
   const [was, is] = [bound(old, 'minProperties'), bound(next, 'minProperties')]
   // `minProperties` has no effect if at least as many properties are required.
   const isImplied = (value: number | undefined, by: Merged) => (value ?? 0) <= requiredIn(by)
   if (!(isImplied(is, old) && isImplied(was, next)))
-    compareBound(position, ...schemas, { ...least, old: was, new: is })
+    compareBound(position, ...schemas('minProperties'), { ...least, old: was, new: is })
   const most = { name: 'maxProperties', side: 'upper' } as const
-  compareBound(position, ...schemas, {
+  compareBound(position, ...schemas('maxProperties'), {
     ...most,
     old: bound(old, 'maxProperties'),
     new: bound(next, 'maxProperties'),
   })
 }
 
-function bound({ objects }: Merged, name: 'minProperties' | 'maxProperties'): number | undefined {
+type BoundName = 'minProperties' | 'maxProperties'
+
+/** Returns the object that has the bound, or the first one. */
+const holderOf = ({ objects }: Merged, name: BoundName): ObjectSchema =>
+  objects.find((each) => each[name] !== undefined) ?? objects[0]!
+
+function bound({ objects }: Merged, name: BoundName): number | undefined {
   const all = objects
     .flatMap((each) => each[name] ?? [])
     .filter((value) => value > 0 || name === 'maxProperties')

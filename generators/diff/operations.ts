@@ -182,7 +182,7 @@ function compareParameter(
   const read = pair.translated ? a : asReadBy(position, a, b)
   if (read !== a)
     found(position, 'type-widened', 0, `is now ${describe(b.schema)}; it was ${describe(a.schema)}`, lines)
-  compareSerialization(position, read, b, REQUEST)
+  compareSerialization(position, read, b, REQUEST, pair.translated)
   compareSchemas(position, read.schema, b.schema)
 }
 

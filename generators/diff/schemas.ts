@@ -7,7 +7,7 @@ import type { Api, IntersectionSchema, Scalar, Schema } from '../ir/model.ts'
 import { obeys } from '../ir/unheld.ts'
 import { compareArrays, compareNumbers, compareStrings } from './bounds.ts'
 import { admittedBy, asEnum, compareEnums } from './enums.ts'
-import { areUntyped, compareKeywords, compareTyping, compareUntyped } from './keywords.ts'
+import { areUntyped, compareKeywords, compareTyping, compareUntyped, withoutShared } from './keywords.ts'
 import { pairUp } from './match.ts'
 import { merge } from './merge.ts'
 import { compareObjects } from './objects.ts'
@@ -30,8 +30,10 @@ export function compareSchemas(position: ComparisonPosition, before: Schema, aft
   const old = unwrap(before)
   const next = unwrap(after)
   if (old.kind === 'ref' && next.kind === 'ref') return compareReferences(position, old, next)
-  const a = withClosing(dereference(position.old, old))
-  const b = withClosing(dereference(position.next, next))
+  const [a, b] = withoutShared(
+    withClosing(dereference(position.old, old)),
+    withClosing(dereference(position.next, next)),
+  )
   compareNull(position, a, b)
   compareDefaults(position, a, b)
   compareKeywords(position, a, b)

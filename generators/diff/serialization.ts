@@ -6,6 +6,7 @@ import { isObject } from '../ir/source.ts'
 import {
   type ComparisonPosition,
   found,
+  HARMLESS,
   inside,
   places,
   propertyStep,
@@ -17,22 +18,32 @@ import {
  * Compares how a parameter or header is encoded.
  *
  * @param breaks the directions that a difference breaks.
+ * @param translated whether every version reads its own encoding.
  */
 export function compareSerialization(
   position: ComparisonPosition,
   a: ApiParameter,
   b: ApiParameter,
   breaks: number,
+  translated = false,
 ): void {
   const [was, is] = [wordsOf(position.old, a), wordsOf(position.next, b)]
+  const kept = translated && isReadAlike(position.old, a) && isReadAlike(position.next, b)
+  const unread = kept ? HARMLESS : breaks
   if (was !== is)
-    found(position, 'serialization-changed', breaks, `is now encoded as ${is}; it was ${was}`, places(a, b))
+    found(position, 'serialization-changed', unread, `is now encoded as ${is}; it was ${was}`, places(a, b))
   for (const name of ['allowReserved', 'allowEmptyValue'] as const) {
     if (a.in !== 'query' || a.serialization[name] === b.serialization[name]) continue
     const said = b.serialization[name] ? `${name} is now true` : `${name} is now false`
-    found(position, 'serialization-changed', b.serialization[name] ? 0 : breaks, said, places(a, b))
+    const lost = name === 'allowReserved' ? unread : breaks
+    found(position, 'serialization-changed', b.serialization[name] ? HARMLESS : lost, said, places(a, b))
   }
 }
+
+/** Returns whether handlers get the same value in every style. Without a type, the style decides what a text is. */
+const isReadAlike = (api: Api, { schema, serialization: { mediaType } }: ApiParameter): boolean =>
+  mediaType === undefined &&
+  partsOf(api, schema).every(({ kind, untyped }) => kind !== 'any' && kind !== 'never' && !untyped)
 
 /**
  * Returns an old parameter as a service without translations reads it. In a URL or a header, a number is text, and one

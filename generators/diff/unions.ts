@@ -1,7 +1,7 @@
 /** Compares `oneOf` and `anyOf`. Members are matched by tag, then by name, by shape and by kind. */
 
 import type { Api, Schema, UnionSchema } from '../ir/model.ts'
-import { constantsOf } from '../ir/tags.ts'
+import { constantsOf, tagsOf } from '../ir/tags.ts'
 import { asEnum, compareEnums } from './enums.ts'
 import { pairUp } from './match.ts'
 import { mayOverlap } from './overlap.ts'
@@ -211,6 +211,7 @@ function compareTagged(position: ComparisonPosition, a: UnionSchema, b: UnionSch
     const said = `now has the discriminator ${is.property}; it was ${was.property}`
     found(position, 'discriminator-changed', BOTH, said, places(a, b), { value: was.property })
   }
+  compareTagging(position, a, b)
   const [before, after] = [tagsIn(position.old, a), tagsIn(position.next, b)]
   const gone = [...before].filter(([tag]) => !after.has(tag))
   const come = new Map([...after].filter(([tag]) => !before.has(tag)))
@@ -230,6 +231,25 @@ function compareTagged(position: ComparisonPosition, a: UnionSchema, b: UnionSch
   const old = a.members.filter((each) => each.kind !== 'ref')
   const next = b.members.filter((each) => each.kind !== 'ref')
   if (old.length + next.length > 0) compareMembers(position, { a, b, old, next }, compare)
+}
+
+/** Compares whether the constants of all members are the tags; one member without a constant makes names the tags of all. */
+function compareTagging(position: ComparisonPosition, a: UnionSchema, b: UnionSchema): void {
+  const [was, is] = [tagsOf(a, position.old), tagsOf(b, position.next)]
+  if (!was || !is) return
+  const areConstants = (api: Api, { members }: UnionSchema, property: string) =>
+    members.every((each) => constantsOf(api, each, property).length > 0)
+  const [did, does] = [
+    areConstants(position.old, a, was.property),
+    areConstants(position.next, b, is.property),
+  ]
+  if (did === does) return
+  const [constants, names] = did ? [was.members, is.members] : [is.members, was.members]
+  const kept = new Set([...names.values()].map(nameOf))
+  if ([...constants].every(([tag, member]) => names.has(tag) || !kept.has(nameOf(member)))) return
+  const [now, before] = did ? ['names', 'constants'] : ['constants', 'names']
+  const said = `${is.property} now selects members by their ${now}; it was by their ${before}`
+  found(position, 'discriminator-changed', did ? NARROWING : WIDENING, said, places(a, b))
 }
 
 /** Returns every tag with its member. Without a mapping, the tag is the member's constant, or else its name. */

@@ -1,5 +1,7 @@
 /** Reads recorded exchanges with their callers: entries of HAR files, and lines of request logs. */
+
 import { createHash } from 'node:crypto'
+import { isJson } from '../ir/media-type.ts'
 import { isObject, type Json } from '../runtime/explain/walk.ts'
 import {
   type LoggedExchange,
@@ -57,8 +59,7 @@ function readHarEntry({ request, response }: Json): LoggedExchange {
   }
 }
 
-const isJsonMedia = (media: unknown): boolean =>
-  typeof media === 'string' && /^application\/([\w.+-]+\+)?json\b/i.test(media)
+const isJsonMedia = (media: unknown): boolean => typeof media === 'string' && isJson(media)
 
 const contentText = ({ text, encoding }: Json): unknown =>
   encoding === 'base64' && typeof text === 'string' ? Buffer.from(text, 'base64').toString('utf8') : text

@@ -7,7 +7,7 @@ import type { Behaviour, BehaviourRow } from './contract.ts'
  * @param note called with the name of the change each time that code reads behavior which the version does not have yet, as
  *   translations report the changes that affect a request.
  * @example
- * const pinned = versions.find(({ name }) => name === tenant.version)!
+ * const pinned = versions.find(({ name }) => name === caller.version)!
  * if (behaviourOf(pinned)['archived-in-lists']) …
  */
 export function behaviourOf<Names extends string>(

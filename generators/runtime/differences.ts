@@ -1,7 +1,7 @@
 /** Finds the differences between two JSON values. */
 
 export interface JsonDifference {
-  /** For example, `data[0].merchant.category_code`. List items with an `id` use it as their index: `data[pass_1].name`. */
+  /** For example, `data[0].author.name`. List items with an `id` use it as their index: `data[book_1].name`. */
   readonly path: string
   /** Undefined if the value does not exist on this side. */
   readonly before: unknown

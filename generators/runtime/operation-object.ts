@@ -57,7 +57,7 @@ export function jsonSchemaOf(
 
 function mediaPointer({ content }: Json, pointer: string): string | undefined {
   if (!isObject(content)) return undefined
-  const media = Object.keys(content).find((each) => /^application\/([\w.+-]+\+)?json\b/i.test(each))
+  const media = Object.keys(content).find((each) => /^[^/]+\/(?:[^/;]+\+)?json\s*(?:;|$)/i.test(each))
   return media === undefined ? undefined : pointer + pointerTo(['content', media, 'schema'])
 }
 

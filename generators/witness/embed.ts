@@ -38,7 +38,7 @@ function around(maker: Maker, schema: Schema, rest: SchemaRoute, leaf: unknown):
         ? { value: tagged(maker, schema, schema.members[step.index]!, value), path }
         : inside
     case 'part':
-      return { value: mergedWith(maker, schema, value), path }
+      return { value: mergedWith(maker, schema, step.index, value), path }
     case 'item':
       return { value: listWith(maker, schema, step.index, value), path: [step.index, ...path] }
     default:
@@ -46,10 +46,14 @@ function around(maker: Maker, schema: Schema, rest: SchemaRoute, leaf: unknown):
   }
 }
 
-/** Adds what the other parts of an intersection require to an object. */
-function mergedWith(maker: Maker, schema: Schema, value: unknown): unknown {
+/** Adds what the other parts of an intersection require to an object. In place of a union, the value is a member. */
+function mergedWith(maker: Maker, schema: Schema, index: number, value: unknown): unknown {
   const own = simplest(maker, schema)
-  return isObject(own) && isObject(value) ? { ...own, ...value } : value
+  if (!isObject(own) || !isObject(value)) return value
+  if (schema.kind !== 'intersection' || schema.members[index]?.kind !== 'union') return { ...own, ...value }
+  const others = simplest(maker, { ...schema, members: schema.members.filter((_, at) => at !== index) })
+  const kept = Object.entries(own).filter(([name]) => isObject(others) && Object.hasOwn(others, name))
+  return { ...Object.fromEntries(kept), ...value }
 }
 
 function listWith(maker: Maker, schema: Schema, index: number, value: unknown): unknown {

@@ -91,7 +91,7 @@ function varyBare(maker: Maker, schema: Schema, depth: number): unknown[] {
     case 'object':
     case 'intersection': {
       const shape = shapeOf(schema, maker.api, new Set())
-      if (shape) return [...objectsOf(maker, shape, depth), ...sizesOf(schema)]
+      if (shape) return [...objectsOf(maker, shape, depth), ...sizesOf(schema, own)]
       return schema.kind === 'intersection'
         ? schema.members.flatMap((member) => vary(maker, member, depth + 1))
         : []
@@ -180,14 +180,25 @@ function objectsOf(maker: Maker, shape: ObjectShape, depth: number): unknown[] {
 }
 
 /** Returns objects with as many properties as the bounds of the schema name, and one more or less. */
-function sizesOf(schema: Schema): unknown[] {
-  if (schema.kind !== 'object') return []
-  const bounds = [schema.minProperties, schema.maxProperties].filter((each) => each !== undefined)
+function sizesOf(schema: Schema, own: unknown): unknown[] {
+  const parts = schema.kind === 'intersection' ? schema.members : [schema]
+  const bounds = parts
+    .flatMap((part) => (part.kind === 'object' ? [part.minProperties, part.maxProperties] : []))
+    .filter((each) => each !== undefined)
+  const base = isObject(own) ? own : {}
   const sizes = bounds
     .flatMap((each) => [each, each + 1, each - 1])
     .filter((each) => each >= 0 && each < 1000)
-  return sizes.map((size) => Object.fromEntries(Array.from({ length: size }, (_, at) => [`k${at}`, 'a'])))
+  return sizes.flatMap((size) => [filled(size, {}), filled(size, base)])
 }
+
+/** Returns the object with as many more properties as the size lacks. */
+const filled = (size: number, base: object): object => ({
+  ...base,
+  ...Object.fromEntries(
+    Array.from({ length: Math.max(size - Object.keys(base).length, 0) }, (_, at) => [`k${at}`, 'a']),
+  ),
+})
 
 /** Returns an object for each member of the unions that the object is part of. */
 function basesOf(maker: Maker, shape: ObjectShape): unknown[] {

@@ -189,7 +189,7 @@ function searchWay({ makerOf }: JudgedPair, way: Way, difference: Difference): S
     if (written.faults.length > 0) continue
     accepted += 1
     const read = readValue(reader.api, reader.slot, made.value, writer)
-    const focus = focusOf(made.path, difference)
+    const focus = focusOf(made.path, difference, own)
     const witness = (reason: string): Witness => ({
       message: { ...put(message, writer.slot, made.value), ...(status !== undefined && { status }) },
       by: writer.api,
@@ -205,13 +205,14 @@ function searchWay({ makerOf }: JudgedPair, way: Way, difference: Difference): S
       }
     if (JSON.stringify(read.value) !== JSON.stringify(written.value))
       otherwise ??= witness(`reads it as ${JSON.stringify(read.value)}`)
-    if (hasAt(made.value, focus) && isUnknown(way, focus))
-      otherwise ??= witness(`${way.isFormer ? 'does not send' : 'does not know'} ${fieldOf(focus)}`)
+    const lost = hasAt(made.value, focus) ? lossOf(way, focus, difference, target) : undefined
+    if (lost !== undefined) otherwise ??= witness(`${lost} ${fieldOf(focus)}`)
     if (MEANINGS.has(difference.code)) otherwise ??= witness(`differs: ${difference.message}`)
   }
   if (otherwise) return { witness: otherwise, isExhausted: false }
   const isAlone = target !== undefined && [route, target].every((each) => each.every(standsAlone))
-  return { isExhausted: accepted > 0 && isAlone && hasFewValues(writer.api, own) }
+  const isTried = accepted > 0 && isAlone && hasFewValues(writer.api, own)
+  return { isExhausted: isTried || isUnsaid(way, difference, route) }
 }
 
 /** Returns values of the reader's schema, and the objects that hold them, because only one version may name the entry. */
@@ -234,20 +235,47 @@ function bySize(values: readonly unknown[]): unknown[] {
   return sized.toSorted(([a], [b]) => a - b).map(([, value]) => value)
 }
 
-/** Returns the path of the property that a difference is about; its pointer leads only to the object. */
-function focusOf(path: ValuePath, { code, at }: Difference): ValuePath {
+/**
+ * Returns the path of the property that a difference is about; its pointer may lead only to the object.
+ *
+ * @param end the schema that the pointer leads to.
+ */
+function focusOf(path: ValuePath, { code, at }: Difference, end: Schema): ValuePath {
   if (!code.startsWith('property-') || !('path' in at)) return path
   const [, plain, quoted] = /\.?([^.[\]{}|]+)$|\[("(?:[^"\\]|\\.)*")\]$/.exec(at.path) ?? []
   const name = quoted === undefined ? plain : (JSON.parse(quoted) as string)
-  return name === undefined || path.at(-1) === name ? path : [...path, name]
+  const isHolder =
+    end.kind === 'object' &&
+    end.properties.some((each) => each.name === name && each.place.pointer === end.place.pointer)
+  return name === undefined || (path.at(-1) === name && !isHolder) ? path : [...path, name]
 }
 
 const hasAt = (value: unknown, path: ValuePath): boolean =>
   path.reduce<unknown>((at, each) => memberOf(at, String(each)), value) !== undefined
 
-/** Readers ignore what they do not know, so only the sender of a request or a former answer loses it. */
-const isUnknown = ({ reader, hidden, isFormer }: Way, path: ValuePath): boolean =>
-  (hidden === 'readOnly' || isFormer) && !declares(reader.api, reader.slot, path, hidden)
+/**
+ * Returns what a version does not do with a property. Readers ignore what they do not know, so only the sender of a
+ * request or a former answer loses it.
+ */
+function lossOf(
+  { reader, hidden, isFormer }: Way,
+  path: ValuePath,
+  { code }: Difference,
+  target: SchemaRoute | undefined,
+): string | undefined {
+  if (hidden !== 'readOnly' && !isFormer) return undefined
+  if (!declares(reader.api, reader.slot, path, hidden)) return isFormer ? 'does not send' : 'does not know'
+  const holder = target?.at(-1)?.schema
+  const isEntry = holder?.kind === 'object' && typeof holder.additional === 'object'
+  return code === 'property-removed' && isEntry ? 'has no meaning of its own for' : undefined
+}
+
+/** Returns whether the difference is only that a parameter may be null, which no request can say. */
+const isUnsaid = ({ writer }: Way, { code }: Difference, route: SchemaRoute): boolean =>
+  code.startsWith('null-') &&
+  writer.slot.kind === 'parameter' &&
+  route.every(({ step }) => step === undefined || step.kind === 'target') &&
+  readValue(writer.api, writer.slot, null, writer, 1).faults.length > 0
 
 /** Differences in what a value means. Validators need not tell them apart. */
 const MEANINGS: ReadonlySet<DifferenceCode> = new Set([

@@ -9,16 +9,13 @@ import { checkPair, PAIRS, PAIRS_OF_OTHERS, schemaPair, scoreGate } from './batt
 test.each([
   ['of our own', PAIRS, 1700],
   ['for what the cases of other tools show', PAIRS_OF_OTHERS, 350],
-] as const)(
-  'no break passes unnamed, and hardly anything is named that is none: pairs %s',
-  (_, all, least) => {
-    const { pairs, recall, precision, missed, falseAlarms } = scoreGate(all)
-    expect(pairs).toBeGreaterThan(least)
-    expect(missed).toEqual([])
-    expect(recall).toBe(1)
-    expect(precision, falseAlarms.join('\n')).toBeGreaterThanOrEqual(0.98)
-  },
-)
+] as const)('no break passes unnamed, and nothing is named that is none: pairs %s', (_, all, least) => {
+  const { pairs, recall, missed, falseAlarms } = scoreGate(all)
+  expect(pairs).toBeGreaterThan(least)
+  expect(missed).toEqual([])
+  expect(recall).toBe(1)
+  expect(falseAlarms).toEqual([])
+})
 
 test('the battery has both dialects, and as many pairs that break as that do not', () => {
   for (const dialect of ['3.0', '3.1']) {

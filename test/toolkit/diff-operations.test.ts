@@ -155,7 +155,7 @@ const ROWS: readonly Row[] = [
     'a list written another way',
     get(parameter('schema: { type: array, items: { type: string } }')),
     get(parameter('explode: false, schema: { type: array, items: { type: string } }')),
-    ['breaking serialization-changed getA query q'],
+    ['additive serialization-changed getA query q'],
   ],
   ['a body came', post(OK), post(body(json('{}'))), ['additive body-added postA body']],
   [

@@ -83,3 +83,18 @@ test('what no message shows is not breaking, and what cannot be decided is', () 
   const claimed: Difference = { ...patterns!, code: 'type-narrowed', old: at('lent'), new: at('lent') }
   expect(judge(claimed)).toEqual({ kind: 'disproven', reason: 'both versions accept the same values' })
 })
+
+test('a request shows an entry that lost its name, and none shows null in a query', () => {
+  const query = (type: string) => `, { name: q, in: query, schema: { type: ${type} } }`
+  const map = (properties = '') => `{ type: object, ${properties} additionalProperties: { type: string } }`
+  expect(
+    verdicts(
+      { body: map('properties: { note: { type: string } },'), parameters: query('[string, "null"]') },
+      { body: map(), parameters: query('string') },
+    ),
+  ).toEqual([
+    'no witness exists, so it does not block: both versions accept the same values',
+    `witness: curl 'https://books.example/v1/shelves/a/books' -X POST --json '{"note":"a"}'
+  2030-01-01 accepts it; 2030-06-01 has no meaning of its own for note`,
+  ])
+})

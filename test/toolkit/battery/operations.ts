@@ -80,6 +80,30 @@ const ROUTES: readonly OperationRow[] = [
   ['paths with a query or a fragment, with themselves', QUERIED, QUERIED, '-', '-'],
 ]
 
+/** Encodings of a parameter that hold the same values. */
+const ENCODINGS: readonly (readonly [string, string, string])[] = [
+  [
+    'style',
+    query(`style: form, explode: false, ${LIST}`),
+    query(`style: pipeDelimited, explode: false, ${LIST}`),
+  ],
+  ['explode', query(LIST), query(`explode: false, ${LIST}`)],
+  [
+    'style of a path',
+    at('/a/{q}', `${OK}, parameters: [{ name: q, in: path, required: true, ${LIST} }]`),
+    at('/a/{q}', `${OK}, parameters: [{ name: q, in: path, required: true, style: matrix, ${LIST} }]`),
+  ],
+  [
+    'style of a word in a path',
+    at('/a/{q}', `${OK}, parameters: [{ name: q, in: path, required: true, schema: ${STRING} }]`),
+    at(
+      '/a/{q}',
+      `${OK}, parameters: [{ name: q, in: path, required: true, style: label, schema: ${STRING} }]`,
+    ),
+  ],
+  ['of an object', query('schema: { type: object }'), query('style: deepObject, schema: { type: object }')],
+]
+
 const PARAMETERS: readonly OperationRow[] = [
   ['a parameter', op(OK), query('schema: {}'), 'a', 'b'],
   ['a required parameter', op(OK), query('required: true, schema: {}'), 'b', 'b'],
@@ -101,44 +125,20 @@ const PARAMETERS: readonly OperationRow[] = [
     'b',
     'b',
   ],
-  [
-    'style',
-    query(`style: form, explode: false, ${LIST}`),
-    query(`style: pipeDelimited, explode: false, ${LIST}`),
-    'b',
-    'b',
-  ],
   ['the style that is assumed', query(LIST), query(`style: form, ${LIST}`), '-', '-'],
-  ['explode', query(LIST), query(`explode: false, ${LIST}`), 'b', 'b'],
   ['explode, as assumed', query(LIST), query(`explode: true, ${LIST}`), '-', '-'],
   ['explode, of a word', query(`schema: ${STRING}`), query(`explode: false, schema: ${STRING}`), '-', '-'],
+  ...ENCODINGS.map((row): OperationRow => [...row, 'a', 'a']),
   [
-    'style of a path',
-    at('/a/{q}', `${OK}, parameters: [{ name: q, in: path, required: true, ${LIST} }]`),
-    at('/a/{q}', `${OK}, parameters: [{ name: q, in: path, required: true, style: matrix, ${LIST} }]`),
-    'b',
-    'b',
-  ],
-  [
-    'style of a word in a path',
-    at('/a/{q}', `${OK}, parameters: [{ name: q, in: path, required: true, schema: ${STRING} }]`),
-    at(
-      '/a/{q}',
-      `${OK}, parameters: [{ name: q, in: path, required: true, style: label, schema: ${STRING} }]`,
-    ),
-    'b',
-    'b',
-  ],
-  [
-    'of an object',
-    query('schema: { type: object }'),
-    query('style: deepObject, schema: { type: object }'),
+    'style of a value without a type',
+    query('explode: false, schema: {}'),
+    query('style: pipeDelimited, explode: false, schema: {}'),
     'b',
     'b',
   ],
   ['written as JSON', query('schema: { type: object }'), query(json('{ type: object }')), 'b', 'b'],
   ['a schema in content', query(json(STRING)), query(json(NUMBER)), 'b', 'b'],
-  ['reserved letters', query(`allowReserved: true, schema: ${STRING}`), query(`schema: ${STRING}`), 'b', 'a'],
+  ['reserved letters', query(`allowReserved: true, schema: ${STRING}`), query(`schema: ${STRING}`), 'a', 'a'],
   ['an empty value', query(`allowEmptyValue: true, schema: ${STRING}`), query(`schema: ${STRING}`), 'b', 'a'],
   [
     'a header in other letters',
@@ -549,6 +549,8 @@ const inHeader = (schema: string): string => parameter(`in: header, schema: ${sc
 
 /** Edits where the service does not translate: the new document replaces the old one. */
 export const PLAIN_ROWS: readonly OperationRow[] = [
+  ...ENCODINGS.map((row): OperationRow => [...row, 'b', 'b']),
+  ['reserved letters', query(`allowReserved: true, schema: ${STRING}`), query(`schema: ${STRING}`), 'b', 'a'],
   ['another path', op(OK), at('/b', OK), 'b', 'b'],
   ['another method', op(OK), at('/a', OK, 'put'), 'b', 'b'],
   ['a path of other names', gets(['one', '/a/{x}']), gets(['one', '/a/{y}']), 'a', 'a'],

@@ -202,6 +202,41 @@ export const SCHEMAS_OF_OTHERS: readonly SchemaRow[] = [
     OTHER,
     '3.1',
   ],
+  [
+    'a property of another name and type',
+    '{ type: object, properties: { p: { type: string } } }',
+    '{ type: object, properties: { q: { type: integer } } }',
+    OTHER,
+    OTHER,
+  ],
+  [
+    'a property of another type that may be absent',
+    '{ type: object, required: [p], properties: { p: { type: string } } }',
+    '{ type: object, properties: { p: { type: integer } } }',
+    OTHER,
+    OTHER,
+  ],
+  [
+    'another base',
+    `{ allOf: [${A}, { type: object, properties: { z: {} } }] }`,
+    `{ allOf: [${B}, { type: object, properties: { z: {} } }] }`,
+    OTHER,
+    OTHER,
+  ],
+  [
+    'no base',
+    `{ allOf: [${A}, { type: object, properties: { z: {} } }] }`,
+    '{ type: object, properties: { z: {} } }',
+    OTHER,
+    'ba',
+  ],
+  [
+    'a base, or its properties',
+    `{ allOf: [${A}, { type: object, properties: { z: {} } }] }`,
+    '{ type: object, required: [t], properties: { t: { type: string, enum: [a] }, n: { type: integer }, z: {} } }',
+    SAME,
+    SAME,
+  ],
   // Unions.
   [
     'a component or its text in a union',
@@ -239,6 +274,20 @@ export const SCHEMAS_OF_OTHERS: readonly SchemaRow[] = [
     MORE,
     LESS,
     '3.1',
+  ],
+  [
+    'a type more for the items of a list',
+    '{ type: array, items: { anyOf: [{ type: string }, { type: integer }] } }',
+    '{ type: array, items: { anyOf: [{ type: string }, { type: integer }, { type: boolean }] } }',
+    MORE,
+    LESS,
+  ],
+  [
+    'a member of another name',
+    '{ type: string, enum: [a, b], x-enum-varnames: [A, B] }',
+    '{ type: string, enum: [a, b], x-enum-varnames: [A, C] }',
+    SAME,
+    SAME,
   ],
   [
     'a longer tuple',
@@ -339,6 +388,27 @@ export const OPERATIONS_OF_OTHERS: readonly OperationRow[] = [
     'b',
   ],
   [
+    'a parameter of another name',
+    query('{ type: string }'),
+    query('{ type: string }').replace('name: q', 'name: r'),
+    'b',
+    'b',
+  ],
+  [
+    'a header that must come',
+    at(OK),
+    at(`${OK}, parameters: [{ name: X-Q, in: header, required: true, schema: { type: string } }]`),
+    'b',
+    'b',
+  ],
+  [
+    'a part of the path of another type',
+    at(`${OK}, parameters: [{ name: q, in: path, required: true, schema: { type: string } }]`, '/a/{q}'),
+    at(`${OK}, parameters: [{ name: q, in: path, required: true, schema: { type: integer } }]`, '/a/{q}'),
+    'b',
+    'b',
+  ],
+  [
     'a parameter that a list limits',
     query('{ type: string }'),
     query('{ type: string, enum: [a] }'),
@@ -370,6 +440,14 @@ export const OPERATIONS_OF_OTHERS: readonly OperationRow[] = [
     '-',
     '-',
   ],
+  [
+    'an answer where there was none',
+    at("responses: { '204': { description: no } }"),
+    answer('{ type: string }'),
+    'b',
+    'b',
+  ],
+  ['an operation of another name and path', at(OK), at(OK, '/b').replace('sendA', 'sendB'), 'b', 'b'],
   // Access.
   [
     'access without a key',

@@ -585,6 +585,13 @@ const COMPOSED: readonly SchemaRow[] = [
     'a member that no mapping names',
     `{ oneOf: [${A}, ${B}], discriminator: ${map('a')} }`,
     `{ oneOf: [${A}, ${B}, ${C}], discriminator: ${map('a')} }`,
+    OTHER,
+    OTHER,
+  ],
+  [
+    'a member with a constant that no mapping names',
+    `{ oneOf: [${A}], discriminator: ${map('a')} }`,
+    `{ oneOf: [${A}, ${B}], discriminator: ${map('a')} }`,
     MORE,
     LESS,
   ],

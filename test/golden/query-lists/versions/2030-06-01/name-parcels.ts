@@ -15,7 +15,5 @@ export default v.change({
     v.convertedParameter('query', 'weights', (grams) => grams.map((each) => each / 1000), 'findParcels'),
     v.values('State', { rename: { sent: 'shipped' } }),
     v.convertedParameter('query', 'carrier', (carrier) => [carrier], 'findParcels'),
-    // Each version reads its own form.
-    v.accept('serialization-changed', 'findParcels query carrier'),
   ],
 })

@@ -38,7 +38,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       {
         name: 'tags',
         type: 'string',
-        encoding: { style: 'form', list: ['string'] },
+        encoding: { style: 'form', explode: true, list: ['string'] },
         required: false,
         set: false,
         validate: findParcels_tags,
@@ -47,7 +47,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       {
         name: 'hubs',
         type: 'string',
-        encoding: { style: 'spaceDelimited', list: ['string'] },
+        encoding: { style: 'pipeDelimited', list: ['string'] },
         required: false,
         set: false,
         validate: findParcels_hubs,
@@ -74,7 +74,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       {
         name: 'sent',
         type: 'string',
-        encoding: { style: 'deepObject', explode: true, object: { members: { from: ['string'], to: ['string'] }, others: ['string'] } },
+        encoding: { style: 'form', object: { members: { from: ['string'], to: ['string'] }, others: ['string'] } },
         required: false,
         set: false,
         validate: findParcels_sent,

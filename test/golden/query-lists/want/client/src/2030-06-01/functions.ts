@@ -29,11 +29,10 @@ export function findParcels(connection: ServiceConnection, input?: FindParcelsIn
       method: 'GET',
       path: '/parcels',
       parameters: [
-        { name: 'tags', in: 'query', style: 'form' },
-        { name: 'hubs', in: 'query', style: 'spaceDelimited' },
+        { name: 'hubs', in: 'query', style: 'pipeDelimited' },
         { name: 'weights', in: 'query', style: 'pipeDelimited' },
         { name: 'zones', in: 'query', style: 'form', explode: true },
-        { name: 'sent', in: 'query', style: 'deepObject', explode: true }
+        { name: 'sent', in: 'query', style: 'form' }
       ],
       write: writeParameters
     },

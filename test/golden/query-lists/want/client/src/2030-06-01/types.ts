@@ -13,9 +13,9 @@ export type Asked = {
 export type FindParcelsQuery = {
   /** Repeated. */
   parcel_ids?: string[];
-  /** Separated by commas. */
+  /** Repeated. */
   tags?: string[];
-  /** Separated by spaces. */
+  /** Separated by pipes. */
   hubs?: string[];
   /** Separated by pipes, in kilos. */
   weights?: number[];
