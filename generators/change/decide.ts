@@ -16,7 +16,7 @@ export interface Hole {
 }
 
 /**
- * Stands for a value or a function that the author of a change must still write. It fits every type. While the change is loaded, the
+ * Marks a value or a function that the author of a change must still write. It fits every type. While the change is loaded, the
  * gate lists all its holes as errors with their lines. In a program that runs anyway, the call throws.
  *
  * @param what the question, for the author: `what the old version shows instead of null`.

@@ -22,7 +22,7 @@ export interface UpgradeEdit extends SourceEdit {
 
 /** A program with the names of its client package. */
 export interface ClientProgram {
-  /** The versions of the whole upgrade, of which a step is a part. */
+  /** The versions of the whole upgrade. A step is a part of it. */
   readonly from: string
   readonly to: string
   readonly ts: TypeScriptCompiler

@@ -132,7 +132,7 @@ function operationSite(
   return part === 'responses' ? [`${id} ${where}`, rest.slice(2)] : [undefined, []]
 }
 
-/** Returns the sites that each type alias stands for: its component, or the operations that refer to it. */
+/** Returns the sites of each type alias: its component, or the operations that refer to it. */
 function indexAliases(ts: TypeScriptCompiler, types: ts.SourceFile): ReadonlyMap<string, readonly string[]> {
   const roots = new Map<string, string[]>()
   const add = (alias: string, root: string) => roots.set(alias, [...(roots.get(alias) ?? []), root])

@@ -13,7 +13,7 @@ export function propertyIn({ checker }: FileContext, type: ts.Type, name: string
   return type.types.map((each) => checker.getPropertyOfType(each, name)).find((each) => each !== undefined)
 }
 
-/** Returns what an imported name stands for. */
+/** Returns the declaration behind an imported name. */
 export const aliased = (
   { ts, checker }: FileContext,
   symbol: ts.Symbol | undefined,

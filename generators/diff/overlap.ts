@@ -6,7 +6,7 @@ import { type Merged, merge } from './merge.ts'
 import { targetOf } from './position.ts'
 import { unwrap } from './unwrap.ts'
 
-/** Formats of which no text has two. */
+/** Formats that exclude each other. */
 const APART: ReadonlySet<string> = new Set(['date', 'date-time', 'time', 'uuid', 'ipv4', 'ipv6', 'email'])
 
 const DEEPEST = 8

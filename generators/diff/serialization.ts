@@ -69,7 +69,7 @@ export function asReadBy({ old, next }: ComparisonPosition, a: ApiParameter, b: 
   }
 }
 
-/** Returns the new schema for a number or a boolean, also as an item, of which the new document allows every text. */
+/** Returns the new schema for a number or a boolean, also as an item, if the new document allows every text. */
 function asText(old: Api, next: Api, a: Schema, b: Schema): Schema {
   const [was, is] = [targetOf(old, a), targetOf(next, b)]
   if (was.kind === 'array' && is.kind === 'array') {

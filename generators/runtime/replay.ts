@@ -136,7 +136,7 @@ export function createReplay(
         ? readRequest(next, to.document, exchange, here.values, search).faults
         : [{ field: 'operation', issue: `is now ${next.operation.method} ${next.operation.path}` }]
     add('breaks', asSent)
-    // What stands in place of a secret cannot be translated.
+    // The mark in place of a secret cannot be translated.
     if (!from.translates || given.isRedacted) return replayed
     const translated = attempt(() => translateUp(route.operation, given.parts))
     if ('thrown' in translated) {

@@ -10,7 +10,7 @@ interface EmbeddedValue {
   readonly path: ValuePath
 }
 
-/** Stands for the absence of a property or an item. */
+/** Marks the absence of a property or an item. */
 export const ABSENT: unique symbol = Symbol('absent')
 
 /**

@@ -27,7 +27,7 @@ export const createMaker = (api: Api, hidden: Hidden): Maker => ({
   tried: new Map(),
 })
 
-/** Stands for a value that cannot be made. */
+/** Marks a value that cannot be made. */
 export const NOTHING: unique symbol = Symbol('no value')
 
 /** Depth at which a schema that requires itself is given up. */

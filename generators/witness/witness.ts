@@ -295,7 +295,7 @@ function named(route: SchemaRoute | undefined, target: SchemaRoute | undefined):
   return [...route.slice(0, -1), { ...route.at(-1)!, step: { kind: 'entry', name: theirs.name } }]
 }
 
-/** Returns whether a schema accepts the values inside it for their own sake, whatever is beside them. */
+/** Returns whether a schema accepts the values inside it for their own sake, with anything beside them. */
 const standsAlone = ({ schema: { kind, partial, unheld } }: Stop): boolean =>
   kind !== 'union' && kind !== 'intersection' && !partial && Object.keys(unheld?.keywords ?? {}).length === 0
 

@@ -135,7 +135,7 @@ function compareLines(old: readonly string[], next: readonly string[]): readonly
   ]
 }
 
-/** Pairs of lines, of which each takes four bytes. */
+/** Pairs of lines. Each takes four bytes. */
 const MOST_COMPARED = 25_000_000
 
 /** Compares by the longest common subsequence. */
