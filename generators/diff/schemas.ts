@@ -169,11 +169,24 @@ function compareIntersections(position: ComparisonPosition, a: Schema, b: Schema
     counterparts,
   ])
   for (const [one, other] of pairs) compareSchemas(position, one, other)
-  for (const one of alone)
+  const [was, is] = [pairs.map(([one]) => one), pairs.map(([, other]) => other)]
+  for (const one of alone.filter((each) => !isImplied(position.old, each, was)))
     found(position, 'type-widened', WIDENING, `no longer has to be ${describe(one)}`, places(one, b))
-  for (const other of left)
+  for (const other of left.filter((each) => !isImplied(position.next, each, is)))
     found(position, 'type-narrowed', NARROWING, `must now also be ${describe(other)}`, places(a, other))
 }
+
+/** Returns whether a part adds nothing, because it allows every value of another part that both versions have. */
+const isImplied = (api: Api, part: Schema, kept: readonly Schema[]): boolean =>
+  kept.some((each) => {
+    const other = targetOf(api, each)
+    if (other.nullable || other.untyped || other.unheld?.untyped || part.unheld) return false
+    return other.kind === 'enum' ? holds(part, other) : other.kind === part.kind && isBare(api, part)
+  })
+
+/** Returns whether a string or a number has no constraints. */
+const isBare = (api: Api, schema: Schema): boolean =>
+  /^(string|number)$/.test(schema.kind) && shapeOf(api, schema, 0) === JSON.stringify([['kind', schema.kind]])
 
 const conjuncts = (schema: Schema): readonly Schema[] =>
   schema.kind === 'intersection' ? (schema satisfies IntersectionSchema).members : [schema]

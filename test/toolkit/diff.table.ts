@@ -495,8 +495,8 @@ export const ROWS: readonly Row[] = [
     'need no longer be two things',
     'type-widened',
     'X',
-    `X: { allOf: [{ enum: [a] }, { type: string }] }`,
-    'X: { allOf: [{ enum: [a] }] }',
+    `X: { allOf: [{ enum: [a, 1] }, { type: string }] }`,
+    'X: { allOf: [{ enum: [a, 1] }] }',
     'ab',
   ],
   [

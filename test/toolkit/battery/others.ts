@@ -44,6 +44,27 @@ export const SCHEMAS_OF_OTHERS: readonly SchemaRow[] = [
   ['a number as text', '{ type: integer, enum: [1] }', '{ type: string, enum: ["1"] }', OTHER, OTHER],
   ['a constant', '{ type: string }', '{ type: string, const: a }', LESS, MORE, '3.1'],
   ['a constant or a list', '{ const: a }', '{ enum: [a, b] }', MORE, LESS, '3.1'],
+  [
+    'the type of a list beside it',
+    '{ allOf: [{ type: string, enum: [a, b] }] }',
+    '{ allOf: [{ type: string, enum: [a, b] }, { type: string }] }',
+    SAME,
+    SAME,
+  ],
+  [
+    'the type of a part beside it',
+    '{ allOf: [{ type: string, minLength: 1 }] }',
+    '{ allOf: [{ type: string, minLength: 1 }, { type: string }] }',
+    SAME,
+    SAME,
+  ],
+  [
+    'a length beside a list in another part',
+    '{ allOf: [{ type: string, enum: [a, bb] }] }',
+    '{ allOf: [{ type: string, enum: [a, bb] }, { type: string, maxLength: 1 }] }',
+    LESS,
+    MORE,
+  ],
   ['null in a list', '{ enum: [a, null] }', '{ enum: [a] }', LESS, MORE, '3.1'],
   [
     'known values that are only an extension',
