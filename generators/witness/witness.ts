@@ -191,7 +191,7 @@ function searchWay({ makerOf }: JudgedPair, way: Way, difference: Difference): S
     const read = readValue(reader.api, reader.slot, made.value, writer)
     const focus = focusOf(made.path, difference, own)
     const witness = (reason: string): Witness => ({
-      message: { ...put(message, writer.slot, made.value), ...(status !== undefined && { status }) },
+      message: { ...put(message, writer.slot, written.value), ...(status !== undefined && { status }) },
       by: writer.api,
       against: reader.api,
       focus,
