@@ -93,5 +93,6 @@ function noteText({ step, note }: FileContext, node: ts.StringLiteralLike): void
     .flat()
     .map((rule) => (rule.kind === 'members' ? entryOf(rule.rename, node.text) : undefined))
     .find((each) => each !== undefined)
-  if (to !== undefined) note(node, `'${node.text}' is perhaps what is now '${to}'; it has no type that decides`)
+  if (to !== undefined)
+    note(node, `'${node.text}' is perhaps what is now '${to}'; it has no type that decides`)
 }
