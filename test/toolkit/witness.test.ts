@@ -98,3 +98,12 @@ test('a request shows an entry that lost its name, and none shows null in a quer
   2030-01-01 accepts it; 2030-06-01 has no meaning of its own for note`,
   ])
 })
+
+test('a parameter with JSON content is read as part of a request, with what only requests have', () => {
+  const parameters = (required: string) =>
+    `, { name: filter, in: query, content: { application/json: { schema: { type: object, required: [id${required}], properties: { id: { type: string, readOnly: true }, secret: { type: string, writeOnly: true } } } } } }`
+  expect(verdicts({ parameters: parameters('') }, { parameters: parameters(', secret') })).toEqual([
+    `witness: curl 'https://books.example/v1/shelves/a/books?filter=%7B%7D' -X POST --json '"a"'
+  2030-01-01 accepts it; 2030-06-01 refuses it: secret is required`,
+  ])
+})

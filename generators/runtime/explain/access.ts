@@ -1,6 +1,6 @@
 /**
- * Separates request schemas from response schemas. In the copy of the document, request bodies use separate components
- * wherever a property is `readOnly` or `writeOnly` (OpenAPI, Schema Object). Requests do not require `readOnly`
+ * Separates request schemas from response schemas. In the copy of the document, request bodies and parameters use separate
+ * components wherever a property is `readOnly` or `writeOnly` (OpenAPI, Schema Object). Requests do not require `readOnly`
  * properties, and responses do not require `writeOnly` ones. The differ and the translations use the original document
  * and check the access of each property.
  */
@@ -43,13 +43,22 @@ export function splitAccess(document: Json, forTypes: boolean): Json {
   ])
   const responses = each((response) => within(response, 'answer', split))
   const requestBodies = each((body) => within(body, 'request', split))
+  const parameter = (value: unknown) =>
+    mapped(within(value, 'request', split), { schema: (schema) => rewrite(schema, 'request', split) })
+  const parameters = (list: unknown) => (Array.isArray(list) ? list.map(parameter) : list)
   const operation = (value: unknown) =>
-    mapped(value, { requestBody: (body) => within(body, 'request', split), responses })
-  const item = (value: unknown) => mapped(each(operation)(value), { additionalOperations: each(operation) })
+    mapped(value, { parameters, requestBody: (body) => within(body, 'request', split), responses })
+  const item = (value: unknown) =>
+    mapped(each(operation)(value), { parameters, additionalOperations: each(operation) })
   return mapped(document, {
     paths: each(item),
     components: (value) =>
-      mapped(value, { schemas: () => Object.fromEntries([...own, ...made]), responses, requestBodies }),
+      mapped(value, {
+        schemas: () => Object.fromEntries([...own, ...made]),
+        parameters: each(parameter),
+        responses,
+        requestBodies,
+      }),
   })
 }
 
