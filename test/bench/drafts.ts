@@ -4,7 +4,7 @@
  * that fit the documents, and the family generates a server and a client, compiles and proves.
  */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import ts from 'typescript'
 import { holesIn } from '../../generators/change/decide.ts'
@@ -112,7 +112,7 @@ await withScratch(async ({ directory }) => {
   // Drafts import the package.
   symlinkSync(resolve('node_modules'), join(directory, 'node_modules'))
   for (const [index, source] of positionals.entries()) {
-    const folder = join(directory, String(index))
+    const folder = relative('.', join(directory, String(index)))
     mkdirSync(folder)
     await measureFamily(source, folder)
   }
