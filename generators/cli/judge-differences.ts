@@ -35,7 +35,9 @@ export function judgeDifferences(
 /** Renames are judged under the old names, and everything else under the new ones. */
 function judgeOf(old: Api, next: Api, changes: readonly LoadedChange[]): Judge {
   const lenses = changes.flatMap((change) => change.lenses)
-  const judge = createJudge(alignApi(old, lenses), next, servedIds(lenses))
+  const aligned = alignApi(old, lenses)
+  const judge = createJudge(aligned, next, servedIds(lenses))
+  if (aligned === old) return judge
   const former = createJudge(old, next)
   return (difference) => {
     const verdict = judge(difference)

@@ -1,4 +1,4 @@
-/** The verdict on a difference: a message that proves it, or the reason why there is none. */
+/** The verdict on a difference: a message that proves it, or the reason why no message does. */
 
 /** A verdict as data for `--json` and SARIF. */
 export interface PrintedVerdict {

@@ -25,7 +25,7 @@ export interface RecordedExchange {
   readonly target: string
   /** By name in lower case. Absent if they were not recorded. */
   readonly headers?: Readonly<Record<string, string>>
-  /** JSON value of the body. Absent if there is none, or it was not recorded whole. */
+  /** JSON value of the body. Absent without a body, or if the body was not recorded whole. */
   readonly body?: unknown
   readonly status?: number
   readonly answer?: unknown

@@ -38,7 +38,7 @@ export type Rewrite =
   | { readonly kind: 'choice'; readonly cases: readonly Case[]; readonly union: Schema }
   /** Makes a list of one item. */
   | { readonly kind: 'wrap'; readonly inner: Rewrite; readonly empty: unknown }
-  /** Takes the first item of a list; `empty` if there is none. */
+  /** Takes the first item of a list; `empty` if the list has no item. */
   | { readonly kind: 'first'; readonly inner: Rewrite; readonly empty: unknown }
   /** Replaces null with a value. */
   | {

@@ -97,7 +97,7 @@ export interface RequestToRepeat {
   readonly method: string
   /** Path and query, undecoded. */
   readonly target: string
-  /** JSON text; null if there is none. */
+  /** JSON text; null without a body. */
   readonly body: string | null
 }
 
