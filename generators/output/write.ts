@@ -256,17 +256,23 @@ type EntryType = 'file' | 'folder' | 'other'
 
 /**
  * Lists everything in a folder, with `/` between folders on every platform. Does not follow links. Skips installed
- * dependencies and build results of the client.
+ * dependencies, build results of the client, and output of other families.
  */
 function entriesBelow(out: string): Map<string, EntryType> {
   if (!statSync(out, { throwIfNoEntry: false })) return new Map()
+  const entries = readdirSync(out, { recursive: true, withFileTypes: true })
+    .map((entry): [string, EntryType] => [
+      relative(out, join(entry.parentPath, entry.name)).split(sep).join('/'),
+      entry.isFile() ? 'file' : entry.isDirectory() ? 'folder' : 'other',
+    ])
+    .filter(([path]) => !/(^|\/)(node_modules|dist)(\/|$)/.test(path) && !TEMPORARY.test(path))
+  // A folder with a manifest of its own is the output of another family.
+  const others = entries.flatMap(([path]) =>
+    path.endsWith(`/${MANIFEST}`) ? [path.slice(0, -MANIFEST.length)] : [],
+  )
   return new Map(
-    readdirSync(out, { recursive: true, withFileTypes: true })
-      .map((entry): [string, EntryType] => [
-        relative(out, join(entry.parentPath, entry.name)).split(sep).join('/'),
-        entry.isFile() ? 'file' : entry.isDirectory() ? 'folder' : 'other',
-      ])
-      .filter(([path]) => !/(^|\/)(node_modules|dist)(\/|$)/.test(path) && !TEMPORARY.test(path))
+    entries
+      .filter(([path]) => !others.some((folder) => `${path}/`.startsWith(folder)))
       .sort(([a], [b]) => (a < b ? -1 : 1)),
   )
 }

@@ -254,3 +254,14 @@ test.each([
   expect(said).toContain('version-unclear')
   expect(existsSync(at('out/1/types.ts')) && existsSync(at('out/2/types.ts'))).toBe(true)
 })
+
+test('the output of another family in a subfolder is left alone', async () => {
+  await run('generate')
+  configure({ out: './out/other', emit: ['types'] })
+  await run('generate')
+  const before = all().filter(([file]) => file!.includes('/out/other/'))
+  configure({})
+  expect(await run('check')).toMatchObject({ code: 0 })
+  expect(await run('generate')).toMatchObject({ code: 0 })
+  expect(all().filter(([file]) => file!.includes('/out/other/'))).toEqual(before)
+})
