@@ -11,12 +11,16 @@ import {
   type LineAmount,
   linesOfClearing,
   linesOfRefund,
-  type Rates,
-  returnedInterchange,
+  NO_INTERCHANGE,
 } from '../../money/settlement-lines/amounts.ts'
 import { requireBounds } from '../../money/settlement-lines/bounds.ts'
+import { type Rates, selectInterchange } from '../../money/settlement-lines/interchange.ts'
 import { type SettlementPlace, writeLines } from '../../money/settlement-lines/lines.ts'
-import { type OpenSettlement, readOpenSettlement } from '../../money/settlement-lines/queries.ts'
+import {
+  type OpenSettlement,
+  readInterchange,
+  readOpenSettlement,
+} from '../../money/settlement-lines/queries.ts'
 import { refuseBeyond } from './bounds.ts'
 import {
   type CardTransactionRow,
@@ -31,8 +35,8 @@ import { showCardTransaction } from './view.ts'
 export interface TransactionPlace extends SettlementPlace {
   /** Interchange and fee rates; needed to collect money. */
   readonly rates?: Rates
-  /** Interchange before a refund; needed for a refund. */
-  readonly interchange?: Interchange | undefined
+  /** The category that the network names for a clearing. */
+  readonly interchangeCategory?: string | undefined
   /** The settlement that receives the lines, read together with the locks; needed to collect or refund money. */
   readonly open?: OpenSettlement | undefined
 }
@@ -107,7 +111,9 @@ type Collected = LedgerTransfer & Required<Pick<LedgerTransfer, 'entries'>>
 async function settle(place: TransactionPlace, row: CardTransactionRow, transfer: Collected): Promise<void> {
   const { from, amount, entries } = transfer
   const isCollected = from === 'program_funds'
-  const amounts = isCollected ? collected(amount, place) : givenBack(amount, place, row)
+  // Without refunds, the interchange of a clearing depends on no other clearing.
+  const before = row.refunded > 0 ? await readInterchange(place.db, place.space, row.id) : NO_INTERCHANGE
+  const amounts = isCollected ? collected(amount, place, row, before) : linesOfRefund(amount, before, row)
   const [funding, clearing] = isCollected ? [entries.from, entries.to] : [entries.to, entries.from]
   const lines = amounts.map((line) => ({
     ...line,
@@ -117,18 +123,17 @@ async function settle(place: TransactionPlace, row: CardTransactionRow, transfer
   await writeLines(place, lines, row.updated, place.open)
 }
 
-function collected(amount: number, { rates }: TransactionPlace): readonly LineAmount[] {
-  if (!rates) throw new Error('A collection needs the interchange and fee rates.')
-  return linesOfClearing(amount, rates)
-}
-
-function givenBack(
+function collected(
   amount: number,
-  { interchange }: TransactionPlace,
+  { rates, interchangeCategory }: TransactionPlace,
   row: CardTransactionRow,
+  before: Interchange,
 ): readonly LineAmount[] {
-  if (!interchange) throw new Error('A refund needs the interchange collected so far.')
-  return linesOfRefund(amount, returnedInterchange(interchange, row))
+  if (!rates) throw new Error('A collection needs the interchange and fee rates.')
+  const { merchant, entry_method: entryMethod } = row
+  const use = { categoryCode: merchant.category_code, entryMethod, country: merchant.country }
+  const rate = selectInterchange(rates, use, interchangeCategory)
+  return linesOfClearing(amount, rate, rates.networkFee, before, row)
 }
 
 function postingOf(
