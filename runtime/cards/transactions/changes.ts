@@ -8,16 +8,21 @@ import { emit } from '../../events/emit/emit.ts'
 import type { LedgerAccount } from '../../money/ledger/accounts.ts'
 import { newEntries, type Posting, post } from '../../money/ledger/post.ts'
 import {
+  type ClearedAmounts,
   type Interchange,
   type LineAmount,
   linesOfClearing,
   linesOfRefund,
-  type Rates,
-  returnedInterchange,
+  NO_INTERCHANGE,
 } from '../../money/settlement-lines/amounts.ts'
 import { requireBounds } from '../../money/settlement-lines/bounds.ts'
+import { type Rates, selectInterchange } from '../../money/settlement-lines/interchange.ts'
 import { type SettlementPlace, writeLines } from '../../money/settlement-lines/lines.ts'
-import { type OpenSettlement, readOpenSettlement } from '../../money/settlement-lines/queries.ts'
+import {
+  type OpenSettlement,
+  readInterchange,
+  readOpenSettlement,
+} from '../../money/settlement-lines/queries.ts'
 import { refuseBeyond } from './bounds.ts'
 import { messagesOf } from './messages.ts'
 import {
@@ -33,8 +38,8 @@ import { showCardTransaction } from './view.ts'
 export interface TransactionPlace extends SettlementPlace {
   /** Interchange and fee rates; needed to collect money. */
   readonly rates?: Rates
-  /** Interchange before a refund; needed for a refund. */
-  readonly interchange?: Interchange | undefined
+  /** The category that the network names for a clearing. */
+  readonly interchangeCategory?: string | undefined
   /** The settlement that receives the lines, read together with the locks; needed to collect or refund money. */
   readonly open?: OpenSettlement | undefined
 }
@@ -110,13 +115,13 @@ async function move(
   }
   if (collected > 0) {
     const transfer = transferOf('program_funds', 'network_clearing', collected, after.updated)
-    await transact(place, after, cause, { transfer, ...holds }, linesOfCollected(collected, place))
+    const amounts = { cleared: after.cleared, refunded: before.refunded }
+    await transact(place, after, cause, { transfer, ...holds }, amounts)
   }
   if (refunded > 0) {
     const transfer = transferOf('network_clearing', 'program_funds', refunded, after.updated)
-    const lines = linesOfRefunded(refunded, place, after)
-    const posting = collected > 0 ? { transfer } : { transfer, ...holds }
-    await transact(place, after, collected > 0 ? `${cause}/refund` : cause, posting, lines)
+    if (collected > 0) await transact(place, after, `${cause}/refund`, { transfer }, after)
+    else await transact(place, after, cause, { transfer, ...holds }, after)
   }
 }
 
@@ -138,33 +143,38 @@ async function transact(
   row: CardTransactionRow,
   cause: string,
   posting: Posting & { readonly transfer: CardTransfer },
-  amounts: readonly LineAmount[],
+  amounts: ClearedAmounts,
 ): Promise<void> {
   const { db, space } = place
-  const { from, to, entries } = posting.transfer
+  const { from, amount, entries } = posting.transfer
   const isCollected = from === 'program_funds'
+  // Without refunds, the interchange of a clearing depends on no other clearing.
+  const before = amounts.refunded > 0 ? await readInterchange(db, space, row.id) : NO_INTERCHANGE
   const [funding, clearing] = isCollected ? [entries.from, entries.to] : [entries.to, entries.from]
-  const lines = amounts.map((line) => ({
+  const lines = (
+    isCollected
+      ? linesOfCollected(amount, place, row, before, amounts)
+      : linesOfRefund(amount, before, amounts)
+  ).map((line) => ({
     ...line,
     source_id: row.id,
     ledger_entry_id: line.type === 'program_funding' ? funding : clearing,
   }))
   await writeLines(place, lines, row.updated, place.open)
-  await requireBounds(post(db, space, cause, posting, row.updated), to === 'program_funds' ? 'up' : 'down')
+  await requireBounds(post(db, space, cause, posting, row.updated), isCollected ? 'down' : 'up')
 }
 
-function linesOfCollected(amount: number, { rates }: TransactionPlace): readonly LineAmount[] {
-  if (!rates) throw new Error('A collection needs the interchange and fee rates.')
-  return linesOfClearing(amount, rates)
-}
-
-function linesOfRefunded(
+function linesOfCollected(
   amount: number,
-  { interchange }: TransactionPlace,
-  row: CardTransactionRow,
+  { rates, interchangeCategory }: TransactionPlace,
+  { merchant, entry_method: entryMethod }: CardTransactionRow,
+  before: Interchange,
+  amounts: ClearedAmounts,
 ): readonly LineAmount[] {
-  if (!interchange) throw new Error('A refund needs the interchange collected so far.')
-  return linesOfRefund(amount, returnedInterchange(interchange, row))
+  if (!rates) throw new Error('A collection needs the interchange and fee rates.')
+  const use = { categoryCode: merchant.category_code, entryMethod, country: merchant.country }
+  const rate = selectInterchange(rates, use, interchangeCategory)
+  return linesOfClearing(amount, rate, rates.networkFee, before, amounts)
 }
 
 /** The hold to resolve and the hold to place. */
