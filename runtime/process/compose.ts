@@ -27,6 +27,7 @@ import { type Clock, createClock } from '../tenants/clock/clock.ts'
 import { openLimiter } from '../tenants/limits/open-limiter.ts'
 import { createUsageMeter, startUsageFlush } from '../tenants/usage/meter.ts'
 import { type ApiParts, createApis } from './apis.ts'
+import { openRoom } from './card-room.ts'
 import { createConsolePages } from './console-pages.ts'
 import type { Foundation } from './foundation.ts'
 import { openPorts } from './ports.ts'
@@ -104,6 +105,8 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       isLeaving,
     }
 
+    const room = await openRoom(foundation)
+    stops.push(() => room.stop())
     const work = roles.has('worker') ? startWork(foundation) : undefined
     stops.push(() => work?.stop())
     const usage = createUsageMeter(database, clock)
@@ -127,6 +130,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
         ? createApis({
             ...foundation,
             google: withRootKeys(google, clock),
+            vault: room.vault,
             usdcChains: usdcChainsOf(chains.of),
             limiter: limits.limiter,
             usage,
