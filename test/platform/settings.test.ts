@@ -90,6 +90,15 @@ describe('settings', () => {
     expect([...settings.roles]).toEqual(['api', 'worker'])
   })
 
+  test.each<[string, Record<string, string>, string[], string[]]>([
+    ['without NETWORK_PORT', {}, [], ['api', 'worker', 'console']],
+    ['with NETWORK_PORT', { NETWORK_PORT: '0' }, [], ['api', 'worker', 'console', 'network']],
+    ['with a different role', { NETWORK_PORT: '0' }, ['worker'], ['worker']],
+    ['with the role network', {}, ['network'], ['network']],
+  ])('a process opens the network port only if it is told to: %s', (_, env, roles, want) => {
+    expect([...readSettings(env, { roles }).roles]).toEqual(want)
+  })
+
   test('all wrong settings are named at once', () => {
     const problems = problemsOf(
       {
@@ -167,6 +176,11 @@ describe('settings', () => {
     ],
     ['a key for pushes without its name', { APPLE_PUSH_KEY: 'a.p8' }, ['APPLE_PUSH_KEY_ID']],
     ['a name of a key for pushes without the key', { APPLE_PUSH_KEY_ID: 'ABC123DEFG' }, ['APPLE_PUSH_KEY']],
+    [
+      'a network listener without a certificate in production',
+      { NODE_ENV: 'production', NETWORK_PORT: '4030' },
+      ['NETWORK_TLS_CERT'],
+    ],
     ['one port twice', { LIVE_PORT: '4010' }, ['SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT, NETWORK_PORT']],
     ['an instant without zone', { SVC_CLOCK: '2027-02-02T00:00:00' }, ['SVC_CLOCK']],
     ['a day that is none', { SVC_CLOCK: '2027-02-31T25:00:00Z' }, ['SVC_CLOCK']],
