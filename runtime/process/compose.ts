@@ -153,6 +153,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     ports.attach({
       ...(roles.has('api') && apis?.listeners),
       ...(consolePages && { console: consolePages }),
+      ...(room.listener && { reveal: room.listener }),
     })
     stops.push(async () => {
       leaving = true

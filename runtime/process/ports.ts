@@ -13,14 +13,14 @@ export interface Ports {
   drain(timeoutMs: number): Promise<void>
 }
 
-export type PortName = keyof BaseUrls
+export type PortName = keyof BaseUrls | 'reveal'
 
 /**
  * Opens the ports, which answer 503 until a handler is attached. If a port is in use, throws an error that names its
  * variable.
  */
 export async function openPorts(settings: Settings): Promise<Ports> {
-  const { roles, sandboxPort, livePort, consolePort } = settings
+  const { roles, sandboxPort, livePort, consolePort, revealPort } = settings
   const open = new Map<PortName, PortListener>()
   const drain = async (timeoutMs: number) => {
     await Promise.all([...open.values()].map((listener) => listener.drain(timeoutMs)))
@@ -32,6 +32,10 @@ export async function openPorts(settings: Settings): Promise<Ports> {
     }
     if (roles.has('console')) {
       open.set('console', await listenOn(settings, { variable: 'CONSOLE_PORT', port: consolePort }))
+    }
+    if (roles.has('reveal') && revealPort !== undefined) {
+      const place = { variable: 'REVEAL_PORT', port: revealPort }
+      open.set('reveal', await listenOn({ ...settings, host: settings.revealHost }, place))
     }
   } catch (error) {
     await drain(0)
