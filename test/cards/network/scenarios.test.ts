@@ -1,0 +1,36 @@
+/**
+ * Random scenarios of network messages: delivered in order, and again reordered, repeated, late by days and decided by the
+ * network's stand-in. Both lead to the same transactions, balances, holds, settlement lines and spending. `npm run
+ * prove:network` tries 300.
+ */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { START, useService } from '../../support/service.ts'
+import { deliver, type DrawnScenario, scenarios } from './deliveries.ts'
+import { createTestDirectory, openIssuer, run, stateOf } from './network-runs.ts'
+import { openNetwork } from './open-network.ts'
+
+const RUNS = Number(process.env.NETWORK_SCENARIOS ?? 12)
+
+const service = useService({ guarded: false, keepsTime: true })
+const directory = createTestDirectory()
+
+async function expectConvergence(scenario: DrawnScenario): Promise<void> {
+  const network = openNetwork(service, directory)
+  const states = []
+  for (const which of ['inOrder', 'disturbed'] as const) {
+    const issuer = await openIssuer(service, directory)
+    await run(service, network, deliver(scenario, issuer.numbers, START)[which])
+    states.push(await stateOf(service, issuer))
+  }
+  expect(states[1]).toEqual(states[0])
+}
+
+test(`${RUNS} scenarios end the same in order and disturbed`, { timeout: 3_600_000 }, async () => {
+  const seed = process.env.NETWORK_SEED
+  await fc.assert(fc.asyncProperty(scenarios, expectConvergence), {
+    numRuns: RUNS,
+    ...(seed !== undefined && { seed: Number(seed) }),
+    endOnFailure: process.env.NETWORK_SHRINK === undefined,
+  })
+})
