@@ -10,6 +10,7 @@ import { openDatabase } from '../database/open/open-database.ts'
 import { watchRevision } from '../database/revision.ts'
 import { connectWakeUpChannel, createWakeUps } from '../events/emit/wake-ups.ts'
 import { openOutbound } from '../events/outbound/outbound.ts'
+import { SIMULATOR_WARNING } from '../cards/network-simulator/identity.ts'
 import { type Chains, openChains } from '../money/chain/open-chains.ts'
 import { usdcChainsOf } from '../money/chain/usdc-chains.ts'
 import { openBank } from '../money/payouts/open-bank.ts'
@@ -36,7 +37,7 @@ export interface RunningService {
   readonly baseUrls: BaseUrls
   readonly demo: Demo | undefined
   readonly chains: Chains['of']
-  readonly warnings: Chains['warnings']
+  readonly warnings: readonly string[]
   readonly operator: Operator
   /** Stops accepting requests, waits for those in progress and closes the database. */
   stop(): Promise<void>
@@ -78,6 +79,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     const listWatch = watchSanctions(sanctions, log)
     stops.push(() => listWatch.stop())
     const chains = await openChains(settings.chain, database.control, log)
+    const warnings = [...chains.warnings, ...(settings.networkSimulator ? [SIMULATOR_WARNING] : [])]
     const google = await openGoogle(settings, log)
     stops.push(() => google.close())
     const bank = roles.has('worker') ? await openBank(settings, log) : undefined
@@ -137,7 +139,10 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     stops.push(() => apis?.stop())
     const consolePages =
       apis && roles.has('console')
-        ? createConsolePages({ ...foundation, operator, apis, limiter: limits.limiter }, observability)
+        ? createConsolePages(
+            { ...foundation, operator, apis, limiter: limits.limiter, warnings },
+            observability,
+          )
         : undefined
     const revision = await watchRevision(database.control, async () => {
       await clock.refresh(database.control)
@@ -155,7 +160,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       await wait(timeouts.leaveMs)
       await ports.drain(timeouts.drainMs)
     })
-    return { baseUrls, demo, chains: chains.of, warnings: chains.warnings, operator, stop }
+    return { baseUrls, demo, chains: chains.of, warnings, operator, stop }
   } catch (error) {
     await stop()
     throw error

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http'
-import type { Settings } from '../platform/settings.ts'
 import { networkTls } from '../cards/processor/server-certificate.ts'
+import type { Settings } from '../platform/settings.ts'
 import type { BaseUrls } from '../tenants/addresses/base-urls.ts'
 import { listenOn, type PortListener } from './listeners.ts'
 

@@ -7,13 +7,13 @@ export interface Ready {
   readonly baseUrls: BaseUrls
   readonly demo: Demo | undefined
   readonly chains: Chains['of']
-  /** Warnings of `Chains`. */
+  /** That live may use a test chain, or accepts simulated card messages. */
   readonly warnings: readonly string[]
 }
 
 /**
  * Formats one line of JSON. It has `keys` and `dashboard` only if this start created the demo tenant, and `warnings`
- * only if live may use a test chain.
+ * only if live may use a test chain or accepts simulated card messages.
  */
 export function readyLine({ baseUrls, demo, warnings }: Omit<Ready, 'chains'>): string {
   const line = {

@@ -1,10 +1,10 @@
 /** The network's end of the interface: HTTPS with a client certificate, and signed bodies (openapi/network). */
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
 import { versions } from '../../../generated/network/versions.ts'
 import { signBody } from '../../events/outbound/signing.ts'
 import type { NetworkMessages } from '../network/network.ts'
+import { findSignatureFault } from '../processor/signature.ts'
 import type { SimulatedMessage } from './messages.ts'
 
 export interface DoorSettings {
@@ -55,7 +55,8 @@ export function openDoor(settings: DoorSettings): Link {
         const { response, text } = await exchange(target, { agent, headers, signal }, body)
         const status = response.statusCode ?? 0
         // An answer from anybody else must not approve anything.
-        if (!isSigned(signingKey, text, response.headers['network-signature']))
+        const signature = response.headers['network-signature']?.toString()
+        if (findSignatureFault(signature, Buffer.from(text), [signingKey], Date.now()) !== undefined)
           return { got: 'nothing', why: `status ${status} without a valid signature` }
         if (status === 200) return { got: 'answer', answer: JSON.parse(text) }
         if (status < 500) return { got: 'refusal', status, text }
@@ -95,15 +96,4 @@ export function pathOf(kind: keyof NetworkMessages): string {
   const operation = versions.at(-1)?.operations.find(({ id }) => id === kind)
   if (!operation) throw new Error(`The network document has no operation ${kind}.`)
   return operation.path
-}
-
-/** Returns whether one of the signatures of `t=<seconds>,v1=<hex>…` is that of the text under the key. */
-export function isSigned(signingKey: string, text: string, header: unknown): boolean {
-  const [, seconds, signatures] = /^t=(\d+)((?:,v1=[0-9a-f]{64})+)$/.exec(String(header)) ?? []
-  if (seconds === undefined || signatures === undefined) return false
-  const digest = createHmac('sha256', signingKey).update(`${seconds}.${text}`).digest()
-  return signatures
-    .split(',v1=')
-    .slice(1)
-    .some((hex) => timingSafeEqual(Buffer.from(hex, 'hex'), digest))
 }

@@ -208,3 +208,7 @@ function describe(reply: Reply): string {
     ? answer.decision
     : `${answer.decision}: ${answer.decline_reason}`
 }
+
+/** Whether every message was accepted, and none contradicted. */
+export const isSound = ({ refused, contradicted, unacknowledged }: Tally): boolean =>
+  refused + contradicted + unacknowledged === 0

@@ -216,8 +216,7 @@ function retire(
   return change(operator, async (tx, note) => {
     const { rows } = await tx.query<{ environment: Environment }>(statement, [id, toTimestamp(now)])
     const [row] = rows
-    if (!row)
-      throw new ControlError('not_found', `there is no active ${what.replace('network_', '')} ${id}`)
+    if (!row) throw new ControlError('not_found', `there is no active ${what.replace('network_', '')} ${id}`)
     note(noted(row.environment, `${what}.retired`, id))
     return { id, environment: row.environment, retired_at: isoTime(now) }
   })

@@ -1,13 +1,21 @@
 /** Scenarios of network messages, delivered in order or disturbed. Both deliveries must lead to the same state. */
 import fc from 'fast-check'
-import { adviceOf, messagesOf, type SimulatedMessage } from '../../../runtime/cards/network-simulator/messages.ts'
-import { type PlayName, PLAYS, planUse } from '../../../runtime/cards/network-simulator/plays.ts'
+import {
+  adviceOf,
+  messagesOf,
+  type SimulatedMessage,
+} from '../../../runtime/cards/network-simulator/messages.ts'
+import { PLAYS, type PlayName, planUse } from '../../../runtime/cards/network-simulator/plays.ts'
 import { createRandom } from '../../../runtime/cards/network-simulator/random.ts'
 
 /** Cards of a run, by position: what they decline. */
 export const CARDS = [
   { name: 'open', controls: {}, frozen: false },
-  { name: 'limited', controls: { spending_limits: [{ amount: 50_000_000, interval: 'monthly' }] }, frozen: false },
+  {
+    name: 'limited',
+    controls: { spending_limits: [{ amount: 50_000_000, interval: 'monthly' }] },
+    frozen: false,
+  },
   { name: 'no electronics', controls: { blocked_categories: ['5732'] }, frozen: false },
   { name: 'frozen', controls: {}, frozen: true },
 ] as const
@@ -86,14 +94,21 @@ interface Deliveries {
 }
 
 type Request = Extract<SimulatedMessage, { kind: 'authorize' | 'increment' }>
-const isRequest = (sent: SimulatedMessage): sent is Request => sent.kind === 'authorize' || sent.kind === 'increment'
+const isRequest = (sent: SimulatedMessage): sent is Request =>
+  sent.kind === 'authorize' || sent.kind === 'increment'
 
 /** Whether the service declines, which follows from the card alone: there are funds for all. */
 const isDeclined = (sent: Request, card: number, category: string) =>
-  sent.kind === 'authorize' && (CARDS[card]!.frozen || (CARDS[card]!.name === 'no electronics' && category === '5732'))
+  sent.kind === 'authorize' &&
+  (CARDS[card]!.frozen || (CARDS[card]!.name === 'no electronics' && category === '5732'))
 
 /** Returns the messages of a use that follow from what was decided. */
-function sentOf(drawn: DrawnUse, index: number, numbers: readonly string[], start: number): readonly SimulatedMessage[] {
+function sentOf(
+  drawn: DrawnUse,
+  index: number,
+  numbers: readonly string[],
+  start: number,
+): readonly SimulatedMessage[] {
   const random = createRandom(`${drawn.salt}`)
   const use = planUse(drawn.play, drawn.card + 1, {}, random)
   let time = start + index * HOUR
@@ -140,7 +155,8 @@ export function deliver(
       if (isRequest(sent) && drawn.standIn !== 'none') {
         // The advice of a fuel pump's final amount is the advice on its authorization.
         const completion = messages.find(({ kind }) => kind === 'advise')
-        const advice = sent.kind === 'authorize' && completion ? completion : adviceOf(sent, drawn.standIn !== 'declines')
+        const advice =
+          sent.kind === 'authorize' && completion ? completion : adviceOf(sent, drawn.standIn !== 'declines')
         inOrder.push({ sent: advice, at })
         disturbed.push({ sent: advice, at: at + trouble.late + 2 })
         repeat(advice, at + trouble.late + 2)

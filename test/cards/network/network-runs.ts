@@ -1,7 +1,7 @@
 /** Runs deliveries of network messages against a tenant of their own, and reads the state that they lead to. */
 import { expect } from 'vitest'
-import { holdExpiryWorker } from '../../../runtime/cards/transactions/expiry-job.ts'
 import type { CardDirectory, FoundCard, Network } from '../../../runtime/cards/network/network.ts'
+import { holdExpiryWorker } from '../../../runtime/cards/transactions/expiry-job.ts'
 import { findFault } from '../../../runtime/money/ledger/verify.ts'
 import { makeKey, makeTenant, START, speak, type TestService } from '../../support/service.ts'
 import { strictLog } from '../../support/strict-log.ts'
@@ -40,7 +40,11 @@ export async function openIssuer(service: TestService, directory: TestDirectory)
   const cardholder_id = (await make(send, '/v1/cardholders', { name: 'Ada Moreau' })).id
   const [numbers, cards]: [string[], string[]] = [[], []]
   for (const { controls, frozen } of CARDS) {
-    const card = await make(send, '/v1/cards', { cardholder_id, type: 'virtual', spending_controls: controls })
+    const card = await make(send, '/v1/cards', {
+      cardholder_id,
+      type: 'virtual',
+      spending_controls: controls,
+    })
     if (frozen) await send(`/v1/cards/${card.id}/freeze`, { body: {} })
     const number = `400000${String(++count).padStart(10, '0')}`
     directory.add(number, { space: tenantId, cardId: card.id })
@@ -76,7 +80,9 @@ export async function run(
 export async function stateOf({ database }: TestService, { tenantId, cards }: Issuer) {
   const rows = async (text: string) =>
     (await database.control.query<Record<string, unknown>>({ text }, [tenantId])).rows.map((row) =>
-      JSON.parse(JSON.stringify(row), (_, value) => (cards.includes(value) ? `card ${cards.indexOf(value)}` : value)),
+      JSON.parse(JSON.stringify(row), (_, value) =>
+        cards.includes(value) ? `card ${cards.indexOf(value)}` : value,
+      ),
     )
   expect(await findFault(database.control, 'sandbox', tenantId)).toBeUndefined()
   const transactions = await rows(
@@ -113,6 +119,8 @@ export async function stateOf({ database }: TestService, { tenantId, cards }: Is
       `SELECT card_id, granularity, category, period, amount, authorizations FROM sandbox.card_spending
         WHERE tenant_id = $1 AND (amount <> 0 OR authorizations <> 0) ORDER BY 1, 2, 3, 4`,
     ),
-    tokens: await rows('SELECT card_id, wallet, status FROM sandbox.wallet_tokens WHERE tenant_id = $1 ORDER BY 1, 2, 3'),
+    tokens: await rows(
+      'SELECT card_id, wallet, status FROM sandbox.wallet_tokens WHERE tenant_id = $1 ORDER BY 1, 2, 3',
+    ),
   }
 }

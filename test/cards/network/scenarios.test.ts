@@ -6,7 +6,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { START, useService } from '../../support/service.ts'
-import { deliver, type DrawnScenario, scenarios } from './deliveries.ts'
+import { type DrawnScenario, deliver, scenarios } from './deliveries.ts'
 import { createTestDirectory, openIssuer, run, stateOf } from './network-runs.ts'
 import { openNetwork } from './open-network.ts'
 
