@@ -98,11 +98,12 @@ function explainListen(error: Error, { variable, port }: ListenPort, host: strin
 }
 
 /** Returns the origin at which a client on this machine reaches the listener. */
-function originOf(server: Server, settings: Settings, { tls = settings.tls }: ListenPort): string {
+function originOf(server: Server, settings: Settings, place: ListenPort): string {
   const address = server.address()
   const port = typeof address === 'object' && address ? address.port : 0
   const everywhere = settings.host === '0.0.0.0' || settings.host === '::'
   const host = everywhere ? '127.0.0.1' : settings.host
+  const tls = place.tls ?? settings.tls
   return `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 

@@ -7,6 +7,7 @@ import { makeSigningSecret } from '../../events/outbound/signing.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { newId } from '../../platform/ids.ts'
 import { seal } from '../../platform/secrets.ts'
+import { NETWORK_AUDIT } from '../../tenants/admin/audit.ts'
 import { ControlError, change, isoTime, type Operator } from '../../tenants/admin/change.ts'
 import { readAuditChain, readAuditHead } from '../../tenants/audit/queries.ts'
 import {
@@ -22,12 +23,6 @@ import {
   type SigningKeyRow,
   setProcessor,
 } from './queries.ts'
-
-/**
- * Owner of the audit log of network changes in each environment. It is not a tenant, so no tenant can read the log;
- * `admin audit verify --tenant network` verifies it.
- */
-export const NETWORK_AUDIT = 'network'
 
 /** Maximum number of active signing keys: each one is tried on each request. */
 const MAX_KEYS = 5

@@ -63,7 +63,12 @@ const server = createServer({ ...own, requestCert: true, ca: client.cert }, asyn
   for await (const chunk of request) chunks.push(chunk as Buffer)
   const bytes = Buffer.concat(chunks)
   const path = request.url ?? ''
-  const fault = findSignatureFault(String(request.headers['network-signature']), bytes, [SIGNING_KEY], Date.now())
+  const fault = findSignatureFault(
+    String(request.headers['network-signature']),
+    bytes,
+    [SIGNING_KEY],
+    Date.now(),
+  )
   const message = { path, body: JSON.parse(bytes.toString()) }
   if (fault !== undefined || !SCHEMAS[path]?.(message.body)) faults.push(`${path} ${fault ?? bytes}`)
   const answer = answering(message, taken)
