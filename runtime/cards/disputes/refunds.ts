@@ -1,6 +1,6 @@
 /** Refunds a disputed transaction. Open disputes shrink or end, so that no amount is given back twice. */
 import type { Context } from '../../api/handler.ts'
-import { readInterchange, readOpenSettlement } from '../../money/settlement-lines/queries.ts'
+import { readOpenSettlement } from '../../money/settlement-lines/queries.ts'
 import { writeChange as writeTransaction } from '../transactions/changes.ts'
 import { type CardTransactionRow, lockCardTransaction } from '../transactions/queries.ts'
 import { missingTransaction } from '../transactions/simulators.ts'
@@ -19,16 +19,15 @@ export async function refundTransaction(
   id: string,
   given: number | undefined,
 ): Promise<CardTransactionRow> {
-  const [before, open, interchange, disputes] = await Promise.all([
+  const [before, open, disputes] = await Promise.all([
     lockCardTransaction(db, space, id),
     readOpenSettlement(db, space),
-    readInterchange(db, space, id),
     lockDisputesOf(db, space, id, OPEN),
   ])
   if (!before) throw missingTransaction()
   const disputed = disputes.reduce((sum, { amount }) => sum + amount, 0)
   const refunded = refund(before, given, disputed, now)
-  const place = { db, space, events, rates, open, interchange }
+  const place = { db, space, events, rates, open }
   const excess = Math.max(0, refunded.refunded + before.disputed - before.cleared)
   const after = { ...refunded, disputed: before.disputed - excess }
   let over = excess
