@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http'
 import type { Network } from '../cards/network/network.ts'
+import { isLiveSimulator } from '../cards/network-simulator/identity.ts'
 import { createNetworkListener } from '../cards/processor/listener.ts'
 import { openRegistry } from '../cards/processor/registry.ts'
 import { createNetworkCounter } from '../cards/processor/tally.ts'
@@ -18,7 +19,11 @@ export async function openNetworkRole(
   network: Network,
   observability: Observability,
 ): Promise<NetworkRole> {
-  const processors = await openRegistry(database.control, database.pepper)
+  const processors = await openRegistry(
+    database.control,
+    database.pepper,
+    (certificate) => !settings.networkSimulator && isLiveSimulator(certificate),
+  )
   const counter = createNetworkCounter()
   observability.watchNetwork(counter)
   const listener = createNetworkListener({
