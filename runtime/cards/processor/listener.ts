@@ -31,8 +31,8 @@ const MESSAGE_LIMIT = 64 * 1024
  * Shares of the time limit after which the exchange must have ended, and after which `unavailable` is sent. The time
  * between them is for the acknowledgement of a commit that came in time; the rest is for the way of the answer.
  */
-const EXCHANGE_SHARE = 0.95
-const ANSWER_SHARE = 0.98
+const EXCHANGE_SHARE = 0.9
+const ANSWER_SHARE = 0.95
 
 export interface NetworkListenerParts {
   readonly network: Network

@@ -48,7 +48,7 @@ export function digestBody(secret: string, body: string | Buffer, seconds: numbe
  *
  * @param seconds real time of the attempt. Receivers reject a time that differs from theirs by more than 300 s.
  */
-export function signBody(secrets: readonly string[], body: string, seconds: number): string {
+export function signBody(secrets: readonly string[], body: string | Buffer, seconds: number): string {
   const signatures = secrets.map((secret) => `,v1=${digestBody(secret, body, seconds).toString('hex')}`)
   return `t=${seconds}${signatures.join('')}`
 }
