@@ -45,7 +45,7 @@ export interface SimulatorAccess {
  */
 export async function setUpAccess(
   operator: Operator,
-  settings: Settings,
+  settings: Pick<Settings, 'production' | 'networkSimulator' | 'networkPort' | 'networkTls' | 'dataDir'>,
   environment: Environment,
 ): Promise<SimulatorAccess> {
   if (settings.production) throw new ControlError('invalid', '--dev is not allowed with NODE_ENV=production')
