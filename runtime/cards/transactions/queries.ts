@@ -76,7 +76,8 @@ const MUTABLE = [
   ...['expires_at', 'cleared_at', 'rules', 'history', 'messages', 'metadata', 'updated'],
 ] as const
 
-const COLUMNS = [...FIXED, ...MUTABLE].map((column) => `t.${column}`).join(', ')
+/** The columns of a `CardTransactionRow`, of the table as `t`. */
+export const TRANSACTION_COLUMNS = [...FIXED, ...MUTABLE].map((column) => `t.${column}`).join(', ')
 
 const optional = (ms: number | null) => (ms === null ? null : toTimestamp(ms))
 
@@ -147,7 +148,7 @@ export function updateCardTransaction(
 
 const READ: Statement = {
   name: 'card_transactions_read',
-  text: `SELECT ${COLUMNS} FROM card_transactions t WHERE t.tenant_id = $1 AND t.id = $2`,
+  text: `SELECT ${TRANSACTION_COLUMNS} FROM card_transactions t WHERE t.tenant_id = $1 AND t.id = $2`,
 }
 
 export async function readCardTransaction(
@@ -156,20 +157,6 @@ export async function readCardTransaction(
   id: string,
 ): Promise<CardTransactionRow | undefined> {
   return (await db.query<CardTransactionRow>(READ, [tenantId, id])).rows[0]
-}
-
-const LOCK_BY_NETWORK: Statement = {
-  name: 'card_transactions_lock_by_network',
-  text: `SELECT ${COLUMNS} FROM card_transactions t WHERE t.tenant_id = $1 AND t.network_id = $2 FOR UPDATE`,
-}
-
-/** Locks the transaction of a card use, if it has arrived. The caller has locked its card. */
-export async function lockNetworkTransaction(
-  db: Database,
-  tenantId: string,
-  networkId: string,
-): Promise<CardTransactionRow | undefined> {
-  return (await db.query<CardTransactionRow>(LOCK_BY_NETWORK, [tenantId, networkId])).rows[0]
 }
 
 // The card of a transaction never changes, so the transaction can be read for it without a lock.
@@ -208,7 +195,7 @@ const LOCK_ALL: Statement = {
   name: 'card_transactions_lock_all',
   text: `SELECT t.* FROM (SELECT id FROM json_array_elements_text($2) AS id ORDER BY id) AS wanted
           CROSS JOIN LATERAL (
-            SELECT ${COLUMNS} FROM card_transactions t WHERE t.tenant_id = $1 AND t.id = wanted.id FOR UPDATE
+            SELECT ${TRANSACTION_COLUMNS} FROM card_transactions t WHERE t.tenant_id = $1 AND t.id = wanted.id FOR UPDATE
           ) AS t`,
 }
 
@@ -307,7 +294,7 @@ const listAlongIndexes = defineList<CardTransactionRow, 'listCardTransactions', 
   operation: 'listCardTransactions',
   table: 'card_transactions',
   alias: 't',
-  columns: COLUMNS,
+  columns: TRANSACTION_COLUMNS,
   filters: {
     card_id: 't.card_id',
     cardholder_id: 't.cardholder_id',
