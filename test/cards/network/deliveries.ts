@@ -97,6 +97,10 @@ type Request = Extract<SimulatedMessage, { kind: 'authorize' | 'increment' }>
 const isRequest = (sent: SimulatedMessage): sent is Request =>
   sent.kind === 'authorize' || sent.kind === 'increment'
 
+/** Whether a decision depends on it: only an active token pays. */
+const decides = (sent: SimulatedMessage) =>
+  isRequest(sent) || (sent.kind === 'changeToken' && ['requested', 'active'].includes(sent.message.status))
+
 /** Whether the service declines, which follows from the card alone: there are funds for all. */
 const isDeclined = (sent: Request, card: number, category: string) =>
   sent.kind === 'authorize' &&
@@ -163,7 +167,7 @@ export function deliver(
         if (trouble.request === 'before') disturbed.push({ sent, at })
         if (trouble.request === 'after') disturbed.push({ sent, at: at + trouble.late + 3 })
       } else if (sent.kind !== 'advise' || drawn.standIn === 'none') {
-        const late = isRequest(sent) ? 0 : trouble.late
+        const late = decides(sent) ? 0 : trouble.late
         inOrder.push({ sent, at })
         disturbed.push({ sent, at: at + late })
         repeat(sent, at + late)

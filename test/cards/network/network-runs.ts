@@ -69,7 +69,10 @@ export async function run(
     service.clock.now = Math.max(service.clock.now, at)
     if (Math.floor(at / DAY) > today) await holdExpiryWorker(parts).runOnce()
     const answer = await network.exchange('sandbox', sent.kind, sent.message, performance.now() + 20_000)
-    answers.push(`${sent.kind} ${'decision' in answer ? answer.decision : answer.outcome}`)
+    const { message_id, sent_at } = sent.message
+    const outcome =
+      'decision' in answer ? `${answer.decision} ${answer.decline_reason ?? ''}` : answer.outcome
+    answers.push(`${new Date(at).toISOString()} ${message_id} (${sent_at}) ${sent.kind}: ${outcome}`)
   }
   service.clock.now = END
   await holdExpiryWorker(parts).runOnce()
@@ -106,18 +109,20 @@ export async function stateOf({ database }: TestService, { tenantId, cards }: Is
         ORDER BY 1, 2`,
     ),
     lines: await rows(
-      `SELECT t.network_id, l.type, l.amount FROM sandbox.settlement_lines l
+      // A refund that arrives before a clearing takes effect in two parts.
+      `SELECT t.network_id, l.type, sum(l.amount)::bigint AS amount FROM sandbox.settlement_lines l
          LEFT JOIN sandbox.card_transactions t ON t.tenant_id = l.tenant_id AND t.id = l.source_id
-        WHERE l.tenant_id = $1 ORDER BY 1, 2, 3`,
+        WHERE l.tenant_id = $1 GROUP BY 1, 2 ORDER BY 1, 2`,
     ),
     totals: await rows(
       `SELECT sum(transaction_amount)::bigint AS transactions, sum(interchange_amount)::bigint AS interchange,
-              sum(fees_amount)::bigint AS fees, sum(net_amount)::bigint AS net, sum(lines_count)::bigint AS lines
+              sum(fees_amount)::bigint AS fees, sum(net_amount)::bigint AS net
          FROM sandbox.settlements WHERE tenant_id = $1`,
     ),
     spending: await rows(
-      `SELECT card_id, granularity, category, period, amount, authorizations FROM sandbox.card_spending
-        WHERE tenant_id = $1 AND (amount <> 0 OR authorizations <> 0) ORDER BY 1, 2, 3, 4`,
+      `SELECT card_id, granularity, category, sum(amount)::bigint AS amount, sum(authorizations)::bigint AS authorizations
+         FROM sandbox.card_spending
+        WHERE tenant_id = $1 AND (amount <> 0 OR authorizations <> 0) GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
     ),
     tokens: await rows(
       'SELECT card_id, wallet, status FROM sandbox.wallet_tokens WHERE tenant_id = $1 ORDER BY 1, 2, 3',

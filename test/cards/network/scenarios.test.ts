@@ -18,11 +18,13 @@ const directory = createTestDirectory()
 async function expectConvergence(scenario: DrawnScenario): Promise<void> {
   const network = openNetwork(service, directory)
   const states = []
+  const traces = []
   for (const which of ['inOrder', 'disturbed'] as const) {
     const issuer = await openIssuer(service, directory)
-    await run(service, network, deliver(scenario, issuer.numbers, START)[which])
+    traces.push(await run(service, network, deliver(scenario, issuer.numbers, START)[which]))
     states.push(await stateOf(service, issuer))
   }
+  if (process.env.NETWORK_TRACE) console.log(JSON.stringify(traces, null, 1))
   expect(states[1]).toEqual(states[0])
 }
 
