@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import {
   adviceOf,
   messagesOf,
+  reversalOf,
   type SimulatedMessage,
 } from '../../../runtime/cards/network-simulator/messages.ts'
 import { PLAYS, type PlayName, planUse } from '../../../runtime/cards/network-simulator/plays.ts'
@@ -23,7 +24,7 @@ export const CARDS = [
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** What a network does with a request that it does not get an answer to. */
+/** What the network does instead of asking. */
 type StandIn = 'none' | 'approves' | 'declines'
 
 interface DrawnUse {
@@ -36,6 +37,8 @@ interface DrawnUse {
   /** Whether the merchant collects although the issuer declined. */
   readonly insists: boolean
   readonly standIn: StandIn
+  /** Whether the answer to the authorization gets lost, and the terminal gives up: the network reverses all of it. */
+  readonly givenUp: boolean
 }
 
 /** What goes wrong with a message. */
@@ -50,6 +53,8 @@ interface Trouble {
 }
 
 export interface DrawnScenario {
+  /** How many messages arrive at the same time. */
+  readonly together: number
   readonly uses: readonly DrawnUse[]
   /** By the number of the message; used again from the first on. */
   readonly troubles: readonly Trouble[]
@@ -60,6 +65,7 @@ const PLAY_NAMES = (Object.keys(PLAYS) as PlayName[]).filter((name) => name !== 
 const lateness = fc.constantFrom(0, 0, 1, 1000, HOUR, 5 * HOUR, 30 * HOUR, 3 * DAY, 9 * DAY)
 
 export const scenarios: fc.Arbitrary<DrawnScenario> = fc.record({
+  together: fc.constantFrom(1, 1, 3),
   uses: fc.array(
     fc.record({
       play: fc.constantFrom(...PLAY_NAMES),
@@ -68,6 +74,7 @@ export const scenarios: fc.Arbitrary<DrawnScenario> = fc.record({
       abandoned: fc.nat({ max: 5 }).map((n) => n === 5),
       insists: fc.nat({ max: 3 }).map((n) => n === 3),
       standIn: fc.constantFrom<StandIn>('none', 'none', 'none', 'approves', 'declines'),
+      givenUp: fc.nat({ max: 5 }).map((n) => n === 5),
     }),
     { minLength: 1, maxLength: 6 },
   ),
@@ -94,7 +101,7 @@ interface Deliveries {
 }
 
 type Request = Extract<SimulatedMessage, { kind: 'authorize' | 'increment' }>
-const isRequest = (sent: SimulatedMessage): sent is Request =>
+export const isRequest = (sent: SimulatedMessage): sent is Request =>
   sent.kind === 'authorize' || sent.kind === 'increment'
 
 /** Whether a decision depends on it: only an active token pays. */
@@ -147,6 +154,21 @@ export function deliver(
   let count = 0
   uses.forEach((drawn, index) => {
     const messages = sentOf(drawn, index, numbers, start)
+    const request = messages.find(({ kind }) => kind === 'authorize')
+    if (drawn.givenUp && request?.kind === 'authorize') {
+      const trouble = troubles[count++ % troubles.length]!
+      const at = Date.parse(request.message.sent_at)
+      const { amount: _, ...message } = reversalOf(request, new Date(at + 1).toISOString()).message
+      const reversal = { kind: 'reverse', message } as const
+      const isNever = trouble.request === 'never'
+      inOrder.push(...(isNever ? [] : [{ sent: request, at }]), { sent: reversal, at: at + 1 })
+      const arrives = trouble.request === 'before' ? at : at + trouble.late + 2
+      disturbed.push(...(isNever ? [] : [{ sent: request, at: arrives }]), {
+        sent: reversal,
+        at: at + trouble.late + 1,
+      })
+      return
+    }
     for (const sent of messages) {
       const trouble = troubles[count % troubles.length]!
       count += 1

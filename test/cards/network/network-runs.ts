@@ -1,12 +1,13 @@
 /** Runs deliveries of network messages against a tenant of their own, and reads the state that they lead to. */
 import { expect } from 'vitest'
 import type { CardDirectory, FoundCard, Network } from '../../../runtime/cards/network/network.ts'
+import type { SimulatedMessage } from '../../../runtime/cards/network-simulator/messages.ts'
 import { holdExpiryWorker } from '../../../runtime/cards/transactions/expiry-job.ts'
 import { findFault } from '../../../runtime/money/ledger/verify.ts'
 import { makeKey, makeTenant, START, speak, type TestService } from '../../support/service.ts'
 import { strictLog } from '../../support/strict-log.ts'
 import { make } from '../fixtures.ts'
-import { CARDS, type Delivery } from './deliveries.ts'
+import { CARDS, type Delivery, isRequest } from './deliveries.ts'
 
 const DAY = 86_400_000
 
@@ -56,27 +57,54 @@ export async function openIssuer(service: TestService, directory: TestDirectory)
 
 let count = 0
 
-/** Delivers the messages at their times on the service clock, while the worker that expires holds works each day. */
+/**
+ * Delivers the messages at their times on the service clock, while the worker that expires holds works each day.
+ * @param together how many arrive at the same time.
+ */
 export async function run(
   service: TestService,
   network: Network,
   deliveries: readonly Delivery[],
+  together = 1,
 ): Promise<readonly string[]> {
   const answers: string[] = []
   const parts = { ...service, log: strictLog, wakeUpChannel: { publish: () => {} } }
-  for (const { sent, at } of deliveries) {
-    const today = Math.floor(service.clock.now / DAY)
-    service.clock.now = Math.max(service.clock.now, at)
-    if (Math.floor(at / DAY) > today) await holdExpiryWorker(parts).runOnce()
+  const exchange = async ({ sent, at }: Delivery) => {
     const answer = await network.exchange('sandbox', sent.kind, sent.message, performance.now() + 20_000)
-    const { message_id, sent_at } = sent.message
     const outcome =
       'decision' in answer ? `${answer.decision} ${answer.decline_reason ?? ''}` : answer.outcome
-    answers.push(`${new Date(at).toISOString()} ${message_id} (${sent_at}) ${sent.kind}: ${outcome}`)
+    answers.push(`${new Date(at).toISOString()} ${sent.kind} ${sent.message.message_id}: ${outcome}`)
+  }
+  for (const batch of batchesOf(deliveries, together)) {
+    const today = Math.floor(service.clock.now / DAY)
+    service.clock.now = Math.max(service.clock.now, ...batch.map(({ at }) => at))
+    if (Math.floor(service.clock.now / DAY) > today) await holdExpiryWorker(parts).runOnce()
+    await Promise.all(batch.map(exchange))
   }
   service.clock.now = END
   await holdExpiryWorker(parts).runOnce()
   return answers
+}
+
+/** Decisions depend on what has arrived before: on tokens and on clearings. */
+const isAlone = (sent: SimulatedMessage) => isRequest(sent) || sent.kind === 'changeToken'
+
+/** Whether two messages may arrive at the same time: a request only with what repeats, replaces or reverses it. */
+function mayMeet(one: SimulatedMessage, other: SimulatedMessage): boolean {
+  const [first, second] = [one.message.message_id, other.message.message_id]
+  if (first === second || second.startsWith(`${first}-`) || first.startsWith(`${second}-`)) return true
+  return !isAlone(one) && !isAlone(other)
+}
+
+function batchesOf(deliveries: readonly Delivery[], together: number): readonly (readonly Delivery[])[] {
+  const batches: Delivery[][] = []
+  for (const delivery of deliveries) {
+    const last = batches.at(-1)
+    const fits = last && last.length < together && last.every(({ sent }) => mayMeet(sent, delivery.sent))
+    if (fits) last.push(delivery)
+    else batches.push([delivery])
+  }
+  return batches
 }
 
 /** What messages lead to, without the identifiers and times in which two tenants differ. */
