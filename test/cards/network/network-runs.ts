@@ -1,6 +1,5 @@
 /** Runs deliveries of network messages against a tenant of their own, and reads the state that they lead to. */
 import { expect } from 'vitest'
-import type { CardDirectory, FoundCard, Network } from '../../../runtime/cards/network/network.ts'
 import type { SimulatedMessage } from '../../../runtime/cards/network-simulator/messages.ts'
 import { holdExpiryWorker } from '../../../runtime/cards/transactions/expiry-job.ts'
 import { findFault } from '../../../runtime/money/ledger/verify.ts'
@@ -8,21 +7,12 @@ import { makeKey, makeTenant, START, speak, type TestService } from '../../suppo
 import { strictLog } from '../../support/strict-log.ts'
 import { make } from '../fixtures.ts'
 import { CARDS, type Delivery, isRequest } from './deliveries.ts'
+import type { NetworkSend } from './open-network.ts'
 
 const DAY = 86_400_000
 
 /** Holds and what comes late end before that: the longest hold, and the longest delay. */
 const END = START + 60 * DAY
-
-/** Finds the cards of tenants that a test has registered, instead of by sealed numbers. */
-export interface TestDirectory extends CardDirectory {
-  add(number: string, card: FoundCard): void
-}
-
-export function createTestDirectory(): TestDirectory {
-  const cards = new Map<string, FoundCard>()
-  return { add: (number, card) => void cards.set(number, card), find: async (_, number) => cards.get(number) }
-}
 
 export interface Issuer {
   readonly tenantId: string
@@ -32,7 +22,7 @@ export interface Issuer {
 }
 
 /** Creates a tenant with ample funds and the cards of `CARDS`. */
-export async function openIssuer(service: TestService, directory: TestDirectory): Promise<Issuer> {
+export async function openIssuer(service: TestService): Promise<Issuer> {
   service.clock.now = START
   const tenantId = await makeTenant(service)
   const { secret } = await makeKey(service, tenantId, { scope: 'admin' })
@@ -47,15 +37,11 @@ export async function openIssuer(service: TestService, directory: TestDirectory)
       spending_controls: controls,
     })
     if (frozen) await send(`/v1/cards/${card.id}/freeze`, { body: {} })
-    const number = `400000${String(++count).padStart(10, '0')}`
-    directory.add(number, { space: tenantId, cardId: card.id })
-    numbers.push(number)
+    numbers.push((await send(`/v1/cards/${card.id}/details`)).body.number)
     cards.push(card.id)
   }
   return { tenantId, numbers, cards }
 }
-
-let count = 0
 
 /**
  * Delivers the messages at their times on the service clock, while the worker that expires holds works each day.
@@ -63,14 +49,14 @@ let count = 0
  */
 export async function run(
   service: TestService,
-  network: Network,
+  network: NetworkSend,
   deliveries: readonly Delivery[],
   together = 1,
 ): Promise<readonly string[]> {
   const answers: string[] = []
   const parts = { ...service, log: strictLog, wakeUpChannel: { publish: () => {} } }
   const exchange = async ({ sent, at }: Delivery) => {
-    const answer = await network.exchange('sandbox', sent.kind, sent.message, performance.now() + 20_000)
+    const answer = await network(sent.kind, sent.message)
     const outcome =
       'decision' in answer ? `${answer.decision} ${answer.decline_reason ?? ''}` : answer.outcome
     answers.push(`${new Date(at).toISOString()} ${sent.kind} ${sent.message.message_id}: ${outcome}`)

@@ -7,20 +7,19 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { START, useService } from '../../support/service.ts'
 import { type DrawnScenario, deliver, scenarios } from './deliveries.ts'
-import { createTestDirectory, openIssuer, run, stateOf } from './network-runs.ts'
-import { openNetwork } from './open-network.ts'
+import { openIssuer, run, stateOf } from './network-runs.ts'
+import { openTestNetwork } from './open-network.ts'
 
 const RUNS = Number(process.env.NETWORK_SCENARIOS ?? 12)
 
 const service = useService({ guarded: false, keepsTime: true })
-const directory = createTestDirectory()
 
 async function expectConvergence(scenario: DrawnScenario): Promise<void> {
-  const network = openNetwork(service, directory)
+  const network = openTestNetwork(service)
   const states = []
   const traces = []
   for (const which of ['inOrder', 'disturbed'] as const) {
-    const issuer = await openIssuer(service, directory)
+    const issuer = await openIssuer(service)
     const deliveries = deliver(scenario, issuer.numbers, START)[which]
     traces.push(await run(service, network, deliveries, which === 'inOrder' ? 1 : scenario.together))
     states.push(await stateOf(service, issuer))
