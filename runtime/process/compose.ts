@@ -5,6 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { current } from '../../generated/versions.ts'
+import { SIMULATOR_WARNING } from '../cards/network-simulator/identity.ts'
 import { openSanctions, watchSanctions } from '../cards/sanctions/list-in-use.ts'
 import { openDatabase } from '../database/open/open-database.ts'
 import { watchRevision } from '../database/revision.ts'
@@ -40,7 +41,7 @@ export interface RunningService {
   readonly networkUrl: string | undefined
   readonly demo: Demo | undefined
   readonly chains: Chains['of']
-  readonly warnings: Chains['warnings']
+  readonly warnings: readonly string[]
   readonly operator: Operator
   /** Stops accepting requests, waits for those in progress and closes the database. */
   stop(): Promise<void>
@@ -82,6 +83,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     const listWatch = watchSanctions(sanctions, log)
     stops.push(() => listWatch.stop())
     const chains = await openChains(settings.chain, database.control, log)
+    const warnings = [...chains.warnings, ...(settings.networkSimulator ? [SIMULATOR_WARNING] : [])]
     const google = await openGoogle(settings, log)
     stops.push(() => google.close())
     const bank = roles.has('worker') ? await openBank(settings, log) : undefined
@@ -144,7 +146,10 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     stops.push(() => apis?.stop())
     const consolePages =
       apis && roles.has('console')
-        ? createConsolePages({ ...foundation, operator, apis, limiter: limits.limiter }, observability)
+        ? createConsolePages(
+            { ...foundation, operator, apis, limiter: limits.limiter, warnings },
+            observability,
+          )
         : undefined
     const network = roles.has('network') ? await openNetworkRole(foundation, room, observability) : undefined
     const revision = await watchRevision(database.control, async () => {
@@ -169,7 +174,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       await ports.drain(timeouts.drainMs)
     })
     const networkUrl = ports.origins.network
-    return { baseUrls, networkUrl, demo, chains: chains.of, warnings: chains.warnings, operator, stop }
+    return { baseUrls, networkUrl, demo, chains: chains.of, warnings, operator, stop }
   } catch (error) {
     await stop()
     throw error

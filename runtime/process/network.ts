@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { createNetwork } from '../cards/network/create-network.ts'
+import { isLiveSimulator } from '../cards/network-simulator/identity.ts'
 import { createNetworkListener } from '../cards/processor/listener.ts'
 import { openRegistry } from '../cards/processor/registry.ts'
 import { createNetworkCounter } from '../cards/processor/tally.ts'
@@ -23,7 +24,11 @@ export async function openNetworkRole(
 ): Promise<NetworkRole> {
   const { settings, database, clock, log } = foundation
   if (!room) throw new Error('The role `network` needs the directory of card numbers.')
-  const processors = await openRegistry(database.control, database.pepper)
+  const processors = await openRegistry(
+    database.control,
+    database.pepper,
+    (certificate) => !settings.networkSimulator && isLiveSimulator(certificate),
+  )
   const counter = createNetworkCounter()
   observability.watchNetwork(counter)
   const tenants = createTenantFacts(database.control)
