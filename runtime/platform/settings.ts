@@ -36,6 +36,10 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 export const ROLES = ['api', 'worker', 'console'] as const
 export type ProcessRole = (typeof ROLES)[number]
 
+/** Dialects of ISO 8583 that `cards/iso8583` has. */
+export const ISO_DIALECTS = ['ascii', 'bcd'] as const
+export type IsoDialectName = (typeof ISO_DIALECTS)[number]
+
 /** Settings of a process, read once at the start. `setting-catalog.ts` describes the variables. */
 export interface Settings {
   /** Roles that this process runs. */
