@@ -368,7 +368,14 @@ export const SETTING_GROUPS = {
       type: basisPoints,
       fallback: '150',
       example: '140',
-      meaning: 'Your share of the interchange on each new clearing.',
+      meaning:
+        'Your share of the interchange on each new clearing. With `SVC_INTERCHANGE_TABLE`, applies to clearings that no row matches.',
+    },
+    SVC_INTERCHANGE_TABLE: {
+      type: 'path of a JSON file',
+      example: '/etc/dateline/interchange.json',
+      meaning:
+        'Interchange by merchant category, entry method and region; `docs/clearing.md` describes the rows. Default: `SVC_INTERCHANGE_BP` for all clearings.',
     },
     SVC_NETWORK_FEE_BP: {
       type: basisPoints,

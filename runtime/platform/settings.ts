@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { type ChainSettings, readChain } from './chain-settings.ts'
 import { US_STATES } from './countries.ts'
+import { type InterchangeRow, interchangeTable } from './interchange-table.ts'
 import type { SettingName, SettingVariables } from './setting-catalog.ts'
 import {
   instant,
@@ -95,7 +96,11 @@ export interface Settings {
   /** US states in which live cardholders may live. */
   readonly licensedStates: ReadonlySet<string>
   /** Interchange and network fee of clearings, in basis points. */
-  readonly rates: { readonly interchange: number; readonly networkFee: number }
+  readonly rates: {
+    readonly interchange: number
+    readonly networkFee: number
+    readonly table?: readonly InterchangeRow[]
+  }
   /**
    * DNS servers for webhook host names, as `address` or `address:port`. If empty, the system's DNS servers are used.
    */
@@ -300,6 +305,7 @@ export function readSettings(env: SettingVariables, flags: Flags = {}): Settings
     rates: {
       interchange: read('SVC_INTERCHANGE_BP', whole(150, 0, 10_000)) ?? 150,
       networkFee: read('SVC_NETWORK_FEE_BP', whole(10, 0, 10_000)) ?? 10,
+      ...present({ table: read('SVC_INTERCHANGE_TABLE', interchangeTable) }),
     },
     googleUrls: present({
       wallet: read('GOOGLE_WALLET_URL', (text) => origin(secureUrl(production)(text))),
