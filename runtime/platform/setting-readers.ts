@@ -10,7 +10,11 @@ export type SettingReader<T> = (text: string | undefined) => T
 /** A shorter pepper could be guessed from one known key and its digest. */
 const PEPPER_MINIMUM = 16
 
-export function whole(fallback: number, least: number, most: number): SettingReader<number> {
+export function whole<Fallback extends number | undefined>(
+  fallback: Fallback,
+  least: number,
+  most: number,
+): SettingReader<number | Fallback> {
   return (text) => {
     if (text === undefined) return fallback
     const value = Number(text)

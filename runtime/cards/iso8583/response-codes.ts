@@ -12,7 +12,7 @@ export const RESPONSE = {
   verified: '85',
   /** The network decides by its stand-in rules. */
   unavailable: '91',
-  malfunction: '96',
+  malformed: '30',
 } as const
 
 /** Codes by which a network reports in an advice that it approved. */
@@ -22,7 +22,8 @@ export const APPROVALS: ReadonlySet<string> = new Set(['00', '08', '10', '11', '
  * Codes by decline reason. None of them lets the network decide instead: the decision is made. 05 is a decline without a
  * reason for the merchant.
  */
-const DECLINES: Readonly<Record<DeclineCode, string>> = {
+const DECLINES: Readonly<Record<DeclineCode | 'unknown_card', string>> = {
+  unknown_card: '14',
   insufficient_funds: '51',
   card_inactive: '62',
   card_frozen: '62',
@@ -52,7 +53,7 @@ const DECLINES: Readonly<Record<DeclineCode, string>> = {
   processing_error: '96',
 }
 
-const isDeclineCode = (text: string): text is DeclineCode => Object.hasOwn(DECLINES, text)
+const isDeclineCode = (text: string): text is keyof typeof DECLINES => Object.hasOwn(DECLINES, text)
 
 /**
  * Returns the response code of an answer. A message that waits or is an exception is stored, so the network must not send
