@@ -1,5 +1,5 @@
 /** One connection of a network: reads messages, and answers each as soon as its decision is ready. */
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import type { Environment } from '../../platform/environment.ts'
 import type { Network } from '../network/network.ts'
@@ -41,6 +41,12 @@ export const ISO_LIMITS: IsoLimits = { idleMs: 300_000, messageMs: 10_000, mostI
 /** Share of the time limit after which a decision must be made. The rest is for the way of the answer. */
 const EXCHANGE_SHARE = 0.9
 
+/** The parts of a TLS or TCP socket that a connection uses. */
+export interface IsoSocket extends Duplex {
+  setNoDelay(on: boolean): unknown
+  setTimeout(milliseconds: number, onTimeout: () => void): unknown
+}
+
 export interface IsoConnection {
   /** Reads no more messages, and closes the connection when all in progress have an answer. */
   drain(): void
@@ -52,14 +58,13 @@ export interface IsoConnection {
  * @param environmentOf returns the environment that the client may use now; undefined closes the connection.
  */
 export function serveConnection(
-  socket: Socket,
+  socket: IsoSocket,
   environmentOf: () => Environment | undefined,
   parts: IsoConnectionParts,
 ): IsoConnection {
   const { dialect, counter, limits, log } = parts
   const frames = createFrameReader(dialect.frame)
   let inProgress = 0
-  let isBlocked = false
   let isDraining = false
   let slow: NodeJS.Timeout | undefined
 
@@ -74,7 +79,7 @@ export function serveConnection(
     clearTimeout(slow)
     slow = undefined
     try {
-      while (isOpen() && !isBlocked && inProgress < limits.mostInProgress) {
+      while (isOpen() && !socket.writableNeedDrain && inProgress < limits.mostInProgress) {
         const bytes = frames.next()
         if (!bytes) {
           if (frames.isPartial())
@@ -176,13 +181,8 @@ export function serveConnection(
   }
 
   function send(message: IsoMessage): void {
-    if (!socket.writable) return // the network repeats its message on a new connection
-    if (socket.write(writeFrame(dialect.frame, encodeMessage(dialect, message)))) return
-    isBlocked = true
-    socket.once('drain', () => {
-      isBlocked = false
-      advance()
-    })
+    // If the socket is closed, the network repeats its message on a new connection.
+    if (socket.writable) socket.write(writeFrame(dialect.frame, encodeMessage(dialect, message)))
   }
 
   socket.setNoDelay(true)
@@ -192,6 +192,7 @@ export function serveConnection(
     frames.push(chunk)
     advance()
   })
+  socket.on('drain', advance)
   socket.on('error', (err) => log.debug({ err }, 'ISO 8583 connection failed'))
   socket.on('close', () => clearTimeout(slow))
   return {

@@ -78,7 +78,9 @@ export function recordingNetwork(answer: object = {}): Network & { readonly call
       calls.push({ environment, kind, message })
       const { message_id } = message
       const usual =
-        'decision' in unavailableAnswer(kind, message_id) ? { decision: 'approved' } : { outcome: 'applied' }
+        'decision' in unavailableAnswer(kind, message_id)
+          ? ({ decision: 'approved' } as const)
+          : ({ outcome: 'applied' } as const)
       return { message_id, ...usual, ...answer }
     },
   }
