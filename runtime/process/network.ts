@@ -1,12 +1,12 @@
 import type { RequestListener } from 'node:http'
-import { ISO_LIMITS } from '../cards/iso8583/connection.ts'
-import { DIALECTS } from '../cards/iso8583/dialects.ts'
-import { createIsoListener } from '../cards/iso8583/listener.ts'
-import type { Network } from '../cards/network/network.ts'
+import { createNetwork } from '../cards/network/create-network.ts'
 import { createNetworkListener } from '../cards/processor/listener.ts'
 import { openRegistry } from '../cards/processor/registry.ts'
 import { createNetworkCounter } from '../cards/processor/tally.ts'
 import type { Observability } from '../operator/metrics/observability.ts'
+import { createSeals } from '../platform/secrets.ts'
+import { createTenantFacts } from '../tenants/keys/tenant-facts.ts'
+import type { OpenRoom } from './card-room.ts'
 import type { Foundation } from './foundation.ts'
 import { type IsoPort, openIsoPort } from './iso-port.ts'
 
@@ -14,19 +14,30 @@ export interface NetworkRole {
   readonly listener: RequestListener
   /** The port for ISO 8583 messages. Absent if the setting is. */
   readonly iso: IsoPort | undefined
-  /** Reads certificates and keys again, after a change. */
+  /** Reads certificates, keys and facts about tenants again, after a change. */
   refresh(): Promise<void>
 }
 
 /** Opens the network listener of a process with the role `network`, and the port for ISO 8583 messages if it is set. */
 export async function openNetworkRole(
-  { settings, database, clock, log }: Pick<Foundation, 'settings' | 'database' | 'clock' | 'log'>,
-  network: Network,
+  foundation: Foundation,
+  { directory, digest }: OpenRoom,
   observability: Observability,
 ): Promise<NetworkRole> {
+  const { settings, database, clock, log } = foundation
+  if (!directory) throw new Error('The role `network` needs the directory of card numbers.')
   const processors = await openRegistry(database.control, database.pepper)
   const counter = createNetworkCounter()
   observability.watchNetwork(counter)
+  const tenants = createTenantFacts(database.control)
+  const network = createNetwork({
+    ...foundation,
+    tenants,
+    digest,
+    cards: directory,
+    rates: settings.rates,
+    seals: createSeals(database.pepper),
+  })
   const listener = createNetworkListener({
     network,
     processors,
@@ -39,23 +50,10 @@ export async function openNetworkRole(
     requestLog: settings.requestLog,
     log,
   })
-  const { isoPort } = settings
-  const iso =
-    isoPort === undefined
-      ? undefined
-      : await openIsoPort(
-          settings,
-          isoPort,
-          createIsoListener({
-            network,
-            processors,
-            counter,
-            dialect: DIALECTS[settings.isoDialect],
-            deadlineMs: settings.timeouts.networkMs,
-            limits: ISO_LIMITS,
-            now: clock.machine,
-            log,
-          }),
-        )
-  return { listener, iso, refresh: processors.refresh }
+  const refresh = () => {
+    tenants.forget()
+    return processors.refresh()
+  }
+  const iso = await openIsoPort({ settings, network, processors, counter, clock, log })
+  return { listener, iso, refresh }
 }

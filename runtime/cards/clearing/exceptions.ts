@@ -57,12 +57,12 @@ const RECORD: Statement = {
  */
 export async function recordExceptions(
   control: Database,
-  fingerprint: CardKeys['fingerprint'],
+  digest: CardKeys['digest'],
   exceptions: readonly NewException[],
   now: number,
 ): Promise<void> {
   if (exceptions.length === 0) return
-  const rows = exceptions.map(({ place, message, ...exception }) => {
+  const describe = async ({ place, message, ...exception }: NewException) => {
     const { card_number, ...rest } = { card_number: undefined, ...message }
     return {
       ...exception,
@@ -71,21 +71,22 @@ export async function recordExceptions(
       line: place?.line,
       message_id: message?.message_id,
       transaction_id: 'transaction_id' in rest ? rest.transaction_id : undefined,
-      card_digest: card_number && fingerprint(card_number).toString('hex'),
+      card_digest: card_number && (await digest(card_number)).toString('hex'),
       card_last4: card_number && (card_number as string).slice(-4),
       message: message && rest,
       created: toTimestamp(now),
     }
-  })
+  }
+  const rows = await Promise.all(exceptions.map(describe))
   await control.query(RECORD, [JSON.stringify(rows)])
 }
 
 /** Records one exception; `recordExceptions` describes the parameters. */
 export function recordException(
   control: Database,
-  fingerprint: CardKeys['fingerprint'],
+  digest: CardKeys['digest'],
   exception: NewException,
   now: number,
 ): Promise<void> {
-  return recordExceptions(control, fingerprint, [exception], now)
+  return recordExceptions(control, digest, [exception], now)
 }
