@@ -9,14 +9,17 @@ import { createSeals } from '../platform/secrets.ts'
 import { createTenantFacts } from '../tenants/keys/tenant-facts.ts'
 import type { OpenRoom } from './card-room.ts'
 import type { Foundation } from './foundation.ts'
+import { type IsoPort, openIsoPort } from './iso-port.ts'
 
 export interface NetworkRole {
   readonly listener: RequestListener
+  /** The port for ISO 8583 messages. Absent if the setting is. */
+  readonly iso: IsoPort | undefined
   /** Reads certificates, keys and facts about tenants again, after a change. */
   refresh(): Promise<void>
 }
 
-/** Opens the network listener of a process with the role `network`. */
+/** Opens the network listener of a process with the role `network`, and the port for ISO 8583 messages if it is set. */
 export async function openNetworkRole(
   foundation: Foundation,
   { room }: OpenRoom,
@@ -56,5 +59,6 @@ export async function openNetworkRole(
     tenants.forget()
     return processors.refresh()
   }
-  return { listener, refresh }
+  const iso = await openIsoPort({ settings, network, processors, counter, clock, log })
+  return { listener, iso, refresh }
 }
