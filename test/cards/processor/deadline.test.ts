@@ -1,25 +1,18 @@
-/** The network gets an answer before the deadline: from a slow endpoint, without a database, under load and at a stop. */
+/** The network gets an answer before the deadline: from a slow endpoint, under load and at a stop. */
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { connect } from 'node:tls'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { Network } from '../../../runtime/cards/network/network.ts'
-import { unavailableAnswer } from '../../../runtime/cards/processor/message-routes.ts'
-import { isUnavailable } from '../../../runtime/database/errors.ts'
-import { openRelayedDatabase } from '../../support/database.ts'
 import { until } from '../../support/programs.ts'
-import type { Relay } from '../../support/relay.ts'
 import { approving, authorization, startDoor, type TestDoor } from './door.ts'
 
 const DEADLINE_MS = 1000
 
 let door: TestDoor
-let relay: Relay
 
 beforeAll(async () => {
-  const { database, relay: opened } = await openRelayedDatabase()
-  relay = opened
-  door = await startDoor(database, {
+  door = await startDoor({
     SVC_NETWORK_DEADLINE_MS: String(DEADLINE_MS),
     SVC_MAX_REQUESTS: '10',
   })
@@ -149,40 +142,6 @@ test('an overloaded process answers with unavailable at once', async () => {
   expect(door.calls.length).toBe(before + 10)
   decide()
   await Promise.all(all)
-})
-
-test('while the database is away, messages are identified and answered with unavailable at once', async () => {
-  door.network = {
-    exchange: async (environment, kind, message, deadline) => {
-      try {
-        await door.database[environment].query({ text: 'SELECT 1' })
-        return await approving.exchange(environment, kind, message, deadline)
-      } catch (error) {
-        if (!isUnavailable(error)) throw error
-        return unavailableAnswer(kind, message.message_id)
-      }
-    },
-  }
-  let sending = true
-  const answers: { readonly decision: string; readonly ms: number }[] = []
-  const load = Array.from({ length: 4 }, async () => {
-    while (sending) {
-      const { body, ms } = await door.processor.send('/v1/authorizations', authorization())
-      answers.push({ decision: body.decision, ms })
-    }
-  })
-  const has = (decision: string, after = 0) =>
-    answers.slice(after).filter((answer) => answer.decision === decision).length > 10
-  await until('decisions', () => has('approved'))
-  await relay.down()
-  await until('unavailable', () => has('unavailable'))
-  const back = answers.length
-  await relay.up()
-  await until('decisions again', () => has('approved', back))
-  sending = false
-  await Promise.all(load)
-  expect(new Set(answers.map(({ decision }) => decision))).toEqual(new Set(['approved', 'unavailable']))
-  expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(DEADLINE_MS)
 })
 
 test('a client that disconnects costs nothing', async () => {

@@ -61,11 +61,8 @@ export const approving: Network = {
 }
 
 /** @param env settings as environment variables. */
-export async function startDoor(
-  database?: TestDatabase,
-  env: Readonly<Record<string, string>> = {},
-): Promise<TestDoor> {
-  const opened = database ?? (await openTestDatabase())
+export async function startDoor(env: Readonly<Record<string, string>> = {}): Promise<TestDoor> {
+  const opened = await openTestDatabase()
   const directory = mkdtempSync(join(tmpdir(), 'svc-network-'))
   const { operator, control, pepper } = opened
   const certificate = makeCertificate(directory, 'processor')
