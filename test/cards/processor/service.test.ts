@@ -6,7 +6,15 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BareDatabase, createTestDatabase } from '../../support/database.ts'
-import { endPrograms, type Program, ROOT, startProgram, startService, until } from '../../support/programs.ts'
+import {
+  endPrograms,
+  type Program,
+  ROOT,
+  runAdmin,
+  startProgram,
+  startService,
+  until,
+} from '../../support/programs.ts'
 import { openRelay, type Relay } from '../../support/relay.ts'
 import { authorization, createProcessor, type Processor } from './door.ts'
 
@@ -33,6 +41,8 @@ let database: BareDatabase
 let env: Record<string, string>
 let processor: Processor
 let number: string
+let certificateId: string
+let connect: (url: unknown) => Processor
 
 beforeAll(async () => {
   database = await createTestDatabase()
@@ -58,6 +68,7 @@ test('a reader of the guide connects a processor and gets a decision', { timeout
     cwd: directory,
     env: { ...process.env, ...env, SVC_BASE_URL: String(line.sandbox_base_url) },
   })
+  certificateId = /ncrt_\w+/.exec(stdout)?.[0] ?? ''
   const [answer, secrets = ''] = stdout.trimEnd().split('\n').slice(-2)
   expect(answer).toMatch(
     /^\{"message_id":"msg-1","decision":"approved","amount":1250,"approval_code":"[A-Z0-9]{6}"\}$/,
@@ -66,17 +77,14 @@ test('a reader of the guide connects a processor and gets a decision', { timeout
   const certificate = { cert: pem('processor.crt'), key: pem('processor.key'), file: 'processor.crt' }
   const [secret = '', shown = ''] = secrets.split(' ')
   number = shown
-  processor = createProcessor(String(line.network_url), pem('.data/network/server.pem'), certificate, [
-    secret,
-  ])
+  const ca = pem('.data/network/server.pem')
+  connect = (url) => createProcessor(String(url), ca, certificate, [secret])
+  processor = connect(line.network_url)
 
   const metrics = await (await fetch(`${line.console_url}/metrics`)).text()
   const labels = 'environment="sandbox",kind="authorize"'
   expect(metrics).toContain(`svc_network_messages_total{${labels},outcome="approved"} 1\n`)
   expect(metrics).toContain(`svc_network_message_duration_seconds_count{${labels}} 1\n`)
-  const doctor = await startProgram(process.execPath, ['runtime/operator/command/doctor.ts'], env).ended
-  expect(doctor.stdout).toMatch(/^ok +card network, sandbox +Acme Processing has 1 active certificates/m)
-  expect(doctor.stdout).toMatch(/^ok +card network, live +no processor is configured/m)
 })
 
 test('while the database is away, every message is answered in time, and afterwards all is decided again', async () => {
@@ -106,4 +114,28 @@ test('while the database is away, every message is answered in time, and afterwa
   expect(new Set(answers.map(({ decision }) => decision))).toEqual(new Set(['approved', 'unavailable']))
   expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(2000)
   expect(service.stderr()).not.toContain(number)
+})
+
+test('a second node knows the message, and both stop accepting a retired certificate', async () => {
+  const node = startService({ ...env, NETWORK_PORT: '0' }, ['--json', '--role', 'network'])
+  const other = connect((await node.ready()).network_url)
+  const nodes = [processor, other]
+  const message = authorization({ card_number: number })
+  const answers = []
+  for (const each of nodes) answers.push((await each.send('/v1/authorizations', message)).body)
+  expect(answers[0].decision).toBe('approved')
+  expect(answers[1]).toEqual(answers[0])
+  expect((await runAdmin(env, 'network', 'certificate', 'retire', certificateId)).code).toBe(0)
+  for (const each of nodes) {
+    const refused = async () => (await each.send('/v1/authorizations', message)).status === 401
+    await until('the end of the certificate', refused)
+  }
+  other.close()
+  expect((await node.end()).code).toBe(0)
+
+  const doctor = await startProgram(process.execPath, ['runtime/operator/command/doctor.ts'], env).ended
+  expect(doctor.stdout).toMatch(
+    /^fail +card network, sandbox +Acme Processing cannot connect: there is no active certificate/m,
+  )
+  expect(doctor.stdout).toMatch(/^ok +card network, live +no processor is configured/m)
 })
