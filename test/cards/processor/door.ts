@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import type { Network } from '../../../runtime/cards/network/network.ts'
+import { answerInTime } from '../../../runtime/cards/processor/in-time.ts'
 import { createNetworkListener } from '../../../runtime/cards/processor/listener.ts'
 import type { NetworkKind, NetworkMessage } from '../../../runtime/cards/processor/message-routes.ts'
 import { unavailableAnswer } from '../../../runtime/cards/processor/message-routes.ts'
@@ -97,23 +98,26 @@ export async function startDoor(env: Readonly<Record<string, string>> = {}): Pro
       rmSync(directory, { recursive: true })
     },
   }
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
+  const recorded: Network = {
+    exchange(environment, kind, message, deadline) {
+      door.calls.push({ environment, kind, message, leftMs: deadline - performance.now() })
+      return door.network.exchange(environment, kind, message, deadline)
+    },
+  }
+  const { networkMs: deadlineMs } = settings.timeouts
+  const mostRequests = settings.load.requests
+  const overloaded = () => door.overloaded
   port.attach(
     createNetworkListener({
-      network: {
-        exchange(environment, kind, message, deadline) {
-          door.calls.push({ environment, kind, message, leftMs: deadline - performance.now() })
-          return door.network.exchange(environment, kind, message, deadline)
-        },
-      },
+      network: answerInTime(recorded, { counter, deadlineMs, mostRequests, overloaded, log }),
       processors,
       counter,
-      deadlineMs: settings.timeouts.networkMs,
-      mostRequests: settings.load.requests,
-      overloaded: () => door.overloaded,
+      deadlineMs,
       isReady: async () => true,
       now: () => Date.now() + door.aheadMs,
       requestLog: 'all',
-      log: pino({ level: 'info' }, { write: (line: string) => void lines.push(line) }),
+      log,
     }),
   )
   return door
