@@ -31,6 +31,7 @@ export async function openNetworkRole(
   const processors = await openRegistry(
     database.control,
     database.pepper,
+    log,
     (certificate) => !settings.networkSimulator && isLiveSimulator(certificate),
   )
   const counter = createNetworkCounter()

@@ -94,12 +94,10 @@ export function createNetworkListener(parts: NetworkListenerParts): RequestListe
     }
     current.environment = environment
     const route = ROUTES.get(path)
-    if (!route || request.method !== 'POST')
-      throw new NetworkRefusal(
-        404,
-        'not_found',
-        `There is no message ${request.method} ${path.slice(0, 64)}.`,
-      )
+    if (!route || request.method !== 'POST') {
+      const message = 'There is no such message: send it with POST to a path of the document.'
+      throw new NetworkRefusal(404, 'not_found', message)
+    }
     const deadline = beganAt + parts.deadlineMs * DECISION_SHARE
     const bytes = await readBytes(request, deadline - performance.now(), MESSAGE_LIMIT)
     const secrets = parts.processors.secretsOf(environment)

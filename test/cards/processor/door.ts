@@ -71,12 +71,13 @@ export async function startDoor(env: Readonly<Record<string, string>> = {}): Pro
   const { id: certificateId } = await addCertificate(operator, 'live', certificate.cert)
   const { id: keyId, secret } = await createSigningKey(operator, 'live')
   const settings = readSettings({ DATA_DIR: directory, ...env })
-  const processors = await openRegistry(control, pepper)
+  const lines: string[] = []
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
+  const processors = await openRegistry(control, pepper, log)
   const revision = await watchRevision(control, processors.refresh)
   const place = { variable: 'NETWORK_PORT', port: 0, tls: networkTls(settings, Date.now()) }
   const port = await listenOn(settings, place)
   const counter = createNetworkCounter()
-  const lines: string[] = []
   const ca = readFileSync(join(directory, 'network', 'server.pem'), 'utf8')
   const door: TestDoor = {
     database: opened,
@@ -98,7 +99,6 @@ export async function startDoor(env: Readonly<Record<string, string>> = {}): Pro
       rmSync(directory, { recursive: true })
     },
   }
-  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
   const recorded: Network = {
     exchange(environment, kind, message, deadline) {
       door.calls.push({ environment, kind, message, leftMs: deadline - performance.now() })
