@@ -49,7 +49,7 @@ beforeAll(async () => {
   client = makeCertificate(directory, 'network')
   await nameProcessor(service.operator, 'sandbox', 'Test Network')
   certificateId = (await addCertificate(service.operator, 'sandbox', client.cert)).id
-  processors = await openRegistry(service.database.control, service.database.pepper)
+  processors = await openRegistry(service.database.control, service.database.pepper, strictLog)
   const accept = openTestNetwork(service, 'sandbox')
   const network: Network = {
     exchange: (environment, kind, message, deadline) => {
