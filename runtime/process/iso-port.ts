@@ -16,7 +16,7 @@ export interface IsoPort {
   drain(timeoutMs: number): Promise<void>
 }
 
-export interface IsoPortParts extends Pick<IsoConnectionParts, 'network' | 'counter' | 'log'> {
+export interface IsoPortParts extends Pick<IsoConnectionParts, 'counter' | 'exchange' | 'log'> {
   readonly settings: Settings
   readonly processors: ProcessorRegistry
   readonly clock: Pick<Clock, 'machine'>
@@ -29,12 +29,11 @@ export interface IsoPortParts extends Pick<IsoConnectionParts, 'network' | 'coun
  * @throws Error that names the variable and says what to do, if the port or the certificate cannot be used.
  */
 export async function openIsoPort({ settings, clock, ...parts }: IsoPortParts): Promise<IsoPort | undefined> {
-  const { isoPort: port, isoDialect, timeouts } = settings
+  const { isoPort: port, isoDialect } = settings
   if (port === undefined) return undefined
   const listener = createIsoListener({
     ...parts,
     dialect: DIALECTS[isoDialect],
-    deadlineMs: timeouts.networkMs,
     limits: ISO_LIMITS,
     now: clock.machine,
   })

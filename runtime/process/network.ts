@@ -3,6 +3,7 @@ import { createNetwork } from '../cards/network/create-network.ts'
 import { createNetworkListener } from '../cards/processor/listener.ts'
 import { openRegistry } from '../cards/processor/registry.ts'
 import { createNetworkCounter } from '../cards/processor/tally.ts'
+import { createTimelyExchange } from '../cards/processor/timely-exchange.ts'
 import type { Observability } from '../operator/metrics/observability.ts'
 import { createSeals } from '../platform/secrets.ts'
 import { createTenantFacts } from '../tenants/keys/tenant-facts.ts'
@@ -38,22 +39,28 @@ export async function openNetworkRole(
     rates: settings.rates,
     seals: createSeals(database.pepper),
   })
-  const listener = createNetworkListener({
+  const timely = {
     network,
-    processors,
     counter,
     deadlineMs: settings.timeouts.networkMs,
     mostRequests: settings.load.requests,
     overloaded: observability.overloaded,
+    log,
+  }
+  const listener = createNetworkListener({
+    ...timely,
+    processors,
     isReady: observability.isReady,
     now: clock.machine,
     requestLog: settings.requestLog,
-    log,
   })
   const refresh = () => {
     tenants.forget()
     return processors.refresh()
   }
-  const iso = await openIsoPort({ settings, network, processors, counter, clock, log })
+  const iso = await openIsoPort({
+    ...{ settings, processors, counter, clock, log },
+    exchange: createTimelyExchange(timely),
+  })
   return { listener, iso, refresh }
 }

@@ -2,9 +2,9 @@
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import type { Environment } from '../../platform/environment.ts'
-import type { Network } from '../network/network.ts'
 import { outcomeOf } from '../processor/message-routes.ts'
 import type { NetworkCounter } from '../processor/tally.ts'
+import type { TimelyExchange } from '../processor/timely-exchange.ts'
 import { answerWith, isRequest, writeAnswer } from './answers.ts'
 import { decodeMessage, IsoFormatError } from './decode.ts'
 import type { Dialect } from './dialect.ts'
@@ -17,10 +17,8 @@ import { RESPONSE } from './response-codes.ts'
 
 export interface IsoConnectionParts {
   readonly dialect: Dialect
-  readonly network: Network
-  readonly counter: Pick<NetworkCounter, 'entered' | 'answered' | 'refuse' | 'left'>
-  /** Time in which a message is answered, in milliseconds. */
-  readonly deadlineMs: number
+  readonly counter: NetworkCounter
+  readonly exchange: TimelyExchange
   readonly limits: IsoLimits
   /** Machine time in milliseconds since the epoch. */
   readonly now: () => number
@@ -37,9 +35,6 @@ export interface IsoLimits {
 }
 
 export const ISO_LIMITS: IsoLimits = { idleMs: 300_000, messageMs: 10_000, mostInProgress: 256 }
-
-/** Share of the time limit after which a decision must be made. The rest is for the way of the answer. */
-const EXCHANGE_SHARE = 0.9
 
 /** The parts of a TLS or TCP socket that a connection uses. */
 export interface IsoSocket extends Duplex {
@@ -62,7 +57,7 @@ export function serveConnection(
   environmentOf: () => Environment | undefined,
   parts: IsoConnectionParts,
 ): IsoConnection {
-  const { dialect, counter, limits, log } = parts
+  const { dialect, counter, exchange, limits, log } = parts
   const frames = createFrameReader(dialect.frame)
   let inProgress = 0
   let isDraining = false
@@ -162,22 +157,10 @@ export function serveConnection(
     environment: Environment,
     beganAt: number,
   ): Promise<IsoMessage> {
-    const measure = (outcome: string, reason?: 'exchange' | 'failed') =>
-      counter.answered(environment, request.kind, outcome, performance.now() - beganAt, reason)
-    try {
-      const answer = await request.exchange(
-        parts.network,
-        environment,
-        beganAt + parts.deadlineMs * EXCHANGE_SHARE,
-      )
-      const outcome = outcomeOf(answer)
-      measure(outcome, outcome === 'unavailable' ? 'exchange' : undefined)
-      return writeAnswer(message, request, answer)
-    } catch (err) {
-      log.error({ err, environment, kind: request.kind }, 'network message failed')
-      measure('unavailable', 'failed')
-      return answerWith(message, RESPONSE.unavailable)
-    }
+    const { kind } = request
+    const { answer, reason } = await exchange(environment, kind, request.message, beganAt)
+    counter.answered(environment, kind, outcomeOf(answer), performance.now() - beganAt, reason)
+    return writeAnswer(message, request, answer)
   }
 
   function send(message: IsoMessage): void {

@@ -7,53 +7,27 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { TLSSocket } from 'node:tls'
 import type { Detail } from 'dateline/runtime'
-import type { Logger } from 'pino'
 import { readBytes, requireJsonType } from '../../api/body.ts'
 import { ApiError } from '../../api/errors/errors.ts'
 import { signBody } from '../../events/outbound/signing.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { RequestLogSetting } from '../../platform/settings.ts'
-import type { Network } from '../network/network.ts'
-import {
-  InvalidMessage,
-  type MessageRoute,
-  type NetworkAnswer,
-  type NetworkKind,
-  type NetworkMessage,
-  outcomeOf,
-  ROUTES,
-  readMessage,
-  unavailableAnswer,
-} from './message-routes.ts'
+import { InvalidMessage, type NetworkKind, outcomeOf, ROUTES, readMessage } from './message-routes.ts'
 import type { ProcessorRegistry } from './registry.ts'
 import { findSignatureFault } from './signature.ts'
 import type { NetworkCounter, UnavailableReason } from './tally.ts'
+import { createTimelyExchange, EXCHANGE_SHARE, type TimelyParts } from './timely-exchange.ts'
 
 /** Many times the size of the largest valid message. */
 const MESSAGE_LIMIT = 64 * 1024
 
-/**
- * Shares of the time limit after which the exchange must have ended, and after which `unavailable` is sent. The time
- * between them is for the acknowledgement of a commit that came in time; the rest is for the way of the answer.
- */
-const EXCHANGE_SHARE = 0.9
-const ANSWER_SHARE = 0.95
-
-export interface NetworkListenerParts {
-  readonly network: Network
+export interface NetworkListenerParts extends TimelyParts {
   readonly processors: ProcessorRegistry
   readonly counter: NetworkCounter
-  /** Time in which a message is answered, in milliseconds. */
-  readonly deadlineMs: number
-  /** Number of messages in progress above which further ones are answered with `unavailable` at once. */
-  readonly mostRequests: number
-  /** Returns why the process is overloaded; undefined if it is not. */
-  readonly overloaded: () => string | undefined
   readonly isReady: () => Promise<boolean>
   /** Machine time in milliseconds since the epoch. */
   readonly now: () => number
   readonly requestLog: RequestLogSetting
-  readonly log: Logger
 }
 
 /** A request that is not accepted. */
@@ -101,6 +75,7 @@ interface NetworkRequest {
  */
 export function createNetworkListener(parts: NetworkListenerParts): RequestListener {
   const fingerprintOf = createFingerprints()
+  const exchange = createTimelyExchange(parts)
 
   async function take(current: NetworkRequest): Promise<void> {
     const { request, beganAt, path } = current
@@ -129,49 +104,11 @@ export function createNetworkListener(parts: NetworkListenerParts): RequestListe
     current.secrets = secrets
     requireJsonType(request.headers['content-type'])
     const message = await readMessage(route, bytes)
-    const { answer, reason } = await exchange(environment, route, message, beganAt)
+    const { answer, reason } = await exchange(environment, route.kind, message, beganAt)
     const outcome = outcomeOf(answer)
     const ms = send(current, 200, answer)
     parts.counter.answered(environment, route.kind, outcome, ms, reason)
     note({ environment, kind: route.kind, outcome, reason, ms }, outcome === 'unavailable')
-  }
-
-  /** Resolves before the deadline, in every case. */
-  function exchange(
-    environment: Environment,
-    { kind }: MessageRoute,
-    message: NetworkMessage,
-    beganAt: number,
-  ): Promise<{ readonly answer: NetworkAnswer; readonly reason?: UnavailableReason }> {
-    const unavailable = (reason: UnavailableReason) => ({
-      answer: unavailableAnswer(kind, message.message_id),
-      reason,
-    })
-    if (parts.counter.underWay() > parts.mostRequests || parts.overloaded() !== undefined)
-      return Promise.resolve(unavailable('overload'))
-    return new Promise((resolve) => {
-      const at = (share: number) => beganAt + parts.deadlineMs * share
-      let late = false
-      const timer = setTimeout(() => {
-        late = true
-        resolve(unavailable('deadline'))
-      }, at(ANSWER_SHARE) - performance.now())
-      parts.network.exchange(environment, kind, message, at(EXCHANGE_SHARE)).then(
-        (answer) => {
-          clearTimeout(timer)
-          const outcome = outcomeOf(answer)
-          if (outcome === 'unavailable') resolve({ answer, reason: 'exchange' })
-          else resolve({ answer })
-          if (late && outcome !== 'unavailable')
-            parts.log.warn({ environment, kind, outcome }, 'network message decided after its deadline')
-        },
-        (err: unknown) => {
-          clearTimeout(timer)
-          resolve(unavailable('failed'))
-          parts.log.error({ err, environment, kind }, 'network message failed')
-        },
-      )
-    })
   }
 
   function refuse(current: NetworkRequest, error: unknown): void {

@@ -14,6 +14,7 @@ import {
 } from '../../../runtime/cards/processor/processors.ts'
 import { openRegistry, type ProcessorRegistry } from '../../../runtime/cards/processor/registry.ts'
 import { createNetworkCounter } from '../../../runtime/cards/processor/tally.ts'
+import { createTimelyExchange } from '../../../runtime/cards/processor/timely-exchange.ts'
 import { findFault } from '../../../runtime/money/ledger/verify.ts'
 import { readSettings } from '../../../runtime/platform/settings.ts'
 import { type IsoPort, openIsoPort } from '../../../runtime/process/iso-port.ts'
@@ -57,13 +58,18 @@ beforeAll(async () => {
       return accept(kind, message, deadline - performance.now())
     },
   }
+  const counter = createNetworkCounter()
   const opened = await openIsoPort({
     settings: readSettings({
       NETWORK_ISO8583_PORT: '0',
       NETWORK_ISO8583_DIALECT: 'bcd',
       DATA_DIR: directory,
     }),
-    ...{ network, processors, counter: createNetworkCounter(), clock: service.clock, log: strictLog },
+    ...{ processors, counter, clock: service.clock, log: strictLog },
+    exchange: createTimelyExchange({
+      ...{ network, counter, log: strictLog, deadlineMs: 10_000, mostRequests: 100 },
+      overloaded: () => undefined,
+    }),
   })
   if (!opened) throw new Error('the port is not open')
   port = opened

@@ -28,7 +28,11 @@ async function exchange(name: Name, message: IsoMessage, answer: object = {}, no
   const network = recordingNetwork(answer)
   const request = readRequest(dialect, received, now)
   if (!request) throw new Error('no request')
-  const answered = writeAnswer(received, request, await request.exchange(network, 'live', 0))
+  const answered = writeAnswer(
+    received,
+    request,
+    await network.exchange('live', request.kind, request.message, 0),
+  )
   return { ...network.calls[0]!, answer: decodeMessage(dialect, encodeMessage(dialect, answered)) }
 }
 
@@ -209,7 +213,7 @@ describe.each(DIALECT_NAMES)('%s', (name) => {
     [{ 7: undefined }, 'field 7 is not a transmission time'],
     [{ 11: undefined }, 'field 11 is missing'],
     [{ 2: undefined }, 'the message has no card number'],
-    [{ 2: '4000' }, 'the fields are not valid for authorize'],
+    [{ 2: '4000' }, 'the message is not valid: card_number'],
     [{ 4: undefined }, 'field 4 is not an amount'],
     [{ 18: undefined }, 'field 18 is missing'],
     [{ 32: undefined }, 'field 32 is missing'],
