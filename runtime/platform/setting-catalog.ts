@@ -252,6 +252,13 @@ export const SETTING_GROUPS = {
       meaning:
         'Time in which a message of a card network is answered, from its arrival. After it, the answer is `unavailable` and nothing is stored.',
     },
+    SVC_NETWORK_SIMULATOR: {
+      type: '`on` or `off`',
+      fallback: 'off',
+      example: 'on',
+      meaning:
+        'Whether live accepts the messages of `npm run network` (`docs/network-simulator.md`). Refused in production. All dashboard pages show a notice.',
+    },
     SVC_EVENT_DAYS: {
       type: days,
       fallback: '30',

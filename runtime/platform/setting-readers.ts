@@ -62,6 +62,16 @@ export function origin(text: string | undefined): string | undefined {
   throw new Error(`"${address}" is not an origin: expected a URL without a path, such as ${whole}`)
 }
 
+/** Reads on or off. On is not allowed in production. */
+export function notInProduction(production: boolean): SettingReader<boolean> {
+  return (text) => {
+    const isOn = onOff(false)(text)
+    if (isOn && production)
+      throw new Error('is not allowed with NODE_ENV=production: card messages must be real there')
+    return isOn
+  }
+}
+
 export function instant(production: boolean): SettingReader<number | undefined> {
   return (text) => {
     if (text === undefined) return undefined

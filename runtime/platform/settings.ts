@@ -10,6 +10,7 @@ import {
   listenUrl,
   migrations,
   networks,
+  notInProduction,
   oneOf,
   onOff,
   origin,
@@ -119,6 +120,8 @@ export interface Settings extends CardRoomSettings {
   readonly applePush?: ApplePushSettings
   /** Keys for which cards are encrypted in phone wallets. Development keys replace absent members. */
   readonly pay: PaySettings
+  /** Whether live accepts the messages of the network simulator. Never in production. */
+  readonly networkSimulator: boolean
   /** The chain of USDC payouts, and their signer. */
   readonly chain: ChainSettings
   readonly logLevel: LogLevel
@@ -306,6 +309,7 @@ export function readSettings(env: SettingVariables, flags: Flags = {}): Settings
     dataDir: resolve(env.DATA_DIR || '.data'),
     production,
     trustedProxies: read('TRUSTED_PROXIES', proxies) ?? 0,
+    networkSimulator: read('SVC_NETWORK_SIMULATOR', notInProduction(production)) ?? false,
     webhookAllow: read('SVC_WEBHOOK_ALLOW', networks(production)) ?? [],
     dnsServers: read('SVC_DNS_SERVERS', servers) ?? [],
     eventDays: read('SVC_EVENT_DAYS', whole(30, 1, 3650)) ?? 30,

@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { createNetwork } from '../cards/network/create-network.ts'
+import { isLiveSimulator } from '../cards/network-simulator/identity.ts'
 import { createNetworkListener } from '../cards/processor/listener.ts'
 import { openRegistry } from '../cards/processor/registry.ts'
 import { createNetworkCounter } from '../cards/processor/tally.ts'
@@ -22,20 +23,24 @@ export interface NetworkRole {
 /** Opens the network listener of a process with the role `network`, and the port for ISO 8583 messages if it is set. */
 export async function openNetworkRole(
   foundation: Foundation,
-  { directory, digest }: OpenRoom,
+  { room }: OpenRoom,
   observability: Observability,
 ): Promise<NetworkRole> {
   const { settings, database, clock, log } = foundation
-  if (!directory) throw new Error('The role `network` needs the directory of card numbers.')
-  const processors = await openRegistry(database.control, database.pepper)
+  if (!room) throw new Error('The role `network` needs the directory of card numbers.')
+  const processors = await openRegistry(
+    database.control,
+    database.pepper,
+    (certificate) => !settings.networkSimulator && isLiveSimulator(certificate),
+  )
   const counter = createNetworkCounter()
   observability.watchNetwork(counter)
   const tenants = createTenantFacts(database.control)
   const network = createNetwork({
     ...foundation,
     tenants,
-    digest,
-    cards: directory,
+    digest: room.digest,
+    cards: room.directory,
     rates: settings.rates,
     seals: createSeals(database.pepper),
   })

@@ -18,16 +18,22 @@ export interface ProcessorRegistry {
   refresh(): Promise<void>
 }
 
-/** Opens the registry. @param control the owner's connections. */
-export async function openRegistry(control: Database, pepper: string): Promise<ProcessorRegistry> {
+/**
+ * Opens the registry.
+ * @param control the owner's connections. @param refuses returns whether a pinned certificate is not accepted here.
+ */
+export async function openRegistry(
+  control: Database,
+  pepper: string,
+  refuses: (certificate: CertificateRow) => boolean = () => false,
+): Promise<ProcessorRegistry> {
   let certificates: ReadonlyMap<string, CertificateRow> = new Map()
   let secrets: Readonly<Record<Environment, readonly string[]>> = { sandbox: [], live: [] }
   const refresh = async () => {
     const [pinned, keys] = await Promise.all([readCertificates(control), readSigningKeys(control)])
+    // A certificate that was retired and added again has two rows; the newer one, which comes later, applies.
     certificates = new Map(
-      pinned
-        .filter(({ retired_at }) => retired_at === null)
-        .map((row) => [row.fingerprint.toString('hex'), row]),
+      pinned.filter((row) => !refuses(row)).map((row) => [row.fingerprint.toString('hex'), row]),
     )
     const active = keys.filter(({ retired_at }) => retired_at === null)
     const open = (environment: Environment) =>
