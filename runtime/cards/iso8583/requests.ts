@@ -14,9 +14,9 @@ import {
 } from '../../../generated/network/validators.js'
 import type { NetworkMessages } from '../network/network.ts'
 import { readAmounts, releasedAmount } from './amounts.ts'
-import type { Dialect } from './dialect.ts'
+import type { Dialect } from './codec/dialect.ts'
+import { type IsoMessage, valueAt } from './codec/message.ts'
 import { identify, identifyOriginal } from './identity.ts'
-import { type IsoMessage, valueAt } from './message.ts'
 import { refuse } from './refusal.ts'
 import { APPROVALS } from './response-codes.ts'
 

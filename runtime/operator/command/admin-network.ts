@@ -1,9 +1,9 @@
 /** Commands for the card network's side: the processor, its certificates and signing keys. */
 import { readFileSync } from 'node:fs'
 import { Argument, type Command, Option } from 'commander'
-import { decodeMessage, IsoFormatError } from '../../cards/iso8583/decode.ts'
-import { DIALECTS } from '../../cards/iso8583/dialects.ts'
-import { describeMessage } from '../../cards/iso8583/dump.ts'
+import { decodeMessage, IsoFormatError } from '../../cards/iso8583/codec/decode.ts'
+import { describeMessage } from '../../cards/iso8583/codec/dump.ts'
+import { DIALECTS } from '../../cards/iso8583/dialects/dialects.ts'
 import {
   addCertificate,
   createSigningKey,

@@ -1,11 +1,11 @@
 /** The codec: encoding and decoding are inverses, and everything else is an error that shows no card number. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decodeMessage, IsoFormatError } from '../../../runtime/cards/iso8583/decode.ts'
-import type { Dialect } from '../../../runtime/cards/iso8583/dialect.ts'
-import { DIALECTS } from '../../../runtime/cards/iso8583/dialects.ts'
-import { describeMessage } from '../../../runtime/cards/iso8583/dump.ts'
-import { encodeMessage } from '../../../runtime/cards/iso8583/encode.ts'
+import { decodeMessage, IsoFormatError } from '../../../runtime/cards/iso8583/codec/decode.ts'
+import type { Dialect } from '../../../runtime/cards/iso8583/codec/dialect.ts'
+import { describeMessage } from '../../../runtime/cards/iso8583/codec/dump.ts'
+import { encodeMessage } from '../../../runtime/cards/iso8583/codec/encode.ts'
+import { DIALECTS } from '../../../runtime/cards/iso8583/dialects/dialects.ts'
 import { messages } from './arbitraries.ts'
 
 const VARIANTS: readonly Dialect[] = [

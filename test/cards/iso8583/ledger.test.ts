@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { IsoMessage, IsoValue } from '../../../runtime/cards/iso8583/message.ts'
+import type { IsoMessage, IsoValue } from '../../../runtime/cards/iso8583/codec/message.ts'
 import type { Network } from '../../../runtime/cards/network/network.ts'
 import {
   addCertificate,

@@ -1,10 +1,10 @@
 /** ISO 8583 messages become messages of the network document, and decisions become answers. */
 import { describe, expect, test } from 'vitest'
 import { answerWith, writeAnswer } from '../../../runtime/cards/iso8583/answers.ts'
-import { decodeMessage } from '../../../runtime/cards/iso8583/decode.ts'
-import { encodeMessage } from '../../../runtime/cards/iso8583/encode.ts'
+import { decodeMessage } from '../../../runtime/cards/iso8583/codec/decode.ts'
+import { encodeMessage } from '../../../runtime/cards/iso8583/codec/encode.ts'
+import { type IsoMessage, type IsoValue, valueAt } from '../../../runtime/cards/iso8583/codec/message.ts'
 import { closestInstant } from '../../../runtime/cards/iso8583/identity.ts'
-import { type IsoMessage, type IsoValue, valueAt } from '../../../runtime/cards/iso8583/message.ts'
 import { IsoRefusal } from '../../../runtime/cards/iso8583/refusal.ts'
 import { readRequest } from '../../../runtime/cards/iso8583/requests.ts'
 import {

@@ -1,6 +1,6 @@
 /** Hex dumps and texts for people, without card numbers. */
 
-import { checkDigit, REDACTED, redactCardNumbers } from '../../platform/card-numbers.ts'
+import { checkDigit, REDACTED, redactCardNumbers } from '../../../platform/card-numbers.ts'
 import type { Dialect } from './dialect.ts'
 import type { IsoMessage, IsoValue } from './message.ts'
 import { isTemplate } from './tags.ts'
