@@ -94,7 +94,7 @@ describe('settings', () => {
   test.each<[string, Record<string, string>, string[], string[]]>([
     ['without NETWORK_PORT', {}, [], ['api', 'worker', 'console']],
     ['with NETWORK_PORT', { NETWORK_PORT: '0' }, [], ['api', 'worker', 'console', 'network']],
-    ['with NETWORK_ISO8583_PORT', { NETWORK_ISO8583_PORT: '0' }, ['network'], ['network']],
+    ['with NETWORK_ISO8583_PORT', { NETWORK_ISO8583_PORT: '0' }, [], ['api', 'worker', 'console', 'network']],
     ['with a different role', { NETWORK_PORT: '0' }, ['worker'], ['worker']],
     ['with the role network', {}, ['network'], ['network']],
   ])('a process opens the network port only if it is told to: %s', (_, env, roles, want) => {
