@@ -130,7 +130,7 @@ describe('errors name the field, the byte and what was expected', () => {
     ['01', 'message type', 2, '4 digits from byte 0'],
     ['0X00', 'message type', 1, '4 digits'],
     ['1100', 'message type', 0, 'version 0 (1987), class 1 to 8, function, and origin 0 to 5'],
-    ['01007000', 'bitmap', 8, '16 hexadecimal digits from byte 4'],
+    ['01007000', 'bitmap', 8, '16 hexadecimal digits (0 to 9, A to F) from byte 4'],
     ['0100700000000000000x', 'bitmap', 19, '16 hexadecimal digits (0 to 9, A to F)'],
     [
       '01004000000000000000',
