@@ -1,7 +1,7 @@
 /** Amounts and currencies. Both sides count in the minor unit that ISO 4217 gives the currency, so nothing is scaled. */
 import { code, number } from 'currency-codes'
-import type { Dialect } from './dialect.ts'
-import { type IsoMessage, valueAt } from './message.ts'
+import type { Dialect } from './codec/dialect.ts'
+import { type IsoMessage, valueAt } from './codec/message.ts'
 import { refuse } from './refusal.ts'
 
 export interface IsoMoney {

@@ -1,7 +1,7 @@
 /** Writes answers: decisions and acknowledgements as ISO 8583 messages. */
 import type { NetworkMessages } from '../network/network.ts'
 import { approvedFields, availableBalance } from './amounts.ts'
-import type { IsoMessage, IsoValue } from './message.ts'
+import type { IsoMessage, IsoValue } from './codec/message.ts'
 import type { IsoRequest } from './requests.ts'
 import { RESPONSE, responseCode } from './response-codes.ts'
 

@@ -1,5 +1,5 @@
 /** What a dialect states: how a network writes fields, and where it puts what this service needs. */
-import type { NetworkMessages } from '../network/network.ts'
+import type { NetworkMessages } from '../../network/network.ts'
 import type { IsoMessage } from './message.ts'
 import type { PartsFormat } from './parts.ts'
 
