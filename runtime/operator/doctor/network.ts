@@ -12,7 +12,16 @@ const RENEW_WITHIN_DAYS = 14
 
 type ListenSettings = Pick<
   Settings,
-  'roles' | 'host' | 'sandboxPort' | 'livePort' | 'consolePort' | 'tls' | 'production' | 'trustedProxies'
+  | 'roles'
+  | 'host'
+  | 'sandboxPort'
+  | 'livePort'
+  | 'consolePort'
+  | 'revealPort'
+  | 'revealHost'
+  | 'tls'
+  | 'production'
+  | 'trustedProxies'
 >
 
 /** Checks whether each port is free or in use by a running service. */
@@ -27,7 +36,13 @@ export async function checkPorts(settings: ListenSettings): Promise<Finding[]> {
       : []),
     ...(roles.has('console') ? ([['CONSOLE_PORT', consolePort]] as const) : []),
   ]
-  return Promise.all(places.map(([variable, port]) => checkPort(settings, variable, port)))
+  const { revealPort, revealHost } = settings
+  return Promise.all([
+    ...places.map(([variable, port]) => checkPort(settings, variable, port)),
+    ...(roles.has('reveal') && revealPort !== undefined
+      ? [checkPort({ ...settings, host: revealHost }, 'REVEAL_PORT', revealPort)]
+      : []),
+  ])
 }
 
 async function checkPort(settings: ListenSettings, variable: string, port: number): Promise<Finding> {
