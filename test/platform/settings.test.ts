@@ -16,7 +16,8 @@ function problemsOf(env: Record<string, string>, flags = {}): readonly string[] 
 describe('settings', () => {
   test('every setting has a default', () => {
     expect(readSettings({})).toEqual({
-      roles: new Set(['api', 'worker', 'console']),
+      roles: new Set(['api', 'worker', 'console', 'network', 'reveal']),
+      revealHost: '127.0.0.1',
       host: '127.0.0.1',
       sandboxPort: 4010,
       livePort: 4020,
@@ -165,7 +166,13 @@ describe('settings', () => {
     ],
     ['a key for pushes without its name', { APPLE_PUSH_KEY: 'a.p8' }, ['APPLE_PUSH_KEY_ID']],
     ['a name of a key for pushes without the key', { APPLE_PUSH_KEY_ID: 'ABC123DEFG' }, ['APPLE_PUSH_KEY']],
-    ['one port twice', { LIVE_PORT: '4010' }, ['SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT']],
+    [
+      'a reveal process elsewhere without TLS in production',
+      { NODE_ENV: 'production', REVEAL_URL: 'http://reveal.internal:4030' },
+      ['REVEAL_URL'],
+    ],
+    ['a short secret of card numbers in production', { NODE_ENV: 'production', SVC_CARD_SECRET: 'short' }, ['SVC_CARD_SECRET']],
+    ['one port twice', { LIVE_PORT: '4010' }, ['SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT, REVEAL_PORT']],
     ['an instant without zone', { SVC_CLOCK: '2027-02-02T00:00:00' }, ['SVC_CLOCK']],
     ['a day that is none', { SVC_CLOCK: '2027-02-31T25:00:00Z' }, ['SVC_CLOCK']],
   ])('settings are refused by name: %s', (_, env, want) => {
