@@ -97,8 +97,8 @@ test('no column of any table has a number or a digest that can be tried out', as
 
 test('a dump by the role of an environment has no sealed number either', async () => {
   const { sandbox } = service.database
-  const columns = (await readableColumns(sandbox)).filter(({ table }) => table === 'sandbox.card_numbers')
-  expect(columns.map(({ column }) => column)).toEqual(['tenant_id', 'card_id', 'key_version'])
+  const columns = (await readableColumns(sandbox)).map(({ table }) => table)
+  expect([columns.includes('sandbox.cards'), columns.includes('sandbox.card_numbers')]).toEqual([true, false])
   expect((await searchDatabase(sandbox, find)).found).toEqual([])
   await expect(sandbox.query({ text: 'TABLE sandbox.card_numbers' })).rejects.toMatchObject({
     code: INSUFFICIENT_PRIVILEGE,

@@ -261,7 +261,7 @@ describe('what is wrong is named, with what to do', () => {
     [
       'sealed card numbers',
       'GRANT SELECT ON live.card_numbers TO svc_live',
-      'REVOKE SELECT ON live.card_numbers FROM svc_live; GRANT SELECT (tenant_id, card_id, key_version) ON live.card_numbers TO svc_live',
+      'REVOKE SELECT ON live.card_numbers FROM svc_live',
       { code: 1, verdict: 'fail', words: /^svc_live can read them/ },
     ],
     [

@@ -171,7 +171,11 @@ describe('settings', () => {
       { NODE_ENV: 'production', REVEAL_URL: 'http://reveal.internal:4030' },
       ['REVEAL_URL'],
     ],
-    ['a short secret of card numbers in production', { NODE_ENV: 'production', SVC_CARD_SECRET: 'short' }, ['SVC_CARD_SECRET']],
+    [
+      'a short secret of card numbers in production',
+      { NODE_ENV: 'production', SVC_CARD_SECRET: 'short' },
+      ['SVC_CARD_SECRET'],
+    ],
     ['one port twice', { LIVE_PORT: '4010' }, ['SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT, REVEAL_PORT']],
     ['an instant without zone', { SVC_CLOCK: '2027-02-02T00:00:00' }, ['SVC_CLOCK']],
     ['a day that is none', { SVC_CLOCK: '2027-02-31T25:00:00Z' }, ['SVC_CLOCK']],
