@@ -52,6 +52,25 @@ export const SETTING_GROUPS = {
       example: '8000',
       meaning: 'Port of the dashboard, the documentation and the metrics.',
     },
+    NETWORK_PORT: {
+      type: 'port; 0 for any free port',
+      fallback: '4030',
+      example: '8030',
+      meaning:
+        'Port for card processors (`docs/network.md`). A process without `--role network` opens it only if this variable is set.',
+    },
+    NETWORK_ISO8583_PORT: {
+      type: 'port; 0 for any free port',
+      example: '8583',
+      meaning:
+        'TLS port for card networks that send ISO 8583 messages (`docs/iso8583.md`). Used only by processes with the role `network`.',
+    },
+    NETWORK_ISO8583_DIALECT: {
+      type: '`ascii` or `bcd`',
+      fallback: 'ascii',
+      example: 'bcd',
+      meaning: 'How the card network writes ISO 8583 messages.',
+    },
     SANDBOX_BASE_URL: {
       type: origin,
       example: 'https://sandbox.example.com',
@@ -77,6 +96,17 @@ export const SETTING_GROUPS = {
       type: pem,
       example: '/etc/dateline/tls.key',
       meaning: 'Private key of `TLS_CERT`.',
+    },
+    NETWORK_TLS_CERT: {
+      type: pem,
+      example: '/etc/dateline/network.crt',
+      meaning:
+        'Certificate of the network listener. Requires `NETWORK_TLS_KEY`. Default: `TLS_CERT`, or a certificate that is generated below `DATA_DIR` in development.',
+    },
+    NETWORK_TLS_KEY: {
+      type: pem,
+      example: '/etc/dateline/network.key',
+      meaning: 'Private key of `NETWORK_TLS_CERT`.',
     },
     TRUSTED_PROXIES: {
       type: 'number of proxies, or addresses and networks',
@@ -215,6 +245,20 @@ export const SETTING_GROUPS = {
       meaning:
         'Time between a stop signal and the closing of the ports. During this time `/readyz` fails, so that a load balancer stops sending requests.',
     },
+    SVC_NETWORK_DEADLINE_MS: {
+      type: 'milliseconds, 100 to 60000',
+      fallback: '2000',
+      example: '1500',
+      meaning:
+        'Time in which a message of a card network is answered, from its arrival. After it, the answer is `unavailable` and nothing is stored.',
+    },
+    SVC_NETWORK_SIMULATOR: {
+      type: '`on` or `off`',
+      fallback: 'off',
+      example: 'on',
+      meaning:
+        'Whether live accepts the messages of `npm run network` (`docs/network-simulator.md`). Refused in production. All dashboard pages show a notice.',
+    },
     SVC_EVENT_DAYS: {
       type: days,
       fallback: '30',
@@ -337,9 +381,9 @@ export const SETTING_GROUPS = {
     },
     REVEAL_PORT: {
       type: 'port; 0 for any free port',
-      example: '4030',
+      example: '4040',
       meaning:
-        'Port at which a process with the role `reveal` creates and opens card numbers for the other processes. Default: 4030 with `--role reveal`; without `--role`, the port is closed.',
+        'Port at which a process with the role `reveal` creates and opens card numbers for the other processes. Default: 4040 with `--role reveal`; without `--role`, the port is closed.',
     },
     REVEAL_HOST: {
       type: 'address to listen on',
@@ -349,7 +393,7 @@ export const SETTING_GROUPS = {
     },
     REVEAL_URL: {
       type: origin,
-      example: 'https://reveal.internal:4030',
+      example: 'https://reveal.internal:4040',
       meaning:
         'Origin of a process with the role `reveal`, for processes without the roles `network` and `reveal`. In production, `http` is allowed for this machine only. Without it, such a process opens card numbers itself, as long as the deployment has no `SVC_CARD_SECRET`.',
     },
@@ -368,7 +412,14 @@ export const SETTING_GROUPS = {
       type: basisPoints,
       fallback: '150',
       example: '140',
-      meaning: 'Your share of the interchange on each new clearing.',
+      meaning:
+        'Your share of the interchange on each new clearing. With `SVC_INTERCHANGE_TABLE`, applies to clearings that no row matches.',
+    },
+    SVC_INTERCHANGE_TABLE: {
+      type: 'path of a JSON file',
+      example: '/etc/dateline/interchange.json',
+      meaning:
+        'Interchange by merchant category, entry method and region; `docs/clearing.md` describes the rows. Default: `SVC_INTERCHANGE_BP` for all clearings.',
     },
     SVC_NETWORK_FEE_BP: {
       type: basisPoints,

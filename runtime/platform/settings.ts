@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { type CardRoomSettings, readCardRoom } from './card-room-settings.ts'
 import { type ChainSettings, readChain } from './chain-settings.ts'
 import { US_STATES } from './countries.ts'
+import { type InterchangeRow, interchangeTable } from './interchange-table.ts'
 import type { SettingName, SettingVariables } from './setting-catalog.ts'
 import {
   instant,
@@ -9,6 +10,7 @@ import {
   listenUrl,
   migrations,
   networks,
+  notInProduction,
   oneOf,
   onOff,
   origin,
@@ -37,6 +39,10 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 export const ROLES = ['api', 'worker', 'console', 'network', 'reveal'] as const
 export type ProcessRole = (typeof ROLES)[number]
 
+/** Dialects of ISO 8583 that `cards/iso8583` has. */
+export const ISO_DIALECTS = ['ascii', 'bcd'] as const
+export type IsoDialectName = (typeof ISO_DIALECTS)[number]
+
 /** Settings of a process, read once at the start. `setting-catalog.ts` describes the variables. */
 export interface Settings extends CardRoomSettings {
   /** Roles that this process runs. */
@@ -46,6 +52,11 @@ export interface Settings extends CardRoomSettings {
   readonly sandboxPort: number
   readonly livePort: number
   readonly consolePort: number
+  /** Port for card processors. Used only with the role `network`. */
+  readonly networkPort: number
+  /** Port for ISO 8583 messages. Used only with the role `network`. */
+  readonly isoPort?: number
+  readonly isoDialect: IsoDialectName
   /** Public origins of the listeners, without a trailing slash. */
   readonly baseUrls: { readonly sandbox?: string; readonly live?: string; readonly console?: string }
   /** Absent for the embedded PostgreSQL. */
@@ -73,7 +84,9 @@ export interface Settings extends CardRoomSettings {
   /** Trusted proxies for X-Forwarded-For: their number, or addresses and networks. */
   readonly trustedProxies: number | readonly string[]
   /** Paths of PEM files. */
-  readonly tls?: { readonly cert: string; readonly key: string }
+  readonly tls?: TlsFiles
+  /** Certificate of the network listener. Absent for a development certificate. */
+  readonly networkTls?: TlsFiles
   readonly redisUrl?: string
   /** Private networks that sandbox webhooks may reach, for tests. */
   readonly webhookAllow: readonly string[]
@@ -88,7 +101,11 @@ export interface Settings extends CardRoomSettings {
   /** US states in which live cardholders may live. */
   readonly licensedStates: ReadonlySet<string>
   /** Interchange and network fee of clearings, in basis points. */
-  readonly rates: { readonly interchange: number; readonly networkFee: number }
+  readonly rates: {
+    readonly interchange: number
+    readonly networkFee: number
+    readonly table?: readonly InterchangeRow[]
+  }
   /**
    * DNS servers for webhook host names, as `address` or `address:port`. If empty, the system's DNS servers are used.
    */
@@ -103,6 +120,8 @@ export interface Settings extends CardRoomSettings {
   readonly applePush?: ApplePushSettings
   /** Keys for which cards are encrypted in phone wallets. Development keys replace absent members. */
   readonly pay: PaySettings
+  /** Whether live accepts the messages of the network simulator. Never in production. */
+  readonly networkSimulator: boolean
   /** The chain of USDC payouts, and their signer. */
   readonly chain: ChainSettings
   readonly logLevel: LogLevel
@@ -117,6 +136,13 @@ export interface Settings extends CardRoomSettings {
   readonly json: boolean
 }
 
+/** Paths of PEM files, and the variables that name them. */
+export interface TlsFiles {
+  readonly cert: string
+  readonly key: string
+  readonly variables: readonly [cert: SettingName, key: SettingName]
+}
+
 /** Time limits in milliseconds. */
 export interface Timeouts {
   readonly headersMs: number
@@ -127,6 +153,8 @@ export interface Timeouts {
   readonly drainMs: number
   /** Time between a stop signal, from which `/readyz` fails, and the closing of the ports. */
   readonly leaveMs: number
+  /** Time in which a message of a card network is answered. */
+  readonly networkMs: number
 }
 
 export interface LoadLimits {
@@ -164,10 +192,21 @@ export class SettingsError extends Error {
   }
 }
 
-function roles(names: readonly string[]): ReadonlySet<ProcessRole> {
+/**
+ * Without `--role`, a process has all roles. It has the role `network` only if one of its ports is set, because several
+ * processes on a machine must not claim one port.
+ */
+function roles(
+  names: readonly string[],
+  { NETWORK_PORT, NETWORK_ISO8583_PORT }: SettingVariables,
+): ReadonlySet<ProcessRole> {
   const bad = names.filter((name) => !ROLES.some((role) => role === name))
   if (bad.length > 0) throw new Error(`${bad.join(', ')} is not a role: expected ${ROLES.join(', ')}`)
-  return new Set(names.length === 0 ? ROLES : ROLES.filter((role) => names.includes(role)))
+  const isAsked = (role: ProcessRole) =>
+    names.length === 0
+      ? role !== 'network' || Boolean(NETWORK_PORT || NETWORK_ISO8583_PORT)
+      : names.includes(role)
+  return new Set(ROLES.filter(isAsked))
 }
 
 /** Removes undefined members. */
@@ -213,6 +252,7 @@ function readTimeouts(read: Read): Timeouts {
     answerMs: read('SVC_ANSWER_TIMEOUT_MS', whole(35_000, 10, HOUR_MS)) ?? 0,
     drainMs: read('SVC_DRAIN_TIMEOUT_MS', whole(25_000, 0, HOUR_MS)) ?? 0,
     leaveMs: read('SVC_LEAVE_MS', whole(0, 0, HOUR_MS)) ?? 0,
+    networkMs: read('SVC_NETWORK_DEADLINE_MS', whole(2000, 100, 60_000)) ?? 0,
   }
 }
 
@@ -238,7 +278,11 @@ export function readSettings(env: SettingVariables, flags: Flags = {}): Settings
   const secret = read('SVC_PEPPER', pepper(databaseUrl ?? (env.DATABASE_URL || undefined), production))
   const clockStart = read('SVC_CLOCK', instant(production))
   const redisUrl = read('REDIS_URL', url(['redis:', 'rediss:']))
-  const tls = pairOf('TLS_CERT', 'TLS_KEY')
+  const filesOf = (...variables: TlsFiles['variables']): TlsFiles | undefined => {
+    const pair = pairOf(...variables)
+    return pair && { cert: pair[0], key: pair[1], variables }
+  }
+  const tls = filesOf('TLS_CERT', 'TLS_KEY')
   read('SVC_BANK_URL', secureUrl(production))
   const bank = pairOf('SVC_BANK_URL', 'SVC_BANK_TOKEN')
   read('GOOGLE_WALLET_ISSUER', issuer)
@@ -246,11 +290,14 @@ export function readSettings(env: SettingVariables, flags: Flags = {}): Settings
   const applePass = readApplePass(env, problems)
   const applePush = readApplePush(env, production, problems)
   const settings = {
-    roles: attempt('--role', () => roles(flags.roles ?? [])) ?? new Set(ROLES),
+    roles: attempt('--role', () => roles(flags.roles ?? [], env)) ?? new Set(ROLES),
     host: env.HOST || (production ? '0.0.0.0' : '127.0.0.1'),
     sandboxPort: read('SANDBOX_PORT', whole(4010, 0, 65_535)) ?? 0,
     livePort: read('LIVE_PORT', whole(4020, 0, 65_535)) ?? 0,
     consolePort: read('CONSOLE_PORT', whole(4000, 0, 65_535)) ?? 0,
+    networkPort: read('NETWORK_PORT', whole(4030, 0, 65_535)) ?? 0,
+    isoDialect: read('NETWORK_ISO8583_DIALECT', oneOf(ISO_DIALECTS, 'ascii')) ?? 'ascii',
+    ...present({ isoPort: read('NETWORK_ISO8583_PORT', whole(undefined, 0, 65_535)) }),
     baseUrls: present({
       sandbox: read('SANDBOX_BASE_URL', origin),
       live: read('LIVE_BASE_URL', origin),
@@ -262,6 +309,7 @@ export function readSettings(env: SettingVariables, flags: Flags = {}): Settings
     dataDir: resolve(env.DATA_DIR || '.data'),
     production,
     trustedProxies: read('TRUSTED_PROXIES', proxies) ?? 0,
+    networkSimulator: read('SVC_NETWORK_SIMULATOR', notInProduction(production)) ?? false,
     webhookAllow: read('SVC_WEBHOOK_ALLOW', networks(production)) ?? [],
     dnsServers: read('SVC_DNS_SERVERS', servers) ?? [],
     eventDays: read('SVC_EVENT_DAYS', whole(30, 1, 3650)) ?? 30,
@@ -270,6 +318,7 @@ export function readSettings(env: SettingVariables, flags: Flags = {}): Settings
     rates: {
       interchange: read('SVC_INTERCHANGE_BP', whole(150, 0, 10_000)) ?? 150,
       networkFee: read('SVC_NETWORK_FEE_BP', whole(10, 0, 10_000)) ?? 10,
+      ...present({ table: read('SVC_INTERCHANGE_TABLE', interchangeTable) }),
     },
     googleUrls: present({
       wallet: read('GOOGLE_WALLET_URL', (text) => origin(secureUrl(production)(text))),
@@ -297,25 +346,41 @@ export function readSettings(env: SettingVariables, flags: Flags = {}): Settings
     ...present({ sanctionsList: env.SVC_SANCTIONS_LIST ? resolve(env.SVC_SANCTIONS_LIST) : undefined }),
     ...present({ migrationsDir: read('SVC_MIGRATIONS_DIR', migrations(production)) }),
     ...present({
-      tls: tls && { cert: tls[0], key: tls[1] },
+      tls,
+      networkTls: filesOf('NETWORK_TLS_CERT', 'NETWORK_TLS_KEY') ?? tls,
       bank: bank && { url: bank[0].replace(/\/+$/, ''), token: bank[1] },
       googleWallet: google && { issuerId: google[0], serviceAccount: google[1] },
     }),
   }
   checkPorts(settings, problems)
+  if (production && settings.roles.has('network') && !settings.networkTls) {
+    const problem = 'is missing: the network listener requires a certificate in production'
+    problems.push({ variable: 'NETWORK_TLS_CERT', problem })
+  }
   if (problems.length > 0) throw new SettingsError(problems)
   return settings
 }
 
 function checkPorts(
-  settings: Pick<Settings, 'sandboxPort' | 'livePort' | 'consolePort' | 'revealPort'>,
+  {
+    roles,
+    sandboxPort,
+    livePort,
+    consolePort,
+    networkPort,
+    isoPort = 0,
+    revealPort = 0,
+  }: Pick<
+    Settings,
+    'roles' | 'sandboxPort' | 'livePort' | 'consolePort' | 'networkPort' | 'isoPort' | 'revealPort'
+  >,
   problems: SettingProblem[],
 ): void {
-  const { sandboxPort, livePort, consolePort, revealPort = 0 } = settings
-  const ports = [sandboxPort, livePort, consolePort, revealPort].filter((port) => port !== 0)
+  const network = roles.has('network') ? [networkPort, isoPort] : []
+  const ports = [sandboxPort, livePort, consolePort, ...network, revealPort].filter((port) => port !== 0)
   if (new Set(ports).size === ports.length) return
   problems.push({
-    variable: 'SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT, REVEAL_PORT',
+    variable: 'SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT, NETWORK_PORT, NETWORK_ISO8583_PORT, REVEAL_PORT',
     problem: `must be different ports, but are ${ports.join(', ')}: change one of them`,
   })
 }

@@ -2,7 +2,7 @@
 import type { RequestListener } from 'node:http'
 import type { Logger } from 'pino'
 import { unavailable } from '../api/errors/errors.ts'
-import { createCardKeys } from '../cards/card-keys/card-keys.ts'
+import { type CardKeys, createCardKeys } from '../cards/card-keys/card-keys.ts'
 import { createCardDirectory } from '../cards/card-keys/directory.ts'
 import { listingWorker } from '../cards/card-keys/listing.ts'
 import { createRemoteVault } from '../cards/card-keys/remote-vault.ts'
@@ -26,8 +26,8 @@ export interface RoomParts {
 
 export interface OpenRoom {
   readonly vault: CardVault
-  /** Present with the roles `network` and `reveal`. */
-  readonly directory?: CardDirectory
+  /** Finds cards by number and digests numbers. Present with the roles `network` and `reveal`. */
+  readonly room?: { readonly directory: CardDirectory; readonly digest: CardKeys['digest'] }
   /** Answers other processes, with the role `reveal`. */
   readonly listener?: RequestListener
   stop(): Promise<void>
@@ -61,7 +61,7 @@ export async function openRoom({ settings, database, clock, log }: RoomParts): P
   const resealing = works ? startResealJob(options) : undefined
   return {
     vault,
-    ...(isRoom && { directory: createCardDirectory(room.pool, keys) }),
+    ...(isRoom && { room: { directory: createCardDirectory(room.pool, keys), digest: keys.digest } }),
     ...(roles.has('reveal') && {
       listener: createRevealListener({
         vault,

@@ -5,6 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { current } from '../../generated/versions.ts'
+import { SIMULATOR_WARNING } from '../cards/network-simulator/identity.ts'
 import { openSanctions, watchSanctions } from '../cards/sanctions/list-in-use.ts'
 import { openDatabase } from '../database/open/open-database.ts'
 import { watchRevision } from '../database/revision.ts'
@@ -30,14 +31,19 @@ import { type ApiParts, createApis } from './apis.ts'
 import { openRoom } from './card-room.ts'
 import { createConsolePages } from './console-pages.ts'
 import type { Foundation } from './foundation.ts'
+import { openNetworkRole } from './network.ts'
 import { openPorts } from './ports.ts'
 import { startWork } from './work.ts'
 
 export interface RunningService {
   readonly baseUrls: BaseUrls
+  /** Origin of the network listener; undefined if this process has none. */
+  readonly networkUrl: string | undefined
+  /** Port for ISO 8583 messages; undefined if this process has none. */
+  readonly isoPort: number | undefined
   readonly demo: Demo | undefined
   readonly chains: Chains['of']
-  readonly warnings: Chains['warnings']
+  readonly warnings: readonly string[]
   readonly operator: Operator
   /** Stops accepting requests, waits for those in progress and closes the database. */
   stop(): Promise<void>
@@ -79,6 +85,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     const listWatch = watchSanctions(sanctions, log)
     stops.push(() => listWatch.stop())
     const chains = await openChains(settings.chain, database.control, log)
+    const warnings = [...chains.warnings, ...(settings.networkSimulator ? [SIMULATOR_WARNING] : [])]
     const google = await openGoogle(settings, log)
     stops.push(() => google.close())
     const bank = roles.has('worker') ? await openBank(settings, log) : undefined
@@ -141,26 +148,37 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     stops.push(() => apis?.stop())
     const consolePages =
       apis && roles.has('console')
-        ? createConsolePages({ ...foundation, operator, apis, limiter: limits.limiter }, observability)
+        ? createConsolePages(
+            { ...foundation, operator, apis, limiter: limits.limiter, warnings },
+            observability,
+          )
         : undefined
+    const network = roles.has('network') ? await openNetworkRole(foundation, room, observability) : undefined
+    stops.push(() => network?.iso?.drain(0))
     const revision = await watchRevision(database.control, async () => {
       await clock.refresh(database.control)
       apis?.forget()
+      await network?.refresh()
     })
     stops.push(() => revision.stop())
-    await clock.refresh(database.control) // reads changes from before the watch
+    // Reads changes from before the watch.
+    await clock.refresh(database.control)
+    await network?.refresh()
 
     ports.attach({
       ...(roles.has('api') && apis?.listeners),
       ...(consolePages && { console: consolePages }),
+      ...(network && { network: network.listener }),
       ...(room.listener && { reveal: room.listener }),
     })
     stops.push(async () => {
       leaving = true
       await wait(timeouts.leaveMs)
-      await ports.drain(timeouts.drainMs)
+      await Promise.all([ports.drain(timeouts.drainMs), network?.iso?.drain(timeouts.drainMs)])
     })
-    return { baseUrls, demo, chains: chains.of, warnings: chains.warnings, operator, stop }
+    const networkUrl = ports.origins.network
+    const isoPort = network?.iso?.port
+    return { baseUrls, networkUrl, isoPort, demo, chains: chains.of, warnings, operator, stop }
   } catch (error) {
     await stop()
     throw error

@@ -8,11 +8,13 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
+import type { Server as NetServer } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { TlsOptions } from 'node:tls'
 import { refuseClient, refuseTunnel } from '../api/errors/refuse-client.ts'
 import { codeOf, messageOf } from '../database/errors.ts'
 import { newId } from '../platform/ids.ts'
-import type { Settings } from '../platform/settings.ts'
+import type { Settings, TlsFiles } from '../platform/settings.ts'
 
 /** An open port. */
 export interface PortListener {
@@ -28,6 +30,8 @@ export interface ListenPort {
   /** Environment variable of the port, for messages. */
   readonly variable: string
   readonly port: number
+  /** Certificate and options of TLS. Absent for those of all listeners. */
+  readonly tls?: TlsFiles & { readonly options: TlsOptions }
 }
 
 /** Longer than load balancers keep an idle connection, so that the balancer closes it and not this process. */
@@ -58,26 +62,42 @@ function readPem(variable: string, path: string): Buffer {
   }
 }
 
-function createHttp(settings: Settings, handler: RequestListener): Server {
-  const options = serverOptions(settings)
-  if (!settings.tls) return createServer(options, handler)
-  const { cert, key } = settings.tls
-  const tls = {
-    ...options,
-    cert: readPem('TLS_CERT', cert),
-    key: readPem('TLS_KEY', key),
-    minVersion: settings.production ? ('TLSv1.3' as const) : ('TLSv1.2' as const),
+/** Returns the TLS options of a listener: its certificate and key, and the limits of all listeners. */
+export function readTls({ cert, key, variables }: TlsFiles, settings: Settings): TlsOptions {
+  return {
+    cert: readPem(variables[0], cert),
+    key: readPem(variables[1], key),
+    minVersion: settings.production ? 'TLSv1.3' : 'TLSv1.2',
+    handshakeTimeout: settings.timeouts.headersMs,
   }
+}
+
+/** Creates a server. Throws an error that names the variables if the certificate and the key do not match. */
+export function createWithTls<T>({ cert, key, variables }: TlsFiles, create: () => T): T {
   try {
-    return createTlsServer(tls, handler)
+    return create()
   } catch (cause) {
     throw new Error(
-      `TLS_CERT ${cert} and TLS_KEY ${key} are not a matching certificate and key in PEM format: ${messageOf(cause)}`,
-      {
-        cause,
-      },
+      `${variables[0]} ${cert} and ${variables[1]} ${key} are not a matching certificate and key in PEM format: ${messageOf(cause)}`,
+      { cause },
     )
   }
+}
+
+function createHttp(settings: Settings, place: ListenPort, handler: RequestListener): Server {
+  const options = serverOptions(settings)
+  const files = place.tls ?? settings.tls
+  if (!files) return createServer(options, handler)
+  const tls = { ...options, ...place.tls?.options, ...readTls(files, settings) }
+  return createWithTls(files, () => createTlsServer(tls, handler))
+}
+
+/** Starts listening. Throws an error that names the variable of the port and says what to do. */
+export async function startListening(server: NetServer, place: ListenPort, host: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(explainListen(error, place, host)))
+    server.listen(place.port, host, resolve)
+  })
 }
 
 function explainListen(error: Error, { variable, port }: ListenPort, host: string): Error {
@@ -92,12 +112,13 @@ function explainListen(error: Error, { variable, port }: ListenPort, host: strin
 }
 
 /** Returns the origin at which a client on this machine reaches the listener. */
-function originOf(server: Server, settings: Settings): string {
+function originOf(server: Server, settings: Settings, place: ListenPort): string {
   const address = server.address()
   const port = typeof address === 'object' && address ? address.port : 0
   const everywhere = settings.host === '0.0.0.0' || settings.host === '::'
   const host = everywhere ? '127.0.0.1' : settings.host
-  return `${settings.tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`
+  const tls = place.tls ?? settings.tls
+  return `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /** Sends an error response before the application is involved, and closes the connection. */
@@ -189,7 +210,7 @@ export async function listenOn(settings: Settings, place: ListenPort): Promise<P
   let handler = starting
   let draining = false
   const answers = watchAnswers()
-  const server = createHttp(settings, (request, response) => {
+  const server = createHttp(settings, place, (request, response) => {
     const { socket } = request
     // RFC 9112, section 9.6: data after the last request of a connection is ignored, because it may come from an
     // attacker.
@@ -213,12 +234,9 @@ export async function listenOn(settings: Settings, place: ListenPort): Promise<P
   // Closes a connection on which neither side has sent anything for longer than a request may take to arrive and be
   // answered.
   server.setTimeout(settings.timeouts.requestMs + settings.timeouts.answerMs)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(explainListen(error, place, settings.host)))
-    server.listen(place.port, settings.host, resolve)
-  })
+  await startListening(server, place, settings.host)
   return {
-    url: originOf(server, settings),
+    url: originOf(server, settings, place),
     attach: (attached) => {
       handler = attached
     },

@@ -25,7 +25,7 @@ const USAGE = `Usage: npm start -- [--json] [--demo] [--role api|worker|console|
 
   --json        print one line of JSON on stdout when the service is ready
   --demo        create the demo tenant even if DATABASE_URL is set
-  --role ROLE   run only this role; repeatable (default: all roles)
+  --role ROLE   run only this role; repeatable (default: all; network only if NETWORK_PORT is set)
   --help        print this help
 `
 

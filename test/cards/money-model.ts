@@ -138,7 +138,10 @@ export class MoneyModel extends TreasuryModel {
     const posted = kind === 'force_post'
     const approved = !posted && this.allows(card, amount) ? this.decide(amount, operation.reply) : undefined
     const authorized = approved ?? 0
-    if (posted) this.funds -= amount
+    if (posted) {
+      this.funds -= amount
+      this.collect(amount)
+    }
     this.transactions.push({
       card,
       requested: amount,
@@ -150,7 +153,7 @@ export class MoneyModel extends TreasuryModel {
       disputed: 0,
       declined: !posted && approved === undefined,
       verifying: approved === 0,
-      earned: posted ? this.collect(amount) : 0,
+      earned: posted ? share(amount, 150) : 0,
       returned: 0,
       expires_at: this.time + HOLD_MS,
     })
@@ -192,7 +195,8 @@ export class MoneyModel extends TreasuryModel {
         row.verifying = false
         row.cleared += amount
         this.funds -= amount
-        row.earned += this.collect(amount)
+        row.earned += share(amount, 150)
+        this.collect(amount, share(amount, 150) - this.returnMore(row))
         return 'done'
       }
       case 'refund':
@@ -233,13 +237,18 @@ export class MoneyModel extends TreasuryModel {
 
   /** The lines of a refund, with what all refunds together are to return of the interchange. */
   giveBack(row: ModelTransaction, amount: number): void {
-    const returned = Math.max(0, share(row.earned, row.refunded, row.cleared) - row.returned)
-    row.returned += returned
-    const interchange_amount = 0 - returned
-    this.addLines(interchange_amount, returned > 0 ? 3 : 2, {
+    const interchange_amount = 0 - this.returnMore(row)
+    this.addLines(interchange_amount, interchange_amount === 0 ? 2 : 3, {
       transaction_amount: amount,
       interchange_amount,
     })
+  }
+
+  /** What is to be returned from now on, over what was returned before; below 0 where a clearing restores some. */
+  returnMore(row: ModelTransaction): number {
+    const before = row.returned
+    row.returned = share(row.earned, row.refunded, row.cleared)
+    return row.returned - before
   }
 
   changeDispute(row: ModelDispute, { kind }: CardOperation): Expected {

@@ -73,19 +73,18 @@ export class TreasuryModel {
     this.time = time
   }
 
-  /** The lines of a clearing; its share and its fee have one where they come to a cent. Gives the share. */
-  collect(amount: number): number {
-    const [interchange_amount, fees_amount] = [share(amount, 150), share(amount, 10)]
+  /** The lines of a clearing; its interchange and its fee have one where they come to a cent. */
+  collect(amount: number, interchange_amount = share(amount, 150)): void {
+    const fees_amount = share(amount, 10)
     this.addLines(
       interchange_amount - fees_amount,
-      2 + Number(interchange_amount > 0) + Number(fees_amount > 0),
+      2 + Number(interchange_amount !== 0) + Number(fees_amount > 0),
       {
         transaction_amount: -amount,
         interchange_amount,
         fees_amount,
       },
     )
-    return interchange_amount
   }
 
   addLines(net: number, count: number, lines: Lines = {}): void {

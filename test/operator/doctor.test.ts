@@ -63,6 +63,8 @@ test('doctor prints one line each of a healthy service, and asks for nothing', a
     'sealed card numbers',
     'card directory',
     'payouts',
+    'card network, sandbox',
+    'card network, live',
     'set aside',
     'Redis',
     'Apple Wallet',

@@ -1,34 +1,25 @@
 /** Refunds a disputed transaction. Open disputes shrink or end, so that no amount is given back twice. */
-import type { Context } from '../../api/handler.ts'
-import { readInterchange, readOpenSettlement } from '../../money/settlement-lines/queries.ts'
-import { writeChange as writeTransaction } from '../transactions/changes.ts'
-import { type CardTransactionRow, lockCardTransaction } from '../transactions/queries.ts'
-import { missingTransaction } from '../transactions/simulators.ts'
-import { refund } from '../transactions/states.ts'
+import { type TransactionPlace, writeChange as writeTransaction } from '../transactions/changes.ts'
+import type { CardTransactionRow } from '../transactions/queries.ts'
 import { writeChange } from './changes.ts'
-import { lockDisputesOf } from './queries.ts'
+import type { DisputeRow } from './queries.ts'
 import { giveWay, OPEN } from './states.ts'
 
+/** Returns the amount that disputes contest. */
+export const contestedBy = (disputes: readonly DisputeRow[]): number =>
+  disputes.reduce((sum, { amount }) => sum + amount, 0)
+
 /**
- * Refunds a transaction and returns it. If the undisputed amount is too small, open disputes shrink or end: unsubmitted ones
- * first, and the newest first within one status.
- * @param given cents; absent: everything not yet refunded.
+ * Writes a refund of a locked transaction and returns the transaction. If the undisputed amount is too small, open disputes
+ * shrink or end: unsubmitted ones first, and the newest first within one status.
+ * @param disputes the open ones, locked, oldest first.
  */
-export async function refundTransaction(
-  { db, caller: { space }, events, rates, request: { now } }: Context,
-  id: string,
-  given: number | undefined,
+export async function writeRefund(
+  place: TransactionPlace,
+  before: CardTransactionRow,
+  refunded: CardTransactionRow,
+  disputes: readonly DisputeRow[],
 ): Promise<CardTransactionRow> {
-  const [before, open, interchange, disputes] = await Promise.all([
-    lockCardTransaction(db, space, id),
-    readOpenSettlement(db, space),
-    readInterchange(db, space, id),
-    lockDisputesOf(db, space, id, OPEN),
-  ])
-  if (!before) throw missingTransaction()
-  const disputed = disputes.reduce((sum, { amount }) => sum + amount, 0)
-  const refunded = refund(before, given, disputed, now)
-  const place = { db, space, events, rates, open, interchange }
   const excess = Math.max(0, refunded.refunded + before.disputed - before.cleared)
   const after = { ...refunded, disputed: before.disputed - excess }
   let over = excess
@@ -36,7 +27,7 @@ export async function refundTransaction(
   for (const dispute of inTurn) {
     if (over === 0) break
     const by = Math.min(over, dispute.amount)
-    await writeChange(place, dispute, giveWay(dispute, by, now))
+    await writeChange(place, dispute, giveWay(dispute, by, refunded.updated))
     over -= by
   }
   await writeTransaction(place, before, after, 'card.transaction.refunded')

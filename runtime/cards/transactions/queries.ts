@@ -3,6 +3,7 @@ import type { Database, Statement } from '../../database/database.ts'
 import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { categoryOf, OTHER_CATEGORIES } from '../merchant-categories/catalogue.ts'
+import type { TransactionMessage } from './messages.ts'
 
 type Schemas = components['schemas']
 
@@ -11,6 +12,8 @@ export type TransactionStep = Schemas['CardTransactionStep']
 /** A transaction as stored. Amounts are cents, times are milliseconds since the epoch. */
 export interface CardTransactionRow {
   readonly id: string
+  /** The network's identifier of the card use; null if it is simulated. */
+  readonly network_id: string | null
   readonly card_id: string
   readonly cardholder_id: string
   readonly type: Schemas['CardTransactionType']
@@ -37,6 +40,8 @@ export interface CardTransactionRow {
   readonly cleared_at: number | null
   readonly rules: readonly Schemas['JudgedRule'][]
   readonly history: readonly TransactionStep[]
+  /** Read them with `messagesOf`. Null if an earlier version of the service wrote the row. */
+  readonly messages: readonly TransactionMessage[] | null
   readonly metadata: Readonly<Record<string, string>>
   readonly created: number
   readonly updated: number
@@ -44,6 +49,7 @@ export interface CardTransactionRow {
 
 const FIXED = [
   'id',
+  'network_id',
   'card_id',
   'cardholder_id',
   'type',
@@ -67,10 +73,11 @@ const MUTABLE = [
     'decline_code',
     'hold_id',
   ],
-  ...['expires_at', 'cleared_at', 'rules', 'history', 'metadata', 'updated'],
+  ...['expires_at', 'cleared_at', 'rules', 'history', 'messages', 'metadata', 'updated'],
 ] as const
 
-const COLUMNS = [...FIXED, ...MUTABLE].map((column) => `t.${column}`).join(', ')
+/** The columns of a `CardTransactionRow`, of the table as `t`. */
+export const TRANSACTION_COLUMNS = [...FIXED, ...MUTABLE].map((column) => `t.${column}`).join(', ')
 
 const optional = (ms: number | null) => (ms === null ? null : toTimestamp(ms))
 
@@ -90,6 +97,7 @@ const changing = (row: CardTransactionRow): unknown[] => [
   optional(row.cleared_at),
   JSON.stringify(row.rules),
   JSON.stringify(row.history),
+  row.messages && JSON.stringify(row.messages),
   JSON.stringify(row.metadata),
   toTimestamp(row.updated),
 ]
@@ -109,6 +117,7 @@ export function insertCardTransaction(
     tenantId,
     row.id,
     ...changing(row),
+    row.network_id,
     row.card_id,
     row.cardholder_id,
     row.type,
@@ -139,7 +148,7 @@ export function updateCardTransaction(
 
 const READ: Statement = {
   name: 'card_transactions_read',
-  text: `SELECT ${COLUMNS} FROM card_transactions t WHERE t.tenant_id = $1 AND t.id = $2`,
+  text: `SELECT ${TRANSACTION_COLUMNS} FROM card_transactions t WHERE t.tenant_id = $1 AND t.id = $2`,
 }
 
 export async function readCardTransaction(
@@ -186,7 +195,7 @@ const LOCK_ALL: Statement = {
   name: 'card_transactions_lock_all',
   text: `SELECT t.* FROM (SELECT id FROM json_array_elements_text($2) AS id ORDER BY id) AS wanted
           CROSS JOIN LATERAL (
-            SELECT ${COLUMNS} FROM card_transactions t WHERE t.tenant_id = $1 AND t.id = wanted.id FOR UPDATE
+            SELECT ${TRANSACTION_COLUMNS} FROM card_transactions t WHERE t.tenant_id = $1 AND t.id = wanted.id FOR UPDATE
           ) AS t`,
 }
 
@@ -285,7 +294,7 @@ const listAlongIndexes = defineList<CardTransactionRow, 'listCardTransactions', 
   operation: 'listCardTransactions',
   table: 'card_transactions',
   alias: 't',
-  columns: COLUMNS,
+  columns: TRANSACTION_COLUMNS,
   filters: {
     card_id: 't.card_id',
     cardholder_id: 't.cardholder_id',

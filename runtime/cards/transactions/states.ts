@@ -1,15 +1,12 @@
 /**
- * State transitions of card transactions, as pure functions that throw if a transition is not allowed. Amounts are cents,
- * times are service time.
+ * What the steps of a card transaction require that a tenant, a simulator or the service itself takes. Pure functions. What
+ * the card network sends always takes effect. Amounts are cents, times are service time.
  */
-import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState, validationFailed } from '../../api/errors/errors.ts'
 import { MAX_AMOUNT } from '../../money/settlement-lines/bounds.ts'
-import { writeInstant } from '../../platform/instants.ts'
-import type { CardTransactionRow, TransactionStep } from './queries.ts'
+import { MAX_STEPS, messagesOf, type TransactionMessage, withMessage } from './messages.ts'
+import type { CardTransactionRow } from './queries.ts'
 import type { Decision } from './rules.ts'
-
-type StepType = components['schemas']['CardTransactionStepType']
 
 const DAY_MS = 86_400_000
 
@@ -31,46 +28,41 @@ export function typeOf(categoryCode: string): CardTransactionRow['type'] {
   return CASH.has(categoryCode) ? 'cash_withdrawal' : 'purchase'
 }
 
-/**
- * Maximum number of history entries, as in the API documents. Requests can use all but one, so that a hold can always
- * expire.
- */
-const MAX_STEPS = 1000
+/** A message that the service sends itself, for a simulator, the tenant or an expired hold. */
+export type OwnStep = Omit<TransactionMessage, 'id' | 'at' | 'created'>
 
-const step = (type: StepType, amount: number, now: number): TransactionStep => ({
-  type,
-  amount,
-  created: writeInstant(now),
-})
-
-function withSteps(
-  row: CardTransactionRow,
-  ...steps: readonly TransactionStep[]
-): readonly TransactionStep[] {
-  if (row.history.length + steps.length >= MAX_STEPS) {
-    throw invalidState(`The transaction has reached the maximum of ${MAX_STEPS} history entries.`)
-  }
-  return [...row.history, ...steps]
+/** Returns the message of a step of the service itself, which follows all messages that have arrived. */
+export function ownMessage(row: CardTransactionRow, step: OwnStep, now: number): TransactionMessage {
+  const messages = messagesOf(row)
+  const at = messages.reduce((latest, message) => Math.max(latest, message.at), now)
+  return { ...step, id: `${row.id}/${messages.length}`, at, created: now }
 }
 
-function requireShowable(...amounts: readonly number[]): void {
-  if (amounts.some((amount) => amount > MAX_AMOUNT)) {
-    throw validationFailed([
-      { field: 'amount', issue: `would take the transaction total above the maximum of ${MAX_AMOUNT}` },
-    ])
-  }
+/** Throws `invalid_state` unless the history has room for one more step, the expiry. */
+export function requireRoom(row: CardTransactionRow): CardTransactionRow {
+  if (row.history.length < MAX_STEPS) return row
+  throw invalidState(`The transaction has reached the maximum of ${MAX_STEPS} history entries.`)
 }
 
-/** Sets the held amount. If it is 0, also ends the hold and sets the final status. */
-function withHeld(
-  row: CardTransactionRow,
-  held: number,
-  ended: 'reversed' | 'expired' | 'cleared',
-  now: number,
-): CardTransactionRow {
-  if (held > 0) return { ...row, held, hold_id: `${row.id}/${row.history.length}`, updated: now }
-  const status = row.cleared > 0 ? 'cleared' : ended
-  return { ...row, held: 0, hold_id: null, expires_at: null, status, updated: now }
+/** Throws `validation_failed` if a total of the transaction exceeds the maximum amount. */
+export function requireTotals({ requested, cleared }: CardTransactionRow): void {
+  if (Math.max(requested, cleared) <= MAX_AMOUNT) return
+  throw validationFailed([
+    { field: 'amount', issue: `would take the transaction total above the maximum of ${MAX_AMOUNT}` },
+  ])
+}
+
+/** What identifies a message of the network. */
+export type Sent = Pick<TransactionMessage, 'id' | 'at'>
+
+/** Returns the message of an authorization or an increment with its decision. @param expires see `TransactionMessage`. */
+export function askingMessage(
+  kind: 'authorization' | 'increment',
+  amount: number,
+  { declined, amount: approved = amount }: Decision,
+  expires: number,
+): OwnStep {
+  return declined === undefined ? { kind, amount, approved, expires } : { kind, amount, declined }
 }
 
 /**
@@ -78,61 +70,15 @@ function withHeld(
  * @param clockOffset how far the settlement clock is ahead, in milliseconds; the hold expires by that clock.
  */
 export function begin(
-  row: CardTransactionRow,
-  { declined, rules, amount = row.requested }: Decision,
-  clockOffset = 0,
+  blank: CardTransactionRow,
+  decision: Decision,
+  clockOffset: number,
+  sent: Sent = { id: `${blank.id}/0`, at: blank.created },
 ): CardTransactionRow {
-  const { requested, created: now, merchant } = row
-  if (declined !== undefined) {
-    return {
-      ...row,
-      rules,
-      status: 'declined',
-      decline_code: declined,
-      history: [step('decline', requested, now)],
-    }
-  }
-  return {
-    ...row,
-    rules,
-    status: 'authorized',
-    authorized: amount,
-    held: amount,
-    hold_id: amount > 0 ? `${row.id}/1` : null,
-    expires_at: now + clockOffset + holdFor(merchant.category_code),
-    history: [step('authorization', amount, now)],
-  }
-}
-
-/** Returns a new transaction that clears without an authorization. */
-export function forcePost(row: CardTransactionRow): CardTransactionRow {
-  const { requested: amount, created: now } = row
-  return {
-    ...row,
-    status: 'cleared',
-    cleared: amount,
-    cleared_at: now,
-    history: [step('force_post', amount, now)],
-  }
-}
-
-/** Applies a decided increment to an open authorization. A declined increment leaves the authorized amount unchanged. */
-export function increment(
-  row: CardTransactionRow,
-  amount: number,
-  { declined, rules }: Decision,
-  now: number,
-): CardTransactionRow {
-  const asked = { ...row, rules, requested: row.requested + amount, updated: now }
-  requireShowable(asked.requested)
-  if (declined !== undefined) return { ...asked, history: withSteps(row, step('decline', amount, now)) }
-  const history = withSteps(row, step('increment', amount, now))
-  return withHeld(
-    { ...asked, authorized: row.authorized + amount, history },
-    row.held + amount,
-    'reversed',
-    now,
-  )
+  const { requested, created, merchant } = blank
+  const expires = created + clockOffset + holdFor(merchant.category_code)
+  const message = askingMessage('authorization', requested, decision, expires)
+  return withMessage({ ...blank, rules: decision.rules }, { ...message, ...sent, created })
 }
 
 function requireOpen({ status }: CardTransactionRow): void {
@@ -151,34 +97,18 @@ export function requireIncrementable(row: CardTransactionRow): void {
   )
 }
 
-/**
- * Releases part of an open authorization: for the merchant (`reversal`), for the tenant (`release`), or because it has
- * expired.
- */
-export function giveUp(
-  row: CardTransactionRow,
-  how: 'reversal' | 'release' | 'expiry',
-  amount: number,
-  now: number,
-): CardTransactionRow {
+/** Returns the step if the authorization is open and holds the amount to release. Otherwise throws `invalid_state`. */
+export function requireHeld(row: CardTransactionRow, step: OwnStep & { readonly amount: number }): OwnStep {
   requireOpen(row)
-  if (amount > row.held) throw invalidState(`The amount is too large: only ${row.held} is held.`)
-  // An expiry is allowed even if the history is full.
-  const history =
-    how === 'expiry' ? [...row.history, step(how, amount, now)] : withSteps(row, step(how, amount, now))
-  const ended = how === 'expiry' ? 'expired' : 'reversed'
-  return withHeld({ ...row, reversed: row.reversed + amount, history }, row.held - amount, ended, now)
+  if (step.amount > row.held) throw invalidState(`The amount is too large: only ${row.held} is held.`)
+  return step
 }
 
-/**
- * Collects an amount for the merchant. Always succeeds for an approved authorization, even above the held amount or after a
- * reversal. The final clearing releases the rest of the hold.
- */
-export function clear(
+/** Returns the clearing of an amount; default: all that is held. Throws `invalid_state` for a declined authorization. */
+export function requireClearable(
   row: CardTransactionRow,
   given: { readonly amount?: number; readonly final?: boolean },
-  now: number,
-): CardTransactionRow {
+): OwnStep {
   if (row.status === 'declined')
     throw invalidState(
       'A declined authorization cannot be cleared. To collect the amount anyway, simulate a force post.',
@@ -186,43 +116,22 @@ export function clear(
   const amount = given.amount ?? row.held
   if (amount === 0)
     throw validationFailed([{ field: 'amount', issue: 'is required because nothing is held' }])
-  const rest = Math.max(0, row.held - amount)
-  const kept = (given.final ?? rest === 0) ? 0 : rest
-  const cleared = row.cleared + amount
-  requireShowable(cleared)
-  const givenUp = rest - kept
-  const history = withSteps(
-    row,
-    step('clearing', amount, now),
-    ...(givenUp > 0 ? [step('reversal', givenUp, now)] : []),
-  )
-  return withHeld(
-    { ...row, cleared, cleared_at: now, reversed: row.reversed + givenUp, history },
-    kept,
-    'cleared',
-    now,
-  )
+  return { ...given, kind: 'clearing', amount }
 }
 
+/** Returns the part of the cleared amount that the network gave back after disputes. @param open contested by open disputes. */
+export const keptOf = ({ disputed }: CardTransactionRow, open: number): number => disputed - open
+
 /**
- * Refunds part of the cleared amount, at most what neither the merchant nor the network has given back.
+ * Returns the refund of an amount; default: all of the cleared amount that neither the merchant nor the network has given
+ * back. Throws `invalid_state` if less than the amount is left.
  * @param open the amount contested by open disputes, which a refund reduces.
  */
-export function refund(
-  row: CardTransactionRow,
-  given: number | undefined,
-  open: number,
-  now: number,
-): CardTransactionRow {
-  const left = row.cleared - row.refunded - (row.disputed - open)
+export function requireRefundable(row: CardTransactionRow, given: number | undefined, open: number): OwnStep {
+  const left = row.cleared - row.refunded - keptOf(row, open)
   if (left === 0) throw invalidState('The whole cleared amount has already been given back.')
   const amount = given ?? left
   if (amount > left)
     throw invalidState(`The amount is too large: only ${left} of the cleared amount has not been given back.`)
-  return {
-    ...row,
-    refunded: row.refunded + amount,
-    history: withSteps(row, step('refund', amount, now)),
-    updated: now,
-  }
+  return { kind: 'refund', amount }
 }

@@ -3,7 +3,8 @@ import type { Database, Statement } from '../../database/database.ts'
 import { defineList } from '../../database/define-list.ts'
 import { inSteps, sendSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
-import { type Interchange, type LineType, type Totals, totalsOf } from './amounts.ts'
+import { type Interchange, type LineAmount, type LineType, type Totals, totalsOf } from './amounts.ts'
+import { STANDARD } from './interchange.ts'
 
 type Schemas = components['schemas']
 
@@ -201,15 +202,21 @@ const ADD_LINES = inSteps(
   `UPDATE settlements SET transaction_amount = transaction_amount + $3, interchange_amount = interchange_amount + $4,
     fees_amount = fees_amount + $5, net_amount = net_amount + $6, lines_count = lines_count + $7, updated = greatest(updated, $8)
   WHERE tenant_id = $1 AND id = $2 AND status = 'open'`,
-  `INSERT INTO settlement_lines (tenant_id, id, settlement_id, type, amount, source_id, ledger_entry_id, created) SELECT s.tenant_id, g.id, CASE WHEN s.status = 'open' THEN s.id END, g.type, g.amount, g.source_id, g.ledger_entry_id,
-            g.created FROM settlements s, json_to_recordset($9) AS g (id text, type text, amount bigint, source_id text, ledger_entry_id text, created timestamptz) WHERE s.tenant_id = $1 AND s.id = $2`,
+  `INSERT INTO settlement_lines (tenant_id, id, settlement_id, type, amount, source_id, ledger_entry_id, interchange_category,
+            interchange_earned, created) SELECT s.tenant_id, g.id, CASE WHEN s.status = 'open' THEN s.id END, g.type, g.amount, g.source_id, g.ledger_entry_id,
+            g.interchange_category, g.interchange_earned, g.created FROM settlements s, json_to_recordset($9) AS g (id text, type text, amount bigint, source_id text, ledger_entry_id text,
+            interchange_category text, interchange_earned bigint, created timestamptz) WHERE s.tenant_id = $1 AND s.id = $2`,
 )
 
 /**
  * Adds lines to an open settlement and updates its totals. Fails with `Overtaken` if it is no longer open.
  * @param lines lines of one settlement.
  */
-export function addLines(db: Database, tenantId: string, lines: readonly LineRow[]): Promise<unknown> {
+export function addLines(
+  db: Database,
+  tenantId: string,
+  lines: readonly (LineRow & LineAmount)[],
+): Promise<unknown> {
   const totals = totalsOf(lines)
   const rows = lines.map((line) => ({ ...line, created: toTimestamp(line.created) }))
   const values = [
@@ -226,12 +233,17 @@ export function addLines(db: Database, tenantId: string, lines: readonly LineRow
   return sendSteps(db, ADD_LINES, values, { guarded: true })
 }
 
-// Without a condition on the type, the planner can only use the index by source.
+// Without a condition on the type, the planner can only use the index by source. Lines without a category are older than
+// `interchange_earned`: their clearings earned what the interchange lines show.
 const INTERCHANGE: Statement = {
   name: 'settlement_lines_interchange',
-  text: `SELECT coalesce(sum(l.amount) FILTER (WHERE l.type = 'interchange' AND l.amount > 0), 0)::bigint AS earned,
-                -coalesce(sum(l.amount) FILTER (WHERE l.type = 'interchange' AND l.amount < 0), 0)::bigint AS returned
-           FROM settlement_lines l WHERE l.tenant_id = $1 AND l.source_id = $2`,
+  text: `SELECT n.earned, n.earned - n.kept AS returned, n.category FROM (
+           SELECT coalesce(sum(coalesce(l.interchange_earned, CASE
+                    WHEN l.type = 'interchange' AND l.amount > 0 AND l.interchange_category IS NULL THEN l.amount END)), 0)::bigint AS earned,
+                  coalesce(sum(l.amount) FILTER (WHERE l.type = 'interchange'), 0)::bigint AS kept,
+                  coalesce(max(l.interchange_category), '${STANDARD}') AS category
+             FROM settlement_lines l WHERE l.tenant_id = $1 AND l.source_id = $2
+         ) AS n`,
 }
 
 /** Returns the interchange of a card transaction over all settlements. The caller has locked the transaction. */

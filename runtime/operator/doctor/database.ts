@@ -18,6 +18,7 @@ import { checkAddresses, checkWakeUps } from './deployment.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 import { checkRefusals } from './google.ts'
 import { checkPayouts } from './payouts.ts'
+import { checkProcessors } from './processors.ts'
 import { checkSetAside } from './set-aside.ts'
 
 /**
@@ -75,6 +76,7 @@ export async function checkDatabase(settings: ExaminedSettings): Promise<Finding
       ...(await checkRefusals(client)),
       ...(state.roles ? await checkCardNumbers(client, settings, state.roles) : []),
       ...(await checkPayouts(client, state)),
+      ...(await checkProcessors(client, state)),
       ...(await checkSetAside(client)),
     ]
   } catch (error) {

@@ -1,0 +1,35 @@
+-- once: control
+-- Messages of the card network that could not take effect, from the network's listener and from its files.
+
+CREATE TABLE network_exceptions (
+  environment text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  -- Both null for a message that came through the listener.
+  file_id text COLLATE "C",
+  line bigint,
+  -- Null if the line could not be read.
+  message_id text COLLATE "C",
+  transaction_id text COLLATE "C",
+  -- Operation of the network document: clear, refund, …; null if the line could not be read.
+  kind text COLLATE "C",
+  -- HMAC-SHA-256 of the card number, as in card_numbers. The number itself is not stored.
+  card_digest bytea,
+  card_last4 text,
+  reason text COLLATE "C" NOT NULL,
+  -- The member of the message that is wrong.
+  field text,
+  detail text NOT NULL,
+  -- The message without its card number, for another attempt.
+  message json,
+  -- Machine time.
+  created timestamptz(3) NOT NULL,
+  resolved timestamptz(3),
+  note text,
+  PRIMARY KEY (environment, id),
+  CHECK ((resolved IS NULL) = (note IS NULL))
+);
+
+-- A repeated message, and a line that is read again, are one exception.
+CREATE UNIQUE INDEX network_exceptions_by_message ON network_exceptions (environment, message_id);
+CREATE UNIQUE INDEX network_exceptions_by_line ON network_exceptions (environment, file_id, line);
+CREATE INDEX network_exceptions_open ON network_exceptions (environment, created, id) WHERE resolved IS NULL;
