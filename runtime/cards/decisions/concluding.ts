@@ -86,7 +86,9 @@ export async function authorize(
 
 async function write(place: AuthorizationPlace, row: CardTransactionRow): Promise<CardTransactionRow> {
   const isApproved = row.status === 'authorized'
-  await writeNew(place, row, isApproved ? 'card.transaction.authorized' : 'card.transaction.declined')
+  // The facts were read without a lock on the account, so the commit checks the available amount again.
+  const covered = row.authorized > 0 ? row.requested : undefined
+  await writeNew(place, row, `card.transaction.${isApproved ? 'authorized' : 'declined'}`, covered)
   return row
 }
 

@@ -65,6 +65,7 @@ export function newCardTransaction(
   return {
     ...use,
     id: newId('ctx', now),
+    network_id: null,
     card_id: card.id,
     cardholder_id: card.cardholder_id,
     type: typeOf(use.merchant.category_code),
@@ -83,6 +84,7 @@ export function newCardTransaction(
     cleared_at: null,
     rules: [],
     history: [],
+    messages: [],
     metadata: {},
     created: now,
     updated: now,

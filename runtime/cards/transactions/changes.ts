@@ -5,8 +5,10 @@ import { notFound } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
-import { type LedgerTransfer, newEntries, type Posting, post } from '../../money/ledger/post.ts'
+import type { LedgerAccount } from '../../money/ledger/accounts.ts'
+import { newEntries, type Posting, post } from '../../money/ledger/post.ts'
 import {
+  type ClearedAmounts,
   type Interchange,
   type LineAmount,
   linesOfClearing,
@@ -22,6 +24,7 @@ import {
   readOpenSettlement,
 } from '../../money/settlement-lines/queries.ts'
 import { refuseBeyond } from './bounds.ts'
+import { messagesOf } from './messages.ts'
 import {
   type CardTransactionRow,
   insertCardTransaction,
@@ -50,18 +53,24 @@ type TransactionEventType =
   | 'card.transaction.refunded'
 
 /** Amounts of a transaction that has not moved any money yet. */
-const NOTHING_MOVED = { held: 0, hold_id: null, cleared: 0, refunded: 0 }
+const NOTHING_MOVED = { held: 0, hold_id: null, cleared: 0, refunded: 0, authorized: 0 }
 
-/** Writes a new transaction. If it holds an amount that is no longer available, the commit fails with `Overtaken`. */
+type Moved = Pick<CardTransactionRow, keyof typeof NOTHING_MOVED>
+
+/**
+ * Writes a new transaction.
+ * @param covered cents that must still be available at the commit, which otherwise fails with `Overtaken`; absent if the
+ * amount is held in any case.
+ */
 export async function writeNew(
   place: TransactionPlace,
   row: CardTransactionRow,
   type: TransactionEventType,
+  covered?: number,
 ): Promise<void> {
   const { db, space, events } = place
   pipelined(insertCardTransaction(db, space, row))
-  // An authorization of 0 only verifies the card, so it does not count as an authorization.
-  await refuseBeyond(move(place, NOTHING_MOVED, row, row.authorized > 0 ? 1 : 0, row.created))
+  await refuseBeyond(move(place, NOTHING_MOVED, row, covered))
   emit(events, { type, data: { card_transaction: showCardTransaction(row) } })
 }
 
@@ -74,46 +83,75 @@ export async function writeChange(
 ): Promise<void> {
   const { db, space, events } = place
   pipelined(updateCardTransaction(db, space, after))
-  await refuseBeyond(move(place, before, after, 0, after.updated))
+  await refuseBeyond(move(place, before, after))
   const data = { card_transaction: showCardTransaction(after) }
   if (type === 'card.transaction.updated') {
     emit(events, { type, data, before: { card_transaction: showCardTransaction(before) } })
   } else emit(events, { type, data })
 }
 
+/** An authorization of 0 only verifies the card, so it does not count as an authorization. */
+const countOf = ({ authorized }: Moved): number => (authorized > 0 ? 1 : 0)
+
 /**
  * Records spending and posts the amounts that a transaction moved. Throws `BeyondBounds` if a sum would exceed the maximum
- * amount.
+ * amount. If a clearing makes room for a refund that arrived before it, both are posted, one after the other.
  */
 async function move(
   place: TransactionPlace,
-  before: Pick<CardTransactionRow, keyof typeof NOTHING_MOVED>,
+  before: Moved,
   after: CardTransactionRow,
-  authorizations: number,
-  now: number,
+  covered?: number,
 ): Promise<void> {
   const { db, space } = place
-  addSpending(db, space, after, spentBy(after) - spentBy(before), authorizations)
-  // A new authorization was decided without a lock on the account, so the posting checks the available amount again.
-  const posting = postingOf(before, after, now, authorizations > 0 ? after.requested : undefined)
-  if (posting.transfer) await settle(place, after, posting.transfer)
-  const posted = post(db, space, `${after.id}/${after.history.length}`, posting, now)
-  if (!posting.transfer) return
-  await requireBounds(posted, posting.transfer.to === 'program_funds' ? 'up' : 'down')
+  addSpending(db, space, after, spentBy(after) - spentBy(before), countOf(after) - countOf(before))
+  const cause = `${after.id}/${messagesOf(after).length}`
+  const collected = after.cleared - before.cleared
+  const refunded = after.refunded - before.refunded
+  const holds = holdsOf(before, after, covered)
+  if (collected === 0 && refunded === 0) {
+    pipelined(post(db, space, cause, holds, after.updated))
+    return
+  }
+  if (collected > 0) {
+    const transfer = transferOf('program_funds', 'network_clearing', collected, after.updated)
+    // Without refunds, the interchange of a clearing depends on no other clearing.
+    const earlier = before.refunded > 0 ? await readInterchange(db, space, after.id) : NO_INTERCHANGE
+    const amounts = { cleared: after.cleared, refunded: before.refunded }
+    const lines = linesOfCollected(collected, place, after, earlier, amounts)
+    await transact(place, after, cause, { transfer, ...holds }, lines)
+  }
+  if (refunded > 0) {
+    const transfer = transferOf('network_clearing', 'program_funds', refunded, after.updated)
+    const lines = linesOfRefund(refunded, await readInterchange(db, space, after.id), after)
+    const posting = collected > 0 ? { transfer } : { transfer, ...holds }
+    await transact(place, after, collected > 0 ? `${cause}/refund` : cause, posting, lines)
+  }
 }
 
-type Collected = LedgerTransfer & Required<Pick<LedgerTransfer, 'entries'>>
+const transferOf = (from: LedgerAccount, to: LedgerAccount, amount: number, now: number) => ({
+  from,
+  to,
+  amount,
+  entries: newEntries(now),
+})
+
+type CardTransfer = ReturnType<typeof transferOf>
 
 /**
- * Writes the settlement lines of a collection or a refund. The interchange and fee lines refer to the same ledger entry as
- * the collection.
+ * Writes the settlement lines of a collection or a refund, and posts it. The interchange and fee lines refer to the same
+ * ledger entry as the transaction's line.
  */
-async function settle(place: TransactionPlace, row: CardTransactionRow, transfer: Collected): Promise<void> {
-  const { from, amount, entries } = transfer
+async function transact(
+  place: TransactionPlace,
+  row: CardTransactionRow,
+  cause: string,
+  posting: Posting & { readonly transfer: CardTransfer },
+  amounts: readonly LineAmount[],
+): Promise<void> {
+  const { db, space } = place
+  const { from, to, entries } = posting.transfer
   const isCollected = from === 'program_funds'
-  // Without refunds, the interchange of a clearing depends on no other clearing.
-  const before = row.refunded > 0 ? await readInterchange(place.db, place.space, row.id) : NO_INTERCHANGE
-  const amounts = isCollected ? collected(amount, place, row, before) : linesOfRefund(amount, before, row)
   const [funding, clearing] = isCollected ? [entries.from, entries.to] : [entries.to, entries.from]
   const lines = amounts.map((line) => ({
     ...line,
@@ -121,39 +159,32 @@ async function settle(place: TransactionPlace, row: CardTransactionRow, transfer
     ledger_entry_id: line.type === 'program_funding' ? funding : clearing,
   }))
   await writeLines(place, lines, row.updated, place.open)
+  await requireBounds(post(db, space, cause, posting, row.updated), to === 'program_funds' ? 'up' : 'down')
 }
 
-function collected(
+function linesOfCollected(
   amount: number,
   { rates, interchangeCategory }: TransactionPlace,
-  row: CardTransactionRow,
+  { merchant, entry_method: entryMethod }: CardTransactionRow,
   before: Interchange,
+  amounts: ClearedAmounts,
 ): readonly LineAmount[] {
   if (!rates) throw new Error('A collection needs the interchange and fee rates.')
-  const { merchant, entry_method: entryMethod } = row
   const use = { categoryCode: merchant.category_code, entryMethod, country: merchant.country }
   const rate = selectInterchange(rates, use, interchangeCategory)
-  return linesOfClearing(amount, rate, rates.networkFee, before, row)
+  return linesOfClearing(amount, rate, rates.networkFee, before, amounts)
 }
 
-function postingOf(
-  before: Pick<CardTransactionRow, keyof typeof NOTHING_MOVED>,
+/** The hold to resolve and the hold to place. */
+function holdsOf(
+  before: Moved,
   after: CardTransactionRow,
-  now: number,
   covered: number | undefined,
-): Posting & { readonly transfer: Collected | undefined } {
-  const collected = after.cleared - after.refunded - (before.cleared - before.refunded)
-  const [from, to] =
-    collected > 0
-      ? (['program_funds', 'network_clearing'] as const)
-      : (['network_clearing', 'program_funds'] as const)
-  const isHeldAnew = after.hold_id !== before.hold_id
+): Omit<Posting, 'transfer'> {
+  if (after.hold_id === before.hold_id) return {}
   return {
-    transfer:
-      collected === 0 ? undefined : { from, to, amount: Math.abs(collected), entries: newEntries(now) },
-    resolved: isHeldAnew && before.hold_id !== null ? { id: before.hold_id, amount: before.held } : undefined,
-    placed:
-      isHeldAnew && after.hold_id !== null ? { id: after.hold_id, amount: after.held, covered } : undefined,
+    resolved: before.hold_id === null ? undefined : { id: before.hold_id, amount: before.held },
+    placed: after.hold_id === null ? undefined : { id: after.hold_id, amount: after.held, covered },
   }
 }
 

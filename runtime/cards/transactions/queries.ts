@@ -3,6 +3,7 @@ import type { Database, Statement } from '../../database/database.ts'
 import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { categoryOf, OTHER_CATEGORIES } from '../merchant-categories/catalogue.ts'
+import type { TransactionMessage } from './messages.ts'
 
 type Schemas = components['schemas']
 
@@ -11,6 +12,8 @@ export type TransactionStep = Schemas['CardTransactionStep']
 /** A transaction as stored. Amounts are cents, times are milliseconds since the epoch. */
 export interface CardTransactionRow {
   readonly id: string
+  /** The network's identifier of the card use; null if it is simulated. */
+  readonly network_id: string | null
   readonly card_id: string
   readonly cardholder_id: string
   readonly type: Schemas['CardTransactionType']
@@ -37,6 +40,8 @@ export interface CardTransactionRow {
   readonly cleared_at: number | null
   readonly rules: readonly Schemas['JudgedRule'][]
   readonly history: readonly TransactionStep[]
+  /** Read them with `messagesOf`. Null if an earlier version of the service wrote the row. */
+  readonly messages: readonly TransactionMessage[] | null
   readonly metadata: Readonly<Record<string, string>>
   readonly created: number
   readonly updated: number
@@ -44,6 +49,7 @@ export interface CardTransactionRow {
 
 const FIXED = [
   'id',
+  'network_id',
   'card_id',
   'cardholder_id',
   'type',
@@ -67,7 +73,7 @@ const MUTABLE = [
     'decline_code',
     'hold_id',
   ],
-  ...['expires_at', 'cleared_at', 'rules', 'history', 'metadata', 'updated'],
+  ...['expires_at', 'cleared_at', 'rules', 'history', 'messages', 'metadata', 'updated'],
 ] as const
 
 const COLUMNS = [...FIXED, ...MUTABLE].map((column) => `t.${column}`).join(', ')
@@ -90,6 +96,7 @@ const changing = (row: CardTransactionRow): unknown[] => [
   optional(row.cleared_at),
   JSON.stringify(row.rules),
   JSON.stringify(row.history),
+  row.messages && JSON.stringify(row.messages),
   JSON.stringify(row.metadata),
   toTimestamp(row.updated),
 ]
@@ -109,6 +116,7 @@ export function insertCardTransaction(
     tenantId,
     row.id,
     ...changing(row),
+    row.network_id,
     row.card_id,
     row.cardholder_id,
     row.type,
@@ -148,6 +156,20 @@ export async function readCardTransaction(
   id: string,
 ): Promise<CardTransactionRow | undefined> {
   return (await db.query<CardTransactionRow>(READ, [tenantId, id])).rows[0]
+}
+
+const LOCK_BY_NETWORK: Statement = {
+  name: 'card_transactions_lock_by_network',
+  text: `SELECT ${COLUMNS} FROM card_transactions t WHERE t.tenant_id = $1 AND t.network_id = $2 FOR UPDATE`,
+}
+
+/** Locks the transaction of a card use, if it has arrived. The caller has locked its card. */
+export async function lockNetworkTransaction(
+  db: Database,
+  tenantId: string,
+  networkId: string,
+): Promise<CardTransactionRow | undefined> {
+  return (await db.query<CardTransactionRow>(LOCK_BY_NETWORK, [tenantId, networkId])).rows[0]
 }
 
 // The card of a transaction never changes, so the transaction can be read for it without a lock.

@@ -1,15 +1,13 @@
 /**
- * State transitions of card transactions, as pure functions that throw if a transition is not allowed. Amounts are cents,
- * times are service time.
+ * What a step of a card transaction requires, and the transaction after it. Pure functions that throw if the step is not
+ * allowed. The card network's own messages are always applied: `withMessage` in messages.ts. Amounts are cents, times are
+ * service time.
  */
-import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState, validationFailed } from '../../api/errors/errors.ts'
 import { MAX_AMOUNT } from '../../money/settlement-lines/bounds.ts'
-import { writeInstant } from '../../platform/instants.ts'
-import type { CardTransactionRow, TransactionStep } from './queries.ts'
+import { MAX_STEPS, messagesOf, type TransactionMessage, withMessage } from './messages.ts'
+import type { CardTransactionRow } from './queries.ts'
 import type { Decision } from './rules.ts'
-
-type StepType = components['schemas']['CardTransactionStepType']
 
 const DAY_MS = 86_400_000
 
@@ -31,46 +29,51 @@ export function typeOf(categoryCode: string): CardTransactionRow['type'] {
   return CASH.has(categoryCode) ? 'cash_withdrawal' : 'purchase'
 }
 
+/** A message that the service sends itself, for a simulator, the tenant or an expired hold. */
+type OwnStep = Omit<TransactionMessage, 'id' | 'at' | 'created'>
+
 /**
- * Maximum number of history entries, as in the API documents. Requests can use all but one, so that a hold can always
- * expire.
+ * Returns the transaction after a step of the service itself, which follows all messages that have arrived.
+ * @param kept see `withMessage`.
  */
-const MAX_STEPS = 1000
-
-const step = (type: StepType, amount: number, now: number): TransactionStep => ({
-  type,
-  amount,
-  created: writeInstant(now),
-})
-
-function withSteps(
+export function take(
   row: CardTransactionRow,
-  ...steps: readonly TransactionStep[]
-): readonly TransactionStep[] {
-  if (row.history.length + steps.length >= MAX_STEPS) {
-    throw invalidState(`The transaction has reached the maximum of ${MAX_STEPS} history entries.`)
-  }
-  return [...row.history, ...steps]
-}
-
-function requireShowable(...amounts: readonly number[]): void {
-  if (amounts.some((amount) => amount > MAX_AMOUNT)) {
-    throw validationFailed([
-      { field: 'amount', issue: `would take the transaction total above the maximum of ${MAX_AMOUNT}` },
-    ])
-  }
-}
-
-/** Sets the held amount. If it is 0, also ends the hold and sets the final status. */
-function withHeld(
-  row: CardTransactionRow,
-  held: number,
-  ended: 'reversed' | 'expired' | 'cleared',
+  step: OwnStep,
   now: number,
+  kept = row.disputed,
 ): CardTransactionRow {
-  if (held > 0) return { ...row, held, hold_id: `${row.id}/${row.history.length}`, updated: now }
-  const status = row.cleared > 0 ? 'cleared' : ended
-  return { ...row, held: 0, hold_id: null, expires_at: null, status, updated: now }
+  const messages = messagesOf(row)
+  const at = messages.reduce((latest, message) => Math.max(latest, message.at), now)
+  return withMessage(row, { ...step, id: `${row.id}/${messages.length}`, at, created: now }, kept)
+}
+
+/** Throws unless the transaction after a step can be shown: its totals, and room for one more step, the expiry. */
+function requireShowable(row: CardTransactionRow): CardTransactionRow {
+  if (row.history.length >= MAX_STEPS)
+    throw invalidState(`The transaction has reached the maximum of ${MAX_STEPS} history entries.`)
+  requireTotals(row)
+  return row
+}
+
+/** Throws `validation_failed` if a total of the transaction exceeds the maximum amount. */
+export function requireTotals({ requested, cleared }: CardTransactionRow): void {
+  if (Math.max(requested, cleared) <= MAX_AMOUNT) return
+  throw validationFailed([
+    { field: 'amount', issue: `would take the transaction total above the maximum of ${MAX_AMOUNT}` },
+  ])
+}
+
+/** What identifies a message of the network. */
+export type Sent = Pick<TransactionMessage, 'id' | 'at'>
+
+/** Returns the message of an authorization or an increment with its decision. @param expires see `TransactionMessage`. */
+export function askingMessage(
+  kind: 'authorization' | 'increment',
+  amount: number,
+  { declined, amount: approved = amount }: Decision,
+  expires: number,
+): OwnStep {
+  return declined === undefined ? { kind, amount, approved, expires } : { kind, amount, declined }
 }
 
 /**
@@ -79,60 +82,31 @@ function withHeld(
  */
 export function begin(
   row: CardTransactionRow,
-  { declined, rules, amount = row.requested }: Decision,
+  decision: Decision,
   clockOffset = 0,
+  sent: Sent = { id: `${row.id}/0`, at: row.created },
 ): CardTransactionRow {
-  const { requested, created: now, merchant } = row
-  if (declined !== undefined) {
-    return {
-      ...row,
-      rules,
-      status: 'declined',
-      decline_code: declined,
-      history: [step('decline', requested, now)],
-    }
-  }
-  return {
-    ...row,
-    rules,
-    status: 'authorized',
-    authorized: amount,
-    held: amount,
-    hold_id: amount > 0 ? `${row.id}/1` : null,
-    expires_at: now + clockOffset + holdFor(merchant.category_code),
-    history: [step('authorization', amount, now)],
-  }
+  const { requested, created, merchant, rules: _, ...rest } = row
+  const expires = created + clockOffset + holdFor(merchant.category_code)
+  const message = askingMessage('authorization', requested, decision, expires)
+  const { rules } = decision
+  return withMessage({ ...rest, requested, created, merchant, rules }, { ...message, ...sent, created })
 }
 
 /** Returns a new transaction that clears without an authorization. */
 export function forcePost(row: CardTransactionRow): CardTransactionRow {
-  const { requested: amount, created: now } = row
-  return {
-    ...row,
-    status: 'cleared',
-    cleared: amount,
-    cleared_at: now,
-    history: [step('force_post', amount, now)],
-  }
+  return take(row, { kind: 'clearing', amount: row.requested, final: true }, row.created)
 }
 
 /** Applies a decided increment to an open authorization. A declined increment leaves the authorized amount unchanged. */
 export function increment(
   row: CardTransactionRow,
   amount: number,
-  { declined, rules }: Decision,
+  decision: Decision,
   now: number,
 ): CardTransactionRow {
-  const asked = { ...row, rules, requested: row.requested + amount, updated: now }
-  requireShowable(asked.requested)
-  if (declined !== undefined) return { ...asked, history: withSteps(row, step('decline', amount, now)) }
-  const history = withSteps(row, step('increment', amount, now))
-  return withHeld(
-    { ...asked, authorized: row.authorized + amount, history },
-    row.held + amount,
-    'reversed',
-    now,
-  )
+  const message = askingMessage('increment', amount, decision, now)
+  return requireShowable(take({ ...row, rules: decision.rules }, message, now))
 }
 
 function requireOpen({ status }: CardTransactionRow): void {
@@ -157,17 +131,14 @@ export function requireIncrementable(row: CardTransactionRow): void {
  */
 export function giveUp(
   row: CardTransactionRow,
-  how: 'reversal' | 'release' | 'expiry',
+  kind: 'reversal' | 'release' | 'expiry',
   amount: number,
   now: number,
 ): CardTransactionRow {
   requireOpen(row)
   if (amount > row.held) throw invalidState(`The amount is too large: only ${row.held} is held.`)
-  // An expiry is allowed even if the history is full.
-  const history =
-    how === 'expiry' ? [...row.history, step(how, amount, now)] : withSteps(row, step(how, amount, now))
-  const ended = how === 'expiry' ? 'expired' : 'reversed'
-  return withHeld({ ...row, reversed: row.reversed + amount, history }, row.held - amount, ended, now)
+  const after = take(row, { kind, amount }, now)
+  return kind === 'expiry' ? after : requireShowable(after)
 }
 
 /**
@@ -186,23 +157,11 @@ export function clear(
   const amount = given.amount ?? row.held
   if (amount === 0)
     throw validationFailed([{ field: 'amount', issue: 'is required because nothing is held' }])
-  const rest = Math.max(0, row.held - amount)
-  const kept = (given.final ?? rest === 0) ? 0 : rest
-  const cleared = row.cleared + amount
-  requireShowable(cleared)
-  const givenUp = rest - kept
-  const history = withSteps(
-    row,
-    step('clearing', amount, now),
-    ...(givenUp > 0 ? [step('reversal', givenUp, now)] : []),
-  )
-  return withHeld(
-    { ...row, cleared, cleared_at: now, reversed: row.reversed + givenUp, history },
-    kept,
-    'cleared',
-    now,
-  )
+  return requireShowable(take(row, { ...given, kind: 'clearing', amount }, now))
 }
+
+/** Returns the part of the cleared amount that the network gave back after disputes. @param open contested by open disputes. */
+export const keptOf = ({ disputed }: CardTransactionRow, open: number): number => disputed - open
 
 /**
  * Refunds part of the cleared amount, at most what neither the merchant nor the network has given back.
@@ -214,15 +173,11 @@ export function refund(
   open: number,
   now: number,
 ): CardTransactionRow {
-  const left = row.cleared - row.refunded - (row.disputed - open)
+  const kept = keptOf(row, open)
+  const left = row.cleared - row.refunded - kept
   if (left === 0) throw invalidState('The whole cleared amount has already been given back.')
   const amount = given ?? left
   if (amount > left)
     throw invalidState(`The amount is too large: only ${left} of the cleared amount has not been given back.`)
-  return {
-    ...row,
-    refunded: row.refunded + amount,
-    history: withSteps(row, step('refund', amount, now)),
-    updated: now,
-  }
+  return requireShowable(take(row, { kind: 'refund', amount }, now, kept))
 }
