@@ -115,17 +115,13 @@ async function move(
   }
   if (collected > 0) {
     const transfer = transferOf('program_funds', 'network_clearing', collected, after.updated)
-    // Without refunds, the interchange of a clearing depends on no other clearing.
-    const earlier = before.refunded > 0 ? await readInterchange(db, space, after.id) : NO_INTERCHANGE
     const amounts = { cleared: after.cleared, refunded: before.refunded }
-    const lines = linesOfCollected(collected, place, after, earlier, amounts)
-    await transact(place, after, cause, { transfer, ...holds }, lines)
+    await transact(place, after, cause, { transfer, ...holds }, amounts)
   }
   if (refunded > 0) {
     const transfer = transferOf('network_clearing', 'program_funds', refunded, after.updated)
-    const lines = linesOfRefund(refunded, await readInterchange(db, space, after.id), after)
-    const posting = collected > 0 ? { transfer } : { transfer, ...holds }
-    await transact(place, after, collected > 0 ? `${cause}/refund` : cause, posting, lines)
+    if (collected > 0) await transact(place, after, `${cause}/refund`, { transfer }, after)
+    else await transact(place, after, cause, { transfer, ...holds }, after)
   }
 }
 
@@ -147,19 +143,25 @@ async function transact(
   row: CardTransactionRow,
   cause: string,
   posting: Posting & { readonly transfer: CardTransfer },
-  amounts: readonly LineAmount[],
+  amounts: ClearedAmounts,
 ): Promise<void> {
   const { db, space } = place
-  const { from, to, entries } = posting.transfer
+  const { from, amount, entries } = posting.transfer
   const isCollected = from === 'program_funds'
+  // Without refunds, the interchange of a clearing depends on no other clearing.
+  const before = amounts.refunded > 0 ? await readInterchange(db, space, row.id) : NO_INTERCHANGE
   const [funding, clearing] = isCollected ? [entries.from, entries.to] : [entries.to, entries.from]
-  const lines = amounts.map((line) => ({
+  const lines = (
+    isCollected
+      ? linesOfCollected(amount, place, row, before, amounts)
+      : linesOfRefund(amount, before, amounts)
+  ).map((line) => ({
     ...line,
     source_id: row.id,
     ledger_entry_id: line.type === 'program_funding' ? funding : clearing,
   }))
   await writeLines(place, lines, row.updated, place.open)
-  await requireBounds(post(db, space, cause, posting, row.updated), to === 'program_funds' ? 'up' : 'down')
+  await requireBounds(post(db, space, cause, posting, row.updated), isCollected ? 'down' : 'up')
 }
 
 function linesOfCollected(

@@ -76,6 +76,22 @@ const MUTABLE = [
   ...['expires_at', 'cleared_at', 'rules', 'history', 'messages', 'metadata', 'updated'],
 ] as const
 
+/** Columns of other types than text. */
+const TYPES: Readonly<Record<string, 'bigint' | 'timestamptz' | 'json'>> = {
+  ...{ requested: 'bigint', authorized: 'bigint', held: 'bigint', cleared: 'bigint', refunded: 'bigint' },
+  ...{ reversed: 'bigint', disputed: 'bigint', merchant: 'json', rules: 'json', history: 'json' },
+  ...{ messages: 'json', metadata: 'json', expires_at: 'timestamptz', cleared_at: 'timestamptz' },
+  ...{ created: 'timestamptz', updated: 'timestamptz' },
+}
+
+/** The rows of a statement for many. Values of JSON columns are texts. */
+const givenRows = (columns: readonly string[]) =>
+  `json_to_recordset($2) AS g (place integer, ${columns
+    .map((column, index) => `v${index + 2} ${TYPES[column] === 'json' ? 'text' : (TYPES[column] ?? 'text')}`)
+    .join(', ')})`
+
+const given = (column: string, index: number) => `g.v${index + 2}${TYPES[column] === 'json' ? '::json' : ''}`
+
 const COLUMNS = [...FIXED, ...MUTABLE].map((column) => `t.${column}`).join(', ')
 
 const optional = (ms: number | null) => (ms === null ? null : toTimestamp(ms))
@@ -101,10 +117,16 @@ const changing = (row: CardTransactionRow): unknown[] => [
   toTimestamp(row.updated),
 ]
 
+const INSERTED = ['id', ...MUTABLE, ...FIXED.slice(1), 'category']
+
 const INSERT: Statement = {
   name: 'card_transactions_insert',
-  text: `INSERT INTO card_transactions (tenant_id, id, ${[...MUTABLE, ...FIXED.slice(1)].join(', ')}, category)
-         VALUES (${[...Array(FIXED.length + MUTABLE.length + 2).keys()].map((n) => `$${n + 1}`).join(', ')})`,
+  text: `INSERT INTO card_transactions (tenant_id, ${INSERTED.join(', ')})
+         VALUES ($1, ${INSERTED.map((_, index) => `$${index + 2}`).join(', ')})`,
+  many: {
+    text: `INSERT INTO card_transactions (tenant_id, ${INSERTED.join(', ')})
+           SELECT $1, ${INSERTED.map(given).join(', ')} FROM ${givenRows(INSERTED)}`,
+  },
 }
 
 export function insertCardTransaction(
@@ -134,6 +156,10 @@ const UPDATE: Statement = {
   name: 'card_transactions_update',
   text: `UPDATE card_transactions SET ${MUTABLE.map((column, index) => `${column} = $${index + 3}`).join(', ')}
          WHERE tenant_id = $1 AND id = $2`,
+  many: {
+    text: `UPDATE card_transactions t SET ${MUTABLE.map((column, index) => `${column} = ${given(column, index + 1)}`).join(', ')}
+             FROM ${givenRows(['id', ...MUTABLE])} WHERE t.tenant_id = $1 AND t.id = g.v2`,
+  },
 }
 
 /** Writes the mutable columns of a transaction that the caller has locked with `lockCardTransaction`. */
@@ -161,6 +187,12 @@ export async function readCardTransaction(
 const LOCK_BY_NETWORK: Statement = {
   name: 'card_transactions_lock_by_network',
   text: `SELECT ${COLUMNS} FROM card_transactions t WHERE t.tenant_id = $1 AND t.network_id = $2 FOR UPDATE`,
+  many: {
+    text: `SELECT g.place, t.* FROM (SELECT place, v2 FROM json_to_recordset($2) AS g (place integer, v2 text) ORDER BY v2) AS g
+            CROSS JOIN LATERAL (
+              SELECT ${COLUMNS} FROM card_transactions t WHERE t.tenant_id = $1 AND t.network_id = g.v2 FOR UPDATE
+            ) AS t`,
+  },
 }
 
 /** Locks the transaction of a card use, if it has arrived. The caller has locked its card. */
