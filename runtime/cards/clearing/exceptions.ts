@@ -3,8 +3,10 @@ import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { newId } from '../../platform/ids.ts'
-import type { CardKeys } from '../card-keys/card-keys.ts'
 import type { NetworkMessages } from '../network/network.ts'
+
+/** Returns the keyed digest of a card number. */
+export type CardDigest = (number: string) => Buffer | Promise<Buffer>
 
 /** Why a message is an exception, and what an operator can do. */
 export const EXCEPTION_REASONS = {
@@ -57,35 +59,35 @@ const RECORD: Statement = {
  */
 export async function recordExceptions(
   control: Database,
-  fingerprint: CardKeys['fingerprint'],
+  digest: CardDigest,
   exceptions: readonly NewException[],
   now: number,
 ): Promise<void> {
   if (exceptions.length === 0) return
-  const rows = exceptions.map(({ place, message, ...exception }) => {
-    const { card_number, ...rest } = { card_number: undefined, ...message }
+  const rowOf = async ({ place, message, ...exception }: NewException) => {
+    const { card_number, ...rest }: { readonly card_number?: string } = { ...message }
     return {
       ...exception,
       id: newId('nex', now),
       file_id: place?.fileId,
       line: place?.line,
       message_id: message?.message_id,
-      transaction_id: 'transaction_id' in rest ? rest.transaction_id : undefined,
-      card_digest: card_number && fingerprint(card_number).toString('hex'),
-      card_last4: card_number && (card_number as string).slice(-4),
+      transaction_id: message && 'transaction_id' in message ? message.transaction_id : undefined,
+      card_digest: card_number && (await digest(card_number)).toString('hex'),
+      card_last4: card_number?.slice(-4),
       message: message && rest,
       created: toTimestamp(now),
     }
-  })
-  await control.query(RECORD, [JSON.stringify(rows)])
+  }
+  await control.query(RECORD, [JSON.stringify(await Promise.all(exceptions.map(rowOf)))])
 }
 
 /** Records one exception; `recordExceptions` describes the parameters. */
 export function recordException(
   control: Database,
-  fingerprint: CardKeys['fingerprint'],
+  digest: CardDigest,
   exception: NewException,
   now: number,
 ): Promise<void> {
-  return recordExceptions(control, fingerprint, [exception], now)
+  return recordExceptions(control, digest, [exception], now)
 }
