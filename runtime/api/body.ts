@@ -73,7 +73,7 @@ async function readWritten(
   requireJsonType(request.headers['content-type'])
   const value = parseJson(bytes)
   const scan = scanJson(bytes)
-  const forbidden = inspect(value, body?.each, scan)
+  const forbidden = inspectBody(value, body?.each, scan)
   if (forbidden.whole) throw validationFailed([forbidden.whole])
   if (!body) {
     requireNothing(value)
@@ -123,7 +123,11 @@ interface Forbidden {
 }
 
 /** Finds forbidden values. @throws ApiError `malformed_json` if an object has two members with the same name. */
-function inspect(value: unknown, each: Each | undefined, { colons }: JsonScan): Forbidden {
+export function inspectBody(
+  value: unknown,
+  each: Each | undefined,
+  { colons }: Pick<JsonScan, 'colons'>,
+): Forbidden {
   const tally: Tally = { colons: 0 }
   const given = each && itemsOf(each, value)
   // An item is two levels below the root of the body.

@@ -6,10 +6,13 @@ import { explain } from 'dateline/runtime/explain'
 import { formats } from 'dateline/runtime/formats'
 import { MAX_DETAILS } from './errors/errors.ts'
 
-export interface ApiDocument {
-  readonly bytes: Buffer
+export interface ParsedDocument {
   /** The parsed document; parsed at the first call. */
   parsed(): Readonly<Record<string, unknown>>
+}
+
+export interface ApiDocument extends ParsedDocument {
+  readonly bytes: Buffer
 }
 
 export function readDocument(version: string): ApiDocument {
@@ -25,7 +28,7 @@ export function readDocument(version: string): ApiDocument {
 }
 
 export interface VersionedSchema {
-  readonly version: { readonly name: string; readonly document: ApiDocument }
+  readonly version: { readonly name: string; readonly document: ParsedDocument }
   readonly pointer: string
 }
 
@@ -73,7 +76,7 @@ export const didYouMean = (meant: string | undefined): string =>
   meant === undefined ? '' : ` (did you mean ${meant}?)`
 
 /** Returns only the faults about types. */
-export function explainTypes(document: ApiDocument, pointer: string, value: unknown): Detail[] {
+export function explainTypes(document: ParsedDocument, pointer: string, value: unknown): Detail[] {
   return explain(document.parsed(), pointer, value, formats, MAX_DETAILS)
     .filter(({ keyword }) => keyword === 'type')
     .map(({ field, issue }) => ({ field, issue }))
@@ -99,7 +102,7 @@ const parseWithSource = JSON.parse as (
  * reads `100.0` as an integer, but other languages read a float. The body must already be valid. For most bodies,
  * this costs one regular expression.
  */
-export function findMisspelt(bytes: Buffer, document: ApiDocument, pointer: string): Detail[] {
+export function findMisspelt(bytes: Buffer, document: ParsedDocument, pointer: string): Detail[] {
   const text = bytes.toString('latin1')
   if (!SUSPICIOUS.test(text)) return []
   // Adding 0.5 makes such a number a fraction. If the schema then refuses it, it requires an integer there.

@@ -52,6 +52,13 @@ export const SETTING_GROUPS = {
       example: '8000',
       meaning: 'Port of the dashboard, the documentation and the metrics.',
     },
+    NETWORK_PORT: {
+      type: 'port; 0 for any free port',
+      fallback: '4030',
+      example: '8030',
+      meaning:
+        'Port for card processors (`docs/network.md`). A process without `--role network` opens it only if this variable is set.',
+    },
     SANDBOX_BASE_URL: {
       type: origin,
       example: 'https://sandbox.example.com',
@@ -77,6 +84,17 @@ export const SETTING_GROUPS = {
       type: pem,
       example: '/etc/dateline/tls.key',
       meaning: 'Private key of `TLS_CERT`.',
+    },
+    NETWORK_TLS_CERT: {
+      type: pem,
+      example: '/etc/dateline/network.crt',
+      meaning:
+        'Certificate of the network listener. Requires `NETWORK_TLS_KEY`. Default: `TLS_CERT`, or a certificate that is generated below `DATA_DIR` in development.',
+    },
+    NETWORK_TLS_KEY: {
+      type: pem,
+      example: '/etc/dateline/network.key',
+      meaning: 'Private key of `NETWORK_TLS_CERT`.',
     },
     TRUSTED_PROXIES: {
       type: 'number of proxies, or addresses and networks',
@@ -214,6 +232,13 @@ export const SETTING_GROUPS = {
       example: '5000',
       meaning:
         'Time between a stop signal and the closing of the ports. During this time `/readyz` fails, so that a load balancer stops sending requests.',
+    },
+    SVC_NETWORK_DEADLINE_MS: {
+      type: 'milliseconds, 100 to 60000',
+      fallback: '2000',
+      example: '1500',
+      meaning:
+        'Time in which a message of a card network is answered, from its arrival. After it, the answer is `unavailable` and nothing is stored.',
     },
     SVC_EVENT_DAYS: {
       type: days,

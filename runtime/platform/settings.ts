@@ -34,7 +34,7 @@ import {
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-export const ROLES = ['api', 'worker', 'console'] as const
+export const ROLES = ['api', 'worker', 'console', 'network'] as const
 export type ProcessRole = (typeof ROLES)[number]
 
 /** Settings of a process, read once at the start. `setting-catalog.ts` describes the variables. */
@@ -46,6 +46,8 @@ export interface Settings {
   readonly sandboxPort: number
   readonly livePort: number
   readonly consolePort: number
+  /** Port for card processors. Used only with the role `network`. */
+  readonly networkPort: number
   /** Public origins of the listeners, without a trailing slash. */
   readonly baseUrls: { readonly sandbox?: string; readonly live?: string; readonly console?: string }
   /** Absent for the embedded PostgreSQL. */
@@ -73,7 +75,9 @@ export interface Settings {
   /** Trusted proxies for X-Forwarded-For: their number, or addresses and networks. */
   readonly trustedProxies: number | readonly string[]
   /** Paths of PEM files. */
-  readonly tls?: { readonly cert: string; readonly key: string }
+  readonly tls?: TlsFiles
+  /** Certificate of the network listener. Absent for a development certificate. */
+  readonly networkTls?: TlsFiles
   readonly redisUrl?: string
   /** Private networks that sandbox webhooks may reach, for tests. */
   readonly webhookAllow: readonly string[]
@@ -121,6 +125,13 @@ export interface Settings {
   readonly json: boolean
 }
 
+/** Paths of PEM files, and the variables that name them. */
+export interface TlsFiles {
+  readonly cert: string
+  readonly key: string
+  readonly variables: readonly [cert: SettingName, key: SettingName]
+}
+
 /** Time limits in milliseconds. */
 export interface Timeouts {
   readonly headersMs: number
@@ -131,6 +142,8 @@ export interface Timeouts {
   readonly drainMs: number
   /** Time between a stop signal, from which `/readyz` fails, and the closing of the ports. */
   readonly leaveMs: number
+  /** Time in which a message of a card network is answered. */
+  readonly networkMs: number
 }
 
 export interface LoadLimits {
@@ -168,10 +181,16 @@ export class SettingsError extends Error {
   }
 }
 
-function roles(names: readonly string[]): ReadonlySet<ProcessRole> {
+/**
+ * Without `--role`, a process has all roles. It has the role `network` only if `NETWORK_PORT` is set, because several
+ * processes on a machine must not claim one port.
+ */
+function roles(names: readonly string[], { NETWORK_PORT }: SettingVariables): ReadonlySet<ProcessRole> {
   const bad = names.filter((name) => !ROLES.some((role) => role === name))
   if (bad.length > 0) throw new Error(`${bad.join(', ')} is not a role: expected ${ROLES.join(', ')}`)
-  return new Set(names.length === 0 ? ROLES : ROLES.filter((role) => names.includes(role)))
+  const isAsked = (role: ProcessRole) =>
+    names.length === 0 ? role !== 'network' || Boolean(NETWORK_PORT) : names.includes(role)
+  return new Set(ROLES.filter(isAsked))
 }
 
 /** Removes undefined members. */
@@ -219,6 +238,7 @@ function readTimeouts(read: Read): Timeouts {
     answerMs: read('SVC_ANSWER_TIMEOUT_MS', whole(35_000, 10, HOUR_MS)) ?? 0,
     drainMs: read('SVC_DRAIN_TIMEOUT_MS', whole(25_000, 0, HOUR_MS)) ?? 0,
     leaveMs: read('SVC_LEAVE_MS', whole(0, 0, HOUR_MS)) ?? 0,
+    networkMs: read('SVC_NETWORK_DEADLINE_MS', whole(2000, 100, 60_000)) ?? 0,
   }
 }
 
@@ -244,7 +264,11 @@ export function readSettings(env: SettingVariables, flags: Flags = {}): Settings
   const secret = read('SVC_PEPPER', pepper(databaseUrl ?? (env.DATABASE_URL || undefined), production))
   const clockStart = read('SVC_CLOCK', instant(production))
   const redisUrl = read('REDIS_URL', url(['redis:', 'rediss:']))
-  const tls = pairOf('TLS_CERT', 'TLS_KEY')
+  const filesOf = (...variables: TlsFiles['variables']): TlsFiles | undefined => {
+    const pair = pairOf(...variables)
+    return pair && { cert: pair[0], key: pair[1], variables }
+  }
+  const tls = filesOf('TLS_CERT', 'TLS_KEY')
   read('SVC_BANK_URL', secureUrl(production))
   const bank = pairOf('SVC_BANK_URL', 'SVC_BANK_TOKEN')
   read('GOOGLE_WALLET_ISSUER', issuer)
@@ -252,11 +276,12 @@ export function readSettings(env: SettingVariables, flags: Flags = {}): Settings
   const applePass = readApplePass(env, problems)
   const applePush = readApplePush(env, production, problems)
   const settings = {
-    roles: attempt('--role', () => roles(flags.roles ?? [])) ?? new Set(ROLES),
+    roles: attempt('--role', () => roles(flags.roles ?? [], env)) ?? new Set(ROLES),
     host: env.HOST || (production ? '0.0.0.0' : '127.0.0.1'),
     sandboxPort: read('SANDBOX_PORT', whole(4010, 0, 65_535)) ?? 0,
     livePort: read('LIVE_PORT', whole(4020, 0, 65_535)) ?? 0,
     consolePort: read('CONSOLE_PORT', whole(4000, 0, 65_535)) ?? 0,
+    networkPort: read('NETWORK_PORT', whole(4030, 0, 65_535)) ?? 0,
     baseUrls: present({
       sandbox: read('SANDBOX_BASE_URL', origin),
       live: read('LIVE_BASE_URL', origin),
@@ -303,24 +328,36 @@ export function readSettings(env: SettingVariables, flags: Flags = {}): Settings
     ...present({ sanctionsList: env.SVC_SANCTIONS_LIST ? resolve(env.SVC_SANCTIONS_LIST) : undefined }),
     ...present({ migrationsDir: read('SVC_MIGRATIONS_DIR', migrations(production)) }),
     ...present({
-      tls: tls && { cert: tls[0], key: tls[1] },
+      tls,
+      networkTls: filesOf('NETWORK_TLS_CERT', 'NETWORK_TLS_KEY') ?? tls,
       bank: bank && { url: bank[0].replace(/\/+$/, ''), token: bank[1] },
       googleWallet: google && { issuerId: google[0], serviceAccount: google[1] },
     }),
   }
   checkPorts(settings, problems)
+  if (production && settings.roles.has('network') && !settings.networkTls) {
+    const problem = 'is missing: the network listener requires a certificate in production'
+    problems.push({ variable: 'NETWORK_TLS_CERT', problem })
+  }
   if (problems.length > 0) throw new SettingsError(problems)
   return settings
 }
 
 function checkPorts(
-  settings: Pick<Settings, 'sandboxPort' | 'livePort' | 'consolePort'>,
+  {
+    roles,
+    sandboxPort,
+    livePort,
+    consolePort,
+    networkPort,
+  }: Pick<Settings, 'roles' | 'sandboxPort' | 'livePort' | 'consolePort' | 'networkPort'>,
   problems: SettingProblem[],
 ): void {
-  const ports = [settings.sandboxPort, settings.livePort, settings.consolePort].filter((port) => port !== 0)
+  const network = roles.has('network') ? [networkPort] : []
+  const ports = [sandboxPort, livePort, consolePort, ...network].filter((port) => port !== 0)
   if (new Set(ports).size === ports.length) return
   problems.push({
-    variable: 'SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT',
+    variable: 'SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT, NETWORK_PORT',
     problem: `must be different ports, but are ${ports.join(', ')}: change one of them`,
   })
 }

@@ -5,6 +5,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { current } from '../../generated/versions.ts'
+import type { Network } from '../cards/network/network.ts'
+import { unavailableAnswer } from '../cards/processor/message-routes.ts'
 import { openSanctions, watchSanctions } from '../cards/sanctions/list-in-use.ts'
 import { openDatabase } from '../database/open/open-database.ts'
 import { watchRevision } from '../database/revision.ts'
@@ -29,11 +31,14 @@ import { createUsageMeter, startUsageFlush } from '../tenants/usage/meter.ts'
 import { type ApiParts, createApis } from './apis.ts'
 import { createConsolePages } from './console-pages.ts'
 import type { Foundation } from './foundation.ts'
+import { openNetworkRole } from './network.ts'
 import { openPorts } from './ports.ts'
 import { startWork } from './work.ts'
 
 export interface RunningService {
   readonly baseUrls: BaseUrls
+  /** Origin of the network listener; undefined if this process has none. */
+  readonly networkUrl: string | undefined
   readonly demo: Demo | undefined
   readonly chains: Chains['of']
   readonly warnings: Chains['warnings']
@@ -139,27 +144,40 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       apis && roles.has('console')
         ? createConsolePages({ ...foundation, operator, apis, limiter: limits.limiter }, observability)
         : undefined
+    const network = roles.has('network')
+      ? await openNetworkRole(foundation, undecided, observability)
+      : undefined
     const revision = await watchRevision(database.control, async () => {
       await clock.refresh(database.control)
       apis?.forget()
+      await network?.refresh()
     })
     stops.push(() => revision.stop())
-    await clock.refresh(database.control) // reads changes from before the watch
+    // Reads changes from before the watch.
+    await clock.refresh(database.control)
+    await network?.refresh()
 
     ports.attach({
       ...(roles.has('api') && apis?.listeners),
       ...(consolePages && { console: consolePages }),
+      ...(network && { network: network.listener }),
     })
     stops.push(async () => {
       leaving = true
       await wait(timeouts.leaveMs)
       await ports.drain(timeouts.drainMs)
     })
-    return { baseUrls, demo, chains: chains.of, warnings: chains.warnings, operator, stop }
+    const networkUrl = ports.origins.network
+    return { baseUrls, networkUrl, demo, chains: chains.of, warnings: chains.warnings, operator, stop }
   } catch (error) {
     await stop()
     throw error
   }
+}
+
+/** Leaves every decision to the network. */
+const undecided: Network = {
+  exchange: async (_environment, kind, { message_id }) => unavailableAnswer(kind, message_id),
 }
 
 function withRootKeys({ signer, outbound, urls }: Google, { machine }: Clock): ApiParts['google'] {

@@ -9,10 +9,11 @@ import {
 } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
+import type { TlsOptions } from 'node:tls'
 import { refuseClient, refuseTunnel } from '../api/errors/refuse-client.ts'
 import { codeOf, messageOf } from '../database/errors.ts'
 import { newId } from '../platform/ids.ts'
-import type { Settings } from '../platform/settings.ts'
+import type { Settings, TlsFiles } from '../platform/settings.ts'
 
 /** An open port. */
 export interface PortListener {
@@ -28,6 +29,8 @@ export interface ListenPort {
   /** Environment variable of the port, for messages. */
   readonly variable: string
   readonly port: number
+  /** Certificate and options of TLS. Absent for those of all listeners. */
+  readonly tls?: TlsFiles & { readonly options: TlsOptions }
 }
 
 /** Longer than load balancers keep an idle connection, so that the balancer closes it and not this process. */
@@ -58,21 +61,24 @@ function readPem(variable: string, path: string): Buffer {
   }
 }
 
-function createHttp(settings: Settings, handler: RequestListener): Server {
+function createHttp(settings: Settings, place: ListenPort, handler: RequestListener): Server {
   const options = serverOptions(settings)
-  if (!settings.tls) return createServer(options, handler)
-  const { cert, key } = settings.tls
-  const tls = {
+  const files = place.tls ?? settings.tls
+  if (!files) return createServer(options, handler)
+  const { cert, key, variables } = files
+  const tls: TlsOptions = {
     ...options,
-    cert: readPem('TLS_CERT', cert),
-    key: readPem('TLS_KEY', key),
-    minVersion: settings.production ? ('TLSv1.3' as const) : ('TLSv1.2' as const),
+    ...place.tls?.options,
+    cert: readPem(variables[0], cert),
+    key: readPem(variables[1], key),
+    minVersion: settings.production ? 'TLSv1.3' : 'TLSv1.2',
+    handshakeTimeout: settings.timeouts.headersMs,
   }
   try {
     return createTlsServer(tls, handler)
   } catch (cause) {
     throw new Error(
-      `TLS_CERT ${cert} and TLS_KEY ${key} are not a matching certificate and key in PEM format: ${messageOf(cause)}`,
+      `${variables[0]} ${cert} and ${variables[1]} ${key} are not a matching certificate and key in PEM format: ${messageOf(cause)}`,
       {
         cause,
       },
@@ -92,12 +98,13 @@ function explainListen(error: Error, { variable, port }: ListenPort, host: strin
 }
 
 /** Returns the origin at which a client on this machine reaches the listener. */
-function originOf(server: Server, settings: Settings): string {
+function originOf(server: Server, settings: Settings, place: ListenPort): string {
   const address = server.address()
   const port = typeof address === 'object' && address ? address.port : 0
   const everywhere = settings.host === '0.0.0.0' || settings.host === '::'
   const host = everywhere ? '127.0.0.1' : settings.host
-  return `${settings.tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`
+  const tls = place.tls ?? settings.tls
+  return `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /** Sends an error response before the application is involved, and closes the connection. */
@@ -189,7 +196,7 @@ export async function listenOn(settings: Settings, place: ListenPort): Promise<P
   let handler = starting
   let draining = false
   const answers = watchAnswers()
-  const server = createHttp(settings, (request, response) => {
+  const server = createHttp(settings, place, (request, response) => {
     const { socket } = request
     // RFC 9112, section 9.6: data after the last request of a connection is ignored, because it may come from an
     // attacker.
@@ -218,7 +225,7 @@ export async function listenOn(settings: Settings, place: ListenPort): Promise<P
     server.listen(place.port, settings.host, resolve)
   })
   return {
-    url: originOf(server, settings),
+    url: originOf(server, settings, place),
     attach: (attached) => {
       handler = attached
     },

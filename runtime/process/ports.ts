@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http'
+import { networkTls } from '../cards/processor/server-certificate.ts'
 import type { Settings } from '../platform/settings.ts'
 import type { BaseUrls } from '../tenants/addresses/base-urls.ts'
 import { listenOn, type PortListener } from './listeners.ts'
@@ -6,21 +7,21 @@ import { listenOn, type PortListener } from './listeners.ts'
 /** The ports that the roles of a process need. */
 export interface Ports {
   /** Origins of the open ports. */
-  readonly origins: Partial<BaseUrls>
+  readonly origins: Partial<Record<PortName, string>>
   /** Sets the handlers of the open ports. Handlers of other ports are ignored. */
   attach(listeners: Partial<Record<PortName, RequestListener>>): void
   /** Stops accepting connections. Resolves when all requests in progress have a response, or after the timeout. */
   drain(timeoutMs: number): Promise<void>
 }
 
-export type PortName = keyof BaseUrls
+export type PortName = keyof BaseUrls | 'network'
 
 /**
  * Opens the ports, which answer 503 until a handler is attached. If a port is in use, throws an error that names its
  * variable.
  */
 export async function openPorts(settings: Settings): Promise<Ports> {
-  const { roles, sandboxPort, livePort, consolePort } = settings
+  const { roles, sandboxPort, livePort, consolePort, networkPort } = settings
   const open = new Map<PortName, PortListener>()
   const drain = async (timeoutMs: number) => {
     await Promise.all([...open.values()].map((listener) => listener.drain(timeoutMs)))
@@ -32,6 +33,10 @@ export async function openPorts(settings: Settings): Promise<Ports> {
     }
     if (roles.has('console')) {
       open.set('console', await listenOn(settings, { variable: 'CONSOLE_PORT', port: consolePort }))
+    }
+    if (roles.has('network')) {
+      const place = { variable: 'NETWORK_PORT', port: networkPort, tls: networkTls(settings, Date.now()) }
+      open.set('network', await listenOn(settings, place))
     }
   } catch (error) {
     await drain(0)

@@ -5,6 +5,8 @@ import type { BaseUrls } from '../tenants/addresses/base-urls.ts'
 /** Facts to print when the service is ready. */
 export interface Ready {
   readonly baseUrls: BaseUrls
+  /** Origin of the network listener; undefined if this process has none. */
+  readonly networkUrl?: string | undefined
   readonly demo: Demo | undefined
   readonly chains: Chains['of']
   /** Warnings of `Chains`. */
@@ -12,15 +14,16 @@ export interface Ready {
 }
 
 /**
- * Formats one line of JSON. It has `keys` and `dashboard` only if this start created the demo tenant, and `warnings`
- * only if live may use a test chain.
+ * Formats one line of JSON. It has `keys` and `dashboard` only if this start created the demo tenant, `warnings`
+ * only if live may use a test chain, and `network_url` only if this process has the network listener.
  */
-export function readyLine({ baseUrls, demo, warnings }: Omit<Ready, 'chains'>): string {
+export function readyLine({ baseUrls, networkUrl, demo, warnings }: Omit<Ready, 'chains'>): string {
   const line = {
     ready: true,
     sandbox_base_url: baseUrls.sandbox,
     live_base_url: baseUrls.live,
     console_url: baseUrls.console,
+    ...(networkUrl !== undefined && { network_url: networkUrl }),
     auth_url: baseUrls.console,
     docs_url: `${baseUrls.console}/docs`,
     tenant_id: demo?.tenantId ?? null,
@@ -31,12 +34,13 @@ export function readyLine({ baseUrls, demo, warnings }: Omit<Ready, 'chains'>): 
 }
 
 /** Formats the same facts for people, with an example request. */
-export function readyWords({ baseUrls, demo, chains, warnings }: Ready): string {
+export function readyWords({ baseUrls, networkUrl, demo, chains, warnings }: Ready): string {
   const { keys, dashboard } = demo?.secrets ?? {}
   const rows: readonly (readonly [string, string])[] = [
     ['Sandbox API', baseUrls.sandbox],
     ['Live API', baseUrls.live],
     ['Console', baseUrls.console],
+    ...(networkUrl === undefined ? [] : [['Network', networkUrl] as const]),
     ['Docs', `${baseUrls.console}/docs`],
     ['Sandbox chain', describeChain(chains.sandbox)],
     ['Live chain', describeChain(chains.live)],

@@ -1,4 +1,4 @@
-/** Signing secrets, and signatures of requests to tenants. */
+/** Signing secrets, and signatures of requests to tenants and of messages of a card network. */
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Seals } from '../../platform/secrets.ts'
 
@@ -13,9 +13,9 @@ export interface RetiredSecret {
   readonly until: number
 }
 
-/** Creates a secret. The tenant sees it once. */
-export function makeSigningSecret(): string {
-  return `whsec_${randomBytes(32).toString('base64url')}`
+/** Creates a secret. Its owner sees it once. @param prefix tells people what it is for. */
+export function makeSigningSecret(prefix: 'whsec' | 'netsec' = 'whsec'): string {
+  return `${prefix}_${randomBytes(32).toString('base64url')}`
 }
 
 /**
@@ -37,16 +37,18 @@ export function openSecrets(
   )
 }
 
+/** Returns the HMAC-SHA-256 of the timestamp, a period and the body. @param seconds Unix time of the signature. */
+export function digestBody(secret: string, body: string | Buffer, seconds: number): Buffer {
+  return createHmac('sha256', secret).update(`${seconds}.`).update(body).digest()
+}
+
 /**
- * Returns the value of `Service-Signature`: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.body">`. It has one `v1` for
+ * Returns the value of `Service-Signature` or `Network-Signature`: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.body">`. It has one `v1` for
  * each secret that signs, so that receivers can verify it with the old or the new secret.
  *
  * @param seconds real time of the attempt. Receivers reject a time that differs from theirs by more than 300 s.
  */
-export function signBody(secrets: readonly string[], body: string, seconds: number): string {
-  const signatures = secrets.map((secret) => {
-    const digest = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')
-    return `,v1=${digest}`
-  })
+export function signBody(secrets: readonly string[], body: string | Buffer, seconds: number): string {
+  const signatures = secrets.map((secret) => `,v1=${digestBody(secret, body, seconds).toString('hex')}`)
   return `t=${seconds}${signatures.join('')}`
 }

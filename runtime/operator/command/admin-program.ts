@@ -27,6 +27,7 @@ import { showSettlement } from '../settlements.ts'
 import { showVersionBlockers } from '../version-blockers.ts'
 import { writeBlockersPage } from '../version-blockers-page.ts'
 import { addLookups } from './admin-lookups.ts'
+import { addNetwork } from './admin-network.ts'
 import {
   type AddNoun,
   type AddVerb,
@@ -73,6 +74,7 @@ export function createProgram(say: (line: string) => void, complain = say): Comm
   addPeople(noun, verb, run)
   addLedgers(noun, verb, run)
   addLookups(noun, verb, run)
+  addNetwork(noun, verb, run)
   return program
 }
 

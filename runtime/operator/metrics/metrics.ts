@@ -1,11 +1,13 @@
-import { collectDefaultMetrics, Histogram, type HistogramConfiguration, Registry } from 'prom-client'
-import type { OperationTally, RequestLog, Traffic } from '../../api/exchange.ts'
-import { DURATIONS_MS } from '../../api/traffic.ts'
+import { collectDefaultMetrics, Registry } from 'prom-client'
+import type { RequestLog, Traffic } from '../../api/exchange.ts'
+import type { NetworkTally } from '../../cards/processor/tally.ts'
 import type { PoolLoad } from '../../database/pool/pool.ts'
 import type { LimiterState } from '../../tenants/limits/redis-limiter.ts'
 import type { SetAsideCount } from '../../work/set-aside-queries.ts'
 import { addDeliveries, type DeliverySources } from './delivery-metrics.ts'
+import { addDurations } from './durations.ts'
 import type { Load } from './load.ts'
+import { addNetwork } from './network-metrics.ts'
 import { addPayouts, type HeldUpSource } from './payout-metrics.ts'
 import { addCounter, addGauge, addQueriedGauge, tally } from './series.ts'
 import { addWallets, type WalletSources } from './wallet-metrics.ts'
@@ -38,6 +40,8 @@ export interface MetricSources {
   /** Whether the disk of the database is full, as far as this process knows. */
   readonly storageFull: () => boolean
   readonly heldUpPayouts: HeldUpSource
+  /** Undefined if the process has no network listener. */
+  readonly network: () => NetworkTally | undefined
 }
 
 /** Creates the metrics. Labels never contain tenants, keys or raw request paths. */
@@ -52,6 +56,7 @@ export function createMetrics(sources: MetricSources): Registry {
   addWallets(registry, sources.wallets)
   addWork(registry, sources.work)
   addPayouts(registry, sources.heldUpPayouts)
+  addNetwork(registry, sources.network)
   addQueriedGauge(
     registry,
     'svc_set_aside_rows',
@@ -76,7 +81,13 @@ function addRequests(registry: Registry, { traffic, unreadable, droppedTouches }
         [...statuses].map(([status, count]) => [{ environment, operation, version, status }, count] as const),
       ),
   )
-  new TalliedDurations(registry, tallies)
+  addDurations(
+    registry,
+    'svc_request_duration_seconds',
+    'Time from the end of the request headers to the start of the response.',
+    ['environment', 'operation'],
+    () => tallies().map((each) => [{ environment: each.environment, operation: each.operation }, each]),
+  )
   addGauge(registry, 'svc_requests_under_way', 'Requests in progress.', ['environment'], () =>
     environments().map(([environment, each]) => [{ environment }, each.underWay.size]),
   )
@@ -108,61 +119,6 @@ function addRequests(registry: Registry, { traffic, unreadable, droppedTouches }
     [],
     () => [[{}, droppedTouches()]],
   )
-}
-
-const DURATION = 'svc_request_duration_seconds'
-
-type DurationLabel = 'environment' | 'operation'
-
-const DESCRIPTION: HistogramConfiguration<DurationLabel> = {
-  name: DURATION,
-  help: 'Time from the end of the request headers to the start of the response.',
-  labelNames: ['environment', 'operation'],
-  buckets: DURATIONS_MS.map((ms) => ms / 1000),
-}
-
-/**
- * A histogram over externally kept counts. Observing each request through prom-client would cost more CPU time than the
- * rate limiter.
- */
-class TalliedDurations extends Histogram<DurationLabel> {
-  readonly #blank = new Histogram<DurationLabel>({ ...DESCRIPTION, registers: [] })
-  readonly #tallies: () => readonly OperationTally[]
-
-  constructor(registry: Registry, tallies: () => readonly OperationTally[]) {
-    super({ ...DESCRIPTION, registers: [registry] })
-    this.#tallies = tallies
-  }
-
-  /** The registry calls this method first, although its types do not declare it (prom-client 15.1.3, registry.js). */
-  getForPromString() {
-    return this.get()
-  }
-
-  override async get() {
-    const described = await this.#blank.get()
-    const groups = Map.groupBy(this.#tallies(), ({ environment, operation }) => `${environment} ${operation}`)
-    return { ...described, values: [...groups.values()].flatMap(durationsOf) }
-  }
-}
-
-/** Returns the series of one operation, summed over all versions. */
-function durationsOf(tallies: readonly OperationTally[]) {
-  const { environment = '', operation = '' } = tallies[0] ?? {}
-  const labels = { environment, operation }
-  const sum = (read: (each: OperationTally) => number) =>
-    tallies.reduce((total, each) => total + read(each), 0)
-  let count = 0
-  const buckets = [...DURATIONS_MS, Number.POSITIVE_INFINITY].map((ms, at) => {
-    count += sum(({ durations }) => durations[at] ?? 0)
-    const le = ms === Number.POSITIVE_INFINITY ? '+Inf' : ms / 1000
-    return { metricName: `${DURATION}_bucket`, labels: { ...labels, le }, value: count }
-  })
-  return [
-    ...buckets,
-    { metricName: `${DURATION}_sum`, labels, value: sum(({ totalMs }) => totalMs) / 1000 },
-    { metricName: `${DURATION}_count`, labels, value: count },
-  ]
 }
 
 function addRequestLogs(registry: Registry, { requestLogs }: MetricSources): void {

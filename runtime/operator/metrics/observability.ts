@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { unreadableRequests } from '../../api/errors/refuse-client.ts'
 import type { Traffic } from '../../api/exchange.ts'
 import { createTraffic, type TrafficOptions } from '../../api/traffic.ts'
+import type { NetworkTally } from '../../cards/processor/tally.ts'
 import type { OpenDatabase } from '../../database/open/open-database.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { Settings } from '../../platform/settings.ts'
@@ -42,6 +43,10 @@ export interface Observability {
   /** `/metrics` and `/readyz` of the console listener. */
   readonly pages: Router
   isReady(): Promise<boolean>
+  /** Returns why new requests are shed; undefined if they are accepted. */
+  overloaded(): string | undefined
+  /** Shows the counts of the network listener. */
+  watchNetwork(tally: NetworkTally): void
   /** Counts the requests that an environment's request log drops. */
   watchRequestLog(environment: Environment, requestLog: NotedRequests): void
   /** Counts and logs that the codes of a sender are rejected for a while after too many wrong ones. */
@@ -64,6 +69,7 @@ export function createObservability(parts: ObservabilityParts): Observability {
     return undefined
   }
   let pausedSenders = 0
+  let network: NetworkTally | undefined
   const registry = createMetrics({
     traffic,
     pausedMembers: () => pausedSenders,
@@ -79,9 +85,14 @@ export function createObservability(parts: ObservabilityParts): Observability {
     work,
     setAside: () => countSetAside(control).catch(notCounted('rows that were set aside')),
     heldUpPayouts: () => listHeldUp(control).catch(notCounted('payouts that are held up')),
+    network: () => network,
   })
   return {
     isReady,
+    overloaded: load.overloaded,
+    watchNetwork(tally) {
+      network = tally
+    },
     pages: createObservabilityPages({ registry, isReady }),
     watch(environment, refuse) {
       const watched = createTraffic({

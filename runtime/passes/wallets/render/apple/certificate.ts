@@ -1,4 +1,4 @@
-/** Writes certificates (RFC 5280) for the certificate chain of a development installation. */
+/** Writes certificates (RFC 5280) for development installations. */
 import { createHash, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { bits, boolean, explicit, integer, NOTHING, octets, oid, sequence, setOf, time, utf8 } from './der.ts'
 
@@ -14,6 +14,8 @@ export interface CertificateDraft {
   readonly issuer: { readonly subject: SubjectNames; readonly key: KeyObject }
   /** Whether it is a certificate authority. */
   readonly isAuthority: boolean
+  /** Names of a server, for clients that compare them with the address that they connect to. */
+  readonly server?: { readonly dns: string; readonly ipv4: readonly [number, number, number, number] }
   /** Milliseconds since the epoch. */
   readonly from: number
   readonly to: number
@@ -54,7 +56,12 @@ function keyIdOf(key: KeyObject): Buffer {
   return createHash('sha1').update(spkiOf(key)).digest()
 }
 
-function extensionsOf({ isAuthority, publicKey, issuer }: CertificateDraft): Buffer[] {
+/** GeneralNames of a server (4.2.1.6): dNSName has the tag 2, iPAddress 7. */
+function alternativeNames({ dns, ipv4 }: NonNullable<CertificateDraft['server']>): Buffer {
+  return sequence(Buffer.from([0x82, dns.length]), Buffer.from(dns), Buffer.from([0x87, 4, ...ipv4]))
+}
+
+function extensionsOf({ isAuthority, publicKey, issuer, server }: CertificateDraft): Buffer[] {
   const authorityKeyId = Buffer.concat([Buffer.of(0x80, 20), keyIdOf(createPublicKey(issuer.key))])
   // keyCertSign and cRLSign for an authority, otherwise digitalSignature (4.2.1.3).
   const usage = isAuthority ? bits(Buffer.of(0x06), 1) : bits(Buffer.of(0x80), 7)
@@ -63,6 +70,7 @@ function extensionsOf({ isAuthority, publicKey, issuer }: CertificateDraft): Buf
     extension('2.5.29.15', true, usage),
     extension('2.5.29.14', false, octets(keyIdOf(publicKey))),
     extension('2.5.29.35', false, sequence(authorityKeyId)),
+    ...(server ? [extension('2.5.29.17', false, alternativeNames(server))] : []),
   ]
 }
 

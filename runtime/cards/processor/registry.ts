@@ -1,0 +1,48 @@
+/** The certificates and signing keys that are accepted, kept in memory: requests need no database to be identified. */
+import type { Database } from '../../database/database.ts'
+import type { Environment } from '../../platform/environment.ts'
+import { unseal } from '../../platform/secrets.ts'
+import { signingKeyContext, statusOf } from './processors.ts'
+import { type CertificateRow, readCertificates, readSigningKeys } from './queries.ts'
+
+export interface ProcessorRegistry {
+  /**
+   * Returns the environment of a certificate that is pinned and valid; undefined for others.
+   *
+   * @param fingerprint SHA-256 as lower-case hexadecimal digits. @param now machine time.
+   */
+  environmentOf(fingerprint: string, now: number): Environment | undefined
+  /** Returns the active signing secrets of an environment, oldest first. */
+  secretsOf(environment: Environment): readonly string[]
+  /** Reads everything again. Called after a change. */
+  refresh(): Promise<void>
+}
+
+/** Opens the registry. @param control the owner's connections. */
+export async function openRegistry(control: Database, pepper: string): Promise<ProcessorRegistry> {
+  let certificates: ReadonlyMap<string, CertificateRow> = new Map()
+  let secrets: Readonly<Record<Environment, readonly string[]>> = { sandbox: [], live: [] }
+  const refresh = async () => {
+    const [pinned, keys] = await Promise.all([readCertificates(control), readSigningKeys(control)])
+    certificates = new Map(
+      pinned
+        .filter(({ retired_at }) => retired_at === null)
+        .map((row) => [row.fingerprint.toString('hex'), row]),
+    )
+    const active = keys.filter(({ retired_at }) => retired_at === null)
+    const open = (environment: Environment) =>
+      active
+        .filter((row) => row.environment === environment)
+        .map(({ sealed, id }) => unseal(pepper, sealed, signingKeyContext(environment, id)))
+    secrets = { sandbox: open('sandbox'), live: open('live') }
+  }
+  await refresh()
+  return {
+    environmentOf(fingerprint, now) {
+      const row = certificates.get(fingerprint)
+      return row && statusOf(row, now) === 'active' ? row.environment : undefined
+    },
+    secretsOf: (environment) => secrets[environment],
+    refresh,
+  }
+}
