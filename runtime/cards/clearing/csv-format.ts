@@ -56,14 +56,19 @@ export const csvFormat: FileFormat = {
         return { bytes, type: 'trailer', trailer: nameFields(TRAILER, fields.slice(1)) }
       if (names && fields.length === names.length)
         return { bytes, type: 'record', record: nameFields(names, fields) }
-      if (names) return { bytes, type: 'unreadable', issue: `has ${fields.length} fields, not ${names.length}` }
+      if (names)
+        return { bytes, type: 'unreadable', issue: `has ${fields.length} fields, not ${names.length}` }
       if (!header) {
         // The names of the columns belong to the header, so its bytes follow with theirs.
         header = { bytes, fields: fields[0] === 'header' ? fields.slice(1) : [] }
         return { bytes: Buffer.alloc(0), type: 'filling' }
       }
       names = fields
-      return { bytes: Buffer.concat([header.bytes, bytes]), type: 'header', header: nameFields(HEADER, header.fields) }
+      return {
+        bytes: Buffer.concat([header.bytes, bytes]),
+        type: 'header',
+        header: nameFields(HEADER, header.fields),
+      }
     }
     for await (const { bytes, text, issue } of readLines(stream)) {
       if (text !== undefined) yield partOf(bytes, text)

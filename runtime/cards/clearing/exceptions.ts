@@ -65,7 +65,9 @@ export async function recordExceptions(
 ): Promise<void> {
   if (exceptions.length === 0) return
   const rowOf = async ({ place, message, ...exception }: NewException) => {
-    const { card_number, ...rest }: { readonly card_number?: string } = { ...message }
+    const { card_number, ...rest } = { card_number: undefined, ...message } as Partial<
+      NetworkMessages['clear'][0]
+    >
     return {
       ...exception,
       id: newId('nex', now),

@@ -198,13 +198,13 @@ export interface LineRow {
 // Optimistic check: if the settlement was closed in the meantime, the statement inserts lines with a NULL settlement_id,
 // which violates NOT NULL on purpose and surfaces as `Overtaken`.
 const LINE_VALUES = `l.id, CASE WHEN s.status = 'open' THEN s.id END, l.type, l.amount, l.source_id, l.ledger_entry_id,
-            l.interchange_category, l.interchange_earned, l.created`
+            l.interchange_category, l.interchange_earned, l.network_date, l.created`
 
 const LINES = `l (id text, type text, amount bigint, source_id text, ledger_entry_id text, interchange_category text,
-            interchange_earned bigint, created timestamptz)`
+            interchange_earned bigint, network_date date, created timestamptz)`
 
 const INSERT_LINES = `INSERT INTO settlement_lines (tenant_id, id, settlement_id, type, amount, source_id, ledger_entry_id,
-            interchange_category, interchange_earned, created)`
+            interchange_category, interchange_earned, network_date, created)`
 
 const [MOVE_TOTALS, ADD_LINES] = inSteps(
   'settlement_lines_add',
