@@ -2,7 +2,7 @@ import { randomBytes, randomFillSync } from 'node:crypto'
 import { type RecordPrefix, records } from '../../generated/canonical/records.ts'
 
 /** Prefixes of records that the API document does not describe. All except `len` appear only in operator tools. */
-const OWN_PREFIXES = ['len', 'mem', 'inv', 'ocl', 'lft', 'ncrt', 'nkey', 'nex'] as const
+const OWN_PREFIXES = ['len', 'mem', 'inv', 'ocl', 'lft', 'nex', 'ncrt', 'nkey'] as const
 
 export type IdPrefix = RecordPrefix | (typeof OWN_PREFIXES)[number]
 

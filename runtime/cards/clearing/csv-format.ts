@@ -25,7 +25,7 @@ export function splitRow(text: string): string[] | undefined {
   }
 }
 
-function valueOf(name: string, text: string): unknown {
+function readValue(name: string, text: string): unknown {
   if (NUMBERS.has(name) && /^\d{1,16}$/.test(text)) return Number(text)
   if (name === 'final' && /^(true|false)$/.test(text)) return text === 'true'
   return text
@@ -39,7 +39,7 @@ function nameFields(names: readonly string[], fields: readonly string[]): RawRec
     const text = fields[index] ?? ''
     if (text === '') continue
     if (name.startsWith('merchant_')) merchant[name.slice('merchant_'.length)] = text
-    else record[name] = valueOf(name, text)
+    else record[name] = readValue(name, text)
   }
   return Object.keys(merchant).length === 0 ? record : { ...record, merchant }
 }

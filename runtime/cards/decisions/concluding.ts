@@ -3,11 +3,11 @@
  * action applies too.
  */
 
-import type { Database } from '../../database/database.ts'
 import { pipelined } from '../../database/pipelined.ts'
-import { type EventSink, emit } from '../../events/emit/emit.ts'
+import { emit } from '../../events/emit/emit.ts'
 import { type LockedFacts, newCardTransaction } from '../transactions/authorizing.ts'
-import { writeNew } from '../transactions/changes.ts'
+import { type TransactionPlace, writeChange, writeNew } from '../transactions/changes.ts'
+import { withMessage } from '../transactions/messages.ts'
 import { type CardTransactionRow, readCardTransaction } from '../transactions/queries.ts'
 import { type Decision, type DeclineCode, decide } from '../transactions/rules.ts'
 import { begin } from '../transactions/states.ts'
@@ -46,61 +46,81 @@ export function notedOf(answer: NonNullable<AskedDecision['answer']>): NotedAnsw
 
 /** Applies the spending rules to a card use. */
 export const decideOn = (use: AskedUse, facts: LockedFacts): Decision => {
-  const { requested: amount, currency, merchant, wallet } = use
+  const { requested: amount, currency, merchant, wallet, mismatch, partial } = use
   const { category_code: categoryCode, country } = merchant
-  return decide({ amount, currency, categoryCode, country, authorized: 0, wallet }, facts)
+  return decide({ amount, currency, categoryCode, country, authorized: 0, wallet, mismatch, partial }, facts)
 }
 
 /** Returns the undecided card transaction that a question is about. */
 export const transactionOf = (
-  question: Pick<DecisionRow, 'id' | 'card_transaction_id' | 'use' | 'created'>,
+  {
+    id,
+    card_transaction_id,
+    use,
+    created,
+  }: Pick<DecisionRow, 'id' | 'card_transaction_id' | 'use' | 'created'>,
   { card }: LockedFacts,
-): CardTransactionRow => {
-  const { card_id: _, currency: __, ...use } = question.use
-  return {
-    ...newCardTransaction(card, use, question.created),
-    id: question.card_transaction_id,
-    decision_id: question.id,
-  }
-}
+): CardTransactionRow => ({
+  ...newCardTransaction(card, use, created),
+  id: card_transaction_id,
+  decision_id: id,
+})
 
 /** The context in which an authorization is written. */
-export interface AuthorizationPlace {
-  readonly db: Database
-  readonly space: string
-  readonly events: EventSink
+export interface AuthorizationPlace extends TransactionPlace {
   /** Service time. */
   readonly now: number
 }
 
-/** Authorizes by the rules only, without asking the tenant. */
+/**
+ * Authorizes by the rules only, without asking the tenant.
+ * @param known the transaction, if a later message of the network arrived before the authorization.
+ */
 export async function authorize(
   place: AuthorizationPlace,
   use: AskedUse,
   facts: LockedFacts,
+  known?: CardTransactionRow,
 ): Promise<CardTransactionRow> {
-  const { card_id: _, currency: __, ...used } = use
-  const row = newCardTransaction(facts.card, used, place.now)
-  return write(place, begin(row, decideOn(use, facts), facts.clockOffset))
+  const row = newCardTransaction(facts.card, use, place.now)
+  return writeDecided(place, { row, use, known, decision: decideOn(use, facts) }, facts)
 }
 
-async function write(place: AuthorizationPlace, row: CardTransactionRow): Promise<CardTransactionRow> {
-  const isApproved = row.status === 'authorized'
+interface Decided {
+  readonly row: CardTransactionRow
+  readonly use: AskedUse
+  readonly known: CardTransactionRow | undefined
+  readonly decision: Decision
+}
+
+async function writeDecided(
+  place: AuthorizationPlace,
+  { row: asked, use, known, decision }: Decided,
+  { clockOffset }: LockedFacts,
+): Promise<CardTransactionRow> {
+  const type = `card.transaction.${decision.declined === undefined ? 'authorized' : 'declined'}` as const
+  const begun = begin(asked, decision, clockOffset, use.sent && { id: use.sent.id, at: use.sent.at })
+  if (known) {
+    const row = { ...withMessage(known, begun.messages![0]!), rules: decision.rules }
+    await writeChange(place, known, row, type)
+    return row
+  }
   // The facts were read without a lock on the account, so the commit checks the available amount again.
-  const covered = row.authorized > 0 ? row.requested : undefined
-  await writeNew(place, row, `card.transaction.${isApproved ? 'authorized' : 'declined'}`, covered)
-  return row
+  const required = decision.amount === undefined || !use.partial ? begun.requested : begun.authorized
+  await writeNew(place, begun, type, begun.authorized > 0 ? required : undefined)
+  return begun
 }
 
 /**
  * Ends a question. The tenant's answer applies, or the default action if there is no usable answer; the rules apply in
  * either case. If another transaction has ended the question, returns the transaction that it wrote. The caller has locked
- * the card.
+ * the card. `known` is as in `authorize`.
  */
 export async function conclude(
   place: AuthorizationPlace,
   { id, answer }: AskedDecision,
   facts: LockedFacts,
+  known?: CardTransactionRow,
 ): Promise<CardTransactionRow> {
   const { db, space, events, now } = place
   const question = await lockDecision(db, space, id)
@@ -115,13 +135,14 @@ export async function conclude(
   const byRules = decideOn(question.use, facts)
   const byTenant = outcomeOf(given, question)
   const rule = { rule: 'decision', outcome: byTenant.declined === undefined ? 'passed' : 'failed' } as const
+  const amounts = [byRules.amount, byTenant.amount].filter((amount) => amount !== undefined)
   const decision = {
-    ...byTenant,
     declined: byRules.declined ?? byTenant.declined,
+    ...(amounts.length > 0 && { amount: Math.min(...amounts) }),
     rules: [...byRules.rules, rule],
   }
-  const row = begin(transactionOf(question, facts), decision, facts.clockOffset)
-  await write(place, row)
+  const asked = { row: transactionOf(question, facts), use: question.use, known, decision }
+  const row = await writeDecided(place, asked, facts)
   const noted = given.status === 'timed_out' ? undefined : notedOf(given)
   const ended = {
     ...question,

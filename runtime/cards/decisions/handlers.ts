@@ -7,7 +7,7 @@ import { notFound } from '../../api/errors/errors.ts'
 import { type Context, pausing } from '../../api/handler.ts'
 import { answerList } from '../../api/lists/list-query.ts'
 import { lockFacts, requireCard } from '../transactions/authorizing.ts'
-import { readMerchant } from '../transactions/simulators.ts'
+import { placeOf, readMerchant } from '../transactions/simulators.ts'
 import { showCardTransaction } from '../transactions/view.ts'
 import { pose } from './asking.ts'
 import { authorize, conclude } from './concluding.ts'
@@ -33,14 +33,18 @@ export const authorizationDecisionsHandlers = {
         caller.tenant.plan === 'enterprise' &&
           isToBeAsked(db, caller.space, request.header('Idempotency-Key') ?? null),
       ]),
-    async (context, { body }, prefetched) => {
-      const use = readUse(body)
+    async ({ db, caller, request }, { body }, prefetched) => {
+      const { now, machineNow } = request
       const [facts, isAsked] = await prefetched
-      return isAsked ? pose(context, use, requireCard(facts)) : undefined
+      if (!isAsked) return undefined
+      const requestKey = request.header('Idempotency-Key') ?? null
+      const place = { db, space: caller.space, now, machineNow, requestKey }
+      const ask = await pose(place, readUse(body), requireCard(facts))
+      return ask && ((context) => ask({ ...context, now, machineNow }))
     },
-    async ({ db, caller, events, request }, { body }, asked, prefetched) => {
+    async (context, { body }, asked, prefetched) => {
       const facts = requireCard((await prefetched)[0])
-      const place = { db, space: caller.space, events, now: request.now }
+      const place = { ...placeOf(context), now: context.request.now }
       const row = asked ? await conclude(place, asked, facts) : await authorize(place, readUse(body), facts)
       return { status: 201, body: showCardTransaction(row) }
     },

@@ -4,6 +4,7 @@ import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { DefaultAction } from '../authorization-endpoint/queries.ts'
 import type { Use } from '../transactions/authorizing.ts'
+import type { CheckMismatch } from '../transactions/rules.ts'
 
 type Schemas = components['schemas']
 
@@ -11,6 +12,10 @@ type Schemas = components['schemas']
 export interface AskedUse extends Use {
   readonly card_id: string
   readonly currency: string
+  /** What the network found wrong when it checked the cardholder's input; absent if nothing. */
+  readonly mismatch?: CheckMismatch
+  /** Whether the merchant accepts less than it requests. */
+  readonly partial?: boolean
 }
 
 /** A decision as stored. Times are milliseconds since the epoch, amounts are cents. */

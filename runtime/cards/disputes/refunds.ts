@@ -1,33 +1,49 @@
 /** Refunds a disputed transaction. Open disputes shrink or end, so that no amount is given back twice. */
 import type { Context } from '../../api/handler.ts'
 import { readOpenSettlement } from '../../money/settlement-lines/queries.ts'
-import { writeChange as writeTransaction } from '../transactions/changes.ts'
+import { type TransactionPlace, writeChange as writeTransaction } from '../transactions/changes.ts'
 import { type CardTransactionRow, lockCardTransaction } from '../transactions/queries.ts'
-import { missingTransaction } from '../transactions/simulators.ts'
+import { missingTransaction, placeOf } from '../transactions/simulators.ts'
 import { refund } from '../transactions/states.ts'
 import { writeChange } from './changes.ts'
-import { lockDisputesOf } from './queries.ts'
+import { type DisputeRow, lockDisputesOf } from './queries.ts'
 import { giveWay, OPEN } from './states.ts'
 
 /**
- * Refunds a transaction and returns it. If the undisputed amount is too small, open disputes shrink or end: unsubmitted ones
- * first, and the newest first within one status.
+ * Refunds a transaction and returns it.
  * @param given cents; absent: everything not yet refunded.
  */
 export async function refundTransaction(
-  { db, caller: { space }, events, rates, request: { now } }: Context,
+  context: Context,
   id: string,
   given: number | undefined,
 ): Promise<CardTransactionRow> {
+  const { db, caller, request } = context
   const [before, open, disputes] = await Promise.all([
-    lockCardTransaction(db, space, id),
-    readOpenSettlement(db, space),
-    lockDisputesOf(db, space, id, OPEN),
+    lockCardTransaction(db, caller.space, id),
+    readOpenSettlement(db, caller.space),
+    lockDisputesOf(db, caller.space, id, OPEN),
   ])
   if (!before) throw missingTransaction()
-  const disputed = disputes.reduce((sum, { amount }) => sum + amount, 0)
-  const refunded = refund(before, given, disputed, now)
-  const place = { db, space, events, rates, open }
+  const after = refund(before, given, contestedBy(disputes), request.now)
+  return writeRefund({ ...placeOf(context), open }, before, after, disputes)
+}
+
+/** Returns the amount that disputes contest. */
+export const contestedBy = (disputes: readonly DisputeRow[]): number =>
+  disputes.reduce((sum, { amount }) => sum + amount, 0)
+
+/**
+ * Writes a refund of a locked transaction and returns the transaction. If the undisputed amount is too small, open disputes
+ * shrink or end: unsubmitted ones first, and the newest first within one status.
+ * @param disputes the open ones, locked, oldest first.
+ */
+export async function writeRefund(
+  place: TransactionPlace,
+  before: CardTransactionRow,
+  refunded: CardTransactionRow,
+  disputes: readonly DisputeRow[],
+): Promise<CardTransactionRow> {
   const excess = Math.max(0, refunded.refunded + before.disputed - before.cleared)
   const after = { ...refunded, disputed: before.disputed - excess }
   let over = excess
@@ -35,7 +51,7 @@ export async function refundTransaction(
   for (const dispute of inTurn) {
     if (over === 0) break
     const by = Math.min(over, dispute.amount)
-    await writeChange(place, dispute, giveWay(dispute, by, now))
+    await writeChange(place, dispute, giveWay(dispute, by, refunded.updated))
     over -= by
   }
   await writeTransaction(place, before, after, 'card.transaction.refunded')

@@ -78,6 +78,22 @@ export function settlePayload(
   return db.query(SETTLE, [tenantId, id, used?.tokenId ?? null, used ? toTimestamp(used.at) : null])
 }
 
+const LOCK_OF_CARD: Statement = {
+  name: 'provisioning_payloads_lock_of_card',
+  text: `SELECT ${COLUMNS} FROM provisioning_payloads
+         WHERE tenant_id = $1 AND card_id = $2 AND wallet = $3 AND awaiting ORDER BY created DESC LIMIT 1 FOR UPDATE`,
+}
+
+/** Locks and returns the newest payload of a card that a wallet can still use. The caller has locked the card. */
+export async function lockAwaitingOf(
+  db: Database,
+  tenantId: string,
+  cardId: string,
+  wallet: PayloadRow['wallet'],
+): Promise<PayloadRow | undefined> {
+  return (await db.query<PayloadRow>(LOCK_OF_CARD, [tenantId, cardId, wallet])).rows[0]
+}
+
 const AWAITING: Statement = {
   name: 'provisioning_payloads_awaiting',
   text: `SELECT tenant_id, id, card_id FROM provisioning_payloads p

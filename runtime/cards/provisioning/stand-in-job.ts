@@ -9,7 +9,13 @@ import { lockCard } from '../cards/queries.ts'
 import { eligibilityOf } from '../cards/view.ts'
 import { showWalletToken } from '../wallet-tokens/changes.ts'
 import { insertWalletToken, type WalletTokenRow } from '../wallet-tokens/queries.ts'
-import { type AwaitingPayload, findAwaiting, lockAwaiting, settlePayload } from './queries.ts'
+import {
+  type AwaitingPayload,
+  findAwaiting,
+  lockAwaiting,
+  type PayloadRow,
+  settlePayload,
+} from './queries.ts'
 
 /** Uses pending payloads in the sandbox. Each payload locks its card, so each runs in a separate transaction. */
 export function payloadWorker(parts: DueParts): DeclaredWorker {
@@ -34,17 +40,28 @@ async function usePayload(
     await settlePayload(db, space, id)
     return []
   }
+  const token = addToken({ db, space, events, now }, card_id, payload, payload.wallet)
+  return [{ id: token.id, action: 'wallet_token.created' }]
+}
+
+/** Writes a new wallet token of a card, and ends the payload that the wallet used, if there was one. */
+export function addToken(
+  { db, space, events, now }: Omit<DuePlace, 'environment'>,
+  cardId: string,
+  payload: Pick<PayloadRow, 'id'> | undefined,
+  wallet: PayloadRow['wallet'],
+): WalletTokenRow {
   const token: WalletTokenRow = {
     id: newId('wtk', now),
-    card_id,
-    provisioning_payload_id: id,
-    wallet: payload.wallet,
+    card_id: cardId,
+    provisioning_payload_id: payload?.id ?? null,
+    wallet,
     status: 'requested',
     created: now,
     updated: now,
   }
   pipelined(insertWalletToken(db, space, token))
-  pipelined(settlePayload(db, space, id, { tokenId: token.id, at: now }))
+  if (payload) pipelined(settlePayload(db, space, payload.id, { tokenId: token.id, at: now }))
   emit(events, { type: 'card.wallet_token.created', data: { wallet_token: showWalletToken(token) } })
-  return [{ id: token.id, action: 'wallet_token.created' }]
+  return token
 }

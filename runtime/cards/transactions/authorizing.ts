@@ -11,7 +11,7 @@ import { type CardRow, lockCard } from '../cards/queries.ts'
 import type { CardTransactionRow } from './queries.ts'
 import type { AuthorizationFacts } from './rules.ts'
 import { readSpending } from './spending.ts'
-import { typeOf } from './states.ts'
+import { type Sent, typeOf } from './states.ts'
 
 /** A locked card and the facts that its authorization depends on. */
 export type LockedFacts = Omit<AuthorizationFacts, 'card'> & {
@@ -51,7 +51,10 @@ export function requireCard<T>(card: T | undefined): T {
 }
 
 /** The facts of a card use that are known before the decision. */
-export type Use = Pick<CardTransactionRow, 'merchant' | 'requested' | 'entry_method' | 'wallet'>
+export interface Use extends Pick<CardTransactionRow, 'merchant' | 'requested' | 'entry_method' | 'wallet'> {
+  /** The message of the network; absent if the use is simulated. */
+  readonly sent?: Sent & { readonly networkId: string }
+}
 
 /**
  * Returns a new transaction with zero amounts and an empty history.
@@ -59,16 +62,19 @@ export type Use = Pick<CardTransactionRow, 'merchant' | 'requested' | 'entry_met
  */
 export function newCardTransaction(
   card: Pick<CardRow, 'id' | 'cardholder_id'>,
-  use: Use,
+  { merchant, requested, entry_method, wallet, sent }: Use,
   now: number,
 ): CardTransactionRow {
   return {
-    ...use,
+    merchant,
+    requested,
+    entry_method,
+    wallet,
     id: newId('ctx', now),
-    network_id: null,
+    network_id: sent?.networkId ?? null,
     card_id: card.id,
     cardholder_id: card.cardholder_id,
-    type: typeOf(use.merchant.category_code),
+    type: typeOf(merchant.category_code),
     status: 'declined',
     currency: 'usd',
     authorized: 0,

@@ -47,7 +47,7 @@ export interface TransactionPlace extends SettlementPlace {
   readonly open?: OpenSettlement | undefined
 }
 
-type TransactionEventType =
+export type TransactionEventType =
   | 'card.transaction.authorized'
   | 'card.transaction.declined'
   | 'card.transaction.reversed'
@@ -77,12 +77,12 @@ export async function writeNew(
   emit(events, { type, data: { card_transaction: showCardTransaction(row) } })
 }
 
-/** Writes a changed transaction and emits the event. */
+/** Writes a changed transaction and emits the event. @param type absent if nothing that the tenant sees has changed. */
 export async function writeChange(
   place: TransactionPlace,
   before: CardTransactionRow,
   after: CardTransactionRow,
-  type: TransactionEventType | 'card.transaction.updated',
+  type?: TransactionEventType | 'card.transaction.updated',
 ): Promise<void> {
   const { db, space, events } = place
   pipelined(updateCardTransaction(db, space, after))
@@ -90,7 +90,7 @@ export async function writeChange(
   const data = { card_transaction: showCardTransaction(after) }
   if (type === 'card.transaction.updated') {
     emit(events, { type, data, before: { card_transaction: showCardTransaction(before) } })
-  } else emit(events, { type, data })
+  } else if (type) emit(events, { type, data })
 }
 
 /** An authorization of 0 only verifies the card, so it does not count as an authorization. */

@@ -92,7 +92,8 @@ const givenRows = (columns: readonly string[]) =>
 
 const given = (column: string, index: number) => `g.v${index + 2}${TYPES[column] === 'json' ? '::json' : ''}`
 
-const COLUMNS = [...FIXED, ...MUTABLE].map((column) => `t.${column}`).join(', ')
+/** The columns of a `CardTransactionRow`, of the table as `t`. */
+export const TRANSACTION_COLUMNS = [...FIXED, ...MUTABLE].map((column) => `t.${column}`).join(', ')
 
 const optional = (ms: number | null) => (ms === null ? null : toTimestamp(ms))
 
@@ -173,7 +174,7 @@ export function updateCardTransaction(
 
 const READ: Statement = {
   name: 'card_transactions_read',
-  text: `SELECT ${COLUMNS} FROM card_transactions t WHERE t.tenant_id = $1 AND t.id = $2`,
+  text: `SELECT ${TRANSACTION_COLUMNS} FROM card_transactions t WHERE t.tenant_id = $1 AND t.id = $2`,
 }
 
 export async function readCardTransaction(
@@ -182,26 +183,6 @@ export async function readCardTransaction(
   id: string,
 ): Promise<CardTransactionRow | undefined> {
   return (await db.query<CardTransactionRow>(READ, [tenantId, id])).rows[0]
-}
-
-const LOCK_BY_NETWORK: Statement = {
-  name: 'card_transactions_lock_by_network',
-  text: `SELECT ${COLUMNS} FROM card_transactions t WHERE t.tenant_id = $1 AND t.network_id = $2 FOR UPDATE`,
-  many: {
-    text: `SELECT g.place, t.* FROM (SELECT place, v2 FROM json_to_recordset($2) AS g (place integer, v2 text) ORDER BY v2) AS g
-            CROSS JOIN LATERAL (
-              SELECT ${COLUMNS} FROM card_transactions t WHERE t.tenant_id = $1 AND t.network_id = g.v2 FOR UPDATE
-            ) AS t`,
-  },
-}
-
-/** Locks the transaction of a card use, if it has arrived. The caller has locked its card. */
-export async function lockNetworkTransaction(
-  db: Database,
-  tenantId: string,
-  networkId: string,
-): Promise<CardTransactionRow | undefined> {
-  return (await db.query<CardTransactionRow>(LOCK_BY_NETWORK, [tenantId, networkId])).rows[0]
 }
 
 // The card of a transaction never changes, so the transaction can be read for it without a lock.
@@ -240,7 +221,7 @@ const LOCK_ALL: Statement = {
   name: 'card_transactions_lock_all',
   text: `SELECT t.* FROM (SELECT id FROM json_array_elements_text($2) AS id ORDER BY id) AS wanted
           CROSS JOIN LATERAL (
-            SELECT ${COLUMNS} FROM card_transactions t WHERE t.tenant_id = $1 AND t.id = wanted.id FOR UPDATE
+            SELECT ${TRANSACTION_COLUMNS} FROM card_transactions t WHERE t.tenant_id = $1 AND t.id = wanted.id FOR UPDATE
           ) AS t`,
 }
 
@@ -339,7 +320,7 @@ const listAlongIndexes = defineList<CardTransactionRow, 'listCardTransactions', 
   operation: 'listCardTransactions',
   table: 'card_transactions',
   alias: 't',
-  columns: COLUMNS,
+  columns: TRANSACTION_COLUMNS,
   filters: {
     card_id: 't.card_id',
     cardholder_id: 't.cardholder_id',

@@ -26,7 +26,17 @@ export interface AuthorizationRequest {
   readonly authorized: number
   /** The wallet used to pay; null if the card itself was used. */
   readonly wallet: Schemas['Wallet'] | null
+  /** Absent if the network found no mismatch. */
+  readonly mismatch?: CheckMismatch | undefined
+  /** Whether less than the amount may be approved if the balance does not cover it. */
+  readonly partial?: boolean | undefined
 }
+
+/** The check of the cardholder's input that failed, as the reason to decline. */
+export type CheckMismatch = Extract<
+  DeclineCode,
+  'incorrect_cvc' | 'incorrect_pin' | 'incorrect_expiry' | 'address_mismatch' | 'authentication_failed'
+>
 
 /** The facts that an authorization depends on, read under a lock. */
 export interface AuthorizationFacts {
@@ -70,6 +80,7 @@ interface RuleFinding {
 export function decide(request: AuthorizationRequest, facts: AuthorizationFacts): Decision {
   const findings = [
     ...checkCard(facts),
+    ...checkInput(request),
     ...checkWallet(request, facts),
     ...checkCardholder(facts),
     { rule: 'currency', passed: request.currency === 'usd', code: 'unsupported_currency' as const },
@@ -78,10 +89,19 @@ export function decide(request: AuthorizationRequest, facts: AuthorizationFacts)
     ...checkLimits(request, facts),
     checkBalance(request, facts),
   ]
+  const covered = Math.max(0, facts.available)
   return {
     declined: findings.find(({ passed }) => passed === false)?.code,
+    ...(isPartial(request, covered) && { amount: covered }),
     rules: findings.map(showFinding),
   }
+}
+
+const isPartial = ({ amount, partial }: AuthorizationRequest, covered: number): boolean =>
+  partial === true && covered > 0 && covered < amount
+
+function checkInput({ mismatch }: AuthorizationRequest): RuleFinding[] {
+  return mismatch === undefined ? [] : [{ rule: 'cardholder_input', passed: false, code: mismatch }]
 }
 
 const CANCELED = { lost: 'card_lost', stolen: 'card_stolen' } as const
@@ -163,9 +183,11 @@ function checkLimits(request: AuthorizationRequest, { card, spent }: Authorizati
   })
 }
 
-function checkBalance({ amount }: AuthorizationRequest, { available }: AuthorizationFacts): RuleFinding {
+function checkBalance(request: AuthorizationRequest, { available }: AuthorizationFacts): RuleFinding {
+  const { amount } = request
   const limit = Math.max(0, available)
-  return { rule: 'balance', passed: amount <= limit, code: 'insufficient_funds', limit, observed: amount }
+  const passed = amount <= limit || isPartial(request, limit)
+  return { rule: 'balance', passed, code: 'insufficient_funds', limit, observed: amount }
 }
 
 function showFinding({ rule, passed, limit, observed }: RuleFinding): JudgedRule {

@@ -15,7 +15,13 @@ import { showCardTransaction } from './view.ts'
 
 type Schemas = components['schemas']
 
-const placeOf = ({ db, caller, events, rates }: Context) => ({ db, space: caller.space, events, rates })
+/** Where a request writes card transactions. */
+export const placeOf = ({ db, caller, events, rates }: Context) => ({
+  db,
+  space: caller.space,
+  events,
+  rates,
+})
 
 /** A 422 error, because the transaction is referenced in the request body. */
 export const missingTransaction = () =>

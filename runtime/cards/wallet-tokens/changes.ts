@@ -3,7 +3,7 @@ import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { pipelined } from '../../database/pipelined.ts'
-import { emit } from '../../events/emit/emit.ts'
+import { type EventSink, emit } from '../../events/emit/emit.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import { lockTokensOf, updateWalletToken, type WalletTokenRow } from './queries.ts'
 
@@ -11,7 +11,11 @@ type Schemas = components['schemas']
 type WalletTokenStatus = WalletTokenRow['status']
 
 /** The parts of a request context that wallet token changes use. */
-export type TokenContext = Pick<Context, 'caller' | 'db' | 'events' | 'request'>
+export interface TokenContext extends Pick<Context, 'db'> {
+  readonly events: EventSink
+  readonly caller: Pick<Context['caller'], 'space'>
+  readonly request: Pick<Context['request'], 'now'>
+}
 
 export function showWalletToken({ created, updated, ...rest }: WalletTokenRow): Schemas['WalletToken'] {
   return { ...rest, object: 'wallet_token', created: writeInstant(created), updated: writeInstant(updated) }
@@ -36,7 +40,7 @@ export function changeStatus(token: WalletTokenRow, status: WalletTokenStatus, n
 
 /** Writes a locked token if it changed, and emits the event. */
 export function writeToken(
-  { caller, db, events }: TokenContext,
+  { caller, db, events }: Omit<TokenContext, 'request'>,
   before: WalletTokenRow,
   after: WalletTokenRow,
 ): Schemas['WalletToken'] {

@@ -78,6 +78,42 @@ export function updateWalletToken(db: Database, tenantId: string, row: WalletTok
   return db.query(UPDATE, [tenantId, row.id, row.card_id, row.status, toTimestamp(row.updated)])
 }
 
+/** A token as the network knows it. */
+export interface NetworkToken extends WalletTokenRow {
+  /** Network time of the last report; null before the first. */
+  readonly network_at: number | null
+}
+
+const LOCK_BY_REFERENCE: Statement = {
+  name: 'wallet_tokens_lock_by_reference',
+  text: `SELECT ${COLUMNS}, network_at FROM wallet_tokens WHERE tenant_id = $1 AND network_reference = $2 FOR UPDATE`,
+}
+
+/** Locks and returns the token with the network's reference. The caller has locked the card. */
+export async function lockNetworkToken(
+  db: Database,
+  tenantId: string,
+  reference: string,
+): Promise<NetworkToken | undefined> {
+  return (await db.query<NetworkToken>(LOCK_BY_REFERENCE, [tenantId, reference])).rows[0]
+}
+
+const NOTE: Statement = {
+  name: 'wallet_tokens_note_network',
+  text: 'UPDATE wallet_tokens SET network_reference = $3, network_at = $4 WHERE tenant_id = $1 AND id = $2',
+}
+
+/** Stores the network's reference of a token and the time of its report. */
+export function noteReport(
+  db: Database,
+  tenantId: string,
+  id: string,
+  reference: string,
+  at: number,
+): Promise<unknown> {
+  return db.query(NOTE, [tenantId, id, reference, toTimestamp(at)])
+}
+
 export const listWalletTokens = defineList<WalletTokenRow, 'listWalletTokens'>({
   operation: 'listWalletTokens',
   table: 'wallet_tokens',

@@ -1,0 +1,100 @@
+/** Applies messages of the card network to transactions. The caller has locked the card. */
+import { pipelined } from '../../database/pipelined.ts'
+import { readOpenSettlement } from '../../money/settlement-lines/queries.ts'
+import type { AuthorizationPlace } from '../decisions/concluding.ts'
+import { lockDisputesOf } from '../disputes/queries.ts'
+import { contestedBy, writeRefund } from '../disputes/refunds.ts'
+import { OPEN } from '../disputes/states.ts'
+import { type TransactionEventType, writeChange, writeNew } from '../transactions/changes.ts'
+import { type TransactionMessage, withMessage } from '../transactions/messages.ts'
+import type { CardTransactionRow } from '../transactions/queries.ts'
+import { keptOf, requireTotals } from '../transactions/states.ts'
+import { endWaiting, type KnownUse } from './known-uses.ts'
+
+/** Applies a message and returns the transaction. Throws `validation_failed` if a total would exceed the maximum. */
+export async function applyMessage(
+  place: AuthorizationPlace,
+  before: CardTransactionRow,
+  message: TransactionMessage,
+): Promise<CardTransactionRow> {
+  const { db, space } = place
+  if (message.kind === 'refund') return applyRefund(place, before, message)
+  const after = withMessage(before, message)
+  requireTotals(after)
+  const open = after.cleared > before.cleared ? await readOpenSettlement(db, space) : undefined
+  return writeSeen({ ...place, open }, before, after, eventOf(after, message))
+}
+
+async function applyRefund(
+  place: AuthorizationPlace,
+  before: CardTransactionRow,
+  message: TransactionMessage,
+): Promise<CardTransactionRow> {
+  const { db, space } = place
+  const [open, disputes] = await Promise.all([
+    readOpenSettlement(db, space),
+    lockDisputesOf(db, space, before.id, OPEN),
+  ])
+  const after = withMessage(before, message, keptOf(before, contestedBy(disputes)))
+  if (after.refunded === before.refunded) return writeSeen(place, before, after)
+  return writeRefund({ ...place, open }, before, after, disputes)
+}
+
+/** Writes a transaction; the tenant gets an event only if the message made a difference. */
+async function writeSeen(
+  place: AuthorizationPlace,
+  before: CardTransactionRow,
+  after: CardTransactionRow,
+  type?: Parameters<typeof writeChange>[3],
+): Promise<CardTransactionRow> {
+  const isSeen =
+    after.history.length !== before.history.length ||
+    after.status !== before.status ||
+    after.authorized !== before.authorized
+  const row = isSeen ? after : { ...after, updated: before.updated }
+  await writeChange(place, before, row, isSeen ? type : undefined)
+  return row
+}
+
+function eventOf({ status }: CardTransactionRow, { kind, approved }: TransactionMessage) {
+  const types = {
+    authorization: status === 'declined' ? 'declined' : approved === undefined ? 'updated' : 'authorized',
+    increment: 'updated',
+    reversal: 'reversed',
+    release: 'reversed',
+    expiry: 'expired',
+    clearing: 'cleared',
+    refund: 'refunded',
+  } as const
+  return `card.transaction.${types[kind]}` as const
+}
+
+/**
+ * Begins a transaction with a message that needs no decision: a clearing without an authorization, or a decision of the
+ * network.
+ * @param blank the transaction without messages.
+ */
+export async function beginWith(
+  place: AuthorizationPlace,
+  blank: CardTransactionRow,
+  message: TransactionMessage,
+): Promise<CardTransactionRow> {
+  const row = withMessage(blank, message)
+  requireTotals(row)
+  const open = row.cleared > 0 ? await readOpenSettlement(place.db, place.space) : undefined
+  await writeNew({ ...place, open }, row, eventOf(row, message) as TransactionEventType)
+  return row
+}
+
+/** Applies the messages that arrived before the transaction began, and returns the transaction. */
+export async function takeWaiting(
+  place: AuthorizationPlace,
+  begun: CardTransactionRow,
+  { waiting }: KnownUse,
+): Promise<CardTransactionRow> {
+  if (waiting.length === 0) return begun
+  let row = begun
+  for (const message of waiting) row = await applyMessage(place, row, message)
+  pipelined(endWaiting(place.db, place.space, row.network_id!))
+  return row
+}

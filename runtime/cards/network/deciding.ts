@@ -1,0 +1,215 @@
+/** Messages that the service decides: authorizations, increments and balance inquiries. */
+import { hash } from 'node:crypto'
+import type { components } from '../../../generated/network/2026-12-01/types.ts'
+import { isCountry } from '../../platform/countries.ts'
+import { type Asking, pose } from '../decisions/asking.ts'
+import { type AskedDecision, authorize as authorizeByRules, conclude } from '../decisions/concluding.ts'
+import { type AskedUse, isToBeAsked } from '../decisions/queries.ts'
+import { type LockedFacts, lockFacts } from '../transactions/authorizing.ts'
+import { writeChange } from '../transactions/changes.ts'
+import { messagesOf, type TransactionMessage, withMessage } from '../transactions/messages.ts'
+import type { CardTransactionRow } from '../transactions/queries.ts'
+import { type CheckMismatch, decide } from '../transactions/rules.ts'
+import { askingMessage, holdFor, requireTotals } from '../transactions/states.ts'
+import { takeWaiting } from './apply.ts'
+import { MessageException, type NetworkExchange, type NetworkPlace } from './exchange.ts'
+import { readKnownUse } from './known-uses.ts'
+
+type Schemas = components['schemas']
+type Decision = Schemas['Decision']
+
+/** The reason to decline for each check that the network makes, in the order in which they apply. */
+const MISMATCHES = {
+  expiry: 'incorrect_expiry',
+  cvc: 'incorrect_cvc',
+  pin: 'incorrect_pin',
+  authentication: 'authentication_failed',
+} as const satisfies Partial<Record<keyof Schemas['Checks'], CheckMismatch>>
+
+/** A postal code that differs while the street matches, or the reverse, is common, so only both together decline. */
+function mismatchOf(checks: Schemas['Checks'] = {}): CheckMismatch | undefined {
+  for (const [check, code] of Object.entries(MISMATCHES)) {
+    if (checks[check as keyof typeof MISMATCHES] === 'mismatch') return code
+  }
+  const { address_line, postal_code } = checks
+  return address_line === 'mismatch' && postal_code === 'mismatch' ? 'address_mismatch' : undefined
+}
+
+/** Returns the merchant of a message as transactions store it. */
+export function readNetworkMerchant(merchant: Schemas['NetworkMerchant']): CardTransactionRow['merchant'] {
+  const { name, category_code, network_id = null, city = null, country } = merchant
+  const known = country !== undefined && isCountry(country) ? country : null
+  return { name, category_code, network_id, city, country: known } as CardTransactionRow['merchant']
+}
+
+/** Returns the identity and the network time of a message. */
+export const sentOf = ({
+  message_id,
+  sent_at,
+}: {
+  readonly message_id: string
+  readonly sent_at: string
+}) => ({
+  id: message_id,
+  at: Date.parse(sent_at),
+})
+
+function readUse(message: Schemas['AuthorizationMessage'], cardId: string): AskedUse {
+  const { amount, currency, merchant, entry_method = null, wallet = null, checks, partial_approval } = message
+  const mismatch = mismatchOf(checks)
+  return {
+    card_id: cardId,
+    requested: amount,
+    currency,
+    merchant: readNetworkMerchant(merchant),
+    entry_method,
+    wallet,
+    sent: { networkId: message.transaction_id, ...sentOf(message) },
+    ...(mismatch && { mismatch }),
+    ...(partial_approval && { partial: true }),
+  }
+}
+
+/** Returns the decision that the transaction keeps of a message; an advice replaces it. */
+function decisionIn(row: CardTransactionRow, messageId: string): Decision | undefined {
+  const messages = messagesOf(row)
+  const kept =
+    messages.find(({ advises }) => advises === messageId) ?? messages.find(({ id }) => id === messageId)
+  return kept && showDecided(row, messageId, kept)
+}
+
+/** The approval code follows from the message, so a repetition gets the same. */
+const approvalCode = (row: CardTransactionRow, messageId: string): string =>
+  BigInt(`0x${hash('sha256', `${row.id}/${messageId}`).slice(0, 12)}`)
+    .toString(36)
+    .toUpperCase()
+    .padStart(6, '0')
+    .slice(-6)
+
+function showDecided(row: CardTransactionRow, messageId: string, kept: TransactionMessage): Decision {
+  const { approved, declined = 'processing_error' } = kept
+  const answer = { message_id: messageId }
+  if (approved === undefined) return { ...answer, decision: 'declined', decline_reason: declined }
+  return { ...answer, decision: 'approved', amount: approved, approval_code: approvalCode(row, messageId) }
+}
+
+const unavailable = ({ message_id }: { readonly message_id: string }): Decision => ({
+  message_id,
+  decision: 'unavailable',
+})
+
+/** The key of a question is a UUID, so that a repeated message finds the question that it has asked. */
+function requestKeyOf(message: Schemas['AuthorizationMessage']): string {
+  const digits = hash('sha256', `${message.transaction_id}/${message.message_id}`)
+  return digits.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+/** The facts of an authorization, and the transaction if it is known already. */
+async function lockUse(
+  { db, space, now, isRetry }: NetworkPlace,
+  cardId: string,
+  networkId: string,
+  funds: 'locked' | 'read',
+) {
+  const [facts, known] = await Promise.all([
+    lockFacts(db, space, cardId, now, isRetry ? 'locked' : funds),
+    readKnownUse(db, space, networkId, cardId),
+  ])
+  if (!facts) throw new MessageException('unknown_card', 'The card does not exist.', 'card_number')
+  return { facts, known }
+}
+
+/** Decides an authorization by the rules and, if the tenant has an endpoint, by its answer. */
+export async function authorize(exchange: NetworkExchange<'authorize'>): Promise<Decision> {
+  const { message, cardId, asksTenant, transact, asking } = exchange
+  const { transaction_id: networkId, message_id: messageId } = message
+  const use = readUse(message, cardId)
+  const requestKey = requestKeyOf(message)
+  const finish = async (
+    place: NetworkPlace,
+    { facts, known }: Awaited<ReturnType<typeof lockUse>>,
+    asked?: AskedDecision,
+  ): Promise<Decision> => {
+    const repeated = known.row && decisionIn(known.row, messageId)
+    if (repeated) return repeated
+    const begun = asked
+      ? await conclude(place, asked, facts, known.row)
+      : await authorizeByRules(place, use, facts, known.row)
+    requireTotals(begun)
+    place.done(`card_transaction.${begun.status === 'declined' ? 'declined' : 'authorized'}`, begun.id)
+    const decision = decisionIn(begun, messageId)!
+    await takeWaiting(place, begun, known)
+    return decision
+  }
+  const first = await transact(async (place): Promise<Decision | Asking> => {
+    const [locked, isAsked] = await Promise.all([
+      lockUse(place, cardId, networkId, 'read'),
+      asksTenant && isToBeAsked(place.db, place.space, requestKey),
+    ])
+    const ask =
+      isAsked && !(locked.known.row && decisionIn(locked.known.row, messageId))
+        ? await pose({ ...place, requestKey }, use, locked.facts)
+        : undefined
+    return ask ?? finish(place, locked)
+  })
+  if (typeof first !== 'function') return first
+  const asked = await first(asking)
+  return transact(async (place) => finish(place, await lockUse(place, cardId, networkId, 'read'), asked))
+}
+
+/** Decides an increment of an open authorization by the rules. */
+export function increment({ message, cardId, transact }: NetworkExchange<'increment'>): Promise<Decision> {
+  const { transaction_id: networkId, message_id: messageId, amount } = message
+  return transact(async (place) => {
+    const { facts, known } = await lockUse(place, cardId, networkId, 'locked')
+    const before = known.row
+    // The authorization has not arrived: the network decides, and its advice brings both sides together.
+    if (!before) return unavailable(message)
+    const repeated = decisionIn(before, messageId)
+    if (repeated) return repeated
+    const decision = decideIncrement(before, amount, facts)
+    const expires = place.now + facts.clockOffset + holdFor(before.merchant.category_code)
+    const asked = askingMessage('increment', amount, decision, expires)
+    const taken = withMessage(before, { ...asked, ...sentOf(message), created: place.now })
+    const after = { ...taken, rules: decision.rules }
+    requireTotals(after)
+    await writeChange(place, before, after, 'card.transaction.updated')
+    place.done('card_transaction.incremented', after.id)
+    return decisionIn(after, messageId)!
+  })
+}
+
+/** An authorization that holds nothing any more, or that only verifies the card, cannot grow. */
+function decideIncrement(row: CardTransactionRow, amount: number, facts: LockedFacts) {
+  const { merchant, currency, authorized } = row
+  const { category_code: categoryCode, country } = merchant
+  // An increment needs no active wallet token: the wallet took part only in the original authorization.
+  const decision = decide({ amount, currency, categoryCode, country, authorized, wallet: null }, facts)
+  if (row.held > 0) return decision
+  return { ...decision, declined: decision.declined ?? ('transaction_not_allowed' as const) }
+}
+
+/** Returns what the card can spend, or why it cannot be used. */
+export function inquireBalance({
+  message,
+  cardId,
+  transact,
+}: NetworkExchange<'inquireBalance'>): Promise<Decision> {
+  return transact(async ({ db, space, now }) => {
+    const facts = await lockFacts(db, space, cardId, now, 'read')
+    if (!facts) throw new MessageException('unknown_card', 'The card does not exist.', 'card_number')
+    const use = {
+      amount: 0,
+      currency: 'usd',
+      categoryCode: '6011',
+      country: null,
+      authorized: 0,
+      wallet: null,
+    }
+    const { declined } = decide(use, facts)
+    const answer = { message_id: message.message_id }
+    return declined === undefined
+      ? { ...answer, decision: 'approved', available: Math.max(0, facts.available) }
+      : { ...answer, decision: 'declined', decline_reason: declined }
+  })
+}
