@@ -30,7 +30,7 @@ CREATE TABLE network_exceptions (
 );
 
 -- A repeated message, and a line that is read again, are one exception.
-CREATE UNIQUE INDEX network_exceptions_by_message ON network_exceptions (environment, message_id);
+CREATE UNIQUE INDEX network_exceptions_by_message ON network_exceptions (environment, message_id) WHERE file_id IS NULL;
 CREATE UNIQUE INDEX network_exceptions_by_line ON network_exceptions (environment, file_id, line);
 CREATE INDEX network_exceptions_open ON network_exceptions (environment, created, id) WHERE resolved IS NULL;
 
