@@ -55,7 +55,7 @@ export function createContext(
     account: account && effects ? accountOf(call, service, db, effects) : NO_ACCOUNT,
     endpointSecrets: service.endpointSecrets,
     seals: service.seals,
-    cardKeys: service.cardKeys,
+    vault: service.vault,
     cardEncryption: service.cardEncryption,
     sanctions: service.sanctions,
     licensedStates: service.licensedStates,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { CheckedItem } from 'dateline/runtime'
 import type { Logger } from 'pino'
-import type { CardKeys } from '../cards/card-keys/card-keys.ts'
+import type { CardVault } from '../cards/card-keys/vault.ts'
 import type { CardEncryption } from '../cards/provisioning/encryption/encryption.ts'
 import type { Pool, Transactions } from '../database/pool/pool.ts'
 import type { EventStreams } from '../events/emit/streams.ts'
@@ -28,7 +28,7 @@ export interface ApiService {
   readonly sandbox: Pool
   readonly account: AccountChanges
   readonly seals: Seals
-  readonly cardKeys: CardKeys
+  readonly vault: CardVault
   readonly cardEncryption: CardEncryption
   readonly factors: Factors
   /** Usage meter. Absent: usage is not counted. */

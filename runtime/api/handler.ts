@@ -20,7 +20,7 @@
 
 import type { Behaviour, Reply } from 'dateline/runtime'
 import type { versions } from '../../generated/versions.ts'
-import type { CardKeys } from '../cards/card-keys/card-keys.ts'
+import type { CardVault } from '../cards/card-keys/vault.ts'
 import type { CardEncryption } from '../cards/provisioning/encryption/encryption.ts'
 import type { Sanctions } from '../cards/sanctions/list-in-use.ts'
 import type { Database } from '../database/database.ts'
@@ -56,7 +56,7 @@ export interface Context {
   readonly account: AccountActions
   readonly endpointSecrets: EndpointSecrets
   readonly seals: Seals
-  readonly cardKeys: CardKeys
+  readonly vault: CardVault
   readonly cardEncryption: CardEncryption
   readonly sanctions: Pick<Sanctions, 'list'>
   /** US states in which cardholders in live may reside. */

@@ -353,6 +353,31 @@ export const SETTING_GROUPS = {
     },
   },
   'Cards and compliance': {
+    SVC_CARD_SECRET: {
+      type: 'text; in production at least 16 characters',
+      example: '7f0d2b9e64c14d0f8a55e3c1b2a49d76',
+      isSecret: true,
+      meaning:
+        'Key of all card numbers, for processes with the roles `network` and `reveal` only; `docs/pci.md` describes it. Create one with `openssl rand -hex 32`. In production, required with `--role network` and `--role reveal`; without `--role`, the pepper replaces it. The embedded database has its own. If you lose it, card numbers cannot be decrypted.',
+    },
+    REVEAL_PORT: {
+      type: 'port; 0 for any free port',
+      example: '4030',
+      meaning:
+        'Port at which a process with the role `reveal` creates and opens card numbers for the other processes. Default: 4030 with `--role reveal`; without `--role`, the port is closed.',
+    },
+    REVEAL_HOST: {
+      type: 'address to listen on',
+      fallback: '127.0.0.1',
+      example: '10.0.0.7',
+      meaning: 'Address that the port binds to.',
+    },
+    REVEAL_URL: {
+      type: origin,
+      example: 'https://reveal.internal:4030',
+      meaning:
+        'Origin of a process with the role `reveal`, for processes without the roles `network` and `reveal`. In production, `http` is allowed for this machine only. Without it, such a process opens card numbers itself, as long as the deployment has no `SVC_CARD_SECRET`.',
+    },
     SVC_SANCTIONS_LIST: {
       type: 'folder, or path of `sdn.csv`',
       example: '/var/lib/dateline/ofac',

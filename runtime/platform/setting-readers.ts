@@ -3,12 +3,16 @@ import { resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { US_STATES } from './countries.ts'
 import { parseInstant } from './instants.ts'
+import type { SettingName } from './setting-catalog.ts'
 
 /** Reads one variable. The text is undefined if the variable is not set or empty. */
 export type SettingReader<T> = (text: string | undefined) => T
 
-/** A shorter pepper could be guessed from one known key and its digest. */
-const PEPPER_MINIMUM = 16
+/** Reads a variable. A problem is collected, and the result is then undefined. */
+export type Read = <T>(variable: SettingName, parse: SettingReader<T>) => T | undefined
+
+/** A shorter secret could be guessed from one known key and its digest. */
+const SECRET_MINIMUM = 16
 
 export function whole(fallback: number, least: number, most: number): SettingReader<number> {
   return (text) => {
@@ -135,8 +139,15 @@ export function pepper(
         'is required with DATABASE_URL, because the digests of API keys depend on it. Create one with openssl rand -hex 32',
       )
     }
-    if (production && text !== undefined && text.length < PEPPER_MINIMUM) {
-      throw new Error(`has fewer than ${PEPPER_MINIMUM} characters. Create one with openssl rand -hex 32`)
+    return secretText(production)(text)
+  }
+}
+
+/** Requires a long text in production. */
+export function secretText(production: boolean): SettingReader<string | undefined> {
+  return (text) => {
+    if (production && text !== undefined && text.length < SECRET_MINIMUM) {
+      throw new Error(`has fewer than ${SECRET_MINIMUM} characters. Create one with openssl rand -hex 32`)
     }
     return text
   }

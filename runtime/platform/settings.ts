@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { type CardRoomSettings, readCardRoom } from './card-room-settings.ts'
 import { type ChainSettings, readChain } from './chain-settings.ts'
 import { US_STATES } from './countries.ts'
 import { type InterchangeRow, interchangeTable } from './interchange-table.ts'
@@ -14,8 +15,8 @@ import {
   origin,
   pepper,
   proxies,
+  type Read,
   type SettingProblem,
-  type SettingReader,
   secureUrl,
   servers,
   url,
@@ -34,11 +35,11 @@ import {
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-export const ROLES = ['api', 'worker', 'console', 'network'] as const
+export const ROLES = ['api', 'worker', 'console', 'network', 'reveal'] as const
 export type ProcessRole = (typeof ROLES)[number]
 
 /** Settings of a process, read once at the start. `setting-catalog.ts` describes the variables. */
-export interface Settings {
+export interface Settings extends CardRoomSettings {
   /** Roles that this process runs. */
   readonly roles: ReadonlySet<ProcessRole>
   readonly host: string
@@ -226,8 +227,6 @@ function reader(env: SettingVariables) {
   return { problems, attempt, read, pairOf }
 }
 
-type Read = <T>(variable: SettingName, parse: SettingReader<T>) => T | undefined
-
 const HOUR_MS = 3_600_000
 
 function readTimeouts(read: Read): Timeouts {
@@ -309,6 +308,7 @@ export function readSettings(env: SettingVariables, flags: Flags = {}): Settings
       keys: read('GOOGLE_CALLBACK_KEYS_URL', secureUrl(production)),
     }),
     pay: readPay(env),
+    ...readCardRoom(read, { production, roles: flags.roles ?? [], isEmbedded: databaseUrl === undefined }),
     chain: readChain(env, production, problems),
     logLevel: read('LOG_LEVEL', oneOf(LOG_LEVELS, 'info')) ?? 'info',
     requestLog: read('SVC_REQUEST_LOG', oneOf(REQUEST_LOGS, 'failed')) ?? 'failed',
@@ -350,14 +350,15 @@ function checkPorts(
     livePort,
     consolePort,
     networkPort,
-  }: Pick<Settings, 'roles' | 'sandboxPort' | 'livePort' | 'consolePort' | 'networkPort'>,
+    revealPort = 0,
+  }: Pick<Settings, 'roles' | 'sandboxPort' | 'livePort' | 'consolePort' | 'networkPort' | 'revealPort'>,
   problems: SettingProblem[],
 ): void {
   const network = roles.has('network') ? [networkPort] : []
-  const ports = [sandboxPort, livePort, consolePort, ...network].filter((port) => port !== 0)
+  const ports = [sandboxPort, livePort, consolePort, ...network, revealPort].filter((port) => port !== 0)
   if (new Set(ports).size === ports.length) return
   problems.push({
-    variable: 'SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT, NETWORK_PORT',
+    variable: 'SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT, NETWORK_PORT, REVEAL_PORT',
     problem: `must be different ports, but are ${ports.join(', ')}: change one of them`,
   })
 }

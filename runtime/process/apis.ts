@@ -7,7 +7,7 @@ import { createApiListener } from '../api/listener.ts'
 import { createDryRun, createOperate, type DryRun, type Operate } from '../api/operate.ts'
 import { createRequestLog } from '../api/request-log.ts'
 import { createVersions } from '../api/routing.ts'
-import { createCardKeys } from '../cards/card-keys/card-keys.ts'
+import type { CardVault } from '../cards/card-keys/vault.ts'
 import { createCardEncryption } from '../cards/provisioning/encryption/encryption.ts'
 import { openPayTrust } from '../cards/provisioning/encryption/trust.ts'
 import type { OpenDatabase } from '../database/open/open-database.ts'
@@ -64,6 +64,8 @@ export interface ApiParts extends Omit<Foundation, 'settings' | 'database' | 'go
     readonly rootKeys?: RootKeys | undefined
   }
   readonly database: Pick<OpenDatabase, 'control' | 'sandbox' | 'live' | 'pepper'>
+  /** Makes and opens card numbers. */
+  readonly vault: CardVault
   readonly limiter: RequestLimiter
   /** Chains for USDC payouts. Absent for the defaults, which need no settings. */
   readonly usdcChains?: Readonly<Record<Environment, UsdcChain>>
@@ -114,7 +116,7 @@ export function createApis(parts: ApiParts): Apis {
     limiter,
     usage,
     seals,
-    cardKeys: createCardKeys(control, pepper, clock),
+    vault: parts.vault,
     cardEncryption: createCardEncryption(
       () => openPayTrust(settings, clock.machine()),
       deriveSecret(pepper, 'card network'),

@@ -5,8 +5,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { current } from '../../generated/versions.ts'
-import type { Network } from '../cards/network/network.ts'
-import { unavailableAnswer } from '../cards/processor/message-routes.ts'
 import { openSanctions, watchSanctions } from '../cards/sanctions/list-in-use.ts'
 import { openDatabase } from '../database/open/open-database.ts'
 import { watchRevision } from '../database/revision.ts'
@@ -29,6 +27,7 @@ import { type Clock, createClock } from '../tenants/clock/clock.ts'
 import { openLimiter } from '../tenants/limits/open-limiter.ts'
 import { createUsageMeter, startUsageFlush } from '../tenants/usage/meter.ts'
 import { type ApiParts, createApis } from './apis.ts'
+import { openRoom } from './card-room.ts'
 import { createConsolePages } from './console-pages.ts'
 import type { Foundation } from './foundation.ts'
 import { openNetworkRole } from './network.ts'
@@ -109,6 +108,8 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       isLeaving,
     }
 
+    const room = await openRoom(foundation)
+    stops.push(() => room.stop())
     const work = roles.has('worker') ? startWork(foundation) : undefined
     stops.push(() => work?.stop())
     const usage = createUsageMeter(database, clock)
@@ -132,6 +133,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
         ? createApis({
             ...foundation,
             google: withRootKeys(google, clock),
+            vault: room.vault,
             usdcChains: usdcChainsOf(chains.of),
             limiter: limits.limiter,
             usage,
@@ -144,9 +146,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       apis && roles.has('console')
         ? createConsolePages({ ...foundation, operator, apis, limiter: limits.limiter }, observability)
         : undefined
-    const network = roles.has('network')
-      ? await openNetworkRole(foundation, undecided, observability)
-      : undefined
+    const network = roles.has('network') ? await openNetworkRole(foundation, room, observability) : undefined
     const revision = await watchRevision(database.control, async () => {
       await clock.refresh(database.control)
       apis?.forget()
@@ -173,11 +173,6 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     await stop()
     throw error
   }
-}
-
-/** Leaves every decision to the network. */
-const undecided: Network = {
-  exchange: async (_environment, kind, { message_id }) => unavailableAnswer(kind, message_id),
 }
 
 function withRootKeys({ signer, outbound, urls }: Google, { machine }: Clock): ApiParts['google'] {

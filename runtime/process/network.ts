@@ -1,26 +1,40 @@
 import type { RequestListener } from 'node:http'
-import type { Network } from '../cards/network/network.ts'
+import { createNetwork } from '../cards/network/create-network.ts'
 import { createNetworkListener } from '../cards/processor/listener.ts'
 import { openRegistry } from '../cards/processor/registry.ts'
 import { createNetworkCounter } from '../cards/processor/tally.ts'
 import type { Observability } from '../operator/metrics/observability.ts'
+import { createSeals } from '../platform/secrets.ts'
+import { createTenantFacts } from '../tenants/keys/tenant-facts.ts'
+import type { OpenRoom } from './card-room.ts'
 import type { Foundation } from './foundation.ts'
 
 export interface NetworkRole {
   readonly listener: RequestListener
-  /** Reads certificates and keys again, after a change. */
+  /** Reads certificates, keys and facts about tenants again, after a change. */
   refresh(): Promise<void>
 }
 
 /** Opens the network listener of a process with the role `network`. */
 export async function openNetworkRole(
-  { settings, database, clock, log }: Pick<Foundation, 'settings' | 'database' | 'clock' | 'log'>,
-  network: Network,
+  foundation: Foundation,
+  { directory, digest }: OpenRoom,
   observability: Observability,
 ): Promise<NetworkRole> {
+  const { settings, database, clock, log } = foundation
+  if (!directory) throw new Error('The role `network` needs the directory of card numbers.')
   const processors = await openRegistry(database.control, database.pepper)
   const counter = createNetworkCounter()
   observability.watchNetwork(counter)
+  const tenants = createTenantFacts(database.control)
+  const network = createNetwork({
+    ...foundation,
+    tenants,
+    digest,
+    cards: directory,
+    rates: settings.rates,
+    seals: createSeals(database.pepper),
+  })
   const listener = createNetworkListener({
     network,
     processors,
@@ -33,5 +47,9 @@ export async function openNetworkRole(
     requestLog: settings.requestLog,
     log,
   })
-  return { listener, refresh: processors.refresh }
+  const refresh = () => {
+    tenants.forget()
+    return processors.refresh()
+  }
+  return { listener, refresh }
 }

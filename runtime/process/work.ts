@@ -1,6 +1,4 @@
 import { wipeWorker } from '../account/account/wipe-job.ts'
-import { createCardKeys } from '../cards/card-keys/card-keys.ts'
-import { startResealJob } from '../cards/card-keys/rotation.ts'
 import { cardholderScreeningWorker } from '../cards/cardholders/screening-job.ts'
 import { abandonedDecisionWorker } from '../cards/decisions/abandoned-job.ts'
 import { disputeExpiryWorker } from '../cards/disputes/expiry-job.ts'
@@ -64,12 +62,6 @@ export function startWork(parts: Foundation): Work {
     ...queue,
     delivery,
     startCleanupJob(database, clock, log),
-    startResealJob({
-      owner: database.control,
-      keys: createCardKeys(database.control, database.pepper, clock),
-      clock,
-      log,
-    }),
     startRetentionJob({
       control: database.control,
       clock,

@@ -30,6 +30,8 @@ beforeAll(async () => {
 })
 afterEach(endPrograms)
 
+const keysOf = () => createCardKeys(service.database.cards!, service.clock)
+const rotate = () => rotateCardKey(service.operator, service.database.cards, strictLog)
 const details = async (id: string) => (await admin(`/v1/cards/${id}/details`)).body
 
 async function query<Row>(text: string, ...values: readonly unknown[]): Promise<readonly Row[]> {
@@ -152,8 +154,7 @@ test('a number stands nowhere but sealed: not in the database, the log, events, 
 })
 
 test('a number that is sealed for one card opens for no other', async () => {
-  const { control, pepper } = service.database
-  const keys = createCardKeys(control, pepper, service.clock)
+  const keys = keysOf()
   const place = { environment: 'sandbox', space: tenantId, cardId: 'card_a' } as const
   const secrets = makeSecrets()
   const number = (await keys.sealer()).seal(secrets, place)
@@ -167,9 +168,9 @@ test('a number that is sealed for one card opens for no other', async () => {
 })
 
 describe('a rotation', () => {
-  const keysOf = () => createCardKeys(service.database.control, service.database.pepper, service.clock)
   const resealing = () => ({
-    owner: service.database.control,
+    control: service.database.control,
+    room: service.database.cards!,
     keys: keysOf(),
     clock: service.clock,
     log: strictLog,
@@ -179,7 +180,7 @@ describe('a rotation', () => {
     const cards = [await makeCard(send), await makeCard(send)]
     const before = await Promise.all(cards.map(({ id }) => details(id)))
     const [old] = (await keyVersions()).slice(-1)
-    const { version, resealed } = await rotateCardKey(service.operator, strictLog)
+    const { version, resealed } = await rotate()
     expect([version, resealed > 2]).toEqual([old! + 1, true])
     expect(await keyVersions()).toEqual([version])
     // This process seals under the old key for a while: that is found by the next look, and the key stays until then.
@@ -197,10 +198,7 @@ describe('a rotation', () => {
   })
 
   test('twice at once makes one key, or two, one after the other', async () => {
-    const both = await Promise.allSettled([
-      rotateCardKey(service.operator, strictLog),
-      rotateCardKey(service.operator, strictLog),
-    ])
+    const both = await Promise.allSettled([rotate(), rotate()])
     const made = both.flatMap((each) => (each.status === 'fulfilled' ? [each.value.version] : []))
     expect(new Set(made).size).toBe(made.length)
     expect(made.length).toBeGreaterThan(0)
@@ -209,7 +207,8 @@ describe('a rotation', () => {
   })
 
   test('a rotation of card keys that is killed in the middle is continued', async () => {
-    const sealer = await keysOf().sealer()
+    const keys = keysOf()
+    const sealer = await keys.sealer()
     const ids = Array.from({ length: 450 }, (_, index) => `card_${String(index).padStart(26, '0')}`)
     const all = ids.map((cardId) => ({ cardId, secrets: makeSecrets() }))
     for (const { cardId, secrets } of all) {
@@ -220,7 +219,7 @@ describe('a rotation', () => {
       })
       const text =
         'INSERT INTO sandbox.card_numbers (tenant_id, card_id, fingerprint, key_version, sealed) VALUES ($1, $2, $3, $4, $5)'
-      await query(text, 'ten_killed', cardId, keysOf().fingerprint(secrets.number), key_version, sealed)
+      await query(text, 'ten_killed', cardId, await keys.digest(secrets.number), key_version, sealed)
     }
     const countAt = async (version: number) =>
       (

@@ -29,6 +29,17 @@ describe.each([
     ['makes tables in public', 'CREATE TABLE public.mine (id int)'],
     [`becomes the role of ${other}`, `SET ROLE svc_${other}`],
     ['makes roles', 'CREATE ROLE mine'],
+    ['reads sealed card numbers', 'SELECT sealed FROM card_numbers'],
+    ['reads digests of card numbers', 'SELECT fingerprint FROM card_numbers'],
+    ['changes card numbers', `UPDATE card_numbers SET sealed = ''`],
+    ['reads keys of card numbers', 'SELECT * FROM control.card_keys'],
+    ['reads the key of the digests', 'SELECT * FROM control.card_room'],
+    ['reads the directory', 'SELECT * FROM control.card_directory'],
+    [`adds cards of ${other}`, `INSERT INTO control.card_directory_${other} VALUES ('${other}', '', '', '')`],
+    [
+      `adds cards of ${other} through its own`,
+      `INSERT INTO control.card_directory VALUES ('${other}', '', '', '')`,
+    ],
   ])('a role of the runtime never %s', async (_, text) => {
     await expect(db[own].query({ text })).rejects.toMatchObject(DENIED)
   })

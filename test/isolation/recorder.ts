@@ -62,6 +62,7 @@ export function recordStatements(database: TestDatabase, examine?: Examine): Rec
     forTenant: (id) => withTransactions(role, pool.forTenant(id)),
   })
   const control = wrap('control', database.control)
+  const cards = database.cards && { ...database.cards, pool: wrap('control', database.cards.pool) }
   return {
     recorded,
     actFor: (id) => {
@@ -70,6 +71,7 @@ export function recordStatements(database: TestDatabase, examine?: Examine): Rec
     database: {
       ...database,
       control,
+      cards,
       sandbox: wrap('sandbox', database.sandbox),
       live: wrap('live', database.live),
       operator: { ...database.operator, control },

@@ -66,7 +66,7 @@ describe.each(['sandbox', 'live'] as const)('the tables of %s', (environment) =>
     const roleOf = async (own: 'sandbox' | 'live') =>
       (await db[own].query<{ role: string }>({ text: 'SELECT current_user AS role' })).rows[0]!.role
     const rights = await rowsOf<{ name: string; mine: boolean; theirs: string[] }>(
-      `SELECT c.relname AS name, has_table_privilege($2, c.oid, 'SELECT') AS mine,
+      `SELECT c.relname AS name, has_any_column_privilege($2, c.oid, 'SELECT') AS mine,
               array(SELECT p FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) p
                      WHERE has_table_privilege($3, c.oid, p)) AS theirs
          FROM pg_class c WHERE c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'S')`,
@@ -97,7 +97,7 @@ describe.each(['sandbox', 'live'] as const)('the tables of %s', (environment) =>
 test('the roles of the environments see nothing of control', async () => {
   const rights = await rowsOf(
     `SELECT c.relname, r.rolname FROM pg_class c, pg_roles r
-      WHERE c.relnamespace = 'control'::regnamespace AND c.relkind IN ('r', 'p') AND r.rolname LIKE 'svc\\_%'
+      WHERE c.relnamespace = 'control'::regnamespace AND c.relkind IN ('r', 'p') AND r.rolname ~ '^svc_(sandbox|live)'
         AND NOT r.rolsuper AND has_table_privilege(r.oid, c.oid, 'SELECT')`,
   )
   expect(rights).toEqual([])

@@ -10,6 +10,7 @@ import { createUser } from '../../runtime/account/members/users.ts'
 import { readAnswer } from '../../runtime/api/idempotency.ts'
 import { addRequests, readRequest } from '../../runtime/api/request-log-queries.ts'
 import { createCardKeys } from '../../runtime/cards/card-keys/card-keys.ts'
+import { listingWorker } from '../../runtime/cards/card-keys/listing.ts'
 import { reseal } from '../../runtime/cards/card-keys/rotation.ts'
 import { cardholderScreeningWorker } from '../../runtime/cards/cardholders/screening-job.ts'
 import { lockCardsOf } from '../../runtime/cards/cards/queries.ts'
@@ -516,7 +517,7 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
   connectWakeUpChannel(database.control, createWakeUps()).publish('sandbox', 'ten_1')
   await until('a notice', () => recorder.recorded.some(({ statement }) => statement.name === 'events_notify'))
   await payloadWorker({ database, clock, log: strictLog, wakeUpChannel: { publish: () => {} } }).runOnce()
-  await rotateCardKey({ ...service.operator, control: database.control }, strictLog)
+  await rotateCardKey({ ...service.operator, control: database.control }, database.cards, strictLog)
   const silent = pino({ level: 'silent' })
   const setAside = createSetAside({ control: database.control, clock, log: silent }, 'walk', 'sandbox')
   const item = { space: 'ten_1', id: 'pass_1' }
@@ -529,8 +530,11 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
   await holdUpTransfer(database.sandbox, { tenant_id: 'ten_1', id: 'po_1' }, held)
   await holdUpBankTransfer(database.sandbox, 'ten_1', 'po_1', held)
   await failReport(database.sandbox, 'ten_1', 'trp_1', now)
-  const keys = createCardKeys(database.control, database.pepper, clock)
-  await reseal({ owner: database.control, keys, clock, log: strictLog, graceS: 0 })
+  const { control, cards } = database
+  const room = cards!
+  const parts = { control, room, keys: createCardKeys(room, clock), clock, log: strictLog }
+  await reseal({ ...parts, graceS: 0 })
+  await listingWorker(parts).runOnce()
   await retain({ control: database.control, clock, log: pino({ level: 'silent' }) })
 }
 

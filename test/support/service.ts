@@ -6,6 +6,8 @@ import { type Logger, pino } from 'pino'
 import { beforeAll, beforeEach, expect } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
 import type { DryRun, Operate } from '../../runtime/api/operate.ts'
+import { createCardKeys } from '../../runtime/cards/card-keys/card-keys.ts'
+import { createLocalVault } from '../../runtime/cards/card-keys/vault.ts'
 import { openSanctions, type Sanctions } from '../../runtime/cards/sanctions/list-in-use.ts'
 import { createWakeUps, type WakeUps } from '../../runtime/events/emit/wake-ups.ts'
 import type { Outbound } from '../../runtime/events/outbound/outbound.ts'
@@ -115,7 +117,9 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
   const urls = { sandbox: listeners.sandbox.url, live: listeners.live.url }
   const sanctions = await openSanctions(database.control, settings.sanctionsList, Date.now)
   const usage = options.countsUse ? createUsageMeter(database, clock) : undefined
+  const room = database.cards!
   const apis = createApis({
+    vault: createLocalVault(room, createCardKeys(room, clock)),
     sanctions,
     settings: { ...settings, trustedProxies: options.trustedProxies ?? 0, dataDir: directory },
     google: { signer: openGoogleSigner({ ...settings, dataDir: directory }) },

@@ -1,6 +1,7 @@
 /** The worker that empties wiped spaces. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { forgetCards } from '../../cards/card-keys/directory-queries.ts'
 import type { Database } from '../../database/database.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { bumpRevision } from '../../database/revision.ts'
@@ -45,7 +46,8 @@ export function wipeWorker(options: WiperOptions): DeclaredWorker {
       return !isStopping()
     }
     if (!(await emptySpace(database.sandbox, space, batch, isOver, rest))) return
-    while (!(await forgetDevices(database.control, space, batch))) if (!(await rest())) return
+    for (const forget of [forgetDevices, forgetCards])
+      while (!(await forget(database.control, space, batch))) if (!(await rest())) return
     await forgetSpace(database.sandbox, space)
     told.delete(space)
   }

@@ -1,10 +1,17 @@
 /** Card keys: encrypt card numbers with AES-256-GCM, bound to the environment, the tenant and the card. */
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
-import type { Database } from '../../database/database.ts'
+import type { CardRoom } from '../../database/open/card-room.ts'
 import type { Environment } from '../../platform/environment.ts'
-import { deriveSecret, seal, sealWith, unseal, unsealWith } from '../../platform/secrets.ts'
+import { seal, sealWith, unseal, unsealWith } from '../../platform/secrets.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
-import { insertKey, readKeys, readNewestVersion } from './queries.ts'
+import {
+  insertKey,
+  readDigestKey,
+  readKeys,
+  readNewestVersion,
+  type SealedKey,
+  writeDigestKey,
+} from './queries.ts'
 
 /** The card number and security code. */
 export interface CardSecrets {
@@ -39,10 +46,10 @@ export interface CardKeys {
   /** Throws `UnsealError` if the number was sealed for a different card or was modified. */
   open(number: SealedNumber, place: CardPlace): Promise<CardSecrets>
   /**
-   * Returns a keyed hash of the number. Equal numbers have equal fingerprints; without the deployment's secret, a
-   * fingerprint reveals nothing.
+   * Returns HMAC-SHA256 of the number, 32 bytes, by which the directory finds its card. Whoever lacks the key cannot try
+   * numbers until one fits.
    */
-  fingerprint(number: string): Buffer
+  digest(number: string): Promise<Buffer>
 }
 
 /** How long a process relies on its cached keys, in milliseconds. */
@@ -58,35 +65,70 @@ const KEY_BYTES = 32
 
 const keyContext = (version: number) => `control.card_keys ${version}`
 
+const DIGEST_KEY_CONTEXT = 'control.card_room.digest_key'
+
 const numberContext = ({ environment, space, cardId }: CardPlace, version: number) =>
   `card_numbers.sealed ${environment} ${space} ${cardId} ${version}`
+
+type KeySecrets = Pick<CardRoom, 'pepper' | 'ownSecret'>
+
+/** Seals a key with the secret of card numbers, or with the pepper if the deployment has no such secret. */
+function sealKey({ pepper, ownSecret }: KeySecrets, key: Buffer, context: string): SealedKey {
+  const sealed = seal(ownSecret ?? pepper, key.toString('base64'), context)
+  return { sealed, has_own_secret: ownSecret !== undefined }
+}
+
+function unsealKey({ pepper, ownSecret }: KeySecrets, key: SealedKey, context: string): Buffer {
+  if (key.has_own_secret && ownSecret === undefined) {
+    throw new Error(
+      'The keys of card numbers are sealed with SVC_CARD_SECRET, which this process does not have: set it for the roles network and reveal, or set REVEAL_URL so that this process asks one with the role reveal.',
+    )
+  }
+  return Buffer.from(unseal(key.has_own_secret ? ownSecret! : pepper, key.sealed, context), 'base64')
+}
 
 /**
  * Creates the next key and returns its version. Returns undefined if another process created that version at the same time.
  */
-export async function addKey(control: Database, pepper: string): Promise<number | undefined> {
-  const version = (await readNewestVersion(control)) + 1
-  const sealed = seal(pepper, randomBytes(KEY_BYTES).toString('base64'), keyContext(version))
-  return (await insertKey(control, { version, sealed })) ? version : undefined
+export async function addKey(room: CardRoom): Promise<number | undefined> {
+  const version = (await readNewestVersion(room.pool)) + 1
+  const key = sealKey(room, randomBytes(KEY_BYTES), keyContext(version))
+  return (await insertKey(room.pool, { version, ...key })) ? version : undefined
+}
+
+/** Returns the key of the digests. The first process to need it creates it. */
+async function openDigestKey(room: CardRoom): Promise<KeyObject> {
+  const stored = await readDigestKey(room.pool)
+  if (stored) return createSecretKey(unsealKey(room, stored, DIGEST_KEY_CONTEXT))
+  await writeDigestKey(room.pool, sealKey(room, randomBytes(KEY_BYTES), DIGEST_KEY_CONTEXT), false)
+  return openDigestKey(room)
+}
+
+/** Seals the key of the digests with the secret of card numbers, if it is still sealed with the pepper. */
+export async function separateDigestKey(room: CardRoom): Promise<void> {
+  const stored = await readDigestKey(room.pool)
+  if (!stored || stored.has_own_secret || room.ownSecret === undefined) return
+  const key = unsealKey(room, stored, DIGEST_KEY_CONTEXT)
+  await writeDigestKey(room.pool, sealKey(room, key, DIGEST_KEY_CONTEXT), true)
 }
 
 /** Returns the deployment's card keys, cached per process. The first key is created on first use. */
-export function createCardKeys(control: Database, pepper: string, clock: Pick<Clock, 'machine'>): CardKeys {
-  const secret = deriveSecret(pepper, 'fingerprints of card numbers')
+export function createCardKeys(room: CardRoom, clock: Pick<Clock, 'machine'>): CardKeys {
   let keys: ReadonlyMap<number, KeyObject> = new Map()
   let readAt = Number.NEGATIVE_INFINITY
+  let digestKey: Promise<KeyObject> | undefined
   const read = async () => {
     const at = clock.machine()
-    let stored = await readKeys(control)
+    let stored = await readKeys(room.pool)
     if (stored.length === 0) {
-      await addKey(control, pepper)
-      stored = await readKeys(control)
+      await addKey(room)
+      stored = await readKeys(room.pool)
     }
     keys = new Map(
-      stored.map(({ version, sealed }) => {
-        const key = Buffer.from(unseal(pepper, sealed, keyContext(version)), 'base64')
-        return [version, createSecretKey(key)]
-      }),
+      stored.map(({ version, ...key }) => [
+        version,
+        createSecretKey(unsealKey(room, key, keyContext(version))),
+      ]),
     )
     readAt = at
   }
@@ -113,6 +155,14 @@ export function createCardKeys(control: Database, pepper: string, clock: Pick<Cl
         )
       return JSON.parse(unsealWith(key, sealed, numberContext(place, key_version))) as CardSecrets
     },
-    fingerprint: (number) => createHmac('sha256', secret).update(number).digest(),
+    async digest(number) {
+      digestKey ??= openDigestKey(room).catch((error: unknown) => {
+        digestKey = undefined
+        throw error
+      })
+      return createHmac('sha256', await digestKey)
+        .update(number)
+        .digest()
+    },
   }
 }

@@ -1,14 +1,19 @@
 import type { Database, Statement } from '../../database/database.ts'
 import type { Environment } from '../../platform/environment.ts'
 
-/** A key as stored, sealed with the deployment's secret. */
-export interface StoredKey {
-  readonly version: number
+/** A key as stored. */
+export interface SealedKey {
   readonly sealed: Buffer
+  /** Whether it is sealed with the secret of card numbers, not with the pepper. */
+  readonly has_own_secret: boolean
+}
+
+export interface StoredKey extends SealedKey {
+  readonly version: number
 }
 
 const READ: Statement = {
-  text: 'SELECT version, sealed FROM control.card_keys WHERE sealed IS NOT NULL ORDER BY version',
+  text: 'SELECT version, sealed, has_own_secret FROM control.card_keys WHERE sealed IS NOT NULL ORDER BY version',
 }
 
 /** Returns the keys that are not retired, oldest first. */
@@ -24,12 +29,36 @@ export async function readNewestVersion(control: Database): Promise<number> {
 }
 
 const INSERT: Statement = {
-  text: 'INSERT INTO control.card_keys (version, sealed) VALUES ($1, $2) ON CONFLICT (version) DO NOTHING',
+  text: `INSERT INTO control.card_keys (version, sealed, has_own_secret) VALUES ($1, $2, $3)
+         ON CONFLICT (version) DO NOTHING`,
 }
 
 /** Adds a key. Returns false if another process has added this version. */
-export async function insertKey(control: Database, { version, sealed }: StoredKey): Promise<boolean> {
-  return (await control.query(INSERT, [version, sealed])).count > 0
+export async function insertKey(control: Database, key: StoredKey): Promise<boolean> {
+  return (await control.query(INSERT, [key.version, key.sealed, key.has_own_secret])).count > 0
+}
+
+const READ_DIGEST_KEY: Statement = {
+  text: 'SELECT digest_key AS sealed, has_own_secret FROM control.card_room WHERE digest_key IS NOT NULL',
+}
+
+export async function readDigestKey(control: Database): Promise<SealedKey | undefined> {
+  return (await control.query<SealedKey>(READ_DIGEST_KEY)).rows[0]
+}
+
+// Never replaces a key that another process has created: only its seal may change, from the pepper to the own secret.
+const WRITE_DIGEST_KEY: Statement = {
+  text: `UPDATE control.card_room SET digest_key = $1, has_own_secret = $2
+          WHERE digest_key IS NULL AND NOT $3 OR $3 AND NOT has_own_secret`,
+}
+
+/** Writes the key of the digests, unless another process has done so. @param isResealed whether it is the stored key. */
+export async function writeDigestKey(
+  control: Database,
+  { sealed, has_own_secret }: SealedKey,
+  isResealed: boolean,
+): Promise<void> {
+  await control.query(WRITE_DIGEST_KEY, [sealed, has_own_secret, isResealed])
 }
 
 const RETIRABLE: Statement = {
@@ -66,17 +95,14 @@ const sealedBefore = (environment: Environment): Statement => ({
           WHERE key_version < $1 ORDER BY key_version, tenant_id, card_id LIMIT $2`,
 })
 
-/**
- * Returns card numbers of all tenants that are sealed under a key older than `version`.
- * @param owner a connection with the database owner's rights.
- */
+/** Returns card numbers of all tenants that are sealed under a key older than `version`. */
 export async function findSealedBefore(
-  owner: Database,
+  cards: Database,
   environment: Environment,
   version: number,
   limit: number,
 ): Promise<readonly SealedNumberRow[]> {
-  return (await owner.query<SealedNumberRow>(sealedBefore(environment), [version, limit])).rows
+  return (await cards.query<SealedNumberRow>(sealedBefore(environment), [version, limit])).rows
 }
 
 const reseal = (environment: Environment): Statement => ({
@@ -89,10 +115,10 @@ const reseal = (environment: Environment): Statement => ({
  * deleted.
  */
 export async function resealNumber(
-  owner: Database,
+  cards: Database,
   environment: Environment,
   row: SealedNumberRow,
 ): Promise<boolean> {
   const { tenant_id, card_id, key_version, sealed } = row
-  return (await owner.query(reseal(environment), [tenant_id, card_id, key_version, sealed])).count > 0
+  return (await cards.query(reseal(environment), [tenant_id, card_id, key_version, sealed])).count > 0
 }

@@ -1,6 +1,7 @@
 /** Re-seals card numbers after a key rotation, in batches. After a crash, the next run finds the numbers that are left. */
 import type { Logger } from 'pino'
 import type { Database } from '../../database/database.ts'
+import type { CardRoom } from '../../database/open/card-room.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
@@ -20,8 +21,9 @@ export interface Resealed {
 }
 
 export interface ResealOptions {
-  /** Connections with the database owner's rights. */
-  readonly owner: Pool
+  /** Connection of the owner, for rows that are set aside. */
+  readonly control: Database
+  readonly room: CardRoom
   readonly keys: CardKeys
   readonly clock: Pick<Clock, 'machine'>
   readonly log: Logger
@@ -34,22 +36,23 @@ export interface ResealOptions {
  * opened is set aside, and its key is kept.
  */
 export async function reseal(options: ResealOptions): Promise<Resealed> {
-  const { owner, keys, graceS = RETIRED_AFTER_S } = options
+  const { control, keys, graceS = RETIRED_AFTER_S } = options
+  const { pool } = options.room
   // This comes first: all numbers sealed under these keys are committed by now, so the batches below find them.
-  const retirable = await findRetirable(owner, graceS)
+  const retirable = await findRetirable(pool, graceS)
   const sealer = await keys.sealer()
   let resealed = 0
-  const database = { control: owner, sandbox: owner, live: owner }
+  const database = { control, sandbox: pool, live: pool }
   await defineWorker<SealedNumberRow>(
     { ...options, database },
     {
       name: 'card_numbers',
       batch: STEP,
-      find: ({ limit }, environment) => findSealedBefore(owner, environment, sealer.version, limit),
+      find: ({ limit }, environment) => findSealedBefore(pool, environment, sealer.version, limit),
       itemOf: ({ tenant_id: space, card_id: id }) => ({ space, id }),
       groupOf: () => 'one step',
       async perform(rows, { environment }) {
-        const done = await owner.transaction((tx) =>
+        const done = await pool.transaction((tx) =>
           Promise.all(rows.map((row) => resealOne(tx, keys, sealer, environment, row))),
         )
         resealed += done.filter((changed) => changed).length
@@ -57,17 +60,17 @@ export async function reseal(options: ResealOptions): Promise<Resealed> {
       },
     },
   ).runOnce()
-  const left = await oldestInUse(owner, sealer.version)
+  const left = await oldestInUse(pool, sealer.version)
   const retired: number[] = []
   for (const version of retirable) {
-    if (version < left && (await retireKey(owner, version))) retired.push(version)
+    if (version < left && (await retireKey(pool, version))) retired.push(version)
   }
   return { resealed, retired }
 }
 
 /** Returns the oldest key version that a number is sealed under, or `newest` if all numbers use it. */
-async function oldestInUse(owner: Pool, newest: number): Promise<number> {
-  const found = await Promise.all(ENVIRONMENTS.map((each) => findSealedBefore(owner, each, newest, 1)))
+async function oldestInUse(pool: Pool, newest: number): Promise<number> {
+  const found = await Promise.all(ENVIRONMENTS.map((each) => findSealedBefore(pool, each, newest, 1)))
   return Math.min(newest, ...found.flat().map(({ key_version }) => key_version))
 }
 

@@ -1,7 +1,7 @@
 import type { CardsHandlers, TestCardsHandlers } from '../../../generated/canonical/handlers.ts'
 import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
-import { type Context, prepared } from '../../api/handler.ts'
+import { type Context, type PrepareContext, prepared } from '../../api/handler.ts'
 import { checkMetadata, mergePatch } from '../../api/json/merge-patch.ts'
 import { answerList } from '../../api/lists/list-query.ts'
 import { checkControls, patchControls } from '../programs/spending-controls.ts'
@@ -9,16 +9,16 @@ import { activateCard, cancelCard, changeCard, writeChange } from './changes.ts'
 import { issueCard, replaceCard } from './issuing.ts'
 import { type CardRow, listCards, lockCard, readCard } from './queries.ts'
 import { freeze, requireLive, ship, unfreeze } from './states.ts'
-import { readSecrets } from './stored-number.ts'
+import { placeOf, proposeCard } from './stored-number.ts'
 import { showCard } from './view.ts'
 
 type Schemas = components['schemas']
 
 export const cardsHandlers = {
   createCard: prepared(
-    ({ cardKeys }, _input: { body: Schemas['CardCreate'] }) => cardKeys.sealer(),
-    async (context, { body }, sealer) => {
-      const card = await issueCard(context, body, sealer)
+    (context, _input: { body: Schemas['CardCreate'] }) => proposeCard(context),
+    async (context, { body }, proposed) => {
+      const card = await issueCard(context, body, proposed)
       return { status: 201 as const, body: showCard(card, context.request.now) }
     },
   ),
@@ -57,27 +57,25 @@ export const cardsHandlers = {
   },
 
   replaceCard: prepared(
-    ({ cardKeys }, _input: { path: { card_id: string }; body: Schemas['CardReplace'] }) => cardKeys.sealer(),
-    async (context, { path, body }, sealer) => {
-      const card = await replaceCard(context, path.card_id, body.reason, sealer)
+    (context, _input: { path: { card_id: string }; body: Schemas['CardReplace'] }) => proposeCard(context),
+    async (context, { path, body }, proposed) => {
+      const card = await replaceCard(context, path.card_id, body.reason, proposed)
       return { status: 201 as const, body: card }
     },
   ),
 
-  async getCardDetails(context, { path }) {
-    const card = await readCard(context.db, context.caller.space, path.card_id)
-    if (!card) throw notFound()
-    if (card.type !== 'virtual')
-      throw invalidState(
-        'Card details are available only for virtual cards. The number of a physical card is printed on the card.',
-      )
-    const { number, cvc } = await readSecrets(context, card.id)
-    const { exp_month, exp_year } = card
-    return {
-      status: 200,
-      body: { object: 'card_details', card_id: card.id, number, cvc, exp_month, exp_year },
-    }
-  },
+  getCardDetails: prepared(
+    (context, { path }: { path: { card_id: string } }) => revealDetails(context, path.card_id),
+    async ({ caller, db }, { path }, secrets) => {
+      const card = await readCard(db, caller.space, path.card_id)
+      if (!card || !secrets) throw notFound()
+      const { exp_month, exp_year } = card
+      return {
+        status: 200 as const,
+        body: { object: 'card_details' as const, card_id: card.id, ...secrets, exp_month, exp_year },
+      }
+    },
+  ),
 
   async simulateShipping(context, { body }) {
     const { caller, db, request } = context
@@ -90,6 +88,16 @@ export const cardsHandlers = {
     }
   },
 } satisfies CardsHandlers<Context> & Pick<TestCardsHandlers<Context>, 'simulateShipping'>
+
+async function revealDetails({ caller, db, vault }: PrepareContext, cardId: string) {
+  const card = await readCard(db, caller.space, cardId)
+  if (!card) throw notFound()
+  if (card.type !== 'virtual')
+    throw invalidState(
+      'Card details are available only for virtual cards. The number of a physical card is printed on the card.',
+    )
+  return vault.reveal(placeOf(caller, card.id))
+}
 
 const SHIPPING_EVENTS: Readonly<Record<string, 'card.shipped' | 'card.delivered'>> = {
   shipped: 'card.shipped',

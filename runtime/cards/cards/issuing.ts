@@ -5,8 +5,6 @@ import { invalidState, notFound, validationFailed } from '../../api/errors/error
 import type { Context } from '../../api/handler.ts'
 import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
-import { newId } from '../../platform/ids.ts'
-import type { Sealer } from '../card-keys/card-keys.ts'
 import { type CardholderStanding, shareStanding } from '../cardholders/queries.ts'
 import { type CardProgramRow, readCardProgram } from '../programs/queries.ts'
 import { checkControls, readControls } from '../programs/spending-controls.ts'
@@ -15,7 +13,7 @@ import { writeChange, writeEnd } from './changes.ts'
 import { expiryOf } from './numbers.ts'
 import { type CardRow, insertCard, lockCard, readCard } from './queries.ts'
 import { replace, requireReplaceable } from './states.ts'
-import { assignNumber } from './stored-number.ts'
+import { assignNumber, type ProposedCard } from './stored-number.ts'
 import { showCard } from './view.ts'
 
 type Schemas = components['schemas']
@@ -27,7 +25,7 @@ type Schemas = components['schemas']
 export async function issueCard(
   context: Context,
   order: Schemas['CardCreate'],
-  sealer: Sealer,
+  proposed: ProposedCard,
 ): Promise<CardRow> {
   const { caller, db } = context
   const [cardholder, program] = await Promise.all([
@@ -43,7 +41,7 @@ export async function issueCard(
   if (faults.length > 0) throw validationFailed(faults)
   requireActive(cardholder)
   const { spending_controls } = order
-  return insertNew(context, sealer, {
+  return insertNew(context, proposed, {
     cardholder_id: order.cardholder_id,
     card_program_id: order.card_program_id ?? null,
     type: order.type,
@@ -65,7 +63,7 @@ export async function replaceCard(
   context: Context,
   id: string,
   reason: Schemas['CardReplacementReason'],
-  sealer: Sealer,
+  proposed: ProposedCard,
 ): Promise<Schemas['Card']> {
   const { caller, db, request } = context
   const known = await readCard(db, caller.space, id)
@@ -79,7 +77,7 @@ export async function replaceCard(
   requireReplaceable(card)
   requireActive(cardholder)
   const { shipping } = card
-  const successor = await insertNew(context, sealer, {
+  const successor = await insertNew(context, proposed, {
     ...card,
     replacement_for_id: card.id,
     shipping: shipping && { ...shipping, status: 'pending', tracking_number: null },
@@ -102,16 +100,15 @@ type CardOrder = Pick<
   | 'metadata'
 >
 
-async function insertNew(context: Context, sealer: Sealer, order: CardOrder): Promise<CardRow> {
+async function insertNew(context: Context, proposed: ProposedCard, order: CardOrder): Promise<CardRow> {
   const { caller, db, events, request } = context
   const { now } = request
-  const id = newId('card', now)
   const card: CardRow = {
     ...order,
-    id,
+    id: proposed.id,
     status: order.type === 'virtual' ? 'active' : 'inactive',
     frozen: false,
-    last4: await assignNumber(context, sealer, id),
+    last4: await assignNumber(context, proposed),
     ...expiryOf(now),
     cancellation_reason: null,
     replaced_by_id: null,

@@ -1,54 +1,44 @@
-/** Stores the sealed card number in a separate table. */
+/** Stores the sealed card number in a separate table, and its card in the directory. */
 import type { Context } from '../../api/handler.ts'
 import type { Statement } from '../../database/database.ts'
-import type { CardSecrets, Sealer } from '../card-keys/card-keys.ts'
-import { makeSecrets } from './numbers.ts'
+import { pipelined } from '../../database/pipelined.ts'
+import { newId } from '../../platform/ids.ts'
+import { enterCard } from '../card-keys/directory-queries.ts'
+import type { ProposedNumber } from '../card-keys/vault.ts'
 
-interface NumberRow {
-  readonly key_version: number
-  readonly sealed: Buffer
+/** The ID of a card to issue, with numbers that are sealed for it. */
+export interface ProposedCard {
+  readonly id: string
+  readonly numbers: readonly ProposedNumber[]
+}
+
+/** Prepares a card before the transaction, because the numbers may come from another process. */
+export async function proposeCard({ caller, vault, request }: Context): Promise<ProposedCard> {
+  const id = newId('card', request.now)
+  return { id, numbers: await vault.propose(placeOf(caller, id)) }
 }
 
 const INSERT: Statement = {
   name: 'card_numbers_insert',
-  text: `INSERT INTO card_numbers (tenant_id, card_id, fingerprint, key_version, sealed) VALUES ($1, $2, $3, $4, $5)
-         ON CONFLICT (tenant_id, fingerprint) DO NOTHING`,
+  text: `INSERT INTO card_numbers (tenant_id, card_id, fingerprint, key_version, sealed, listed)
+         VALUES ($1, $2, $3, $4, $5, true)`,
 }
-
-/** A range has 10^9 numbers. For a tenant with a million cards, one random number in a thousand is already taken. */
-const MAX_ATTEMPTS = 10
 
 /**
- * Generates a card number that is unique within the tenant, and stores it.
+ * Stores the first of the numbers that no other card of the environment has.
  * @returns the last four digits.
  */
-export async function assignNumber(
-  { caller, db, cardKeys }: Context,
-  sealer: Sealer,
-  cardId: string,
-): Promise<string> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const secrets = makeSecrets()
-    const { key_version, sealed } = sealer.seal(secrets, placeOf(caller, cardId))
-    const values = [caller.space, cardId, cardKeys.fingerprint(secrets.number), key_version, sealed]
-    if ((await db.query(INSERT, values)).count > 0) return secrets.number.slice(-4)
+export async function assignNumber({ caller, db }: Context, { id, numbers }: ProposedCard): Promise<string> {
+  const { environment, space } = caller
+  for (const { digest, key_version, sealed, last4 } of numbers) {
+    if (!(await enterCard(db, environment, digest, { space, cardId: id }))) continue
+    pipelined(db.query(INSERT, [space, id, digest, key_version, sealed]))
+    return last4
   }
-  throw new Error(`No free card number found in ${MAX_ATTEMPTS} attempts.`)
+  throw new Error(`No free card number found in ${numbers.length} attempts.`)
 }
 
-const READ: Statement = {
-  name: 'card_numbers_read',
-  text: 'SELECT key_version, sealed FROM card_numbers WHERE tenant_id = $1 AND card_id = $2',
-}
-
-/** Returns the number and security code of a card. Throws if none is stored. */
-export async function readSecrets({ caller, db, cardKeys }: Context, cardId: string): Promise<CardSecrets> {
-  const [row] = (await db.query<NumberRow>(READ, [caller.space, cardId])).rows
-  if (!row) throw new Error(`No number is stored for card ${cardId}.`)
-  return cardKeys.open(row, placeOf(caller, cardId))
-}
-
-const placeOf = ({ environment, space }: Context['caller'], cardId: string) => ({
+export const placeOf = ({ environment, space }: Context['caller'], cardId: string) => ({
   environment,
   space,
   cardId,

@@ -3,10 +3,8 @@ import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { newId } from '../../platform/ids.ts'
+import type { CardKeys } from '../card-keys/card-keys.ts'
 import type { NetworkMessages } from '../network/network.ts'
-
-/** Returns the keyed digest of a card number. */
-export type CardDigest = (number: string) => Buffer | Promise<Buffer>
 
 /** Why a message is an exception, and what an operator can do. */
 export const EXCEPTION_REASONS = {
@@ -62,35 +60,34 @@ const RECORD: Statement = {
  */
 export async function recordExceptions(
   control: Database,
-  digest: CardDigest,
+  digest: CardKeys['digest'],
   exceptions: readonly NewException[],
   now: number,
 ): Promise<void> {
   if (exceptions.length === 0) return
-  const rowOf = async ({ place, message, ...exception }: NewException) => {
-    const { card_number, ...rest } = { card_number: undefined, ...message } as Partial<
-      NetworkMessages['clear'][0]
-    >
+  const describe = async ({ place, message, ...exception }: NewException) => {
+    const { card_number, ...rest } = { card_number: undefined, ...message }
     return {
       ...exception,
       id: newId('nex', now),
       file_id: place?.fileId,
       line: place?.line,
       message_id: message?.message_id,
-      transaction_id: message && 'transaction_id' in message ? message.transaction_id : undefined,
+      transaction_id: 'transaction_id' in rest ? rest.transaction_id : undefined,
       card_digest: card_number && (await digest(card_number)).toString('hex'),
-      card_last4: card_number?.slice(-4),
+      card_last4: card_number && (card_number as string).slice(-4),
       message: message && rest,
       created: toTimestamp(now),
     }
   }
-  await control.query(RECORD, [JSON.stringify(await Promise.all(exceptions.map(rowOf)))])
+  const rows = await Promise.all(exceptions.map(describe))
+  await control.query(RECORD, [JSON.stringify(rows)])
 }
 
 /** Records one exception; `recordExceptions` describes the parameters. */
 export function recordException(
   control: Database,
-  digest: CardDigest,
+  digest: CardKeys['digest'],
   exception: NewException,
   now: number,
 ): Promise<void> {

@@ -4,9 +4,10 @@
  * IDs.
  */
 import type { Environment } from '../../platform/environment.ts'
+import type { CardKeys } from '../card-keys/card-keys.ts'
 import type { CardDirectory, FoundCard } from '../network/network.ts'
 import { type ApplyParts, applyLines, type LineOutcome, type PlacedLine } from './apply-lines.ts'
-import { type CardDigest, type NewException, recordExceptions } from './exceptions.ts'
+import { type NewException, recordExceptions } from './exceptions.ts'
 import type { FileFormat, FilePart } from './format.ts'
 import { advanceFile, beginFile, type ClearingFileRow, type FileProgress } from './queries.ts'
 import { ClearingFileError, type ClearingLine, type FaultyLine, readRecord } from './records.ts'
@@ -15,7 +16,7 @@ import { readBytes, type VerifiedFile, verifyFile } from './verify.ts'
 
 export interface ImportParts extends ApplyParts {
   readonly cards: CardDirectory
-  readonly digest: CardDigest
+  readonly digest: CardKeys['digest']
   readonly findByDigest: (environment: Environment, digest: Buffer) => Promise<FoundCard | undefined>
 }
 

@@ -56,7 +56,7 @@ export interface NetworkParts {
   readonly cards: CardDirectory
   readonly tenants: Pick<TenantFactsCache, 'find'>
   /** Digest of a card number, by which exceptions name the card. */
-  readonly fingerprint: CardKeys['fingerprint']
+  readonly digest: CardKeys['digest']
 }
 
 /** Maximum number of attempts of a transaction that conflicts with another one. */
@@ -154,7 +154,7 @@ async function accept<Kind extends keyof NetworkMessages>(
 
 /** Answers a message that could not take effect, and records it as an exception if it never can. */
 async function explainFailure<Kind extends keyof NetworkMessages>(
-  { database, clock, log, fingerprint }: NetworkParts,
+  { database, clock, log, digest }: NetworkParts,
   environment: Environment,
   kind: Kind,
   message: NetworkMessages[Kind][0],
@@ -173,7 +173,7 @@ async function explainFailure<Kind extends keyof NetworkMessages>(
   if (isDecided) return { message_id, decision: 'declined', decline_reason: declineOf(reason) }
   try {
     const recorded = { environment, reason, detail, field, kind, message }
-    await recordException(database.control, fingerprint, recorded, clock.machine())
+    await recordException(database.control, digest, recorded, clock.machine())
     return { message_id, outcome: 'exception', reason }
   } catch (err) {
     log.warn(

@@ -1,18 +1,24 @@
 import type { ProvisioningPayloadsHandlers } from '../../../generated/canonical/handlers.ts'
 import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState, notFound, notImplemented, validationFailed } from '../../api/errors/errors.ts'
-import type { Context } from '../../api/handler.ts'
+import { type Context, prepared } from '../../api/handler.ts'
 import { answerList } from '../../api/lists/list-query.ts'
 import { newId } from '../../platform/ids.ts'
 import { writeInstant } from '../../platform/instants.ts'
+import type { CardSecrets } from '../card-keys/card-keys.ts'
 import { readCardholder } from '../cardholders/queries.ts'
 import { type CardRow, lockCard, readCard } from '../cards/queries.ts'
-import { readSecrets } from '../cards/stored-number.ts'
+import { placeOf } from '../cards/stored-number.ts'
 import { eligibilityOf } from '../cards/view.ts'
 import type { CardForWallet } from './encryption/apple.ts'
 import { insertPayload, listPayloads, type PayloadRow, readPayload } from './queries.ts'
 
 type Schemas = components['schemas']
+
+interface PayloadInput {
+  readonly path: { readonly card_id: string }
+  readonly body: Schemas['ProvisioningPayloadCreate']
+}
 
 const NO_GOOGLE = 'Cards cannot be added to Google Pay on this installation. Use apple_pay.'
 
@@ -20,28 +26,34 @@ const NO_GOOGLE = 'Cards cannot be added to Google Pay on this installation. Use
 const NETWORK = 'visa'
 
 export const provisioningPayloadsHandlers = {
-  async createProvisioningPayload(context, { path, body }) {
-    const { caller, db, request } = context
-    const encrypt = encryptionFor(context, body)
-    const card = await lockCard(db, caller.space, path.card_id)
-    if (!card) throw notFound()
-    const { eligible, ineligible_reason } = eligibilityOf(card, request.now)
-    if (!eligible) throw invalidState(`The card cannot be added to a wallet: ${ineligible_reason}.`)
-    const row: PayloadRow = {
-      id: newId('ppl', request.now),
-      card_id: card.id,
-      wallet: body.wallet,
-      nonce: body.wallet === 'apple_pay' ? body.nonce.toLowerCase() : null,
-      last4: card.last4,
-      wallet_token_id: null,
-      consumed_at: null,
-      created: request.now,
-    }
-    if (!(await insertPayload(db, caller.space, row))) {
-      throw validationFailed([{ field: 'nonce', issue: 'was already used for this card' }])
-    }
-    return { status: 201, body: { ...showPayload(row), ...encrypt(await cardForWallet(context, card)) } }
-  },
+  createProvisioningPayload: prepared(
+    async (context, { path, body }: PayloadInput) => {
+      const encrypt = encryptionFor(context, body)
+      return { encrypt, secrets: await context.vault.reveal(placeOf(context.caller, path.card_id)) }
+    },
+    async (context, { path, body }, { encrypt, secrets }) => {
+      const { caller, db, request } = context
+      const card = await lockCard(db, caller.space, path.card_id)
+      if (!card || !secrets) throw notFound()
+      const { eligible, ineligible_reason } = eligibilityOf(card, request.now)
+      if (!eligible) throw invalidState(`The card cannot be added to a wallet: ${ineligible_reason}.`)
+      const row: PayloadRow = {
+        id: newId('ppl', request.now),
+        card_id: card.id,
+        wallet: body.wallet,
+        nonce: body.wallet === 'apple_pay' ? body.nonce.toLowerCase() : null,
+        last4: card.last4,
+        wallet_token_id: null,
+        consumed_at: null,
+        created: request.now,
+      }
+      if (!(await insertPayload(db, caller.space, row))) {
+        throw validationFailed([{ field: 'nonce', issue: 'was already used for this card' }])
+      }
+      const forWallet = await cardForWallet(context, card, secrets)
+      return { status: 201 as const, body: { ...showPayload(row), ...encrypt(forWallet) } }
+    },
+  ),
 
   async listProvisioningPayloads(context, { path, query }) {
     const { card_id } = path
@@ -82,11 +94,12 @@ function encryptionFor(
   return (card) => cardEncryption.forApple(card, request, leaf)
 }
 
-async function cardForWallet(context: Context, card: CardRow): Promise<CardForWallet> {
-  const [secrets, cardholder] = await Promise.all([
-    readSecrets(context, card.id),
-    readCardholder(context.db, context.caller.space, card.cardholder_id),
-  ])
+async function cardForWallet(
+  { caller, db }: Context,
+  card: CardRow,
+  secrets: CardSecrets,
+): Promise<CardForWallet> {
+  const cardholder = await readCardholder(db, caller.space, card.cardholder_id)
   const { exp_month, exp_year } = card
   return { ...secrets, exp_month, exp_year, holderName: cardholder?.name ?? '' }
 }

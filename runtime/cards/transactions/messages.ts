@@ -64,12 +64,18 @@ const NOTHING: Folded = {
 }
 
 /**
- * Applies messages in the order in which the network sent them; messages of one instant in the order of arrival.
+ * Applies messages in the order in which the network sent them; messages of one instant in the order of arrival. An advice
+ * replaces the message that it is about. Of several advices about one message, the one with the greatest ID counts.
  * @param kept cleared cents that refunds cannot give back, because disputes contest them or have given them back.
  */
 export function foldMessages(messages: readonly TransactionMessage[], kept: number): Folded {
-  const advised = new Set(messages.flatMap(({ advises }) => advises ?? []))
-  const sent = messages.filter(({ id }) => !advised.has(id)).toSorted((a, b) => a.at - b.at)
+  const advices = new Map<string, string>()
+  for (const { id, advises } of messages) {
+    if (advises !== undefined && id > (advices.get(advises) ?? '')) advices.set(advises, id)
+  }
+  const sent = messages
+    .filter(({ id, advises }) => !advices.has(id) && (advises === undefined || advices.get(advises) === id))
+    .toSorted((a, b) => a.at - b.at)
   const cleared = sent.reduce((sum, { kind, amount = 0 }) => (kind === 'clearing' ? sum + amount : sum), 0)
   const refundable = cleared - kept
   const folded = sent.reduce((state, message) => apply(state, message, refundable), NOTHING)

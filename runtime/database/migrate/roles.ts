@@ -24,9 +24,9 @@ const WIPED_APPEND_ONLY = ['ledger_transactions', 'ledger_entries', 'ledger_hold
 /** Tables whose rows change but are never deleted. */
 const LASTING = ['audit_heads']
 
-/** Derives the password of a role from the pepper, so that no password is stored or distributed. */
-export function rolePassword(pepper: string, role: string): string {
-  return deriveSecret(pepper, `password of role ${role}`)
+/** Derives the password of a role from a secret, so that no password is stored or distributed. */
+export function rolePassword(secret: string, role: string): string {
+  return deriveSecret(secret, `password of role ${role}`)
 }
 
 /**
@@ -48,10 +48,10 @@ function scramVerifier(password: string): string {
  * behind poolers. A request waits at most 30 s for a statement, and the server ends a transaction that its node leaves
  * idle for 60 s.
  */
-function roleStatements(role: string, environment: Environment, password: string): string {
+function roleStatements(role: string, schema: Environment | 'control', password: string): string {
   const name = pg.escapeIdentifier(role)
   return `CREATE ROLE ${name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD ${pg.escapeLiteral(scramVerifier(password))};
-    ALTER ROLE ${name} SET search_path = ${environment};
+    ALTER ROLE ${name} SET search_path = ${schema};
     ALTER ROLE ${name} SET timezone = 'UTC';
     ALTER ROLE ${name} SET datestyle = 'ISO';
     ALTER ROLE ${name} SET jit = off;
@@ -93,14 +93,14 @@ export async function completeRole(admin: pg.Client, role: string): Promise<void
 /**
  * Creates the role. Returns false if another process created it first. Roles belong to the server, not to a database.
  */
-async function createRole(
+export async function createRole(
   admin: pg.Client,
   role: string,
-  environment: Environment,
-  pepper: string,
+  schema: Environment | 'control',
+  secret: string,
 ): Promise<boolean> {
   try {
-    await admin.query(roleStatements(role, environment, rolePassword(pepper, role)))
+    await admin.query(roleStatements(role, schema, rolePassword(secret, role)))
     return true
   } catch (error) {
     const code = codeOf(error)
@@ -128,9 +128,12 @@ async function canSignIn(connection: pg.ClientConfig, role: string, pepper: stri
   }
 }
 
-/** Returns the connection options for the same server and database with a different role. */
-export function asRole(connection: pg.ClientConfig, role: string, pepper: string): pg.ClientConfig {
-  const password = rolePassword(pepper, role)
+/**
+ * Returns the connection options for the same server and database with a different role.
+ * @param secret that the password of the role is derived from: the pepper for the roles of the environments.
+ */
+export function asRole(connection: pg.ClientConfig, role: string, secret: string): pg.ClientConfig {
+  const password = rolePassword(secret, role)
   if (connection.connectionString === undefined) return { ...connection, user: role, password }
   const separator = connection.connectionString.includes('?') ? '&' : '?'
   const credentials = new URLSearchParams({ user: role, password })
@@ -178,5 +181,27 @@ export function grants(environment: Environment, role: string): string {
   return `GRANT USAGE ON SCHEMA ${environment} TO ${name};
     GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${environment} TO ${name};
     GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA ${environment} TO ${name};
-    DO $protect$ BEGIN ${protect.join('\n')} END $protect$`
+    DO $protect$ BEGIN ${protect.join('\n')} ${cardNumbers(environment, name)} END $protect$`
+}
+
+/** Returns the SQL, one statement, that takes sealed card numbers from the role, as `grants` does in a new database. */
+export function closeCardNumbers(environment: Environment, role: string): string {
+  return `DO $close$ BEGIN ${cardNumbers(environment, pg.escapeIdentifier(role))} END $close$`
+}
+
+/**
+ * The role of an environment adds card numbers and deletes them, but cannot read what is sealed. The directory tells it
+ * only whether a number is free.
+ */
+function cardNumbers(environment: Environment, name: string): string {
+  const table = `${environment}.card_numbers`
+  return `IF to_regclass('control.card_room') IS NOT NULL THEN
+      GRANT USAGE ON SCHEMA control TO ${name};
+      GRANT INSERT ON control.card_directory_${environment} TO ${name};
+      IF to_regclass('control.two_phase') IS NOT NULL THEN GRANT DELETE ON control.two_phase TO ${name}; END IF;
+      IF (SELECT closed FROM control.card_room) THEN
+        REVOKE SELECT, UPDATE ON ${table} FROM ${name};
+        GRANT SELECT (tenant_id, card_id, key_version) ON ${table} TO ${name};
+      END IF;
+    END IF;`
 }

@@ -1,14 +1,16 @@
 import type pg from 'pg'
 import type { Environment } from '../../platform/environment.ts'
 import type { Settings } from '../../platform/settings.ts'
-import { pepperOf } from '../embedded/pepper.ts'
+import { secretOf } from '../embedded/pepper.ts'
 import { acquireServer } from '../embedded/server.ts'
 import { codeOf, DatabaseUnavailable, isUnavailable, messageOf, UNDEFINED_DATABASE } from '../errors.ts'
+import { type CardRole, ensureCardRole } from '../migrate/card-role.ts'
 import { type Migrated, migrate } from '../migrate/migrate.ts'
 import { asRole } from '../migrate/roles.ts'
 import { isPooled } from '../pool/connection.ts'
 import { createListener, type Notified } from '../pool/listen.ts'
 import { createPool, type MeasuredPool } from '../pool/pool.ts'
+import { type CardRoom, opensCardNumbers } from './card-room.ts'
 
 /** The pool of the database owner, which also receives notifications. */
 export interface ControlPool extends MeasuredPool {
@@ -25,6 +27,8 @@ export interface OpenDatabase {
   readonly sandbox: MeasuredPool
   readonly live: MeasuredPool
   readonly pepper: string
+  /** Absent if this process opens no card numbers. */
+  readonly cards: CardRoom | undefined
   /** Waits for running statements, ends all connections and releases the embedded server. */
   close(): Promise<void>
 }
@@ -39,7 +43,8 @@ export type DatabaseSettings = Pick<
   | 'preparedStatements'
   | 'migrationsDir'
   | 'citus'
->
+> &
+  Partial<Pick<Settings, 'roles' | 'cardSecret' | 'revealUrl'>>
 
 /** A PostgreSQL server, embedded or external. */
 interface Server {
@@ -48,6 +53,8 @@ interface Server {
   direct(): pg.ClientConfig
   release(): Promise<void>
   readonly pepper: string
+  /** Absent if an external deployment has none. */
+  readonly cardSecret: string | undefined
 }
 
 /** Returns the host and port of a URL, such as `db.example.com:5432`, without credentials. */
@@ -66,10 +73,16 @@ async function openServer(settings: DatabaseSettings, say: (line: string) => voi
       direct: () => ({ connectionString: databaseListenUrl }),
       release: async () => {},
       pepper: settings.pepper,
+      cardSecret: settings.cardSecret,
     }
   }
   const server = await acquireServer({ dataDir, say })
-  return { ...server, direct: server.connection, pepper: settings.pepper ?? pepperOf(dataDir) }
+  return {
+    ...server,
+    direct: server.connection,
+    pepper: settings.pepper ?? secretOf(dataDir, 'pepper'),
+    cardSecret: settings.cardSecret ?? secretOf(dataDir, 'card-secret'),
+  }
 }
 
 /** Returns an error that says where the unreachable database is and what to do. */
@@ -115,7 +128,10 @@ export async function openDatabase(
   say: (line: string) => void = () => {},
 ): Promise<OpenDatabase> {
   const server = await openServer(settings, say)
+  const { pepper, cardSecret } = server
+  const secrets = { pepper, ownSecret: cardSecret }
   let migrated: Migrated
+  let cardRole: CardRole | undefined
   try {
     migrated = await migrate(server.direct(), server.pepper, {
       directory: settings.migrationsDir,
@@ -123,6 +139,7 @@ export async function openDatabase(
       direct: settings.databaseListenUrl !== undefined,
       say,
     })
+    if (opensCardNumbers(settings)) cardRole = await ensureCardRole(server.direct(), secrets)
   } catch (error) {
     await server.release()
     throw explainFailure(error, settings)
@@ -136,7 +153,7 @@ export async function openDatabase(
       applicationName: `svc ${name}`,
       flushTogether,
       distributed,
-      writesControl: name === 'control',
+      writesControl: name === 'control' || name === 'cards',
     })
   const environmentPool = (environment: Environment) => {
     const connection = () => asRole(server.connection(), roles[environment], server.pepper)
@@ -145,6 +162,9 @@ export async function openDatabase(
   const control = pool('control', server.connection, false)
   const sandbox = environmentPool('sandbox')
   const live = environmentPool('live')
+  const cardPool = ({ name, secret }: CardRole) =>
+    pool('cards', () => asRole(server.connection(), name, secret), false)
+  const cards = cardRole && { pool: cardPool(cardRole), ...secrets }
   const listener = createListener(server.direct, async (client) => {
     if (settings.databaseListenUrl === undefined && (await isPooled(client))) say(POLLING)
   })
@@ -152,10 +172,11 @@ export async function openDatabase(
     control: { ...control, listen: listener.listen },
     sandbox,
     live,
-    pepper: server.pepper,
+    pepper,
+    cards,
     close: async () => {
       await listener.stop()
-      await Promise.all([control.end(), sandbox.end(), live.end()])
+      await Promise.all([control.end(), sandbox.end(), live.end(), cards?.pool.end()])
       await server.release()
     },
   }

@@ -248,7 +248,9 @@ function addLedgers(noun: AddNoun, verb: AddVerb, run: OperatorRunner): void {
     'rotate',
     'create a new key and reseal every number with it',
   ).action((_: unknown, command: Command) =>
-    run(command, (operator) => rotateCardKey(operator, createLog({ logLevel: 'warn' }))),
+    run(command, (operator, _production, room) =>
+      rotateCardKey(operator, room, createLog({ logLevel: 'warn' })),
+    ),
   )
   verb(
     noun('chain', 'chains for USDC payouts'),

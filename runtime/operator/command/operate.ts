@@ -1,3 +1,4 @@
+import type { CardRoom } from '../../database/open/card-room.ts'
 import { openDatabase } from '../../database/open/open-database.ts'
 import { readSettings } from '../../platform/settings.ts'
 import type { Operator } from '../../tenants/admin/change.ts'
@@ -13,7 +14,7 @@ const POOL_SIZE = 2
  */
 export async function operate<T>(
   say: (line: string) => void,
-  action: (operator: Operator, production: boolean) => Promise<T>,
+  action: (operator: Operator, production: boolean, room: CardRoom | undefined) => Promise<T>,
 ): Promise<T> {
   const settings = readSettings(process.env)
   const database = await openDatabase({ ...settings, poolSize: POOL_SIZE }, say)
@@ -21,7 +22,7 @@ export async function operate<T>(
     const clock = createClock()
     await clock.refresh(database.control)
     const operator = { control: database.control, clock, pepper: database.pepper }
-    return await action(operator, settings.production)
+    return await action(operator, settings.production, database.cards)
   } finally {
     await database.close()
   }

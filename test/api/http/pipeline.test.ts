@@ -82,7 +82,7 @@ const noTrust = () => {
   throw new Error('nobody is trusted')
 }
 const noKeys = () => Promise.reject(new Error('there are no card keys'))
-const NO_KEYS = { sealer: noKeys, open: noKeys, fingerprint: () => Buffer.alloc(0) }
+const NO_VAULT = { propose: noKeys, reveal: noKeys }
 
 const NO_POOL: Pool = {
   ...NO_TRANSACTIONS,
@@ -130,7 +130,7 @@ async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}
     clock: { machine: Date.now, service: Date.now },
     account: createAccountChanges(NO_POOL, '', environment, { machine: Date.now }),
     seals: createSeals('pepper'),
-    cardKeys: NO_KEYS,
+    vault: NO_VAULT,
     cardEncryption: createCardEncryption(noTrust, '', Date.now),
     factors: { ...NO_FACTORS, ...setting.factors },
     keyring: {

@@ -1,0 +1,55 @@
+import type { Database, Statement } from '../../database/database.ts'
+import { inSteps } from '../../database/steps.ts'
+import { COMMIT_IN_TWO_PHASES } from '../../database/two-phase.ts'
+import type { Environment } from '../../platform/environment.ts'
+import type { FoundCard } from '../network/network.ts'
+
+const FIND: Statement = {
+  name: 'card_directory_find',
+  text: 'SELECT space, card_id AS "cardId" FROM control.card_directory WHERE environment = $1 AND digest = $2',
+}
+
+/** Returns the card whose number has the digest. */
+export async function findByDigest(
+  db: Database,
+  environment: Environment,
+  digest: Buffer,
+): Promise<FoundCard | undefined> {
+  return (await db.query<FoundCard>(FIND, [environment, digest])).rows[0]
+}
+
+// Each role may add to the partition of its environment, and may read nothing here.
+function enter(environment: Environment): Statement {
+  const name = `card_directory_enter_${environment}`
+  const text = `INSERT INTO control.card_directory_${environment} (environment, digest, space, card_id)
+                VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`
+  return { name, text, steps: inSteps(name, COMMIT_IN_TWO_PHASES.text, text) }
+}
+
+const ENTER: Readonly<Record<Environment, Statement>> = { sandbox: enter('sandbox'), live: enter('live') }
+
+/** Adds a card in the caller's transaction. Returns false if a card with this number exists. */
+export async function enterCard(
+  db: Database,
+  environment: Environment,
+  digest: Buffer,
+  { space, cardId }: FoundCard,
+): Promise<boolean> {
+  return (await db.query(ENTER[environment], [environment, digest, space, cardId])).count > 0
+}
+
+const FORGET: Statement = {
+  text: `DELETE FROM control.card_directory d WHERE d.environment = 'sandbox' AND d.space = $1 AND d.digest IN (
+           SELECT g.digest FROM control.card_directory g
+            WHERE g.environment = 'sandbox' AND g.space = $1 ORDER BY g.digest LIMIT $2)`,
+}
+
+/**
+ * Deletes the entries of a wiped space, at most `limit`.
+ *
+ * @param control connection of the owner.
+ * @returns whether none is left.
+ */
+export async function forgetCards(control: Database, space: string, limit: number): Promise<boolean> {
+  return (await control.query(FORGET, [space, limit])).count < limit
+}

@@ -1,0 +1,127 @@
+/** The login role that alone may read sealed card numbers and the keys that open them. */
+import pg from 'pg'
+import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
+import { deriveSecret } from '../../platform/secrets.ts'
+import type { Database, Statement } from '../database.ts'
+import { codeOf, INSUFFICIENT_PRIVILEGE, INVALID_AUTHORIZATION, INVALID_PASSWORD } from '../errors.ts'
+import { clientConfig } from '../pool/connection.ts'
+import { asRole, closeCardNumbers, createRole } from './roles.ts'
+
+/** Secrets of a deployment from which the role is derived. */
+export interface CardSecrets {
+  readonly pepper: string
+  /** The secret of card numbers, if the deployment has one. */
+  readonly ownSecret: string | undefined
+}
+
+/** A login role, and the secret that its password is derived from. */
+export interface CardRole {
+  readonly name: string
+  readonly secret: string
+}
+
+/**
+ * Returns the role. Another secret makes another role, so that processes with the secret and processes that do not have
+ * it yet can run side by side.
+ */
+export function cardRoleOf({ pepper, ownSecret }: CardSecrets): CardRole {
+  const secret = ownSecret ?? deriveSecret(pepper, 'secret of card numbers')
+  return { name: `svc_cards_${deriveSecret(secret, 'name of the role').slice(0, 8)}`, secret }
+}
+
+const HAS_RIGHTS = `
+  SELECT has_table_privilege('live.card_numbers', 'SELECT, UPDATE') AND has_table_privilege('control.card_keys', 'SELECT')
+         AND (to_regclass('control.two_phase') IS NULL OR has_table_privilege('control.two_phase', 'DELETE')) AS all`
+
+/** Whether the role exists, has the password that the secret derives, and has its rights in this database. */
+async function isComplete(connection: pg.ClientConfig): Promise<boolean> {
+  const client = new pg.Client(clientConfig(connection, 'svc migrate'))
+  try {
+    await client.connect()
+    return (await client.query<{ all: boolean }>(HAS_RIGHTS)).rows[0]?.all ?? false
+  } catch (error) {
+    const refusals: readonly unknown[] = [INVALID_PASSWORD, INVALID_AUTHORIZATION, INSUFFICIENT_PRIVILEGE]
+    if (!refusals.includes(codeOf(error))) throw error
+    return false
+  } finally {
+    await client.end()
+  }
+}
+
+/** Returns the SQL that grants the role what it needs: numbers, keys and the directory, and nothing else of a tenant. */
+function cardGrants(role: string): string {
+  const name = pg.escapeIdentifier(role)
+  const numbers = ENVIRONMENTS.map(
+    (environment) => `GRANT USAGE ON SCHEMA ${environment} TO ${name};
+    GRANT SELECT, UPDATE ON ${environment}.card_numbers TO ${name};
+    GRANT INSERT ON control.card_directory_${environment} TO ${name};`,
+  )
+  return `GRANT USAGE ON SCHEMA control TO ${name};
+    GRANT SELECT, INSERT, UPDATE ON control.card_keys TO ${name};
+    GRANT SELECT, UPDATE ON control.card_room TO ${name};
+    GRANT SELECT ON control.card_directory TO ${name};
+    ${numbers.join('\n')}
+    DO $grant$ BEGIN
+      IF to_regclass('control.two_phase') IS NOT NULL THEN GRANT DELETE ON control.two_phase TO ${name}; END IF;
+    END $grant$`
+}
+
+/** Two processes that grant at the same time would fail. */
+const LOCK = `SELECT pg_advisory_xact_lock(hashtext('svc card role'))`
+
+const HAS_OWN_SECRET = 'SELECT FROM control.card_keys WHERE has_own_secret LIMIT 1'
+
+/**
+ * Finds or creates the role of card numbers in a migrated database. Returns undefined if the numbers are sealed with a
+ * secret that this process does not have: a role that the pepper derives would then let every process read them.
+ *
+ * @param connection of the database owner, with CREATEROLE.
+ */
+export async function ensureCardRole(
+  connection: pg.ClientConfig,
+  secrets: CardSecrets,
+): Promise<CardRole | undefined> {
+  const role = cardRoleOf(secrets)
+  if (await isComplete(asRole(connection, role.name, role.secret))) return role
+  const admin = new pg.Client(clientConfig(connection, 'svc migrate'))
+  try {
+    await admin.connect()
+    if (secrets.ownSecret === undefined && (await admin.query(HAS_OWN_SECRET)).rowCount) return undefined
+    const { rowCount } = await admin.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [role.name])
+    if (!rowCount) await createRole(admin, role.name, 'control', role.secret)
+    await admin.query('BEGIN')
+    await admin.query(LOCK)
+    await admin.query(cardGrants(role.name))
+    await admin.query('COMMIT')
+  } finally {
+    await admin.end()
+  }
+  return role
+}
+
+const CLOSE: Statement = { text: 'UPDATE control.card_room SET closed = true' }
+
+const ROLES: Statement = { text: 'SELECT environment, name FROM control.roles' }
+
+/** Takes sealed card numbers from the roles of the environments, for good. @param control connection of the owner. */
+export async function closeCardRoom(control: Database): Promise<void> {
+  await control.query(CLOSE)
+  const { rows } = await control.query<{ environment: Environment; name: string }>(ROLES)
+  for (const { environment, name } of rows) await control.query({ text: closeCardNumbers(environment, name) })
+}
+
+const EXISTS: Statement = { text: 'SELECT FROM pg_roles WHERE rolname = $1' }
+
+/**
+ * Takes all rights from the role that the pepper derives, once a key is sealed with the secret of card numbers.
+ * @param control connection of the owner.
+ */
+export async function retirePepperRole(control: Database, { pepper, ownSecret }: CardSecrets): Promise<void> {
+  if (ownSecret === undefined || (await control.query({ text: HAS_OWN_SECRET })).count === 0) return
+  const { name } = cardRoleOf({ pepper, ownSecret: undefined })
+  if ((await control.query(EXISTS, [name])).count === 0) return
+  const schemas = ['control', ...ENVIRONMENTS].join(', ')
+  const role = pg.escapeIdentifier(name)
+  await control.query({ text: `REVOKE ALL ON ALL TABLES IN SCHEMA ${schemas} FROM ${role}` })
+  await control.query({ text: `REVOKE ALL ON SCHEMA ${schemas} FROM ${role}` })
+}

@@ -1,0 +1,39 @@
+/** The card network's side of a test service: its messages, without the door. */
+import { createCardKeys } from '../../../runtime/cards/card-keys/card-keys.ts'
+import { createCardDirectory } from '../../../runtime/cards/card-keys/directory.ts'
+import { createNetwork } from '../../../runtime/cards/network/create-network.ts'
+import type { NetworkMessages } from '../../../runtime/cards/network/network.ts'
+import type { Environment } from '../../../runtime/platform/environment.ts'
+import { createSeals } from '../../../runtime/platform/secrets.ts'
+import { createTenantFacts } from '../../../runtime/tenants/keys/tenant-facts.ts'
+import type { TestService } from '../../support/service.ts'
+import { strictLog } from '../../support/strict-log.ts'
+
+/** Longer than any test takes. */
+const PATIENCE_MS = 60_000
+
+export type NetworkSend = <Kind extends keyof NetworkMessages>(
+  kind: Kind,
+  message: NetworkMessages[Kind][0],
+  leftMs?: number,
+) => Promise<NetworkMessages[Kind][1]>
+
+/** Speaks as the processor of an environment. */
+export function openTestNetwork(service: TestService, environment: Environment = 'sandbox'): NetworkSend {
+  const { database, clock, outbound, wakeUps } = service
+  const keys = createCardKeys(database.cards!, clock)
+  const network = createNetwork({
+    database,
+    clock,
+    outbound,
+    log: strictLog,
+    rates: { interchange: 150, networkFee: 10 },
+    seals: createSeals(database.pepper),
+    wakeUpChannel: { publish: wakeUps.notify },
+    cards: createCardDirectory(database.cards!.pool, keys),
+    tenants: createTenantFacts(database.control),
+    digest: keys.digest,
+  })
+  return (kind, message, leftMs = PATIENCE_MS) =>
+    network.exchange(environment, kind, message, performance.now() + leftMs)
+}
