@@ -161,6 +161,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       ...(roles.has('api') && apis?.listeners),
       ...(consolePages && { console: consolePages }),
       ...(network && { network: network.listener }),
+      ...(room.listener && { reveal: room.listener }),
     })
     stops.push(async () => {
       leaving = true

@@ -18,11 +18,11 @@ export interface NetworkRole {
 /** Opens the network listener of a process with the role `network`. */
 export async function openNetworkRole(
   foundation: Foundation,
-  { directory, digest }: OpenRoom,
+  { room }: OpenRoom,
   observability: Observability,
 ): Promise<NetworkRole> {
   const { settings, database, clock, log } = foundation
-  if (!directory) throw new Error('The role `network` needs the directory of card numbers.')
+  if (!room) throw new Error('The role `network` needs the directory of card numbers.')
   const processors = await openRegistry(database.control, database.pepper)
   const counter = createNetworkCounter()
   observability.watchNetwork(counter)
@@ -30,8 +30,8 @@ export async function openNetworkRole(
   const network = createNetwork({
     ...foundation,
     tenants,
-    digest,
-    cards: directory,
+    digest: room.digest,
+    cards: room.directory,
     rates: settings.rates,
     seals: createSeals(database.pepper),
   })

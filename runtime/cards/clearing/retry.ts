@@ -1,7 +1,8 @@
 /** Resolves exceptions: by another attempt, or by an operator's note. */
-import type { Statement } from '../../database/database.ts'
+import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { Environment } from '../../platform/environment.ts'
+import type { Clock } from '../../tenants/clock/clock.ts'
 import type { FoundCard } from '../network/network.ts'
 import { type ApplyParts, applyLines, type LineOutcome } from './apply-lines.ts'
 import type { ExceptionReason } from './exceptions.ts'
@@ -68,12 +69,13 @@ const RESOLVE: Statement = {
 
 /** Marks an exception as resolved. Returns false if it was resolved before. @param note what was done. */
 export async function resolveException(
-  { database, clock }: Pick<ApplyParts, 'database' | 'clock'>,
+  control: Database,
+  clock: Pick<Clock, 'machine'>,
   { environment, id }: Pick<ExceptionRow, 'environment' | 'id'>,
   note: string,
 ): Promise<boolean> {
   const values = [environment, id, toTimestamp(clock.machine()), note]
-  return (await database.control.query(RESOLVE, values)).count > 0
+  return (await control.query(RESOLVE, values)).count > 0
 }
 
 /** Applies the message of an exception again, and resolves the exception if it takes effect. */
@@ -93,6 +95,12 @@ export async function retryException(parts: RetryParts, row: ExceptionRow): Prom
   }
   const outcomes = await applyLines(parts, source, [{ line, content, category: undefined, ...card }])
   const outcome = outcomes.get(line)!
-  if (outcome === 'applied') await resolveException(parts, row, 'The message took effect in another attempt.')
+  if (outcome === 'applied')
+    await resolveException(
+      parts.database.control,
+      parts.clock,
+      row,
+      'The message took effect in another attempt.',
+    )
   return outcome
 }

@@ -24,11 +24,8 @@ export async function openRegistry(control: Database, pepper: string): Promise<P
   let secrets: Readonly<Record<Environment, readonly string[]>> = { sandbox: [], live: [] }
   const refresh = async () => {
     const [pinned, keys] = await Promise.all([readCertificates(control), readSigningKeys(control)])
-    certificates = new Map(
-      pinned
-        .filter(({ retired_at }) => retired_at === null)
-        .map((row) => [row.fingerprint.toString('hex'), row]),
-    )
+    // A certificate that was retired and added again has two rows; the newer one, which comes later, applies.
+    certificates = new Map(pinned.map((row) => [row.fingerprint.toString('hex'), row]))
     const active = keys.filter(({ retired_at }) => retired_at === null)
     const open = (environment: Environment) =>
       active
