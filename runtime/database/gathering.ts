@@ -4,6 +4,7 @@
  * (`Statement.many`). The code of a piece is the same as for one piece in a transaction of its own.
  */
 import type { Database, RowResult, Statement } from './database.ts'
+import { pipelined } from './pipelined.ts'
 
 interface Held {
   readonly statement: Statement
@@ -22,8 +23,15 @@ export interface GatheringDatabase extends Database {
   flush(): void
 }
 
-/** Makes a database that gathers the statements of a transaction on a database that is not distributed. */
+// The lists of values are short beside the tables, whatever statistics say.
+const NESTED: Statement = { text: 'SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off' }
+
+/**
+ * Makes a database that gathers the statements of one tenant's transaction, on a database that is not distributed. Of equal
+ * statements without a form for many, one is sent; so a statement that adds something needs a form for many.
+ */
 export function gatheringDatabase(db: Database): GatheringDatabase {
+  pipelined(db.query(NESTED))
   let held: Held[] = []
   const flush = () => {
     const groups = Map.groupBy(held, keyOf)
@@ -47,10 +55,8 @@ export function gatheringDatabase(db: Database): GatheringDatabase {
 }
 
 /** Statements without a form for many are sent one by one, and equal ones once. */
-function keyOf({ statement, values }: Held): string {
-  const { name, text, many } = statement
-  if (many) return `${text}\n${String(values[many.common ?? 0])}`
-  return `${name ?? text}\n${JSON.stringify(values)}`
+function keyOf({ statement, values }: Held): unknown {
+  return statement.many ?? `${statement.name ?? statement.text}\n${JSON.stringify(values)}`
 }
 
 const rankOf = ([first]: readonly Held[]) => first?.statement.many?.rank ?? 0
@@ -61,7 +67,6 @@ function sendGroup(db: Database, group: readonly Held[]): void {
   const reject = (error: unknown) => {
     for (const each of group) each.reject(error)
   }
-  // A statement that writes is never equal to another one, unless both are to be done.
   if (!many) {
     db.query<never>(statement, values).then((result) => {
       for (const { resolve } of group) resolve(result)

@@ -10,6 +10,7 @@ import { readSpace } from '../../database/space.ts'
 import { collectEvents } from '../../events/emit/emit.ts'
 import type { WakeUpChannel } from '../../events/emit/wake-ups.ts'
 import type { Rates } from '../../money/settlement-lines/interchange.ts'
+import { ensureOpenSettlement } from '../../money/settlement-lines/lines.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { readPin } from '../../tenants/admin/pins.ts'
 import { systemEntry } from '../../tenants/audit/entry.ts'
@@ -48,6 +49,8 @@ export type LineOutcome =
 type Accept = (exchange: FactExchange<ClearingKind>) => Promise<{ readonly outcome: string }>
 
 const ACCEPT = { clear, refund, reverse, moveChargeback } as const
+
+const MOVES_MONEY: ReadonlySet<ClearingKind> = new Set(['clear', 'refund'])
 
 /** Maximum number of attempts of a transaction that conflicts with another one. */
 const MAX_ATTEMPTS = 5
@@ -122,6 +125,8 @@ async function attemptTogether(
       // One entry of the audit log is for all lines.
       done: () => {},
     }
+    if (lines.some(({ content }) => MOVES_MONEY.has(content.kind)))
+      await ensureOpenSettlement({ db: tx, space, events }, now)
     const applied = await applyAll(place, environment, lines)
     gathering?.flush()
     due = events.write(tx)

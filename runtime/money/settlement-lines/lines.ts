@@ -14,6 +14,7 @@ import {
   lockLatestSettlement,
   moveSettlement,
   type OpenSettlement,
+  readOpenSettlement,
   readSettlement,
   type SettlementRow,
   type SettlementWithLines,
@@ -52,13 +53,20 @@ export async function writeLines(
   known: OpenSettlement | undefined,
 ): Promise<void> {
   const { db, space } = place
-  const isOpen = known !== undefined && now + known.offset_ms < known.period_end
-  const open = isOpen ? known : await openSettlement(place, now)
+  const open = takesLines(known, now) ? known : await openSettlement(place, now)
   requireTotals(open, totalsOf(lines))
   const { id, period_start, offset_ms } = open
   const created = Math.max(now + offset_ms, period_start)
   const rows = lines.map((line) => ({ ...line, id: newId('sln', created), settlement_id: id, created }))
   pipelined(addLines(db, space, rows))
+}
+
+const takesLines = (known: OpenSettlement | undefined, now: number): known is OpenSettlement =>
+  known !== undefined && now + known.offset_ms < known.period_end
+
+/** Opens the settlement of the day if none takes lines, before several lines are written at once. @param now service time. */
+export async function ensureOpenSettlement(place: SettlementPlace, now: number): Promise<void> {
+  if (!takesLines(await readOpenSettlement(place.db, place.space), now)) await openSettlement(place, now)
 }
 
 /**

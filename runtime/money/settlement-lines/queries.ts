@@ -266,15 +266,21 @@ export function addLines(
 
 // Without a condition on the type, the planner can only use the index by source. Lines without a category are older than
 // `interchange_earned`: their clearings earned what the interchange lines show.
-const INTERCHANGE: Statement = {
-  name: 'settlement_lines_interchange',
-  text: `SELECT n.earned, n.earned - n.kept AS returned, n.category FROM (
+const interchangeOf = (source: string) => `(
            SELECT coalesce(sum(coalesce(l.interchange_earned, CASE
                     WHEN l.type = 'interchange' AND l.amount > 0 AND l.interchange_category IS NULL THEN l.amount END)), 0)::bigint AS earned,
                   coalesce(sum(l.amount) FILTER (WHERE l.type = 'interchange'), 0)::bigint AS kept,
                   coalesce(max(l.interchange_category), '${STANDARD}') AS category
-             FROM settlement_lines l WHERE l.tenant_id = $1 AND l.source_id = $2
-         ) AS n`,
+             FROM settlement_lines l WHERE l.tenant_id = $1 AND l.source_id = ${source}
+         )`
+
+const INTERCHANGE: Statement = {
+  name: 'settlement_lines_interchange',
+  text: `SELECT n.earned, n.earned - n.kept AS returned, n.category FROM ${interchangeOf('$2')} AS n`,
+  many: {
+    text: `SELECT g.place, n.earned, n.earned - n.kept AS returned, n.category
+             FROM json_to_recordset($2) AS g (place integer, v2 text) CROSS JOIN LATERAL ${interchangeOf('g.v2')} AS n`,
+  },
 }
 
 /** Returns the interchange of a card transaction over all settlements. The caller has locked the transaction. */
