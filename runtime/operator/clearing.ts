@@ -8,6 +8,7 @@ import { EXCEPTION_REASONS } from '../cards/clearing/exceptions.ts'
 import { FORMAT_NAMES, FORMATS, type FormatName } from '../cards/clearing/formats.ts'
 import { type ImportParts, importFile } from '../cards/clearing/import.ts'
 import { type ListedFile, listFiles } from '../cards/clearing/queries.ts'
+import { type Reconciliation, reconcile } from '../cards/clearing/reconcile.ts'
 import { ClearingFileError } from '../cards/clearing/records.ts'
 import {
   EXCEPTION_COLUMNS,
@@ -17,7 +18,9 @@ import {
   retryException,
 } from '../cards/clearing/retry.ts'
 import type { Database } from '../database/database.ts'
+import { codeOf, messageOf } from '../database/errors.ts'
 import { openDatabase } from '../database/open/open-database.ts'
+import type { Environment } from '../platform/environment.ts'
 import { readSettings } from '../platform/settings.ts'
 import { ControlError, isoTime, type Operator } from '../tenants/admin/change.ts'
 import { createClock } from '../tenants/clock/clock.ts'
@@ -160,4 +163,26 @@ export async function retryOpenException(parts: ImportParts, id: string): Promis
       `${id} cannot take effect: ${outcome.detail} ${EXCEPTION_REASONS[outcome.reason]}`,
     )
   return showException(await requireRow(control, id))
+}
+
+/** Compares a day with the network's settlement report. Throws `refused` if the report cannot be read. */
+export async function reconcileDay(
+  { control }: Operator,
+  environment: Environment,
+  date: string,
+  path: string,
+): Promise<Reconciliation> {
+  try {
+    return await reconcile(control, environment, date, path)
+  } catch (error) {
+    if (error instanceof ClearingFileError || error instanceof SyntaxError || codeOf(error) === 'ENOENT')
+      throw new ControlError('refused', messageOf(error), { cause: error })
+    throw error
+  }
+}
+
+/** Throws `broken` with the number of differences, if there are any. */
+export function requireReconciled({ date, differences }: Reconciliation): void {
+  if (differences.length > 0)
+    throw new ControlError('broken', `${differences.length} differences from the network’s report of ${date}`)
 }

@@ -30,6 +30,13 @@ const { values: options } = parseArgs({
 const lines = Number(options.lines)
 const kills = Number(options.kills)
 
+/** The operator's command as package.json runs it, after `exec node`. */
+const ADMIN = (
+  JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { admin: string } }
+).scripts.admin
+  .split(' ')
+  .slice(2)
+
 const TENANTS = 64
 const CARDS = 8192
 /** Twenty lines: clearings of authorizations, force posts, refunds of the clearing before, and a reversal. */
@@ -148,7 +155,7 @@ interface Run {
 }
 
 function startImport(scratch: Scratch, url: string, path: string): ChildProcess {
-  const child = spawn(process.execPath, ['runtime/operator/command/admin.ts', 'network', 'import', path], {
+  const child = spawn(process.execPath, [...ADMIN, 'network', 'import', path], {
     env: { ...process.env, DATABASE_URL: url, SVC_PEPPER: BENCH_PEPPER, NODE_ENV: 'test' },
     stdio: ['ignore', 'ignore', 'pipe'],
   })

@@ -10,7 +10,7 @@ import { readSpace } from '../../database/space.ts'
 import { collectEvents } from '../../events/emit/emit.ts'
 import type { WakeUpChannel } from '../../events/emit/wake-ups.ts'
 import type { Rates } from '../../money/settlement-lines/interchange.ts'
-import { ensureOpenSettlement } from '../../money/settlement-lines/lines.ts'
+import { writeManyLines } from '../../money/settlement-lines/lines.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { readPin } from '../../tenants/admin/pins.ts'
 import { systemEntry } from '../../tenants/audit/entry.ts'
@@ -125,10 +125,13 @@ async function attemptTogether(
       // One entry of the audit log is for all lines.
       done: () => {},
     }
-    if (lines.some(({ content }) => MOVES_MONEY.has(content.kind)))
-      await ensureOpenSettlement({ db: tx, space, events }, now)
-    const applied = await applyAll(place, environment, lines)
-    gathering?.flush()
+    const apply = async () => {
+      const ends = await applyAll(place, environment, lines)
+      gathering?.flush()
+      return ends
+    }
+    const movesMoney = lines.some(({ content }) => MOVES_MONEY.has(content.kind))
+    const applied = await (movesMoney ? writeManyLines({ db: tx, space, events }, now, apply) : apply())
     due = events.write(tx)
     due.catch(() => {}) // pipelined with the COMMIT, which fails with the same error
     pipelined(appendAudit(tx, space, systemEntry(environment, 'clearing_file.applied', fileId, now)))

@@ -69,6 +69,19 @@ export async function listFiles(
   return (await control.query<ListedFile>(LIST, [id ?? null, limit])).rows
 }
 
+const OF_DATE: Statement = {
+  text: `SELECT ${COLUMNS} FROM control.network_files f WHERE f.environment = $1 AND f.business_date = $2 ORDER BY f.id`,
+}
+
+/** Returns the files of a business day. */
+export async function filesOf(
+  control: Database,
+  environment: Environment,
+  date: string,
+): Promise<readonly ClearingFileRow[]> {
+  return (await control.query<ClearingFileRow>(OF_DATE, [environment, date])).rows
+}
+
 const ADVANCE: Statement = {
   text: `UPDATE control.network_files SET lines = $4, position = $5, exceptions = exceptions + $6, imported = $7
           WHERE environment = $1 AND id = $2 AND position = $3 AND imported IS NULL`,

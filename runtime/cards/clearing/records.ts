@@ -93,7 +93,8 @@ export function readHeader(header: RawRecord): FileHeader {
   return { fileId, network, businessDate, environment }
 }
 
-function isDate(text: string): boolean {
+/** Whether the text is a day of the calendar in ISO 8601. */
+export function isDate(text: string): boolean {
   const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text)
 }

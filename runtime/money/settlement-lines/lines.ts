@@ -6,7 +6,7 @@ import type { EventSink } from '../../events/emit/emit.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import { type LineAmount, totalsOf } from './amounts.ts'
-import { requireTotals } from './bounds.ts'
+import { requireMoved, requireTotals } from './bounds.ts'
 import { lockClock } from './clock.ts'
 import {
   addLines,
@@ -64,9 +64,24 @@ export async function writeLines(
 const takesLines = (known: OpenSettlement | undefined, now: number): known is OpenSettlement =>
   known !== undefined && now + known.offset_ms < known.period_end
 
-/** Opens the settlement of the day if none takes lines, before several lines are written at once. @param now service time. */
-export async function ensureOpenSettlement(place: SettlementPlace, now: number): Promise<void> {
-  if (!takesLines(await readOpenSettlement(place.db, place.space), now)) await openSettlement(place, now)
+/**
+ * Writes lines of several clearings or refunds at once, which all begin with the same totals: opens the settlement of the
+ * day if none takes lines, and checks the totals after the work.
+ * @param now service time.
+ * @param work writes the lines; all of its statements are sent when it ends.
+ */
+export async function writeManyLines<T>(
+  place: SettlementPlace,
+  now: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { db, space } = place
+  const known = await readOpenSettlement(db, space)
+  const before = takesLines(known, now) ? known : await openSettlement(place, now)
+  const result = await work()
+  const after = await readOpenSettlement(db, space)
+  if (after?.id === before.id) requireMoved(before, after)
+  return result
 }
 
 /**

@@ -1,13 +1,18 @@
 /** Commands for clearing files, and for messages of the card network that could not take effect. */
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { FORMAT_NAMES, type FormatName } from '../../cards/clearing/formats.ts'
 import type { ImportParts } from '../../cards/clearing/import.ts'
+import type { Reconciliation } from '../../cards/clearing/reconcile.ts'
+import { isDate } from '../../cards/clearing/records.ts'
 import { render } from '../../cli/print.ts'
+import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { ControlError } from '../../tenants/admin/change.ts'
 import {
   importClearingFile,
   listExceptions,
   noteException,
+  reconcileDay,
+  requireReconciled,
   retryOpenException,
   showClearingFiles,
   withClearing,
@@ -19,6 +24,12 @@ interface ExceptionOptions {
   readonly resolve?: string
   readonly note?: string
   readonly retry?: string
+}
+
+interface ReconcileOptions {
+  readonly env: Environment
+  readonly date: string
+  readonly report: string
 }
 
 /** Adds the verbs for clearing files to `admin network`. @param say receives the progress and unusual events. */
@@ -60,4 +71,27 @@ export function addClearing(
           : listExceptions(operator, open === true),
       )
     })
+  verb(
+    network,
+    'reconcile',
+    'compare a day with the network’s settlement report; the exit code is 1 if they differ',
+  )
+    .addOption(new Option('--env <environment>', 'the environment').choices(ENVIRONMENTS).default('live'))
+    .addOption(
+      new Option('--date <day>', 'business day, such as 2026-11-25').argParser(readDay).makeOptionMandatory(),
+    )
+    .requiredOption('--report <file>', 'the network’s report: .json or .csv')
+    .action(async ({ env, date, report }: ReconcileOptions, command: Command) => {
+      let found: Reconciliation | undefined
+      await run(command, async (operator) => {
+        found = await reconcileDay(operator, env, date, report)
+        return found
+      })
+      if (found) requireReconciled(found)
+    })
+}
+
+function readDay(text: string): string {
+  if (isDate(text)) return text
+  throw new InvalidArgumentError('Expected a date such as 2026-11-25.')
 }

@@ -3,77 +3,31 @@ import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { createCardKeys } from '../../../runtime/cards/card-keys/card-keys.ts'
-import { createCardDirectory } from '../../../runtime/cards/card-keys/directory.ts'
-import { findByDigest } from '../../../runtime/cards/card-keys/directory-queries.ts'
 import { FORMATS } from '../../../runtime/cards/clearing/formats.ts'
 import { type ImportOptions, type ImportParts, importFile } from '../../../runtime/cards/clearing/import.ts'
 import type { NetworkMessages } from '../../../runtime/cards/network/network.ts'
 import { findFault } from '../../../runtime/money/ledger/verify.ts'
 import { checkEvent } from '../../support/contract.ts'
-import { makeKey, makeTenant, type Send, START, speak, useService } from '../../support/service.ts'
-import { makeCard } from '../fixtures.ts'
+import { useService } from '../../support/service.ts'
 import { type NetworkSend, openTestNetwork } from '../network/open-network.ts'
 import { type TestFile, type TestRecord, writeClearingFile } from './clearing-file.ts'
+import { MERCHANT, openCard, openImport, paying, record, type TestCard } from './clearing-world.ts'
 
 const service = useService({ poolSize: 12 })
 const folder = mkdtempSync(join(tmpdir(), 'svc-clearing-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-interface TestCard {
-  readonly tenantId: string
-  readonly send: Send
-  readonly id: string
-  readonly number: string
-}
 let cards: readonly TestCard[]
 let network: NetworkSend
 let parts: ImportParts
 let count = 0
 
-async function openCard(): Promise<TestCard> {
-  const tenantId = await makeTenant(service, 'enterprise')
-  const send = speak(service.urls.sandbox, {
-    secret: (await makeKey(service, tenantId, { scope: 'admin' })).secret,
-  })
-  await send('/v1/test/funding', { body: { amount: 1_000_000 } })
-  const { id } = await makeCard(send)
-  return { tenantId, send, id, number: (await send(`/v1/cards/${id}/details`)).body.number }
-}
-
 beforeEach(async () => {
   count += 1
-  cards = [await openCard(), await openCard()]
+  cards = [await openCard(service), await openCard(service)]
   network = openTestNetwork(service)
-  const { database, clock, wakeUps } = service
-  const room = database.cards!.pool
-  const keys = createCardKeys(database.cards!, clock)
-  parts = {
-    ...{ database, clock, digest: keys.digest, cards: createCardDirectory(room, keys) },
-    rates: { interchange: 150, networkFee: 10 },
-    wakeUpChannel: { publish: wakeUps.notify },
-    findByDigest: (environment, digest) => findByDigest(room, environment, digest),
-  }
+  parts = openImport(service)
 })
-
-const MERCHANT = { name: 'Harbor "Diner", Ltd', category_code: '5812', country: 'US' }
-
-/** A record of a card use, sent a number of seconds after the start. */
-const record = (
-  kind: string,
-  card: TestCard,
-  use: string,
-  second: number,
-  more: TestRecord = {},
-): TestRecord => ({
-  kind,
-  message_id: `${use}.${second}`,
-  transaction_id: use,
-  sent_at: new Date(START + second * 1000).toISOString(),
-  card_number: card.number,
-  ...more,
-})
-const paying = (amount: number) => ({ amount, currency: 'usd', merchant: MERCHANT })
 
 /** Sends the record as a message of its own. */
 const tell = (kind: keyof NetworkMessages, { kind: _, ...message }: TestRecord) =>
