@@ -80,6 +80,22 @@ const MUTABLE = [
   ...['expires_at', 'cleared_at', 'rules', 'history', 'messages', 'metadata', 'updated'],
 ] as const
 
+/** Columns of other types than text. */
+const TYPES: Readonly<Record<string, 'bigint' | 'timestamptz' | 'json'>> = {
+  ...{ requested: 'bigint', authorized: 'bigint', held: 'bigint', cleared: 'bigint', refunded: 'bigint' },
+  ...{ reversed: 'bigint', disputed: 'bigint', merchant: 'json', rules: 'json', history: 'json' },
+  ...{ messages: 'json', metadata: 'json', expires_at: 'timestamptz', cleared_at: 'timestamptz' },
+  ...{ created: 'timestamptz', updated: 'timestamptz' },
+}
+
+/** The rows of a statement for many. Values of JSON columns are texts. */
+const givenRows = (columns: readonly string[]) =>
+  `json_to_recordset($2) AS g (place integer, ${columns
+    .map((column, index) => `v${index + 2} ${TYPES[column] === 'json' ? 'text' : (TYPES[column] ?? 'text')}`)
+    .join(', ')})`
+
+const given = (column: string, index: number) => `g.v${index + 2}${TYPES[column] === 'json' ? '::json' : ''}`
+
 /** The columns of a `CardTransactionRow`, of the table as `t`. */
 export const TRANSACTION_COLUMNS = [...FIXED, ...MUTABLE].map((column) => `t.${column}`).join(', ')
 
@@ -106,14 +122,22 @@ const changing = (row: CardTransactionRow): unknown[] => [
   toTimestamp(row.updated),
 ]
 
-const INSERTED = ['tenant_id', 'id', ...MUTABLE, ...FIXED.slice(1), 'category'] as const
+const INSERTED = ['id', ...MUTABLE, ...FIXED.slice(1), 'category'] as const
 
 /** Returns the parameter of a column in the statements that insert a transaction. */
-const parameterOf = (column: (typeof INSERTED)[number]) => `$${INSERTED.indexOf(column) + 1}`
+const parameterOf = (column: (typeof INSERTED)[number]) => `$${INSERTED.indexOf(column) + 2}`
 
-const INSERT_TEXT = `INSERT INTO card_transactions (${INSERTED.join(', ')}) VALUES (${INSERTED.map(parameterOf).join(', ')})`
+const INSERT_TEXT = `INSERT INTO card_transactions (tenant_id, ${INSERTED.join(', ')})
+  VALUES ($1, ${INSERTED.map(parameterOf).join(', ')})`
 
-const INSERT: Statement = { name: 'card_transactions_insert', text: INSERT_TEXT }
+const INSERT: Statement = {
+  name: 'card_transactions_insert',
+  text: INSERT_TEXT,
+  many: {
+    text: `INSERT INTO card_transactions (tenant_id, ${INSERTED.join(', ')})
+           SELECT $1, ${INSERTED.map(given).join(', ')} FROM ${givenRows(INSERTED)}`,
+  },
+}
 
 const insertValues = (tenantId: string, row: CardTransactionRow): unknown[] => [
   tenantId,
@@ -141,7 +165,7 @@ export function insertCardTransaction(
 }
 
 const [SPENT, BEGUN, HELD] = (() => {
-  const more = (offset: number) => `$${INSERTED.length + offset}`
+  const more = (offset: number) => `$${INSERTED.length + 1 + offset}`
   const [begun, held] = placingCovered({
     id: parameterOf('hold_id'),
     amount: parameterOf('held'),
@@ -188,6 +212,10 @@ const UPDATE: Statement = {
   name: 'card_transactions_update',
   text: `UPDATE card_transactions SET ${MUTABLE.map((column, index) => `${column} = $${index + 3}`).join(', ')}
          WHERE tenant_id = $1 AND id = $2`,
+  many: {
+    text: `UPDATE card_transactions t SET ${MUTABLE.map((column, index) => `${column} = ${given(column, index + 1)}`).join(', ')}
+             FROM ${givenRows(['id', ...MUTABLE])} WHERE t.tenant_id = $1 AND t.id = g.v2`,
+  },
 }
 
 /** Writes the mutable columns of a transaction that the caller has locked with `lockCardTransaction`. */

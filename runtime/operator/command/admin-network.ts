@@ -18,6 +18,7 @@ import { messageOf } from '../../database/errors.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { ISO_DIALECTS, type IsoDialectName } from '../../platform/settings.ts'
 import { ControlError } from '../../tenants/admin/change.ts'
+import { addClearing } from './admin-clearing.ts'
 import { type AddNoun, type AddVerb, environmentOption, type OperatorRunner } from './admin-options.ts'
 
 interface InEnvironment {
@@ -25,12 +26,18 @@ interface InEnvironment {
 }
 
 /** Adds the verbs of `admin network`. */
-export function addNetwork(noun: AddNoun, verb: AddVerb, run: OperatorRunner): void {
+export function addNetwork(
+  noun: AddNoun,
+  verb: AddVerb,
+  run: OperatorRunner,
+  say: (line: string) => void,
+): void {
   const network = noun('network', 'the card network: processors and their messages')
   addProcessor(network, verb, run)
   addCertificates(network, verb, run)
   addKeys(network, verb, run)
   addDecode(network)
+  addClearing(network, verb, run, say)
 }
 
 function addProcessor(network: Command, verb: AddVerb, run: OperatorRunner): void {
