@@ -1,4 +1,5 @@
 import { type DestinationStream, destination, type Logger, pino } from 'pino'
+import { redactCardNumbers } from './card-numbers.ts'
 import type { Settings } from './settings.ts'
 
 type Replacement = readonly [secret: RegExp, shown: string]
@@ -26,8 +27,12 @@ const replaceAll = (text: string, replacements: readonly Replacement[]): string 
 /** Redacts credentials anywhere in a text. */
 export const redactCredentials = (text: string): string => replaceAll(text, CREDENTIALS)
 
-/** Redacts secrets in a log line. */
-export const redact = (line: string): string => replaceAll(redactCredentials(line), NAMED_SECRETS)
+/** A member whose value was a number: the line stays JSON. */
+const BARE = /(?<!\\)(":)(\[redacted\])(?=[,}])/g
+
+/** Redacts secrets and card numbers in a log line. */
+export const redact = (line: string): string =>
+  redactCardNumbers(replaceAll(redactCredentials(line), NAMED_SECRETS)).replaceAll(BARE, '$1"$2"')
 
 /** Writes synchronously to standard error, so that the last line before a crash is not lost. */
 function standardError(): DestinationStream {

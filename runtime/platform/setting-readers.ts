@@ -14,7 +14,11 @@ export type Read = <T>(variable: SettingName, parse: SettingReader<T>) => T | un
 /** A shorter secret could be guessed from one known key and its digest. */
 const SECRET_MINIMUM = 16
 
-export function whole(fallback: number, least: number, most: number): SettingReader<number> {
+export function whole<Fallback extends number | undefined>(
+  fallback: Fallback,
+  least: number,
+  most: number,
+): SettingReader<number | Fallback> {
   return (text) => {
     if (text === undefined) return fallback
     const value = Number(text)

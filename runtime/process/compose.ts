@@ -39,6 +39,8 @@ export interface RunningService {
   readonly baseUrls: BaseUrls
   /** Origin of the network listener; undefined if this process has none. */
   readonly networkUrl: string | undefined
+  /** Port for ISO 8583 messages; undefined if this process has none. */
+  readonly isoPort: number | undefined
   readonly demo: Demo | undefined
   readonly chains: Chains['of']
   readonly warnings: readonly string[]
@@ -152,6 +154,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
           )
         : undefined
     const network = roles.has('network') ? await openNetworkRole(foundation, room, observability) : undefined
+    stops.push(() => network?.iso?.drain(0))
     const revision = await watchRevision(database.control, async () => {
       await clock.refresh(database.control)
       apis?.forget()
@@ -166,14 +169,16 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       ...(roles.has('api') && apis?.listeners),
       ...(consolePages && { console: consolePages }),
       ...(network && { network: network.listener }),
+      ...(room.listener && { reveal: room.listener }),
     })
     stops.push(async () => {
       leaving = true
       await wait(timeouts.leaveMs)
-      await ports.drain(timeouts.drainMs)
+      await Promise.all([ports.drain(timeouts.drainMs), network?.iso?.drain(timeouts.drainMs)])
     })
     const networkUrl = ports.origins.network
-    return { baseUrls, networkUrl, demo, chains: chains.of, warnings, operator, stop }
+    const isoPort = network?.iso?.port
+    return { baseUrls, networkUrl, isoPort, demo, chains: chains.of, warnings, operator, stop }
   } catch (error) {
     await stop()
     throw error

@@ -10,12 +10,12 @@ import { cardsHandlers } from '../cards/cards/handlers.ts'
 import { authorizationDecisionsHandlers } from '../cards/decisions/handlers.ts'
 import { disputesHandlers } from '../cards/disputes/handlers.ts'
 import { merchantCategoriesHandlers } from '../cards/merchant-categories/handlers.ts'
+import { networkSimulators } from '../cards/network/simulators.ts'
 import { cardProgramsHandlers } from '../cards/programs/handlers.ts'
 import { provisioningPayloadsHandlers } from '../cards/provisioning/handlers.ts'
 import { sanctionsAlertsHandlers } from '../cards/sanctions-alerts/handlers.ts'
 import { tokensHandlers } from '../cards/tokens/handlers.ts'
 import { cardTransactionsHandlers } from '../cards/transactions/handlers.ts'
-import { cardTransactionSimulators } from '../cards/transactions/simulators.ts'
 import { walletTokensHandlers } from '../cards/wallet-tokens/handlers.ts'
 import { deliveryAttemptsHandlers } from '../events/delivery-attempts/handlers.ts'
 import { eventsHandlers } from '../events/list/handlers.ts'
@@ -40,13 +40,13 @@ export const handlers = {
   ...balanceHandlers,
   ...cardProgramsHandlers,
   ...cardholdersHandlers,
-  ...cardTransactionSimulators,
   ...cardTransactionsHandlers,
   ...cardsHandlers,
   ...deliveryAttemptsHandlers,
   ...disputesHandlers,
   ...eventsHandlers,
   ...merchantCategoriesHandlers,
+  ...networkSimulators,
   ...passTemplatesHandlers,
   ...passesHandlers,
   ...passSimulators,

@@ -21,7 +21,7 @@ const ECHO_MS = 1000
 /** Time limit for stopping the database after requests in progress have ended or timed out. */
 const STOP_TIMEOUT_MS = 35_000
 
-const USAGE = `Usage: npm start -- [--json] [--demo] [--role api|worker|console|network]…
+const USAGE = `Usage: npm start -- [--json] [--demo] [--role api|worker|console|network|reveal]…
 
   --json        print one line of JSON on stdout when the service is ready
   --demo        create the demo tenant even if DATABASE_URL is set

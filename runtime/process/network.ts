@@ -9,21 +9,24 @@ import { createSeals } from '../platform/secrets.ts'
 import { createTenantFacts } from '../tenants/keys/tenant-facts.ts'
 import type { OpenRoom } from './card-room.ts'
 import type { Foundation } from './foundation.ts'
+import { type IsoPort, openIsoPort } from './iso-port.ts'
 
 export interface NetworkRole {
   readonly listener: RequestListener
+  /** The port for ISO 8583 messages. Absent if the setting is. */
+  readonly iso: IsoPort | undefined
   /** Reads certificates, keys and facts about tenants again, after a change. */
   refresh(): Promise<void>
 }
 
-/** Opens the network listener of a process with the role `network`. */
+/** Opens the network listener of a process with the role `network`, and the port for ISO 8583 messages if it is set. */
 export async function openNetworkRole(
   foundation: Foundation,
-  { directory, digest }: OpenRoom,
+  { room }: OpenRoom,
   observability: Observability,
 ): Promise<NetworkRole> {
   const { settings, database, clock, log } = foundation
-  if (!directory) throw new Error('The role `network` needs the directory of card numbers.')
+  if (!room) throw new Error('The role `network` needs the directory of card numbers.')
   const processors = await openRegistry(
     database.control,
     database.pepper,
@@ -35,8 +38,8 @@ export async function openNetworkRole(
   const network = createNetwork({
     ...foundation,
     tenants,
-    digest,
-    cards: directory,
+    digest: room.digest,
+    cards: room.directory,
     rates: settings.rates,
     seals: createSeals(database.pepper),
   })
@@ -56,5 +59,6 @@ export async function openNetworkRole(
     tenants.forget()
     return processors.refresh()
   }
-  return { listener, refresh }
+  const iso = await openIsoPort({ settings, network, processors, counter, clock, log })
+  return { listener, iso, refresh }
 }

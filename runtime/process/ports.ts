@@ -14,14 +14,14 @@ export interface Ports {
   drain(timeoutMs: number): Promise<void>
 }
 
-export type PortName = keyof BaseUrls | 'network'
+export type PortName = keyof BaseUrls | 'network' | 'reveal'
 
 /**
  * Opens the ports, which answer 503 until a handler is attached. If a port is in use, throws an error that names its
  * variable.
  */
 export async function openPorts(settings: Settings): Promise<Ports> {
-  const { roles, sandboxPort, livePort, consolePort, networkPort } = settings
+  const { roles, sandboxPort, livePort, consolePort, networkPort, revealPort } = settings
   const open = new Map<PortName, PortListener>()
   const drain = async (timeoutMs: number) => {
     await Promise.all([...open.values()].map((listener) => listener.drain(timeoutMs)))
@@ -37,6 +37,10 @@ export async function openPorts(settings: Settings): Promise<Ports> {
     if (roles.has('network')) {
       const place = { variable: 'NETWORK_PORT', port: networkPort, tls: networkTls(settings, Date.now()) }
       open.set('network', await listenOn(settings, place))
+    }
+    if (roles.has('reveal') && revealPort !== undefined) {
+      const place = { variable: 'REVEAL_PORT', port: revealPort }
+      open.set('reveal', await listenOn({ ...settings, host: settings.revealHost }, place))
     }
   } catch (error) {
     await drain(0)

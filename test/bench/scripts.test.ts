@@ -17,6 +17,7 @@ const TINY: Readonly<Record<string, readonly string[]>> = {
   'bench:fairness': ['--rows', '200', '--seconds', '0.1', '--rounds', '1', '--only', '12 counts'],
   'bench:gate': ['test/golden/gate-example/openapi'],
   'bench:histories': ['test/golden/gate-example/openapi'],
+  'bench:network': ['--rounds', '1', '--seconds', '0.2'],
   'bench:passes': ['--only', 'batches'],
   'bench:replay': ['--exchanges', '100', '--callers', '2', '--only', 'ndjson'],
   'bench:sanctions': ['--listed', '50', '--cardholders', '20', '--compared', '2'],

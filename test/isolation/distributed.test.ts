@@ -24,8 +24,8 @@ interface Sent {
   readonly own: readonly (number | undefined)[]
 }
 
-/** Tables of the owner's own stay where they are; what defines a table reads no row. */
-const ELSEWHERE = /^(CREATE|ALTER|DROP) TABLE |^SET /
+/** Tables of the owner's own stay where they are; what defines a table or who may read it reads no row. */
+const ELSEWHERE = /^(CREATE|ALTER|DROP) TABLE |^(SET|DO|REVOKE) /
 
 async function look(each: Recorded): Promise<Sent[]> {
   const text = plainText(each)

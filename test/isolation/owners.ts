@@ -1,8 +1,9 @@
 import { addRequests } from '../../runtime/api/request-log-queries.ts'
 import { insertQuestion } from '../../runtime/cards/decisions/queries.ts'
 import { newCardTransaction } from '../../runtime/cards/transactions/authorizing.ts'
+import { withMessage } from '../../runtime/cards/transactions/messages.ts'
 import { insertCardTransaction } from '../../runtime/cards/transactions/queries.ts'
-import { forcePost } from '../../runtime/cards/transactions/states.ts'
+import { ownMessage } from '../../runtime/cards/transactions/states.ts'
 import { insertWalletToken } from '../../runtime/cards/wallet-tokens/queries.ts'
 import { USDC_CHAINS } from '../../runtime/money/chain/usdc-chains.ts'
 import { writeLines } from '../../runtime/money/settlement-lines/lines.ts'
@@ -141,10 +142,12 @@ async function makeOwner(
     entry_method: null,
     wallet: null,
   }
-  const posted = [0, 1].map(() => ({
-    ...forcePost(newCardTransaction({ id: card, cardholder_id: chd }, use, service.clock.now)),
-    metadata,
-  }))
+  const posted = [0, 1].map(() => {
+    const { now } = service.clock
+    const blank = newCardTransaction({ id: card, cardholder_id: chd }, use, now)
+    const message = ownMessage(blank, { kind: 'clearing', amount: use.requested, final: true }, now)
+    return { ...withMessage(blank, message), metadata }
+  })
   for (const row of posted) await insertCardTransaction(service.database[environment], tenantId, row)
   const ctx = posted[1]!.id
   for (const daysAgo of [1, 0]) {

@@ -10,6 +10,7 @@ import { createUser } from '../../runtime/account/members/users.ts'
 import { readAnswer } from '../../runtime/api/idempotency.ts'
 import { addRequests, readRequest } from '../../runtime/api/request-log-queries.ts'
 import { createCardKeys } from '../../runtime/cards/card-keys/card-keys.ts'
+import { createCardDirectory } from '../../runtime/cards/card-keys/directory.ts'
 import { listingWorker } from '../../runtime/cards/card-keys/listing.ts'
 import { reseal } from '../../runtime/cards/card-keys/rotation.ts'
 import { cardholderScreeningWorker } from '../../runtime/cards/cardholders/screening-job.ts'
@@ -535,6 +536,7 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
   const parts = { control, room, keys: createCardKeys(room, clock), clock, log: strictLog }
   await reseal({ ...parts, graceS: 0 })
   await listingWorker(parts).runOnce()
+  await createCardDirectory(room.pool, parts.keys).find('live', '4000000000000002')
   await retain({ control: database.control, clock, log: pino({ level: 'silent' }) })
 }
 

@@ -59,6 +59,8 @@ test('doctor prints one line each of a healthy service, and asks for nothing', a
     'service time',
     'addresses',
     'payouts',
+    'card network, sandbox',
+    'card network, live',
     'set aside',
     'Redis',
     'Apple Wallet',

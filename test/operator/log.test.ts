@@ -7,6 +7,7 @@ import { processorMs } from '../support/processor.ts'
 import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'
 
 const KEY = makeKeyText('secret', 'live')
+const CARD = '4000000000000002'
 const RANDOM = randomBytes(32).toString('base64url')
 
 describe('a line', () => {
@@ -51,6 +52,7 @@ describe('a line', () => {
       'svc_sk_live_',
       ' ',
       '"password":',
+      '4000 ',
     ]) {
       const began = processorMs()
       redact(atom.repeat(500_000 / atom.length))
@@ -69,11 +71,14 @@ describe('a line', () => {
         headers: { authorization: `Bearer ${KEY}` },
         err: new Error(`refused: ${KEY}`),
         deep: [{ key: KEY }],
+        card: { number: Number(CARD), body: `{"number":${CARD}}`, text: CARD },
       },
       KEY,
     )
     expect(written).not.toContain(KEY.slice(20))
-    expect(JSON.parse(written)).toMatchObject({ level: 40, msg: `${KEY.slice(0, 12)}…` })
+    expect(written).not.toContain(CARD)
+    const card = { number: '[redacted]', body: '{"number":[redacted]}', text: '[redacted]' }
+    expect(JSON.parse(written)).toMatchObject({ level: 40, card, msg: `${KEY.slice(0, 12)}…` })
   })
 })
 

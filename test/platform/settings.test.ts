@@ -21,6 +21,7 @@ describe('settings', () => {
       sandboxPort: 4010,
       livePort: 4020,
       consolePort: 4000,
+      networkPort: 4030,
       baseUrls: {},
       citus: false,
       pay: {},
@@ -46,6 +47,7 @@ describe('settings', () => {
         answerMs: 35_000,
         drainMs: 25_000,
         leaveMs: 0,
+        networkMs: 2000,
       },
       load: { requests: 2000, delayMs: 500, queue: 500, heap: 0.85 },
       demo: false,
@@ -86,6 +88,15 @@ describe('settings', () => {
       baseUrls: { live: 'https://api.example.com' },
     })
     expect([...settings.roles]).toEqual(['api', 'worker'])
+  })
+
+  test.each<[string, Record<string, string>, string[], string[]]>([
+    ['without NETWORK_PORT', {}, [], ['api', 'worker', 'console']],
+    ['with NETWORK_PORT', { NETWORK_PORT: '0' }, [], ['api', 'worker', 'console', 'network']],
+    ['with a different role', { NETWORK_PORT: '0' }, ['worker'], ['worker']],
+    ['with the role network', {}, ['network'], ['network']],
+  ])('a process opens the network port only if it is told to: %s', (_, env, roles, want) => {
+    expect([...readSettings(env, { roles }).roles]).toEqual(want)
   })
 
   test('all wrong settings are named at once', () => {
@@ -165,7 +176,12 @@ describe('settings', () => {
     ],
     ['a key for pushes without its name', { APPLE_PUSH_KEY: 'a.p8' }, ['APPLE_PUSH_KEY_ID']],
     ['a name of a key for pushes without the key', { APPLE_PUSH_KEY_ID: 'ABC123DEFG' }, ['APPLE_PUSH_KEY']],
-    ['one port twice', { LIVE_PORT: '4010' }, ['SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT']],
+    [
+      'a network listener without a certificate in production',
+      { NODE_ENV: 'production', NETWORK_PORT: '4030' },
+      ['NETWORK_TLS_CERT'],
+    ],
+    ['one port twice', { LIVE_PORT: '4010' }, ['SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT, NETWORK_PORT']],
     ['an instant without zone', { SVC_CLOCK: '2027-02-02T00:00:00' }, ['SVC_CLOCK']],
     ['a day that is none', { SVC_CLOCK: '2027-02-31T25:00:00Z' }, ['SVC_CLOCK']],
   ])('settings are refused by name: %s', (_, env, want) => {

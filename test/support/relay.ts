@@ -10,6 +10,8 @@ export interface Relay {
   up(): Promise<void>
   /** Number of bytes received from the database so far. */
   received(): number
+  /** Number of bytes sent to the database so far. */
+  sent(): number
 }
 
 export async function openRelay(databaseUrl: string): Promise<Relay> {
@@ -17,6 +19,7 @@ export async function openRelay(databaseUrl: string): Promise<Relay> {
   const { hostname, port } = target
   const sockets = new Set<Socket>()
   let received = 0
+  let sent = 0
   const relay = (near: Socket) => {
     const far = connect(Number(port), hostname)
     for (const socket of [near, far]) {
@@ -25,6 +28,9 @@ export async function openRelay(databaseUrl: string): Promise<Relay> {
     }
     far.on('data', (chunk: Buffer) => {
       received += chunk.length
+    })
+    near.on('data', (chunk: Buffer) => {
+      sent += chunk.length
     })
     near.pipe(far).pipe(near)
     near.on('close', () => far.destroy())
@@ -46,6 +52,7 @@ export async function openRelay(databaseUrl: string): Promise<Relay> {
     url: target.href,
     up,
     received: () => received,
+    sent: () => sent,
     down: async () => {
       const closed = once(server, 'close')
       server.close()

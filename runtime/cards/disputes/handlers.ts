@@ -9,7 +9,6 @@ import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import { lockCardTransaction } from '../transactions/queries.ts'
-import { showCardTransaction } from '../transactions/view.ts'
 import { changeDispute } from './changes.ts'
 import { type ReadFile, readFiles } from './evidence.ts'
 import {
@@ -22,7 +21,6 @@ import {
   readDispute,
   removeFiles,
 } from './queries.ts'
-import { refundTransaction } from './refunds.ts'
 import {
   amountOf,
   close,
@@ -88,13 +86,7 @@ export const disputesHandlers = {
       validationFailed([{ field: 'dispute_id', issue: 'does not identify an existing dispute' }])
     return shown(await changeDispute(context, dispute_id, change, missing))
   },
-
-  async simulateRefund(context, { body: { card_transaction_id, amount } }) {
-    const row = await refundTransaction(context, card_transaction_id, amount)
-    return { status: 200, body: showCardTransaction(row) }
-  },
-} satisfies DisputesHandlers<Context> &
-  Pick<TestCardsHandlers<Context>, 'simulateDisputeOutcome' | 'simulateRefund'>
+} satisfies DisputesHandlers<Context> & Pick<TestCardsHandlers<Context>, 'simulateDisputeOutcome'>
 
 async function openDispute(
   context: Context,

@@ -1,33 +1,9 @@
 /** Refunds a disputed transaction. Open disputes shrink or end, so that no amount is given back twice. */
-import type { Context } from '../../api/handler.ts'
-import { readOpenSettlement } from '../../money/settlement-lines/queries.ts'
 import { type TransactionPlace, writeChange as writeTransaction } from '../transactions/changes.ts'
-import { type CardTransactionRow, lockCardTransaction } from '../transactions/queries.ts'
-import { missingTransaction, placeOf } from '../transactions/simulators.ts'
-import { refund } from '../transactions/states.ts'
+import type { CardTransactionRow } from '../transactions/queries.ts'
 import { writeChange } from './changes.ts'
-import { type DisputeRow, lockDisputesOf } from './queries.ts'
+import type { DisputeRow } from './queries.ts'
 import { giveWay, OPEN } from './states.ts'
-
-/**
- * Refunds a transaction and returns it.
- * @param given cents; absent: everything not yet refunded.
- */
-export async function refundTransaction(
-  context: Context,
-  id: string,
-  given: number | undefined,
-): Promise<CardTransactionRow> {
-  const { db, caller, request } = context
-  const [before, open, disputes] = await Promise.all([
-    lockCardTransaction(db, caller.space, id),
-    readOpenSettlement(db, caller.space),
-    lockDisputesOf(db, caller.space, id, OPEN),
-  ])
-  if (!before) throw missingTransaction()
-  const after = refund(before, given, contestedBy(disputes), request.now)
-  return writeRefund({ ...placeOf(context), open }, before, after, disputes)
-}
 
 /** Returns the amount that disputes contest. */
 export const contestedBy = (disputes: readonly DisputeRow[]): number =>

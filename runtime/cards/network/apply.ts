@@ -5,15 +5,29 @@ import type { AuthorizationPlace } from '../decisions/concluding.ts'
 import { lockDisputesOf } from '../disputes/queries.ts'
 import { contestedBy, writeRefund } from '../disputes/refunds.ts'
 import { OPEN } from '../disputes/states.ts'
-import { type TransactionEventType, writeChange, writeNew } from '../transactions/changes.ts'
+import type { LockedFacts } from '../transactions/authorizing.ts'
+import {
+  type TransactionEventType,
+  type TransactionPlace,
+  writeChange,
+  writeNew,
+} from '../transactions/changes.ts'
 import { type TransactionMessage, withMessage } from '../transactions/messages.ts'
 import type { CardTransactionRow } from '../transactions/queries.ts'
-import { keptOf, requireTotals } from '../transactions/states.ts'
+import { decide } from '../transactions/rules.ts'
+import {
+  askingMessage,
+  holdFor,
+  keptOf,
+  ownMessage,
+  requireTotals,
+  type Sent,
+} from '../transactions/states.ts'
 import { endWaiting, type KnownUse } from './known-uses.ts'
 
 /** Applies a message and returns the transaction. Throws `validation_failed` if a total would exceed the maximum. */
 export async function applyMessage(
-  place: AuthorizationPlace,
+  place: TransactionPlace,
   before: CardTransactionRow,
   message: TransactionMessage,
 ): Promise<CardTransactionRow> {
@@ -26,7 +40,7 @@ export async function applyMessage(
 }
 
 async function applyRefund(
-  place: AuthorizationPlace,
+  place: TransactionPlace,
   before: CardTransactionRow,
   message: TransactionMessage,
 ): Promise<CardTransactionRow> {
@@ -40,9 +54,35 @@ async function applyRefund(
   return writeRefund({ ...place, open }, before, after, disputes)
 }
 
+/**
+ * Decides an increment of an authorization by the rules, and returns the transaction. An authorization that holds nothing,
+ * or that only verifies the card, cannot grow.
+ * @param sent the message of the network; absent if the increment is simulated.
+ */
+export async function applyIncrement(
+  place: AuthorizationPlace,
+  before: CardTransactionRow,
+  facts: LockedFacts,
+  amount: number,
+  sent?: Sent,
+): Promise<CardTransactionRow> {
+  const { merchant, currency, authorized } = before
+  const { category_code: categoryCode, country } = merchant
+  // An increment needs no active wallet token: the wallet took part only in the original authorization.
+  const judged = decide({ amount, currency, categoryCode, country, authorized, wallet: null }, facts)
+  const decision =
+    before.held > 0 ? judged : { ...judged, declined: judged.declined ?? 'transaction_not_allowed' }
+  const expires = place.now + facts.clockOffset + holdFor(categoryCode)
+  const own = ownMessage(before, askingMessage('increment', amount, decision, expires), place.now)
+  const after = { ...withMessage(before, { ...own, ...sent }), rules: decision.rules }
+  requireTotals(after)
+  await writeChange(place, before, after, 'card.transaction.updated')
+  return after
+}
+
 /** Writes a transaction; the tenant gets an event only if the message made a difference. */
 async function writeSeen(
-  place: AuthorizationPlace,
+  place: TransactionPlace,
   before: CardTransactionRow,
   after: CardTransactionRow,
   type?: Parameters<typeof writeChange>[3],
@@ -75,7 +115,7 @@ function eventOf({ status }: CardTransactionRow, { kind, approved }: Transaction
  * @param blank the transaction without messages.
  */
 export async function beginWith(
-  place: AuthorizationPlace,
+  place: TransactionPlace,
   blank: CardTransactionRow,
   message: TransactionMessage,
 ): Promise<CardTransactionRow> {
@@ -88,7 +128,7 @@ export async function beginWith(
 
 /** Applies the messages that arrived before the transaction began, and returns the transaction. */
 export async function takeWaiting(
-  place: AuthorizationPlace,
+  place: TransactionPlace,
   begun: CardTransactionRow,
   { waiting }: KnownUse,
 ): Promise<CardTransactionRow> {

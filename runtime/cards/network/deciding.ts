@@ -5,13 +5,12 @@ import { isCountry } from '../../platform/countries.ts'
 import { type Asking, pose } from '../decisions/asking.ts'
 import { type AskedDecision, authorize as authorizeByRules, conclude } from '../decisions/concluding.ts'
 import { type AskedUse, isToBeAsked } from '../decisions/queries.ts'
-import { type LockedFacts, lockFacts } from '../transactions/authorizing.ts'
-import { writeChange } from '../transactions/changes.ts'
-import { messagesOf, type TransactionMessage, withMessage } from '../transactions/messages.ts'
+import { lockFacts } from '../transactions/authorizing.ts'
+import { messagesOf, type TransactionMessage } from '../transactions/messages.ts'
 import type { CardTransactionRow } from '../transactions/queries.ts'
 import { type CheckMismatch, decide } from '../transactions/rules.ts'
-import { askingMessage, holdFor, requireTotals } from '../transactions/states.ts'
-import { takeWaiting } from './apply.ts'
+import { requireTotals } from '../transactions/states.ts'
+import { applyIncrement, takeWaiting } from './apply.ts'
 import { MessageException, type NetworkExchange, type NetworkPlace } from './exchange.ts'
 import { readKnownUse } from './known-uses.ts'
 
@@ -167,26 +166,10 @@ export function increment({ message, cardId, transact }: NetworkExchange<'increm
     if (!before) return unavailable(message)
     const repeated = decisionIn(before, messageId)
     if (repeated) return repeated
-    const decision = decideIncrement(before, amount, facts)
-    const expires = place.now + facts.clockOffset + holdFor(before.merchant.category_code)
-    const asked = askingMessage('increment', amount, decision, expires)
-    const taken = withMessage(before, { ...asked, ...sentOf(message), created: place.now })
-    const after = { ...taken, rules: decision.rules }
-    requireTotals(after)
-    await writeChange(place, before, after, 'card.transaction.updated')
+    const after = await applyIncrement(place, before, facts, amount, sentOf(message))
     place.done('card_transaction.incremented', after.id)
     return decisionIn(after, messageId)!
   })
-}
-
-/** An authorization that holds nothing any more, or that only verifies the card, cannot grow. */
-function decideIncrement(row: CardTransactionRow, amount: number, facts: LockedFacts) {
-  const { merchant, currency, authorized } = row
-  const { category_code: categoryCode, country } = merchant
-  // An increment needs no active wallet token: the wallet took part only in the original authorization.
-  const decision = decide({ amount, currency, categoryCode, country, authorized, wallet: null }, facts)
-  if (row.held > 0) return decision
-  return { ...decision, declined: decision.declined ?? ('transaction_not_allowed' as const) }
 }
 
 /** Returns what the card can spend, or why it cannot be used. */

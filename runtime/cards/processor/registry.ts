@@ -31,10 +31,9 @@ export async function openRegistry(
   let secrets: Readonly<Record<Environment, readonly string[]>> = { sandbox: [], live: [] }
   const refresh = async () => {
     const [pinned, keys] = await Promise.all([readCertificates(control), readSigningKeys(control)])
+    // A certificate that was retired and added again has two rows; the newer one, which comes later, applies.
     certificates = new Map(
-      pinned
-        .filter((row) => row.retired_at === null && !refuses(row))
-        .map((row) => [row.fingerprint.toString('hex'), row]),
+      pinned.filter((row) => !refuses(row)).map((row) => [row.fingerprint.toString('hex'), row]),
     )
     const active = keys.filter(({ retired_at }) => retired_at === null)
     const open = (environment: Environment) =>

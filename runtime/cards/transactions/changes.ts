@@ -18,11 +18,7 @@ import {
 import { requireBounds } from '../../money/settlement-lines/bounds.ts'
 import { type Rates, selectInterchange } from '../../money/settlement-lines/interchange.ts'
 import { type SettlementPlace, writeLines } from '../../money/settlement-lines/lines.ts'
-import {
-  type OpenSettlement,
-  readInterchange,
-  readOpenSettlement,
-} from '../../money/settlement-lines/queries.ts'
+import { type OpenSettlement, readInterchange } from '../../money/settlement-lines/queries.ts'
 import { refuseBeyond } from './bounds.ts'
 import { messagesOf } from './messages.ts'
 import {
@@ -190,26 +186,18 @@ function holdsOf(
   }
 }
 
-/** The parts of a request context that transaction changes use. */
-export type ChangeContext = Pick<Context, 'caller' | 'db' | 'events' | 'request' | 'rates'>
-
 /**
- * Locks a transaction, applies `change`, writes the result, and returns it.
- * @param missing creates the error to throw if the transaction does not exist; default: 404.
+ * Locks a transaction, applies `change`, writes the result, and returns it. Throws 404 if the transaction does not exist.
  */
 export async function changeCardTransaction(
-  { caller, db, events, rates }: ChangeContext,
+  { caller, db, events }: Pick<Context, 'caller' | 'db' | 'events'>,
   id: string,
   type: Parameters<typeof writeChange>[3],
   change: (row: CardTransactionRow) => CardTransactionRow,
-  missing: () => Error = notFound,
 ): Promise<CardTransactionRow> {
-  const [before, open] = await Promise.all([
-    lockCardTransaction(db, caller.space, id),
-    type === 'card.transaction.cleared' ? readOpenSettlement(db, caller.space) : undefined,
-  ])
-  if (!before) throw missing()
+  const before = await lockCardTransaction(db, caller.space, id)
+  if (!before) throw notFound()
   const after = change(before)
-  await writeChange({ db, space: caller.space, events, rates, open }, before, after, type)
+  await writeChange({ db, space: caller.space, events }, before, after, type)
   return after
 }

@@ -4,6 +4,7 @@ import { type Done, type DueParts, type DuePlace, dueWorker } from '../../events
 import { readClockOffset } from '../../money/settlement-lines/clock.ts'
 import type { DeclaredWorker } from '../../work/workers.ts'
 import { type TransactionPlace, writeChange } from './changes.ts'
+import { withMessage } from './messages.ts'
 import {
   type CardTransactionRow,
   findHoldersAhead,
@@ -11,7 +12,7 @@ import {
   findOverdueHoldsOf,
   lockCardTransactions,
 } from './queries.ts'
-import { giveUp } from './states.ts'
+import { ownMessage } from './states.ts'
 
 /** Maximum number of tenants with an advanced settlement clock that one run checks. */
 const AHEAD = 10
@@ -56,5 +57,6 @@ async function expireOf(place: DuePlace, ids: readonly string[]): Promise<readon
  */
 export async function expire(place: TransactionPlace, row: CardTransactionRow, now: number): Promise<void> {
   const at = Math.min(now, Math.max(row.updated, row.expires_at!))
-  await writeChange(place, row, giveUp(row, 'expiry', row.held, at), 'card.transaction.expired')
+  const message = ownMessage(row, { kind: 'expiry', amount: row.held }, at)
+  await writeChange(place, row, withMessage(row, message), 'card.transaction.expired')
 }

@@ -4,8 +4,9 @@ import type { Context } from '../../api/handler.ts'
 import { checkMetadata, mergePatch } from '../../api/json/merge-patch.ts'
 import { answerList } from '../../api/lists/list-query.ts'
 import { changeCardTransaction } from './changes.ts'
+import { withMessage } from './messages.ts'
 import { type CardTransactionRow, listCardTransactions, readCardTransaction } from './queries.ts'
-import { giveUp } from './states.ts'
+import { ownMessage, requireHeld, requireRoom } from './states.ts'
 import { showCardTransaction } from './view.ts'
 
 export const cardTransactionsHandlers = {
@@ -42,7 +43,10 @@ export const cardTransactionsHandlers = {
       context,
       path.card_transaction_id,
       'card.transaction.reversed',
-      (before) => giveUp(before, 'release', before.held, context.request.now),
+      (before) => {
+        const step = requireHeld(before, { kind: 'release', amount: before.held })
+        return requireRoom(withMessage(before, ownMessage(before, step, context.request.now)))
+      },
     )
     return { status: 200, body: showCardTransaction(row) }
   },

@@ -1,7 +1,6 @@
 /**
- * What a step of a card transaction requires, and the transaction after it. Pure functions that throw if the step is not
- * allowed. The card network's own messages are always applied: `withMessage` in messages.ts. Amounts are cents, times are
- * service time.
+ * What the steps of a card transaction require that a tenant, a simulator or the service itself takes. Pure functions. What
+ * the card network sends always takes effect. Amounts are cents, times are service time.
  */
 import { invalidState, validationFailed } from '../../api/errors/errors.ts'
 import { MAX_AMOUNT } from '../../money/settlement-lines/bounds.ts'
@@ -30,29 +29,19 @@ export function typeOf(categoryCode: string): CardTransactionRow['type'] {
 }
 
 /** A message that the service sends itself, for a simulator, the tenant or an expired hold. */
-type OwnStep = Omit<TransactionMessage, 'id' | 'at' | 'created'>
+export type OwnStep = Omit<TransactionMessage, 'id' | 'at' | 'created'>
 
-/**
- * Returns the transaction after a step of the service itself, which follows all messages that have arrived.
- * @param kept see `withMessage`.
- */
-export function take(
-  row: CardTransactionRow,
-  step: OwnStep,
-  now: number,
-  kept = row.disputed,
-): CardTransactionRow {
+/** Returns the message of a step of the service itself, which follows all messages that have arrived. */
+export function ownMessage(row: CardTransactionRow, step: OwnStep, now: number): TransactionMessage {
   const messages = messagesOf(row)
   const at = messages.reduce((latest, message) => Math.max(latest, message.at), now)
-  return withMessage(row, { ...step, id: `${row.id}/${messages.length}`, at, created: now }, kept)
+  return { ...step, id: `${row.id}/${messages.length}`, at, created: now }
 }
 
-/** Throws unless the transaction after a step can be shown: its totals, and room for one more step, the expiry. */
-function requireShowable(row: CardTransactionRow): CardTransactionRow {
-  if (row.history.length >= MAX_STEPS)
-    throw invalidState(`The transaction has reached the maximum of ${MAX_STEPS} history entries.`)
-  requireTotals(row)
-  return row
+/** Throws `invalid_state` unless the history has room for one more step, the expiry. */
+export function requireRoom(row: CardTransactionRow): CardTransactionRow {
+  if (row.history.length < MAX_STEPS) return row
+  throw invalidState(`The transaction has reached the maximum of ${MAX_STEPS} history entries.`)
 }
 
 /** Throws `validation_failed` if a total of the transaction exceeds the maximum amount. */
@@ -81,32 +70,15 @@ export function askingMessage(
  * @param clockOffset how far the settlement clock is ahead, in milliseconds; the hold expires by that clock.
  */
 export function begin(
-  row: CardTransactionRow,
+  blank: CardTransactionRow,
   decision: Decision,
-  clockOffset = 0,
-  sent: Sent = { id: `${row.id}/0`, at: row.created },
+  clockOffset: number,
+  sent: Sent = { id: `${blank.id}/0`, at: blank.created },
 ): CardTransactionRow {
-  const { requested, created, merchant, rules: _, ...rest } = row
+  const { requested, created, merchant } = blank
   const expires = created + clockOffset + holdFor(merchant.category_code)
   const message = askingMessage('authorization', requested, decision, expires)
-  const { rules } = decision
-  return withMessage({ ...rest, requested, created, merchant, rules }, { ...message, ...sent, created })
-}
-
-/** Returns a new transaction that clears without an authorization. */
-export function forcePost(row: CardTransactionRow): CardTransactionRow {
-  return take(row, { kind: 'clearing', amount: row.requested, final: true }, row.created)
-}
-
-/** Applies a decided increment to an open authorization. A declined increment leaves the authorized amount unchanged. */
-export function increment(
-  row: CardTransactionRow,
-  amount: number,
-  decision: Decision,
-  now: number,
-): CardTransactionRow {
-  const message = askingMessage('increment', amount, decision, now)
-  return requireShowable(take({ ...row, rules: decision.rules }, message, now))
+  return withMessage({ ...blank, rules: decision.rules }, { ...message, ...sent, created })
 }
 
 function requireOpen({ status }: CardTransactionRow): void {
@@ -125,31 +97,18 @@ export function requireIncrementable(row: CardTransactionRow): void {
   )
 }
 
-/**
- * Releases part of an open authorization: for the merchant (`reversal`), for the tenant (`release`), or because it has
- * expired.
- */
-export function giveUp(
-  row: CardTransactionRow,
-  kind: 'reversal' | 'release' | 'expiry',
-  amount: number,
-  now: number,
-): CardTransactionRow {
+/** Returns the step if the authorization is open and holds the amount to release. Otherwise throws `invalid_state`. */
+export function requireHeld(row: CardTransactionRow, step: OwnStep & { readonly amount: number }): OwnStep {
   requireOpen(row)
-  if (amount > row.held) throw invalidState(`The amount is too large: only ${row.held} is held.`)
-  const after = take(row, { kind, amount }, now)
-  return kind === 'expiry' ? after : requireShowable(after)
+  if (step.amount > row.held) throw invalidState(`The amount is too large: only ${row.held} is held.`)
+  return step
 }
 
-/**
- * Collects an amount for the merchant. Always succeeds for an approved authorization, even above the held amount or after a
- * reversal. The final clearing releases the rest of the hold.
- */
-export function clear(
+/** Returns the clearing of an amount; default: all that is held. Throws `invalid_state` for a declined authorization. */
+export function requireClearable(
   row: CardTransactionRow,
   given: { readonly amount?: number; readonly final?: boolean },
-  now: number,
-): CardTransactionRow {
+): OwnStep {
   if (row.status === 'declined')
     throw invalidState(
       'A declined authorization cannot be cleared. To collect the amount anyway, simulate a force post.',
@@ -157,27 +116,22 @@ export function clear(
   const amount = given.amount ?? row.held
   if (amount === 0)
     throw validationFailed([{ field: 'amount', issue: 'is required because nothing is held' }])
-  return requireShowable(take(row, { ...given, kind: 'clearing', amount }, now))
+  return { ...given, kind: 'clearing', amount }
 }
 
 /** Returns the part of the cleared amount that the network gave back after disputes. @param open contested by open disputes. */
 export const keptOf = ({ disputed }: CardTransactionRow, open: number): number => disputed - open
 
 /**
- * Refunds part of the cleared amount, at most what neither the merchant nor the network has given back.
+ * Returns the refund of an amount; default: all of the cleared amount that neither the merchant nor the network has given
+ * back. Throws `invalid_state` if less than the amount is left.
  * @param open the amount contested by open disputes, which a refund reduces.
  */
-export function refund(
-  row: CardTransactionRow,
-  given: number | undefined,
-  open: number,
-  now: number,
-): CardTransactionRow {
-  const kept = keptOf(row, open)
-  const left = row.cleared - row.refunded - kept
+export function requireRefundable(row: CardTransactionRow, given: number | undefined, open: number): OwnStep {
+  const left = row.cleared - row.refunded - keptOf(row, open)
   if (left === 0) throw invalidState('The whole cleared amount has already been given back.')
   const amount = given ?? left
   if (amount > left)
     throw invalidState(`The amount is too large: only ${left} of the cleared amount has not been given back.`)
-  return requireShowable(take(row, { kind: 'refund', amount }, now, kept))
+  return { kind: 'refund', amount }
 }

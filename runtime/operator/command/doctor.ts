@@ -8,7 +8,7 @@ import { type Finding, fail, renderFindings } from '../doctor/finding.ts'
 const FAILED = 1
 const MISUSED = 2
 
-const USAGE = `Usage: npm run --silent doctor -- [--role api|worker|console|network]… [--json]
+const USAGE = `Usage: npm run --silent doctor -- [--role api|worker|console|network|reveal]… [--json]
 
 Checks everything that the service depends on, with the same settings. Changes nothing.
 `

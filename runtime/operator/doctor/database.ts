@@ -17,6 +17,7 @@ import { checkAddresses, checkWakeUps } from './deployment.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 import { checkRefusals } from './google.ts'
 import { checkPayouts } from './payouts.ts'
+import { checkProcessors } from './processors.ts'
 import { checkSetAside } from './set-aside.ts'
 
 /**
@@ -71,6 +72,7 @@ export async function checkDatabase(settings: ExaminedSettings): Promise<Finding
       await checkAddresses(client, settings),
       ...(await checkRefusals(client)),
       ...(await checkPayouts(client, state)),
+      ...(await checkProcessors(client, state)),
       ...(await checkSetAside(client)),
     ]
   } catch (error) {

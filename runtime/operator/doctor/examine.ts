@@ -36,7 +36,7 @@ export async function examine(settings: Settings): Promise<Finding[]> {
     ...chain,
     bank,
     await checkSanctions(settings),
-    checkTls(settings, Date.now()),
+    ...checkTls(settings, Date.now()),
     ...ports,
   ]
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { codeOf, messageOf } from '../../database/errors.ts'
-import type { Settings } from '../../platform/settings.ts'
+import type { Settings, TlsFiles } from '../../platform/settings.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 const ASK_TIMEOUT_MS = 2000
@@ -12,12 +12,21 @@ const RENEW_WITHIN_DAYS = 14
 
 type ListenSettings = Pick<
   Settings,
-  'roles' | 'host' | 'sandboxPort' | 'livePort' | 'consolePort' | 'tls' | 'production' | 'trustedProxies'
+  | 'roles'
+  | 'host'
+  | 'sandboxPort'
+  | 'livePort'
+  | 'consolePort'
+  | 'networkPort'
+  | 'tls'
+  | 'networkTls'
+  | 'production'
+  | 'trustedProxies'
 >
 
 /** Checks whether each port is free or in use by a running service. */
 export async function checkPorts(settings: ListenSettings): Promise<Finding[]> {
-  const { roles, sandboxPort, livePort, consolePort } = settings
+  const { roles, sandboxPort, livePort, consolePort, networkPort } = settings
   const places = [
     ...(roles.has('api')
       ? ([
@@ -27,11 +36,21 @@ export async function checkPorts(settings: ListenSettings): Promise<Finding[]> {
       : []),
     ...(roles.has('console') ? ([['CONSOLE_PORT', consolePort]] as const) : []),
   ]
-  return Promise.all(places.map(([variable, port]) => checkPort(settings, variable, port)))
+  return Promise.all([
+    ...places.map(([variable, port]) =>
+      checkPort({ host: settings.host, isTls: settings.tls !== undefined }, variable, port),
+    ),
+    ...(roles.has('network')
+      ? [checkPort({ host: settings.host, isTls: true }, 'NETWORK_PORT', networkPort)]
+      : []),
+  ])
 }
 
-async function checkPort(settings: ListenSettings, variable: string, port: number): Promise<Finding> {
-  const { host, tls } = settings
+async function checkPort(
+  { host, isTls }: { readonly host: string; readonly isTls: boolean },
+  variable: string,
+  port: number,
+): Promise<Finding> {
   if (port === 0) return ok(variable, 'any free port')
   const server = createServer()
   try {
@@ -40,7 +59,7 @@ async function checkPort(settings: ListenSettings, variable: string, port: numbe
   } catch (error) {
     if (codeOf(error) !== 'EADDRINUSE') return fail(variable, `${host}:${port}: ${messageOf(error)}`)
     const local = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-    if (tls) return warn(variable, `${host}:${port} is in use, by this service or another program`)
+    if (isTls) return warn(variable, `${host}:${port} is in use, by this service or another program`)
     return (await lives(`http://${local.includes(':') ? `[${local}]` : local}:${port}/livez`))
       ? ok(variable, `${host}:${port} is in use by a running service`)
       : fail(variable, `another program listens on ${host}:${port}: stop it, or set ${variable}`)
@@ -58,27 +77,37 @@ async function lives(address: string): Promise<boolean> {
   }
 }
 
-/** Checks the certificate and its key, if this process serves TLS. */
-export function checkTls({ tls, production, trustedProxies }: ListenSettings, now: number): Finding {
-  if (!tls) {
-    if (production && trustedProxies === 0) {
-      return warn(
-        'TLS',
-        'neither TLS_CERT nor TRUSTED_PROXIES is set: set TLS_CERT and TLS_KEY, or set TRUSTED_PROXIES if a proxy serves TLS',
-      )
-    }
-    return ok('TLS', 'TLS_CERT is not set: this process serves HTTP')
+/** Checks the certificates of the listeners and their keys, if this process serves TLS. */
+export function checkTls(settings: ListenSettings, now: number): Finding[] {
+  const { roles, networkTls, tls } = settings
+  const network = roles.has('network') && networkTls !== tls ? networkTls : undefined
+  return [
+    tls ? checkCertificate('TLS', tls, now) : checkProxy(settings),
+    ...(network ? [checkCertificate('TLS of the card network', network, now)] : []),
+  ]
+}
+
+function checkProxy({ production, trustedProxies }: ListenSettings): Finding {
+  if (production && trustedProxies === 0) {
+    return warn(
+      'TLS',
+      'neither TLS_CERT nor TRUSTED_PROXIES is set: set TLS_CERT and TLS_KEY, or set TRUSTED_PROXIES if a proxy serves TLS',
+    )
   }
+  return ok('TLS', 'TLS_CERT is not set: this process serves HTTP')
+}
+
+function checkCertificate(check: string, { cert, key, variables }: TlsFiles, now: number): Finding {
   try {
-    const certificate = new X509Certificate(readFileSync(tls.cert))
-    if (!certificate.checkPrivateKey(createPrivateKey(readFileSync(tls.key)))) {
-      return fail('TLS', `${tls.key} is not the key of ${tls.cert}: correct TLS_KEY or TLS_CERT`)
+    const certificate = new X509Certificate(readFileSync(cert))
+    if (!certificate.checkPrivateKey(createPrivateKey(readFileSync(key)))) {
+      return fail(check, `${key} is not the key of ${cert}: correct ${variables[1]} or ${variables[0]}`)
     }
     const days = Math.floor((Date.parse(certificate.validTo) - now) / DAY_MS)
     const words = `the certificate is valid until ${certificate.validTo}`
-    if (days < 0) return fail('TLS', `the certificate expired on ${certificate.validTo}: renew it`)
-    return days < RENEW_WITHIN_DAYS ? warn('TLS', `${words}: renew it`) : ok('TLS', words)
+    if (days < 0) return fail(check, `the certificate expired on ${certificate.validTo}: renew it`)
+    return days < RENEW_WITHIN_DAYS ? warn(check, `${words}: renew it`) : ok(check, words)
   } catch (error) {
-    return fail('TLS', error)
+    return fail(check, error)
   }
 }
