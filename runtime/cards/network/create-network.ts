@@ -188,7 +188,7 @@ const declineOf = (reason: MessageException['reason']): string =>
   reason === 'unknown_card' ? 'unknown_card' : 'processing_error'
 
 /** Returns why a message can never take effect; undefined if it can be repeated. */
-function readException(error: unknown): MessageException | undefined {
+export function readException(error: unknown): MessageException | undefined {
   if (error instanceof MessageException) return error
   if (isSpaceWiped(error)) return new MessageException('unknown_card', 'The card was deleted.', 'card_number')
   if (!(error instanceof ApiError)) return undefined

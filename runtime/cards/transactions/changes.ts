@@ -19,6 +19,7 @@ import { requireBounds } from '../../money/settlement-lines/bounds.ts'
 import { type Rates, selectInterchange } from '../../money/settlement-lines/interchange.ts'
 import { type SettlementPlace, writeLines } from '../../money/settlement-lines/lines.ts'
 import { type OpenSettlement, readInterchange } from '../../money/settlement-lines/queries.ts'
+import { writeInstant } from '../../platform/instants.ts'
 import { refuseBeyond } from './bounds.ts'
 import { messagesOf } from './messages.ts'
 import {
@@ -36,6 +37,8 @@ export interface TransactionPlace extends SettlementPlace {
   readonly rates?: Rates
   /** The category that the network names for a clearing. */
   readonly interchangeCategory?: string | undefined
+  /** The network's business day of the message, ISO 8601. Default: the day in UTC on which the network sent it. */
+  readonly networkDate?: string | undefined
   /** The settlement that receives the lines, read together with the locks; needed to collect or refund money. */
   readonly open?: OpenSettlement | undefined
 }
@@ -146,6 +149,7 @@ async function transact(
   const isCollected = from === 'program_funds'
   // Without refunds, the interchange of a clearing depends on no other clearing.
   const before = amounts.refunded > 0 ? await readInterchange(db, space, row.id) : NO_INTERCHANGE
+  const network_date = place.networkDate ?? writeInstant(messagesOf(row).at(-1)!.at).slice(0, 10)
   const [funding, clearing] = isCollected ? [entries.from, entries.to] : [entries.to, entries.from]
   const lines = (
     isCollected
@@ -153,6 +157,7 @@ async function transact(
       : linesOfRefund(amount, before, amounts)
   ).map((line) => ({
     ...line,
+    network_date,
     source_id: row.id,
     ledger_entry_id: line.type === 'program_funding' ? funding : clearing,
   }))

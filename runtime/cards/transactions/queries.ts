@@ -76,6 +76,22 @@ const MUTABLE = [
   ...['expires_at', 'cleared_at', 'rules', 'history', 'messages', 'metadata', 'updated'],
 ] as const
 
+/** Columns of other types than text. */
+const TYPES: Readonly<Record<string, 'bigint' | 'timestamptz' | 'json'>> = {
+  ...{ requested: 'bigint', authorized: 'bigint', held: 'bigint', cleared: 'bigint', refunded: 'bigint' },
+  ...{ reversed: 'bigint', disputed: 'bigint', merchant: 'json', rules: 'json', history: 'json' },
+  ...{ messages: 'json', metadata: 'json', expires_at: 'timestamptz', cleared_at: 'timestamptz' },
+  ...{ created: 'timestamptz', updated: 'timestamptz' },
+}
+
+/** The rows of a statement for many. Values of JSON columns are texts. */
+const givenRows = (columns: readonly string[]) =>
+  `json_to_recordset($2) AS g (place integer, ${columns
+    .map((column, index) => `v${index + 2} ${TYPES[column] === 'json' ? 'text' : (TYPES[column] ?? 'text')}`)
+    .join(', ')})`
+
+const given = (column: string, index: number) => `g.v${index + 2}${TYPES[column] === 'json' ? '::json' : ''}`
+
 /** The columns of a `CardTransactionRow`, of the table as `t`. */
 export const TRANSACTION_COLUMNS = [...FIXED, ...MUTABLE].map((column) => `t.${column}`).join(', ')
 
@@ -102,10 +118,16 @@ const changing = (row: CardTransactionRow): unknown[] => [
   toTimestamp(row.updated),
 ]
 
+const INSERTED = ['id', ...MUTABLE, ...FIXED.slice(1), 'category']
+
 const INSERT: Statement = {
   name: 'card_transactions_insert',
-  text: `INSERT INTO card_transactions (tenant_id, id, ${[...MUTABLE, ...FIXED.slice(1)].join(', ')}, category)
-         VALUES (${[...Array(FIXED.length + MUTABLE.length + 2).keys()].map((n) => `$${n + 1}`).join(', ')})`,
+  text: `INSERT INTO card_transactions (tenant_id, ${INSERTED.join(', ')})
+         VALUES ($1, ${INSERTED.map((_, index) => `$${index + 2}`).join(', ')})`,
+  many: {
+    text: `INSERT INTO card_transactions (tenant_id, ${INSERTED.join(', ')})
+           SELECT $1, ${INSERTED.map(given).join(', ')} FROM ${givenRows(INSERTED)}`,
+  },
 }
 
 export function insertCardTransaction(
@@ -135,6 +157,10 @@ const UPDATE: Statement = {
   name: 'card_transactions_update',
   text: `UPDATE card_transactions SET ${MUTABLE.map((column, index) => `${column} = $${index + 3}`).join(', ')}
          WHERE tenant_id = $1 AND id = $2`,
+  many: {
+    text: `UPDATE card_transactions t SET ${MUTABLE.map((column, index) => `${column} = ${given(column, index + 1)}`).join(', ')}
+             FROM ${givenRows(['id', ...MUTABLE])} WHERE t.tenant_id = $1 AND t.id = g.v2`,
+  },
 }
 
 /** Writes the mutable columns of a transaction that the caller has locked with `lockCardTransaction`. */

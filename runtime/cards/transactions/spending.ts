@@ -89,6 +89,15 @@ const ADD: Statement = {
           CROSS JOIN (VALUES ('day', $6::date), ('month', $7::date), ('all', date '1970-01-01')) AS p (granularity, period)
          ON CONFLICT (tenant_id, card_id, granularity, period, category)
          DO UPDATE SET amount = s.amount + excluded.amount, authorizations = s.authorizations + excluded.authorizations`,
+  many: {
+    text: `INSERT INTO card_spending AS s (tenant_id, card_id, granularity, period, category, amount, authorizations)
+           SELECT $1, g.v2, p.granularity, p.period, g.v3, sum(g.v4)::bigint, sum(g.v5)::bigint
+             FROM json_to_recordset($2) AS g (v2 text, v3 text, v4 bigint, v5 bigint, v6 date, v7 date)
+            CROSS JOIN LATERAL (VALUES ('day', g.v6), ('month', g.v7), ('all', date '1970-01-01')) AS p (granularity, period)
+            GROUP BY 2, 3, 4, 5 ORDER BY 2, 3, 4, 5
+           ON CONFLICT (tenant_id, card_id, granularity, period, category)
+           DO UPDATE SET amount = s.amount + excluded.amount, authorizations = s.authorizations + excluded.authorizations`,
+  },
 }
 
 /** Returns the amount that counts toward limits: held and cleared amounts. Refunds do not reduce it. */

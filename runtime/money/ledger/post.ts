@@ -75,10 +75,40 @@ const TRANSFER: Statement = {
     `${ENTRIES} ${entryOf(own('$4'), 'a.tenant_id', '$7', '$5::bigint')}`,
     `${ENTRIES} ${entryOf(own('$6'), 'a.tenant_id', '$8', '(-$5::bigint)')} ${BALANCE}`,
   ),
+  many: {
+    rank: 1,
+    text: `WITH g AS MATERIALIZED (
+             SELECT * FROM json_to_recordset($2) AS g (place integer, v2 text, v3 timestamptz, v4 text, v5 bigint, v6 text, v7 text, v8 text)
+           ), sides AS (
+             SELECT place, false AS is_second, v2 AS cause, v3 AS created, v4 AS account, v5 AS amount, v7 AS id FROM g
+              UNION ALL SELECT place, true, v2, v3, v6, -v5, v8 FROM g
+           ), moved AS (
+             INSERT INTO ledger_accounts AS a (tenant_id, id, balance, held, version)
+             SELECT $1, account, sum(amount)::bigint, 0, count(*) FROM sides GROUP BY account ORDER BY account
+             ON CONFLICT (tenant_id, id) DO UPDATE SET balance = a.balance + excluded.balance, version = a.version + excluded.version
+             RETURNING a.id, a.balance, a.version
+           ), running AS (
+             SELECT s.*, (m.balance - coalesce(sum(s.amount) OVER later, 0))::bigint AS current, m.version - count(*) OVER later AS version
+               FROM sides s JOIN moved m ON m.id = s.account
+             WINDOW later AS (PARTITION BY s.account ORDER BY s.place ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)
+           ), caused AS (
+             INSERT INTO ledger_transactions (tenant_id, cause, created) SELECT $1, v2, v3 FROM g
+           ), entered AS (
+             ${ENTRIES} SELECT $1, id, cause, account, amount, current - amount, current, version, created FROM running
+           )
+           SELECT place, current::text AS balance FROM running WHERE is_second`,
+  },
 }
 
 const take = (sign: '+' | '-') =>
   `UPDATE ledger_accounts SET held = held ${sign} $3::bigint WHERE tenant_id = $1 AND id = 'program_funds'`
+
+const takeMany = (sign: '+' | '-') =>
+  `g AS MATERIALIZED (
+     SELECT * FROM json_to_recordset($2) AS g (v2 text, v3 bigint, v4 timestamptz)
+   ), taken AS (
+     UPDATE ledger_accounts SET held = held ${sign} (SELECT sum(v3)::bigint FROM g) WHERE tenant_id = $1 AND id = 'program_funds'
+   )`
 
 const BEGIN = 'INSERT INTO ledger_holds (tenant_id, id, amount, created) VALUES ($1, $2, $3, $4)'
 
@@ -86,6 +116,10 @@ const PLACE: Statement = {
   name: 'ledger_hold_place',
   text: `WITH taken AS (${take('+')}) ${BEGIN}`,
   steps: inSteps('ledger_hold_place', take('+'), BEGIN),
+  many: {
+    rank: 3,
+    text: `WITH ${takeMany('+')} INSERT INTO ledger_holds (tenant_id, id, amount, created) SELECT $1, v2, v3, v4 FROM g`,
+  },
 }
 
 // Optimistic check: the account was not locked while the decision was made. If the funds are no longer available, `held`
@@ -106,6 +140,10 @@ const RESOLVE: Statement = {
   name: 'ledger_hold_resolve',
   text: `WITH given AS (${take('-')}) ${END}`,
   steps: inSteps('ledger_hold_resolve', take('-'), END),
+  many: {
+    rank: 2,
+    text: `WITH ${takeMany('-')} INSERT INTO ledger_resolutions (tenant_id, hold_id, created) SELECT $1, v2, v4 FROM g`,
+  },
 }
 
 /** The result of a transfer. */

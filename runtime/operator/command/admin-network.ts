@@ -14,6 +14,7 @@ import {
 import { messageOf } from '../../database/errors.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { ControlError } from '../../tenants/admin/change.ts'
+import { addClearing } from './admin-clearing.ts'
 import { type AddNoun, type AddVerb, environmentOption, type OperatorRunner } from './admin-options.ts'
 
 interface InEnvironment {
@@ -21,11 +22,17 @@ interface InEnvironment {
 }
 
 /** Adds the verbs of `admin network`. */
-export function addNetwork(noun: AddNoun, verb: AddVerb, run: OperatorRunner): void {
+export function addNetwork(
+  noun: AddNoun,
+  verb: AddVerb,
+  run: OperatorRunner,
+  say: (line: string) => void,
+): void {
   const network = noun('network', 'the card network: processors and their messages')
   addProcessor(network, verb, run)
   addCertificates(network, verb, run)
   addKeys(network, verb, run)
+  addClearing(network, verb, run, say)
 }
 
 function addProcessor(network: Command, verb: AddVerb, run: OperatorRunner): void {
