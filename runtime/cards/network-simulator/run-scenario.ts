@@ -1,5 +1,6 @@
 /** Plays a scenario against a service, as the network: retries, stand-in decisions, advices and reversals included. */
 import { setTimeout as wait } from 'node:timers/promises'
+import type { FiledMessage } from './clearing-file.ts'
 import type { Link, Reply } from './door.ts'
 import { createForwarding, isUnsettled, transactionOf } from './forwarding.ts'
 import { adviceOf, reversalOf, type SimulatedMessage } from './messages.ts'
@@ -38,7 +39,7 @@ export interface RunOptions {
   /** How long messages are repeated at the end, in milliseconds. */
   readonly patienceMs: number
   /** Takes the clearings and refunds that go into the clearing file; absent: they are sent. */
-  readonly file?: (sent: Extract<SimulatedMessage, { kind: 'clear' | 'refund' }>) => void
+  readonly file?: (sent: FiledMessage) => void
   /** Prepares the tenant's dispute before the first stage of its chargeback. */
   readonly dispute?: (of: Extract<SimulatedMessage, { kind: 'moveChargeback' }>) => Promise<void>
   report(happening: Happening): void

@@ -1,8 +1,10 @@
 /** `npm run network`: plays a card network against a service, by a scenario file or by seed. */
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { FORMAT_NAMES } from '../../cards/clearing/formats.ts'
 import { type ClearingFile, openClearingFile } from '../../cards/network-simulator/clearing-file.ts'
 import { type DoorSettings, openDoor } from '../../cards/network-simulator/door.ts'
+import { SIMULATOR } from '../../cards/network-simulator/identity.ts'
 import { planScenario } from '../../cards/network-simulator/plan.ts'
 import { happeningJson, happeningWords, summaryWords } from '../../cards/network-simulator/report.ts'
 import { isSound, type RunOptions, runScenario } from '../../cards/network-simulator/run-scenario.ts'
@@ -128,6 +130,23 @@ function readGivenScenario({ scenario, seed, count }: Words, cards: number): Sce
 
 const print = (text: string): void => void process.stdout.write(text)
 
+const formatOf = (path: string) => FORMAT_NAMES.find((name) => path.endsWith(`.${name}`))
+
+function openFile(path: string, { env }: Words, start: number): ClearingFile {
+  const format = formatOf(path)
+  if (!format)
+    throw new WrongWords(
+      `--clearing-file: the name must end with ${FORMAT_NAMES.map((name) => `.${name}`).join(' or ')}`,
+    )
+  const business_date = new Date(start).toISOString().slice(0, 10)
+  return openClearingFile(path, format, {
+    file_id: `sim-${start}`,
+    network: SIMULATOR,
+    business_date,
+    environment: env,
+  })
+}
+
 /** Runs the scenario; sets the exit code. */
 async function play(
   words: Words,
@@ -136,12 +155,12 @@ async function play(
   more: Pick<RunOptions, 'dispute'> = {},
 ): Promise<void> {
   const scenario = readGivenScenario(words, cards.length)
-  const file: ClearingFile | undefined =
-    words.clearingFile === undefined ? undefined : openClearingFile(words.clearingFile)
+  const start = words.start ?? Date.now()
+  const file = words.clearingFile === undefined ? undefined : openFile(words.clearingFile, words, start)
   const link = openDoor(door)
   let count = 0
   try {
-    const tally = await runScenario(planScenario(scenario, cards, words.start ?? Date.now()), link, {
+    const tally = await runScenario(planScenario(scenario, cards, start), link, {
       ...more,
       ...(words.rate !== undefined && { rate: words.rate }),
       ...(file && { file: file.add }),

@@ -1,5 +1,6 @@
 /** Scenarios of network messages, delivered in order or disturbed. Both deliveries must lead to the same state. */
 import fc from 'fast-check'
+import type { FormatName } from '../../../runtime/cards/clearing/formats.ts'
 import {
   adviceOf,
   messagesOf,
@@ -55,6 +56,8 @@ interface Trouble {
 export interface DrawnScenario {
   /** How many messages arrive at the same time. */
   readonly together: number
+  /** Whether clearings and refunds come in a file, after all messages. */
+  readonly filed: FormatName | undefined
   readonly uses: readonly DrawnUse[]
   /** By the number of the message; used again from the first on. */
   readonly troubles: readonly Trouble[]
@@ -66,6 +69,7 @@ const lateness = fc.constantFrom(0, 0, 1, 1000, HOUR, 5 * HOUR, 30 * HOUR, 3 * D
 
 export const scenarios: fc.Arbitrary<DrawnScenario> = fc.record({
   together: fc.constantFrom(1, 1, 3),
+  filed: fc.constantFrom<(FormatName | undefined)[]>(undefined, undefined, 'jsonl', 'csv'),
   uses: fc.array(
     fc.record({
       play: fc.constantFrom(...PLAY_NAMES),

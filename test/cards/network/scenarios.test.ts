@@ -21,7 +21,8 @@ async function expectConvergence(scenario: DrawnScenario): Promise<void> {
   for (const which of ['inOrder', 'disturbed'] as const) {
     const issuer = await openIssuer(service)
     const deliveries = deliver(scenario, issuer.numbers, START)[which]
-    traces.push(await run(service, network, deliveries, which === 'inOrder' ? 1 : scenario.together))
+    const disturbance = which === 'inOrder' ? {} : scenario
+    traces.push(await run(service, network, deliveries, disturbance))
     states.push(await stateOf(service, issuer))
   }
   if (process.env.NETWORK_TRACE) console.log(JSON.stringify(traces, null, 1))
