@@ -13,7 +13,7 @@ import {
   type FiledMessage,
   openClearingFile,
 } from '../../../runtime/cards/network-simulator/clearing-file.ts'
-import type { SimulatedMessage } from '../../../runtime/cards/network-simulator/messages.ts'
+import { adviceOf, type SimulatedMessage } from '../../../runtime/cards/network-simulator/messages.ts'
 import { holdExpiryWorker } from '../../../runtime/cards/transactions/expiry-job.ts'
 import { findFault } from '../../../runtime/money/ledger/verify.ts'
 import type { Environment } from '../../../runtime/platform/environment.ts'
@@ -70,6 +70,11 @@ export async function run(
     const answer = await network(sent.kind, sent.message)
     const outcome =
       'decision' in answer ? `${answer.decision} ${answer.decline_reason ?? ''}` : answer.outcome
+    // The authorization has not arrived, so the network decides.
+    if (sent.kind === 'increment' && outcome.startsWith('unavailable')) {
+      const { kind, message } = adviceOf(sent, true)
+      await network(kind, message)
+    }
     answers.push(`${new Date(at).toISOString()} ${sent.kind} ${sent.message.message_id}: ${outcome}`)
   }
   for (const batch of batchesOf(
