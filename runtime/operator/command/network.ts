@@ -201,9 +201,9 @@ async function run(words: Words): Promise<void> {
   const settings = readSettings(process.env)
   await operate(
     (line) => process.stderr.write(`${line}\n`),
-    async (operator) => {
+    async (operator, _production, _room, database) => {
       const access = await setUpAccess(operator, settings, words.env)
-      const tenant = await openDemoTenant(operator, words.env)
+      const tenant = await openDemoTenant(operator, database, words.env)
       try {
         const door = { ...access, ...(words.url !== undefined && { url: words.url }), answerMs }
         const cards = words.cards === undefined ? tenant.cards : readCards(words.cards)

@@ -105,6 +105,17 @@ test('the simulator plays a scenario file with the demo tenant’s cards, and sa
 })
 
 test('live takes simulated messages only if it is told to, and says it on every page', async () => {
+  const { code, stdout } = await runNetwork('--dev', '--env', 'live', '--seed', '1', '--count', '5', '--json')
+  const summary = {
+    refused: 0,
+    contradicted: 0,
+    unacknowledged: 0,
+    exceptions: 0,
+    approved: expect.any(Number),
+  }
+  expect([code, JSON.parse(stdout.trim().split('\n').at(-1)!)]).toMatchObject([0, { summary }])
+  expect(stdout).toContain('"kind":"clear"')
+  await verifyLedger(database.operator, String(ready.tenant_id))
   expect(ready.warnings).toEqual([SIMULATOR_WARNING])
   const page = await (await fetch(`${ready.console_url}/sign-in`)).text()
   expect(page).toContain(`<aside class="notice warn"><p>${SIMULATOR_WARNING}.</p></aside>`)
