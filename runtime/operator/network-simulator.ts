@@ -114,6 +114,8 @@ export interface SimulatorTenant {
   readonly client: Client
   /** Numbers of virtual cards that can pay. */
   readonly cards: readonly [string, ...string[]]
+  /** `tenant_id` of its rows. */
+  readonly space: string
   /** Revokes the key that this run used. */
   end(): Promise<void>
 }
@@ -135,12 +137,13 @@ export async function openDemoTenant(
       'there is no demo tenant: start the service with "npm start -- --demo" first',
     )
   const key = await createKey(operator, { tenantId: demo.tenantId, environment, scope: 'admin' })
+  const { [environment]: space } = await findSpaces(operator.control, demo.tenantId)
   const end = async () => void (await revokeKey(operator, key.id))
   try {
     const client = createClient({ baseUrl, apiKey: key.secret })
     if ((await client.getBalance()).available < FUNDS)
-      await fund(operator, database, environment, demo.tenantId)
-    return { client, cards: await findNumbers(client), end }
+      await fund(operator, database, environment, demo.tenantId, space)
+    return { client, cards: await findNumbers(client), space, end }
   } catch (error) {
     await end()
     throw error
@@ -148,12 +151,12 @@ export async function openDemoTenant(
 }
 
 async function fund(
-  { control, clock }: Operator,
+  { clock }: Operator,
   database: Pick<OpenDatabase, Environment>,
   environment: Environment,
   tenantId: string,
+  space: string,
 ): Promise<void> {
-  const { [environment]: space } = await findSpaces(control, tenantId)
   const now = clock.service(environment)
   const transfer = { from: 'bank', to: 'program_funds', amount: FUNDS } as const
   await database[environment]

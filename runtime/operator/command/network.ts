@@ -207,7 +207,9 @@ async function run(words: Words): Promise<void> {
       try {
         const door = { ...access, ...(words.url !== undefined && { url: words.url }), answerMs }
         const cards = words.cards === undefined ? tenant.cards : readCards(words.cards)
-        await play(words, door, cards, { dispute: disputeAs(tenant.client) })
+        await play(words, door, cards, {
+          dispute: disputeAs(tenant.client, operator.control, words.env, tenant.space),
+        })
       } finally {
         await tenant.end()
       }

@@ -101,6 +101,7 @@ test('the simulator plays a scenario file with the demo tenant’s cards, and sa
   const { code, stdout, stderr } = await runNetwork('--dev', '--scenario', scenario)
   expect([code, stderr, stdout]).toEqual([0, '', stdout])
   expect(stdout).toMatch(/authorize +…\d{4} +42\.00 +Harbor Diner +approved/)
+  expect(stdout).toMatch(/moveChargeback +…\d{4} +lost +applied/)
   expect(stdout).not.toMatch(/\d{12}/)
 })
 
