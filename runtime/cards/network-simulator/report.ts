@@ -1,6 +1,6 @@
 /** Prints what the simulator does, for people and for programs. Card numbers are shown with their last four digits only. */
 import { transactionOf } from './forwarding.ts'
-import type { Happening, Tally } from './run-scenario.ts'
+import type { Happening, RunTally } from './run-scenario.ts'
 
 function partsOf({ sent, outcome, note }: Happening) {
   const { kind, message } = sent
@@ -39,7 +39,7 @@ export function happeningWords(number: number, happening: Happening): string {
 }
 
 /** The last lines. @param written what the clearing file has. */
-export function summaryWords(tally: Tally, written?: object): string {
+export function summaryWords(tally: RunTally, written?: object): string {
   const all = { ...tally, ...written }
   return `\n${Object.entries(all)
     .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value}`)

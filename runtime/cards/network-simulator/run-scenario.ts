@@ -1,8 +1,8 @@
 /** Plays a scenario against a service, as the network: retries, stand-in decisions, advices and reversals included. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { FiledMessage } from './clearing-file.ts'
-import type { Link, Reply } from './door.ts'
-import { createForwarding, isUnsettled, transactionOf } from './forwarding.ts'
+import type { Link, NetworkReply } from './door.ts'
+import { createStoreAndForward, isUnsettled, transactionOf } from './forwarding.ts'
 import { adviceOf, reversalOf, type SimulatedMessage } from './messages.ts'
 import type { PlannedMessage } from './plan.ts'
 import { createStandIn } from './stand-in.ts'
@@ -16,7 +16,7 @@ export interface Happening {
 }
 
 /** Counts of a run. */
-export interface Tally {
+export interface RunTally {
   /** Transmissions, repetitions included. */
   sent: number
   approved: number
@@ -67,8 +67,8 @@ export async function runScenario(
   planned: readonly PlannedMessage[],
   link: Link,
   options: RunOptions,
-): Promise<Tally> {
-  const tally: Tally = {
+): Promise<RunTally> {
+  const tally: RunTally = {
     ...{ sent: 0, approved: 0, declined: 0, stand_in: 0 },
     ...{ exceptions: 0, refused: 0, contradicted: 0, unacknowledged: 0 },
   }
@@ -80,7 +80,7 @@ export async function runScenario(
     return known
   }
 
-  const transmit = async (sent: SimulatedMessage, note?: string): Promise<Reply> => {
+  const transmit = async (sent: SimulatedMessage, note?: string): Promise<NetworkReply> => {
     tally.sent += 1
     const reply = await link.send(sent)
     if (reply.got === 'refusal') tally.refused += 1
@@ -89,10 +89,10 @@ export async function runScenario(
     options.report({ sent, outcome: describe(reply), ...(note !== undefined && { note }) })
     return reply
   }
-  const forwarding = createForwarding((sent) => transmit(sent, 'repeated until acknowledged'))
+  const forwarding = createStoreAndForward((sent) => transmit(sent, 'repeated until acknowledged'))
 
   /** Sends a message and, if its answer gets lost or it is sent twice, its repetition. */
-  const deliver = async ({ sent, trouble }: PlannedMessage): Promise<Reply> => {
+  const deliver = async ({ sent, trouble }: PlannedMessage): Promise<NetworkReply> => {
     if (trouble !== 'duplicate' && trouble !== 'lost_answer')
       return transmit(sent, trouble === 'late' ? 'late' : undefined)
     const [first, second] =
@@ -196,10 +196,10 @@ function adapt(sent: SimulatedMessage, state: UseState): SimulatedMessage | unde
   return sent
 }
 
-const decisionOf = (reply: Reply) =>
+const decisionOf = (reply: NetworkReply) =>
   reply.got === 'answer' && 'decision' in reply.answer ? reply.answer : undefined
 
-function describe(reply: Reply): string {
+function describe(reply: NetworkReply): string {
   if (reply.got === 'nothing') return `no answer: ${reply.why}`
   if (reply.got === 'refusal') return `refused (${reply.status}): ${reply.text}`
   const { answer } = reply
@@ -211,5 +211,5 @@ function describe(reply: Reply): string {
 }
 
 /** Whether every message was accepted, and none contradicted. */
-export const isSound = ({ refused, contradicted, unacknowledged }: Tally): boolean =>
+export const isSound = ({ refused, contradicted, unacknowledged }: RunTally): boolean =>
   refused + contradicted + unacknowledged === 0
