@@ -40,6 +40,8 @@ export interface RunOptions {
   readonly patienceMs: number
   /** Takes the clearings and refunds that go into the clearing file; absent: they are sent. */
   readonly file?: (sent: FiledMessage) => void
+  /** Receives each clearing and refund once, sent or filed. */
+  readonly settle?: (sent: FiledMessage) => void
   /** Prepares the tenant's dispute before the first stage of its chargeback. */
   readonly dispute?: (of: Extract<SimulatedMessage, { kind: 'moveChargeback' }>) => Promise<void>
   report(happening: Happening): void
@@ -151,7 +153,10 @@ export async function runScenario(
   }
 
   const tell = async (sent: SimulatedMessage, planned: PlannedMessage) => {
-    if ((sent.kind === 'clear' || sent.kind === 'refund') && options.file) return options.file(sent)
+    if (sent.kind === 'clear' || sent.kind === 'refund') {
+      options.settle?.(sent)
+      if (options.file) return options.file(sent)
+    }
     if (sent.kind === 'moveChargeback' && sent.message.stage === planned.use.chargeback[0])
       await options.dispute?.(sent)
     const transaction = transactionOf(sent)

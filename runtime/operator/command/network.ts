@@ -10,6 +10,7 @@ import { happeningJson, happeningWords, summaryWords } from '../../cards/network
 import { isSound, type RunOptions, runScenario } from '../../cards/network-simulator/run-scenario.ts'
 import { drawScenario, type Scenario } from '../../cards/network-simulator/scenario.ts'
 import { readScenario, ScenarioError } from '../../cards/network-simulator/scenario-file.ts'
+import { createSettlementReport } from '../../cards/network-simulator/settlement-report.ts'
 import { createMisuse, errorJson, wantsJson } from '../../cli/terminal/error-json.ts'
 import { messageOf } from '../../database/errors.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
@@ -41,6 +42,7 @@ interface Words {
   readonly answerMs: number
   readonly patience: number
   readonly clearingFile?: string
+  readonly settlementReport?: string
   readonly json?: true
 }
 
@@ -88,6 +90,7 @@ function createCommand(run: (words: Words) => Promise<void>, say: (line: string)
       '--clearing-file <file>',
       'write clearings and refunds to this file (.jsonl or .csv) instead of sending them',
     )
+    .option('--settlement-report <file>', 'write what the network settled, for reconciliation (JSON)')
     .option('--json', 'print one line of JSON for each message')
     .showHelpAfterError()
     .exitOverride()
@@ -157,6 +160,7 @@ async function play(
   const scenario = readGivenScenario(words, cards.length)
   const start = words.start ?? Date.now()
   const file = words.clearingFile === undefined ? undefined : openFile(words.clearingFile, words, start)
+  const report = createSettlementReport(words.env, readSettings(process.env).rates)
   const link = openDoor(door)
   let count = 0
   try {
@@ -164,6 +168,7 @@ async function play(
       ...more,
       ...(words.rate !== undefined && { rate: words.rate }),
       ...(file && { file: file.add }),
+      settle: report.add,
       patienceMs: words.patience * 1000,
       report: (happening) => {
         count += 1
@@ -171,6 +176,7 @@ async function play(
       },
     })
     const written = file?.close()
+    if (words.settlementReport !== undefined) report.write(words.settlementReport)
     print(
       words.json
         ? `${JSON.stringify({ summary: { ...tally, ...written } })}\n`
