@@ -1,5 +1,4 @@
 /** The network's settlement report: what it settled on each day, for reconciliation. */
-import { writeFileSync } from 'node:fs'
 import {
   type Interchange,
   type LineAmount,
@@ -24,14 +23,6 @@ export interface SettlementReportRow {
   readonly fees_amount: number
 }
 
-export interface SettlementReport {
-  /** Settles a message, once. Refunds follow the clearings of their transaction. */
-  add(sent: FiledMessage): void
-  rows(): readonly SettlementReportRow[]
-  /** Writes the rows as JSON. Blocks. */
-  write(path: string): void
-}
-
 interface Settling extends Interchange {
   readonly cleared: number
   readonly refunded: number
@@ -40,58 +31,59 @@ interface Settling extends Interchange {
 const sumOf = (lines: readonly LineAmount[], type: LineAmount['type']) =>
   lines.reduce((sum, line) => (line.type === type ? sum + line.amount : sum), 0)
 
-/** @param rates of the network, which the service must have too. */
-export function createSettlementReport(environment: Environment, rates: Rates): SettlementReport {
+/**
+ * Returns what the network settles for clearings and refunds, each of them once.
+ * @param rates of the network, which the service must have too.
+ */
+export function settle(
+  environment: Environment,
+  rates: Rates,
+  messages: readonly FiledMessage[],
+): readonly SettlementReportRow[] {
   const transactions = new Map<string, Settling>()
   const rows = new Map<string, SettlementReportRow>()
-
-  const settle = ({ kind, message }: FiledMessage): void => {
+  const sentAt = ({ message }: FiledMessage) => Date.parse(message.sent_at)
+  // A refund follows the clearings of its transaction, although it may arrive before them.
+  for (const { kind, message } of messages.toSorted((a, b) => sentAt(a) - sentAt(b))) {
     const { transaction_id, amount, merchant, sent_at } = message
     const before = transactions.get(transaction_id) ?? { ...NO_INTERCHANGE, cleared: 0, refunded: 0 }
-    const entryMethod = kind === 'clear' ? (message.entry_method ?? null) : null
+    const [cleared, refunded] = kind === 'clear' ? [amount, 0] : [0, amount]
+    const amounts = { cleared: before.cleared + cleared, refunded: before.refunded + refunded }
     const rate = selectInterchange(rates, {
       categoryCode: merchant.category_code,
-      entryMethod,
+      entryMethod: kind === 'clear' ? (message.entry_method ?? null) : null,
       country: merchant.country ?? null,
     })
-    const isClearing = kind === 'clear'
-    const after = {
-      cleared: before.cleared + (isClearing ? amount : 0),
-      refunded: before.refunded + (isClearing ? 0 : amount),
-    }
-    const lines = isClearing
-      ? linesOfClearing(amount, rate, rates.networkFee, before, after)
-      : linesOfRefund(amount, before, after)
+    const lines =
+      kind === 'clear'
+        ? linesOfClearing(amount, rate, rates.networkFee, before, amounts)
+        : linesOfRefund(amount, before, amounts)
     const interchange = sumOf(lines, 'interchange')
-    const more = lines.reduce((sum, { interchange_earned = 0 }) => sum + interchange_earned, 0)
-    const category = isClearing ? rate.id : before.category
-    const earned = before.earned + more
-    const returned = before.returned + more - interchange
-    transactions.set(transaction_id, { ...after, earned, returned, category })
-    count(sent_at.slice(0, 10), category, (row) => ({
+    const earned = lines.reduce((sum, line) => sum + (line.interchange_earned ?? 0), 0)
+    const interchange_category = kind === 'clear' ? rate.id : before.category
+    transactions.set(transaction_id, {
+      ...amounts,
+      earned: before.earned + earned,
+      returned: before.returned + earned - interchange,
+      category: interchange_category,
+    })
+    const business_date = sent_at.slice(0, 10)
+    const key = `${business_date} ${interchange_category}`
+    const row = rows.get(key) ?? { business_date, environment, interchange_category, ...NOTHING }
+    rows.set(key, {
       ...row,
-      clearings_count: row.clearings_count + (isClearing ? 1 : 0),
-      clearings_amount: row.clearings_amount + (isClearing ? amount : 0),
-      refunds_count: row.refunds_count + (isClearing ? 0 : 1),
-      refunds_amount: row.refunds_amount + (isClearing ? 0 : amount),
+      clearings_count: row.clearings_count + (kind === 'clear' ? 1 : 0),
+      clearings_amount: row.clearings_amount + cleared,
+      refunds_count: row.refunds_count + (kind === 'clear' ? 0 : 1),
+      refunds_amount: row.refunds_amount + refunded,
       interchange_amount: row.interchange_amount + interchange,
       fees_amount: row.fees_amount - sumOf(lines, 'network_fee'),
-    }))
+    })
   }
-  const count = (
-    business_date: string,
-    interchange_category: string,
-    change: (row: SettlementReportRow) => SettlementReportRow,
-  ) => {
-    const key = `${business_date} ${interchange_category}`
-    const nothing = { clearings_count: 0, clearings_amount: 0, refunds_count: 0, refunds_amount: 0 }
-    const empty = { ...nothing, interchange_amount: 0, fees_amount: 0 }
-    rows.set(key, change(rows.get(key) ?? { business_date, environment, interchange_category, ...empty }))
-  }
-  const all = () => [...rows.values()]
-  return {
-    add: settle,
-    rows: all,
-    write: (path) => writeFileSync(path, `${JSON.stringify({ rows: all() }, null, 2)}\n`),
-  }
+  return [...rows.values()]
+}
+
+const NOTHING = {
+  ...{ clearings_count: 0, clearings_amount: 0, refunds_count: 0, refunds_amount: 0 },
+  ...{ interchange_amount: 0, fees_amount: 0 },
 }

@@ -1,8 +1,12 @@
 /** `npm run network`: plays a card network against a service, by a scenario file or by seed. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { FORMAT_NAMES } from '../../cards/clearing/formats.ts'
-import { type ClearingFile, openClearingFile } from '../../cards/network-simulator/clearing-file.ts'
+import {
+  type ClearingFile,
+  type FiledMessage,
+  openClearingFile,
+} from '../../cards/network-simulator/clearing-file.ts'
 import { type DoorSettings, openDoor } from '../../cards/network-simulator/door.ts'
 import { SIMULATOR } from '../../cards/network-simulator/identity.ts'
 import { planScenario } from '../../cards/network-simulator/plan.ts'
@@ -10,7 +14,7 @@ import { happeningJson, happeningWords, summaryWords } from '../../cards/network
 import { isSound, type RunOptions, runScenario } from '../../cards/network-simulator/run-scenario.ts'
 import { drawScenario, type Scenario } from '../../cards/network-simulator/scenario.ts'
 import { readScenario, ScenarioError } from '../../cards/network-simulator/scenario-file.ts'
-import { createSettlementReport } from '../../cards/network-simulator/settlement-report.ts'
+import { settle } from '../../cards/network-simulator/settlement-report.ts'
 import { createMisuse, errorJson, wantsJson } from '../../cli/terminal/error-json.ts'
 import { messageOf } from '../../database/errors.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
@@ -160,7 +164,7 @@ async function play(
   const scenario = readGivenScenario(words, cards.length)
   const start = words.start ?? Date.now()
   const file = words.clearingFile === undefined ? undefined : openFile(words.clearingFile, words, start)
-  const report = createSettlementReport(words.env, readSettings(process.env).rates)
+  const settled: FiledMessage[] = []
   const link = openDoor(door)
   let count = 0
   try {
@@ -168,7 +172,7 @@ async function play(
       ...more,
       ...(words.rate !== undefined && { rate: words.rate }),
       ...(file && { file: file.add }),
-      settle: report.add,
+      settle: (sent) => void settled.push(sent),
       patienceMs: words.patience * 1000,
       report: (happening) => {
         count += 1
@@ -176,7 +180,10 @@ async function play(
       },
     })
     const written = file?.close()
-    if (words.settlementReport !== undefined) report.write(words.settlementReport)
+    if (words.settlementReport !== undefined) {
+      const rows = settle(words.env, readSettings(process.env).rates, settled)
+      writeFileSync(words.settlementReport, `${JSON.stringify({ rows }, null, 2)}\n`)
+    }
     print(
       words.json
         ? `${JSON.stringify({ summary: { ...tally, ...written } })}\n`

@@ -92,7 +92,7 @@ export async function run(
   return answers
 }
 
-const isFiled = (sent: SimulatedMessage): sent is FiledMessage =>
+export const isFiled = (sent: SimulatedMessage): sent is FiledMessage =>
   sent.kind === 'clear' || sent.kind === 'refund'
 
 /** Writes the clearings and refunds into a file, and imports it. */

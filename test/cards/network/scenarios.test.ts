@@ -6,12 +6,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
-  createSettlementReport,
   type SettlementReportRow,
+  settle,
 } from '../../../runtime/cards/network-simulator/settlement-report.ts'
 import { START, useService } from '../../support/service.ts'
 import { CARDS, type Delivery, type DrawnScenario, deliver, scenarios } from './deliveries.ts'
-import { openIssuer, run, stateOf } from './network-runs.ts'
+import { isFiled, openIssuer, run, stateOf } from './network-runs.ts'
 import { openTestNetwork } from './open-network.ts'
 
 const RUNS = Number(process.env.NETWORK_SCENARIOS ?? 12)
@@ -22,9 +22,8 @@ const PLAIN = CARDS.map((_, index) => `400000000000000${index}`)
 
 /** What the network's settlement report says of deliveries. */
 function settledBy(deliveries: readonly Delivery[]) {
-  const report = createSettlementReport('sandbox', { interchange: 150, networkFee: 10 })
-  for (const { sent } of deliveries) if (sent.kind === 'clear' || sent.kind === 'refund') report.add(sent)
-  const rows = report.rows()
+  const filed = deliveries.map(({ sent }) => sent).filter(isFiled)
+  const rows = settle('sandbox', { interchange: 150, networkFee: 10 }, filed)
   if (rows.length === 0) return [{ transactions: null, interchange: null, fees: null, net: null }]
   const sum = (of: (row: SettlementReportRow) => number) => rows.reduce((total, row) => total + of(row), 0)
   const [interchange, fees] = [sum((row) => row.interchange_amount), sum((row) => row.fees_amount)]
