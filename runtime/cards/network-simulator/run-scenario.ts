@@ -110,7 +110,7 @@ export async function runScenario(
       tally.contradicted += 1
       options.report({ sent, outcome: 'CONTRADICTED', note: 'the repetition got another answer' })
     }
-    return isUnsettled(second) ? first : second
+    return isUnsettled(second) || decisionOf(first) ? first : second
   }
 
   const decideAlone = (request: Request, { use }: PlannedMessage, state: UseState, why: string) => {
@@ -146,8 +146,7 @@ export async function runScenario(
     }
     if (reply.got === 'nothing') return decideAlone(request, planned, state, reply.why)
     const decision = decisionOf(reply)
-    if (!decision || decision.decision === 'unavailable')
-      return decideAlone(request, planned, state, 'the issuer is unavailable')
+    if (!decision) return decideAlone(request, planned, state, 'the issuer is unavailable')
     const { amount } = request.message
     conclude(request, state, decision.decision === 'approved' ? (decision.amount ?? amount) : undefined)
   }
@@ -201,8 +200,11 @@ function adapt(sent: SimulatedMessage, state: UseState): SimulatedMessage | unde
   return sent
 }
 
-const decisionOf = (reply: NetworkReply) =>
-  reply.got === 'answer' && 'decision' in reply.answer ? reply.answer : undefined
+/** Returns the decision of the service; undefined if it has none, or cannot decide. */
+function decisionOf(reply: NetworkReply) {
+  const isDecision = reply.got === 'answer' && 'decision' in reply.answer
+  return isDecision && reply.answer.decision !== 'unavailable' ? reply.answer : undefined
+}
 
 function describe(reply: NetworkReply): string {
   if (reply.got === 'nothing') return `no answer: ${reply.why}`
