@@ -11,7 +11,7 @@ export interface CardRoomSettings {
   readonly revealUrl?: string
 }
 
-const DEFAULT_PORT = 4030
+const DEFAULT_PORT = 4040
 
 export interface CardRoomPlace {
   readonly production: boolean

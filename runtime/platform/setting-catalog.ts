@@ -381,9 +381,9 @@ export const SETTING_GROUPS = {
     },
     REVEAL_PORT: {
       type: 'port; 0 for any free port',
-      example: '4030',
+      example: '4040',
       meaning:
-        'Port at which a process with the role `reveal` creates and opens card numbers for the other processes. Default: 4030 with `--role reveal`; without `--role`, the port is closed.',
+        'Port at which a process with the role `reveal` creates and opens card numbers for the other processes. Default: 4040 with `--role reveal`; without `--role`, the port is closed.',
     },
     REVEAL_HOST: {
       type: 'address to listen on',
@@ -393,7 +393,7 @@ export const SETTING_GROUPS = {
     },
     REVEAL_URL: {
       type: origin,
-      example: 'https://reveal.internal:4030',
+      example: 'https://reveal.internal:4040',
       meaning:
         'Origin of a process with the role `reveal`, for processes without the roles `network` and `reveal`. In production, `http` is allowed for this machine only. Without it, such a process opens card numbers itself, as long as the deployment has no `SVC_CARD_SECRET`.',
     },

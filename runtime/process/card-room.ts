@@ -1,6 +1,7 @@
 /** Composes what a process needs for card numbers. */
 import type { RequestListener } from 'node:http'
 import type { Logger } from 'pino'
+import { unavailable } from '../api/errors/errors.ts'
 import { type CardKeys, createCardKeys } from '../cards/card-keys/card-keys.ts'
 import { createCardDirectory } from '../cards/card-keys/directory.ts'
 import { listingWorker } from '../cards/card-keys/listing.ts'
@@ -42,7 +43,9 @@ export async function openRoom({ settings, database, clock, log }: RoomParts): P
   const isRoom = ROOM_ROLES.some((role) => roles.has(role))
   if (!room) {
     if (isRoom) throw new Error(`SVC_CARD_SECRET: ${NO_SECRET}`)
-    const vault = revealUrl ? createRemoteVault({ url: revealUrl, pepper, clock, log }) : createClosedVault()
+    const vault = revealUrl
+      ? createRemoteVault({ url: revealUrl, pepper, clock, log, unavailable })
+      : createClosedVault()
     return { vault, stop: async () => {} }
   }
   const keys = createCardKeys(room, clock)

@@ -16,7 +16,7 @@ export interface IsoPort {
   drain(timeoutMs: number): Promise<void>
 }
 
-export interface IsoPortParts extends Pick<IsoConnectionParts, 'counter' | 'exchange' | 'log'> {
+export interface IsoPortParts extends Pick<IsoConnectionParts, 'network' | 'counter' | 'log'> {
   readonly settings: Settings
   readonly processors: ProcessorRegistry
   readonly clock: Pick<Clock, 'machine'>
@@ -29,12 +29,13 @@ export interface IsoPortParts extends Pick<IsoConnectionParts, 'counter' | 'exch
  * @throws Error that names the variable and says what to do, if the port or the certificate cannot be used.
  */
 export async function openIsoPort({ settings, clock, ...parts }: IsoPortParts): Promise<IsoPort | undefined> {
-  const { isoPort: port, isoDialect } = settings
+  const { isoPort: port, isoDialect, timeouts } = settings
   if (port === undefined) return undefined
   const listener = createIsoListener({
     ...parts,
     dialect: DIALECTS[isoDialect],
     limits: ISO_LIMITS,
+    deadlineMs: timeouts.networkMs,
     now: clock.machine,
   })
   const files = networkTls(settings, clock.machine())

@@ -1,10 +1,10 @@
 import type { RequestListener } from 'node:http'
 import { createNetwork } from '../cards/network/create-network.ts'
 import { isLiveSimulator } from '../cards/network-simulator/identity.ts'
+import { answerInTime } from '../cards/processor/in-time.ts'
 import { createNetworkListener } from '../cards/processor/listener.ts'
 import { openRegistry } from '../cards/processor/registry.ts'
 import { createNetworkCounter } from '../cards/processor/tally.ts'
-import { createTimelyExchange } from '../cards/processor/timely-exchange.ts'
 import type { Observability } from '../operator/metrics/observability.ts'
 import { createSeals } from '../platform/secrets.ts'
 import { createTenantFacts } from '../tenants/keys/tenant-facts.ts'
@@ -31,12 +31,13 @@ export async function openNetworkRole(
   const processors = await openRegistry(
     database.control,
     database.pepper,
+    log,
     (certificate) => !settings.networkSimulator && isLiveSimulator(certificate),
   )
   const counter = createNetworkCounter()
   observability.watchNetwork(counter)
   const tenants = createTenantFacts(database.control)
-  const network = createNetwork({
+  const decided = createNetwork({
     ...foundation,
     tenants,
     digest: room.digest,
@@ -44,28 +45,27 @@ export async function openNetworkRole(
     rates: settings.rates,
     seals: createSeals(database.pepper),
   })
-  const timely = {
-    network,
+  const network = answerInTime(decided, {
     counter,
     deadlineMs: settings.timeouts.networkMs,
     mostRequests: settings.load.requests,
     overloaded: observability.overloaded,
     log,
-  }
+  })
   const listener = createNetworkListener({
-    ...timely,
+    network,
     processors,
+    counter,
+    deadlineMs: settings.timeouts.networkMs,
     isReady: observability.isReady,
     now: clock.machine,
     requestLog: settings.requestLog,
+    log,
   })
   const refresh = () => {
     tenants.forget()
     return processors.refresh()
   }
-  const iso = await openIsoPort({
-    ...{ settings, processors, counter, clock, log },
-    exchange: createTimelyExchange(timely),
-  })
+  const iso = await openIsoPort({ settings, network, processors, counter, clock, log })
   return { listener, iso, refresh }
 }

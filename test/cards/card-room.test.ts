@@ -114,7 +114,13 @@ describe('a process without the keys', () => {
     const send = speak(service.urls.sandbox, { secret })
     const { id } = await makeCard(send)
     const { number, cvc } = (await send(`/v1/cards/${id}/details`)).body
-    const vault = createRemoteVault({ url, pepper, clock: { machine: Date.now }, log: strictLog })
+    const vault = createRemoteVault({
+      url,
+      pepper,
+      clock: { machine: Date.now },
+      log: strictLog,
+      unavailable: (message) => new Error(message),
+    })
     const place = { environment: 'sandbox', space: tenantId, cardId: id } as const
     expect(await vault.reveal(place)).toEqual({ number, cvc })
     expect(await vault.reveal({ ...place, environment: 'live' })).toBeUndefined()

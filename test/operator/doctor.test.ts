@@ -58,6 +58,10 @@ test('doctor prints one line each of a healthy service, and asks for nothing', a
     'clock',
     'service time',
     'addresses',
+    'card keys',
+    'card numbers',
+    'sealed card numbers',
+    'card directory',
     'payouts',
     'card network, sandbox',
     'card network, live',
@@ -250,6 +254,35 @@ describe('what is wrong is named, with what to do', () => {
       verdict: 'fail',
       words: expect.stringMatching(words),
     })
+  })
+
+  const CARD = `INSERT INTO live.card_numbers VALUES ('ten_1', 'card_1', '', 1, '')`
+  const FORGET_CARD = 'DELETE FROM live.card_numbers'
+
+  test.each([
+    [
+      'sealed card numbers',
+      'GRANT SELECT ON live.card_numbers TO svc_live',
+      'REVOKE SELECT ON live.card_numbers FROM svc_live',
+      { code: 1, verdict: 'fail', words: /^svc_live can read them/ },
+    ],
+    [
+      'card keys',
+      `INSERT INTO control.card_keys (version, sealed, has_own_secret) VALUES (1, '', false), (2, '', true)`,
+      'DELETE FROM control.card_keys',
+      { code: 0, verdict: 'warn', words: /^1 are still sealed with the pepper/ },
+    ],
+    ['card directory', CARD, FORGET_CARD, { code: 0, verdict: 'warn', words: /^1 cards are not in it yet/ }],
+    [
+      'card directory',
+      `${CARD}; UPDATE live.card_numbers SET listed = false`,
+      FORGET_CARD,
+      { code: 0, verdict: 'warn', words: /^1 cards have the number of an older card/ },
+    ],
+  ])('doctor finds fault with %s', async (check, breaking, repairs, expected) => {
+    const all = (texts: string) => `DO $$ BEGIN ${texts}; END $$`
+    const { words, ...found } = await broken(all(breaking), all(repairs), check)
+    expect({ ...found, words }).toMatchObject({ ...expected, words: expect.stringMatching(expected.words) })
   })
 
   test('a migration that was edited since', async () => {

@@ -16,7 +16,8 @@ function problemsOf(env: Record<string, string>, flags = {}): readonly string[] 
 describe('settings', () => {
   test('every setting has a default', () => {
     expect(readSettings({})).toEqual({
-      roles: new Set(['api', 'worker', 'console']),
+      roles: new Set(['api', 'worker', 'console', 'network', 'reveal']),
+      revealHost: '127.0.0.1',
       host: '127.0.0.1',
       sandboxPort: 4010,
       livePort: 4020,
@@ -178,6 +179,16 @@ describe('settings', () => {
     ],
     ['a key for pushes without its name', { APPLE_PUSH_KEY: 'a.p8' }, ['APPLE_PUSH_KEY_ID']],
     ['a name of a key for pushes without the key', { APPLE_PUSH_KEY_ID: 'ABC123DEFG' }, ['APPLE_PUSH_KEY']],
+    [
+      'a reveal process elsewhere without TLS in production',
+      { NODE_ENV: 'production', REVEAL_URL: 'http://reveal.internal:4040' },
+      ['REVEAL_URL'],
+    ],
+    [
+      'a short secret of card numbers in production',
+      { NODE_ENV: 'production', SVC_CARD_SECRET: 'short' },
+      ['SVC_CARD_SECRET'],
+    ],
     [
       'a network listener without a certificate in production',
       { NODE_ENV: 'production', NETWORK_PORT: '4030' },

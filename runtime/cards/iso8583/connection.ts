@@ -2,9 +2,10 @@
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import type { Environment } from '../../platform/environment.ts'
+import type { Network } from '../network/network.ts'
+import { DECISION_SHARE } from '../processor/in-time.ts'
 import { outcomeOf } from '../processor/message-routes.ts'
 import type { NetworkCounter } from '../processor/tally.ts'
-import type { TimelyExchange } from '../processor/timely-exchange.ts'
 import { answerWith, isRequest, writeAnswer } from './answers.ts'
 import { decodeMessage, IsoFormatError } from './codec/decode.ts'
 import type { Dialect } from './codec/dialect.ts'
@@ -17,8 +18,11 @@ import { RESPONSE } from './response-codes.ts'
 
 export interface IsoConnectionParts {
   readonly dialect: Dialect
-  readonly counter: NetworkCounter
-  readonly exchange: TimelyExchange
+  /** Answers in time (`answerInTime`). */
+  readonly network: Network
+  readonly counter: Pick<NetworkCounter, 'entered' | 'answered' | 'refuse' | 'left'>
+  /** Time in which a message is answered, in milliseconds. */
+  readonly deadlineMs: number
   readonly limits: IsoLimits
   /** Machine time in milliseconds since the epoch. */
   readonly now: () => number
@@ -57,7 +61,7 @@ export function serveConnection(
   environmentOf: () => Environment | undefined,
   parts: IsoConnectionParts,
 ): IsoConnection {
-  const { dialect, counter, exchange, limits, log } = parts
+  const { dialect, counter, limits, log } = parts
   const frames = createFrameReader(dialect.frame)
   let inProgress = 0
   let isDraining = false
@@ -157,9 +161,9 @@ export function serveConnection(
     environment: Environment,
     beganAt: number,
   ): Promise<IsoMessage> {
-    const { kind } = request
-    const { answer, reason } = await exchange(environment, kind, request.message, beganAt)
-    counter.answered(environment, kind, outcomeOf(answer), performance.now() - beganAt, reason)
+    const deadline = beganAt + parts.deadlineMs * DECISION_SHARE
+    const answer = await parts.network.exchange(environment, request.kind, request.message, deadline)
+    counter.answered(environment, request.kind, outcomeOf(answer), performance.now() - beganAt)
     return writeAnswer(message, request, answer)
   }
 

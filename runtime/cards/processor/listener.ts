@@ -7,27 +7,34 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { TLSSocket } from 'node:tls'
 import type { Detail } from 'dateline/runtime'
+import type { Logger } from 'pino'
 import { readBytes, requireJsonType } from '../../api/body.ts'
 import { ApiError } from '../../api/errors/errors.ts'
 import { signBody } from '../../events/outbound/signing.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { RequestLogSetting } from '../../platform/settings.ts'
+import type { Network } from '../network/network.ts'
+import { DECISION_SHARE } from './in-time.ts'
 import { InvalidMessage, type NetworkKind, outcomeOf, ROUTES, readMessage } from './message-routes.ts'
 import type { ProcessorRegistry } from './registry.ts'
 import { findSignatureFault } from './signature.ts'
-import type { NetworkCounter, UnavailableReason } from './tally.ts'
-import { createTimelyExchange, EXCHANGE_SHARE, type TimelyParts } from './timely-exchange.ts'
+import type { NetworkCounter } from './tally.ts'
 
 /** Many times the size of the largest valid message. */
 const MESSAGE_LIMIT = 64 * 1024
 
-export interface NetworkListenerParts extends TimelyParts {
+export interface NetworkListenerParts {
+  /** Answers in time (`answerInTime`). */
+  readonly network: Network
   readonly processors: ProcessorRegistry
-  readonly counter: NetworkCounter
+  readonly counter: Pick<NetworkCounter, 'entered' | 'answered' | 'refuse' | 'left'>
+  /** Time in which a message is answered, in milliseconds. */
+  readonly deadlineMs: number
   readonly isReady: () => Promise<boolean>
   /** Machine time in milliseconds since the epoch. */
   readonly now: () => number
   readonly requestLog: RequestLogSetting
+  readonly log: Logger
 }
 
 /** A request that is not accepted. */
@@ -50,7 +57,6 @@ interface MessageFacts {
   readonly environment: Environment | undefined
   readonly kind: NetworkKind | undefined
   readonly outcome?: string
-  readonly reason?: UnavailableReason | undefined
   readonly status?: number
   readonly code?: string
   readonly ms: number
@@ -75,7 +81,6 @@ interface NetworkRequest {
  */
 export function createNetworkListener(parts: NetworkListenerParts): RequestListener {
   const fingerprintOf = createFingerprints()
-  const exchange = createTimelyExchange(parts)
 
   async function take(current: NetworkRequest): Promise<void> {
     const { request, beganAt, path } = current
@@ -89,14 +94,12 @@ export function createNetworkListener(parts: NetworkListenerParts): RequestListe
     }
     current.environment = environment
     const route = ROUTES.get(path)
-    if (!route || request.method !== 'POST')
-      throw new NetworkRefusal(
-        404,
-        'not_found',
-        `There is no message ${request.method} ${path.slice(0, 64)}.`,
-      )
-    const left = parts.deadlineMs * EXCHANGE_SHARE - (performance.now() - beganAt)
-    const bytes = await readBytes(request, left, MESSAGE_LIMIT)
+    if (!route || request.method !== 'POST') {
+      const message = 'There is no such message: send it with POST to a path of the document.'
+      throw new NetworkRefusal(404, 'not_found', message)
+    }
+    const deadline = beganAt + parts.deadlineMs * DECISION_SHARE
+    const bytes = await readBytes(request, deadline - performance.now(), MESSAGE_LIMIT)
     const secrets = parts.processors.secretsOf(environment)
     const header = request.headers['network-signature']
     const fault = findSignatureFault(header?.toString(), bytes, secrets, parts.now())
@@ -104,11 +107,11 @@ export function createNetworkListener(parts: NetworkListenerParts): RequestListe
     current.secrets = secrets
     requireJsonType(request.headers['content-type'])
     const message = await readMessage(route, bytes)
-    const { answer, reason } = await exchange(environment, route.kind, message, beganAt)
+    const answer = await parts.network.exchange(environment, route.kind, message, deadline)
     const outcome = outcomeOf(answer)
     const ms = send(current, 200, answer)
-    parts.counter.answered(environment, route.kind, outcome, ms, reason)
-    note({ environment, kind: route.kind, outcome, reason, ms }, outcome === 'unavailable')
+    parts.counter.answered(environment, route.kind, outcome, ms)
+    note({ environment, kind: route.kind, outcome, ms }, outcome === 'unavailable')
   }
 
   function refuse(current: NetworkRequest, error: unknown): void {

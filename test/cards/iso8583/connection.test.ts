@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { Duplex } from 'node:stream'
-import { type Logger, pino } from 'pino'
+import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { encodeMessage } from '../../../runtime/cards/iso8583/codec/encode.ts'
 import type { IsoMessage } from '../../../runtime/cards/iso8583/codec/message.ts'
@@ -14,10 +14,9 @@ import {
 } from '../../../runtime/cards/iso8583/connection.ts'
 import { writeFrame } from '../../../runtime/cards/iso8583/frames.ts'
 import type { Network } from '../../../runtime/cards/network/network.ts'
+import { answerInTime } from '../../../runtime/cards/processor/in-time.ts'
 import { createNetworkCounter, type NetworkCounter } from '../../../runtime/cards/processor/tally.ts'
-import { createTimelyExchange } from '../../../runtime/cards/processor/timely-exchange.ts'
 import type { Environment } from '../../../runtime/platform/environment.ts'
-import { strictLog } from '../../support/strict-log.ts'
 import { createPeer, type Peer } from './peer.ts'
 import { CARD, DIALECT_NAMES, dialectOf, NOW, purchase, recordingNetwork } from './samples.ts'
 
@@ -41,10 +40,7 @@ afterEach(() => {
   server = undefined
 })
 
-const exchangeOf = (network: Network, log: Logger) =>
-  createTimelyExchange({
-    ...{ network, counter, log, deadlineMs: 500, mostRequests: 2000, overloaded: () => undefined },
-  })
+const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) })
 
 /** Opens a connection to a server with the given network and limits. */
 async function open(
@@ -52,12 +48,10 @@ async function open(
   network: Network = recordingNetwork(),
   limits: Partial<IsoLimits> = {},
 ): Promise<Peer> {
-  const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) })
   const opened = createServer((socket) => {
     connection = serveConnection(socket, () => environment, {
       dialect: dialectOf(name),
-      ...{ counter, log, limits: { ...ISO_LIMITS, ...limits }, now: () => NOW },
-      exchange: exchangeOf(network, log),
+      ...{ network, counter, log, deadlineMs: 1000, limits: { ...ISO_LIMITS, ...limits }, now: () => NOW },
     })
   }).listen(0, '127.0.0.1')
   server = opened
@@ -174,19 +168,11 @@ test('an echo says that the service cannot decide', async () => {
 
 test('a failure inside the service lets the network decide', async () => {
   const failing: Network = { exchange: () => Promise.reject(new Error('out of order')) }
-  const peer = await open('ascii', failing)
+  const inTime = { counter, deadlineMs: 2000, mostRequests: 100, overloaded: () => undefined, log }
+  const peer = await open('ascii', answerInTime(failing, inTime))
   expect((await peer.ask(purchase('ascii'))).fields.get(39)).toBe('91')
   expect(lines.join('')).toContain('out of order')
   expect(counter.unavailable.get('failed')).toBe(1)
-})
-
-test('a decision that comes after the time limit is not sent: the network decides', async () => {
-  const { network, release } = heldNetwork()
-  const peer = await open('ascii', network)
-  expect((await peer.ask(numbered('ascii', '000001'))).fields.get(39)).toBe('91')
-  release('000001')
-  expect((await peer.ask(management('002', '000002'))).fields.get(39)).toBe('00')
-  expect(peer.answered).toEqual(['000001', '000002'])
 })
 
 test('a connection with too many messages in progress is read later', async () => {
@@ -217,8 +203,8 @@ test('a peer that does not read its answers is not read either, and gets all of 
   const socket = Object.assign(stream, { setNoDelay: () => stream, setTimeout: () => stream })
   const network = recordingNetwork()
   serveConnection(socket, () => 'live', {
-    ...{ dialect, counter, log: strictLog, limits: ISO_LIMITS, now: () => NOW },
-    exchange: exchangeOf(network, strictLog),
+    ...{ dialect, network, counter, log: pino({ level: 'silent' }) },
+    ...{ deadlineMs: 1000, limits: ISO_LIMITS, now: () => NOW },
   })
   const frame = writeFrame(dialect.frame, encodeMessage(dialect, purchase('bcd')))
   for (let count = 0; count < 1000; count++) socket.push(frame)

@@ -14,7 +14,6 @@ import {
 } from '../../../runtime/cards/processor/processors.ts'
 import { openRegistry, type ProcessorRegistry } from '../../../runtime/cards/processor/registry.ts'
 import { createNetworkCounter } from '../../../runtime/cards/processor/tally.ts'
-import { createTimelyExchange } from '../../../runtime/cards/processor/timely-exchange.ts'
 import { findFault } from '../../../runtime/money/ledger/verify.ts'
 import { readSettings } from '../../../runtime/platform/settings.ts'
 import { type IsoPort, openIsoPort } from '../../../runtime/process/iso-port.ts'
@@ -50,7 +49,7 @@ beforeAll(async () => {
   client = makeCertificate(directory, 'network')
   await nameProcessor(service.operator, 'sandbox', 'Test Network')
   certificateId = (await addCertificate(service.operator, 'sandbox', client.cert)).id
-  processors = await openRegistry(service.database.control, service.database.pepper)
+  processors = await openRegistry(service.database.control, service.database.pepper, strictLog)
   const accept = openTestNetwork(service, 'sandbox')
   const network: Network = {
     exchange: (environment, kind, message, deadline) => {
@@ -65,11 +64,7 @@ beforeAll(async () => {
       NETWORK_ISO8583_DIALECT: 'bcd',
       DATA_DIR: directory,
     }),
-    ...{ processors, counter, clock: service.clock, log: strictLog },
-    exchange: createTimelyExchange({
-      ...{ network, counter, log: strictLog, deadlineMs: 10_000, mostRequests: 100 },
-      overloaded: () => undefined,
-    }),
+    ...{ network, processors, counter, clock: service.clock, log: strictLog },
   })
   if (!opened) throw new Error('the port is not open')
   port = opened
