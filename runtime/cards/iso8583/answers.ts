@@ -27,7 +27,7 @@ export function answerWith(request: IsoMessage, code: string): IsoMessage {
   }
 }
 
-/** Returns the answer to a request of which the network's side of this service made a decision. */
+/** Returns the answer to a request: its decision or acknowledgement as an ISO 8583 message. */
 export function writeAnswer(
   message: IsoMessage,
   { kind, requested }: IsoRequest,

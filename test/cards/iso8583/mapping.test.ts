@@ -369,6 +369,18 @@ test('results of verifications and the wallet, where the ASCII dialect has them'
   })
 })
 
+test('a reversal in the ASCII dialect states what remains of the billed amount', async () => {
+  const remaining = (billing: string) =>
+    parts({ 1: '000000000500', 2: '0'.repeat(12), billing, reserved: '000000' })
+  const converted = { 4: '000000001500', 49: '392', 6: '000000001017', 51: '840' }
+  expect(await ask('ascii', { ...converted, 95: remaining('000000000340') }, '0400')).toMatchObject({
+    amount: 677,
+  })
+  expect(refusalOf('ascii', { ...converted, 95: remaining('00000000034X') }, '0400')).toMatchObject({
+    message: 'field 95.billing is not an amount',
+  })
+})
+
 describe('the year of a transmission time', () => {
   test.each([
     ['1231235959', '2027-01-01T00:00:02Z', '2026-12-31T23:59:59Z'],

@@ -112,7 +112,7 @@ function takeText(reading: Reading, count: number, place: string, expected: stri
   return Buffer.from(take(reading, count, place, expected), 'hex').toString('latin1')
 }
 
-/** Checks the characters of a value, of which the first is at the byte `start`. */
+/** Checks the characters of a value, which starts at the byte `start`. */
 function check(
   reading: Reading,
   text: string,
