@@ -59,6 +59,18 @@ export const SETTING_GROUPS = {
       meaning:
         'Port for card processors (`docs/network.md`). A process without `--role network` opens it only if this variable is set.',
     },
+    NETWORK_ISO8583_PORT: {
+      type: 'port; 0 for any free port',
+      example: '8583',
+      meaning:
+        'TLS port for card networks that send ISO 8583 messages (`docs/iso8583.md`). Used only by processes with the role `network`.',
+    },
+    NETWORK_ISO8583_DIALECT: {
+      type: '`ascii` or `bcd`',
+      fallback: 'ascii',
+      example: 'bcd',
+      meaning: 'How the card network writes ISO 8583 messages.',
+    },
     SANDBOX_BASE_URL: {
       type: origin,
       example: 'https://sandbox.example.com',
@@ -239,6 +251,13 @@ export const SETTING_GROUPS = {
       example: '1500',
       meaning:
         'Time in which a message of a card network is answered, from its arrival. After it, the answer is `unavailable` and nothing is stored.',
+    },
+    SVC_NETWORK_SIMULATOR: {
+      type: '`on` or `off`',
+      fallback: 'off',
+      example: 'on',
+      meaning:
+        'Whether live accepts the messages of `npm run network` (`docs/network-simulator.md`). Refused in production. All dashboard pages show a notice.',
     },
     SVC_EVENT_DAYS: {
       type: days,

@@ -14,7 +14,11 @@ export type Read = <T>(variable: SettingName, parse: SettingReader<T>) => T | un
 /** A shorter secret could be guessed from one known key and its digest. */
 const SECRET_MINIMUM = 16
 
-export function whole(fallback: number, least: number, most: number): SettingReader<number> {
+export function whole<Fallback extends number | undefined>(
+  fallback: Fallback,
+  least: number,
+  most: number,
+): SettingReader<number | Fallback> {
   return (text) => {
     if (text === undefined) return fallback
     const value = Number(text)
@@ -56,6 +60,16 @@ export function origin(text: string | undefined): string | undefined {
   const { origin: whole, pathname, search, hash } = new URL(address)
   if (pathname === '/' && search === '' && hash === '') return whole
   throw new Error(`"${address}" is not an origin: expected a URL without a path, such as ${whole}`)
+}
+
+/** Reads on or off. On is not allowed in production. */
+export function notInProduction(production: boolean): SettingReader<boolean> {
+  return (text) => {
+    const isOn = onOff(false)(text)
+    if (isOn && production)
+      throw new Error('is not allowed with NODE_ENV=production: card messages must be real there')
+    return isOn
+  }
 }
 
 export function instant(production: boolean): SettingReader<number | undefined> {

@@ -10,6 +10,7 @@ import {
   listenUrl,
   migrations,
   networks,
+  notInProduction,
   oneOf,
   onOff,
   origin,
@@ -38,6 +39,10 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 export const ROLES = ['api', 'worker', 'console', 'network', 'reveal'] as const
 export type ProcessRole = (typeof ROLES)[number]
 
+/** Dialects of ISO 8583 that `cards/iso8583` has. */
+export const ISO_DIALECTS = ['ascii', 'bcd'] as const
+export type IsoDialectName = (typeof ISO_DIALECTS)[number]
+
 /** Settings of a process, read once at the start. `setting-catalog.ts` describes the variables. */
 export interface Settings extends CardRoomSettings {
   /** Roles that this process runs. */
@@ -49,6 +54,9 @@ export interface Settings extends CardRoomSettings {
   readonly consolePort: number
   /** Port for card processors. Used only with the role `network`. */
   readonly networkPort: number
+  /** Port for ISO 8583 messages. Used only with the role `network`. */
+  readonly isoPort?: number
+  readonly isoDialect: IsoDialectName
   /** Public origins of the listeners, without a trailing slash. */
   readonly baseUrls: { readonly sandbox?: string; readonly live?: string; readonly console?: string }
   /** Absent for the embedded PostgreSQL. */
@@ -112,6 +120,8 @@ export interface Settings extends CardRoomSettings {
   readonly applePush?: ApplePushSettings
   /** Keys for which cards are encrypted in phone wallets. Development keys replace absent members. */
   readonly pay: PaySettings
+  /** Whether live accepts the messages of the network simulator. Never in production. */
+  readonly networkSimulator: boolean
   /** The chain of USDC payouts, and their signer. */
   readonly chain: ChainSettings
   readonly logLevel: LogLevel
@@ -183,14 +193,19 @@ export class SettingsError extends Error {
 }
 
 /**
- * Without `--role`, a process has all roles. It has the role `network` only if `NETWORK_PORT` is set, because several
+ * Without `--role`, a process has all roles. It has the role `network` only if one of its ports is set, because several
  * processes on a machine must not claim one port.
  */
-function roles(names: readonly string[], { NETWORK_PORT }: SettingVariables): ReadonlySet<ProcessRole> {
+function roles(
+  names: readonly string[],
+  { NETWORK_PORT, NETWORK_ISO8583_PORT }: SettingVariables,
+): ReadonlySet<ProcessRole> {
   const bad = names.filter((name) => !ROLES.some((role) => role === name))
   if (bad.length > 0) throw new Error(`${bad.join(', ')} is not a role: expected ${ROLES.join(', ')}`)
   const isAsked = (role: ProcessRole) =>
-    names.length === 0 ? role !== 'network' || Boolean(NETWORK_PORT) : names.includes(role)
+    names.length === 0
+      ? role !== 'network' || Boolean(NETWORK_PORT || NETWORK_ISO8583_PORT)
+      : names.includes(role)
   return new Set(ROLES.filter(isAsked))
 }
 
@@ -281,6 +296,8 @@ export function readSettings(env: SettingVariables, flags: Flags = {}): Settings
     livePort: read('LIVE_PORT', whole(4020, 0, 65_535)) ?? 0,
     consolePort: read('CONSOLE_PORT', whole(4000, 0, 65_535)) ?? 0,
     networkPort: read('NETWORK_PORT', whole(4030, 0, 65_535)) ?? 0,
+    isoDialect: read('NETWORK_ISO8583_DIALECT', oneOf(ISO_DIALECTS, 'ascii')) ?? 'ascii',
+    ...present({ isoPort: read('NETWORK_ISO8583_PORT', whole(undefined, 0, 65_535)) }),
     baseUrls: present({
       sandbox: read('SANDBOX_BASE_URL', origin),
       live: read('LIVE_BASE_URL', origin),
@@ -292,6 +309,7 @@ export function readSettings(env: SettingVariables, flags: Flags = {}): Settings
     dataDir: resolve(env.DATA_DIR || '.data'),
     production,
     trustedProxies: read('TRUSTED_PROXIES', proxies) ?? 0,
+    networkSimulator: read('SVC_NETWORK_SIMULATOR', notInProduction(production)) ?? false,
     webhookAllow: read('SVC_WEBHOOK_ALLOW', networks(production)) ?? [],
     dnsServers: read('SVC_DNS_SERVERS', servers) ?? [],
     eventDays: read('SVC_EVENT_DAYS', whole(30, 1, 3650)) ?? 30,
@@ -350,15 +368,19 @@ function checkPorts(
     livePort,
     consolePort,
     networkPort,
+    isoPort = 0,
     revealPort = 0,
-  }: Pick<Settings, 'roles' | 'sandboxPort' | 'livePort' | 'consolePort' | 'networkPort' | 'revealPort'>,
+  }: Pick<
+    Settings,
+    'roles' | 'sandboxPort' | 'livePort' | 'consolePort' | 'networkPort' | 'isoPort' | 'revealPort'
+  >,
   problems: SettingProblem[],
 ): void {
-  const network = roles.has('network') ? [networkPort] : []
+  const network = roles.has('network') ? [networkPort, isoPort] : []
   const ports = [sandboxPort, livePort, consolePort, ...network, revealPort].filter((port) => port !== 0)
   if (new Set(ports).size === ports.length) return
   problems.push({
-    variable: 'SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT, NETWORK_PORT, REVEAL_PORT',
+    variable: 'SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT, NETWORK_PORT, NETWORK_ISO8583_PORT, REVEAL_PORT',
     problem: `must be different ports, but are ${ports.join(', ')}: change one of them`,
   })
 }

@@ -5,6 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { current } from '../../generated/versions.ts'
+import { SIMULATOR_WARNING } from '../cards/network-simulator/identity.ts'
 import { openSanctions, watchSanctions } from '../cards/sanctions/list-in-use.ts'
 import { openDatabase } from '../database/open/open-database.ts'
 import { watchRevision } from '../database/revision.ts'
@@ -38,9 +39,11 @@ export interface RunningService {
   readonly baseUrls: BaseUrls
   /** Origin of the network listener; undefined if this process has none. */
   readonly networkUrl: string | undefined
+  /** Port for ISO 8583 messages; undefined if this process has none. */
+  readonly isoPort: number | undefined
   readonly demo: Demo | undefined
   readonly chains: Chains['of']
-  readonly warnings: Chains['warnings']
+  readonly warnings: readonly string[]
   readonly operator: Operator
   /** Stops accepting requests, waits for those in progress and closes the database. */
   stop(): Promise<void>
@@ -82,6 +85,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     const listWatch = watchSanctions(sanctions, log)
     stops.push(() => listWatch.stop())
     const chains = await openChains(settings.chain, database.control, log)
+    const warnings = [...chains.warnings, ...(settings.networkSimulator ? [SIMULATOR_WARNING] : [])]
     const google = await openGoogle(settings, log)
     stops.push(() => google.close())
     const bank = roles.has('worker') ? await openBank(settings, log) : undefined
@@ -144,9 +148,13 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     stops.push(() => apis?.stop())
     const consolePages =
       apis && roles.has('console')
-        ? createConsolePages({ ...foundation, operator, apis, limiter: limits.limiter }, observability)
+        ? createConsolePages(
+            { ...foundation, operator, apis, limiter: limits.limiter, warnings },
+            observability,
+          )
         : undefined
     const network = roles.has('network') ? await openNetworkRole(foundation, room, observability) : undefined
+    stops.push(() => network?.iso?.drain(0))
     const revision = await watchRevision(database.control, async () => {
       await clock.refresh(database.control)
       apis?.forget()
@@ -166,10 +174,11 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     stops.push(async () => {
       leaving = true
       await wait(timeouts.leaveMs)
-      await ports.drain(timeouts.drainMs)
+      await Promise.all([ports.drain(timeouts.drainMs), network?.iso?.drain(timeouts.drainMs)])
     })
     const networkUrl = ports.origins.network
-    return { baseUrls, networkUrl, demo, chains: chains.of, warnings: chains.warnings, operator, stop }
+    const isoPort = network?.iso?.port
+    return { baseUrls, networkUrl, isoPort, demo, chains: chains.of, warnings, operator, stop }
   } catch (error) {
     await stop()
     throw error

@@ -25,6 +25,8 @@ interface ConsoleParts extends Foundation {
   readonly operator: Operator
   readonly apis: Pick<Apis, 'operate' | 'dryRun' | 'streams'>
   readonly limiter: RequestLimiter
+  /** Shown on every page. */
+  readonly warnings: readonly string[]
 }
 
 /**
@@ -36,7 +38,7 @@ export function createConsolePages(parts: ConsoleParts, observability: Observabi
   const pages = express()
   pages.disable('x-powered-by')
   pages.use(observability.pages)
-  if (parts.chains.warnings.length > 0) pages.use(addBanner(parts.chains.warnings))
+  if (parts.warnings.length > 0) pages.use(addBanner(parts.warnings))
   const { control, pepper } = database
   const shared = {
     csrfKey: deriveSecret(pepper, 'forms of the console'),

@@ -8,6 +8,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
+import type { Server as NetServer } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TlsOptions } from 'node:tls'
 import { refuseClient, refuseTunnel } from '../api/errors/refuse-client.ts'
@@ -61,29 +62,42 @@ function readPem(variable: string, path: string): Buffer {
   }
 }
 
-function createHttp(settings: Settings, place: ListenPort, handler: RequestListener): Server {
-  const options = serverOptions(settings)
-  const files = place.tls ?? settings.tls
-  if (!files) return createServer(options, handler)
-  const { cert, key, variables } = files
-  const tls: TlsOptions = {
-    ...options,
-    ...place.tls?.options,
+/** Returns the TLS options of a listener: its certificate and key, and the limits of all listeners. */
+export function readTls({ cert, key, variables }: TlsFiles, settings: Settings): TlsOptions {
+  return {
     cert: readPem(variables[0], cert),
     key: readPem(variables[1], key),
     minVersion: settings.production ? 'TLSv1.3' : 'TLSv1.2',
     handshakeTimeout: settings.timeouts.headersMs,
   }
+}
+
+/** Creates a server. Throws an error that names the variables if the certificate and the key do not match. */
+export function createWithTls<T>({ cert, key, variables }: TlsFiles, create: () => T): T {
   try {
-    return createTlsServer(tls, handler)
+    return create()
   } catch (cause) {
     throw new Error(
       `${variables[0]} ${cert} and ${variables[1]} ${key} are not a matching certificate and key in PEM format: ${messageOf(cause)}`,
-      {
-        cause,
-      },
+      { cause },
     )
   }
+}
+
+function createHttp(settings: Settings, place: ListenPort, handler: RequestListener): Server {
+  const options = serverOptions(settings)
+  const files = place.tls ?? settings.tls
+  if (!files) return createServer(options, handler)
+  const tls = { ...options, ...place.tls?.options, ...readTls(files, settings) }
+  return createWithTls(files, () => createTlsServer(tls, handler))
+}
+
+/** Starts listening. Throws an error that names the variable of the port and says what to do. */
+export async function startListening(server: NetServer, place: ListenPort, host: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(explainListen(error, place, host)))
+    server.listen(place.port, host, resolve)
+  })
 }
 
 function explainListen(error: Error, { variable, port }: ListenPort, host: string): Error {
@@ -220,10 +234,7 @@ export async function listenOn(settings: Settings, place: ListenPort): Promise<P
   // Closes a connection on which neither side has sent anything for longer than a request may take to arrive and be
   // answered.
   server.setTimeout(settings.timeouts.requestMs + settings.timeouts.answerMs)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(explainListen(error, place, settings.host)))
-    server.listen(place.port, settings.host, resolve)
-  })
+  await startListening(server, place, settings.host)
   return {
     url: originOf(server, settings, place),
     attach: (attached) => {

@@ -9,13 +9,14 @@ export interface Ready {
   readonly networkUrl?: string | undefined
   readonly demo: Demo | undefined
   readonly chains: Chains['of']
-  /** Warnings of `Chains`. */
+  /** That live may use a test chain, or accepts simulated card messages. */
   readonly warnings: readonly string[]
 }
 
 /**
  * Formats one line of JSON. It has `keys` and `dashboard` only if this start created the demo tenant, `warnings`
- * only if live may use a test chain, and `network_url` only if this process has the network listener.
+ * only if live may use a test chain or accepts simulated card messages, and `network_url` only if this process has the
+ * network listener.
  */
 export function readyLine({ baseUrls, networkUrl, demo, warnings }: Omit<Ready, 'chains'>): string {
   const line = {

@@ -32,12 +32,15 @@ export interface DemoService {
   /** A secret key of the sandbox. */
   readonly secret: string
   readonly pid: number
+  /** Origin of the network listener, if NETWORK_PORT is set. */
+  readonly network: string | undefined
 }
 
 interface Ready {
   readonly tenant_id: string
   readonly sandbox_base_url: string
   readonly console_url: string
+  readonly network_url?: string
   readonly keys: { readonly sandbox_secret: string }
 }
 
@@ -70,9 +73,17 @@ export async function startDemoService(
   const line = await Promise.race([once(lines, 'line'), once(lines, 'close')])
   if (line.length === 0) throw new Error('the service ended before it was ready')
   const ready = JSON.parse(String(line[0])) as Ready
-  const { sandbox_base_url: origin, console_url: console, keys } = ready
+  const { sandbox_base_url: origin, console_url: console, network_url: network, keys } = ready
   await liftLimit(process.cwd(), env, { tenantId: ready.tenant_id, bucket: 'passes_write' })
-  return { url, call: createCall(ready), origin, console, secret: keys.sandbox_secret, pid: child.pid! }
+  return {
+    url,
+    call: createCall(ready),
+    origin,
+    console,
+    secret: keys.sandbox_secret,
+    pid: child.pid!,
+    network,
+  }
 }
 
 /** Raises a limit of the sandbox a thousandfold for an hour, with the `admin` command of a checkout. */

@@ -90,13 +90,13 @@ describe('settings', () => {
     expect([...settings.roles]).toEqual(['api', 'worker'])
   })
 
-  test.each<[string, Record<string, string>, string[], string[]]>([
-    ['without NETWORK_PORT', {}, [], ['api', 'worker', 'console']],
-    ['with NETWORK_PORT', { NETWORK_PORT: '0' }, [], ['api', 'worker', 'console', 'network']],
-    ['with a different role', { NETWORK_PORT: '0' }, ['worker'], ['worker']],
-    ['with the role network', {}, ['network'], ['network']],
-  ])('a process opens the network port only if it is told to: %s', (_, env, roles, want) => {
-    expect([...readSettings(env, { roles }).roles]).toEqual(want)
+  test.each<[string, Record<string, string>, string[], boolean]>([
+    ['without NETWORK_PORT', {}, [], false],
+    ['with NETWORK_PORT', { NETWORK_PORT: '0' }, [], true],
+    ['with a different role', { NETWORK_PORT: '0' }, ['worker'], false],
+    ['with the role network', {}, ['network'], true],
+  ])('a process opens the network port only if it is told to: %s', (_, env, roles, isOpen) => {
+    expect(readSettings(env, { roles }).roles.has('network')).toBe(isOpen)
   })
 
   test('all wrong settings are named at once', () => {

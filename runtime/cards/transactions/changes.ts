@@ -25,6 +25,7 @@ import { messagesOf } from './messages.ts'
 import {
   type CardTransactionRow,
   insertCardTransaction,
+  insertHolding,
   lockCardTransaction,
   updateCardTransaction,
 } from './queries.ts'
@@ -68,8 +69,12 @@ export async function writeNew(
   covered?: number,
 ): Promise<void> {
   const { db, space, events } = place
-  pipelined(insertCardTransaction(db, space, row))
-  await refuseBeyond(move(place, NOTHING_MOVED, row, covered))
+  if (row.held > 0 && row.cleared === 0 && covered !== undefined) {
+    pipelined(insertHolding(db, space, row, covered))
+  } else {
+    pipelined(insertCardTransaction(db, space, row))
+    await refuseBeyond(move(place, NOTHING_MOVED, row))
+  }
   emit(events, { type, data: { card_transaction: showCardTransaction(row) } })
 }
 
@@ -96,18 +101,13 @@ const countOf = ({ authorized }: Moved): number => (authorized > 0 ? 1 : 0)
  * Records spending and posts the amounts that a transaction moved. Throws `BeyondBounds` if a sum would exceed the maximum
  * amount. If a clearing makes room for a refund that arrived before it, both are posted, one after the other.
  */
-async function move(
-  place: TransactionPlace,
-  before: Moved,
-  after: CardTransactionRow,
-  covered?: number,
-): Promise<void> {
+async function move(place: TransactionPlace, before: Moved, after: CardTransactionRow): Promise<void> {
   const { db, space } = place
   addSpending(db, space, after, spentBy(after) - spentBy(before), countOf(after) - countOf(before))
   const cause = `${after.id}/${messagesOf(after).length}`
   const collected = after.cleared - before.cleared
   const refunded = after.refunded - before.refunded
-  const holds = holdsOf(before, after, covered)
+  const holds = holdsOf(before, after)
   if (collected === 0 && refunded === 0) {
     pipelined(post(db, space, cause, holds, after.updated))
     return
@@ -179,15 +179,11 @@ function linesOfCollected(
 }
 
 /** The hold to resolve and the hold to place. */
-function holdsOf(
-  before: Moved,
-  after: CardTransactionRow,
-  covered: number | undefined,
-): Omit<Posting, 'transfer'> {
+function holdsOf(before: Moved, after: CardTransactionRow): Omit<Posting, 'transfer'> {
   if (after.hold_id === before.hold_id) return {}
   return {
     resolved: before.hold_id === null ? undefined : { id: before.hold_id, amount: before.held },
-    placed: after.hold_id === null ? undefined : { id: after.hold_id, amount: after.held, covered },
+    placed: after.hold_id === null ? undefined : { id: after.hold_id, amount: after.held },
   }
 }
 

@@ -21,20 +21,12 @@ export interface Hold {
   readonly amount: number
 }
 
-export interface NewHold extends Hold {
-  /**
-   * Cents that must be available; otherwise the transaction fails with `Overtaken`. Absent if the account is locked, or if
-   * the hold is placed even without sufficient funds.
-   */
-  readonly covered?: number | undefined
-}
-
 export interface Posting {
   readonly transfer?: LedgerTransfer | undefined
   /** A hold to resolve. Each hold can be resolved once. */
   readonly resolved?: Hold | undefined
   /** A hold to place. */
-  readonly placed?: NewHold | undefined
+  readonly placed?: Hold | undefined
 }
 
 const MOVED =
@@ -110,7 +102,11 @@ const takeMany = (sign: '+' | '-') =>
      UPDATE ledger_accounts SET held = held ${sign} (SELECT sum(v3)::bigint FROM g) WHERE tenant_id = $1 AND id = 'program_funds'
    )`
 
-const BEGIN = 'INSERT INTO ledger_holds (tenant_id, id, amount, created) VALUES ($1, $2, $3, $4)'
+const BEGIN = beginHold('$2', '$3', '$4')
+
+function beginHold(id: string, amount: string, created: string): string {
+  return `INSERT INTO ledger_holds (tenant_id, id, amount, created) VALUES ($1, ${id}, ${amount}, ${created})`
+}
 
 const PLACE: Statement = {
   name: 'ledger_hold_place',
@@ -122,16 +118,27 @@ const PLACE: Statement = {
   },
 }
 
-// Optimistic check: the account was not locked while the decision was made. If the funds are no longer available, `held`
-// becomes NULL, which violates NOT NULL and surfaces as `Overtaken`. So the account is locked last.
-const takeCovered = `UPDATE ledger_accounts SET held = CASE WHEN balance - held >= $5::bigint THEN held + $3::bigint END
-  WHERE tenant_id = $1 AND id = 'program_funds'`
+/** Names of parameters of a statement, such as `$7`, with the values of a hold. `$1` is the tenant. */
+export interface HoldParameters {
+  readonly id: string
+  readonly amount: string
+  readonly created: string
+  /** Cents that must be available. */
+  readonly covered: string
+}
 
-const PLACE_COVERED: Statement = {
-  name: 'ledger_hold_place_covered',
-  guarded: true,
-  text: `WITH taken AS (${takeCovered}) ${BEGIN}`,
-  steps: inSteps('ledger_hold_place_covered', takeCovered, BEGIN),
+/**
+ * Returns the two parts of a guarded statement that places a hold for which the account was not locked when it was decided. If
+ * the covered cents are no longer available, `held` becomes NULL, which violates NOT NULL and surfaces as `Overtaken`. The
+ * last part locks the account.
+ */
+export function placingCovered(parameters: HoldParameters): readonly [first: string, last: string] {
+  const { id, amount, covered, created } = parameters
+  return [
+    beginHold(id, amount, created),
+    `UPDATE ledger_accounts SET held = CASE WHEN balance - held >= ${covered}::bigint THEN held + ${amount}::bigint END
+      WHERE tenant_id = $1 AND id = 'program_funds'`,
+  ]
 }
 
 const END = 'INSERT INTO ledger_resolutions (tenant_id, hold_id, created) VALUES ($1, $2, $4)'
@@ -172,9 +179,7 @@ export function post(
   const done = transfer ? move(db, tenantId, cause, transfer, now) : Promise.resolve({ rows: [], count: 0 })
   if (resolved) pipelined(db.query(RESOLVE, [tenantId, resolved.id, resolved.amount, created]))
   if (placed) {
-    const values = [tenantId, placed.id, placed.amount, created]
-    const { covered } = placed
-    pipelined(covered === undefined ? db.query(PLACE, values) : db.query(PLACE_COVERED, [...values, covered]))
+    pipelined(db.query(PLACE, [tenantId, placed.id, placed.amount, created]))
   }
   return done
 }

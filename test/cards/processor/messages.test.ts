@@ -182,7 +182,10 @@ describe('certificates and keys', () => {
   })
 
   test('certificates and keys rotate under load without a failed request', async () => {
-    const { operator } = door.database
+    const { operator, control } = door.database
+    const damaged = `INSERT INTO control.network_keys (id, environment, sealed, hint, created)
+                     VALUES ('nkey_damaged', 'live', '\\x01', '', now())`
+    await control.query({ text: damaged }) // must not keep the other changes from taking effect
     let sending = true
     let current = processor
     const statuses: number[] = []
@@ -210,6 +213,7 @@ describe('certificates and keys', () => {
     await Promise.all(load)
     expect(statuses.length).toBeGreaterThan(50)
     expect(statuses.filter((status) => status !== 200)).toEqual([])
+    expect(door.lines.join()).toContain('nkey_damaged')
     const withOldKey = processor.with(fresh)
     expect((await withOldKey.send('/v1/echo', echo())).body.error.code).toBe('invalid_signature')
     for (const each of [withOldKey, processor]) each.close()

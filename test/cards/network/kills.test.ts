@@ -1,0 +1,110 @@
+/**
+ * Networks that send messages through the door while the service is killed at random moments and started again: in the end
+ * they and the service know the same. `npm run prove:network-kills` takes 30 rounds.
+ */
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { current } from '../../../generated/versions.ts'
+import { openDoor } from '../../../runtime/cards/network-simulator/door.ts'
+import { planScenario } from '../../../runtime/cards/network-simulator/plan.ts'
+import { createRandom } from '../../../runtime/cards/network-simulator/random.ts'
+import {
+  type Happening,
+  isSound,
+  runScenario,
+} from '../../../runtime/cards/network-simulator/run-scenario.ts'
+import { drawScenario } from '../../../runtime/cards/network-simulator/scenario.ts'
+import { verifyLedger } from '../../../runtime/operator/ledger.ts'
+import { type SimulatorAccess, setUpAccess } from '../../../runtime/operator/network-simulator.ts'
+import { readSettings } from '../../../runtime/platform/settings.ts'
+import { createKey } from '../../../runtime/tenants/admin/keys.ts'
+import { createTenant } from '../../../runtime/tenants/admin/tenants.ts'
+import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { freePort } from '../../support/ports.ts'
+import { endPrograms, type Program, startService, until } from '../../support/programs.ts'
+import { speak } from '../../support/service.ts'
+import { make } from '../fixtures.ts'
+import { bookOf, expectSameBooks } from './books.ts'
+
+const ROUNDS = Number(process.env.NETWORK_KILL_ROUNDS ?? 1)
+const SEED = process.env.NETWORK_KILL_SEED ?? randomBytes(4).toString('hex')
+/** Networks that send at the same time, each for a card of its own. */
+const SENDERS = 4
+/** Card uses of a sender in a round. */
+const USES = 25
+
+const directory = mkdtempSync(join(tmpdir(), 'svc-network-'))
+const random = createRandom(SEED)
+let database: TestDatabase
+let env: Readonly<Record<string, string>>
+let program: Program
+let access: SimulatorAccess
+let tenantId: string
+let cards: readonly string[]
+
+/** Starts the service on its ports. */
+async function start(): Promise<string> {
+  program = startService(env, ['--json'])
+  return String((await program.ready()).sandbox_base_url)
+}
+
+beforeAll(async () => {
+  const [opened, port, sandbox] = await Promise.all([openTestDatabase(), freePort(), freePort()])
+  database = opened
+  const ports = { NETWORK_PORT: `${port}`, SANDBOX_PORT: `${sandbox}`, DATA_DIR: directory }
+  env = { ...ports, DATABASE_URL: database.url, SVC_PEPPER: database.pepper }
+  const { operator } = database
+  access = await setUpAccess(operator, readSettings(ports), 'sandbox')
+  tenantId = (await createTenant(operator, { name: 'Killed', plan: 'enterprise' }, current)).id
+  const { secret } = await createKey(operator, { tenantId, environment: 'sandbox', scope: 'admin' })
+  const send = speak(await start(), { secret })
+  await send('/v1/test/funding', { body: { amount: 100_000_000_000 } })
+  const cardholder_id = (await make(send, '/v1/cardholders', { name: 'Ada Moreau' })).id
+  const numbers: string[] = []
+  for (let n = 0; n < SENDERS; n += 1) {
+    const { id } = await make(send, '/v1/cards', { cardholder_id, type: 'virtual' })
+    numbers.push((await send(`/v1/cards/${id}/details`)).body.number)
+  }
+  cards = numbers
+}, 120_000)
+afterAll(async () => {
+  await endPrograms()
+  await database.close()
+  rmSync(directory, { recursive: true })
+})
+
+/** Sends a scenario of its own until all of it is acknowledged. */
+async function send(card: string, seed: number, happenings: Happening[]): Promise<void> {
+  const link = openDoor({ ...access, answerMs: 3000 })
+  const plan = planScenario(drawScenario(seed, USES, 1), [card], Date.now())
+  const tally = await runScenario(plan, link, {
+    patienceMs: 60_000,
+    rate: 60,
+    report: (happening) => void happenings.push(happening),
+  })
+  link.close()
+  expect([seed, isSound(tally), tally]).toEqual([seed, true, tally])
+}
+
+test(`the service survives ${ROUNDS} kills with everything that the network approved`, {
+  timeout: 120_000 + ROUNDS * 60_000,
+}, async () => {
+  console.log(`seed ${SEED}`)
+  const happenings: Happening[] = []
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const before = happenings.length
+    const load = Promise.all(cards.map((card) => send(card, random.between(0, 1_000_000_000), happenings)))
+    const moment = before + random.between(5, SENDERS * USES)
+    await until('messages', () => happenings.length > moment || program.child.exitCode !== null, 60_000)
+    const { signal } = await program.end('SIGKILL')
+    expect(signal).toBe('SIGKILL')
+    await start()
+    await load
+    await expectSameBooks(database, 'sandbox', tenantId, bookOf(happenings))
+    await verifyLedger(database.operator, tenantId)
+    console.log(`round ${round}: ${happenings.length - before} messages`)
+  }
+})
