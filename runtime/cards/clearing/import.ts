@@ -5,9 +5,9 @@
  */
 import type { Environment } from '../../platform/environment.ts'
 import type { CardKeys } from '../card-keys/card-keys.ts'
+import { type NewException, recordExceptions } from '../network/exceptions.ts'
 import type { CardDirectory, FoundCard } from '../network/network.ts'
-import { type ApplyParts, applyLines, type LineOutcome, type PlacedLine } from './apply-lines.ts'
-import { type NewException, recordExceptions } from './exceptions.ts'
+import { type ApplyParts, applyLines, type LineOfCard, type LineOutcome } from './apply-lines.ts'
 import type { FileFormat, FilePart } from './format.ts'
 import { advanceFile, beginFile, type ClearingFileRow, type FileProgress } from './queries.ts'
 import { ClearingFileError, type ClearingLine, type FaultyLine, readRecord } from './records.ts'
@@ -140,7 +140,7 @@ async function applyWindow(
     const { kind, message } = content ?? {}
     exceptions.push({ ...outcome, environment, kind, message, place: { fileId, line } })
   }
-  const placed: PlacedLine[] = []
+  const placed: LineOfCard[] = []
   await Promise.all(
     records.map(async (record) => {
       if ('fault' in record) {

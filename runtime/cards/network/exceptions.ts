@@ -4,7 +4,7 @@ import { toTimestamp } from '../../database/types.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { newId } from '../../platform/ids.ts'
 import type { CardKeys } from '../card-keys/card-keys.ts'
-import type { NetworkMessages } from '../network/network.ts'
+import type { NetworkMessages } from './network.ts'
 
 /** Why a message is an exception, and what an operator can do. */
 export const EXCEPTION_REASONS = {
