@@ -8,7 +8,7 @@ import { pipelined } from '../database/pipelined.ts'
 import { readSpace } from '../database/space.ts'
 import { readSqlFile } from '../database/sql-file.ts'
 import { toTimestamp } from '../database/types.ts'
-import { appendEvents, audienceOf, type RenderedEvent } from '../events/emit/queries.ts'
+import { appendEvents, eventValues, type RenderedEvent } from '../events/emit/queries.ts'
 import { plainAddress } from '../platform/client-address.ts'
 import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
 import { newId } from '../platform/ids.ts'
@@ -197,11 +197,6 @@ const STORE_RESPONSE: Statement = {
 function responseValues({ key, fingerprint, status, body, canonicalVersion }: ResponseToStore): unknown[] {
   const [open, sealed] = typeof body === 'string' ? [body, null] : [null, body]
   return [key, fingerprint, status, open, sealed, canonicalVersion]
-}
-
-function eventValues({ id, type, version, body, source, created, recipients }: RenderedEvent): unknown[] {
-  const { audience, endpoint_id } = audienceOf(recipients)
-  return [id, type, version, body, source ?? null, toTimestamp(created), audience, endpoint_id ?? null]
 }
 
 /** The rows that a request writes in addition to its events and the writes of its handler. */

@@ -18,6 +18,21 @@ export interface Statement {
   readonly guarded?: true
   /** The steps to send instead if tables are distributed by tenant (`inSteps`). */
   readonly steps?: readonly StatementStep[]
+  /** The statement to send instead for many sets of values at once (`gatheringDatabase`). */
+  readonly many?: ManyStatement
+}
+
+/**
+ * A statement for many sets of values. $1 is the value that all have in common, the tenant. $2 is a JSON list with an
+ * object for each set: its number from 0 as `place`, and its values as `v1`, `v2` and so on. Returned rows have the
+ * `place` of the set that they are for.
+ */
+export interface ManyStatement {
+  readonly text: string
+  /** Index of the common value, from 0. Default: 0. */
+  readonly common?: number
+  /** Statements of a lower rank are sent first. Default: 0. */
+  readonly rank?: number
 }
 
 export interface RowResult<Row> {

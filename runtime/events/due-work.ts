@@ -3,13 +3,11 @@
  * events and audit entries.
  */
 import type { Database } from '../database/database.ts'
-import { pipelined } from '../database/pipelined.ts'
 import type { Pool } from '../database/pool/pool.ts'
 import { readSpace } from '../database/space.ts'
 import type { Environment } from '../platform/environment.ts'
 import { readPin } from '../tenants/admin/pins.ts'
 import { systemEntry } from '../tenants/audit/entry.ts'
-import { appendAudit } from '../tenants/audit/queries.ts'
 import type { Clock } from '../tenants/clock/clock.ts'
 import {
   type DeclaredWorker,
@@ -85,10 +83,8 @@ export function dueWorker<Row extends Due>(parts: DueParts, work: DueWork<Row>):
         const events = collectEvents({ tenantId: space, pin, now })
         const done = await act({ environment, db, space, events, now }, rows)
         if (done.length === 0) return ['idle', false] as const
-        const due = events.write(db)
-        for (const { id, action } of done)
-          pipelined(appendAudit(db, space, systemEntry(environment, action, id, now)))
-        return ['done', await due] as const
+        const entries = done.map(({ id, action }) => systemEntry(environment, action, id, now))
+        return ['done', await events.writeWith(db, entries, database[environment].distributed)] as const
       })
       if (isDue) wakeUpChannel.publish(environment, space)
       return outcome

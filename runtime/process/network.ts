@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { createNetwork } from '../cards/network/create-network.ts'
 import { isLiveSimulator } from '../cards/network-simulator/identity.ts'
+import { answerInTime } from '../cards/processor/in-time.ts'
 import { createNetworkListener } from '../cards/processor/listener.ts'
 import { openRegistry } from '../cards/processor/registry.ts'
 import { createNetworkCounter } from '../cards/processor/tally.ts'
@@ -30,12 +31,13 @@ export async function openNetworkRole(
   const processors = await openRegistry(
     database.control,
     database.pepper,
+    log,
     (certificate) => !settings.networkSimulator && isLiveSimulator(certificate),
   )
   const counter = createNetworkCounter()
   observability.watchNetwork(counter)
   const tenants = createTenantFacts(database.control)
-  const network = createNetwork({
+  const decided = createNetwork({
     ...foundation,
     tenants,
     digest: room.digest,
@@ -43,13 +45,18 @@ export async function openNetworkRole(
     rates: settings.rates,
     seals: createSeals(database.pepper),
   })
+  const network = answerInTime(decided, {
+    counter,
+    deadlineMs: settings.timeouts.networkMs,
+    mostRequests: settings.load.requests,
+    overloaded: observability.overloaded,
+    log,
+  })
   const listener = createNetworkListener({
     network,
     processors,
     counter,
     deadlineMs: settings.timeouts.networkMs,
-    mostRequests: settings.load.requests,
-    overloaded: observability.overloaded,
     isReady: observability.isReady,
     now: clock.machine,
     requestLog: settings.requestLog,

@@ -18,6 +18,7 @@ import { versions } from '../../generated/network/versions.ts'
 import { createVersionedApi } from '../../generators/server/api.ts'
 import { readBytes } from '../../runtime/api/body.ts'
 import type { Network } from '../../runtime/cards/network/network.ts'
+import { answerInTime } from '../../runtime/cards/processor/in-time.ts'
 import { createNetworkListener } from '../../runtime/cards/processor/listener.ts'
 import type { ProcessorRegistry } from '../../runtime/cards/processor/registry.ts'
 import { networkTls } from '../../runtime/cards/processor/server-certificate.ts'
@@ -48,17 +49,16 @@ const processors: ProcessorRegistry = {
 }
 
 function thin(network: Network) {
+  const counter = createNetworkCounter()
+  const log = pino({ level: 'silent' })
+  const inTime = { counter, deadlineMs: DEADLINE_MS, mostRequests: 2000, overloaded: () => undefined, log }
   return createNetworkListener({
-    network,
+    ...inTime,
+    network: answerInTime(network, inTime),
     processors,
-    counter: createNetworkCounter(),
-    deadlineMs: DEADLINE_MS,
-    mostRequests: 2000,
-    overloaded: () => undefined,
     isReady: async () => true,
     now: Date.now,
     requestLog: 'off',
-    log: pino({ level: 'silent' }),
   })
 }
 

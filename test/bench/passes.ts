@@ -6,7 +6,7 @@
  *   batches     a batch of 100 beside 100 requests
  *   fan-out     a change of a template that 100,000 passes on devices are of
  *
- * Options: --only NAME (of tables whose name holds it).
+ * Options: --only NAME (of tables whose name holds it), --batch N (100, passes of a batch), --rounds N (4, of batches).
  */
 import { parseArgs } from 'node:util'
 import { type DemoService, startDemoService } from './demo-service.ts'
@@ -16,7 +16,14 @@ import { measureFanOut, printFanOut } from './passes-fan-out.ts'
 import { measureUnchanged, printUnchanged } from './passes-unchanged.ts'
 import { type Scratch, withScratch } from './scratch.ts'
 
-const { values: options } = parseArgs({ options: { only: { type: 'string', default: '' } } })
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string', default: '' },
+    batch: { type: 'string', default: '100' },
+    rounds: { type: 'string', default: '4' },
+  },
+})
+const batches = { size: Number(options.batch), rounds: Number(options.rounds) }
 
 interface Bench {
   readonly scratch: Scratch
@@ -27,7 +34,8 @@ interface Bench {
 const TABLES: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   builds: async ({ scratch }) => printBuilds(await measureBuilds(scratch.directory)),
   unchanged: async ({ service }) => printUnchanged(await measureUnchanged(await service())),
-  batches: async ({ service }) => printBatches(await measureBatches((await service()).call)),
+  batches: async ({ service }) =>
+    printBatches(batches, await measureBatches((await service()).call, batches)),
   'fan-out': async ({ service }) => printFanOut(await measureFanOut(await service())),
 }
 

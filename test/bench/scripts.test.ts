@@ -18,7 +18,7 @@ const TINY: Readonly<Record<string, readonly string[]>> = {
   'bench:gate': ['test/golden/gate-example/openapi'],
   'bench:histories': ['test/golden/gate-example/openapi'],
   'bench:network': ['--rounds', '1', '--seconds', '0.2'],
-  'bench:passes': ['--only', 'batches'],
+  'bench:passes': ['--only', 'batches', '--batch', '10', '--rounds', '1'],
   'bench:replay': ['--exchanges', '100', '--callers', '2', '--only', 'ndjson'],
   'bench:sanctions': ['--listed', '50', '--cardholders', '20', '--compared', '2'],
   'bench:settlement': ['--sizes', '10'],

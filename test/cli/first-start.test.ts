@@ -10,13 +10,13 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
+import { linkPackages } from '../support/clone.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { endPrograms, isAlive, type Program, ROOT, startService, until } from '../support/programs.ts'
 
@@ -28,12 +28,7 @@ let db: TestDatabase
 beforeEach(async () => {
   mkdirSync(clone)
   for (const file of committed()) cpSync(join(ROOT, file), join(clone, file), { recursive: true })
-  mkdirSync(join(clone, 'node_modules'))
-  for (const name of readdirSync(join(ROOT, 'node_modules')))
-    if (name !== 'dateline' && name !== '.cache')
-      symlinkSync(join(ROOT, 'node_modules', name), join(clone, 'node_modules', name))
-  // npm links a workspace to the folder beside `node_modules`.
-  symlinkSync('../generators', join(clone, 'node_modules/dateline'))
+  linkPackages(clone, { withCaches: false })
   db = await openTestDatabase()
 })
 afterEach(async () => {

@@ -1,24 +1,12 @@
 /** A project that has installed a built client package, and nothing else of ours. */
 import { execFileSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import {
-  cpSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import ts from 'typescript'
+import { builtOnce } from '../support/built-once.ts'
 
 const PACKAGE = 'generated/client'
-const CACHE = resolve('node_modules/.cache/client')
 
 /** What programs of readers import beside it, and what that imports. */
 const BESIDE = [
@@ -33,27 +21,16 @@ const BESIDE = [
   'ts-morph',
 ]
 
-/** Built once for all tests. @returns the folder with what was built. */
+/** @returns the folder with the built package. */
 function build(source: string): string {
-  const hash = createHash('sha256')
-  for (const file of globSync(`${source}/{*.json,src/**/*.ts}`).toSorted()) hash.update(readFileSync(file))
-  const built = join(CACHE, hash.digest('hex'))
-  if (existsSync(built)) return built
-  mkdirSync(CACHE, { recursive: true })
-  const made = mkdtempSync(join(CACHE, 'making-'))
-  for (const config of ['tsconfig.json', 'tsconfig.upgrade.json'])
-    execFileSync(process.execPath, [
-      resolve('node_modules/typescript/bin/tsc'),
-      ...['-p', `${source}/${config}`, '--outDir', made],
-    ])
-  try {
-    renameSync(made, built)
-  } catch (cause) {
-    // Another test was faster, and what it built is the same.
-    if (!existsSync(built)) throw cause
-    rmSync(made, { recursive: true })
-  }
-  return built
+  const sources = globSync(`${source}/{*.json,src/**/*.ts}`)
+  return builtOnce('client', sources, (folder) => {
+    for (const config of ['tsconfig.json', 'tsconfig.upgrade.json'])
+      execFileSync(process.execPath, [
+        resolve('node_modules/typescript/bin/tsc'),
+        ...['-p', `${source}/${config}`, '--outDir', folder],
+      ])
+  })
 }
 
 /**

@@ -23,6 +23,7 @@ describe('settings', () => {
       livePort: 4020,
       consolePort: 4000,
       networkPort: 4030,
+      isoDialect: 'ascii',
       baseUrls: {},
       citus: false,
       pay: {},
@@ -94,6 +95,7 @@ describe('settings', () => {
   test.each<[string, Record<string, string>, string[], string[]]>([
     ['without NETWORK_PORT', {}, [], ['api', 'worker', 'console']],
     ['with NETWORK_PORT', { NETWORK_PORT: '0' }, [], ['api', 'worker', 'console', 'network']],
+    ['with NETWORK_ISO8583_PORT', { NETWORK_ISO8583_PORT: '0' }, [], ['api', 'worker', 'console', 'network']],
     ['with a different role', { NETWORK_PORT: '0' }, ['worker'], ['worker']],
     ['with the role network', {}, ['network'], ['network']],
   ])('a process opens the network port only if it is told to: %s', (_, env, roles, want) => {
@@ -197,6 +199,7 @@ describe('settings', () => {
       { LIVE_PORT: '4010' },
       ['SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT, NETWORK_PORT, NETWORK_ISO8583_PORT, REVEAL_PORT'],
     ],
+    ['a dialect that does not exist', { NETWORK_ISO8583_DIALECT: 'ebcdic' }, ['NETWORK_ISO8583_DIALECT']],
     ['an instant without zone', { SVC_CLOCK: '2027-02-02T00:00:00' }, ['SVC_CLOCK']],
     ['a day that is none', { SVC_CLOCK: '2027-02-31T25:00:00Z' }, ['SVC_CLOCK']],
   ])('settings are refused by name: %s', (_, env, want) => {

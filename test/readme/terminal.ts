@@ -1,9 +1,10 @@
 /** A person who reads the README: bash, the machine's own Node, a fresh home, a copy of the checkout. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, join } from 'node:path'
+import { linkPackages } from '../support/clone.ts'
 import { type IsolatedNetwork, openIsolatedNetwork } from '../support/isolated.ts'
 import { ROOT, UNHURRIED } from '../support/programs.ts'
 
@@ -66,7 +67,7 @@ export interface DeskSetup {
 
 function cloneCheckout(directory: string): void {
   cpSync(ROOT, directory, { recursive: true, filter: isCloned })
-  symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'))
+  linkPackages(directory, { withCaches: true })
   const git = (...words: string[]) =>
     execFileSync('git', ['-c', 'user.name=clone', '-c', 'user.email=clone@example.com', ...words], {
       cwd: directory,

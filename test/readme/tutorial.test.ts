@@ -14,7 +14,7 @@ const PROFILE =
   'npm() { if [ "$1" = install ]; then ln -s ../node_modules node_modules; else command npm "$@"; fi; }\n'
 
 function prepare(directory: string): void {
-  install(pack(directory), directory)
+  install(pack(), directory)
   const programs = join(directory, 'node_modules/.bin')
   mkdirSync(programs)
   symlinkSync('../dateline/dist/cli.js', join(programs, 'dateline'))

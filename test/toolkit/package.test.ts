@@ -53,7 +53,7 @@ function failureOf(node: string, cwd: string, ...words: readonly string[]): stri
 }
 
 beforeAll(() => {
-  install(pack(root), root)
+  install(pack(), root)
   for (const framework of FRAMEWORKS) {
     const folder = framework === 'node' ? app : join(root, framework)
     run(process.execPath, root, cli, 'init', folder, '--framework', framework, '--date', '2030-01-01')

@@ -70,7 +70,14 @@ export async function readCard(db: Database, tenantId: string, id: string): Prom
   return (await db.query<CardRow>(READ, [tenantId, id])).rows[0]
 }
 
-const LOCK: Statement = { name: 'cards_lock', text: `${READ.text} FOR UPDATE` }
+const LOCK: Statement = {
+  name: 'cards_lock',
+  text: `${READ.text} FOR UPDATE`,
+  many: {
+    text: `SELECT g.place, c.* FROM (SELECT place, v2 FROM json_to_recordset($2) AS g (place integer, v2 text) ORDER BY v2) AS g
+            CROSS JOIN LATERAL (SELECT ${COLUMNS} FROM cards WHERE tenant_id = $1 AND id = g.v2 FOR UPDATE) AS c`,
+  },
+}
 
 /** Returns a card and locks it until the transaction ends. */
 export async function lockCard(db: Database, tenantId: string, id: string): Promise<CardRow | undefined> {

@@ -19,6 +19,9 @@ export const EXCEPTION_REASONS = {
     'Check the cleared amount with the network. Retry after a missing clearing has arrived, or return the item.',
   beyond_bounds: 'Check the amount with the network. If it is right, retry on the next day.',
   not_allowed: 'Check the state of the card transaction, then retry or resolve this exception.',
+  waiting:
+    'The message takes effect by itself when the clearing that it refers to arrives. If none comes, return the item to the network.',
+  failed: 'Find the cause with the detail of this exception and correct it, then retry.',
 } as const
 
 export type ExceptionReason = keyof typeof EXCEPTION_REASONS

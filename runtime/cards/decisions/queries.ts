@@ -89,24 +89,6 @@ export async function findQuestion(
   return (await db.query<DecisionRow>(BY_REQUEST, [tenantId, requestKey])).rows[0]
 }
 
-const IS_ASKED: Statement = {
-  name: 'authorization_decisions_is_asked',
-  text: `SELECT EXISTS (SELECT FROM authorization_endpoints e WHERE e.tenant_id = $1)
-             OR EXISTS (SELECT FROM authorization_decisions d WHERE d.tenant_id = $1 AND d.request_key = $2::uuid) AS asked`,
-}
-
-/**
- * Returns whether the tenant's endpoint must be asked, or was already asked, about the request with this key. Null means
- * that the request has no key.
- */
-export async function isToBeAsked(
-  db: Database,
-  tenantId: string,
-  requestKey: string | null,
-): Promise<boolean> {
-  return (await db.query<{ asked: boolean }>(IS_ASKED, [tenantId, requestKey])).rows[0]!.asked
-}
-
 const FORGET: Statement = {
   name: 'authorization_decisions_forget',
   text: 'UPDATE authorization_decisions SET request_key = NULL WHERE tenant_id = $1 AND request_key = $2::uuid',

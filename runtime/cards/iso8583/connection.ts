@@ -3,20 +3,22 @@ import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import type { Environment } from '../../platform/environment.ts'
 import type { Network } from '../network/network.ts'
+import { DECISION_SHARE } from '../processor/in-time.ts'
 import { outcomeOf } from '../processor/message-routes.ts'
 import type { NetworkCounter } from '../processor/tally.ts'
 import { answerWith, isRequest, writeAnswer } from './answers.ts'
-import { decodeMessage, IsoFormatError } from './decode.ts'
-import type { Dialect } from './dialect.ts'
-import { encodeMessage } from './encode.ts'
+import { decodeMessage, IsoFormatError } from './codec/decode.ts'
+import type { Dialect } from './codec/dialect.ts'
+import { encodeMessage } from './codec/encode.ts'
+import { type IsoMessage, valueAt } from './codec/message.ts'
 import { createFrameReader, writeFrame } from './frames.ts'
-import { type IsoMessage, valueAt } from './message.ts'
 import { IsoRefusal } from './refusal.ts'
 import { type IsoRequest, readRequest } from './requests.ts'
 import { RESPONSE } from './response-codes.ts'
 
 export interface IsoConnectionParts {
   readonly dialect: Dialect
+  /** Answers in time (`answerInTime`). */
   readonly network: Network
   readonly counter: Pick<NetworkCounter, 'entered' | 'answered' | 'refuse' | 'left'>
   /** Time in which a message is answered, in milliseconds. */
@@ -37,9 +39,6 @@ export interface IsoLimits {
 }
 
 export const ISO_LIMITS: IsoLimits = { idleMs: 300_000, messageMs: 10_000, mostInProgress: 256 }
-
-/** Share of the time limit after which a decision must be made. The rest is for the way of the answer. */
-const EXCHANGE_SHARE = 0.9
 
 /** The parts of a TLS or TCP socket that a connection uses. */
 export interface IsoSocket extends Duplex {
@@ -162,22 +161,10 @@ export function serveConnection(
     environment: Environment,
     beganAt: number,
   ): Promise<IsoMessage> {
-    const measure = (outcome: string, reason?: 'exchange' | 'failed') =>
-      counter.answered(environment, request.kind, outcome, performance.now() - beganAt, reason)
-    try {
-      const answer = await request.exchange(
-        parts.network,
-        environment,
-        beganAt + parts.deadlineMs * EXCHANGE_SHARE,
-      )
-      const outcome = outcomeOf(answer)
-      measure(outcome, outcome === 'unavailable' ? 'exchange' : undefined)
-      return writeAnswer(message, request, answer)
-    } catch (err) {
-      log.error({ err, environment, kind: request.kind }, 'network message failed')
-      measure('unavailable', 'failed')
-      return answerWith(message, RESPONSE.unavailable)
-    }
+    const deadline = beganAt + parts.deadlineMs * DECISION_SHARE
+    const answer = await parts.network.exchange(environment, request.kind, request.message, deadline)
+    counter.answered(environment, request.kind, outcomeOf(answer), performance.now() - beganAt)
+    return writeAnswer(message, request, answer)
   }
 
   function send(message: IsoMessage): void {

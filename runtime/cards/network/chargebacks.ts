@@ -5,7 +5,7 @@ import { lockCard } from '../cards/queries.ts'
 import { writeChange } from '../disputes/changes.ts'
 import { lockDisputesOf } from '../disputes/queries.ts'
 import { close, review } from '../disputes/states.ts'
-import { MessageException, type NetworkExchange } from './exchange.ts'
+import { type FactExchange, MessageException } from './exchange.ts'
 import { readKnownUse } from './known-uses.ts'
 
 /** Moves the dispute to the stage. A dispute that has reached it stays as it is. */
@@ -13,7 +13,7 @@ export async function moveChargeback({
   message,
   cardId,
   transact,
-}: NetworkExchange<'moveChargeback'>): Promise<components['schemas']['Acknowledgement']> {
+}: FactExchange<'moveChargeback'>): Promise<components['schemas']['Acknowledgement']> {
   const { transaction_id: networkId, message_id, stage, dispute_id: disputeId } = message
   await transact(async (place) => {
     const { db, space, now } = place

@@ -3,7 +3,6 @@ import type { Logger } from 'pino'
 import { ApiError } from '../../api/errors/errors.ts'
 import { DatabaseUnavailable, isWorthRepeating } from '../../database/errors.ts'
 import type { OpenDatabase } from '../../database/open/open-database.ts'
-import { pipelined } from '../../database/pipelined.ts'
 import { readSpace } from '../../database/space.ts'
 import { collectEvents } from '../../events/emit/emit.ts'
 import type { WakeUpChannel } from '../../events/emit/wake-ups.ts'
@@ -11,8 +10,8 @@ import type { Outbound } from '../../events/outbound/outbound.ts'
 import type { Rates } from '../../money/settlement-lines/interchange.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { Seals } from '../../platform/secrets.ts'
-import { systemEntry } from '../../tenants/audit/entry.ts'
-import { appendAudit, isSpaceWiped } from '../../tenants/audit/queries.ts'
+import { type AuditEntry, systemEntry } from '../../tenants/audit/entry.ts'
+import { isSpaceWiped } from '../../tenants/audit/queries.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
 import type { TenantFactsCache } from '../../tenants/keys/tenant-facts.ts'
 import type { CardKeys } from '../card-keys/card-keys.ts'
@@ -102,13 +101,12 @@ async function accept<Kind extends keyof NetworkMessages>(
     const value = await pool.transaction(async (db) => {
       const { space } = card
       const events = collectEvents({ tenantId: space, pin: tenant.pin, now })
-      const actions: [action: string, targetId: string][] = []
-      const done = (action: string, targetId: string) => void actions.push([action, targetId])
+      const entries: AuditEntry[] = []
+      const done = (action: string, targetId: string) =>
+        void entries.push(systemEntry(environment, action, targetId, now))
       const result = await work({ db, space, events, now, machineNow, isRetry, rates: parts.rates, done })
-      due = events.write(db)
+      due = events.writeWith(db, entries, parts.database[environment].distributed)
       due.catch(() => {}) // pipelined with the COMMIT, which fails with the same error
-      for (const [action, targetId] of actions)
-        pipelined(appendAudit(db, space, systemEntry(environment, action, targetId, now)))
       if (performance.now() >= deadline) throw new TooLate('The deadline passed before the commit.')
       return result
     })
@@ -188,7 +186,7 @@ const declineOf = (reason: MessageException['reason']): string =>
   reason === 'unknown_card' ? 'unknown_card' : 'processing_error'
 
 /** Returns why a message can never take effect; undefined if it can be repeated. */
-function readException(error: unknown): MessageException | undefined {
+export function readException(error: unknown): MessageException | undefined {
   if (error instanceof MessageException) return error
   if (isSpaceWiped(error)) return new MessageException('unknown_card', 'The card was deleted.', 'card_number')
   if (!(error instanceof ApiError)) return undefined

@@ -4,7 +4,7 @@ import type { components } from '../../../generated/network/2026-12-01/types.ts'
 import { isCountry } from '../../platform/countries.ts'
 import { type Asking, pose } from '../decisions/asking.ts'
 import { type AskedDecision, authorize as authorizeByRules, conclude } from '../decisions/concluding.ts'
-import { type AskedUse, isToBeAsked } from '../decisions/queries.ts'
+import type { AskedUse } from '../decisions/queries.ts'
 import { lockFacts } from '../transactions/authorizing.ts'
 import { messagesOf, type TransactionMessage } from '../transactions/messages.ts'
 import type { CardTransactionRow } from '../transactions/queries.ts'
@@ -12,7 +12,7 @@ import { type CheckMismatch, decide } from '../transactions/rules.ts'
 import { requireTotals } from '../transactions/states.ts'
 import { applyIncrement, takeWaiting } from './apply.ts'
 import { MessageException, type NetworkExchange, type NetworkPlace } from './exchange.ts'
-import { readKnownUse } from './known-uses.ts'
+import { type KnownUse, readKnownUse } from './known-uses.ts'
 
 type Schemas = components['schemas']
 type Decision = Schemas['Decision']
@@ -103,18 +103,20 @@ function requestKeyOf(message: Schemas['AuthorizationMessage']): string {
   return digits.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** The facts of an authorization, and the transaction if it is known already. */
+const UNKNOWN: KnownUse = { row: undefined, waiting: [] }
+
+/** Locks the card, and reads the facts of an authorization and the transaction, if it is known already. */
 async function lockUse(
   { db, space, now, isRetry }: NetworkPlace,
   cardId: string,
   networkId: string,
   funds: 'locked' | 'read',
+  requestKey?: string,
 ) {
-  const [facts, known] = await Promise.all([
-    lockFacts(db, space, cardId, now, isRetry ? 'locked' : funds),
-    readKnownUse(db, space, networkId, cardId),
-  ])
+  const question = { networkId, requestKey }
+  const facts = await lockFacts(db, space, cardId, now, isRetry ? 'locked' : funds, question)
   if (!facts) throw new MessageException('unknown_card', 'The card does not exist.', 'card_number')
+  const known = facts.isKnown ? await readKnownUse(db, space, networkId, cardId) : UNKNOWN
   return { facts, known }
 }
 
@@ -141,14 +143,10 @@ export async function authorize(exchange: NetworkExchange<'authorize'>): Promise
     return decision
   }
   const first = await transact(async (place): Promise<Decision | Asking> => {
-    const [locked, isAsked] = await Promise.all([
-      lockUse(place, cardId, networkId, 'read'),
-      asksTenant && isToBeAsked(place.db, place.space, requestKey),
-    ])
-    const ask =
-      isAsked && !(locked.known.row && decisionIn(locked.known.row, messageId))
-        ? await pose({ ...place, requestKey }, use, locked.facts)
-        : undefined
+    const locked = await lockUse(place, cardId, networkId, 'read', asksTenant ? requestKey : undefined)
+    const { facts, known } = locked
+    const isRepeated = known.row && decisionIn(known.row, messageId)
+    const ask = facts.isAsked && !isRepeated ? await pose({ ...place, requestKey }, use, facts) : undefined
     return ask ?? finish(place, locked)
   })
   if (typeof first !== 'function') return first

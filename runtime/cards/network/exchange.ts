@@ -15,14 +15,18 @@ export interface NetworkPlace extends AuthorizationPlace {
   done(action: string, targetId: string): void
 }
 
-/** One message, the card that it is about, and what accepting it may use. */
-export interface NetworkExchange<Kind extends keyof NetworkMessages> extends FoundCard {
+/** One message that the service takes as a fact, and the card that it is about. */
+export interface FactExchange<Kind extends keyof NetworkMessages> extends FoundCard {
   readonly environment: Environment
   readonly message: NetworkMessages[Kind][0]
-  /** Whether the tenant's plan includes an authorization endpoint. */
-  readonly asksTenant: boolean
   /** Runs a transaction with its events and audit entries. Repeats it after a conflict, until the deadline. */
   transact<T>(work: (place: NetworkPlace) => Promise<T>): Promise<T>
+}
+
+/** One message, the card that it is about, and what accepting it may use. */
+export interface NetworkExchange<Kind extends keyof NetworkMessages> extends FactExchange<Kind> {
+  /** Whether the tenant's plan includes an authorization endpoint. */
+  readonly asksTenant: boolean
   /** What it takes to ask the tenant's endpoint. */
   readonly asking: AskingParts
 }

@@ -8,7 +8,7 @@ import type { CardTransactionRow } from '../transactions/queries.ts'
 import { holdFor } from '../transactions/states.ts'
 import { applyMessage, beginWith, takeWaiting } from './apply.ts'
 import { readNetworkMerchant, sentOf } from './deciding.ts'
-import { MessageException, type NetworkExchange, type NetworkPlace, requireCurrency } from './exchange.ts'
+import { type FactExchange, MessageException, type NetworkPlace, requireCurrency } from './exchange.ts'
 import { type KnownUse, keepWaiting, readKnownUse } from './known-uses.ts'
 
 type Schemas = components['schemas']
@@ -29,7 +29,7 @@ interface FollowingMessage {
  * the message that does.
  */
 async function follow<Kind extends Following>(
-  exchange: NetworkExchange<Kind>,
+  exchange: FactExchange<Kind>,
   read: (place: NetworkPlace, use: KnownUse) => Promise<FollowingMessage> | FollowingMessage,
 ): Promise<Acknowledgement> {
   const { cardId } = exchange
@@ -90,7 +90,7 @@ function useOf(
 }
 
 /** Takes a decision of the network, which replaces any decision of the service on the same message. */
-export function advise(exchange: NetworkExchange<'advise'>): Promise<Acknowledgement> {
+export function advise(exchange: FactExchange<'advise'>): Promise<Acknowledgement> {
   const { message: advice } = exchange
   const { kind, approved, amount, currency = 'usd', merchant, advised_message_id: advises } = advice
   requireCurrency(currency)
@@ -117,7 +117,7 @@ export function advise(exchange: NetworkExchange<'advise'>): Promise<Acknowledge
   })
 }
 
-export function reverse(exchange: NetworkExchange<'reverse'>): Promise<Acknowledgement> {
+export function reverse(exchange: FactExchange<'reverse'>): Promise<Acknowledgement> {
   const { message } = exchange
   const { amount } = message
   return follow(exchange, ({ now }) => ({
@@ -125,7 +125,7 @@ export function reverse(exchange: NetworkExchange<'reverse'>): Promise<Acknowled
   }))
 }
 
-export function clear(exchange: NetworkExchange<'clear'>): Promise<Acknowledgement> {
+export function clear(exchange: FactExchange<'clear'>): Promise<Acknowledgement> {
   const { message } = exchange
   const { amount, final } = message
   requireCurrency(message.currency)
@@ -141,7 +141,7 @@ export function clear(exchange: NetworkExchange<'clear'>): Promise<Acknowledgeme
   }))
 }
 
-export function refund(exchange: NetworkExchange<'refund'>): Promise<Acknowledgement> {
+export function refund(exchange: FactExchange<'refund'>): Promise<Acknowledgement> {
   const { message } = exchange
   requireCurrency(message.currency)
   return follow(exchange, ({ now }) => ({

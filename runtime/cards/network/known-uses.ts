@@ -20,6 +20,15 @@ const READ: Statement = {
            LEFT JOIN LATERAL (
              SELECT ${TRANSACTION_COLUMNS} FROM card_transactions t WHERE t.tenant_id = $1 AND t.network_id = $2
            ) AS t ON true`,
+  many: {
+    text: `SELECT g.place, w.waiting, t.* FROM json_to_recordset($2) AS g (place integer, v2 text)
+            CROSS JOIN LATERAL (
+              SELECT (SELECT json_agg(w.message ORDER BY w.created, w.message_id) FROM network_waiting w
+                       WHERE w.tenant_id = $1 AND w.network_id = g.v2) AS waiting) AS w
+             LEFT JOIN LATERAL (
+               SELECT ${TRANSACTION_COLUMNS} FROM card_transactions t WHERE t.tenant_id = $1 AND t.network_id = g.v2
+             ) AS t ON true`,
+  },
 }
 
 /**

@@ -7,7 +7,7 @@ import { isCountry } from '../../platform/countries.ts'
 import { lockCard } from '../cards/queries.ts'
 import { pose } from '../decisions/asking.ts'
 import { authorize, conclude } from '../decisions/concluding.ts'
-import { type AskedUse, isToBeAsked } from '../decisions/queries.ts'
+import type { AskedUse } from '../decisions/queries.ts'
 import { lockDisputesOf } from '../disputes/queries.ts'
 import { contestedBy } from '../disputes/refunds.ts'
 import { OPEN } from '../disputes/states.ts'
@@ -59,26 +59,22 @@ async function simulate(
 export const networkSimulators = {
   /** If the tenant has an authorization endpoint, the endpoint decides too. */
   simulateAuthorization: pausing(
-    ({ db, caller, request, isRetry }, { body }: { body: Schemas['AuthorizationSimulation'] }) =>
-      Promise.all([
-        lockFacts(db, caller.space, body.card_id, request.now, isRetry ? 'locked' : 'read'),
-        caller.tenant.plan === 'enterprise' &&
-          isToBeAsked(db, caller.space, request.header('Idempotency-Key') ?? null),
-      ]),
+    ({ db, caller, request, isRetry }, { body }: { body: Schemas['AuthorizationSimulation'] }) => {
+      const isEnterprise = caller.tenant.plan === 'enterprise'
+      const requestKey = isEnterprise ? (request.header('Idempotency-Key') ?? null) : undefined
+      const funds = isRetry ? 'locked' : 'read'
+      return lockFacts(db, caller.space, body.card_id, request.now, funds, { requestKey })
+    },
     async (context, { body }, prefetched) => {
       const { now, machineNow } = context.request
-      const [facts, isAsked] = await prefetched
-      if (!isAsked) return undefined
+      const facts = await prefetched
+      if (!facts?.isAsked) return undefined
       const requestKey = context.request.header('Idempotency-Key') ?? null
-      const ask = await pose(
-        { ...placeOf(context), machineNow, requestKey },
-        readUse(body),
-        requireCard(facts),
-      )
+      const ask = await pose({ ...placeOf(context), machineNow, requestKey }, readUse(body), facts)
       return ask && ((between) => ask({ ...between, now, machineNow }))
     },
     async (context, { body }, asked, prefetched) => {
-      const facts = requireCard((await prefetched)[0])
+      const facts = requireCard(await prefetched)
       const place = placeOf(context)
       const row = asked ? await conclude(place, asked, facts) : await authorize(place, readUse(body), facts)
       return { status: 201, body: showCardTransaction(row) }

@@ -14,41 +14,22 @@ import { signBody } from '../../events/outbound/signing.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { RequestLogSetting } from '../../platform/settings.ts'
 import type { Network } from '../network/network.ts'
-import {
-  InvalidMessage,
-  type MessageRoute,
-  type NetworkAnswer,
-  type NetworkKind,
-  type NetworkMessage,
-  outcomeOf,
-  ROUTES,
-  readMessage,
-  unavailableAnswer,
-} from './message-routes.ts'
+import { DECISION_SHARE } from './in-time.ts'
+import { InvalidMessage, type NetworkKind, outcomeOf, ROUTES, readMessage } from './message-routes.ts'
 import type { ProcessorRegistry } from './registry.ts'
 import { findSignatureFault } from './signature.ts'
-import type { NetworkCounter, UnavailableReason } from './tally.ts'
+import type { NetworkCounter } from './tally.ts'
 
 /** Many times the size of the largest valid message. */
 const MESSAGE_LIMIT = 64 * 1024
 
-/**
- * Shares of the time limit after which the exchange must have ended, and after which `unavailable` is sent. The time
- * between them is for the acknowledgement of a commit that came in time; the rest is for the way of the answer.
- */
-const EXCHANGE_SHARE = 0.9
-const ANSWER_SHARE = 0.95
-
 export interface NetworkListenerParts {
+  /** Answers in time (`answerInTime`). */
   readonly network: Network
   readonly processors: ProcessorRegistry
-  readonly counter: NetworkCounter
+  readonly counter: Pick<NetworkCounter, 'entered' | 'answered' | 'refuse' | 'left'>
   /** Time in which a message is answered, in milliseconds. */
   readonly deadlineMs: number
-  /** Number of messages in progress above which further ones are answered with `unavailable` at once. */
-  readonly mostRequests: number
-  /** Returns why the process is overloaded; undefined if it is not. */
-  readonly overloaded: () => string | undefined
   readonly isReady: () => Promise<boolean>
   /** Machine time in milliseconds since the epoch. */
   readonly now: () => number
@@ -76,7 +57,6 @@ interface MessageFacts {
   readonly environment: Environment | undefined
   readonly kind: NetworkKind | undefined
   readonly outcome?: string
-  readonly reason?: UnavailableReason | undefined
   readonly status?: number
   readonly code?: string
   readonly ms: number
@@ -114,14 +94,12 @@ export function createNetworkListener(parts: NetworkListenerParts): RequestListe
     }
     current.environment = environment
     const route = ROUTES.get(path)
-    if (!route || request.method !== 'POST')
-      throw new NetworkRefusal(
-        404,
-        'not_found',
-        `There is no message ${request.method} ${path.slice(0, 64)}.`,
-      )
-    const left = parts.deadlineMs * EXCHANGE_SHARE - (performance.now() - beganAt)
-    const bytes = await readBytes(request, left, MESSAGE_LIMIT)
+    if (!route || request.method !== 'POST') {
+      const message = 'There is no such message: send it with POST to a path of the document.'
+      throw new NetworkRefusal(404, 'not_found', message)
+    }
+    const deadline = beganAt + parts.deadlineMs * DECISION_SHARE
+    const bytes = await readBytes(request, deadline - performance.now(), MESSAGE_LIMIT)
     const secrets = parts.processors.secretsOf(environment)
     const header = request.headers['network-signature']
     const fault = findSignatureFault(header?.toString(), bytes, secrets, parts.now())
@@ -129,49 +107,11 @@ export function createNetworkListener(parts: NetworkListenerParts): RequestListe
     current.secrets = secrets
     requireJsonType(request.headers['content-type'])
     const message = await readMessage(route, bytes)
-    const { answer, reason } = await exchange(environment, route, message, beganAt)
+    const answer = await parts.network.exchange(environment, route.kind, message, deadline)
     const outcome = outcomeOf(answer)
     const ms = send(current, 200, answer)
-    parts.counter.answered(environment, route.kind, outcome, ms, reason)
-    note({ environment, kind: route.kind, outcome, reason, ms }, outcome === 'unavailable')
-  }
-
-  /** Resolves before the deadline, in every case. */
-  function exchange(
-    environment: Environment,
-    { kind }: MessageRoute,
-    message: NetworkMessage,
-    beganAt: number,
-  ): Promise<{ readonly answer: NetworkAnswer; readonly reason?: UnavailableReason }> {
-    const unavailable = (reason: UnavailableReason) => ({
-      answer: unavailableAnswer(kind, message.message_id),
-      reason,
-    })
-    if (parts.counter.underWay() > parts.mostRequests || parts.overloaded() !== undefined)
-      return Promise.resolve(unavailable('overload'))
-    return new Promise((resolve) => {
-      const at = (share: number) => beganAt + parts.deadlineMs * share
-      let late = false
-      const timer = setTimeout(() => {
-        late = true
-        resolve(unavailable('deadline'))
-      }, at(ANSWER_SHARE) - performance.now())
-      parts.network.exchange(environment, kind, message, at(EXCHANGE_SHARE)).then(
-        (answer) => {
-          clearTimeout(timer)
-          const outcome = outcomeOf(answer)
-          if (outcome === 'unavailable') resolve({ answer, reason: 'exchange' })
-          else resolve({ answer })
-          if (late && outcome !== 'unavailable')
-            parts.log.warn({ environment, kind, outcome }, 'network message decided after its deadline')
-        },
-        (err: unknown) => {
-          clearTimeout(timer)
-          resolve(unavailable('failed'))
-          parts.log.error({ err, environment, kind }, 'network message failed')
-        },
-      )
-    })
+    parts.counter.answered(environment, route.kind, outcome, ms)
+    note({ environment, kind: route.kind, outcome, ms }, outcome === 'unavailable')
   }
 
   function refuse(current: NetworkRequest, error: unknown): void {

@@ -32,14 +32,8 @@ export interface NetworkTally {
 
 export interface NetworkCounter extends NetworkTally {
   entered(): void
-  /** @param reason why the answer is `unavailable`; undefined for other answers. */
-  answered(
-    environment: Environment,
-    kind: NetworkKind,
-    outcome: string,
-    ms: number,
-    reason?: UnavailableReason,
-  ): void
+  answered(environment: Environment, kind: NetworkKind, outcome: string, ms: number): void
+  countUnavailable(reason: UnavailableReason): void
   refuse(code: string): void
   left(): void
 }
@@ -72,14 +66,14 @@ export function createNetworkCounter(): NetworkCounter {
       underWay -= 1
     },
     refuse: (code) => add(refused, code),
-    answered(environment, kind, outcome, ms, reason) {
+    countUnavailable: (reason) => add(unavailable, reason),
+    answered(environment, kind, outcome, ms) {
       const tally = tallyOf(environment, kind)
       add(tally.outcomes, outcome)
       tally.totalMs += ms
       let at = 0
       while (at < DURATIONS_MS.length && ms > DURATIONS_MS[at]!) at += 1
       tally.durations[at]! += 1
-      if (reason !== undefined) add(unavailable, reason)
     },
   }
 }

@@ -5,20 +5,16 @@
 import { validationFailed } from '../../api/errors/errors.ts'
 import type { Database } from '../../database/database.ts'
 import { lockFunds } from '../../money/ledger/accounts.ts'
-import { readClockOffset } from '../../money/settlement-lines/clock.ts'
 import { newId } from '../../platform/ids.ts'
 import { type CardRow, lockCard } from '../cards/queries.ts'
 import type { CardTransactionRow } from './queries.ts'
 import type { AuthorizationFacts } from './rules.ts'
-import { readSpending } from './spending.ts'
+import { readSpending, type Spending, type SpendingQuestion } from './spending.ts'
 import { type Sent, typeOf } from './states.ts'
 
 /** A locked card and the facts that its authorization depends on. */
-export type LockedFacts = Omit<AuthorizationFacts, 'card'> & {
-  readonly card: CardRow
-  /** How far the settlement clock is ahead, in milliseconds. Holds expire by that clock. */
-  readonly clockOffset: number
-}
+export type LockedFacts = Omit<AuthorizationFacts, 'card'> &
+  Pick<Spending, 'clockOffset' | 'isAsked' | 'isKnown'> & { readonly card: CardRow }
 
 /**
  * Locks a card and reads the facts for a decision. Returns undefined if the card does not exist. With `locked`, the tenant's
@@ -33,15 +29,15 @@ export async function lockFacts(
   cardId: string,
   now: number,
   funds: 'locked' | 'read',
+  question?: SpendingQuestion,
 ): Promise<LockedFacts | undefined> {
-  const [card, spending, clockOffset, locked] = await Promise.all([
+  const [card, spending, locked] = await Promise.all([
     lockCard(db, tenantId, cardId),
-    readSpending(db, tenantId, cardId, now),
-    readClockOffset(db, tenantId),
+    readSpending(db, tenantId, cardId, now, question),
     funds === 'locked' ? lockFunds(db, tenantId) : undefined,
   ])
   if (!card || !spending) return undefined
-  return { ...spending, card, now, clockOffset, ...(locked && { available: locked.balance - locked.held }) }
+  return { ...spending, card, now, ...(locked && { available: locked.balance - locked.held }) }
 }
 
 /** Throws 422 instead of 404, because the card is referenced in the request body. */

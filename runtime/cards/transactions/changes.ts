@@ -19,11 +19,13 @@ import { requireBounds } from '../../money/settlement-lines/bounds.ts'
 import { type Rates, selectInterchange } from '../../money/settlement-lines/interchange.ts'
 import { type SettlementPlace, writeLines } from '../../money/settlement-lines/lines.ts'
 import { type OpenSettlement, readInterchange } from '../../money/settlement-lines/queries.ts'
+import { writeInstant } from '../../platform/instants.ts'
 import { refuseBeyond } from './bounds.ts'
 import { messagesOf } from './messages.ts'
 import {
   type CardTransactionRow,
   insertCardTransaction,
+  insertHolding,
   lockCardTransaction,
   updateCardTransaction,
 } from './queries.ts'
@@ -36,6 +38,8 @@ export interface TransactionPlace extends SettlementPlace {
   readonly rates?: Rates
   /** The category that the network names for a clearing. */
   readonly interchangeCategory?: string | undefined
+  /** The network's business day of the message, ISO 8601. Default: the day in UTC on which the network sent it. */
+  readonly networkDate?: string | undefined
   /** The settlement that receives the lines, read together with the locks; needed to collect or refund money. */
   readonly open?: OpenSettlement | undefined
 }
@@ -65,8 +69,12 @@ export async function writeNew(
   covered?: number,
 ): Promise<void> {
   const { db, space, events } = place
-  pipelined(insertCardTransaction(db, space, row))
-  await refuseBeyond(move(place, NOTHING_MOVED, row, covered))
+  if (row.held > 0 && row.cleared === 0 && covered !== undefined) {
+    pipelined(insertHolding(db, space, row, covered))
+  } else {
+    pipelined(insertCardTransaction(db, space, row))
+    await refuseBeyond(move(place, NOTHING_MOVED, row))
+  }
   emit(events, { type, data: { card_transaction: showCardTransaction(row) } })
 }
 
@@ -93,18 +101,13 @@ const countOf = ({ authorized }: Moved): number => (authorized > 0 ? 1 : 0)
  * Records spending and posts the amounts that a transaction moved. Throws `BeyondBounds` if a sum would exceed the maximum
  * amount. If a clearing makes room for a refund that arrived before it, both are posted, one after the other.
  */
-async function move(
-  place: TransactionPlace,
-  before: Moved,
-  after: CardTransactionRow,
-  covered?: number,
-): Promise<void> {
+async function move(place: TransactionPlace, before: Moved, after: CardTransactionRow): Promise<void> {
   const { db, space } = place
   addSpending(db, space, after, spentBy(after) - spentBy(before), countOf(after) - countOf(before))
   const cause = `${after.id}/${messagesOf(after).length}`
   const collected = after.cleared - before.cleared
   const refunded = after.refunded - before.refunded
-  const holds = holdsOf(before, after, covered)
+  const holds = holdsOf(before, after)
   if (collected === 0 && refunded === 0) {
     pipelined(post(db, space, cause, holds, after.updated))
     return
@@ -146,6 +149,7 @@ async function transact(
   const isCollected = from === 'program_funds'
   // Without refunds, the interchange of a clearing depends on no other clearing.
   const before = amounts.refunded > 0 ? await readInterchange(db, space, row.id) : NO_INTERCHANGE
+  const network_date = place.networkDate ?? writeInstant(messagesOf(row).at(-1)!.at).slice(0, 10)
   const [funding, clearing] = isCollected ? [entries.from, entries.to] : [entries.to, entries.from]
   const lines = (
     isCollected
@@ -153,6 +157,7 @@ async function transact(
       : linesOfRefund(amount, before, amounts)
   ).map((line) => ({
     ...line,
+    network_date,
     source_id: row.id,
     ledger_entry_id: line.type === 'program_funding' ? funding : clearing,
   }))
@@ -174,15 +179,11 @@ function linesOfCollected(
 }
 
 /** The hold to resolve and the hold to place. */
-function holdsOf(
-  before: Moved,
-  after: CardTransactionRow,
-  covered: number | undefined,
-): Omit<Posting, 'transfer'> {
+function holdsOf(before: Moved, after: CardTransactionRow): Omit<Posting, 'transfer'> {
   if (after.hold_id === before.hold_id) return {}
   return {
     resolved: before.hold_id === null ? undefined : { id: before.hold_id, amount: before.held },
-    placed: after.hold_id === null ? undefined : { id: after.hold_id, amount: after.held, covered },
+    placed: after.hold_id === null ? undefined : { id: after.hold_id, amount: after.held },
   }
 }
 

@@ -1,9 +1,13 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import { defineList } from '../../database/define-list.ts'
+import { inSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
+import { placingCovered } from '../../money/ledger/post.ts'
 import { categoryOf, OTHER_CATEGORIES } from '../merchant-categories/catalogue.ts'
 import type { TransactionMessage } from './messages.ts'
+import { periodsOf } from './periods.ts'
+import { addingSpending } from './spending.ts'
 
 type Schemas = components['schemas']
 
@@ -76,6 +80,22 @@ const MUTABLE = [
   ...['expires_at', 'cleared_at', 'rules', 'history', 'messages', 'metadata', 'updated'],
 ] as const
 
+/** Columns of other types than text. */
+const TYPES: Readonly<Record<string, 'bigint' | 'timestamptz' | 'json'>> = {
+  ...{ requested: 'bigint', authorized: 'bigint', held: 'bigint', cleared: 'bigint', refunded: 'bigint' },
+  ...{ reversed: 'bigint', disputed: 'bigint', merchant: 'json', rules: 'json', history: 'json' },
+  ...{ messages: 'json', metadata: 'json', expires_at: 'timestamptz', cleared_at: 'timestamptz' },
+  ...{ created: 'timestamptz', updated: 'timestamptz' },
+}
+
+/** The rows of a statement for many. Values of JSON columns are texts. */
+const givenRows = (columns: readonly string[]) =>
+  `json_to_recordset($2) AS g (place integer, ${columns
+    .map((column, index) => `v${index + 2} ${TYPES[column] === 'json' ? 'text' : (TYPES[column] ?? 'text')}`)
+    .join(', ')})`
+
+const given = (column: string, index: number) => `g.v${index + 2}${TYPES[column] === 'json' ? '::json' : ''}`
+
 /** The columns of a `CardTransactionRow`, of the table as `t`. */
 export const TRANSACTION_COLUMNS = [...FIXED, ...MUTABLE].map((column) => `t.${column}`).join(', ')
 
@@ -102,39 +122,100 @@ const changing = (row: CardTransactionRow): unknown[] => [
   toTimestamp(row.updated),
 ]
 
+const INSERTED = ['id', ...MUTABLE, ...FIXED.slice(1), 'category'] as const
+
+/** Returns the parameter of a column in the statements that insert a transaction. */
+const parameterOf = (column: (typeof INSERTED)[number]) => `$${INSERTED.indexOf(column) + 2}`
+
+const INSERT_TEXT = `INSERT INTO card_transactions (tenant_id, ${INSERTED.join(', ')})
+  VALUES ($1, ${INSERTED.map(parameterOf).join(', ')})`
+
 const INSERT: Statement = {
   name: 'card_transactions_insert',
-  text: `INSERT INTO card_transactions (tenant_id, id, ${[...MUTABLE, ...FIXED.slice(1)].join(', ')}, category)
-         VALUES (${[...Array(FIXED.length + MUTABLE.length + 2).keys()].map((n) => `$${n + 1}`).join(', ')})`,
+  text: INSERT_TEXT,
+  many: {
+    text: `INSERT INTO card_transactions (tenant_id, ${INSERTED.join(', ')})
+           SELECT $1, ${INSERTED.map(given).join(', ')} FROM ${givenRows(INSERTED)}`,
+  },
 }
+
+const insertValues = (tenantId: string, row: CardTransactionRow): unknown[] => [
+  tenantId,
+  row.id,
+  ...changing(row),
+  row.network_id,
+  row.card_id,
+  row.cardholder_id,
+  row.type,
+  JSON.stringify(row.merchant),
+  row.currency,
+  row.entry_method,
+  row.wallet,
+  row.decision_id,
+  toTimestamp(row.created),
+  categoryOf(row.merchant.category_code),
+]
 
 export function insertCardTransaction(
   db: Database,
   tenantId: string,
   row: CardTransactionRow,
 ): Promise<unknown> {
-  return db.query(INSERT, [
-    tenantId,
-    row.id,
-    ...changing(row),
-    row.network_id,
-    row.card_id,
-    row.cardholder_id,
-    row.type,
-    JSON.stringify(row.merchant),
-    row.currency,
-    row.entry_method,
-    row.wallet,
-    row.decision_id,
-    toTimestamp(row.created),
-    categoryOf(row.merchant.category_code),
-  ])
+  return db.query(INSERT, insertValues(tenantId, row))
+}
+
+const [SPENT, BEGUN, HELD] = (() => {
+  const more = (offset: number) => `$${INSERTED.length + 1 + offset}`
+  const [begun, held] = placingCovered({
+    id: parameterOf('hold_id'),
+    amount: parameterOf('held'),
+    covered: more(1),
+    created: parameterOf('created'),
+  })
+  const spent = addingSpending({
+    card: parameterOf('card_id'),
+    category: parameterOf('category'),
+    amount: parameterOf('held'),
+    authorizations: '1',
+    day: more(2),
+    month: more(3),
+  })
+  return [spent, begun, held]
+})()
+
+/**
+ * One statement for the transaction, its spending and its hold. Three statements take a quarter more CPU time of the database
+ * and a tenth more of the service, over 1,500 authorizations one after the other.
+ */
+const INSERT_HOLDING: Statement = {
+  name: 'card_transactions_insert_holding',
+  guarded: true,
+  text: `WITH made AS (${INSERT_TEXT}), spent AS (${SPENT}), begun AS (${BEGUN}) ${HELD}`,
+  steps: inSteps('card_transactions_insert_holding', INSERT_TEXT, SPENT, BEGUN, HELD),
+}
+
+/**
+ * Inserts an approved authorization with its spending and its hold. Fails with `Overtaken` if the account no longer has the
+ * covered cents.
+ */
+export function insertHolding(
+  db: Database,
+  tenantId: string,
+  row: CardTransactionRow,
+  covered: number,
+): Promise<unknown> {
+  const { day, month } = periodsOf(row.created)
+  return db.query(INSERT_HOLDING, [...insertValues(tenantId, row), covered, day, month])
 }
 
 const UPDATE: Statement = {
   name: 'card_transactions_update',
   text: `UPDATE card_transactions SET ${MUTABLE.map((column, index) => `${column} = $${index + 3}`).join(', ')}
          WHERE tenant_id = $1 AND id = $2`,
+  many: {
+    text: `UPDATE card_transactions t SET ${MUTABLE.map((column, index) => `${column} = ${given(column, index + 1)}`).join(', ')}
+             FROM ${givenRows(['id', ...MUTABLE])} WHERE t.tenant_id = $1 AND t.id = g.v2`,
+  },
 }
 
 /** Writes the mutable columns of a transaction that the caller has locked with `lockCardTransaction`. */

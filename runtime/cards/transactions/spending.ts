@@ -32,7 +32,16 @@ const READ: Statement = {
                 ) AS spent,
                 (SELECT a.balance - a.held FROM ledger_accounts a WHERE a.tenant_id = $1 AND a.id = 'program_funds') AS available,
                 (SELECT json_agg(w.wallet) FROM wallet_tokens w
-                  WHERE w.tenant_id = $1 AND w.card_id = $2 AND w.status = 'active') AS wallets
+                  WHERE w.tenant_id = $1 AND w.card_id = $2 AND w.status = 'active') AS wallets,
+                (SELECT o.offset_ms FROM settlement_clocks o WHERE o.tenant_id = $1) AS clock_offset,
+                CASE WHEN $7::boolean THEN
+                  EXISTS (SELECT FROM authorization_endpoints e WHERE e.tenant_id = $1)
+                  OR EXISTS (SELECT FROM authorization_decisions d WHERE d.tenant_id = $1 AND d.request_key = $8::uuid)
+                ELSE false END AS is_asked,
+                CASE WHEN $9::text IS NOT NULL THEN
+                  EXISTS (SELECT FROM card_transactions t WHERE t.tenant_id = $1 AND t.network_id = $9)
+                  OR EXISTS (SELECT FROM network_waiting m WHERE m.tenant_id = $1 AND m.network_id = $9)
+                ELSE false END AS is_known
            FROM cards c
           CROSS JOIN LATERAL (
             SELECT status, sanctions_status FROM cardholders h WHERE h.tenant_id = $1 AND h.id = c.cardholder_id OFFSET 0
@@ -48,10 +57,25 @@ export interface Spending {
   /** Cents that the tenant's cards can spend, as of the time of reading. */
   readonly available: number
   readonly wallets: readonly WalletTokenRow['wallet'][]
+  /** How far the settlement clock is ahead, in milliseconds. Holds expire by that clock. */
+  readonly clockOffset: number
+  /** Whether the tenant's endpoint must be asked, or was already asked, about the request. */
+  readonly isAsked: boolean
+  /** Whether a message about the network's card use has arrived before. */
+  readonly isKnown: boolean
+}
+
+/** What a read of the facts is about, beside the card. */
+export interface SpendingQuestion {
+  /** The request that would ask the tenant's endpoint; null if it cannot be repeated, absent if the tenant is not asked. */
+  readonly requestKey?: string | null | undefined
+  /** The network's identifier of the card use. */
+  readonly networkId?: string | undefined
 }
 
 /**
- * Returns the totals that limit a card use, and the cardholder's status. Lock the card first.
+ * Returns what limits a card use: totals, the cardholder's status, and what is known about the use. Lock the card first. One
+ * statement, because each statement costs as much as reading several rows.
  * @param now service time.
  */
 export async function readSpending(
@@ -59,16 +83,21 @@ export async function readSpending(
   tenantId: string,
   cardId: string,
   now: number,
+  { requestKey, networkId }: SpendingQuestion = {},
 ): Promise<Spending | undefined> {
   const { day, week, month, year } = periodsOf(now)
+  const asked = [requestKey !== undefined, requestKey ?? null, networkId ?? null]
   const { rows } = await db.query<
     Spending['cardholder'] & {
       authorizations: number | null
       spent: readonly number[] | null
       available: number | null
       wallets: Spending['wallets'] | null
+      clock_offset: number | null
+      is_asked: boolean
+      is_known: boolean
     }
-  >(READ, [tenantId, cardId, day, week, month, year])
+  >(READ, [tenantId, cardId, day, week, month, year, ...asked])
   const row = rows[0]
   if (!row) return undefined
   const { spent, authorizations, available, wallets } = row
@@ -78,17 +107,52 @@ export async function readSpending(
     authorizations: authorizations ?? 0,
     available: available ?? 0,
     wallets: wallets ?? [],
+    clockOffset: row.clock_offset ?? 0,
+    isAsked: row.is_asked,
+    isKnown: row.is_known,
   }
+}
+
+/** Names of parameters of a statement, such as `$7`, with the values of a card's spending. `$1` is the tenant. */
+export interface SpendingParameters {
+  readonly card: string
+  readonly category: string
+  readonly amount: string
+  readonly authorizations: string
+  readonly day: string
+  readonly month: string
+}
+
+/** Returns the text that adds to a card's spending. */
+export function addingSpending(parameters: SpendingParameters): string {
+  const { card, category, amount, authorizations, day, month } = parameters
+  return `INSERT INTO card_spending AS s (tenant_id, card_id, granularity, period, category, amount, authorizations)
+         SELECT c.tenant_id, c.id, p.granularity, p.period, ${category}, ${amount}::bigint, ${authorizations}::bigint
+           FROM (SELECT tenant_id, id FROM cards WHERE tenant_id = $1 AND id = ${card} OFFSET 0) AS c
+          CROSS JOIN (VALUES ('day', ${day}::date), ('month', ${month}::date), ('all', date '1970-01-01')) AS p (granularity, period)
+         ON CONFLICT (tenant_id, card_id, granularity, period, category)
+         DO UPDATE SET amount = s.amount + excluded.amount, authorizations = s.authorizations + excluded.authorizations`
 }
 
 const ADD: Statement = {
   name: 'card_spending_add',
-  text: `INSERT INTO card_spending AS s (tenant_id, card_id, granularity, period, category, amount, authorizations)
-         SELECT c.tenant_id, c.id, p.granularity, p.period, $3, $4::bigint, $5::bigint
-           FROM (SELECT tenant_id, id FROM cards WHERE tenant_id = $1 AND id = $2 OFFSET 0) AS c
-          CROSS JOIN (VALUES ('day', $6::date), ('month', $7::date), ('all', date '1970-01-01')) AS p (granularity, period)
-         ON CONFLICT (tenant_id, card_id, granularity, period, category)
-         DO UPDATE SET amount = s.amount + excluded.amount, authorizations = s.authorizations + excluded.authorizations`,
+  text: addingSpending({
+    card: '$2',
+    category: '$3',
+    amount: '$4',
+    authorizations: '$5',
+    day: '$6',
+    month: '$7',
+  }),
+  many: {
+    text: `INSERT INTO card_spending AS s (tenant_id, card_id, granularity, period, category, amount, authorizations)
+           SELECT $1, g.v2, p.granularity, p.period, g.v3, sum(g.v4)::bigint, sum(g.v5)::bigint
+             FROM json_to_recordset($2) AS g (v2 text, v3 text, v4 bigint, v5 bigint, v6 date, v7 date)
+            CROSS JOIN LATERAL (VALUES ('day', g.v6), ('month', g.v7), ('all', date '1970-01-01')) AS p (granularity, period)
+            GROUP BY 2, 3, 4, 5 ORDER BY 2, 3, 4, 5
+           ON CONFLICT (tenant_id, card_id, granularity, period, category)
+           DO UPDATE SET amount = s.amount + excluded.amount, authorizations = s.authorizations + excluded.authorizations`,
+  },
 }
 
 /** Returns the amount that counts toward limits: held and cleared amounts. Refunds do not reduce it. */

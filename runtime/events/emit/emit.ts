@@ -10,7 +10,14 @@ import { versions } from '../../../generated/versions.ts'
 import type { Database } from '../../database/database.ts'
 import { newId } from '../../platform/ids.ts'
 import { writeInstant } from '../../platform/instants.ts'
-import { appendEvents, type EmittedEvent, type NewEvent, type RenderedEvent } from './queries.ts'
+import type { AuditEntry } from '../../tenants/audit/entry.ts'
+import {
+  appendEvents,
+  appendEventsAndEntries,
+  type EmittedEvent,
+  type NewEvent,
+  type RenderedEvent,
+} from './queries.ts'
 
 /** Event types whose events carry `previous_attributes`. */
 type ChangeType = {
@@ -83,12 +90,18 @@ export interface EmissionScope extends RenderingScope {
   readonly tenantId: string
 }
 
-/**
- * Collects events, and writes them into a transaction. `write` resolves with whether there may be attempts to plan.
- * It locks the end of the tenant's sequence, so call it after every other statement of the transaction except the
- * audit entry.
- */
-export function collectEvents(scope: EmissionScope): EventSink & { write(db: Database): Promise<boolean> } {
+/** Collects events, and writes them into a transaction. */
+export interface EventCollector extends EventSink {
+  /**
+   * Resolves with whether there may be attempts to plan. It locks the end of the tenant's sequence, so call it after every
+   * other statement of the transaction except the audit entry.
+   */
+  write(db: Database): Promise<boolean>
+  /** Also writes audit entries, as the last statements of the transaction. @param isDistributed see `appendEventsAndEntries` */
+  writeWith(db: Database, entries: readonly AuditEntry[], isDistributed: boolean): Promise<boolean>
+}
+
+export function collectEvents(scope: EmissionScope): EventCollector {
   const rendered: RenderedEvent[] = []
   return {
     emit(event) {
@@ -97,6 +110,8 @@ export function collectEvents(scope: EmissionScope): EventSink & { write(db: Dat
       return each
     },
     write: (db) => appendEvents(db, scope.tenantId, rendered),
+    writeWith: (db, entries, isDistributed) =>
+      appendEventsAndEntries(db, scope.tenantId, rendered, entries, isDistributed),
   }
 }
 

@@ -8,8 +8,13 @@ import {
   type RequestedPage,
   readPage,
 } from '../../database/page.ts'
+import { pipelined } from '../../database/pipelined.ts'
+import { readSpace } from '../../database/space.ts'
+import { readSqlFile } from '../../database/sql-file.ts'
 import { inSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
+import type { AuditEntry } from '../../tenants/audit/entry.ts'
+import { appendAudit, entryValues } from '../../tenants/audit/queries.ts'
 
 const PLANNED_FOR = 'SELECT EXISTS (SELECT FROM webhook_senders w WHERE w.tenant_id = $1) AS planned_for'
 
@@ -65,7 +70,49 @@ export async function appendEvents(
   return (await db.query<{ planned_for: boolean }>(APPEND_EVENTS, values)).rows[0]!.planned_for
 }
 
-export function audienceOf(recipients: RenderedEvent['recipients']): {
+const EVENT_WITH_ENTRY: Statement = {
+  name: 'event_with_entry',
+  text: readSqlFile(import.meta.dirname, 'event-with-entry.sql'),
+}
+
+/** The event's parameters of the statements that write one event together with what else a change writes. */
+export function eventValues({
+  id,
+  type,
+  version,
+  body,
+  source,
+  created,
+  recipients,
+}: RenderedEvent): unknown[] {
+  const { audience, endpoint_id } = audienceOf(recipients)
+  return [id, type, version, body, source ?? null, toTimestamp(created), audience, endpoint_id ?? null]
+}
+
+/**
+ * Appends events and audit entries: the end of a transaction without a request. Returns whether there may be attempts to
+ * plan.
+ * @param isDistributed whether a statement must write to one table only.
+ */
+export async function appendEventsAndEntries(
+  db: Database,
+  space: string,
+  rendered: readonly RenderedEvent[],
+  entries: readonly AuditEntry[],
+  isDistributed: boolean,
+): Promise<boolean> {
+  const [event, entry] = [rendered[0], entries[0]]
+  const isOneOfEach = rendered.length === 1 && entries.length === 1
+  if (event && entry && isOneOfEach && !isDistributed && readSpace(space).tenantId === space) {
+    const values = [...entryValues(space, entry), ...eventValues(event)]
+    return (await db.query<{ planned_for: boolean }>(EVENT_WITH_ENTRY, values)).rows[0]!.planned_for
+  }
+  const planned = appendEvents(db, space, rendered)
+  for (const each of entries) pipelined(appendAudit(db, space, each))
+  return planned
+}
+
+function audienceOf(recipients: RenderedEvent['recipients']): {
   readonly audience: string
   readonly endpoint_id?: string
 } {

@@ -21,20 +21,12 @@ export interface Hold {
   readonly amount: number
 }
 
-export interface NewHold extends Hold {
-  /**
-   * Cents that must be available; otherwise the transaction fails with `Overtaken`. Absent if the account is locked, or if
-   * the hold is placed even without sufficient funds.
-   */
-  readonly covered?: number | undefined
-}
-
 export interface Posting {
   readonly transfer?: LedgerTransfer | undefined
   /** A hold to resolve. Each hold can be resolved once. */
   readonly resolved?: Hold | undefined
   /** A hold to place. */
-  readonly placed?: NewHold | undefined
+  readonly placed?: Hold | undefined
 }
 
 const MOVED =
@@ -75,29 +67,78 @@ const TRANSFER: Statement = {
     `${ENTRIES} ${entryOf(own('$4'), 'a.tenant_id', '$7', '$5::bigint')}`,
     `${ENTRIES} ${entryOf(own('$6'), 'a.tenant_id', '$8', '(-$5::bigint)')} ${BALANCE}`,
   ),
+  many: {
+    rank: 1,
+    text: `WITH g AS MATERIALIZED (
+             SELECT * FROM json_to_recordset($2) AS g (place integer, v2 text, v3 timestamptz, v4 text, v5 bigint, v6 text, v7 text, v8 text)
+           ), sides AS (
+             SELECT place, false AS is_second, v2 AS cause, v3 AS created, v4 AS account, v5 AS amount, v7 AS id FROM g
+              UNION ALL SELECT place, true, v2, v3, v6, -v5, v8 FROM g
+           ), moved AS (
+             INSERT INTO ledger_accounts AS a (tenant_id, id, balance, held, version)
+             SELECT $1, account, sum(amount)::bigint, 0, count(*) FROM sides GROUP BY account ORDER BY account
+             ON CONFLICT (tenant_id, id) DO UPDATE SET balance = a.balance + excluded.balance, version = a.version + excluded.version
+             RETURNING a.id, a.balance, a.version
+           ), running AS (
+             SELECT s.*, (m.balance - coalesce(sum(s.amount) OVER later, 0))::bigint AS current, m.version - count(*) OVER later AS version
+               FROM sides s JOIN moved m ON m.id = s.account
+             WINDOW later AS (PARTITION BY s.account ORDER BY s.place ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)
+           ), caused AS (
+             INSERT INTO ledger_transactions (tenant_id, cause, created) SELECT $1, v2, v3 FROM g
+           ), entered AS (
+             ${ENTRIES} SELECT $1, id, cause, account, amount, current - amount, current, version, created FROM running
+           )
+           SELECT place, current::text AS balance FROM running WHERE is_second`,
+  },
 }
 
 const take = (sign: '+' | '-') =>
   `UPDATE ledger_accounts SET held = held ${sign} $3::bigint WHERE tenant_id = $1 AND id = 'program_funds'`
 
-const BEGIN = 'INSERT INTO ledger_holds (tenant_id, id, amount, created) VALUES ($1, $2, $3, $4)'
+const takeMany = (sign: '+' | '-') =>
+  `g AS MATERIALIZED (
+     SELECT * FROM json_to_recordset($2) AS g (v2 text, v3 bigint, v4 timestamptz)
+   ), taken AS (
+     UPDATE ledger_accounts SET held = held ${sign} (SELECT sum(v3)::bigint FROM g) WHERE tenant_id = $1 AND id = 'program_funds'
+   )`
+
+const BEGIN = beginHold('$2', '$3', '$4')
+
+function beginHold(id: string, amount: string, created: string): string {
+  return `INSERT INTO ledger_holds (tenant_id, id, amount, created) VALUES ($1, ${id}, ${amount}, ${created})`
+}
 
 const PLACE: Statement = {
   name: 'ledger_hold_place',
   text: `WITH taken AS (${take('+')}) ${BEGIN}`,
   steps: inSteps('ledger_hold_place', take('+'), BEGIN),
+  many: {
+    rank: 3,
+    text: `WITH ${takeMany('+')} INSERT INTO ledger_holds (tenant_id, id, amount, created) SELECT $1, v2, v3, v4 FROM g`,
+  },
 }
 
-// Optimistic check: the account was not locked while the decision was made. If the funds are no longer available, `held`
-// becomes NULL, which violates NOT NULL and surfaces as `Overtaken`. So the account is locked last.
-const takeCovered = `UPDATE ledger_accounts SET held = CASE WHEN balance - held >= $5::bigint THEN held + $3::bigint END
-  WHERE tenant_id = $1 AND id = 'program_funds'`
+/** Names of parameters of a statement, such as `$7`, with the values of a hold. `$1` is the tenant. */
+export interface HoldParameters {
+  readonly id: string
+  readonly amount: string
+  readonly created: string
+  /** Cents that must be available. */
+  readonly covered: string
+}
 
-const PLACE_COVERED: Statement = {
-  name: 'ledger_hold_place_covered',
-  guarded: true,
-  text: `WITH taken AS (${takeCovered}) ${BEGIN}`,
-  steps: inSteps('ledger_hold_place_covered', takeCovered, BEGIN),
+/**
+ * Returns the two parts of a guarded statement that places a hold for which the account was not locked when it was decided. If
+ * the covered cents are no longer available, `held` becomes NULL, which violates NOT NULL and surfaces as `Overtaken`. The
+ * last part locks the account.
+ */
+export function placingCovered(parameters: HoldParameters): readonly [first: string, last: string] {
+  const { id, amount, covered, created } = parameters
+  return [
+    beginHold(id, amount, created),
+    `UPDATE ledger_accounts SET held = CASE WHEN balance - held >= ${covered}::bigint THEN held + ${amount}::bigint END
+      WHERE tenant_id = $1 AND id = 'program_funds'`,
+  ]
 }
 
 const END = 'INSERT INTO ledger_resolutions (tenant_id, hold_id, created) VALUES ($1, $2, $4)'
@@ -106,6 +147,10 @@ const RESOLVE: Statement = {
   name: 'ledger_hold_resolve',
   text: `WITH given AS (${take('-')}) ${END}`,
   steps: inSteps('ledger_hold_resolve', take('-'), END),
+  many: {
+    rank: 2,
+    text: `WITH ${takeMany('-')} INSERT INTO ledger_resolutions (tenant_id, hold_id, created) SELECT $1, v2, v4 FROM g`,
+  },
 }
 
 /** The result of a transfer. */
@@ -134,9 +179,7 @@ export function post(
   const done = transfer ? move(db, tenantId, cause, transfer, now) : Promise.resolve({ rows: [], count: 0 })
   if (resolved) pipelined(db.query(RESOLVE, [tenantId, resolved.id, resolved.amount, created]))
   if (placed) {
-    const values = [tenantId, placed.id, placed.amount, created]
-    const { covered } = placed
-    pipelined(covered === undefined ? db.query(PLACE, values) : db.query(PLACE_COVERED, [...values, covered]))
+    pipelined(db.query(PLACE, [tenantId, placed.id, placed.amount, created]))
   }
   return done
 }

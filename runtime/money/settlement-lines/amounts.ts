@@ -24,6 +24,8 @@ export interface LineAmount {
   readonly interchange_category?: string
   /** On the transaction line of a clearing: the interchange that the clearing earned. */
   readonly interchange_earned?: number
+  /** The network's business day, ISO 8601. */
+  readonly network_date?: string
 }
 
 /** Interchange of one transaction so far, in cents. */

@@ -20,10 +20,16 @@ const TOTALS = ['transaction_amount', 'interchange_amount', 'fees_amount', 'net_
  * @param more totals of the lines.
  */
 export function requireTotals(totals: Totals, more: Totals): void {
-  for (const name of TOTALS) {
-    const after = totals[name] + more[name]
-    if (Math.abs(after) > MAX_AMOUNT && Math.abs(after) > Math.abs(totals[name])) throw beyondTotals()
-  }
+  for (const name of TOTALS) requireWithin(totals[name], totals[name] + more[name])
+}
+
+/** Throws `BeyondBounds` if a settlement total has moved beyond the maximum. */
+export function requireMoved(before: Totals, after: Totals): void {
+  for (const name of TOTALS) requireWithin(before[name], after[name])
+}
+
+function requireWithin(before: number, after: number): void {
+  if (Math.abs(after) > MAX_AMOUNT && Math.abs(after) > Math.abs(before)) throw beyondTotals()
 }
 
 const beyondTotals = () =>

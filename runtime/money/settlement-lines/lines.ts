@@ -6,7 +6,7 @@ import type { EventSink } from '../../events/emit/emit.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import { type LineAmount, totalsOf } from './amounts.ts'
-import { requireTotals } from './bounds.ts'
+import { requireMoved, requireTotals } from './bounds.ts'
 import { lockClock } from './clock.ts'
 import {
   addLines,
@@ -14,6 +14,7 @@ import {
   lockLatestSettlement,
   moveSettlement,
   type OpenSettlement,
+  readOpenSettlement,
   readSettlement,
   type SettlementRow,
   type SettlementWithLines,
@@ -52,13 +53,35 @@ export async function writeLines(
   known: OpenSettlement | undefined,
 ): Promise<void> {
   const { db, space } = place
-  const isOpen = known !== undefined && now + known.offset_ms < known.period_end
-  const open = isOpen ? known : await openSettlement(place, now)
+  const open = takesLines(known, now) ? known : await openSettlement(place, now)
   requireTotals(open, totalsOf(lines))
   const { id, period_start, offset_ms } = open
   const created = Math.max(now + offset_ms, period_start)
   const rows = lines.map((line) => ({ ...line, id: newId('sln', created), settlement_id: id, created }))
   pipelined(addLines(db, space, rows))
+}
+
+const takesLines = (known: OpenSettlement | undefined, now: number): known is OpenSettlement =>
+  known !== undefined && now + known.offset_ms < known.period_end
+
+/**
+ * Writes lines of several clearings or refunds at once, which all begin with the same totals: opens the settlement of the
+ * day if none takes lines, and checks the totals after the work.
+ * @param now service time.
+ * @param work writes the lines; all of its statements are sent when it ends.
+ */
+export async function writeManyLines<T>(
+  place: SettlementPlace,
+  now: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { db, space } = place
+  const known = await readOpenSettlement(db, space)
+  const before = takesLines(known, now) ? known : await openSettlement(place, now)
+  const result = await work()
+  const after = await readOpenSettlement(db, space)
+  if (after?.id === before.id) requireMoved(before, after)
+  return result
 }
 
 /**

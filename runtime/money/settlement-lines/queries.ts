@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/canonical/types.ts'
-import type { Database, Statement } from '../../database/database.ts'
+import type { Database, ManyStatement, Statement, StatementStep } from '../../database/database.ts'
 import { defineList } from '../../database/define-list.ts'
 import { inSteps, sendSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
@@ -197,16 +197,47 @@ export interface LineRow {
 
 // Optimistic check: if the settlement was closed in the meantime, the statement inserts lines with a NULL settlement_id,
 // which violates NOT NULL on purpose and surfaces as `Overtaken`.
-const ADD_LINES = inSteps(
+const LINE_VALUES = `l.id, CASE WHEN s.status = 'open' THEN s.id END, l.type, l.amount, l.source_id, l.ledger_entry_id,
+            l.interchange_category, l.interchange_earned, l.network_date, l.created`
+
+const LINES = `l (id text, type text, amount bigint, source_id text, ledger_entry_id text, interchange_category text,
+            interchange_earned bigint, network_date date, created timestamptz)`
+
+const INSERT_LINES = `INSERT INTO settlement_lines (tenant_id, id, settlement_id, type, amount, source_id, ledger_entry_id,
+            interchange_category, interchange_earned, network_date, created)`
+
+const [MOVE_TOTALS, ADD_LINES] = inSteps(
   'settlement_lines_add',
   `UPDATE settlements SET transaction_amount = transaction_amount + $3, interchange_amount = interchange_amount + $4,
     fees_amount = fees_amount + $5, net_amount = net_amount + $6, lines_count = lines_count + $7, updated = greatest(updated, $8)
   WHERE tenant_id = $1 AND id = $2 AND status = 'open'`,
-  `INSERT INTO settlement_lines (tenant_id, id, settlement_id, type, amount, source_id, ledger_entry_id, interchange_category,
-            interchange_earned, created) SELECT s.tenant_id, g.id, CASE WHEN s.status = 'open' THEN s.id END, g.type, g.amount, g.source_id, g.ledger_entry_id,
-            g.interchange_category, g.interchange_earned, g.created FROM settlements s, json_to_recordset($9) AS g (id text, type text, amount bigint, source_id text, ledger_entry_id text,
-            interchange_category text, interchange_earned bigint, created timestamptz) WHERE s.tenant_id = $1 AND s.id = $2`,
-)
+  `${INSERT_LINES} SELECT s.tenant_id, ${LINE_VALUES} FROM settlements s, json_to_recordset($9) AS ${LINES}
+    WHERE s.tenant_id = $1 AND s.id = $2`,
+) as [StatementStep, StatementStep]
+
+// The values of a step are numbered in the order in which its text names them.
+const LINE_STEPS: readonly StatementStep[] = [
+  withMany(MOVE_TOTALS, {
+    common: 6,
+    text: `UPDATE settlements s SET transaction_amount = s.transaction_amount + g.transaction_amount,
+             interchange_amount = s.interchange_amount + g.interchange_amount, fees_amount = s.fees_amount + g.fees_amount,
+             net_amount = s.net_amount + g.net_amount, lines_count = s.lines_count + g.lines, updated = greatest(s.updated, g.at)
+             FROM (SELECT v8 AS id, sum(v1) AS transaction_amount, sum(v2) AS interchange_amount, sum(v3) AS fees_amount,
+                          sum(v4) AS net_amount, sum(v5) AS lines, max(v6) AS at
+                     FROM json_to_recordset($2) AS g (v1 bigint, v2 bigint, v3 bigint, v4 bigint, v5 bigint, v6 timestamptz, v8 text)
+                    GROUP BY v8) AS g
+            WHERE s.tenant_id = $1 AND s.id = g.id AND s.status = 'open'`,
+  }),
+  withMany(ADD_LINES, {
+    common: 1,
+    text: `${INSERT_LINES} SELECT s.tenant_id, ${LINE_VALUES} FROM json_to_recordset($2) AS g (v1 text, v3 text)
+             JOIN settlements s ON s.tenant_id = $1 AND s.id = g.v3 CROSS JOIN LATERAL json_to_recordset(g.v1::json) AS ${LINES}`,
+  }),
+]
+
+function withMany(step: StatementStep, many: ManyStatement): StatementStep {
+  return { ...step, statement: { ...step.statement, many } }
+}
 
 /**
  * Adds lines to an open settlement and updates its totals. Fails with `Overtaken` if it is no longer open.
@@ -230,20 +261,26 @@ export function addLines(
     rows[0]!.created,
     JSON.stringify(rows),
   ]
-  return sendSteps(db, ADD_LINES, values, { guarded: true })
+  return sendSteps(db, LINE_STEPS, values, { guarded: true })
 }
 
 // Without a condition on the type, the planner can only use the index by source. Lines without a category are older than
 // `interchange_earned`: their clearings earned what the interchange lines show.
-const INTERCHANGE: Statement = {
-  name: 'settlement_lines_interchange',
-  text: `SELECT n.earned, n.earned - n.kept AS returned, n.category FROM (
+const interchangeOf = (source: string) => `(
            SELECT coalesce(sum(coalesce(l.interchange_earned, CASE
                     WHEN l.type = 'interchange' AND l.amount > 0 AND l.interchange_category IS NULL THEN l.amount END)), 0)::bigint AS earned,
                   coalesce(sum(l.amount) FILTER (WHERE l.type = 'interchange'), 0)::bigint AS kept,
                   coalesce(max(l.interchange_category), '${STANDARD}') AS category
-             FROM settlement_lines l WHERE l.tenant_id = $1 AND l.source_id = $2
-         ) AS n`,
+             FROM settlement_lines l WHERE l.tenant_id = $1 AND l.source_id = ${source}
+         )`
+
+const INTERCHANGE: Statement = {
+  name: 'settlement_lines_interchange',
+  text: `SELECT n.earned, n.earned - n.kept AS returned, n.category FROM ${interchangeOf('$2')} AS n`,
+  many: {
+    text: `SELECT g.place, n.earned, n.earned - n.kept AS returned, n.category
+             FROM json_to_recordset($2) AS g (place integer, v2 text) CROSS JOIN LATERAL ${interchangeOf('g.v2')} AS n`,
+  },
 }
 
 /** Returns the interchange of a card transaction over all settlements. The caller has locked the transaction. */

@@ -74,7 +74,7 @@ export function createProgram(say: (line: string) => void, complain = say): Comm
   addPeople(noun, verb, run)
   addLedgers(noun, verb, run)
   addLookups(noun, verb, run)
-  addNetwork(noun, verb, run)
+  addNetwork(noun, verb, run, say)
   return program
 }
 

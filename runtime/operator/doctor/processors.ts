@@ -54,7 +54,7 @@ function judge(environment: Environment, row: CheckedProcessor | undefined): Fin
   ]
   if (missing.length > 0)
     return fail(check, `${name} cannot connect: there is no active ${missing.join(', and no active ')}`)
-  const words = `${name} has ${certificates} active certificates, valid for ${days} days, and ${keys} active keys`
+  const words = `${name} can connect: certificates ${certificates}, for ${days} days; signing keys ${keys}`
   return (days ?? 0) < RENEW_WITHIN_DAYS
     ? warn(check, `${words}: add its next certificate with \`admin network certificate add\``)
     : ok(check, words)

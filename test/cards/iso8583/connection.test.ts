@@ -4,16 +4,17 @@ import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { Duplex } from 'node:stream'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { encodeMessage } from '../../../runtime/cards/iso8583/codec/encode.ts'
+import type { IsoMessage } from '../../../runtime/cards/iso8583/codec/message.ts'
 import {
   ISO_LIMITS,
   type IsoConnection,
   type IsoLimits,
   serveConnection,
 } from '../../../runtime/cards/iso8583/connection.ts'
-import { encodeMessage } from '../../../runtime/cards/iso8583/encode.ts'
 import { writeFrame } from '../../../runtime/cards/iso8583/frames.ts'
-import type { IsoMessage } from '../../../runtime/cards/iso8583/message.ts'
 import type { Network } from '../../../runtime/cards/network/network.ts'
+import { answerInTime } from '../../../runtime/cards/processor/in-time.ts'
 import { createNetworkCounter, type NetworkCounter } from '../../../runtime/cards/processor/tally.ts'
 import type { Environment } from '../../../runtime/platform/environment.ts'
 import { createPeer, type Peer } from './peer.ts'
@@ -39,13 +40,14 @@ afterEach(() => {
   server = undefined
 })
 
+const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) })
+
 /** Opens a connection to a server with the given network and limits. */
 async function open(
   name: Name,
   network: Network = recordingNetwork(),
   limits: Partial<IsoLimits> = {},
 ): Promise<Peer> {
-  const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) })
   const opened = createServer((socket) => {
     connection = serveConnection(socket, () => environment, {
       dialect: dialectOf(name),
@@ -166,7 +168,8 @@ test('an echo says that the service cannot decide', async () => {
 
 test('a failure inside the service lets the network decide', async () => {
   const failing: Network = { exchange: () => Promise.reject(new Error('out of order')) }
-  const peer = await open('ascii', failing)
+  const inTime = { counter, deadlineMs: 2000, mostRequests: 100, overloaded: () => undefined, log }
+  const peer = await open('ascii', answerInTime(failing, inTime))
   expect((await peer.ask(purchase('ascii'))).fields.get(39)).toBe('91')
   expect(lines.join('')).toContain('out of order')
   expect(counter.unavailable.get('failed')).toBe(1)

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import type { Network } from '../../../runtime/cards/network/network.ts'
+import { answerInTime } from '../../../runtime/cards/processor/in-time.ts'
 import { createNetworkListener } from '../../../runtime/cards/processor/listener.ts'
 import type { NetworkKind, NetworkMessage } from '../../../runtime/cards/processor/message-routes.ts'
 import { unavailableAnswer } from '../../../runtime/cards/processor/message-routes.ts'
@@ -61,11 +62,8 @@ export const approving: Network = {
 }
 
 /** @param env settings as environment variables. */
-export async function startDoor(
-  database?: TestDatabase,
-  env: Readonly<Record<string, string>> = {},
-): Promise<TestDoor> {
-  const opened = database ?? (await openTestDatabase())
+export async function startDoor(env: Readonly<Record<string, string>> = {}): Promise<TestDoor> {
+  const opened = await openTestDatabase()
   const directory = mkdtempSync(join(tmpdir(), 'svc-network-'))
   const { operator, control, pepper } = opened
   const certificate = makeCertificate(directory, 'processor')
@@ -73,12 +71,13 @@ export async function startDoor(
   const { id: certificateId } = await addCertificate(operator, 'live', certificate.cert)
   const { id: keyId, secret } = await createSigningKey(operator, 'live')
   const settings = readSettings({ DATA_DIR: directory, ...env })
-  const processors = await openRegistry(control, pepper)
+  const lines: string[] = []
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
+  const processors = await openRegistry(control, pepper, log)
   const revision = await watchRevision(control, processors.refresh)
   const place = { variable: 'NETWORK_PORT', port: 0, tls: networkTls(settings, Date.now()) }
   const port = await listenOn(settings, place)
   const counter = createNetworkCounter()
-  const lines: string[] = []
   const ca = readFileSync(join(directory, 'network', 'server.pem'), 'utf8')
   const door: TestDoor = {
     database: opened,
@@ -100,23 +99,25 @@ export async function startDoor(
       rmSync(directory, { recursive: true })
     },
   }
+  const recorded: Network = {
+    exchange(environment, kind, message, deadline) {
+      door.calls.push({ environment, kind, message, leftMs: deadline - performance.now() })
+      return door.network.exchange(environment, kind, message, deadline)
+    },
+  }
+  const { networkMs: deadlineMs } = settings.timeouts
+  const mostRequests = settings.load.requests
+  const overloaded = () => door.overloaded
   port.attach(
     createNetworkListener({
-      network: {
-        exchange(environment, kind, message, deadline) {
-          door.calls.push({ environment, kind, message, leftMs: deadline - performance.now() })
-          return door.network.exchange(environment, kind, message, deadline)
-        },
-      },
+      network: answerInTime(recorded, { counter, deadlineMs, mostRequests, overloaded, log }),
       processors,
       counter,
-      deadlineMs: settings.timeouts.networkMs,
-      mostRequests: settings.load.requests,
-      overloaded: () => door.overloaded,
+      deadlineMs,
       isReady: async () => true,
       now: () => Date.now() + door.aheadMs,
       requestLog: 'all',
-      log: pino({ level: 'info' }, { write: (line: string) => void lines.push(line) }),
+      log,
     }),
   )
   return door

@@ -1,10 +1,9 @@
 /** A form sent after its session has ended, in a real browser: what was typed comes back, readable by everybody, and is sent by hand. */
-import axe from 'axe-core'
 import type { Browser as Chromium } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startChromium } from '../../support/chromium.ts'
+import { examine, loadAxe } from '../../support/examine.ts'
 import { makeTenant, startDashboard, type TestDashboard, type Visitor } from '../support/dashboard.ts'
-import { examine } from '../support/examine.ts'
 
 let dashboard: TestDashboard
 let chromium: Chromium
@@ -36,7 +35,7 @@ test.each(['light', 'dark'] as const)(
     await control.query({ text: 'DELETE FROM control.sessions WHERE tenant_id = $1' }, [owner.tenantId])
     await page.locator('form').getByRole('button', { name: 'Add webhook endpoint' }).click()
     await page.getByText('Your session has ended, and the form was not submitted.').waitFor()
-    await page.evaluate(axe.source)
+    await loadAxe(page)
     expect(await examine(page)).toEqual([])
     await page.getByLabel('Email').fill(owner.email)
     await page.getByLabel('Password').fill(owner.password)
@@ -45,7 +44,7 @@ test.each(['light', 'dark'] as const)(
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.getByRole('heading', { name: 'Submit form again' }).waitFor()
     await page.getByText(url).waitFor()
-    await page.evaluate(axe.source)
+    await loadAxe(page)
     expect(await examine(page)).toEqual([])
     await page.getByRole('button', { name: 'Submit form' }).click()
     await page

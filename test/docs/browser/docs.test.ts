@@ -4,7 +4,6 @@
  */
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
-import axe, { type AxeResults } from 'axe-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { current, versions } from '../../../generated/versions.ts'
@@ -12,6 +11,7 @@ import { createKey } from '../../../runtime/tenants/admin/keys.ts'
 import { createTenant } from '../../../runtime/tenants/admin/tenants.ts'
 import { startChromium } from '../../support/chromium.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { examine, isTooWide, loadAxe, OF_COLORS } from '../../support/examine.ts'
 import { endPrograms, ROOT, startService } from '../../support/programs.ts'
 
 let database: TestDatabase
@@ -96,7 +96,7 @@ test('every page shows, on the narrowest screen too, and asks nobody outside for
     if (!everyPage && isBetween(address)) continue
     const response = await page.goto(origin + address)
     expect([address, response?.status()]).toEqual([address, 200])
-    if (await page.evaluate('document.documentElement.scrollWidth > innerWidth')) wide.push(address)
+    if (await isTooWide(page)) wide.push(address)
   }
   expect([wide, strange]).toEqual([[], []])
   await page.context().close()
@@ -116,17 +116,13 @@ test.each([
     expect(KINDS.filter((address) => !all.includes(address))).toEqual([])
     for (const address of everyPage ? all : KINDS.filter((_, index) => index % 2 === turn)) {
       await page.goto(origin + address)
-      await page.evaluate(axe.source)
+      await loadAxe(page)
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme })
         const name = `${width}-${colorScheme}${address.replaceAll('/', '_')}`
         if (SHOTS) await page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true })
-        // All but colours stands in the document, whatever the scheme.
-        const rules = colorScheme === 'dark' ? { runOnly: ['color-contrast'] } : {}
-        const options = { resultTypes: ['violations'], preload: false, iframes: false, ...rules }
-        const { violations } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as AxeResults
-        for (const { id, nodes } of violations)
-          found.push(...nodes.map(({ html }) => `${address} ${colorScheme} ${id}: ${html.slice(0, 160)}`))
+        const rules = colorScheme === 'dark' ? { only: OF_COLORS } : {}
+        found.push(...(await examine(page, rules)).map((each) => `${address} ${colorScheme} ${each}`))
       }
     }
     expect([found, strange]).toEqual([[], []])

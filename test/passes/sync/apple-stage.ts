@@ -36,6 +36,8 @@ export interface WalletStage {
   readonly tokens: PassTokens
   readonly auth: ApnsOptions['auth']
   work(options?: Partial<UpdateWorkerOptions>): UpdateWorker
+  /** Lets so many updates of a tenant be sent. The others wait until the returned function is called. */
+  hold(tenantId: string, after: number): () => void
   /** A tenant with a template. */
   tenant(): Promise<Tenant>
   phone(): Phone
@@ -95,15 +97,38 @@ export async function openWalletStage(environment: Environment = 'sandbox'): Pro
   const closing: (() => unknown)[] = []
   const log = pino({ level: process.env.LOG_LEVEL ?? 'silent' })
 
+  const gates = new Map<string, { left: number; readonly opened: Promise<void> }>()
+  const passGate = async (space: string) => {
+    const gate = gates.get(space)
+    if (gate && gate.left-- <= 0) await gate.opened
+  }
+  const hold = (tenantId: string, after: number) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    gates.set(tenantId, { left: after, opened: promise })
+    return () => {
+      gates.delete(tenantId)
+      resolve()
+    }
+  }
+
   const work = (options: Partial<UpdateWorkerOptions> = {}) => {
     const apns = createApns({ url: push.url, topic: TOPIC, auth, now: clock.machine, timeoutMs: 1000 })
+    const sender = createAppleSender({ db: pool, apns, devices, now: clock.machine, log })
     const worker = createUpdateWorker({
       environment,
       platform: 'apple',
       pool,
       leaseClock: createLeaseClock(pool, clock.machine),
       setAside: createSetAside({ control: database.control, clock, log }, 'apple_pushes', environment),
-      sender: createAppleSender({ db: pool, apns, devices, now: clock.machine, log }),
+      sender: {
+        prepare: async (space, updates) => {
+          const send = await sender.prepare(space, updates)
+          return async (update) => {
+            await passGate(space)
+            return send(update)
+          }
+        },
+      },
       fanOut: (space) => fanOutToApple(pool, space),
       log,
       pollMs: 20,
@@ -127,6 +152,7 @@ export async function openWalletStage(environment: Environment = 'sandbox'): Pro
     tokens,
     auth,
     work,
+    hold,
     rows,
     phone: () => createPhone(service, tokens, environment),
     async tenant() {

@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import axe, { type AxeResults } from 'axe-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader'
@@ -10,6 +9,7 @@ import { createBarcodes } from '../../../../runtime/passes/wallets/pages/barcode
 import { answerPassPage, MISSING_PAGE } from '../../../../runtime/passes/wallets/pages/pass-page.ts'
 import { PASS_KINDS, type PassState } from '../../../../runtime/passes/wallets/render/pass-state.ts'
 import { startChromium } from '../../../support/chromium.ts'
+import { examine, isTooWide, loadAxe, OF_COLORS } from '../../../support/examine.ts'
 import { makeState, STRAINS, withImages } from '../page-states.ts'
 
 const PHONE = { viewport: { width: 390, height: 844 } }
@@ -116,20 +116,7 @@ const LOOKS = [
 ] as const
 
 /** Rules of axe that may find another thing in each look of one document; all others ask for what stands in it. */
-const OF_LOOKS = ['color-contrast', 'target-size', 'scrollable-region-focusable']
-
-/** What axe finds of the page as it is shown now, and text that runs out of the screen. @param rules all where absent. */
-async function examine(page: Page, rules?: readonly string[]): Promise<string[]> {
-  const options = {
-    resultTypes: ['violations'],
-    preload: false,
-    iframes: false,
-    ...(rules && { runOnly: rules }),
-  }
-  const { violations } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as AxeResults
-  const found = violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
-  return (await isTooWide(page)) ? [...found, 'wider than the screen'] : found
-}
+const OF_LOOKS = [...OF_COLORS, 'target-size', 'scrollable-region-focusable']
 
 describe.concurrent('no finding of axe on phones and desktops, light and dark', () => {
   const many = [...OF_KINDS, ['what strains a layout', Object.values(STRAINS)] as const]
@@ -139,7 +126,7 @@ describe.concurrent('no finding of axe on phones and desktops, light and dark', 
       const context = await browser.newContext({ bypassCSP: true })
       const page = await context.newPage()
       await page.goto(addressOf(makeState('generic')))
-      await page.evaluate(axe.source)
+      await loadAxe(page)
       const findings: string[] = []
       for (const [index, state] of states.entries()) {
         // In the place of the one before: axe takes longer to load than to look.
@@ -150,7 +137,7 @@ describe.concurrent('no finding of axe on phones and desktops, light and dark', 
         for (const [at, [{ viewport }, colorScheme]] of LOOKS[index === 0 ? 0 : 1 + (index % 2)]!.entries()) {
           await page.setViewportSize(viewport)
           await page.emulateMedia({ colorScheme })
-          const found = await examine(page, at === 0 ? undefined : OF_LOOKS)
+          const found = await examine(page, at === 0 ? {} : { only: OF_LOOKS })
           findings.push(...found.map((each) => `${url}, ${viewport.width} px, ${colorScheme}: ${each}`))
         }
       }
@@ -163,7 +150,7 @@ describe.concurrent('no finding of axe on phones and desktops, light and dark', 
     const context = await browser.newContext({ ...PHONE, bypassCSP: true, colorScheme: 'dark' })
     const page = await context.newPage()
     await page.goto(addressOf(makeState('gift_card')))
-    await page.evaluate(axe.source)
+    await loadAxe(page)
     await page.click('summary')
     expect(await examine(page)).toEqual([])
     await context.close()
@@ -312,5 +299,3 @@ describe('scanned off the screen', () => {
     },
   )
 })
-
-const isTooWide = (page: Page) => page.evaluate('document.documentElement.scrollWidth > innerWidth')

@@ -1,5 +1,5 @@
 -- once: control
--- Messages of the card network that could not take effect, from the network's listener and from its files.
+-- Clearing files of the card network, and messages of it that could not take effect.
 
 CREATE TABLE network_exceptions (
   environment text COLLATE "C" NOT NULL,
@@ -30,6 +30,30 @@ CREATE TABLE network_exceptions (
 );
 
 -- A repeated message, and a line that is read again, are one exception.
-CREATE UNIQUE INDEX network_exceptions_by_message ON network_exceptions (environment, message_id);
+CREATE UNIQUE INDEX network_exceptions_by_message ON network_exceptions (environment, message_id) WHERE file_id IS NULL;
 CREATE UNIQUE INDEX network_exceptions_by_line ON network_exceptions (environment, file_id, line);
 CREATE INDEX network_exceptions_open ON network_exceptions (environment, created, id) WHERE resolved IS NULL;
+
+-- Clearing files of the network and how far each is imported.
+CREATE TABLE network_files (
+  environment text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  network text NOT NULL,
+  business_date date NOT NULL,
+  format text NOT NULL,
+  -- Of the bytes before the trailer.
+  sha256 text NOT NULL,
+  -- Control totals of the trailer, which the file matches; amounts in cents.
+  records bigint NOT NULL,
+  clearings_amount numeric NOT NULL,
+  refunds_amount numeric NOT NULL,
+  -- The lines that have an outcome, from the first one on, and the bytes up to the end of the last of them.
+  lines bigint NOT NULL DEFAULT 0,
+  position bigint NOT NULL,
+  exceptions bigint NOT NULL DEFAULT 0,
+  -- Machine time.
+  created timestamptz(3) NOT NULL,
+  imported timestamptz(3),
+  PRIMARY KEY (environment, id)
+);
+CREATE INDEX network_files_by_date ON network_files (environment, business_date, id);

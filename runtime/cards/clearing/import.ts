@@ -1,0 +1,190 @@
+/**
+ * Imports clearing files. A file is verified as a whole, then applied in windows of lines. The progress is stored after each
+ * window. A process that is killed continues with the window that it was in, whose lines take effect once by their message
+ * IDs.
+ */
+import type { Environment } from '../../platform/environment.ts'
+import type { CardKeys } from '../card-keys/card-keys.ts'
+import type { CardDirectory, FoundCard } from '../network/network.ts'
+import { type ApplyParts, applyLines, type LineOutcome, type PlacedLine } from './apply-lines.ts'
+import { type NewException, recordExceptions } from './exceptions.ts'
+import type { FileFormat, FilePart } from './format.ts'
+import { advanceFile, beginFile, type ClearingFileRow, type FileProgress } from './queries.ts'
+import { ClearingFileError, type ClearingLine, type FaultyLine, readRecord } from './records.ts'
+import { retryWaiting } from './retry.ts'
+import { readBytes, type VerifiedFile, verifyFile } from './verify.ts'
+
+export interface ImportParts extends ApplyParts {
+  readonly cards: CardDirectory
+  readonly digest: CardKeys['digest']
+  readonly findByDigest: (environment: Environment, digest: Buffer) => Promise<FoundCard | undefined>
+}
+
+export interface ImportOptions {
+  /** Lines after which the progress is stored. */
+  readonly window?: number
+  /** Lines of one transaction. */
+  readonly batch?: number
+  /** Transactions at the same time. */
+  readonly concurrency?: number
+  /** Receives the progress after each window. */
+  readonly report?: (row: ClearingFileRow) => void
+}
+
+const DEFAULTS = { window: 5000, batch: 500, concurrency: 3, report: () => {} }
+
+export interface ImportResult {
+  readonly file: ClearingFileRow
+  /** Whether the file was imported before, so that nothing was done. */
+  readonly wasImported: boolean
+}
+
+/**
+ * Imports a file, or continues its import.
+ * @throws {ClearingFileError} if the file as a whole cannot be imported. Nothing of it is applied then.
+ */
+export async function importFile(
+  parts: ImportParts,
+  path: string,
+  format: FileFormat,
+  options: ImportOptions = {},
+): Promise<ImportResult> {
+  const verified = await verifyFile(path, format)
+  const { header, trailer } = verified
+  const { database, clock } = parts
+  const begun = await beginFile(database.control, verified, format.name, clock.machine())
+  if (begun.sha256 !== trailer.sha256 || begun.format !== format.name)
+    throw new ClearingFileError(
+      `A different file with the ID ${header.fileId} was imported on ${new Date(begun.created).toISOString()}. Ask the network which of the two is right.`,
+    )
+  if (begun.imported !== null) return { file: begun, wasImported: true }
+  return {
+    file: await applyFile(parts, path, format, verified, begun, { ...DEFAULTS, ...options }),
+    wasImported: false,
+  }
+}
+
+/** Lines that are applied before the progress is stored. */
+interface LineWindow extends FileProgress {
+  readonly records: readonly (ClearingLine | FaultyLine)[]
+}
+
+async function applyFile(
+  parts: ImportParts,
+  path: string,
+  format: FileFormat,
+  { headerBytes }: VerifiedFile,
+  begun: ClearingFileRow,
+  options: Required<ImportOptions>,
+): Promise<ClearingFileRow> {
+  const { control } = parts.database
+  const bytes = continued(headerBytes, readBytes(path, begun.position))
+  let file = begun
+  const advance = async (to: FileProgress, exceptions: number, imported: number | null) => {
+    if (!(await advanceFile(control, file, file, { ...to, exceptions, imported })))
+      throw new ClearingFileError(`Another process imports the file ${file.id}. Wait until it has ended.`)
+    const { lines, position } = to
+    file = { ...file, lines, position, exceptions: file.exceptions + exceptions, imported }
+    options.report(file)
+  }
+  for await (const window of readWindows(format.read(bytes), begun, headerBytes.length, options.window)) {
+    const exceptions = await applyWindow(parts, file, window, options)
+    await recordExceptions(control, parts.digest, exceptions, parts.clock.machine())
+    await advance(window, exceptions.length, null)
+  }
+  await retryWaiting(parts, file)
+  await advance(file, 0, parts.clock.machine())
+  return file
+}
+
+async function* continued(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield head
+  yield* rest
+}
+
+/** @param skipped number of bytes before the position `from`, which the parts repeat: those of the header. */
+async function* readWindows(
+  fileParts: AsyncGenerator<FilePart>,
+  from: FileProgress,
+  skipped: number,
+  size: number,
+): AsyncGenerator<LineWindow> {
+  let { lines, position } = { ...from, position: from.position - skipped }
+  let records: (ClearingLine | FaultyLine)[] = []
+  for await (const part of fileParts) {
+    if (part.type === 'trailer') break
+    position += part.bytes.length
+    if (part.type === 'filling' || (part.type === 'header' && position === from.position)) continue
+    lines += 1
+    records.push(await readRecord(part, lines))
+    if (records.length < size) continue
+    yield { lines, position, records }
+    records = []
+  }
+  if (records.length > 0) yield { lines, position, records }
+}
+
+/** Applies the lines of a window and returns the exceptions among them. */
+async function applyWindow(
+  parts: ImportParts,
+  { environment, id: fileId, business_date: businessDate }: ClearingFileRow,
+  { records }: LineWindow,
+  { batch, concurrency }: Required<ImportOptions>,
+): Promise<readonly NewException[]> {
+  const exceptions: NewException[] = []
+  const except = (
+    line: number,
+    outcome: Exclude<LineOutcome, 'applied'>,
+    content?: Partial<ClearingLine['content']>,
+  ) => {
+    const { kind, message } = content ?? {}
+    exceptions.push({ ...outcome, environment, kind, message, place: { fileId, line } })
+  }
+  const placed: PlacedLine[] = []
+  await Promise.all(
+    records.map(async (record) => {
+      if ('fault' in record) {
+        except(record.line, record.fault)
+        return
+      }
+      const card = await parts.cards.find(environment, record.content.message.card_number)
+      if (card) placed.push({ ...record, ...card })
+      else except(record.line, UNKNOWN_CARD, record.content)
+    }),
+  )
+  const source = { environment, fileId, businessDate }
+  const bySpace = Map.groupBy(placed, ({ space }) => space)
+  await runAtOnce(concurrency, [...bySpace.values()], async (ofTenant) => {
+    const inOrder = ofTenant.toSorted((a, b) => a.line - b.line)
+    for (let start = 0; start < inOrder.length; start += batch) {
+      const lines = inOrder.slice(start, start + batch)
+      const outcomes = await applyLines(parts, source, lines)
+      for (const { line, content } of lines) {
+        const outcome = outcomes.get(line)!
+        if (outcome !== 'applied') except(line, outcome, content)
+      }
+    }
+  })
+  return exceptions
+}
+
+const UNKNOWN_CARD = {
+  reason: 'unknown_card',
+  detail: 'No card has this number.',
+  field: 'card_number',
+} as const
+
+/** Does the work for each item, for some at the same time. Waits for all that have begun, then throws the first failure. */
+async function runAtOnce<T>(
+  limit: number,
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const queue = items.values()
+  const runner = async () => {
+    for (const item of queue) await work(item)
+  }
+  const ends = await Promise.allSettled(Array.from({ length: Math.min(limit, items.length) }, runner))
+  const failed = ends.find((end) => end.status === 'rejected')
+  if (failed) throw failed.reason
+}
