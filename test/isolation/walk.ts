@@ -72,6 +72,7 @@ import { writtenLists } from './lists.ts'
 import type { Recorder } from './recorder.ts'
 import { walkTransfers } from './walk-chain.ts'
 import { walkDevices } from './walk-devices.ts'
+import { walkNetwork } from './walk-network.ts'
 
 /** A service whose statements are recorded. */
 export interface Walker {
@@ -169,6 +170,7 @@ export async function tour(
   }
   await lookAround(send, environment, plan)
   if (environment === 'live') await promote(service, tenantId, send)
+  await walkNetwork(service, send, environment)
   await closeDay({ service, recorder }, environment, send, space)
   const expires_at = new Date(service.clock.now + 60_000).toISOString()
   await send('/v1/passes', { body: { template_id: await makeTemplate(send), expires_at } })
