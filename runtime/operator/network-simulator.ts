@@ -13,18 +13,22 @@ import {
   showProcessor,
 } from '../cards/processor/processors.ts'
 import { networkTls } from '../cards/processor/server-certificate.ts'
+import type { OpenDatabase } from '../database/open/open-database.ts'
+import { post } from '../money/ledger/post.ts'
 import { writeCertificate } from '../passes/wallets/render/apple/certificate.ts'
 import { makeOnce } from '../passes/wallets/render/development-file.ts'
 import type { Environment } from '../platform/environment.ts'
+import { newId } from '../platform/ids.ts'
 import type { Settings } from '../platform/settings.ts'
 import { readAddresses } from '../tenants/addresses/queries.ts'
 import { ControlError, type Operator } from '../tenants/admin/change.ts'
 import { createKey, revokeKey } from '../tenants/admin/keys.ts'
 import { findDemo } from './demo.ts'
+import { findSpaces } from './ledger.ts'
 
 const DAY_MS = 86_400_000
 const CARDS = 3
-/** Cents that the sandbox's demo tenant has at least. */
+/** Cents that the demo tenant can spend at least. */
 const FUNDS = 100_000_000
 
 /** What the simulator needs in order to speak to the service. */
@@ -110,15 +114,21 @@ export interface SimulatorTenant {
   readonly client: Client
   /** Numbers of virtual cards that can pay. */
   readonly cards: readonly [string, ...string[]]
+  /** `tenant_id` of its rows. */
+  readonly space: string
   /** Revokes the key that this run used. */
   end(): Promise<void>
 }
 
 /**
- * Finds the demo tenant's active virtual cards, and issues some if there are none. In the sandbox, also provides funds.
+ * Finds the demo tenant's active virtual cards, and issues some if there are none. Also provides test money, in live too.
  * @throws ControlError `not_found` if there is no demo tenant, or if the service does not run.
  */
-export async function openDemoTenant(operator: Operator, environment: Environment): Promise<SimulatorTenant> {
+export async function openDemoTenant(
+  operator: Operator,
+  database: Pick<OpenDatabase, Environment>,
+  environment: Environment,
+): Promise<SimulatorTenant> {
   const demo = await findDemo(operator)
   const baseUrl = (await readAddresses(operator.control))[environment]?.base_url
   if (!demo || baseUrl === undefined)
@@ -127,16 +137,31 @@ export async function openDemoTenant(operator: Operator, environment: Environmen
       'there is no demo tenant: start the service with "npm start -- --demo" first',
     )
   const key = await createKey(operator, { tenantId: demo.tenantId, environment, scope: 'admin' })
+  const { [environment]: space } = await findSpaces(operator.control, demo.tenantId)
   const end = async () => void (await revokeKey(operator, key.id))
   try {
     const client = createClient({ baseUrl, apiKey: key.secret })
-    if (environment === 'sandbox' && (await client.getBalance()).available < FUNDS)
-      await client.simulateFunding({ body: { amount: FUNDS } })
-    return { client, cards: await findNumbers(client), end }
+    if ((await client.getBalance()).available < FUNDS)
+      await fund(operator, database, environment, demo.tenantId, space)
+    return { client, cards: await findNumbers(client), space, end }
   } catch (error) {
     await end()
     throw error
   }
+}
+
+async function fund(
+  { clock }: Operator,
+  database: Pick<OpenDatabase, Environment>,
+  environment: Environment,
+  tenantId: string,
+  space: string,
+): Promise<void> {
+  const now = clock.service(environment)
+  const transfer = { from: 'bank', to: 'program_funds', amount: FUNDS } as const
+  await database[environment]
+    .forTenant(tenantId)
+    .transaction((db) => post(db, space, newId('len', now), { transfer }, now))
 }
 
 async function findNumbers(client: Client): Promise<readonly [string, ...string[]]> {

@@ -379,11 +379,18 @@ export const SETTING_GROUPS = {
       meaning:
         'Key of all card numbers, for processes with the roles `network` and `reveal` only; `docs/pci.md` describes it. Create one with `openssl rand -hex 32`. In production, required with `--role network` and `--role reveal`; without `--role`, the pepper replaces it. The embedded database has its own. If you lose it, card numbers cannot be decrypted.',
     },
+    SVC_CARD_SECRET_PREVIOUS: {
+      type: 'text',
+      example: '1b6e8a0f3d5c47729e8b4a6d2c0f1e35',
+      isSecret: true,
+      meaning:
+        'The secret of card numbers before, while you replace it (`docs/pci.md`). Keys that it sealed can be opened, and none is sealed with it.',
+    },
     REVEAL_PORT: {
       type: 'port; 0 for any free port',
-      example: '4030',
+      example: '4040',
       meaning:
-        'Port at which a process with the role `reveal` creates and opens card numbers for the other processes. Default: 4030 with `--role reveal`; without `--role`, the port is closed.',
+        'Port at which a process with the role `reveal` creates and opens card numbers for the other processes. Default: 4040 with `--role reveal`; without `--role`, the port is closed.',
     },
     REVEAL_HOST: {
       type: 'address to listen on',
@@ -393,7 +400,7 @@ export const SETTING_GROUPS = {
     },
     REVEAL_URL: {
       type: origin,
-      example: 'https://reveal.internal:4030',
+      example: 'https://reveal.internal:4040',
       meaning:
         'Origin of a process with the role `reveal`, for processes without the roles `network` and `reveal`. In production, `http` is allowed for this machine only. Without it, such a process opens card numbers itself, as long as the deployment has no `SVC_CARD_SECRET`.',
     },

@@ -1,6 +1,7 @@
 /** Composes what a process needs for card numbers. */
 import type { RequestListener } from 'node:http'
 import type { Logger } from 'pino'
+import { unavailable } from '../api/errors/errors.ts'
 import { type CardKeys, createCardKeys } from '../cards/card-keys/card-keys.ts'
 import { createCardDirectory } from '../cards/card-keys/directory.ts'
 import { listingWorker } from '../cards/card-keys/listing.ts'
@@ -9,7 +10,7 @@ import { createRevealListener } from '../cards/card-keys/reveal-listener.ts'
 import { startResealJob } from '../cards/card-keys/rotation.ts'
 import { type CardVault, createLocalVault } from '../cards/card-keys/vault.ts'
 import type { CardDirectory } from '../cards/network/network.ts'
-import { retirePepperRole } from '../database/migrate/card-role.ts'
+import { retireOtherRoles } from '../database/migrate/card-role.ts'
 import { ROOM_ROLES } from '../database/open/card-room.ts'
 import type { OpenDatabase } from '../database/open/open-database.ts'
 import { databasesAnswer } from '../operator/metrics/readiness.ts'
@@ -42,7 +43,9 @@ export async function openRoom({ settings, database, clock, log }: RoomParts): P
   const isRoom = ROOM_ROLES.some((role) => roles.has(role))
   if (!room) {
     if (isRoom) throw new Error(`SVC_CARD_SECRET: ${NO_SECRET}`)
-    const vault = revealUrl ? createRemoteVault({ url: revealUrl, pepper, clock, log }) : createClosedVault()
+    const vault = revealUrl
+      ? createRemoteVault({ url: revealUrl, pepper, clock, log, unavailable })
+      : createClosedVault()
     return { vault, stop: async () => {} }
   }
   const keys = createCardKeys(room, clock)
@@ -51,7 +54,7 @@ export async function openRoom({ settings, database, clock, log }: RoomParts): P
   const works = roles.has('reveal') || roles.has('worker')
   if (isRoom) {
     await Promise.all([keys.sealer(), keys.digest('')])
-    await retirePepperRole(control, room)
+    await retireOtherRoles(control, room, 'pepper')
   }
   const listing = works ? listingWorker(options) : undefined
   listing?.start()

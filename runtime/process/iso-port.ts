@@ -1,7 +1,7 @@
 /** The port for card networks that send ISO 8583 messages. */
 import { createServer } from 'node:tls'
 import { ISO_LIMITS, type IsoConnectionParts } from '../cards/iso8583/connection.ts'
-import { DIALECTS } from '../cards/iso8583/dialects.ts'
+import { DIALECTS } from '../cards/iso8583/dialects/dialects.ts'
 import { createIsoListener } from '../cards/iso8583/listener.ts'
 import type { ProcessorRegistry } from '../cards/processor/registry.ts'
 import { networkTls } from '../cards/processor/server-certificate.ts'
@@ -34,8 +34,8 @@ export async function openIsoPort({ settings, clock, ...parts }: IsoPortParts): 
   const listener = createIsoListener({
     ...parts,
     dialect: DIALECTS[isoDialect],
-    deadlineMs: timeouts.networkMs,
     limits: ISO_LIMITS,
+    deadlineMs: timeouts.networkMs,
     now: clock.machine,
   })
   const files = networkTls(settings, clock.machine())

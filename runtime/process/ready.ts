@@ -7,6 +7,8 @@ export interface Ready {
   readonly baseUrls: BaseUrls
   /** Origin of the network listener; undefined if this process has none. */
   readonly networkUrl?: string | undefined
+  /** Port for ISO 8583 messages; undefined if this process has none. */
+  readonly isoPort?: number | undefined
   readonly demo: Demo | undefined
   readonly chains: Chains['of']
   /** That live may use a test chain, or accepts simulated card messages. */
@@ -15,16 +17,17 @@ export interface Ready {
 
 /**
  * Formats one line of JSON. It has `keys` and `dashboard` only if this start created the demo tenant, `warnings`
- * only if live may use a test chain or accepts simulated card messages, and `network_url` only if this process has the
- * network listener.
+ * only if live may use a test chain or accepts simulated card messages, and `network_url` and `iso8583_port` only if this
+ * process has these ports.
  */
-export function readyLine({ baseUrls, networkUrl, demo, warnings }: Omit<Ready, 'chains'>): string {
+export function readyLine({ baseUrls, networkUrl, isoPort, demo, warnings }: Omit<Ready, 'chains'>): string {
   const line = {
     ready: true,
     sandbox_base_url: baseUrls.sandbox,
     live_base_url: baseUrls.live,
     console_url: baseUrls.console,
     ...(networkUrl !== undefined && { network_url: networkUrl }),
+    ...(isoPort !== undefined && { iso8583_port: isoPort }),
     auth_url: baseUrls.console,
     docs_url: `${baseUrls.console}/docs`,
     tenant_id: demo?.tenantId ?? null,
@@ -35,13 +38,14 @@ export function readyLine({ baseUrls, networkUrl, demo, warnings }: Omit<Ready, 
 }
 
 /** Formats the same facts for people, with an example request. */
-export function readyWords({ baseUrls, networkUrl, demo, chains, warnings }: Ready): string {
+export function readyWords({ baseUrls, networkUrl, isoPort, demo, chains, warnings }: Ready): string {
   const { keys, dashboard } = demo?.secrets ?? {}
   const rows: readonly (readonly [string, string])[] = [
     ['Sandbox API', baseUrls.sandbox],
     ['Live API', baseUrls.live],
     ['Console', baseUrls.console],
     ...(networkUrl === undefined ? [] : [['Network', networkUrl] as const]),
+    ...(isoPort === undefined ? [] : [['ISO 8583', `port ${isoPort}`] as const]),
     ['Docs', `${baseUrls.console}/docs`],
     ['Sandbox chain', describeChain(chains.sandbox)],
     ['Live chain', describeChain(chains.live)],

@@ -6,7 +6,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { records } from '../../generated/canonical/records.ts'
 import { createAccountChanges } from '../../runtime/account/account/changes.ts'
 import { wipeWorker } from '../../runtime/account/account/wipe-job.ts'
-import { emptySpace, WIPED_TABLES, wipeSpace } from '../../runtime/account/account/wipe-queries.ts'
+import {
+  CLOSED_TABLES,
+  emptySpace,
+  WIPED_TABLES,
+  wipeSpace,
+} from '../../runtime/account/account/wipe-queries.ts'
 import type { Database } from '../../runtime/database/database.ts'
 import type { Pool } from '../../runtime/database/pool/pool.ts'
 import { readRevision } from '../../runtime/database/revision.ts'
@@ -81,7 +86,7 @@ async function fill() {
 /** Rows of a space in each table that has any. */
 async function rowsIn(space: string, control = service.database.control): Promise<Record<string, number>> {
   const counts = await Promise.all(
-    [...WIPED_TABLES, 'wiped_spaces'].map(async (table) => {
+    [...WIPED_TABLES, ...CLOSED_TABLES, 'wiped_spaces'].map(async (table) => {
       const text = `SELECT count(*) AS count FROM sandbox.${table} WHERE tenant_id = $1`
       const { rows } = await control.query<{ count: number }>({ text }, [space])
       return [table, rows[0]!.count] as const

@@ -8,7 +8,7 @@ import { type CardKeys, createCardKeys } from '../../runtime/cards/card-keys/car
 import { createCardDirectory } from '../../runtime/cards/card-keys/directory.ts'
 import { enterCard } from '../../runtime/cards/card-keys/directory-queries.ts'
 import { listingWorker } from '../../runtime/cards/card-keys/listing.ts'
-import { makeSecrets } from '../../runtime/cards/cards/numbers.ts'
+import { makeSecrets } from '../../runtime/cards/card-keys/make-secrets.ts'
 import type { Database } from '../../runtime/database/database.ts'
 import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'

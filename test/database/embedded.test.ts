@@ -123,12 +123,18 @@ describe('the embedded server', () => {
     ])
     expect(second.pepper).toBe(first.pepper)
     await second.close()
-    expect(readdirSync(dataDir).toSorted()).toEqual(['pepper', 'postgres', 'postgres.log', 'start.lock'])
+    expect(readdirSync(dataDir).toSorted()).toEqual([
+      'card-secret',
+      'pepper',
+      'postgres',
+      'postgres.log',
+      'start.lock',
+    ])
   })
 
   test('the embedded server keeps its secrets to itself', () => {
     copyMade()
-    for (const file of ['pepper', 'postgres/connection.json', 'postgres.log', 'start.lock']) {
+    for (const file of ['card-secret', 'pepper', 'postgres/connection.json', 'postgres.log', 'start.lock']) {
       expect((statSync(join(dataDir, file)).mode & 0o777).toString(8), file).toBe('600')
     }
     expect(statSync(clusterOf(dataDir)).mode & 0o077).toBe(0)

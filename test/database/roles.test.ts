@@ -31,6 +31,8 @@ describe.each([
     ['makes roles', 'CREATE ROLE mine'],
     ['reads sealed card numbers', 'SELECT sealed FROM card_numbers'],
     ['reads digests of card numbers', 'SELECT fingerprint FROM card_numbers'],
+    ['reads card numbers', 'SELECT tenant_id FROM card_numbers'],
+    ['deletes card numbers', 'DELETE FROM card_numbers'],
     ['changes card numbers', `UPDATE card_numbers SET sealed = ''`],
     ['reads keys of card numbers', 'SELECT * FROM control.card_keys'],
     ['reads the key of the digests', 'SELECT * FROM control.card_room'],

@@ -66,13 +66,14 @@ describe.each(['sandbox', 'live'] as const)('the tables of %s', (environment) =>
     const roleOf = async (own: 'sandbox' | 'live') =>
       (await db[own].query<{ role: string }>({ text: 'SELECT current_user AS role' })).rows[0]!.role
     const rights = await rowsOf<{ name: string; mine: boolean; theirs: string[] }>(
-      `SELECT c.relname AS name, has_any_column_privilege($2, c.oid, 'SELECT') AS mine,
+      `SELECT c.relname AS name, has_table_privilege($2, c.oid, 'SELECT') AS mine,
               array(SELECT p FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) p
                      WHERE has_table_privilege($3, c.oid, p)) AS theirs
          FROM pg_class c WHERE c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'S')`,
       [environment, await roleOf(environment), await roleOf(other)],
     )
-    expect(rights.filter(({ mine, theirs }) => !mine || theirs.length > 0)).toEqual([])
+    expect(rights.filter(({ theirs }) => theirs.length > 0)).toEqual([])
+    expect(rights.filter(({ mine }) => !mine).map(({ name }) => name)).toEqual(['card_numbers'])
     await expect(db[other].query({ text: `SELECT 1 FROM ${environment}.passes` })).rejects.toMatchObject({
       code: '42501',
     })

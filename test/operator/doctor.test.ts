@@ -58,6 +58,10 @@ test('doctor prints one line each of a healthy service, and asks for nothing', a
     'clock',
     'service time',
     'addresses',
+    'card keys',
+    'card numbers',
+    'sealed card numbers',
+    'card directory',
     'payouts',
     'card network, sandbox',
     'card network, live',
@@ -216,10 +220,10 @@ describe('the chain of payouts in USDC', () => {
 })
 
 describe('what is wrong is named, with what to do', () => {
-  const broken = async (statement: string, repair: string, check: string) => {
+  const broken = async (statement: string, repair: string, check: string, more: object = {}) => {
     await database.control.query({ text: statement })
     try {
-      const { code, of } = await diagnose(env)
+      const { code, of } = await diagnose({ ...env, ...more })
       return { code, ...of(check) }
     } finally {
       await database.control.query({ text: repair })
@@ -250,6 +254,36 @@ describe('what is wrong is named, with what to do', () => {
       verdict: 'fail',
       words: expect.stringMatching(words),
     })
+  })
+
+  const CARD = `INSERT INTO live.card_numbers VALUES ('ten_1', 'card_1', '', 1, '')`
+  const FORGET_CARD = 'DELETE FROM live.card_numbers'
+
+  test.each([
+    [
+      'sealed card numbers',
+      'GRANT SELECT ON live.card_numbers TO svc_live',
+      'REVOKE SELECT ON live.card_numbers FROM svc_live',
+      { code: 1, verdict: 'fail', words: /^svc_live can read them/ },
+    ],
+    [
+      'card keys',
+      `INSERT INTO control.card_keys (version, sealed, has_own_secret) VALUES (1, '', true), (2, '', false)`,
+      'DELETE FROM control.card_keys',
+      { code: 0, verdict: 'warn', words: /pepper.*run `admin card-keys rotate`/ },
+      { SVC_CARD_SECRET: 'of card numbers' },
+    ],
+    ['card directory', CARD, FORGET_CARD, { code: 0, verdict: 'warn', words: /^1 cards are not in it yet/ }],
+    [
+      'card directory',
+      `${CARD}; UPDATE live.card_numbers SET listed = false`,
+      FORGET_CARD,
+      { code: 0, verdict: 'warn', words: /^1 cards have the number of an older card/ },
+    ],
+  ])('doctor finds fault with %s', async (check, breaking, repairs, expected, more?: object) => {
+    const all = (texts: string) => `DO $$ BEGIN ${texts}; END $$`
+    const { words, ...found } = await broken(all(breaking), all(repairs), check, more)
+    expect({ ...found, words }).toMatchObject({ ...expected, words: expect.stringMatching(expected.words) })
   })
 
   test('a migration that was edited since', async () => {

@@ -16,12 +16,14 @@ function problemsOf(env: Record<string, string>, flags = {}): readonly string[] 
 describe('settings', () => {
   test('every setting has a default', () => {
     expect(readSettings({})).toEqual({
-      roles: new Set(['api', 'worker', 'console']),
+      roles: new Set(['api', 'worker', 'console', 'network', 'reveal']),
+      revealHost: '127.0.0.1',
       host: '127.0.0.1',
       sandboxPort: 4010,
       livePort: 4020,
       consolePort: 4000,
       networkPort: 4030,
+      isoDialect: 'ascii',
       baseUrls: {},
       citus: false,
       pay: {},
@@ -90,13 +92,14 @@ describe('settings', () => {
     expect([...settings.roles]).toEqual(['api', 'worker'])
   })
 
-  test.each<[string, Record<string, string>, string[], boolean]>([
-    ['without NETWORK_PORT', {}, [], false],
-    ['with NETWORK_PORT', { NETWORK_PORT: '0' }, [], true],
-    ['with a different role', { NETWORK_PORT: '0' }, ['worker'], false],
-    ['with the role network', {}, ['network'], true],
-  ])('a process opens the network port only if it is told to: %s', (_, env, roles, isOpen) => {
-    expect(readSettings(env, { roles }).roles.has('network')).toBe(isOpen)
+  test.each<[string, Record<string, string>, string[], string[]]>([
+    ['without NETWORK_PORT', {}, [], ['api', 'worker', 'console']],
+    ['with NETWORK_PORT', { NETWORK_PORT: '0' }, [], ['api', 'worker', 'console', 'network']],
+    ['with NETWORK_ISO8583_PORT', { NETWORK_ISO8583_PORT: '0' }, [], ['api', 'worker', 'console', 'network']],
+    ['with a different role', { NETWORK_PORT: '0' }, ['worker'], ['worker']],
+    ['with the role network', {}, ['network'], ['network']],
+  ])('a process opens the network port only if it is told to: %s', (_, env, roles, want) => {
+    expect([...readSettings(env, { roles }).roles]).toEqual(want)
   })
 
   test('all wrong settings are named at once', () => {
@@ -177,11 +180,26 @@ describe('settings', () => {
     ['a key for pushes without its name', { APPLE_PUSH_KEY: 'a.p8' }, ['APPLE_PUSH_KEY_ID']],
     ['a name of a key for pushes without the key', { APPLE_PUSH_KEY_ID: 'ABC123DEFG' }, ['APPLE_PUSH_KEY']],
     [
+      'a reveal process elsewhere without TLS in production',
+      { NODE_ENV: 'production', REVEAL_URL: 'http://reveal.internal:4040' },
+      ['REVEAL_URL'],
+    ],
+    [
+      'a short secret of card numbers in production',
+      { NODE_ENV: 'production', SVC_CARD_SECRET: 'short' },
+      ['SVC_CARD_SECRET'],
+    ],
+    [
       'a network listener without a certificate in production',
       { NODE_ENV: 'production', NETWORK_PORT: '4030' },
       ['NETWORK_TLS_CERT'],
     ],
-    ['one port twice', { LIVE_PORT: '4010' }, ['SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT, NETWORK_PORT']],
+    [
+      'one port twice',
+      { LIVE_PORT: '4010' },
+      ['SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT, NETWORK_PORT, NETWORK_ISO8583_PORT, REVEAL_PORT'],
+    ],
+    ['a dialect that does not exist', { NETWORK_ISO8583_DIALECT: 'ebcdic' }, ['NETWORK_ISO8583_DIALECT']],
     ['an instant without zone', { SVC_CLOCK: '2027-02-02T00:00:00' }, ['SVC_CLOCK']],
     ['a day that is none', { SVC_CLOCK: '2027-02-31T25:00:00Z' }, ['SVC_CLOCK']],
   ])('settings are refused by name: %s', (_, env, want) => {

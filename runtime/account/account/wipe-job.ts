@@ -8,7 +8,14 @@ import { bumpRevision } from '../../database/revision.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
 import type { WorkTurn } from '../../work/queue-worker.ts'
 import { type DeclaredWorker, defineWorker } from '../../work/workers.ts'
-import { emptySpace, forgetDevices, forgetSpace, listWipedSpaces, type RetiredSpace } from './wipe-queries.ts'
+import {
+  emptySpace,
+  forgetDevices,
+  forgetNumbers,
+  forgetSpace,
+  listWipedSpaces,
+  type RetiredSpace,
+} from './wipe-queries.ts'
 
 export interface WiperOptions {
   readonly database: { readonly control: Database; readonly sandbox: Pool }
@@ -46,7 +53,7 @@ export function wipeWorker(options: WiperOptions): DeclaredWorker {
       return !isStopping()
     }
     if (!(await emptySpace(database.sandbox, space, batch, isOver, rest))) return
-    for (const forget of [forgetDevices, forgetCards])
+    for (const forget of [forgetNumbers, forgetDevices, forgetCards])
       while (!(await forget(database.control, space, batch))) if (!(await rest())) return
     await forgetSpace(database.sandbox, space)
     told.delete(space)

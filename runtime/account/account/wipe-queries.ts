@@ -71,7 +71,6 @@ const NAMED: readonly WipedTable[] = [
   { name: 'ledger_accounts', key: 'id' },
   { name: 'wallet_tokens', key: 'id', type: 'wallet_token' },
   { name: 'provisioning_payloads', key: 'id', type: 'provisioning_payload' },
-  { name: 'card_numbers', key: 'card_id' },
   { name: 'cards', key: 'id', type: 'card' },
   { name: 'card_programs', key: 'id', type: 'card_program' },
   { name: 'promotions', key: 'id' },
@@ -109,6 +108,9 @@ const WIPED: readonly WipedTable[] = [
 ]
 
 export const WIPED_TABLES = WIPED.map(({ name }) => name)
+
+/** Wiped tables from which only the owner can delete. */
+export const CLOSED_TABLES = ['card_numbers'] as const
 
 /** Wiped tables whose records callers can see. */
 export const RECORD_TABLES = WIPED.filter(({ type }) => type !== undefined).map(({ name }) => name)
@@ -312,6 +314,21 @@ export async function emptySpace(
     } while (after !== undefined)
   }
   return true
+}
+
+const FORGET_NUMBERS: Statement = {
+  text: `DELETE FROM sandbox.card_numbers n WHERE n.tenant_id = $1 AND n.card_id IN (
+           SELECT g.card_id FROM sandbox.card_numbers g WHERE g.tenant_id = $1 ORDER BY g.card_id LIMIT $2)`,
+}
+
+/**
+ * Deletes card numbers of the space, at most `limit`.
+ *
+ * @param control connection of the owner.
+ * @returns whether none is left.
+ */
+export async function forgetNumbers(control: Database, space: string, limit: number): Promise<boolean> {
+  return (await control.query(FORGET_NUMBERS, [space, limit])).count < limit
 }
 
 const FORGET_DEVICES: Statement = {

@@ -2,7 +2,13 @@ import type { Database, Statement } from '../../database/database.ts'
 import { inSteps } from '../../database/steps.ts'
 import { COMMIT_IN_TWO_PHASES } from '../../database/two-phase.ts'
 import type { Environment } from '../../platform/environment.ts'
-import type { FoundCard } from '../network/network.ts'
+
+/** The card of a number, as `FoundCard` of network/network.ts. */
+export interface ListedCard {
+  /** `tenant_id` of the tenant's rows. */
+  readonly space: string
+  readonly cardId: string
+}
 
 const FIND: Statement = {
   name: 'card_directory_find',
@@ -14,8 +20,8 @@ export async function findByDigest(
   db: Database,
   environment: Environment,
   digest: Buffer,
-): Promise<FoundCard | undefined> {
-  return (await db.query<FoundCard>(FIND, [environment, digest])).rows[0]
+): Promise<ListedCard | undefined> {
+  return (await db.query<ListedCard>(FIND, [environment, digest])).rows[0]
 }
 
 // Each role may add to the partition of its environment, and may read nothing here.
@@ -33,7 +39,7 @@ export async function enterCard(
   db: Database,
   environment: Environment,
   digest: Buffer,
-  { space, cardId }: FoundCard,
+  { space, cardId }: ListedCard,
 ): Promise<boolean> {
   return (await db.query(ENTER[environment], [environment, digest, space, cardId])).count > 0
 }

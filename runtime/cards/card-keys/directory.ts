@@ -1,15 +1,14 @@
 /** Finds cards by number, across tenants, with a keyed digest. */
 import type { Database } from '../../database/database.ts'
 import type { Environment } from '../../platform/environment.ts'
-import type { CardDirectory, FoundCard } from '../network/network.ts'
 import type { CardKeys } from './card-keys.ts'
-import { findByDigest } from './directory-queries.ts'
+import { findByDigest, type ListedCard } from './directory-queries.ts'
 
 /** If the cache is full, it is cleared. */
 const MAX_ENTRIES = 100_000
 
 /**
- * Creates the directory of a process that holds the keys of card numbers. A lookup is one indexed read, or none if the
+ * Creates the `CardDirectory` of a process that holds the keys of card numbers. A lookup is one indexed read, or none if the
  * number was found before: a number never moves to another card. Unknown numbers are not cached, because a card with
  * such a number may be issued at any time. An entry may name a card whose sandbox was wiped; such a card does not exist.
  *
@@ -19,9 +18,9 @@ export function createCardDirectory(
   database: Database,
   keys: Pick<CardKeys, 'digest'>,
   maxEntries: number = MAX_ENTRIES,
-): CardDirectory {
-  const known = new Map<string, FoundCard>()
-  const reading = new Map<string, Promise<FoundCard | undefined>>()
+): { find(environment: Environment, cardNumber: string): Promise<ListedCard | undefined> } {
+  const known = new Map<string, ListedCard>()
+  const reading = new Map<string, Promise<ListedCard | undefined>>()
 
   const read = async (key: string, environment: Environment, digest: Buffer) => {
     const found = await findByDigest(database, environment, digest)

@@ -1,6 +1,5 @@
 /** The vault of a process without the keys: asks a process with the role `reveal`. */
 import type { Logger } from 'pino'
-import { unavailable } from '../../api/errors/errors.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
 import { createRevealSeals } from './reveal-message.ts'
 import type { CardVault } from './vault.ts'
@@ -11,6 +10,8 @@ export interface RemoteVaultOptions {
   readonly pepper: string
   readonly clock: Pick<Clock, 'machine'>
   readonly log: Logger
+  /** Returns the error that a request gets while the other process does not answer. */
+  readonly unavailable: (message: string) => Error
 }
 
 /** A request waits at most this long for a number, before it begins its transaction. */
@@ -21,7 +22,7 @@ class RevealError extends Error {
   override name = 'RevealError'
 }
 
-export function createRemoteVault({ url, pepper, clock, log }: RemoteVaultOptions): CardVault {
+export function createRemoteVault({ url, pepper, clock, log, unavailable }: RemoteVaultOptions): CardVault {
   const seals = createRevealSeals(pepper)
   const send = async (body: Buffer): Promise<Buffer> => {
     const response = await fetch(url, {

@@ -24,7 +24,11 @@ export function createRevealListener(options: RevealListenerOptions): RequestLis
 
   const answer = async (question: RevealQuestion): Promise<Buffer | undefined> => {
     const { method, place } = question
-    if (method === 'reveal') return seals.answer({ ...question, method }, (await vault.reveal(place)) ?? null)
+    if (method === 'reveal') {
+      const { environment, space, cardId } = place
+      log.info({ environment, space, card_id: cardId }, 'A card number is opened for another process')
+      return seals.answer({ ...question, method }, (await vault.reveal(place)) ?? null)
+    }
     if (method !== 'propose') return undefined
     const numbers = (await vault.propose(place)).map(({ sealed, digest, ...number }) => ({
       ...number,

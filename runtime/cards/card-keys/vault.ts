@@ -2,8 +2,8 @@
 import type { Statement } from '../../database/database.ts'
 import type { CardRoom } from '../../database/open/card-room.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
-import { makeSecrets } from '../cards/numbers.ts'
 import type { CardKeys, CardPlace, CardSecrets, SealedNumber } from './card-keys.ts'
+import { makeSecrets } from './make-secrets.ts'
 
 /** A number for a new card, in the form in which it is stored. It is the card's once `control.card_directory` has it. */
 export interface ProposedNumber extends SealedNumber {

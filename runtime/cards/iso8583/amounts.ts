@@ -1,7 +1,7 @@
 /** Amounts and currencies. Both sides count in the minor unit that ISO 4217 gives the currency, so nothing is scaled. */
 import { code, number } from 'currency-codes'
-import type { Dialect } from './dialect.ts'
-import { type IsoMessage, valueAt } from './message.ts'
+import type { Dialect } from './codec/dialect.ts'
+import { type IsoMessage, valueAt } from './codec/message.ts'
 import { refuse } from './refusal.ts'
 
 export interface IsoMoney {
@@ -54,36 +54,26 @@ function scale(whole: number, part: number, total: number): number {
  * merchant's currency. If the dialect has no billed amount there, the billed amount is in the same proportion.
  */
 export function releasedAmount(message: IsoMessage, { meaning }: Dialect): number | undefined {
-  const remaining = valueAt(message, '95.1')
-  if (remaining === undefined || /^0*$/.test(remaining)) return undefined
+  const isAbsent = (path: string) => /^0*$/.test(valueAt(message, path) ?? '')
+  if (isAbsent('95.1')) return undefined
   const { billed, merchant } = readAmounts(message)
   const left = digitsAt(message, '95.1')
-  const billedLeft = meaning.remainingBilled && valueAt(message, `95.${meaning.remainingBilled}`)
-  const isStated = merchant !== undefined && billedLeft !== undefined && !/^0*$/.test(billedLeft)
+  const billedPath = `95.${meaning.remainingBilled}`
   const stays = !merchant
     ? left
-    : isStated
-      ? Number(billedLeft)
-      : scale(billed.amount, left, merchant.amount || 1)
+    : isAbsent(billedPath)
+      ? scale(billed.amount, left, merchant.amount || 1)
+      : digitsAt(message, billedPath)
   const released = billed.amount - stays
   return released > 0 ? released : refuse('FORMAT', 'field 95 is not less than the amount that is reversed')
 }
 
 /** Returns the fields of a partial approval: the approved amount in both currencies. */
-export function approvedFields(
-  message: IsoMessage,
-  approved: number,
-): readonly (readonly [number, string])[] {
+export function approvedFields(message: IsoMessage, approved: number): ReadonlyMap<number, string> {
   const { billed, merchant } = readAmounts(message)
-  if (!merchant)
-    return [
-      [valueAt(message, '6') === undefined ? 4 : 6, twelve(approved)],
-      [4, twelve(approved)],
-    ]
-  return [
-    [6, twelve(approved)],
-    [4, twelve(scale(merchant.amount, approved, billed.amount))],
-  ]
+  const asked = merchant ? scale(merchant.amount, approved, billed.amount) : approved
+  const fields = new Map([[4, twelve(asked)]])
+  return message.fields.has(6) ? fields.set(6, twelve(approved)) : fields
 }
 
 /** Account type, amount type 02 (available), currency, sign and amount: one amount of field 54. */

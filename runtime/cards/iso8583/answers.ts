@@ -1,7 +1,7 @@
 /** Writes answers: decisions and acknowledgements as ISO 8583 messages. */
 import type { NetworkMessages } from '../network/network.ts'
 import { approvedFields, availableBalance } from './amounts.ts'
-import type { IsoMessage, IsoValue } from './message.ts'
+import type { IsoMessage, IsoValue } from './codec/message.ts'
 import type { IsoRequest } from './requests.ts'
 import { RESPONSE, responseCode } from './response-codes.ts'
 
@@ -27,7 +27,7 @@ export function answerWith(request: IsoMessage, code: string): IsoMessage {
   }
 }
 
-/** Returns the answer to a request of which the network's side of this service made a decision. */
+/** Returns the answer to a request: its decision or acknowledgement as an ISO 8583 message. */
 export function writeAnswer(
   message: IsoMessage,
   { kind, requested }: IsoRequest,

@@ -7,11 +7,11 @@ import { DECISION_SHARE } from '../processor/in-time.ts'
 import { outcomeOf } from '../processor/message-routes.ts'
 import type { NetworkCounter } from '../processor/tally.ts'
 import { answerWith, isRequest, writeAnswer } from './answers.ts'
-import { decodeMessage, IsoFormatError } from './decode.ts'
-import type { Dialect } from './dialect.ts'
-import { encodeMessage } from './encode.ts'
+import { decodeMessage, IsoFormatError } from './codec/decode.ts'
+import type { Dialect } from './codec/dialect.ts'
+import { encodeMessage } from './codec/encode.ts'
+import { type IsoMessage, valueAt } from './codec/message.ts'
 import { createFrameReader, writeFrame } from './frames.ts'
-import { type IsoMessage, valueAt } from './message.ts'
 import { IsoRefusal } from './refusal.ts'
 import { type IsoRequest, readRequest } from './requests.ts'
 import { RESPONSE } from './response-codes.ts'
@@ -162,7 +162,7 @@ export function serveConnection(
     beganAt: number,
   ): Promise<IsoMessage> {
     const deadline = beganAt + parts.deadlineMs * DECISION_SHARE
-    const answer = await request.exchange(parts.network, environment, deadline)
+    const answer = await parts.network.exchange(environment, request.kind, request.message, deadline)
     counter.answered(environment, request.kind, outcomeOf(answer), performance.now() - beganAt)
     return writeAnswer(message, request, answer)
   }

@@ -1,5 +1,5 @@
 /** Frames of a byte stream: a length, then a message. */
-import type { Dialect } from './dialect.ts'
+import type { Dialect } from './codec/dialect.ts'
 
 /** Larger than every message of a dialect. A length above it means that the stream is not one of frames. */
 const MAX_MESSAGE = 8192

@@ -1,6 +1,6 @@
 /** Identifiers and instants of messages. */
 import { parseInstant } from '../../platform/instants.ts'
-import { type IsoMessage, valueAt } from './message.ts'
+import { type IsoMessage, valueAt } from './codec/message.ts'
 import { refuse } from './refusal.ts'
 
 /**

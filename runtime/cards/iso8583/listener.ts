@@ -8,7 +8,7 @@ export interface IsoListenerParts extends IsoConnectionParts {
 }
 
 export interface IsoListener {
-  /** Serves a connection of which TLS has checked that the client has the private key of its certificate. */
+  /** Serves a connection. TLS has checked that the client has the private key of its certificate. */
   accept(socket: TLSSocket): void
   /** Reads no more messages. Resolves when all connections are closed, at the latest after the timeout. */
   drain(timeoutMs: number): Promise<void>

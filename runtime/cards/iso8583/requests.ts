@@ -3,18 +3,20 @@ import {
   AdviceMessage,
   AuthorizationMessage,
   BalanceInquiryMessage,
+  CardNumber,
   ClearingMessage,
   EchoMessage,
   IncrementMessage,
+  NetworkMerchant,
+  NetworkTransactionId,
   RefundMessage,
   ReversalMessage,
-} from '../../../generated/network/2026-12-01/validators.js'
-import type { Environment } from '../../platform/environment.ts'
-import type { Network, NetworkMessages } from '../network/network.ts'
+} from '../../../generated/network/validators.js'
+import type { NetworkMessages } from '../network/network.ts'
 import { readAmounts, releasedAmount } from './amounts.ts'
-import type { Dialect } from './dialect.ts'
+import type { Dialect } from './codec/dialect.ts'
+import { type IsoMessage, valueAt } from './codec/message.ts'
 import { identify, identifyOriginal } from './identity.ts'
-import { type IsoMessage, valueAt } from './message.ts'
 import { refuse } from './refusal.ts'
 import { APPROVALS } from './response-codes.ts'
 
@@ -31,11 +33,18 @@ const VALIDATORS = {
 }
 type IsoKind = keyof typeof VALIDATORS
 
+/** Parts of messages whose form ISO 8583 does not ensure. */
+const PARTS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  card_number: CardNumber,
+  transaction_id: NetworkTransactionId,
+  merchant: NetworkMerchant,
+}
+
 export interface IsoRequest {
   readonly kind: IsoKind
+  readonly message: NetworkMessages[IsoKind][0]
   /** Billed minor units; undefined for a message without an amount. */
   readonly requested?: number
-  exchange(network: Network, environment: Environment, deadline: number): Promise<NetworkMessages[IsoKind][1]>
 }
 
 /** Creates a request. A message that the network document does not allow is a format error. */
@@ -44,13 +53,12 @@ function request<Kind extends IsoKind>(
   message: NetworkMessages[Kind][0],
   requested?: number,
 ): IsoRequest {
-  const isValid = VALIDATORS[kind]
-  if (!isValid(message)) refuse('FORMAT', `the fields are not valid for ${kind}`)
-  return {
-    kind,
-    ...(requested !== undefined && { requested }),
-    exchange: (network, environment, deadline) => network.exchange(environment, kind, message, deadline),
+  const isValid: (value: unknown) => boolean = VALIDATORS[kind]
+  if (!isValid(message)) {
+    const [name] = Object.entries(message).find(([part, value]) => PARTS[part]?.(value) === false) ?? []
+    refuse('FORMAT', `the message is not valid: ${name ?? `the fields of ${kind}`}`)
   }
+  return { kind, message, ...(requested !== undefined && { requested }) }
 }
 
 /**

@@ -22,7 +22,7 @@ export interface DoorSettings {
 type Answers = NetworkMessages[keyof NetworkMessages][1]
 
 /** What the network knows after it has sent a message. */
-export type Reply =
+export type NetworkReply =
   | { readonly got: 'answer'; readonly answer: Answers }
   /** The service does not accept the message. */
   | { readonly got: 'refusal'; readonly status: number; readonly text: string }
@@ -30,7 +30,7 @@ export type Reply =
   | { readonly got: 'nothing'; readonly why: string }
 
 export interface Link {
-  send(sent: SimulatedMessage): Promise<Reply>
+  send(sent: SimulatedMessage): Promise<NetworkReply>
   close(): void
 }
 

@@ -1,8 +1,8 @@
 /** Store and forward: messages that the network repeats until they are acknowledged. */
-import type { Reply } from './door.ts'
+import type { NetworkReply } from './door.ts'
 import type { SimulatedMessage } from './messages.ts'
 
-export interface Forwarding {
+export interface StoreAndForward {
   readonly waiting: number
   add(sent: SimulatedMessage): void
   /** Whether messages of the transaction wait. Later ones wait behind them. */
@@ -15,12 +15,14 @@ export const transactionOf = ({ message }: SimulatedMessage): string | undefined
   'transaction_id' in message ? message.transaction_id : undefined
 
 /** Returns whether the network must send the message again. */
-export const isUnsettled = (reply: Reply): boolean =>
+export const isUnsettled = (reply: NetworkReply): boolean =>
   reply.got === 'nothing' ||
   (reply.got === 'answer' && 'outcome' in reply.answer && reply.answer.outcome === 'unavailable')
 
 /** @param transmit sends a message once. */
-export function createForwarding(transmit: (sent: SimulatedMessage) => Promise<Reply>): Forwarding {
+export function createStoreAndForward(
+  transmit: (sent: SimulatedMessage) => Promise<NetworkReply>,
+): StoreAndForward {
   const queue: SimulatedMessage[] = []
   return {
     get waiting() {

@@ -1,7 +1,8 @@
 /** Plays a scenario against a service, as the network: retries, stand-in decisions, advices and reversals included. */
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Link, Reply } from './door.ts'
-import { createForwarding, isUnsettled, transactionOf } from './forwarding.ts'
+import type { FiledMessage } from './clearing-file.ts'
+import type { Link, NetworkReply } from './door.ts'
+import { createStoreAndForward, isUnsettled, transactionOf } from './forwarding.ts'
 import { adviceOf, reversalOf, type SimulatedMessage } from './messages.ts'
 import type { PlannedMessage } from './plan.ts'
 import { createStandIn } from './stand-in.ts'
@@ -15,7 +16,7 @@ export interface Happening {
 }
 
 /** Counts of a run. */
-export interface Tally {
+export interface RunTally {
   /** Transmissions, repetitions included. */
   sent: number
   approved: number
@@ -38,7 +39,9 @@ export interface RunOptions {
   /** How long messages are repeated at the end, in milliseconds. */
   readonly patienceMs: number
   /** Takes the clearings and refunds that go into the clearing file; absent: they are sent. */
-  readonly file?: (sent: Extract<SimulatedMessage, { kind: 'clear' | 'refund' }>) => void
+  readonly file?: (sent: FiledMessage) => void
+  /** Receives each clearing and refund once, sent or filed. */
+  readonly settle?: (sent: FiledMessage) => void
   /** Prepares the tenant's dispute before the first stage of its chargeback. */
   readonly dispute?: (of: Extract<SimulatedMessage, { kind: 'moveChargeback' }>) => Promise<void>
   report(happening: Happening): void
@@ -66,8 +69,8 @@ export async function runScenario(
   planned: readonly PlannedMessage[],
   link: Link,
   options: RunOptions,
-): Promise<Tally> {
-  const tally: Tally = {
+): Promise<RunTally> {
+  const tally: RunTally = {
     ...{ sent: 0, approved: 0, declined: 0, stand_in: 0 },
     ...{ exceptions: 0, refused: 0, contradicted: 0, unacknowledged: 0 },
   }
@@ -79,7 +82,7 @@ export async function runScenario(
     return known
   }
 
-  const transmit = async (sent: SimulatedMessage, note?: string): Promise<Reply> => {
+  const transmit = async (sent: SimulatedMessage, note?: string): Promise<NetworkReply> => {
     tally.sent += 1
     const reply = await link.send(sent)
     if (reply.got === 'refusal') tally.refused += 1
@@ -88,10 +91,10 @@ export async function runScenario(
     options.report({ sent, outcome: describe(reply), ...(note !== undefined && { note }) })
     return reply
   }
-  const forwarding = createForwarding((sent) => transmit(sent, 'repeated until acknowledged'))
+  const forwarding = createStoreAndForward((sent) => transmit(sent, 'repeated until acknowledged'))
 
   /** Sends a message and, if its answer gets lost or it is sent twice, its repetition. */
-  const deliver = async ({ sent, trouble }: PlannedMessage): Promise<Reply> => {
+  const deliver = async ({ sent, trouble }: PlannedMessage): Promise<NetworkReply> => {
     if (trouble !== 'duplicate' && trouble !== 'lost_answer')
       return transmit(sent, trouble === 'late' ? 'late' : undefined)
     const [first, second] =
@@ -107,7 +110,7 @@ export async function runScenario(
       tally.contradicted += 1
       options.report({ sent, outcome: 'CONTRADICTED', note: 'the repetition got another answer' })
     }
-    return isUnsettled(second) ? first : second
+    return isUnsettled(second) || decisionOf(first) ? first : second
   }
 
   const decideAlone = (request: Request, { use }: PlannedMessage, state: UseState, why: string) => {
@@ -143,14 +146,16 @@ export async function runScenario(
     }
     if (reply.got === 'nothing') return decideAlone(request, planned, state, reply.why)
     const decision = decisionOf(reply)
-    if (!decision || decision.decision === 'unavailable')
-      return decideAlone(request, planned, state, 'the issuer is unavailable')
+    if (!decision) return decideAlone(request, planned, state, 'the issuer is unavailable')
     const { amount } = request.message
     conclude(request, state, decision.decision === 'approved' ? (decision.amount ?? amount) : undefined)
   }
 
   const tell = async (sent: SimulatedMessage, planned: PlannedMessage) => {
-    if ((sent.kind === 'clear' || sent.kind === 'refund') && options.file) return options.file(sent)
+    if (sent.kind === 'clear' || sent.kind === 'refund') {
+      options.settle?.(sent)
+      if (options.file) return options.file(sent)
+    }
     if (sent.kind === 'moveChargeback' && sent.message.stage === planned.use.chargeback[0])
       await options.dispute?.(sent)
     const transaction = transactionOf(sent)
@@ -195,10 +200,13 @@ function adapt(sent: SimulatedMessage, state: UseState): SimulatedMessage | unde
   return sent
 }
 
-const decisionOf = (reply: Reply) =>
-  reply.got === 'answer' && 'decision' in reply.answer ? reply.answer : undefined
+/** Returns the decision of the service; undefined if it has none, or cannot decide. */
+function decisionOf(reply: NetworkReply) {
+  const isDecision = reply.got === 'answer' && 'decision' in reply.answer
+  return isDecision && reply.answer.decision !== 'unavailable' ? reply.answer : undefined
+}
 
-function describe(reply: Reply): string {
+function describe(reply: NetworkReply): string {
   if (reply.got === 'nothing') return `no answer: ${reply.why}`
   if (reply.got === 'refusal') return `refused (${reply.status}): ${reply.text}`
   const { answer } = reply
@@ -210,5 +218,5 @@ function describe(reply: Reply): string {
 }
 
 /** Whether every message was accepted, and none contradicted. */
-export const isSound = ({ refused, contradicted, unacknowledged }: Tally): boolean =>
+export const isSound = ({ refused, contradicted, unacknowledged }: RunTally): boolean =>
   refused + contradicted + unacknowledged === 0

@@ -1,4 +1,4 @@
-/** Makes sure that every message has an answer in time, whatever happens behind it. */
+/** Answers every message of a network in time, even if the part that decides is late or fails. */
 import type { Logger } from 'pino'
 import type { Network } from '../network/network.ts'
 import { outcomeOf, unavailableAnswer } from './message-routes.ts'

@@ -126,7 +126,8 @@ export async function addCertificate(operator: Operator, environment: Environmen
     id: newId('ncrt', now),
     environment,
     fingerprint: Buffer.from(certificate.fingerprint256.replaceAll(':', ''), 'hex'),
-    subject: certificate.subject.replaceAll('\n', ', '),
+    // Undefined for an empty subject, although its type does not say that.
+    subject: (certificate.subject ?? '').replaceAll('\n', ', '),
     valid_from: Date.parse(certificate.validFrom),
     expires_at: Date.parse(certificate.validTo),
     created: now,

@@ -3,19 +3,28 @@ import pg from 'pg'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { deriveSecret } from '../../platform/secrets.ts'
 import type { Database, Statement } from '../database.ts'
-import { codeOf, INSUFFICIENT_PRIVILEGE, INVALID_AUTHORIZATION, INVALID_PASSWORD } from '../errors.ts'
+import {
+  codeOf,
+  INSUFFICIENT_PRIVILEGE,
+  INVALID_AUTHORIZATION,
+  INVALID_PASSWORD,
+  PROTOCOL_VIOLATION,
+} from '../errors.ts'
 import { clientConfig } from '../pool/connection.ts'
+import type { Say } from './migration-locks.ts'
 import { asRole, closeCardNumbers, createRole } from './roles.ts'
 
 /** Secrets of a deployment from which the role is derived. */
-export interface CardSecrets {
+export interface RoomSecrets {
   readonly pepper: string
   /** The secret of card numbers, if the deployment has one. */
   readonly ownSecret: string | undefined
+  /** The secret of card numbers before, while it is replaced. */
+  readonly previousSecret: string | undefined
 }
 
 /** A login role, and the secret that its password is derived from. */
-export interface CardRole {
+interface CardRole {
   readonly name: string
   readonly secret: string
 }
@@ -24,7 +33,7 @@ export interface CardRole {
  * Returns the role. Another secret makes another role, so that processes with the secret and processes that do not have
  * it yet can run side by side.
  */
-export function cardRoleOf({ pepper, ownSecret }: CardSecrets): CardRole {
+function cardRoleOf({ pepper, ownSecret }: Pick<RoomSecrets, 'pepper' | 'ownSecret'>): CardRole {
   const secret = ownSecret ?? deriveSecret(pepper, 'secret of card numbers')
   return { name: `svc_cards_${deriveSecret(secret, 'name of the role').slice(0, 8)}`, secret }
 }
@@ -33,6 +42,14 @@ const HAS_RIGHTS = `
   SELECT has_table_privilege('live.card_numbers', 'SELECT, UPDATE') AND has_table_privilege('control.card_keys', 'SELECT')
          AND (to_regclass('control.two_phase') IS NULL OR has_table_privilege('control.two_phase', 'DELETE')) AS all`
 
+/** PgBouncer refuses a role that its list of users lacks with the last one. */
+const REFUSALS: readonly unknown[] = [
+  INVALID_PASSWORD,
+  INVALID_AUTHORIZATION,
+  INSUFFICIENT_PRIVILEGE,
+  PROTOCOL_VIOLATION,
+]
+
 /** Whether the role exists, has the password that the secret derives, and has its rights in this database. */
 async function isComplete(connection: pg.ClientConfig): Promise<boolean> {
   const client = new pg.Client(clientConfig(connection, 'svc migrate'))
@@ -40,8 +57,7 @@ async function isComplete(connection: pg.ClientConfig): Promise<boolean> {
     await client.connect()
     return (await client.query<{ all: boolean }>(HAS_RIGHTS)).rows[0]?.all ?? false
   } catch (error) {
-    const refusals: readonly unknown[] = [INVALID_PASSWORD, INVALID_AUTHORIZATION, INSUFFICIENT_PRIVILEGE]
-    if (!refusals.includes(codeOf(error))) throw error
+    if (!REFUSALS.includes(codeOf(error))) throw error
     return false
   } finally {
     await client.end()
@@ -71,32 +87,45 @@ const LOCK = `SELECT pg_advisory_xact_lock(hashtext('svc card role'))`
 
 const HAS_OWN_SECRET = 'SELECT FROM control.card_keys WHERE has_own_secret LIMIT 1'
 
+/** Returns the connection options with which a process opens card numbers. */
+export type CardSignIn = (connection: pg.ClientConfig) => pg.ClientConfig
+
+export interface CardRoleOptions extends RoomSecrets {
+  /** Options of the database owner, with CREATEROLE, as the pools use them. */
+  readonly connection: pg.ClientConfig
+  /** The same without a pooler, if there is such a way. */
+  readonly direct: pg.ClientConfig
+  /** Receives a warning for people. */
+  readonly say: Say
+}
+
 /**
- * Finds or creates the role of card numbers in a migrated database. Returns undefined if the numbers are sealed with a
- * secret that this process does not have: a role that the pepper derives would then let every process read them.
- *
- * @param connection of the database owner, with CREATEROLE.
+ * Finds or creates the role of card numbers in a migrated database, and returns how to sign in as it. Returns undefined
+ * if the numbers are sealed with a secret that this process does not have: a role that the pepper derives would then let
+ * every process read them.
  */
-export async function ensureCardRole(
-  connection: pg.ClientConfig,
-  secrets: CardSecrets,
-): Promise<CardRole | undefined> {
-  const role = cardRoleOf(secrets)
-  if (await isComplete(asRole(connection, role.name, role.secret))) return role
-  const admin = new pg.Client(clientConfig(connection, 'svc migrate'))
+export async function ensureCardRole(options: CardRoleOptions): Promise<CardSignIn | undefined> {
+  const { name, secret } = cardRoleOf(options)
+  const signIn: CardSignIn = (connection) => asRole(connection, name, secret)
+  if (await isComplete(signIn(options.connection))) return signIn
+  const admin = new pg.Client(clientConfig(options.direct, 'svc migrate'))
   try {
     await admin.connect()
-    if (secrets.ownSecret === undefined && (await admin.query(HAS_OWN_SECRET)).rowCount) return undefined
-    const { rowCount } = await admin.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [role.name])
-    if (!rowCount) await createRole(admin, role.name, 'control', role.secret)
+    if (options.ownSecret === undefined && (await admin.query(HAS_OWN_SECRET)).rowCount) return undefined
+    const { rowCount } = await admin.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [name])
+    if (!rowCount) await createRole(admin, name, 'control', secret)
     await admin.query('BEGIN')
     await admin.query(LOCK)
-    await admin.query(cardGrants(role.name))
+    await admin.query(cardGrants(name))
     await admin.query('COMMIT')
   } finally {
     await admin.end()
   }
-  return role
+  if (await isComplete(signIn(options.connection))) return signIn
+  options.say(
+    `the role ${name} cannot sign in through the pooler: add it to the users of the pooler. Until then, the owner of the database reads card numbers`,
+  )
+  return (connection) => connection
 }
 
 const CLOSE: Statement = { text: 'UPDATE control.card_room SET closed = true' }
@@ -110,18 +139,31 @@ export async function closeCardRoom(control: Database): Promise<void> {
   for (const { environment, name } of rows) await control.query({ text: closeCardNumbers(environment, name) })
 }
 
-const EXISTS: Statement = { text: 'SELECT FROM pg_roles WHERE rolname = $1' }
+const OTHER_READERS: Statement = {
+  text: `SELECT rolname AS name FROM pg_roles
+          WHERE rolname ~ '^svc_cards_[0-9a-f]{8}$' AND rolname <> $1 AND rolname ~ $2
+            AND has_table_privilege(rolname, 'live.card_numbers', 'SELECT')`,
+}
 
 /**
- * Takes all rights from the role that the pepper derives, once a key is sealed with the secret of card numbers.
+ * Takes all rights from roles that another secret derives, once a key is sealed with the secret of card numbers.
+ *
  * @param control connection of the owner.
+ * @param which `pepper` for the role that the pepper derives; `all` also for the role of a secret before.
  */
-export async function retirePepperRole(control: Database, { pepper, ownSecret }: CardSecrets): Promise<void> {
+export async function retireOtherRoles(
+  control: Database,
+  secrets: RoomSecrets,
+  which: 'pepper' | 'all',
+): Promise<void> {
+  const { pepper, ownSecret } = secrets
   if (ownSecret === undefined || (await control.query({ text: HAS_OWN_SECRET })).count === 0) return
-  const { name } = cardRoleOf({ pepper, ownSecret: undefined })
-  if ((await control.query(EXISTS, [name])).count === 0) return
+  const pattern = which === 'all' ? '' : `^${cardRoleOf({ pepper, ownSecret: undefined }).name}$`
+  const { rows } = await control.query<{ name: string }>(OTHER_READERS, [cardRoleOf(secrets).name, pattern])
   const schemas = ['control', ...ENVIRONMENTS].join(', ')
-  const role = pg.escapeIdentifier(name)
-  await control.query({ text: `REVOKE ALL ON ALL TABLES IN SCHEMA ${schemas} FROM ${role}` })
-  await control.query({ text: `REVOKE ALL ON SCHEMA ${schemas} FROM ${role}` })
+  for (const { name } of rows) {
+    const role = pg.escapeIdentifier(name)
+    await control.query({ text: `REVOKE ALL ON ALL TABLES IN SCHEMA ${schemas} FROM ${role}` })
+    await control.query({ text: `REVOKE ALL ON SCHEMA ${schemas} FROM ${role}` })
+  }
 }

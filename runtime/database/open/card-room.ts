@@ -1,13 +1,11 @@
 import type { Settings } from '../../platform/settings.ts'
+import type { RoomSecrets } from '../migrate/card-role.ts'
 import type { MeasuredPool } from '../pool/pool.ts'
 
-/** What a process needs to open card numbers. */
-export interface CardRoom {
+/** What a process needs to open card numbers. The secrets seal the keys: `ownSecret`, or the pepper without it. */
+export interface CardRoom extends RoomSecrets {
   /** Connections with the role that alone may read sealed numbers and their keys. */
   readonly pool: MeasuredPool
-  readonly pepper: string
-  /** Seals the keys of card numbers. Absent if the deployment has no such secret: the pepper then seals them. */
-  readonly ownSecret: string | undefined
 }
 
 /** Roles that open card numbers. */

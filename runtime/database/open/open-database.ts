@@ -4,7 +4,7 @@ import type { Settings } from '../../platform/settings.ts'
 import { secretOf } from '../embedded/pepper.ts'
 import { acquireServer } from '../embedded/server.ts'
 import { codeOf, DatabaseUnavailable, isUnavailable, messageOf, UNDEFINED_DATABASE } from '../errors.ts'
-import { type CardRole, ensureCardRole } from '../migrate/card-role.ts'
+import { type CardSignIn, ensureCardRole } from '../migrate/card-role.ts'
 import { type Migrated, migrate } from '../migrate/migrate.ts'
 import { asRole } from '../migrate/roles.ts'
 import { isPooled } from '../pool/connection.ts'
@@ -44,7 +44,7 @@ export type DatabaseSettings = Pick<
   | 'migrationsDir'
   | 'citus'
 > &
-  Partial<Pick<Settings, 'roles' | 'cardSecret' | 'revealUrl'>>
+  Partial<Pick<Settings, 'roles' | 'cardSecret' | 'previousCardSecret' | 'revealUrl'>>
 
 /** A PostgreSQL server, embedded or external. */
 interface Server {
@@ -129,9 +129,9 @@ export async function openDatabase(
 ): Promise<OpenDatabase> {
   const server = await openServer(settings, say)
   const { pepper, cardSecret } = server
-  const secrets = { pepper, ownSecret: cardSecret }
+  const secrets = { pepper, ownSecret: cardSecret, previousSecret: settings.previousCardSecret }
   let migrated: Migrated
-  let cardRole: CardRole | undefined
+  let cardSignIn: CardSignIn | undefined
   try {
     migrated = await migrate(server.direct(), server.pepper, {
       directory: settings.migrationsDir,
@@ -139,7 +139,10 @@ export async function openDatabase(
       direct: settings.databaseListenUrl !== undefined,
       say,
     })
-    if (opensCardNumbers(settings)) cardRole = await ensureCardRole(server.direct(), secrets)
+    if (opensCardNumbers(settings)) {
+      const [connection, direct] = [server.connection(), server.direct()]
+      cardSignIn = await ensureCardRole({ ...secrets, connection, direct, say })
+    }
   } catch (error) {
     await server.release()
     throw explainFailure(error, settings)
@@ -162,9 +165,8 @@ export async function openDatabase(
   const control = pool('control', server.connection, false)
   const sandbox = environmentPool('sandbox')
   const live = environmentPool('live')
-  const cardPool = ({ name, secret }: CardRole) =>
-    pool('cards', () => asRole(server.connection(), name, secret), false)
-  const cards = cardRole && { pool: cardPool(cardRole), ...secrets }
+  const cardPool = (signIn: CardSignIn) => pool('cards', () => signIn(server.connection()), false)
+  const cards = cardSignIn && { pool: cardPool(cardSignIn), ...secrets }
   const listener = createListener(server.direct, async (client) => {
     if (settings.databaseListenUrl === undefined && (await isPooled(client))) say(POLLING)
   })

@@ -1,6 +1,9 @@
 /** Commands for the card network's side: the processor, its certificates and signing keys. */
 import { readFileSync } from 'node:fs'
-import { Argument, type Command } from 'commander'
+import { Argument, type Command, Option } from 'commander'
+import { decodeMessage, IsoFormatError } from '../../cards/iso8583/codec/decode.ts'
+import { describeMessage } from '../../cards/iso8583/codec/dump.ts'
+import { DIALECTS } from '../../cards/iso8583/dialects/dialects.ts'
 import {
   addCertificate,
   createSigningKey,
@@ -13,6 +16,7 @@ import {
 } from '../../cards/processor/processors.ts'
 import { messageOf } from '../../database/errors.ts'
 import type { Environment } from '../../platform/environment.ts'
+import { ISO_DIALECTS, type IsoDialectName } from '../../platform/settings.ts'
 import { ControlError } from '../../tenants/admin/change.ts'
 import { addClearing } from './admin-clearing.ts'
 import { type AddNoun, type AddVerb, environmentOption, type OperatorRunner } from './admin-options.ts'
@@ -32,6 +36,7 @@ export function addNetwork(
   addProcessor(network, verb, run)
   addCertificates(network, verb, run)
   addKeys(network, verb, run)
+  addDecode(network)
   addClearing(network, verb, run, say)
 }
 
@@ -89,6 +94,30 @@ function addKeys(network: Command, verb: AddVerb, run: OperatorRunner): void {
     .action((id: string, _: unknown, command: Command) =>
       run(command, (operator) => retireSigningKey(operator, id)),
     )
+}
+
+/** The message is read from a file, because other users of the machine can see the words of a command. */
+function addDecode(network: Command): void {
+  network
+    .command('decode')
+    .description('show the fields of an ISO 8583 message, with card numbers masked')
+    .requiredOption('--file <file>', 'the bytes without their length, as hexadecimal digits')
+    .addOption(new Option('--dialect <dialect>', 'how it is written').choices(ISO_DIALECTS).default('ascii'))
+    .action(({ file, dialect }: { file: string; dialect: IsoDialectName }) => {
+      process.stdout.write(`${decode(read(file).replaceAll(/\s/g, ''), dialect)}\n`)
+    })
+}
+
+function decode(hex: string, name: IsoDialectName): string {
+  if (!/^(?:[0-9A-Fa-f]{2})+$/.test(hex))
+    throw new ControlError('invalid', 'the file does not have pairs of hexadecimal digits')
+  const dialect = DIALECTS[name]
+  try {
+    return describeMessage(decodeMessage(dialect, Buffer.from(hex, 'hex')), dialect)
+  } catch (error) {
+    if (!(error instanceof IsoFormatError)) throw error
+    throw new ControlError('invalid', error.message, { cause: error })
+  }
 }
 
 function read(file: string): string {

@@ -1,13 +1,20 @@
 /** `npm run network`: plays a card network against a service, by a scenario file or by seed. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
-import { type ClearingFile, openClearingFile } from '../../cards/network-simulator/clearing-file.ts'
+import { FORMAT_NAMES } from '../../cards/clearing/formats.ts'
+import {
+  type ClearingFile,
+  type FiledMessage,
+  openClearingFile,
+} from '../../cards/network-simulator/clearing-file.ts'
 import { type DoorSettings, openDoor } from '../../cards/network-simulator/door.ts'
+import { SIMULATOR } from '../../cards/network-simulator/identity.ts'
 import { planScenario } from '../../cards/network-simulator/plan.ts'
 import { happeningJson, happeningWords, summaryWords } from '../../cards/network-simulator/report.ts'
 import { isSound, type RunOptions, runScenario } from '../../cards/network-simulator/run-scenario.ts'
 import { drawScenario, type Scenario } from '../../cards/network-simulator/scenario.ts'
 import { readScenario, ScenarioError } from '../../cards/network-simulator/scenario-file.ts'
+import { settle } from '../../cards/network-simulator/settlement-report.ts'
 import { createMisuse, errorJson, wantsJson } from '../../cli/terminal/error-json.ts'
 import { messageOf } from '../../database/errors.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
@@ -39,6 +46,7 @@ interface Words {
   readonly answerMs: number
   readonly patience: number
   readonly clearingFile?: string
+  readonly settlementReport?: string
   readonly json?: true
 }
 
@@ -86,6 +94,7 @@ function createCommand(run: (words: Words) => Promise<void>, say: (line: string)
       '--clearing-file <file>',
       'write clearings and refunds to this file (.jsonl or .csv) instead of sending them',
     )
+    .option('--settlement-report <file>', 'write what the network settled, for reconciliation (JSON)')
     .option('--json', 'print one line of JSON for each message')
     .showHelpAfterError()
     .exitOverride()
@@ -128,6 +137,23 @@ function readGivenScenario({ scenario, seed, count }: Words, cards: number): Sce
 
 const print = (text: string): void => void process.stdout.write(text)
 
+const formatOf = (path: string) => FORMAT_NAMES.find((name) => path.endsWith(`.${name}`))
+
+function openFile(path: string, { env }: Words, start: number): ClearingFile {
+  const format = formatOf(path)
+  if (!format)
+    throw new WrongWords(
+      `--clearing-file: the name must end with ${FORMAT_NAMES.map((name) => `.${name}`).join(' or ')}`,
+    )
+  const business_date = new Date(start).toISOString().slice(0, 10)
+  return openClearingFile(path, format, {
+    file_id: `sim-${start}`,
+    network: SIMULATOR,
+    business_date,
+    environment: env,
+  })
+}
+
 /** Runs the scenario; sets the exit code. */
 async function play(
   words: Words,
@@ -136,15 +162,17 @@ async function play(
   more: Pick<RunOptions, 'dispute'> = {},
 ): Promise<void> {
   const scenario = readGivenScenario(words, cards.length)
-  const file: ClearingFile | undefined =
-    words.clearingFile === undefined ? undefined : openClearingFile(words.clearingFile)
+  const start = words.start ?? Date.now()
+  const file = words.clearingFile === undefined ? undefined : openFile(words.clearingFile, words, start)
+  const settled: FiledMessage[] = []
   const link = openDoor(door)
   let count = 0
   try {
-    const tally = await runScenario(planScenario(scenario, cards, words.start ?? Date.now()), link, {
+    const tally = await runScenario(planScenario(scenario, cards, start), link, {
       ...more,
       ...(words.rate !== undefined && { rate: words.rate }),
       ...(file && { file: file.add }),
+      settle: (sent) => void settled.push(sent),
       patienceMs: words.patience * 1000,
       report: (happening) => {
         count += 1
@@ -152,6 +180,10 @@ async function play(
       },
     })
     const written = file?.close()
+    if (words.settlementReport !== undefined) {
+      const rows = settle(words.env, readSettings(process.env).rates, settled)
+      writeFileSync(words.settlementReport, `${JSON.stringify({ rows }, null, 2)}\n`)
+    }
     print(
       words.json
         ? `${JSON.stringify({ summary: { ...tally, ...written } })}\n`
@@ -182,13 +214,15 @@ async function run(words: Words): Promise<void> {
   const settings = readSettings(process.env)
   await operate(
     (line) => process.stderr.write(`${line}\n`),
-    async (operator) => {
+    async (operator, _production, _room, database) => {
       const access = await setUpAccess(operator, settings, words.env)
-      const tenant = await openDemoTenant(operator, words.env)
+      const tenant = await openDemoTenant(operator, database, words.env)
       try {
         const door = { ...access, ...(words.url !== undefined && { url: words.url }), answerMs }
         const cards = words.cards === undefined ? tenant.cards : readCards(words.cards)
-        await play(words, door, cards, { dispute: disputeAs(tenant.client) })
+        await play(words, door, cards, {
+          dispute: disputeAs(tenant.client, operator.control, words.env, tenant.space),
+        })
       } finally {
         await tenant.end()
       }

@@ -1,5 +1,5 @@
 import type { CardRoom } from '../../database/open/card-room.ts'
-import { openDatabase } from '../../database/open/open-database.ts'
+import { type OpenDatabase, openDatabase } from '../../database/open/open-database.ts'
 import { readSettings } from '../../platform/settings.ts'
 import type { Operator } from '../../tenants/admin/change.ts'
 import { createClock } from '../../tenants/clock/clock.ts'
@@ -14,7 +14,12 @@ const POOL_SIZE = 2
  */
 export async function operate<T>(
   say: (line: string) => void,
-  action: (operator: Operator, production: boolean, room: CardRoom | undefined) => Promise<T>,
+  action: (
+    operator: Operator,
+    production: boolean,
+    room: CardRoom | undefined,
+    database: OpenDatabase,
+  ) => Promise<T>,
 ): Promise<T> {
   const settings = readSettings(process.env)
   const database = await openDatabase({ ...settings, poolSize: POOL_SIZE }, say)
@@ -22,7 +27,7 @@ export async function operate<T>(
     const clock = createClock()
     await clock.refresh(database.control)
     const operator = { control: database.control, clock, pepper: database.pepper }
-    return await action(operator, settings.production, database.cards)
+    return await action(operator, settings.production, database.cards, database)
   } finally {
     await database.close()
   }

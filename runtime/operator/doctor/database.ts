@@ -13,6 +13,7 @@ import { clientConfig } from '../../database/pool/connection.ts'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
 import { deriveSecret } from '../../platform/secrets.ts'
 import type { Settings } from '../../platform/settings.ts'
+import { checkCardNumbers } from './card-numbers.ts'
 import { checkAddresses, checkWakeUps } from './deployment.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 import { checkRefusals } from './google.ts'
@@ -27,8 +28,8 @@ import { checkSetAside } from './set-aside.ts'
 const SKEW_WARNED_MS = 1000
 const SKEW_REFUSED_MS = 15_000
 
-/** The pools of a process: control, sandbox and live. */
-const POOLS = 3
+/** The pools of a process: control, sandbox, live and cards. */
+const POOLS = 4
 
 /** One listening connection, and one in each environment that flushes commits. */
 const EXTRA = 3
@@ -46,6 +47,8 @@ type ExaminedSettings = Pick<
   | 'pepper'
   | 'poolSize'
   | 'production'
+  | 'cardSecret'
+  | 'revealUrl'
 >
 
 /** Checks the database. Changes and starts nothing. */
@@ -71,6 +74,7 @@ export async function checkDatabase(settings: ExaminedSettings): Promise<Finding
       ...(state.roles ? [await checkServiceClock(client, settings.production)] : []),
       await checkAddresses(client, settings),
       ...(await checkRefusals(client)),
+      ...(state.roles ? await checkCardNumbers(client, settings, state.roles) : []),
       ...(await checkPayouts(client, state)),
       ...(await checkProcessors(client, state)),
       ...(await checkSetAside(client)),

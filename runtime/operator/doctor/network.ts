@@ -17,6 +17,8 @@ type ListenSettings = Pick<
   | 'sandboxPort'
   | 'livePort'
   | 'consolePort'
+  | 'revealPort'
+  | 'revealHost'
   | 'networkPort'
   | 'tls'
   | 'networkTls'
@@ -36,12 +38,16 @@ export async function checkPorts(settings: ListenSettings): Promise<Finding[]> {
       : []),
     ...(roles.has('console') ? ([['CONSOLE_PORT', consolePort]] as const) : []),
   ]
+  const { revealPort, revealHost } = settings
   return Promise.all([
     ...places.map(([variable, port]) =>
       checkPort({ host: settings.host, isTls: settings.tls !== undefined }, variable, port),
     ),
     ...(roles.has('network')
       ? [checkPort({ host: settings.host, isTls: true }, 'NETWORK_PORT', networkPort)]
+      : []),
+    ...(roles.has('reveal') && revealPort !== undefined
+      ? [checkPort({ host: revealHost, isTls: settings.tls !== undefined }, 'REVEAL_PORT', revealPort)]
       : []),
   ])
 }

@@ -1,7 +1,7 @@
 /** Random ISO 8583 messages of a dialect, for property tests. */
 import fc from 'fast-check'
-import type { Dialect, FieldFormat } from '../../../runtime/cards/iso8583/dialect.ts'
-import type { IsoMessage, IsoValue } from '../../../runtime/cards/iso8583/message.ts'
+import type { Dialect, FieldFormat } from '../../../runtime/cards/iso8583/codec/dialect.ts'
+import type { IsoMessage, IsoValue } from '../../../runtime/cards/iso8583/codec/message.ts'
 
 const text = (alphabet: string, least: number, most: number) =>
   fc

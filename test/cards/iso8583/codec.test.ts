@@ -1,11 +1,11 @@
 /** The codec: encoding and decoding are inverses, and everything else is an error that shows no card number. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decodeMessage, IsoFormatError } from '../../../runtime/cards/iso8583/decode.ts'
-import type { Dialect } from '../../../runtime/cards/iso8583/dialect.ts'
-import { DIALECTS } from '../../../runtime/cards/iso8583/dialects.ts'
-import { describeMessage } from '../../../runtime/cards/iso8583/dump.ts'
-import { encodeMessage } from '../../../runtime/cards/iso8583/encode.ts'
+import { decodeMessage, IsoFormatError } from '../../../runtime/cards/iso8583/codec/decode.ts'
+import type { Dialect } from '../../../runtime/cards/iso8583/codec/dialect.ts'
+import { describeMessage } from '../../../runtime/cards/iso8583/codec/dump.ts'
+import { encodeMessage } from '../../../runtime/cards/iso8583/codec/encode.ts'
+import { DIALECTS } from '../../../runtime/cards/iso8583/dialects/dialects.ts'
 import { messages } from './arbitraries.ts'
 
 const VARIANTS: readonly Dialect[] = [
@@ -130,7 +130,7 @@ describe('errors name the field, the byte and what was expected', () => {
     ['01', 'message type', 2, '4 digits from byte 0'],
     ['0X00', 'message type', 1, '4 digits'],
     ['1100', 'message type', 0, 'version 0 (1987), class 1 to 8, function, and origin 0 to 5'],
-    ['01007000', 'bitmap', 8, '16 hexadecimal digits from byte 4'],
+    ['01007000', 'bitmap', 8, '16 hexadecimal digits (0 to 9, A to F) from byte 4'],
     ['0100700000000000000x', 'bitmap', 19, '16 hexadecimal digits (0 to 9, A to F)'],
     [
       '01004000000000000000',

@@ -4,15 +4,15 @@ import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { Duplex } from 'node:stream'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { encodeMessage } from '../../../runtime/cards/iso8583/codec/encode.ts'
+import type { IsoMessage } from '../../../runtime/cards/iso8583/codec/message.ts'
 import {
   ISO_LIMITS,
   type IsoConnection,
   type IsoLimits,
   serveConnection,
 } from '../../../runtime/cards/iso8583/connection.ts'
-import { encodeMessage } from '../../../runtime/cards/iso8583/encode.ts'
 import { writeFrame } from '../../../runtime/cards/iso8583/frames.ts'
-import type { IsoMessage } from '../../../runtime/cards/iso8583/message.ts'
 import type { Network } from '../../../runtime/cards/network/network.ts'
 import { answerInTime } from '../../../runtime/cards/processor/in-time.ts'
 import { createNetworkCounter, type NetworkCounter } from '../../../runtime/cards/processor/tally.ts'

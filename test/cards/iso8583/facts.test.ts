@@ -1,11 +1,11 @@
 /** Messages that other programs wrote: the tests of moov-io/iso8583 (Apache-2.0) have their bytes and values. */
 import { expect, test } from 'vitest'
-import { decodeMessage } from '../../../runtime/cards/iso8583/decode.ts'
-import { type Dialect, field } from '../../../runtime/cards/iso8583/dialect.ts'
-import { DIALECTS } from '../../../runtime/cards/iso8583/dialects.ts'
-import { encodeMessage } from '../../../runtime/cards/iso8583/encode.ts'
-import { ISO_1987 } from '../../../runtime/cards/iso8583/fields.ts'
-import { emvTags } from '../../../runtime/cards/iso8583/tags.ts'
+import { decodeMessage } from '../../../runtime/cards/iso8583/codec/decode.ts'
+import { type Dialect, field } from '../../../runtime/cards/iso8583/codec/dialect.ts'
+import { encodeMessage } from '../../../runtime/cards/iso8583/codec/encode.ts'
+import { ISO_1987 } from '../../../runtime/cards/iso8583/codec/fields.ts'
+import { emvTags } from '../../../runtime/cards/iso8583/codec/tags.ts'
+import { DIALECTS } from '../../../runtime/cards/iso8583/dialects/dialects.ts'
 
 /** Fields as ISO 8583:1987 has them, without the private layouts of a dialect. */
 const reserved = field('Reserved', 'ans...999')

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { IsoMessage, IsoValue } from '../../../runtime/cards/iso8583/message.ts'
+import type { IsoMessage, IsoValue } from '../../../runtime/cards/iso8583/codec/message.ts'
 import type { Network } from '../../../runtime/cards/network/network.ts'
 import {
   addCertificate,
@@ -57,13 +57,14 @@ beforeAll(async () => {
       return accept(kind, message, deadline - performance.now())
     },
   }
+  const counter = createNetworkCounter()
   const opened = await openIsoPort({
     settings: readSettings({
       NETWORK_ISO8583_PORT: '0',
       NETWORK_ISO8583_DIALECT: 'bcd',
       DATA_DIR: directory,
     }),
-    ...{ network, processors, counter: createNetworkCounter(), clock: service.clock, log: strictLog },
+    ...{ network, processors, counter, clock: service.clock, log: strictLog },
   })
   if (!opened) throw new Error('the port is not open')
   port = opened

@@ -1,10 +1,10 @@
 /** ISO 8583 messages become messages of the network document, and decisions become answers. */
 import { describe, expect, test } from 'vitest'
 import { answerWith, writeAnswer } from '../../../runtime/cards/iso8583/answers.ts'
-import { decodeMessage } from '../../../runtime/cards/iso8583/decode.ts'
-import { encodeMessage } from '../../../runtime/cards/iso8583/encode.ts'
+import { decodeMessage } from '../../../runtime/cards/iso8583/codec/decode.ts'
+import { encodeMessage } from '../../../runtime/cards/iso8583/codec/encode.ts'
+import { type IsoMessage, type IsoValue, valueAt } from '../../../runtime/cards/iso8583/codec/message.ts'
 import { closestInstant } from '../../../runtime/cards/iso8583/identity.ts'
-import { type IsoMessage, type IsoValue, valueAt } from '../../../runtime/cards/iso8583/message.ts'
 import { IsoRefusal } from '../../../runtime/cards/iso8583/refusal.ts'
 import { readRequest } from '../../../runtime/cards/iso8583/requests.ts'
 import {
@@ -28,7 +28,11 @@ async function exchange(name: Name, message: IsoMessage, answer: object = {}, no
   const network = recordingNetwork(answer)
   const request = readRequest(dialect, received, now)
   if (!request) throw new Error('no request')
-  const answered = writeAnswer(received, request, await request.exchange(network, 'live', 0))
+  const answered = writeAnswer(
+    received,
+    request,
+    await network.exchange('live', request.kind, request.message, 0),
+  )
   return { ...network.calls[0]!, answer: decodeMessage(dialect, encodeMessage(dialect, answered)) }
 }
 
@@ -209,7 +213,7 @@ describe.each(DIALECT_NAMES)('%s', (name) => {
     [{ 7: undefined }, 'field 7 is not a transmission time'],
     [{ 11: undefined }, 'field 11 is missing'],
     [{ 2: undefined }, 'the message has no card number'],
-    [{ 2: '4000' }, 'the fields are not valid for authorize'],
+    [{ 2: '4000' }, 'the message is not valid: card_number'],
     [{ 4: undefined }, 'field 4 is not an amount'],
     [{ 18: undefined }, 'field 18 is missing'],
     [{ 32: undefined }, 'field 32 is missing'],
@@ -362,6 +366,18 @@ test('results of verifications and the wallet, where the ASCII dialect has them'
     wallet: 'google_pay',
     partial_approval: true,
     merchant: { name: 'Corner Bistro', country: 'DE' },
+  })
+})
+
+test('a reversal in the ASCII dialect states what remains of the billed amount', async () => {
+  const remaining = (billing: string) =>
+    parts({ 1: '000000000500', 2: '0'.repeat(12), billing, reserved: '000000' })
+  const converted = { 4: '000000001500', 49: '392', 6: '000000001017', 51: '840' }
+  expect(await ask('ascii', { ...converted, 95: remaining('000000000340') }, '0400')).toMatchObject({
+    amount: 677,
+  })
+  expect(refusalOf('ascii', { ...converted, 95: remaining('00000000034X') }, '0400')).toMatchObject({
+    message: 'field 95.billing is not an amount',
   })
 })
 

@@ -1,11 +1,11 @@
 /** The other side of a connection: a card network that sends ISO 8583 messages. */
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import { decodeMessage } from '../../../runtime/cards/iso8583/decode.ts'
-import type { Dialect } from '../../../runtime/cards/iso8583/dialect.ts'
-import { encodeMessage } from '../../../runtime/cards/iso8583/encode.ts'
+import { decodeMessage } from '../../../runtime/cards/iso8583/codec/decode.ts'
+import type { Dialect } from '../../../runtime/cards/iso8583/codec/dialect.ts'
+import { encodeMessage } from '../../../runtime/cards/iso8583/codec/encode.ts'
+import { type IsoMessage, valueAt } from '../../../runtime/cards/iso8583/codec/message.ts'
 import { createFrameReader, writeFrame } from '../../../runtime/cards/iso8583/frames.ts'
-import { type IsoMessage, valueAt } from '../../../runtime/cards/iso8583/message.ts'
 
 export interface Peer {
   readonly socket: Socket

@@ -1,7 +1,7 @@
 /** Messages of a merchant's purchase, in both dialects, and a network that records what it is asked. */
-import type { Dialect } from '../../../runtime/cards/iso8583/dialect.ts'
-import { DIALECTS } from '../../../runtime/cards/iso8583/dialects.ts'
-import type { IsoMessage, IsoValue } from '../../../runtime/cards/iso8583/message.ts'
+import type { Dialect } from '../../../runtime/cards/iso8583/codec/dialect.ts'
+import type { IsoMessage, IsoValue } from '../../../runtime/cards/iso8583/codec/message.ts'
+import { DIALECTS } from '../../../runtime/cards/iso8583/dialects/dialects.ts'
 import type { Network, NetworkMessages } from '../../../runtime/cards/network/network.ts'
 import { unavailableAnswer } from '../../../runtime/cards/processor/message-routes.ts'
 import type { Environment } from '../../../runtime/platform/environment.ts'

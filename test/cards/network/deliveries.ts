@@ -1,5 +1,6 @@
 /** Scenarios of network messages, delivered in order or disturbed. Both deliveries must lead to the same state. */
 import fc from 'fast-check'
+import type { FormatName } from '../../../runtime/cards/clearing/formats.ts'
 import {
   adviceOf,
   messagesOf,
@@ -37,6 +38,8 @@ interface DrawnUse {
   /** Whether the merchant collects although the issuer declined. */
   readonly insists: boolean
   readonly standIn: StandIn
+  /** Whether the network asks about increments although it has decided on the authorization. */
+  readonly asksAgain: boolean
   /** Whether the answer to the authorization gets lost, and the terminal gives up: the network reverses all of it. */
   readonly givenUp: boolean
 }
@@ -55,6 +58,8 @@ interface Trouble {
 export interface DrawnScenario {
   /** How many messages arrive at the same time. */
   readonly together: number
+  /** Whether clearings and refunds come in a file, after all messages. */
+  readonly filed: FormatName | undefined
   readonly uses: readonly DrawnUse[]
   /** By the number of the message; used again from the first on. */
   readonly troubles: readonly Trouble[]
@@ -66,6 +71,7 @@ const lateness = fc.constantFrom(0, 0, 1, 1000, HOUR, 5 * HOUR, 30 * HOUR, 3 * D
 
 export const scenarios: fc.Arbitrary<DrawnScenario> = fc.record({
   together: fc.constantFrom(1, 1, 3),
+  filed: fc.constantFrom<(FormatName | undefined)[]>(undefined, undefined, 'jsonl', 'csv'),
   uses: fc.array(
     fc.record({
       play: fc.constantFrom(...PLAY_NAMES),
@@ -74,6 +80,7 @@ export const scenarios: fc.Arbitrary<DrawnScenario> = fc.record({
       abandoned: fc.nat({ max: 5 }).map((n) => n === 5),
       insists: fc.nat({ max: 3 }).map((n) => n === 3),
       standIn: fc.constantFrom<StandIn>('none', 'none', 'none', 'approves', 'declines'),
+      asksAgain: fc.boolean(),
       givenUp: fc.nat({ max: 5 }).map((n) => n === 5),
     }),
     { minLength: 1, maxLength: 6 },
@@ -177,18 +184,15 @@ export function deliver(
         for (let n = 1; n <= trouble.repeats; n += 1)
           disturbed.push({ sent: again, at: from + n * (1 + trouble.repeatedLate) })
       }
-      // Once the network has decided on an authorization, it decides on the increments, too.
-      if (isRequest(sent) && drawn.standIn !== 'none') {
-        // The advice of a fuel pump's final amount is the advice on its authorization.
-        const completion = messages.find(({ kind }) => kind === 'advise')
-        const advice =
-          sent.kind === 'authorize' && completion ? completion : adviceOf(sent, drawn.standIn !== 'declines')
+      const asks = drawn.standIn === 'none' || (sent.kind === 'increment' && drawn.asksAgain)
+      if (isRequest(sent) && !asks) {
+        const advice = adviceOf(sent, drawn.standIn !== 'declines')
         inOrder.push({ sent: advice, at })
         disturbed.push({ sent: advice, at: at + trouble.late + 2 })
         repeat(advice, at + trouble.late + 2)
         if (trouble.request === 'before') disturbed.push({ sent, at })
         if (trouble.request === 'after') disturbed.push({ sent, at: at + trouble.late + 3 })
-      } else if (sent.kind !== 'advise' || drawn.standIn === 'none') {
+      } else {
         const late = decides(sent) ? 0 : trouble.late
         inOrder.push({ sent, at })
         disturbed.push({ sent, at: at + late })

@@ -1,12 +1,26 @@
 /** Runs deliveries of network messages against a tenant of their own, and reads the state that they lead to. */
+import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect } from 'vitest'
-import type { SimulatedMessage } from '../../../runtime/cards/network-simulator/messages.ts'
+import { createCardKeys } from '../../../runtime/cards/card-keys/card-keys.ts'
+import { createCardDirectory } from '../../../runtime/cards/card-keys/directory.ts'
+import { findByDigest } from '../../../runtime/cards/card-keys/directory-queries.ts'
+import { FORMATS, type FormatName } from '../../../runtime/cards/clearing/formats.ts'
+import { importFile } from '../../../runtime/cards/clearing/import.ts'
+import {
+  type FiledMessage,
+  openClearingFile,
+} from '../../../runtime/cards/network-simulator/clearing-file.ts'
+import { adviceOf, type SimulatedMessage } from '../../../runtime/cards/network-simulator/messages.ts'
 import { holdExpiryWorker } from '../../../runtime/cards/transactions/expiry-job.ts'
 import { findFault } from '../../../runtime/money/ledger/verify.ts'
+import type { Environment } from '../../../runtime/platform/environment.ts'
 import { makeKey, makeTenant, START, speak, type TestService } from '../../support/service.ts'
 import { strictLog } from '../../support/strict-log.ts'
 import { make } from '../fixtures.ts'
-import { CARDS, type Delivery, isRequest } from './deliveries.ts'
+import { CARDS, type Delivery, type DrawnScenario, isRequest } from './deliveries.ts'
 import type { NetworkSend } from './open-network.ts'
 
 const DAY = 86_400_000
@@ -43,15 +57,12 @@ export async function openIssuer(service: TestService): Promise<Issuer> {
   return { tenantId, numbers, cards }
 }
 
-/**
- * Delivers the messages at their times on the service clock, while the worker that expires holds works each day.
- * @param together how many arrive at the same time.
- */
+/** Delivers the messages at their times on the service clock, while the worker that expires holds works each day. */
 export async function run(
   service: TestService,
   network: NetworkSend,
   deliveries: readonly Delivery[],
-  together = 1,
+  { together = 1, filed }: Partial<Pick<DrawnScenario, 'together' | 'filed'>>,
 ): Promise<readonly string[]> {
   const answers: string[] = []
   const parts = { ...service, log: strictLog, wakeUpChannel: { publish: () => {} } }
@@ -59,17 +70,52 @@ export async function run(
     const answer = await network(sent.kind, sent.message)
     const outcome =
       'decision' in answer ? `${answer.decision} ${answer.decline_reason ?? ''}` : answer.outcome
+    // The authorization has not arrived, so the network decides.
+    if (sent.kind === 'increment' && outcome.startsWith('unavailable')) {
+      const { kind, message } = adviceOf(sent, true)
+      await network(kind, message)
+    }
     answers.push(`${new Date(at).toISOString()} ${sent.kind} ${sent.message.message_id}: ${outcome}`)
   }
-  for (const batch of batchesOf(deliveries, together)) {
+  for (const batch of batchesOf(
+    filed ? deliveries.filter(({ sent }) => !isFiled(sent)) : deliveries,
+    together,
+  )) {
     const today = Math.floor(service.clock.now / DAY)
     service.clock.now = Math.max(service.clock.now, ...batch.map(({ at }) => at))
     if (Math.floor(service.clock.now / DAY) > today) await holdExpiryWorker(parts).runOnce()
     await Promise.all(batch.map(exchange))
   }
+  if (filed) await importClearings(service, deliveries, filed)
   service.clock.now = END
   await holdExpiryWorker(parts).runOnce()
   return answers
+}
+
+export const isFiled = (sent: SimulatedMessage): sent is FiledMessage =>
+  sent.kind === 'clear' || sent.kind === 'refund'
+
+/** Writes the clearings and refunds into a file, and imports it. */
+async function importClearings(
+  { database, clock }: TestService,
+  deliveries: readonly Delivery[],
+  format: FormatName,
+): Promise<void> {
+  const path = join(tmpdir(), `svc-clearing-${randomUUID()}.${format}`)
+  const header = { network: 'Test', business_date: '2026-06-01', environment: 'sandbox' } as const
+  const file = openClearingFile(path, format, { file_id: randomUUID(), ...header })
+  for (const { sent } of deliveries) if (isFiled(sent)) file.add(sent)
+  file.close()
+  const room = database.cards!.pool
+  const keys = createCardKeys(database.cards!, clock)
+  const parts = {
+    ...{ database, clock, digest: keys.digest, cards: createCardDirectory(room, keys) },
+    rates: { interchange: 150, networkFee: 10 },
+    wakeUpChannel: { publish: () => {} },
+    findByDigest: (environment: Environment, digest: Buffer) => findByDigest(room, environment, digest),
+  }
+  await importFile(parts, path, FORMATS[format])
+  rmSync(path)
 }
 
 /** Decisions depend on what has arrived before: on tokens and on clearings. */

@@ -189,6 +189,9 @@ test('lost answers are repeated or reversed, and a contradiction is reported', a
   const fickle: Answering = () => ({ decision: count++ === 0 ? 'approved' : 'declined' })
   const { tally } = await play({ uses: [{ play: 'verification' }], disturbances: { duplicate: 1 } }, fickle)
   expect(tally.contradicted).toBe(1)
+  const busy: Answering = () => ({ decision: count++ % 2 === 0 ? 'approved' : 'unavailable' })
+  const twice = await play({ uses: [{ play: 'verification' }], disturbances: { duplicate: 1 } }, busy)
+  expect(twice.tally).toMatchObject({ contradicted: 0, approved: 1, stand_in: 0 })
 })
 
 test('a seed draws all plays, and always the same messages', () => {

@@ -10,10 +10,10 @@ export interface ClientCertificate {
 }
 
 /** Creates a self-signed certificate as a processor does, with the openssl command. */
-export function makeCertificate(directory: string, name: string, days = 30): ClientCertificate {
+export function makeCertificate(directory: string, name: string, subject = `/CN=${name}`): ClientCertificate {
   const [file, key] = [join(directory, `${name}.crt`), join(directory, `${name}.key`)]
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  const life = ['-days', String(days), '-subj', `/CN=${name}`]
+  const life = ['-days', '30', '-subj', subject]
   execFileSync('openssl', ['req', '-x509', ...curve, '-keyout', key, '-out', file, ...life], {
     stdio: 'pipe',
   })

@@ -181,6 +181,22 @@ describe('certificates and keys', () => {
     for (const each of [right, wrong]) each.close()
   })
 
+  test('an operator is told why a certificate cannot be added', async () => {
+    const { operator } = door.database
+    const added = (environment: 'sandbox' | 'live', pem: string) => addCertificate(operator, environment, pem)
+    const ours = makeCertificate(door.directory, 'nameless', '/')
+    expect(await added('sandbox', ours.cert)).toMatchObject({ environment: 'sandbox', subject: '' })
+    await expect(added('live', ours.cert)).rejects.toThrow(/is pinned already: an environment needs its own/)
+    await expect(added('live', ours.key)).rejects.toThrow(/not a certificate .*expected a PEM block/)
+    const later = { ...operator.clock, machine: () => Date.now() + 31 * 86_400_000 }
+    await expect(addCertificate({ ...operator, clock: later }, 'live', ours.cert)).rejects.toThrow(
+      /expired on .*: issue a new one/,
+    )
+    await expect(retireCertificate(operator, 'ncrt_unknown')).rejects.toThrow(
+      'there is no active certificate ncrt_unknown',
+    )
+  })
+
   test('certificates and keys rotate under load without a failed request', async () => {
     const { operator, control } = door.database
     const damaged = `INSERT INTO control.network_keys (id, environment, sealed, hint, created)

@@ -4,12 +4,12 @@
  * reference.
  */
 import { whereAlpha3, whereNumeric } from 'iso-3166-1'
-import { type Dialect, field } from '../dialect.ts'
-import { ISO_1987 } from '../fields.ts'
-import { valueAt } from '../message.ts'
-import { elements, positions } from '../parts.ts'
-import { emvTags } from '../tags.ts'
-import { addressChecks, checkOf, chipChecks, walletOf } from '../verification.ts'
+import { type Dialect, field } from '../codec/dialect.ts'
+import { ISO_1987 } from '../codec/fields.ts'
+import { valueAt } from '../codec/message.ts'
+import { elements, positions } from '../codec/parts.ts'
+import { emvTags } from '../codec/tags.ts'
+import { addressChecks, checkOf, chipChecks, walletOf } from './verification.ts'
 
 /** Statuses of the point of service (61, part `status`) in which an authorization continues an earlier one. */
 const PREAUTHORIZATION = '4'

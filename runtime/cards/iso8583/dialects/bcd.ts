@@ -4,12 +4,12 @@
  * data sets.
  */
 import { isCountry } from '../../../platform/countries.ts'
-import { type Dialect, field } from '../dialect.ts'
-import { ISO_1987 } from '../fields.ts'
-import { valueAt } from '../message.ts'
-import { bitmapped, positions } from '../parts.ts'
-import { dataSets, emvTags } from '../tags.ts'
-import { addressChecks, checkOf, chipChecks, walletOf } from '../verification.ts'
+import { type Dialect, field } from '../codec/dialect.ts'
+import { ISO_1987 } from '../codec/fields.ts'
+import { valueAt } from '../codec/message.ts'
+import { bitmapped, positions } from '../codec/parts.ts'
+import { dataSets, emvTags } from '../codec/tags.ts'
+import { addressChecks, checkOf, chipChecks, walletOf } from './verification.ts'
 
 /** Message reason code (63.3) of an increment. */
 const INCREMENT = '3900'

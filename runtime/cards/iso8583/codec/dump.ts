@@ -1,6 +1,6 @@
 /** Hex dumps and texts for people, without card numbers. */
 
-import { checkDigit, REDACTED, redactCardNumbers } from '../../platform/card-numbers.ts'
+import { checkDigit, REDACTED, redactCardNumbers } from '../../../platform/card-numbers.ts'
 import type { Dialect } from './dialect.ts'
 import type { IsoMessage, IsoValue } from './message.ts'
 import { isTemplate } from './tags.ts'
@@ -92,7 +92,7 @@ function describeField(number: number, value: IsoValue, dialect: Dialect): strin
   const secrets = format?.parts?.secrets
   const parts = [...value].map(([name, part]) => {
     const isHidden = secrets?.has(name) || (secrets?.has('57') && isTemplate(name))
-    return `  ${name}: ${isHidden ? REDACTED : redactCardNumbers(part)}`
+    return `  ${name}: ${isHidden ? REDACTED : redactCardNumbers(part)}`.trimEnd()
   })
   return [head, ...parts].join('\n')
 }

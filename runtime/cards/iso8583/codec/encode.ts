@@ -47,16 +47,25 @@ function encodeField(dialect: Dialect, format: FieldFormat, given: IsoValue): Bu
   if ((parts === undefined) !== (typeof given === 'string'))
     throw new Error(parts ? 'expected parts' : 'expected text')
   const value = typeof given === 'string' ? given : (parts?.join(given) ?? '')
-  const pattern =
-    kind === 'b' ? /^(?:[0-9A-F]{2})*$/ : kind === 'x+n' ? /^[CD]\d*$/ : wholeOf(KIND_PATTERNS[kind].pattern)
-  if (!pattern.test(value)) throw new Error(`expected the characters of ${kind}`)
+  if (!WHOLE[kind].test(value)) throw new Error(`expected the characters of ${kind}`)
   const length = kind === 'b' ? value.length / 2 : kind === 'x+n' ? value.length - 1 : value.length
   if (prefix === 0 ? length !== most : length > most)
     throw new Error(`expected ${prefix === 0 ? 'a' : 'at most a'} length of ${most}, not ${length}`)
   return Buffer.concat([encodeLength(dialect.lengths, prefix, length), encodeValue(dialect, kind, value)])
 }
 
-const wholeOf = (pattern: RegExp) => new RegExp(`^(?:${pattern.source})*$`)
+const wholeOf = (kind: keyof typeof KIND_PATTERNS) =>
+  new RegExp(`^(?:${KIND_PATTERNS[kind].pattern.source})*$`)
+
+/** Values of each kind, of any length. */
+const WHOLE: Readonly<Record<FieldFormat['kind'], RegExp>> = {
+  n: wholeOf('n'),
+  z: wholeOf('z'),
+  an: wholeOf('an'),
+  ans: wholeOf('ans'),
+  'x+n': /^[CD]\d*$/,
+  b: /^(?:[0-9A-F]{2})*$/,
+}
 
 function encodeLength(lengths: Dialect['lengths'], prefix: FieldFormat['prefix'], length: number): Buffer {
   const digits = lengthBytes(lengths, prefix) * digitsPerByte(lengths)

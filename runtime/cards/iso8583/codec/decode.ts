@@ -1,5 +1,5 @@
 /** Decodes the bytes of an ISO 8583:1987 message, without its frame. */
-import { bitmapHex, digitsPerByte, KIND_PATTERNS, lengthBytes } from './characters.ts'
+import { digitsPerByte, KIND_PATTERNS, lengthBytes } from './characters.ts'
 import type { Dialect, FieldFormat } from './dialect.ts'
 import { type ByteSpan, dump, maskCardNumber } from './dump.ts'
 import type { IsoMessage, IsoValue } from './message.ts'
@@ -112,7 +112,7 @@ function takeText(reading: Reading, count: number, place: string, expected: stri
   return Buffer.from(take(reading, count, place, expected), 'hex').toString('latin1')
 }
 
-/** Checks the characters of a value, of which the first is at the byte `start`. */
+/** Checks the characters of a value, which starts at the byte `start`. */
 function check(
   reading: Reading,
   text: string,
@@ -145,6 +145,8 @@ function readDigits(reading: Reading, count: number, place: string, kind: 'n' | 
   return digits.slice(digits.length - count)
 }
 
+const BITMAP = '16 hexadecimal digits (0 to 9, A to F)'
+
 /** Reads the bitmaps, which follow each other: bit 1 announces the secondary one, and bit 65 the tertiary one. */
 function readBitmaps(reading: Reading): void {
   for (let first = 0; first < 192; first += 64) {
@@ -152,7 +154,7 @@ function readBitmaps(reading: Reading): void {
     const start = reading.offset
     const hex =
       reading.dialect.bitmap === 'hex'
-        ? check(reading, takeText(reading, 16, place, '16 hexadecimal digits'), HEX, place, start, bitmapHex)
+        ? check(reading, takeText(reading, 16, place, BITMAP), HEX, place, start, BITMAP)
         : take(reading, 8, place, '8 bytes')
     const bits = BigInt(`0x${hex}`)
     const isSet = (bit: number) => ((bits >> BigInt(64 - bit)) & 1n) === 1n

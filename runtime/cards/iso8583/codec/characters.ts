@@ -11,8 +11,6 @@ export const KIND_PATTERNS: Readonly<
   ans: { pattern: /[\x20-\x7e]/, name: 'printable ASCII characters' },
 }
 
-export const bitmapHex = '16 hexadecimal digits (0 to 9, A to F)'
-
 export const digitsPerByte = (lengths: Dialect['lengths']) => (lengths === 'ascii' ? 1 : 2)
 
 /** Bytes of a length prefix. */

@@ -1,5 +1,5 @@
 /** What a dialect states: how a network writes fields, and where it puts what this service needs. */
-import type { NetworkMessages } from '../network/network.ts'
+import type { NetworkMessages } from '../../network/network.ts'
 import type { IsoMessage } from './message.ts'
 import type { PartsFormat } from './parts.ts'
 
@@ -18,7 +18,7 @@ export interface FieldFormat {
   readonly prefix: 0 | 2 | 3
   readonly parts?: PartsFormat
   /**
-   * `card_number`: the field has a card number, of which texts for people show the first six and the last four digits.
+   * `card_number`: the field has a card number. Texts for people show its first six and last four digits.
    * `hidden`: texts show nothing of the field, such as an encrypted PIN.
    */
   readonly secret?: 'card_number' | 'hidden'

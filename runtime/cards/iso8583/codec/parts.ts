@@ -17,12 +17,6 @@ function unfit(name: string, expected: string): never {
   throw new Error(`part ${name}: expected ${expected}`)
 }
 
-/** Adds a part. A name that repeats would be lost when the parts are joined. */
-function add(parts: Map<string, string>, name: string, value: string, index: number, fail: FailAt): void {
-  if (parts.has(name)) fail(index, `one part ${name}`)
-  parts.set(name, value)
-}
-
 /** Parts with fixed lengths, one after the other. The last ones may be absent. */
 export function positions(lengths: Readonly<Record<string, number>>): PartsFormat {
   const entries = Object.entries(lengths)
@@ -87,7 +81,9 @@ export function elements(secrets: readonly string[]): PartsFormat {
         if (!/^\d{4}$/.test(head)) fail(index, 'two digits of identifier and two digits of length')
         const end = index + 4 + Number(head.slice(2))
         if (end > value.length) fail(index + 2, `the length of the rest, at most ${value.length - index - 4}`)
-        add(parts, head.slice(0, 2), value.slice(index + 4, end), index, fail)
+        const id = head.slice(0, 2)
+        if (parts.has(id)) fail(index, `one part ${id}`)
+        parts.set(id, value.slice(index + 4, end))
         index = end
       }
       return parts

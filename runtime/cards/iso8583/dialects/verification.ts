@@ -1,6 +1,6 @@
 /** Results of verifications, entry modes and wallets, as networks write them. */
-import type { IsoChecks, IsoWallet } from './dialect.ts'
-import { type IsoMessage, valueAt } from './message.ts'
+import type { IsoChecks, IsoWallet } from '../codec/dialect.ts'
+import { type IsoMessage, valueAt } from '../codec/message.ts'
 
 /**
  * Results of an address verification (AVS) by code, as the networks of the United States write them: for the street

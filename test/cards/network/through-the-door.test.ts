@@ -1,14 +1,21 @@
 /**
- * Networks that send messages through the door while the service is killed at random moments and started again: in the end
- * they and the service know the same. `npm run prove:network-kills` takes 30 rounds.
+ * `npm run network` and a service of its own. Then networks that send messages through the door while the service is killed
+ * at random moments and started again: in the end they and the service know the same. `npm run prove:network-kills` takes 30
+ * rounds.
  */
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { current } from '../../../generated/versions.ts'
 import { openDoor } from '../../../runtime/cards/network-simulator/door.ts'
+import {
+  isLiveSimulator,
+  SIMULATOR,
+  SIMULATOR_ORGANIZATION,
+  SIMULATOR_WARNING,
+} from '../../../runtime/cards/network-simulator/identity.ts'
 import { planScenario } from '../../../runtime/cards/network-simulator/plan.ts'
 import { createRandom } from '../../../runtime/cards/network-simulator/random.ts'
 import {
@@ -24,7 +31,7 @@ import { createKey } from '../../../runtime/tenants/admin/keys.ts'
 import { createTenant } from '../../../runtime/tenants/admin/tenants.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { freePort } from '../../support/ports.ts'
-import { endPrograms, type Program, startService, until } from '../../support/programs.ts'
+import { endPrograms, type Program, startProgram, startService, until } from '../../support/programs.ts'
 import { speak } from '../../support/service.ts'
 import { make } from '../fixtures.ts'
 import { bookOf, expectSameBooks } from './books.ts'
@@ -34,7 +41,7 @@ const SEED = process.env.NETWORK_KILL_SEED ?? randomBytes(4).toString('hex')
 /** Networks that send at the same time, each for a card of its own. */
 const SENDERS = 4
 /** Card uses of a sender in a round. */
-const USES = 25
+const USES = ROUNDS > 1 ? 25 : 8
 
 const directory = mkdtempSync(join(tmpdir(), 'svc-network-'))
 const random = createRandom(SEED)
@@ -43,24 +50,31 @@ let env: Readonly<Record<string, string>>
 let program: Program
 let access: SimulatorAccess
 let tenantId: string
+let ready: Awaited<ReturnType<Program['ready']>>
 let cards: readonly string[]
 
 /** Starts the service on its ports. */
-async function start(): Promise<string> {
-  program = startService(env, ['--json'])
-  return String((await program.ready()).sandbox_base_url)
+async function start() {
+  program = startService(env, ['--json', '--demo'])
+  return program.ready()
 }
 
 beforeAll(async () => {
   const [opened, port, sandbox] = await Promise.all([openTestDatabase(), freePort(), freePort()])
   database = opened
-  const ports = { NETWORK_PORT: `${port}`, SANDBOX_PORT: `${sandbox}`, DATA_DIR: directory }
+  const ports = {
+    NETWORK_PORT: `${port}`,
+    SANDBOX_PORT: `${sandbox}`,
+    DATA_DIR: directory,
+    SVC_NETWORK_SIMULATOR: 'on',
+  }
   env = { ...ports, DATABASE_URL: database.url, SVC_PEPPER: database.pepper }
   const { operator } = database
   access = await setUpAccess(operator, readSettings(ports), 'sandbox')
   tenantId = (await createTenant(operator, { name: 'Killed', plan: 'enterprise' }, current)).id
   const { secret } = await createKey(operator, { tenantId, environment: 'sandbox', scope: 'admin' })
-  const send = speak(await start(), { secret })
+  ready = await start()
+  const send = speak(String(ready.sandbox_base_url), { secret })
   await send('/v1/test/funding', { body: { amount: 100_000_000_000 } })
   const cardholder_id = (await make(send, '/v1/cardholders', { name: 'Ada Moreau' })).id
   const numbers: string[] = []
@@ -76,10 +90,64 @@ afterAll(async () => {
   rmSync(directory, { recursive: true })
 })
 
+/** Runs `npm run network`. */
+const runNetwork = (...words: readonly string[]) =>
+  startProgram(process.execPath, ['runtime/operator/command/network.ts', ...words], env).ended
+
+test('the simulator plays a scenario file with the demo tenant’s cards, and says what it did', async () => {
+  const scenario = join(directory, 'scenario.json')
+  const [, example = ''] = /```json\n([^`]*)```/.exec(readFileSync('docs/network-simulator.md', 'utf8')) ?? []
+  writeFileSync(scenario, example)
+  const { code, stdout, stderr } = await runNetwork('--dev', '--scenario', scenario)
+  expect([code, stderr, stdout]).toEqual([0, '', stdout])
+  expect(stdout).toMatch(/authorize +…\d{4} +42\.00 +Harbor Diner +approved/)
+  expect(stdout).toMatch(/moveChargeback +…\d{4} +lost +applied/)
+  expect(stdout).not.toMatch(/\d{12}/)
+})
+
+test('live takes simulated messages only if it is told to, and says it on every page', async () => {
+  const { code, stdout } = await runNetwork('--dev', '--env', 'live', '--seed', '1', '--count', '5', '--json')
+  const summary = {
+    refused: 0,
+    contradicted: 0,
+    unacknowledged: 0,
+    exceptions: 0,
+    approved: expect.any(Number),
+  }
+  expect([code, JSON.parse(stdout.trim().split('\n').at(-1)!)]).toMatchObject([0, { summary }])
+  expect(stdout).toContain('"kind":"clear"')
+  await verifyLedger(database.operator, String(ready.tenant_id))
+  expect(ready.warnings).toEqual([SIMULATOR_WARNING])
+  const page = await (await fetch(`${ready.console_url}/sign-in`)).text()
+  expect(page).toContain(`<aside class="notice warn"><p>${SIMULATOR_WARNING}.</p></aside>`)
+  const words = ['runtime/operator/command/network.ts', '--dev', '--env', 'live', '--seed', '1', '--json']
+  const { SVC_NETWORK_SIMULATOR: _, ...without } = env
+  const refused = await startProgram(process.execPath, words, without).ended
+  expect([refused.code, JSON.parse(refused.stderr).error.message]).toEqual([
+    2,
+    expect.stringContaining('set SVC_NETWORK_SIMULATOR=1 for this command and for the service'),
+  ])
+  expect(() => readSettings({ ...env, NODE_ENV: 'production' })).toThrow(
+    /SVC_NETWORK_SIMULATOR: is not allowed/,
+  )
+  // A service without the setting does not know the certificate of the simulator.
+  const certificate = {
+    environment: 'live',
+    subject: `CN=${SIMULATOR}, O=${SIMULATOR_ORGANIZATION}`,
+  } as const
+  expect([isLiveSimulator(certificate), isLiveSimulator({ ...certificate, environment: 'sandbox' })]).toEqual(
+    [true, false],
+  )
+})
+
 /** Sends a scenario of its own until all of it is acknowledged. */
 async function send(card: string, seed: number, happenings: Happening[]): Promise<void> {
   const link = openDoor({ ...access, answerMs: 3000 })
-  const plan = planScenario(drawScenario(seed, USES, 1), [card], Date.now())
+  const drawn = drawScenario(seed, USES, 1)
+  // Merchants collect later, so holds stay.
+  const open = { clearings: [], refunds: [], chargeback: [] }
+  const uses = drawn.uses.map((use, index) => (index % 3 === 0 ? { ...use, ...open } : use))
+  const plan = planScenario({ ...drawn, uses }, [card], Date.now())
   const tally = await runScenario(plan, link, {
     patienceMs: 60_000,
     rate: 60,
@@ -89,6 +157,9 @@ async function send(card: string, seed: number, happenings: Happening[]): Promis
   expect([seed, isSound(tally), tally]).toEqual([seed, true, tally])
 }
 
+const sendAll = (happenings: Happening[]) =>
+  Promise.all(cards.map((card) => send(card, random.between(0, 1_000_000_000), happenings)))
+
 test(`the service survives ${ROUNDS} kills with everything that the network approved`, {
   timeout: 120_000 + ROUNDS * 60_000,
 }, async () => {
@@ -96,13 +167,14 @@ test(`the service survives ${ROUNDS} kills with everything that the network appr
   const happenings: Happening[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
     const before = happenings.length
-    const load = Promise.all(cards.map((card) => send(card, random.between(0, 1_000_000_000), happenings)))
+    const load = sendAll(happenings)
     const moment = before + random.between(5, SENDERS * USES)
     await until('messages', () => happenings.length > moment || program.child.exitCode !== null, 60_000)
     const { signal } = await program.end('SIGKILL')
     expect(signal).toBe('SIGKILL')
     await start()
     await load
+    await sendAll(happenings)
     await expectSameBooks(database, 'sandbox', tenantId, bookOf(happenings))
     await verifyLedger(database.operator, tenantId)
     console.log(`round ${round}: ${happenings.length - before} messages`)

@@ -1,7 +1,0 @@
-/** The dialects by name. A new dialect is one file and one row here. */
-import type { IsoDialectName } from '../../platform/settings.ts'
-import type { Dialect } from './dialect.ts'
-import { asciiDialect } from './dialects/ascii.ts'
-import { bcdDialect } from './dialects/bcd.ts'
-
-export const DIALECTS: Readonly<Record<IsoDialectName, Dialect>> = { ascii: asciiDialect, bcd: bcdDialect }
