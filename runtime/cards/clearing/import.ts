@@ -135,10 +135,10 @@ async function applyWindow(
   const except = (
     line: number,
     outcome: Exclude<LineOutcome, 'applied'>,
-    content?: Partial<ClearingLine['content']>,
+    { content, category }: Partial<ClearingLine> = {},
   ) => {
     const { kind, message } = content ?? {}
-    exceptions.push({ ...outcome, environment, kind, message, place: { fileId, line } })
+    exceptions.push({ ...outcome, environment, kind, message, category, place: { fileId, line } })
   }
   const placed: LineOfCard[] = []
   await Promise.all(
@@ -149,7 +149,7 @@ async function applyWindow(
       }
       const card = await parts.cards.find(environment, record.content.message.card_number)
       if (card) placed.push({ ...record, ...card })
-      else except(record.line, UNKNOWN_CARD, record.content)
+      else except(record.line, UNKNOWN_CARD, record)
     }),
   )
   const source = { environment, fileId, businessDate }
@@ -159,9 +159,9 @@ async function applyWindow(
     for (let start = 0; start < inOrder.length; start += batch) {
       const lines = inOrder.slice(start, start + batch)
       const outcomes = await applyLines(parts, source, lines)
-      for (const { line, content } of lines) {
-        const outcome = outcomes.get(line)!
-        if (outcome !== 'applied') except(line, outcome, content)
+      for (const each of lines) {
+        const outcome = outcomes.get(each.line)!
+        if (outcome !== 'applied') except(each.line, outcome, each)
       }
     }
   })
