@@ -19,7 +19,10 @@ const isSource = (path: string) => !/node_modules$/.test(path)
 
 /** @returns the tarball that `npm pack` makes of the toolkit. */
 export function pack(): string {
-  const generators = globSync('generators/**', { exclude: (path) => !isSource(path), withFileTypes: true })
+  const generators = globSync('generators/**', {
+    exclude: ({ name }) => !isSource(name),
+    withFileTypes: true,
+  })
   const sources = generators.filter((file) => file.isFile()).map((file) => join(file.parentPath, file.name))
   const folder = builtOnce('packed', [...sources, ...BESIDE, 'package-lock.json'], packInto)
   return join(folder, TARBALL)
