@@ -19,7 +19,7 @@ import { writeCertificate } from '../passes/wallets/render/apple/certificate.ts'
 import { makeOnce } from '../passes/wallets/render/development-file.ts'
 import type { Environment } from '../platform/environment.ts'
 import { newId } from '../platform/ids.ts'
-import type { Settings } from '../platform/settings.ts'
+import { NETWORK_PORT, type Settings } from '../platform/settings.ts'
 import { readAddresses } from '../tenants/addresses/queries.ts'
 import { ControlError, type Operator } from '../tenants/admin/change.ts'
 import { createKey, revokeKey } from '../tenants/admin/keys.ts'
@@ -76,7 +76,13 @@ export async function setUpAccess(
     join(folder, `simulator-${environment}.key`),
   )
   const ca = readFileSync(networkTls(settings, operator.clock.machine()).cert, 'utf8')
-  return { cert: bundle, key: bundle, ca, signingKey, url: `https://127.0.0.1:${settings.networkPort}` }
+  return {
+    cert: bundle,
+    key: bundle,
+    ca,
+    signingKey,
+    url: `https://127.0.0.1:${settings.networkPort ?? NETWORK_PORT}`,
+  }
 }
 
 function makeBundle(now: number): string {

@@ -36,6 +36,9 @@ import {
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
+/** Port of the network listener, if NETWORK_PORT is not set. */
+export const NETWORK_PORT = 4030
+
 export const ROLES = ['api', 'worker', 'console', 'network', 'reveal'] as const
 export type ProcessRole = (typeof ROLES)[number]
 
@@ -53,7 +56,7 @@ export interface Settings extends CardRoomSettings {
   readonly livePort: number
   readonly consolePort: number
   /** Port for card processors. Used only with the role `network`. */
-  readonly networkPort: number
+  readonly networkPort?: number
   /** Port for ISO 8583 messages. Used only with the role `network`. */
   readonly isoPort?: number
   readonly isoDialect: IsoDialectName
@@ -289,13 +292,16 @@ export function readSettings(env: SettingVariables, flags: Flags = {}): Settings
   const google = pairOf('GOOGLE_WALLET_ISSUER', 'GOOGLE_WALLET_SERVICE_ACCOUNT')
   const applePass = readApplePass(env, problems)
   const applePush = readApplePush(env, production, problems)
+  // A process that only takes ISO 8583 messages needs no port for the others.
+  const takesOnlyIso = Boolean(env.NETWORK_ISO8583_PORT) && !flags.roles?.includes('network')
+  const networkPort = takesOnlyIso ? undefined : NETWORK_PORT
   const settings = {
     roles: attempt('--role', () => roles(flags.roles ?? [], env)) ?? new Set(ROLES),
     host: env.HOST || (production ? '0.0.0.0' : '127.0.0.1'),
     sandboxPort: read('SANDBOX_PORT', whole(4010, 0, 65_535)) ?? 0,
     livePort: read('LIVE_PORT', whole(4020, 0, 65_535)) ?? 0,
     consolePort: read('CONSOLE_PORT', whole(4000, 0, 65_535)) ?? 0,
-    networkPort: read('NETWORK_PORT', whole(4030, 0, 65_535)) ?? 0,
+    ...present({ networkPort: read('NETWORK_PORT', whole(networkPort, 0, 65_535)) }),
     isoDialect: read('NETWORK_ISO8583_DIALECT', oneOf(ISO_DIALECTS, 'ascii')) ?? 'ascii',
     ...present({ isoPort: read('NETWORK_ISO8583_PORT', whole(undefined, 0, 65_535)) }),
     baseUrls: present({
@@ -367,7 +373,7 @@ function checkPorts(
     sandboxPort,
     livePort,
     consolePort,
-    networkPort,
+    networkPort = 0,
     isoPort = 0,
     revealPort = 0,
   }: Pick<

@@ -34,7 +34,7 @@ export async function openPorts(settings: Settings): Promise<Ports> {
     if (roles.has('console')) {
       open.set('console', await listenOn(settings, { variable: 'CONSOLE_PORT', port: consolePort }))
     }
-    if (roles.has('network')) {
+    if (roles.has('network') && networkPort !== undefined) {
       const place = { variable: 'NETWORK_PORT', port: networkPort, tls: networkTls(settings, Date.now()) }
       open.set('network', await listenOn(settings, place))
     }

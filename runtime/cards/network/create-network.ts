@@ -20,7 +20,13 @@ import { authorize, increment, inquireBalance } from './deciding.ts'
 import { recordException } from './exceptions.ts'
 import { MessageException, type NetworkExchange, type NetworkPlace, TooLate } from './exchange.ts'
 import { advise, clear, refund, reverse } from './following.ts'
-import type { CardDirectory, Network, NetworkMessages } from './network.ts'
+import {
+  type CardDirectory,
+  isDecided,
+  type Network,
+  type NetworkMessages,
+  unavailableAnswer,
+} from './network.ts'
 import { changeToken } from './tokens.ts'
 
 /** Messages about a card. */
@@ -39,9 +45,6 @@ const ACCEPT: { readonly [Kind in CardKind]: Accept<Kind> } = {
   moveChargeback,
   changeToken,
 }
-
-/** Kinds that the service answers with a decision; it acknowledges the others. */
-const DECIDED: ReadonlySet<keyof NetworkMessages> = new Set(['authorize', 'increment', 'inquireBalance'])
 
 export interface NetworkParts {
   readonly database: Pick<OpenDatabase, 'control' | Environment>
@@ -159,16 +162,15 @@ async function explainFailure<Kind extends keyof NetworkMessages>(
   error: unknown,
 ): Promise<NetworkMessages[Kind][1]> {
   const { message_id } = message
-  const isDecided = DECIDED.has(kind)
   const exception = readException(error)
   if (!exception) {
     const isExpected = error instanceof TooLate || error instanceof DatabaseUnavailable
     if (isExpected) log.debug({ err: error, kind }, 'a message of the card network was not accepted in time')
     else log.error({ err: error, kind }, 'a message of the card network failed')
-    return isDecided ? { message_id, decision: 'unavailable' } : { message_id, outcome: 'unavailable' }
+    return unavailableAnswer(kind, message_id)
   }
   const { reason, message: detail, field } = exception
-  if (isDecided) return { message_id, decision: 'declined', decline_reason: declineOf(reason) }
+  if (isDecided(kind)) return { message_id, decision: 'declined', decline_reason: declineOf(reason) }
   try {
     const recorded = { environment, reason, detail, field, kind, message }
     await recordException(database.control, digest, recorded, clock.machine())
@@ -178,7 +180,7 @@ async function explainFailure<Kind extends keyof NetworkMessages>(
       { err, kind },
       'an exception of the card network was not recorded; the network repeats the message',
     )
-    return { message_id, outcome: 'unavailable' }
+    return unavailableAnswer(kind, message_id)
   }
 }
 

@@ -18,6 +18,18 @@ export interface NetworkMessages {
   echo: [Schemas['EchoMessage'], Schemas['Acknowledgement']]
 }
 
+/** Kinds that the service answers with a decision; it acknowledges the others. */
+const DECIDED: ReadonlySet<keyof NetworkMessages> = new Set(['authorize', 'increment', 'inquireBalance'])
+
+export const isDecided = (kind: keyof NetworkMessages): boolean => DECIDED.has(kind)
+
+/** Returns the answer of a service that cannot accept the message in time. */
+export const unavailableAnswer = <Kind extends keyof NetworkMessages>(
+  kind: Kind,
+  message_id: string,
+): NetworkMessages[Kind][1] =>
+  isDecided(kind) ? { message_id, decision: 'unavailable' } : { message_id, outcome: 'unavailable' }
+
 /** Takes messages that are valid by the network document. */
 export interface Network {
   /**

@@ -106,11 +106,12 @@ export const networkSimulators = {
   simulateReversal: (context, { body: { card_transaction_id: id, amount } }) =>
     simulate(context, id, (row) => requireHeld(row, { kind: 'reversal', amount: amount ?? row.held })),
 
-  async simulateExpiry(context, { body }) {
-    return simulate(context, body.card_transaction_id, (row) =>
-      requireHeld(row, { kind: 'expiry', amount: row.held }),
-    )
-  },
+  simulateExpiry: (context, { body: { card_transaction_id: id } }) =>
+    simulate(context, id, (row) => {
+      requireHeld(row, { kind: 'expiry', amount: row.held })
+      // Without an amount: an advice that arrives later and holds more has expired too.
+      return { kind: 'expiry' }
+    }),
 
   simulateClearing: (context, { body: { card_transaction_id: id, ...given } }) =>
     simulate(context, id, (row) => requireClearable(row, given)),

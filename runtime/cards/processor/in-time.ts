@@ -1,7 +1,7 @@
 /** Answers every message of a network in time, even if the part that decides is late or fails. */
 import type { Logger } from 'pino'
-import type { Network } from '../network/network.ts'
-import { outcomeOf, unavailableAnswer } from './message-routes.ts'
+import { type Network, unavailableAnswer } from '../network/network.ts'
+import { outcomeOf } from './message-routes.ts'
 import type { NetworkCounter, UnavailableReason } from './tally.ts'
 
 /**

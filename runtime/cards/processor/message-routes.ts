@@ -59,14 +59,6 @@ export const ROUTES: ReadonlyMap<string, MessageRoute> = new Map(
     }),
 )
 
-/** Kinds whose answer is a decision. All others are acknowledged. */
-const DECIDED: ReadonlySet<NetworkKind> = new Set(['authorize', 'increment', 'inquireBalance'])
-
-/** Returns the answer that makes the network decide by itself, or send the message again. */
-export function unavailableAnswer(kind: NetworkKind, message_id: string): NetworkAnswer {
-  return DECIDED.has(kind) ? { message_id, decision: 'unavailable' } : { message_id, outcome: 'unavailable' }
-}
-
 export const outcomeOf = (answer: NetworkAnswer): string =>
   'decision' in answer ? answer.decision : answer.outcome
 

@@ -43,7 +43,7 @@ export async function checkPorts(settings: ListenSettings): Promise<Finding[]> {
     ...places.map(([variable, port]) =>
       checkPort({ host: settings.host, isTls: settings.tls !== undefined }, variable, port),
     ),
-    ...(roles.has('network')
+    ...(roles.has('network') && networkPort !== undefined
       ? [checkPort({ host: settings.host, isTls: true }, 'NETWORK_PORT', networkPort)]
       : []),
     ...(roles.has('reveal') && revealPort !== undefined

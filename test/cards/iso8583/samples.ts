@@ -2,8 +2,11 @@
 import type { Dialect } from '../../../runtime/cards/iso8583/codec/dialect.ts'
 import type { IsoMessage, IsoValue } from '../../../runtime/cards/iso8583/codec/message.ts'
 import { DIALECTS } from '../../../runtime/cards/iso8583/dialects/dialects.ts'
-import type { Network, NetworkMessages } from '../../../runtime/cards/network/network.ts'
-import { unavailableAnswer } from '../../../runtime/cards/processor/message-routes.ts'
+import {
+  type Network,
+  type NetworkMessages,
+  unavailableAnswer,
+} from '../../../runtime/cards/network/network.ts'
 import type { Environment } from '../../../runtime/platform/environment.ts'
 
 export const CARD = '4000001234567899'

@@ -4,11 +4,10 @@ import { Agent, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import type { Network } from '../../../runtime/cards/network/network.ts'
+import { type Network, unavailableAnswer } from '../../../runtime/cards/network/network.ts'
 import { answerInTime } from '../../../runtime/cards/processor/in-time.ts'
 import { createNetworkListener } from '../../../runtime/cards/processor/listener.ts'
 import type { NetworkKind, NetworkMessage } from '../../../runtime/cards/processor/message-routes.ts'
-import { unavailableAnswer } from '../../../runtime/cards/processor/message-routes.ts'
 import {
   addCertificate,
   createSigningKey,
