@@ -87,7 +87,7 @@ const ONLY_THERE: readonly (string | RegExp)[] = [
   'npm test',
   'npm run check',
   'npm run fuzz',
-  /^npm run prove(:\w+)?$/,
+  /^npm run prove(:[\w-]+)?$/,
   /^npm run bench(:\w+)?( -- FOLDER…)?$/,
   // test/docs/toolkit/pages.test.ts builds the same files.
   'npm run docs:toolkit',
