@@ -11,7 +11,7 @@ import {
   PROTOCOL_VIOLATION,
 } from '../errors.ts'
 import { clientConfig } from '../pool/connection.ts'
-import type { Say } from './migration-locks.ts'
+import { acquireMigrationLock, type Say } from './migration-locks.ts'
 import { asRole, closeCardNumbers, createRole } from './roles.ts'
 
 /** Secrets of a deployment from which the role is derived. */
@@ -82,9 +82,6 @@ function cardGrants(role: string): string {
     END $grant$`
 }
 
-/** Two processes that grant at the same time would fail. */
-const LOCK = `SELECT pg_advisory_xact_lock(hashtext('svc card role'))`
-
 const HAS_OWN_SECRET = 'SELECT FROM control.card_keys WHERE has_own_secret LIMIT 1'
 
 /** Returns the connection options with which a process opens card numbers. */
@@ -111,13 +108,13 @@ export async function ensureCardRole(options: CardRoleOptions): Promise<CardSign
   const admin = new pg.Client(clientConfig(options.direct, 'svc migrate'))
   try {
     await admin.connect()
+    // Migrations grant rights on the same tables, and of two processes that do so at once, one would fail.
+    await acquireMigrationLock(admin, options.say)
     if (options.ownSecret === undefined && (await admin.query(HAS_OWN_SECRET)).rowCount) return undefined
     const { rowCount } = await admin.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [name])
     if (!rowCount) await createRole(admin, name, 'control', secret)
-    await admin.query('BEGIN')
-    await admin.query(LOCK)
+    // Several statements in one query are one transaction.
     await admin.query(cardGrants(name))
-    await admin.query('COMMIT')
   } finally {
     await admin.end()
   }
