@@ -160,7 +160,7 @@ interface ReportRow {
 }
 
 /** Asks for a report from the start until now, and downloads it. Its closing is its opening and its rows. */
-async function report(send: Send, type: string): Promise<{ rows: ReportRow[]; closing: number }> {
+async function report(send: Send, type: string): Promise<{ readonly closing: number }> {
   service.clock.now += 1
   const interval = {
     interval_start: new Date(START - DAY).toISOString(),
@@ -178,34 +178,50 @@ async function report(send: Send, type: string): Promise<{ rows: ReportRow[]; cl
   const file = result.files.find(({ format }: { format: string }) => format === 'json')
   const rows = (await (await fetch(file.url)).json()) as ReportRow[]
   expect(result.closing).toBe(result.opening + sum(rows))
-  return { rows, closing: result.closing }
+  return result
 }
 
-const SHOWN_BEFORE: Readonly<Record<string, object>> = {
-  '2025-11-01': { category_code: 'restaurants', declined: 'transaction_not_allowed', asked: '2026-02-01' },
+/** What is particular in the versions: the version in which a tenant's server is asked, and what events show. */
+const SHOWN: Readonly<Record<(typeof VERSIONS)[number], readonly [asked: string, ...shown: string[]]>> = {
+  // Has no cards: its tenants use them in a later version, and get no events about them in their own.
+  '2025-06-01': ['2026-02-01'],
+  '2025-11-01': ['2026-02-01', 'restaurants', 'transaction_not_allowed'],
+  '2026-02-01': ['2026-02-01', '5812', 'decision_declined'],
+  '2026-05-19': ['2026-05-19', '5812', 'decision_declined'],
 }
-const SHOWN = { category_code: '5812', declined: 'decision_declined' }
 
-/** What the tenant's own version shows of the events. A tenant without cards in its version sees none. */
-async function expectEvents(own: Send, newest: Send, version: string): Promise<void> {
-  const read = async (send: Send) => (await send('/v1/events?order=asc&limit=100')).body.data
-  const [shown, all] = await Promise.all([read(own), read(newest)])
-  expect(shown.flatMap(checkEvent)).toEqual([])
-  const typesOf = (events: readonly { readonly type: string }[]) => events.map(({ type }) => type)
-  const hasCards = version !== '2025-06-01'
-  console.log(version, typesOf(shown).join(' '))
-  console.log(version, typesOf(all).join(' '))
-  if (!hasCards) return expect(shown).toEqual([])
-  const { category_code, declined } = { ...SHOWN, ...SHOWN_BEFORE[version] }
-  for (const { type, data } of shown) {
+const TOLD = [
+  ...['authorized', 'updated', 'reversed', 'cleared', 'refunded', 'declined'].map(
+    (change) => `card.transaction.${change}`,
+  ),
+  ...['settlement.created', 'settlement.pending', 'settlement.processing', 'settlement.settled'],
+  ...['payout.created', 'payout.updated', 'payout.paid'],
+].toSorted()
+
+/** Expects the events of the card use in the tenant's own version. */
+async function expectEvents(own: Send, version: (typeof VERSIONS)[number]): Promise<void> {
+  const events = (await own('/v1/events?order=asc&limit=100')).body.data
+  expect(events.flatMap(checkEvent)).toEqual([])
+  const [, category, reason] = SHOWN[version]
+  if (category === undefined) return expect(events).toEqual([])
+  const told = events.filter(({ type }: ReportRow) => /^(card\.transaction|settlement|payout)\./.test(type))
+  expect(told.map(({ type }: ReportRow) => type).toSorted()).toEqual(TOLD)
+  for (const { type, data } of events) {
     if (!type.startsWith('card.transaction.')) continue
-    expect(data.card_transaction.merchant).toMatchObject({ category_code })
-    if (type === 'card.transaction.declined')
-      expect(data.card_transaction.decline_reason).toMatchObject({ code: declined })
+    const isDeclined = type.endsWith('.declined')
+    expect([type, data.card_transaction]).toMatchObject([
+      type,
+      {
+        merchant: { name: 'Harbor Diner', category_code: category },
+        decline_reason: isDeclined ? { code: reason } : null,
+        decision_id: expect.stringMatching(/^azd_/),
+      },
+    ])
   }
 }
 
 test.each(VERSIONS)('a card use of a tenant pinned to %s is paid out and reported', async (version) => {
+  asked.length = 0
   const { id, own, newest, card, number, destination } = await openTenant(version)
   await settleAt(START + DAY)
   expect((await newest(`/v1/payout_destinations/${destination}`)).body).toMatchObject({ status: 'active' })
@@ -248,6 +264,8 @@ test.each(VERSIONS)('a card use of a tenant pinned to %s is paid out and reporte
   await settleAt(Date.parse(open.period_end) + 2 * HOUR)
   const settled = (await newest(`/v1/settlements/${open.id}`)).body
   expect(settled).toMatchObject({ status: 'settled', payout_id: expect.stringMatching(/^po_/) })
+  // Interchange of 1.5 % and a fee of 0.1 %. The network keeps the fee of what is refunded.
+  expect(settled).toMatchObject({ interchange_amount: 1500, fees_amount: 130, net_amount: 1370 })
   const lines = (await newest(`/v1/settlements/${open.id}/lines?limit=100`)).body.data
   expect([lines.length, sum(lines)]).toEqual([settled.lines_count, settled.net_amount])
 
@@ -260,8 +278,10 @@ test.each(VERSIONS)('a card use of a tenant pinned to %s is paid out and reporte
     amount: settled.net_amount,
   })
   expect((await report(newest, 'balance_summary')).closing).toBe(FUNDS - 100_000)
-  const reconciled = await report(newest, 'settlement_reconciliation')
-  console.log(reconciled, await report(newest, 'payout_reconciliation'), settled, asked)
-  await expectEvents(own, newest, version)
+  expect((await report(newest, 'settlement_reconciliation')).closing).toBe(settled.net_amount)
+  expect((await report(newest, 'payout_reconciliation')).closing).toBe(0)
+
+  expect(asked).toEqual([SHOWN[version][0], SHOWN[version][0]])
+  await expectEvents(own, version)
   expect(await findFault(service.database.control, 'live', id)).toBeUndefined()
 })
