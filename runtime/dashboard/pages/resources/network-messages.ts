@@ -1,0 +1,70 @@
+/** The messages of the card network about a transaction, which no operation of the API shows. */
+import {
+  type ExplainedMessage,
+  explainMessages,
+  messagesOf,
+  type TransactionMessage,
+} from '../../../cards/transactions/messages.ts'
+import { readCardTransaction } from '../../../cards/transactions/queries.ts'
+import { type Html, html } from '../../../platform/html.ts'
+import { writeInstant } from '../../../platform/instants.ts'
+import { writeTable } from '../../engine/list-page.ts'
+import type { LinkTo, ShownText } from '../../engine/shapes.ts'
+import { code, exactly, money, words } from '../../engine/values.ts'
+import type { DashboardVisit } from '../../engine/visit.ts'
+import { facts } from '../../html/components.ts'
+
+const EFFECTS: Readonly<Record<ExplainedMessage['effect'], string>> = {
+  applied: 'Applied',
+  waiting: 'Waiting for a clearing',
+  superseded: 'Replaced by an advice of the network',
+  none: 'No effect: nothing was held',
+}
+
+/** Steps that the service takes itself. */
+const OWN: Readonly<Partial<Record<TransactionMessage['kind'], string>>> = {
+  release: 'Release (from you)',
+  expiry: 'Expiry (of the hold)',
+}
+
+export async function writeNetworkMessages(
+  { id, currency }: { readonly id: string; readonly currency: string },
+  visit: DashboardVisit,
+  link: LinkTo,
+): Promise<Html> {
+  const { db, space } = await visit.place()
+  const row = await readCardTransaction(db, space, id)
+  if (!row || row.network_id === null)
+    return html`<p class="empty">This transaction was simulated, so the card network has no messages about it.</p>`
+  return html`${facts([['Network transaction ID', code(row.network_id)]])}
+${writeTable(
+  'Messages of the card network',
+  [
+    { title: 'Message', show: ({ message }) => kindOf(message) },
+    { title: 'Sent', show: ({ message }) => exactly(writeInstant(message.at)) },
+    { title: 'Arrived', show: ({ message }) => exactly(writeInstant(message.created)) },
+    { title: 'Amount', show: ({ message }) => amountOf(message, currency) },
+    { title: 'Decision', show: ({ message }) => decisionOf(message, currency) },
+    { title: 'Effect', show: ({ effect }) => EFFECTS[effect] },
+    { title: 'Message ID', show: ({ message }) => code(message.id) },
+  ],
+  explainMessages(messagesOf(row), row.disputed),
+  link,
+)}
+<p class="quiet">Messages are in the order in which the network sent them. A message that arrives late has the same effect as one that arrives in time.</p>`
+}
+
+function kindOf({ kind, advises }: TransactionMessage): string {
+  if (advises === undefined) return OWN[kind] ?? words(kind)
+  return `Advice: the network decided on the ${kind}`
+}
+
+function amountOf({ amount }: TransactionMessage, currency: string): ShownText {
+  return amount === undefined ? 'All that is held' : money(amount, currency)
+}
+
+function decisionOf({ kind, approved, declined }: TransactionMessage, currency: string): ShownText {
+  if (approved !== undefined) return html`Approved: ${money(approved, currency)}`
+  if (kind !== 'authorization' && kind !== 'increment') return '–'
+  return declined === undefined ? 'Declined' : `Declined: ${words(declined).toLowerCase()}`
+}
