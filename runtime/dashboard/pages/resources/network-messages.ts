@@ -45,13 +45,17 @@ ${writeTable(
     { title: 'Arrived', show: ({ message }) => exactly(writeInstant(message.created)) },
     { title: 'Amount', show: ({ message }) => amountOf(message, currency) },
     { title: 'Decision', show: ({ message }) => decisionOf(message, currency) },
-    { title: 'Effect', show: ({ effect }) => EFFECTS[effect] },
+    { title: 'Effect', show: (each) => effectOf(each) },
     { title: 'Message ID', show: ({ message }) => code(message.id) },
   ],
   explainMessages(messagesOf(row), row.disputed),
   link,
 )}
 <p class="quiet">Messages are in the order in which the network sent them. A message that arrives late has the same effect as one that arrives in time.</p>`
+}
+
+function effectOf({ message, effect }: ExplainedMessage): string {
+  return effect === 'applied' && message.declined !== undefined ? '–' : EFFECTS[effect]
 }
 
 function kindOf({ kind, advises }: TransactionMessage): string {
