@@ -130,23 +130,11 @@ test('a transaction shows the messages of the card network, in the order in whic
   expect([status, cells.map(([kind, , , ...others]) => [kind, ...others])]).toEqual([
     200,
     [
-      [
-        'Authorization',
-        '10.00 USD',
-        'Declined: insufficient funds',
-        'Replaced by an advice of the network',
-        'message-0',
-      ],
-      [
-        'Advice: the network decided on the authorization',
-        '10.00 USD',
-        'Approved: 10.00 USD',
-        'Applied',
-        'message-1',
-      ],
-      ['Increment', '7.77 USD', 'Declined: insufficient funds', '–', 'message-2'],
-      ['Reversal', '4.00 USD', '–', 'Applied', 'message-3'],
-      ['Refund', '2.50 USD', '–', 'Waiting for a clearing', 'message-4'],
+      ['Authorization', '10.00 USD', 'Declined: insufficient funds. Replaced by an advice.', 'message-0'],
+      ['Advice: authorization', '10.00 USD', 'Approved: 10.00 USD', 'message-1'],
+      ['Increment', '7.77 USD', 'Declined: insufficient funds', 'message-2'],
+      ['Reversal', '4.00 USD', 'Applied', 'message-3'],
+      ['Refund', '2.50 USD', 'Waiting for a clearing', 'message-4'],
     ],
   ])
   expect(text).not.toContain(card_number)

@@ -17,14 +17,14 @@ import { facts } from '../../html/components.ts'
 const EFFECTS: Readonly<Record<ExplainedMessage['effect'], string>> = {
   applied: 'Applied',
   waiting: 'Waiting for a clearing',
-  superseded: 'Replaced by an advice of the network',
+  superseded: 'Replaced by an advice',
   none: 'No effect: nothing was held',
 }
 
 /** Steps that the service takes itself. */
 const OWN: Readonly<Partial<Record<TransactionMessage['kind'], string>>> = {
-  release: 'Release (from you)',
-  expiry: 'Expiry (of the hold)',
+  release: 'Release by you',
+  expiry: 'Expiry of the hold',
 }
 
 export async function writeNetworkMessages(
@@ -44,31 +44,30 @@ ${writeTable(
     { title: 'Sent', show: ({ message }) => exactly(writeInstant(message.at)) },
     { title: 'Arrived', show: ({ message }) => exactly(writeInstant(message.created)) },
     { title: 'Amount', show: ({ message }) => amountOf(message, currency) },
-    { title: 'Decision', show: ({ message }) => decisionOf(message, currency) },
-    { title: 'Effect', show: (each) => effectOf(each) },
+    { title: 'Result', show: (each) => resultOf(each, currency) },
     { title: 'Message ID', show: ({ message }) => code(message.id) },
   ],
   explainMessages(messagesOf(row), row.disputed),
   link,
 )}
-<p class="quiet">Messages are in the order in which the network sent them. A message that arrives late has the same effect as one that arrives in time.</p>`
-}
-
-function effectOf({ message, effect }: ExplainedMessage): string {
-  return effect === 'applied' && message.declined !== undefined ? '–' : EFFECTS[effect]
+<p class="quiet">Messages are in the order in which the network sent them. An advice is a decision that the network made itself. A message that arrives late has the same effect as one in time.</p>`
 }
 
 function kindOf({ kind, advises }: TransactionMessage): string {
   if (advises === undefined) return OWN[kind] ?? words(kind)
-  return `Advice: the network decided on the ${kind}`
+  return `Advice: ${kind}`
 }
 
 function amountOf({ amount }: TransactionMessage, currency: string): ShownText {
   return amount === undefined ? 'All that is held' : money(amount, currency)
 }
 
-function decisionOf({ kind, approved, declined }: TransactionMessage, currency: string): ShownText {
-  if (approved !== undefined) return html`Approved: ${money(approved, currency)}`
-  if (kind !== 'authorization' && kind !== 'increment') return '–'
-  return declined === undefined ? 'Declined' : `Declined: ${words(declined).toLowerCase()}`
+function resultOf({ message, effect }: ExplainedMessage, currency: string): ShownText {
+  const { kind, approved, declined } = message
+  if (kind !== 'authorization' && kind !== 'increment') return EFFECTS[effect]
+  const decision =
+    approved === undefined
+      ? `Declined${declined === undefined ? '' : `: ${words(declined).toLowerCase()}`}`
+      : html`Approved: ${money(approved, currency)}`
+  return effect === 'applied' ? decision : html`${decision}. ${EFFECTS[effect]}.`
 }
