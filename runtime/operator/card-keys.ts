@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
-import { addKey, createCardKeys, separateDigestKey } from '../cards/card-keys/card-keys.ts'
+import { addKey, createCardKeys, resealDigestKey } from '../cards/card-keys/card-keys.ts'
 import { type Resealed, reseal } from '../cards/card-keys/rotation.ts'
-import { closeCardRoom, retirePepperRole } from '../database/migrate/card-role.ts'
+import { closeCardRoom, retireOtherRoles } from '../database/migrate/card-role.ts'
 import type { CardRoom } from '../database/open/card-room.ts'
 import { ControlError, type Operator } from '../tenants/admin/change.ts'
 
@@ -32,8 +32,8 @@ export async function rotateCardKey(
       'conflict',
       'another rotation started at the same time: try again after it has ended',
     )
-  await separateDigestKey(room)
+  await resealDigestKey(room)
   await closeCardRoom(control)
-  await retirePepperRole(control, room)
+  await retireOtherRoles(control, room, 'all')
   return { version, ...(await reseal({ control, room, keys: createCardKeys(room, clock), clock, log })) }
 }

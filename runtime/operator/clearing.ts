@@ -4,7 +4,6 @@ import { extname } from 'node:path'
 import { createCardKeys } from '../cards/card-keys/card-keys.ts'
 import { createCardDirectory } from '../cards/card-keys/directory.ts'
 import { findByDigest } from '../cards/card-keys/directory-queries.ts'
-import { EXCEPTION_REASONS } from '../cards/clearing/exceptions.ts'
 import { FORMAT_NAMES, FORMATS, type FormatName } from '../cards/clearing/formats.ts'
 import { type ImportParts, importFile } from '../cards/clearing/import.ts'
 import { type ListedFile, listFiles } from '../cards/clearing/queries.ts'
@@ -17,6 +16,7 @@ import {
   resolveException,
   retryException,
 } from '../cards/clearing/retry.ts'
+import { EXCEPTION_REASONS } from '../cards/network/exceptions.ts'
 import type { Database } from '../database/database.ts'
 import { codeOf, messageOf } from '../database/errors.ts'
 import { openDatabase } from '../database/open/open-database.ts'

@@ -4,6 +4,8 @@ import { origin, type Read, secretText, whole } from './setting-readers.ts'
 export interface CardRoomSettings {
   /** Seals the keys of card numbers. Absent: the embedded database has its own, and elsewhere the pepper replaces it. */
   readonly cardSecret?: string
+  /** The secret before, while it is replaced. */
+  readonly previousCardSecret?: string
   /** Absent if the port is closed. */
   readonly revealPort?: number
   readonly revealHost: string
@@ -28,6 +30,7 @@ export function readCardRoom(read: Read, { production, roles, isEmbedded }: Card
       throw new Error('is required for the roles network and reveal. Create one with openssl rand -hex 32')
     return secretText(production)(text)
   })
+  const previousCardSecret = read('SVC_CARD_SECRET_PREVIOUS', (text) => text)
   const revealPort = read('REVEAL_PORT', (text) =>
     text === undefined && !roles.includes('reveal') ? undefined : whole(DEFAULT_PORT, 0, 65_535)(text),
   )
@@ -41,6 +44,7 @@ export function readCardRoom(read: Read, { production, roles, isEmbedded }: Card
   return {
     revealHost: read('REVEAL_HOST', (text) => text ?? '127.0.0.1') ?? '127.0.0.1',
     ...(cardSecret !== undefined && { cardSecret }),
+    ...(previousCardSecret !== undefined && { previousCardSecret }),
     ...(revealPort !== undefined && { revealPort }),
     ...(revealUrl !== undefined && { revealUrl }),
   }

@@ -379,6 +379,13 @@ export const SETTING_GROUPS = {
       meaning:
         'Key of all card numbers, for processes with the roles `network` and `reveal` only; `docs/pci.md` describes it. Create one with `openssl rand -hex 32`. In production, required with `--role network` and `--role reveal`; without `--role`, the pepper replaces it. The embedded database has its own. If you lose it, card numbers cannot be decrypted.',
     },
+    SVC_CARD_SECRET_PREVIOUS: {
+      type: 'text',
+      example: '1b6e8a0f3d5c47729e8b4a6d2c0f1e35',
+      isSecret: true,
+      meaning:
+        'The secret of card numbers before, while you replace it (`docs/pci.md`). Keys that it sealed can be opened, and none is sealed with it.',
+    },
     REVEAL_PORT: {
       type: 'port; 0 for any free port',
       example: '4040',

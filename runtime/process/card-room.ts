@@ -10,7 +10,7 @@ import { createRevealListener } from '../cards/card-keys/reveal-listener.ts'
 import { startResealJob } from '../cards/card-keys/rotation.ts'
 import { type CardVault, createLocalVault } from '../cards/card-keys/vault.ts'
 import type { CardDirectory } from '../cards/network/network.ts'
-import { retirePepperRole } from '../database/migrate/card-role.ts'
+import { retireOtherRoles } from '../database/migrate/card-role.ts'
 import { ROOM_ROLES } from '../database/open/card-room.ts'
 import type { OpenDatabase } from '../database/open/open-database.ts'
 import { databasesAnswer } from '../operator/metrics/readiness.ts'
@@ -54,7 +54,7 @@ export async function openRoom({ settings, database, clock, log }: RoomParts): P
   const works = roles.has('reveal') || roles.has('worker')
   if (isRoom) {
     await Promise.all([keys.sealer(), keys.digest('')])
-    await retirePepperRole(control, room)
+    await retireOtherRoles(control, room, 'pepper')
   }
   const listing = works ? listingWorker(options) : undefined
   listing?.start()

@@ -7,6 +7,7 @@ import { createCardKeys } from '../../runtime/cards/card-keys/card-keys.ts'
 import { createRemoteVault } from '../../runtime/cards/card-keys/remote-vault.ts'
 import { createRevealListener } from '../../runtime/cards/card-keys/reveal-listener.ts'
 import { createRevealSeals } from '../../runtime/cards/card-keys/reveal-message.ts'
+import { reseal } from '../../runtime/cards/card-keys/rotation.ts'
 import { createLocalVault } from '../../runtime/cards/card-keys/vault.ts'
 import { INSUFFICIENT_PRIVILEGE } from '../../runtime/database/errors.ts'
 import { type OpenDatabase, openDatabase } from '../../runtime/database/open/open-database.ts'
@@ -42,7 +43,7 @@ describe('in a database of the version before', () => {
       ...settings,
     })
 
-  test('the first rotation takes sealed numbers from the environments and the keys from the pepper', async () => {
+  test('the first rotation takes sealed numbers from the environments and the keys from the pepper, and the secret can be replaced', async () => {
     const { control, cards, sandbox, pepper } = service.database
     const tenantId = await makeTenant(service)
     const { secret } = await makeKey(service, tenantId, { scope: 'admin' })
@@ -71,6 +72,20 @@ describe('in a database of the version before', () => {
       for (const context of [`control.card_keys ${version}`, 'control.card_room.digest_key'])
         expect(() => unseal(pepper, sealed, context)).toThrow(UnsealError)
     }
+    // Another secret takes the place of this one.
+    const next = await open({ cardSecret: 'the next secret', previousCardSecret: SECRET })
+    await rotateCardKey(service.operator, next.cards, strictLog)
+    await expect(room.cards!.pool.query(SEALED)).rejects.toMatchObject(REFUSED)
+    const nextKeys = createCardKeys(next.cards!, service.clock)
+    const parts = { control, room: next.cards!, keys: nextKeys, clock: service.clock, log: strictLog }
+    await reseal({ ...parts, graceS: 0 })
+    const alone = createCardKeys({ ...next.cards!, previousSecret: undefined }, service.clock)
+    expect(await createLocalVault(next.cards!, alone).reveal(place)).toEqual({
+      number: body.number,
+      cvc: body.cvc,
+    })
+    expect(await alone.digest(body.number)).toEqual(digest)
+
     const other = await open({ roles: new Set(['api']) })
     expect(other.cards).toBeUndefined()
     const without = (role: ProcessRole) =>
@@ -89,7 +104,7 @@ describe('in a database of the version before', () => {
       revealUrl: 'http://127.0.0.1:1',
     })
     expect(asking.cards).toBeUndefined()
-    await Promise.all([room, other, asking].map((each) => each.close()))
+    await Promise.all([room, next, other, asking].map((each) => each.close()))
   })
 })
 

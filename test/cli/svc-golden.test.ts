@@ -171,6 +171,7 @@ const CASES: Readonly<Record<string, Case>> = {
     during: async ({ shown, interrupt }) => {
       await until('the tail', () => shown().includes('Connected.'))
       await send('/v1/pass_templates?limit=1')
+      await service.flush()
       await until('the request', () => shown().includes('limit=1'))
       interrupt()
     },

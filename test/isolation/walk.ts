@@ -72,6 +72,7 @@ import { writtenLists } from './lists.ts'
 import type { Recorder } from './recorder.ts'
 import { walkTransfers } from './walk-chain.ts'
 import { walkDevices } from './walk-devices.ts'
+import { walkNetwork } from './walk-network.ts'
 
 /** A service whose statements are recorded. */
 export interface Walker {
@@ -174,6 +175,8 @@ export async function tour(
   await send('/v1/passes', { body: { template_id: await makeTemplate(send), expires_at } })
   await walkDevices(service, send, space, environment)
   await showHolders({ service, recorder }, environment, send, space)
+  // Later than the reports, which have no entry for the lines that `closeDay` made up.
+  await walkNetwork(service, send, environment)
   if (environment === 'sandbox') await watchEvents({ service, recorder }, secret)
   await comeBackLater(service, send, space, service.database[environment])
   const [event] = (await send('/v1/events?limit=1')).body.data

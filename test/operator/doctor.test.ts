@@ -220,10 +220,10 @@ describe('the chain of payouts in USDC', () => {
 })
 
 describe('what is wrong is named, with what to do', () => {
-  const broken = async (statement: string, repair: string, check: string) => {
+  const broken = async (statement: string, repair: string, check: string, more: object = {}) => {
     await database.control.query({ text: statement })
     try {
-      const { code, of } = await diagnose(env)
+      const { code, of } = await diagnose({ ...env, ...more })
       return { code, ...of(check) }
     } finally {
       await database.control.query({ text: repair })
@@ -268,9 +268,10 @@ describe('what is wrong is named, with what to do', () => {
     ],
     [
       'card keys',
-      `INSERT INTO control.card_keys (version, sealed, has_own_secret) VALUES (1, '', false), (2, '', true)`,
+      `INSERT INTO control.card_keys (version, sealed, has_own_secret) VALUES (1, '', true), (2, '', false)`,
       'DELETE FROM control.card_keys',
-      { code: 0, verdict: 'warn', words: /^1 are still sealed with the pepper/ },
+      { code: 0, verdict: 'warn', words: /pepper.*run `admin card-keys rotate`/ },
+      { SVC_CARD_SECRET: 'of card numbers' },
     ],
     ['card directory', CARD, FORGET_CARD, { code: 0, verdict: 'warn', words: /^1 cards are not in it yet/ }],
     [
@@ -279,9 +280,9 @@ describe('what is wrong is named, with what to do', () => {
       FORGET_CARD,
       { code: 0, verdict: 'warn', words: /^1 cards have the number of an older card/ },
     ],
-  ])('doctor finds fault with %s', async (check, breaking, repairs, expected) => {
+  ])('doctor finds fault with %s', async (check, breaking, repairs, expected, more?: object) => {
     const all = (texts: string) => `DO $$ BEGIN ${texts}; END $$`
-    const { words, ...found } = await broken(all(breaking), all(repairs), check)
+    const { words, ...found } = await broken(all(breaking), all(repairs), check, more)
     expect({ ...found, words }).toMatchObject({ ...expected, words: expect.stringMatching(expected.words) })
   })
 

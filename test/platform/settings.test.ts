@@ -16,13 +16,14 @@ function problemsOf(env: Record<string, string>, flags = {}): readonly string[] 
 describe('settings', () => {
   test('every setting has a default', () => {
     expect(readSettings({})).toEqual({
-      roles: new Set(['api', 'worker', 'console', 'network', 'reveal']),
+      roles: new Set(['api', 'worker', 'console', 'reveal']),
       revealHost: '127.0.0.1',
       host: '127.0.0.1',
       sandboxPort: 4010,
       livePort: 4020,
       consolePort: 4000,
       networkPort: 4030,
+      networkSimulator: false,
       isoDialect: 'ascii',
       baseUrls: {},
       citus: false,
@@ -93,9 +94,14 @@ describe('settings', () => {
   })
 
   test.each<[string, Record<string, string>, string[], string[]]>([
-    ['without NETWORK_PORT', {}, [], ['api', 'worker', 'console']],
-    ['with NETWORK_PORT', { NETWORK_PORT: '0' }, [], ['api', 'worker', 'console', 'network']],
-    ['with NETWORK_ISO8583_PORT', { NETWORK_ISO8583_PORT: '0' }, [], ['api', 'worker', 'console', 'network']],
+    ['without NETWORK_PORT', {}, [], ['api', 'worker', 'console', 'reveal']],
+    ['with NETWORK_PORT', { NETWORK_PORT: '0' }, [], ['api', 'worker', 'console', 'network', 'reveal']],
+    [
+      'with NETWORK_ISO8583_PORT',
+      { NETWORK_ISO8583_PORT: '0' },
+      [],
+      ['api', 'worker', 'console', 'network', 'reveal'],
+    ],
     ['with a different role', { NETWORK_PORT: '0' }, ['worker'], ['worker']],
     ['with the role network', {}, ['network'], ['network']],
   ])('a process opens the network port only if it is told to: %s', (_, env, roles, want) => {

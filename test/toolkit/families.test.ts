@@ -106,7 +106,8 @@ function writeVersions(text: (id: (name: string) => string) => string) {
 const SERVED = {
   documents: './openapi',
   versions: './versions',
-  client: CLIENT,
+  // The command of upgrades is the same in every client, and the compiler reads ts-morph for it.
+  client: { ...CLIENT, upgrade: false },
   emit: ['types', 'validators', 'routes', 'translations', 'handlers', 'client'],
 }
 

@@ -1,33 +1,23 @@
 /** `testFamily` as a stranger's test file calls it, in a vitest of its own. */
-import { spawnSync } from 'node:child_process'
-import {
-  appendFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { appendFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { generate, loadFamily } from '../../generators/cli/library.ts'
+import { install, pack } from './packed.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'family-suite-'))
 
-beforeAll(async () => {
+beforeAll(() => {
   cpSync('test/toolkit/foreign', folder, { recursive: true })
-  mkdirSync(join(folder, 'node_modules'))
-  symlinkSync(resolve('generators'), join(folder, 'node_modules/dateline'))
+  install(pack(), folder)
   writeFileSync(
     join(folder, 'family.test.ts'),
-    `import { testFamily } from '${resolve('generators/cli/vitest.ts')}'\ntestFamily({ seconds: 1 })\n`,
+    `import { testFamily } from 'dateline/vitest'\ntestFamily({ seconds: 1 })\n`,
   )
-  expect((await generate(loadFamily(join(folder, 'dateline.config.json')))).ok).toBe(true)
-}, 60_000)
+  const cli = join(folder, 'node_modules/dateline/dist/cli.js')
+  execFileSync(process.execPath, [cli, 'generate'], { cwd: folder, stdio: 'pipe' })
+}, 120_000)
 afterAll(() => rmSync(folder, { recursive: true }))
 
 function runSuite(): Readonly<Record<string, string>> {

@@ -27,9 +27,19 @@ export function filesBelow(folder: string, end: RegExp): string[] {
     .sort()
 }
 
+const host = ts.createCompilerHost(OPTIONS)
+const { getSourceFile } = host
+/** Declarations of the language and of packages, which programs with the same options can share. */
+const declarations = new Map<string, ts.SourceFile | undefined>()
+host.getSourceFile = (file, ...how) => {
+  if (!/\/node_modules\/.*\.d\.ts$/.test(file)) return getSourceFile(file, ...how)
+  if (!declarations.has(file)) declarations.set(file, getSourceFile(file, ...how))
+  return declarations.get(file)
+}
+
 /** @returns what the compiler says of all TypeScript below a folder: nothing when all is well. */
 export function typeErrors(folder: string): string[] {
-  const program = ts.createProgram(filesBelow(folder, /\.ts$/), OPTIONS)
+  const program = ts.createProgram(filesBelow(folder, /\.ts$/), OPTIONS, host)
   return ts
     .getPreEmitDiagnostics(program)
     .map(

@@ -56,6 +56,7 @@ const NAMED: readonly WipedTable[] = [
   { name: 'disputes', key: 'id', type: 'dispute' },
   { name: 'authorization_decisions', key: 'id', type: 'authorization_decision' },
   { name: 'card_transactions', key: 'id', type: 'card_transaction' },
+  { name: 'network_waiting', key: 'network_id' },
   { name: 'card_spending', key: 'card_id' },
   { name: 'settlement_lines', key: 'id' },
   { name: 'settlements', key: 'id', type: 'settlement' },

@@ -1,5 +1,6 @@
 /** Card keys: encrypt card numbers with AES-256-GCM, bound to the environment, the tenant and the card. */
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import type { RoomSecrets } from '../../database/migrate/card-role.ts'
 import type { CardRoom } from '../../database/open/card-room.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { seal, sealWith, unseal, unsealWith } from '../../platform/secrets.ts'
@@ -70,21 +71,25 @@ const DIGEST_KEY_CONTEXT = 'control.card_room.digest_key'
 const numberContext = ({ environment, space, cardId }: CardPlace, version: number) =>
   `card_numbers.sealed ${environment} ${space} ${cardId} ${version}`
 
-type KeySecrets = Pick<CardRoom, 'pepper' | 'ownSecret'>
-
 /** Seals a key with the secret of card numbers, or with the pepper if the deployment has no such secret. */
-function sealKey({ pepper, ownSecret }: KeySecrets, key: Buffer, context: string): SealedKey {
+function sealKey({ pepper, ownSecret }: RoomSecrets, key: Buffer, context: string): SealedKey {
   const sealed = seal(ownSecret ?? pepper, key.toString('base64'), context)
   return { sealed, has_own_secret: ownSecret !== undefined }
 }
 
-function unsealKey({ pepper, ownSecret }: KeySecrets, key: SealedKey, context: string): Buffer {
+function unsealKey(secrets: RoomSecrets, key: SealedKey, context: string): Buffer {
+  const { pepper, ownSecret, previousSecret } = secrets
   if (key.has_own_secret && ownSecret === undefined) {
     throw new Error(
       'The keys of card numbers are sealed with SVC_CARD_SECRET, which this process does not have: set it for the roles network and reveal, or set REVEAL_URL so that this process asks one with the role reveal.',
     )
   }
-  return Buffer.from(unseal(key.has_own_secret ? ownSecret! : pepper, key.sealed, context), 'base64')
+  try {
+    return Buffer.from(unseal(key.has_own_secret ? ownSecret! : pepper, key.sealed, context), 'base64')
+  } catch (error) {
+    if (!key.has_own_secret || previousSecret === undefined) throw error
+    return Buffer.from(unseal(previousSecret, key.sealed, context), 'base64')
+  }
 }
 
 /**
@@ -100,16 +105,16 @@ export async function addKey(room: CardRoom): Promise<number | undefined> {
 async function openDigestKey(room: CardRoom): Promise<KeyObject> {
   const stored = await readDigestKey(room.pool)
   if (stored) return createSecretKey(unsealKey(room, stored, DIGEST_KEY_CONTEXT))
-  await writeDigestKey(room.pool, sealKey(room, randomBytes(KEY_BYTES), DIGEST_KEY_CONTEXT), false)
+  await writeDigestKey(room.pool, sealKey(room, randomBytes(KEY_BYTES), DIGEST_KEY_CONTEXT), null)
   return openDigestKey(room)
 }
 
-/** Seals the key of the digests with the secret of card numbers, if it is still sealed with the pepper. */
-export async function separateDigestKey(room: CardRoom): Promise<void> {
+/** Seals the key of the digests anew, with the secret that the deployment has now. */
+export async function resealDigestKey(room: CardRoom): Promise<void> {
   const stored = await readDigestKey(room.pool)
-  if (!stored || stored.has_own_secret || room.ownSecret === undefined) return
+  if (!stored) return
   const key = unsealKey(room, stored, DIGEST_KEY_CONTEXT)
-  await writeDigestKey(room.pool, sealKey(room, key, DIGEST_KEY_CONTEXT), true)
+  await writeDigestKey(room.pool, sealKey(room, key, DIGEST_KEY_CONTEXT), stored.sealed)
 }
 
 /** Returns the deployment's card keys, cached per process. The first key is created on first use. */

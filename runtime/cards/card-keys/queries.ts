@@ -46,19 +46,20 @@ export async function readDigestKey(control: Database): Promise<SealedKey | unde
   return (await control.query<SealedKey>(READ_DIGEST_KEY)).rows[0]
 }
 
-// Never replaces a key that another process has created: only its seal may change, from the pepper to the own secret.
 const WRITE_DIGEST_KEY: Statement = {
-  text: `UPDATE control.card_room SET digest_key = $1, has_own_secret = $2
-          WHERE digest_key IS NULL AND NOT $3 OR $3 AND NOT has_own_secret`,
+  text: `UPDATE control.card_room SET digest_key = $1, has_own_secret = $2 WHERE digest_key IS NOT DISTINCT FROM $3`,
 }
 
-/** Writes the key of the digests, unless another process has done so. @param isResealed whether it is the stored key. */
+/**
+ * Writes the key of the digests, unless another process has changed it.
+ * @param before the sealed key that it replaces; null for the first one.
+ */
 export async function writeDigestKey(
   control: Database,
   { sealed, has_own_secret }: SealedKey,
-  isResealed: boolean,
+  before: Buffer | null,
 ): Promise<void> {
-  await control.query(WRITE_DIGEST_KEY, [sealed, has_own_secret, isResealed])
+  await control.query(WRITE_DIGEST_KEY, [sealed, has_own_secret, before])
 }
 
 const RETIRABLE: Statement = {

@@ -18,10 +18,10 @@ import { appendAudit } from '../../tenants/audit/queries.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
 import { moveChargeback } from '../network/chargebacks.ts'
 import { readException } from '../network/create-network.ts'
+import type { ExceptionReason } from '../network/exceptions.ts'
 import { type FactExchange, MessageException, type NetworkPlace } from '../network/exchange.ts'
 import { clear, refund, reverse } from '../network/following.ts'
 import type { FoundCard } from '../network/network.ts'
-import type { ExceptionReason } from './exceptions.ts'
 import type { ClearingKind, ClearingLine, LineMessage } from './records.ts'
 
 export interface ApplyParts {
@@ -39,7 +39,7 @@ export interface LineSource {
 }
 
 /** A line and the card that it is about. */
-export interface PlacedLine extends ClearingLine, FoundCard {}
+export interface LineOfCard extends ClearingLine, FoundCard {}
 
 /** What became of a line: it took effect, or it is an exception. */
 export type LineOutcome =
@@ -62,7 +62,7 @@ const MAX_ATTEMPTS = 5
 export async function applyLines(
   parts: ApplyParts,
   source: LineSource,
-  lines: readonly PlacedLine[],
+  lines: readonly LineOfCard[],
 ): Promise<ReadonlyMap<number, LineOutcome>> {
   try {
     return await applyTogether(parts, source, lines)
@@ -93,7 +93,7 @@ function outcomeOf(error: unknown): LineOutcome {
 async function applyTogether(
   parts: ApplyParts,
   source: LineSource,
-  lines: readonly PlacedLine[],
+  lines: readonly LineOfCard[],
 ): Promise<ReadonlyMap<number, LineOutcome>> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -107,7 +107,7 @@ async function applyTogether(
 async function attemptTogether(
   { database, clock, rates, wakeUpChannel }: ApplyParts,
   { environment, fileId, businessDate }: LineSource,
-  lines: readonly PlacedLine[],
+  lines: readonly LineOfCard[],
   isRetry: boolean,
 ): Promise<ReadonlyMap<number, LineOutcome>> {
   const { space } = lines[0]!
@@ -145,7 +145,7 @@ async function attemptTogether(
 async function applyAll(
   place: NetworkPlace,
   environment: Environment,
-  lines: readonly PlacedLine[],
+  lines: readonly LineOfCard[],
 ): Promise<ReadonlyMap<number, LineOutcome>> {
   const outcomes = new Map<number, LineOutcome>()
   const uses = Map.groupBy(lines, ({ content }) => content.message.transaction_id)
@@ -162,7 +162,7 @@ async function applyAll(
 async function applyOne(
   place: NetworkPlace,
   environment: Environment,
-  { space, cardId, content, category }: PlacedLine,
+  { space, cardId, content, category }: LineOfCard,
 ): Promise<LineOutcome> {
   const transact: FactExchange<ClearingKind>['transact'] = (work) =>
     work({ ...place, interchangeCategory: category })

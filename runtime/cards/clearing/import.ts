@@ -5,9 +5,9 @@
  */
 import type { Environment } from '../../platform/environment.ts'
 import type { CardKeys } from '../card-keys/card-keys.ts'
+import { type NewException, recordExceptions } from '../network/exceptions.ts'
 import type { CardDirectory, FoundCard } from '../network/network.ts'
-import { type ApplyParts, applyLines, type LineOutcome, type PlacedLine } from './apply-lines.ts'
-import { type NewException, recordExceptions } from './exceptions.ts'
+import { type ApplyParts, applyLines, type LineOfCard, type LineOutcome } from './apply-lines.ts'
 import type { FileFormat, FilePart } from './format.ts'
 import { advanceFile, beginFile, type ClearingFileRow, type FileProgress } from './queries.ts'
 import { ClearingFileError, type ClearingLine, type FaultyLine, readRecord } from './records.ts'
@@ -135,12 +135,12 @@ async function applyWindow(
   const except = (
     line: number,
     outcome: Exclude<LineOutcome, 'applied'>,
-    content?: Partial<ClearingLine['content']>,
+    { content, category }: Partial<ClearingLine> = {},
   ) => {
     const { kind, message } = content ?? {}
-    exceptions.push({ ...outcome, environment, kind, message, place: { fileId, line } })
+    exceptions.push({ ...outcome, environment, kind, message, category, place: { fileId, line } })
   }
-  const placed: PlacedLine[] = []
+  const placed: LineOfCard[] = []
   await Promise.all(
     records.map(async (record) => {
       if ('fault' in record) {
@@ -149,7 +149,7 @@ async function applyWindow(
       }
       const card = await parts.cards.find(environment, record.content.message.card_number)
       if (card) placed.push({ ...record, ...card })
-      else except(record.line, UNKNOWN_CARD, record.content)
+      else except(record.line, UNKNOWN_CARD, record)
     }),
   )
   const source = { environment, fileId, businessDate }
@@ -159,9 +159,9 @@ async function applyWindow(
     for (let start = 0; start < inOrder.length; start += batch) {
       const lines = inOrder.slice(start, start + batch)
       const outcomes = await applyLines(parts, source, lines)
-      for (const { line, content } of lines) {
-        const outcome = outcomes.get(line)!
-        if (outcome !== 'applied') except(line, outcome, content)
+      for (const each of lines) {
+        const outcome = outcomes.get(each.line)!
+        if (outcome !== 'applied') except(each.line, outcome, each)
       }
     }
   })

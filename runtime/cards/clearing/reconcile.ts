@@ -26,7 +26,7 @@ export type DifferenceCause =
   | 'fee_differs'
   | 'not_in_ledger'
 
-export interface Difference {
+export interface DayDifference {
   readonly card_program_id: string | null
   readonly interchange_category: string | null
   /** The members that differ: what the network says and what the service has. Cents and counts, as text. */
@@ -40,7 +40,7 @@ export interface Reconciliation {
   readonly date: string
   /** Number of card programs and categories that were compared. */
   readonly compared: number
-  readonly differences: readonly Difference[]
+  readonly differences: readonly DayDifference[]
 }
 
 const NOTHING = Object.fromEntries(SETTLED.map((name) => [name, 0n])) as Settled
@@ -102,7 +102,7 @@ async function gather(
   }
 }
 
-function describe(key: string, network: Settled, service: Settled, evidence: Evidence): Difference {
+function describe(key: string, network: Settled, service: Settled, evidence: Evidence): DayDifference {
   const [program = '', category = ''] = key.split(' ')
   const names = SETTLED.filter((name) => network[name] !== service[name])
   return {
@@ -121,7 +121,7 @@ function causesOf(
   network: Settled,
   service: Settled,
   { files, exceptions, late, early, booked }: Evidence,
-): Difference['causes'] {
+): DayDifference['causes'] {
   const causes: { cause: DifferenceCause; ids: readonly string[] }[] = []
   const add = (cause: DifferenceCause, ids: readonly string[] = [], isCertain = false) => {
     if (ids.length > 0 || isCertain) causes.push({ cause, ids })

@@ -4,9 +4,9 @@ import { documents } from '../../../generated/network/documents.js'
 import { current } from '../../../generated/network/versions.ts'
 import { explainAll } from '../../api/explanation.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
+import type { ExceptionReason } from '../network/exceptions.ts'
 import type { NetworkMessages } from '../network/network.ts'
 import { ROUTES } from '../processor/message-routes.ts'
-import type { ExceptionReason } from './exceptions.ts'
 import type { FilePart, RawRecord } from './format.ts'
 
 /** The file as a whole cannot be imported. The message says why and what to do. */

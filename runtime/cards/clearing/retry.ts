@@ -3,9 +3,9 @@ import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
+import type { ExceptionReason } from '../network/exceptions.ts'
 import type { FoundCard } from '../network/network.ts'
 import { type ApplyParts, applyLines, type LineOutcome } from './apply-lines.ts'
-import type { ExceptionReason } from './exceptions.ts'
 import type { ClearingFileRow } from './queries.ts'
 import { isClearingKind, type LineMessage } from './records.ts'
 
@@ -80,7 +80,8 @@ export async function resolveException(
 
 /** Applies the message of an exception again, and resolves the exception if it takes effect. */
 export async function retryException(parts: RetryParts, row: ExceptionRow): Promise<LineOutcome> {
-  const { environment, kind, message, card_digest: digest } = row
+  const { environment, kind, card_digest: digest } = row
+  const { interchange_category: category, ...message } = row.message ?? {}
   const card = digest ? await parts.findByDigest(environment, digest) : undefined
   if (!isClearingKind(kind) || !message)
     return { reason: row.reason, detail: 'No message is stored to apply.' }
@@ -93,7 +94,9 @@ export async function retryException(parts: RetryParts, row: ExceptionRow): Prom
     fileId: row.file_id ?? row.id,
     businessDate: row.business_date ?? String(message.sent_at).slice(0, 10),
   }
-  const outcomes = await applyLines(parts, source, [{ line, content, category: undefined, ...card }])
+  const outcomes = await applyLines(parts, source, [
+    { line, content, category: typeof category === 'string' ? category : undefined, ...card },
+  ])
   const outcome = outcomes.get(line)!
   if (outcome === 'applied')
     await resolveException(

@@ -1,4 +1,4 @@
-/** Writes clearing files as the network does (docs/network.md): JSON Lines or CSV, with control totals and a checksum. */
+/** Writes clearing files as the network does: JSON Lines or CSV, with control totals and a checksum. */
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, writeSync } from 'node:fs'
 import type { Environment } from '../../platform/environment.ts'

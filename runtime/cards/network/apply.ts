@@ -12,8 +12,8 @@ import {
   writeChange,
   writeNew,
 } from '../transactions/changes.ts'
-import { type TransactionMessage, withMessage } from '../transactions/messages.ts'
-import type { CardTransactionRow } from '../transactions/queries.ts'
+import { withMessage } from '../transactions/messages.ts'
+import type { CardTransactionRow, TransactionMessage } from '../transactions/queries.ts'
 import { decide } from '../transactions/rules.ts'
 import {
   askingMessage,

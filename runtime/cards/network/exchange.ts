@@ -1,8 +1,8 @@
 /** What the acceptance of one message of the card network needs, and how it ends if it cannot take effect. */
 import type { Environment } from '../../platform/environment.ts'
-import type { ExceptionReason } from '../clearing/exceptions.ts'
 import type { AskingParts } from '../decisions/asking.ts'
 import type { AuthorizationPlace } from '../decisions/concluding.ts'
+import type { ExceptionReason } from './exceptions.ts'
 import type { FoundCard, NetworkMessages } from './network.ts'
 
 /** A transaction of the database in which a message takes effect. */

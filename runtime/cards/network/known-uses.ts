@@ -1,8 +1,11 @@
 /** Finds the transaction of a card use, and messages that arrived before it. */
 import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
-import type { TransactionMessage } from '../transactions/messages.ts'
-import { type CardTransactionRow, TRANSACTION_COLUMNS } from '../transactions/queries.ts'
+import {
+  type CardTransactionRow,
+  TRANSACTION_COLUMNS,
+  type TransactionMessage,
+} from '../transactions/queries.ts'
 import { MessageException } from './exchange.ts'
 
 /** What has arrived of a card use. */

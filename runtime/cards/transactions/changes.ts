@@ -21,11 +21,11 @@ import { type SettlementPlace, writeLines } from '../../money/settlement-lines/l
 import { type OpenSettlement, readInterchange } from '../../money/settlement-lines/queries.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import { refuseBeyond } from './bounds.ts'
+import { insertHolding } from './insert-holding.ts'
 import { messagesOf } from './messages.ts'
 import {
   type CardTransactionRow,
   insertCardTransaction,
-  insertHolding,
   lockCardTransaction,
   updateCardTransaction,
 } from './queries.ts'

@@ -57,6 +57,6 @@ async function expireOf(place: DuePlace, ids: readonly string[]): Promise<readon
  */
 export async function expire(place: TransactionPlace, row: CardTransactionRow, now: number): Promise<void> {
   const at = Math.min(now, Math.max(row.updated, row.expires_at!))
-  const message = ownMessage(row, { kind: 'expiry', amount: row.held }, at)
+  const message = ownMessage(row, { kind: 'expiry' }, at)
   await writeChange(place, row, withMessage(row, message), 'card.transaction.expired')
 }

@@ -3,32 +3,8 @@
  * applied in the order in which the network sent them, so a message that arrives late or out of order leads to the same
  * state as one that arrives in order. Pure. Amounts are cents.
  */
-import type { components } from '../../../generated/canonical/types.ts'
 import { writeInstant } from '../../platform/instants.ts'
-import type { CardTransactionRow, TransactionStep } from './queries.ts'
-
-type Schemas = components['schemas']
-
-/** What a transaction keeps of a message, and of its own steps: the release by the tenant and the expiry of a hold. */
-export interface TransactionMessage {
-  readonly id: string
-  readonly kind: 'authorization' | 'increment' | 'reversal' | 'release' | 'expiry' | 'clearing' | 'refund'
-  /** When the network sent it, in milliseconds since the epoch. */
-  readonly at: number
-  /** Service time of arrival. */
-  readonly created: number
-  /** Absent if it releases all that is held. */
-  readonly amount?: number
-  /** The approved part of an authorization or an increment; absent if it was declined. */
-  readonly approved?: number
-  readonly declined?: Schemas['DeclineReasonCode']
-  /** When the hold of an authorization expires, by the settlement clock. */
-  readonly expires?: number
-  /** Whether a clearing is the last one; absent: if it covers all that is held. */
-  readonly final?: boolean
-  /** The message whose decision this advice of the network replaces. */
-  readonly advises?: string
-}
+import type { CardTransactionRow, TransactionMessage, TransactionStep } from './queries.ts'
 
 /** Maximum number of history entries, as in the API documents. */
 export const MAX_STEPS = 1000

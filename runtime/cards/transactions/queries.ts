@@ -1,17 +1,33 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import { defineList } from '../../database/define-list.ts'
-import { inSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
-import { placingCovered } from '../../money/ledger/post.ts'
 import { categoryOf, OTHER_CATEGORIES } from '../merchant-categories/catalogue.ts'
-import type { TransactionMessage } from './messages.ts'
-import { periodsOf } from './periods.ts'
-import { addingSpending } from './spending.ts'
 
 type Schemas = components['schemas']
 
 export type TransactionStep = Schemas['CardTransactionStep']
+
+/** What a transaction keeps of a message, and of its own steps: the release by the tenant and the expiry of a hold. */
+export interface TransactionMessage {
+  readonly id: string
+  readonly kind: 'authorization' | 'increment' | 'reversal' | 'release' | 'expiry' | 'clearing' | 'refund'
+  /** When the network sent it, in milliseconds since the epoch. */
+  readonly at: number
+  /** Service time of arrival. */
+  readonly created: number
+  /** Absent if it releases all that is held. */
+  readonly amount?: number
+  /** The approved part of an authorization or an increment; absent if it was declined. */
+  readonly approved?: number
+  readonly declined?: Schemas['DeclineReasonCode']
+  /** When the hold of an authorization expires, by the settlement clock. */
+  readonly expires?: number
+  /** Whether a clearing is the last one; absent: if it covers all that is held. */
+  readonly final?: boolean
+  /** The message whose decision this advice of the network replaces. */
+  readonly advises?: string
+}
 
 /** A transaction as stored. Amounts are cents, times are milliseconds since the epoch. */
 export interface CardTransactionRow {
@@ -122,12 +138,13 @@ const changing = (row: CardTransactionRow): unknown[] => [
   toTimestamp(row.updated),
 ]
 
-const INSERTED = ['id', ...MUTABLE, ...FIXED.slice(1), 'category'] as const
+/** Columns of the parameters from `$2` on of the statements that insert a transaction; `$1` is the tenant. */
+export const INSERTED = ['id', ...MUTABLE, ...FIXED.slice(1), 'category'] as const
 
 /** Returns the parameter of a column in the statements that insert a transaction. */
-const parameterOf = (column: (typeof INSERTED)[number]) => `$${INSERTED.indexOf(column) + 2}`
+export const parameterOf = (column: (typeof INSERTED)[number]) => `$${INSERTED.indexOf(column) + 2}`
 
-const INSERT_TEXT = `INSERT INTO card_transactions (tenant_id, ${INSERTED.join(', ')})
+export const INSERT_TEXT = `INSERT INTO card_transactions (tenant_id, ${INSERTED.join(', ')})
   VALUES ($1, ${INSERTED.map(parameterOf).join(', ')})`
 
 const INSERT: Statement = {
@@ -139,7 +156,8 @@ const INSERT: Statement = {
   },
 }
 
-const insertValues = (tenantId: string, row: CardTransactionRow): unknown[] => [
+/** Returns the values of `$1` and the `INSERTED` columns. */
+export const insertValues = (tenantId: string, row: CardTransactionRow): unknown[] => [
   tenantId,
   row.id,
   ...changing(row),
@@ -162,50 +180,6 @@ export function insertCardTransaction(
   row: CardTransactionRow,
 ): Promise<unknown> {
   return db.query(INSERT, insertValues(tenantId, row))
-}
-
-const [SPENT, BEGUN, HELD] = (() => {
-  const more = (offset: number) => `$${INSERTED.length + 1 + offset}`
-  const [begun, held] = placingCovered({
-    id: parameterOf('hold_id'),
-    amount: parameterOf('held'),
-    covered: more(1),
-    created: parameterOf('created'),
-  })
-  const spent = addingSpending({
-    card: parameterOf('card_id'),
-    category: parameterOf('category'),
-    amount: parameterOf('held'),
-    authorizations: '1',
-    day: more(2),
-    month: more(3),
-  })
-  return [spent, begun, held]
-})()
-
-/**
- * One statement for the transaction, its spending and its hold. Three statements take a quarter more CPU time of the database
- * and a tenth more of the service, over 1,500 authorizations one after the other.
- */
-const INSERT_HOLDING: Statement = {
-  name: 'card_transactions_insert_holding',
-  guarded: true,
-  text: `WITH made AS (${INSERT_TEXT}), spent AS (${SPENT}), begun AS (${BEGUN}) ${HELD}`,
-  steps: inSteps('card_transactions_insert_holding', INSERT_TEXT, SPENT, BEGUN, HELD),
-}
-
-/**
- * Inserts an approved authorization with its spending and its hold. Fails with `Overtaken` if the account no longer has the
- * covered cents.
- */
-export function insertHolding(
-  db: Database,
-  tenantId: string,
-  row: CardTransactionRow,
-  covered: number,
-): Promise<unknown> {
-  const { day, month } = periodsOf(row.created)
-  return db.query(INSERT_HOLDING, [...insertValues(tenantId, row), covered, day, month])
 }
 
 const UPDATE: Statement = {

@@ -4,8 +4,8 @@
  */
 import { invalidState, validationFailed } from '../../api/errors/errors.ts'
 import { MAX_AMOUNT } from '../../money/settlement-lines/bounds.ts'
-import { MAX_STEPS, messagesOf, type TransactionMessage, withMessage } from './messages.ts'
-import type { CardTransactionRow } from './queries.ts'
+import { MAX_STEPS, messagesOf, withMessage } from './messages.ts'
+import type { CardTransactionRow, TransactionMessage } from './queries.ts'
 import type { Decision } from './rules.ts'
 
 const DAY_MS = 86_400_000

@@ -19,6 +19,8 @@ export interface RoomSecrets {
   readonly pepper: string
   /** The secret of card numbers, if the deployment has one. */
   readonly ownSecret: string | undefined
+  /** The secret of card numbers before, while it is replaced. */
+  readonly previousSecret: string | undefined
 }
 
 /** A login role, and the secret that its password is derived from. */
@@ -31,7 +33,7 @@ interface CardRole {
  * Returns the role. Another secret makes another role, so that processes with the secret and processes that do not have
  * it yet can run side by side.
  */
-function cardRoleOf({ pepper, ownSecret }: RoomSecrets): CardRole {
+function cardRoleOf({ pepper, ownSecret }: Pick<RoomSecrets, 'pepper' | 'ownSecret'>): CardRole {
   const secret = ownSecret ?? deriveSecret(pepper, 'secret of card numbers')
   return { name: `svc_cards_${deriveSecret(secret, 'name of the role').slice(0, 8)}`, secret }
 }
@@ -137,18 +139,31 @@ export async function closeCardRoom(control: Database): Promise<void> {
   for (const { environment, name } of rows) await control.query({ text: closeCardNumbers(environment, name) })
 }
 
-const EXISTS: Statement = { text: 'SELECT FROM pg_roles WHERE rolname = $1' }
+const OTHER_READERS: Statement = {
+  text: `SELECT rolname AS name FROM pg_roles
+          WHERE rolname ~ '^svc_cards_[0-9a-f]{8}$' AND rolname <> $1 AND rolname ~ $2
+            AND has_table_privilege(rolname, 'live.card_numbers', 'SELECT')`,
+}
 
 /**
- * Takes all rights from the role that the pepper derives, once a key is sealed with the secret of card numbers.
+ * Takes all rights from roles that another secret derives, once a key is sealed with the secret of card numbers.
+ *
  * @param control connection of the owner.
+ * @param which `pepper` for the role that the pepper derives; `all` also for the role of a secret before.
  */
-export async function retirePepperRole(control: Database, { pepper, ownSecret }: RoomSecrets): Promise<void> {
+export async function retireOtherRoles(
+  control: Database,
+  secrets: RoomSecrets,
+  which: 'pepper' | 'all',
+): Promise<void> {
+  const { pepper, ownSecret } = secrets
   if (ownSecret === undefined || (await control.query({ text: HAS_OWN_SECRET })).count === 0) return
-  const { name } = cardRoleOf({ pepper, ownSecret: undefined })
-  if ((await control.query(EXISTS, [name])).count === 0) return
+  const pattern = which === 'all' ? '' : `^${cardRoleOf({ pepper, ownSecret: undefined }).name}$`
+  const { rows } = await control.query<{ name: string }>(OTHER_READERS, [cardRoleOf(secrets).name, pattern])
   const schemas = ['control', ...ENVIRONMENTS].join(', ')
-  const role = pg.escapeIdentifier(name)
-  await control.query({ text: `REVOKE ALL ON ALL TABLES IN SCHEMA ${schemas} FROM ${role}` })
-  await control.query({ text: `REVOKE ALL ON SCHEMA ${schemas} FROM ${role}` })
+  for (const { name } of rows) {
+    const role = pg.escapeIdentifier(name)
+    await control.query({ text: `REVOKE ALL ON ALL TABLES IN SCHEMA ${schemas} FROM ${role}` })
+    await control.query({ text: `REVOKE ALL ON SCHEMA ${schemas} FROM ${role}` })
+  }
 }

@@ -44,7 +44,7 @@ export type DatabaseSettings = Pick<
   | 'migrationsDir'
   | 'citus'
 > &
-  Partial<Pick<Settings, 'roles' | 'cardSecret' | 'revealUrl'>>
+  Partial<Pick<Settings, 'roles' | 'cardSecret' | 'previousCardSecret' | 'revealUrl'>>
 
 /** A PostgreSQL server, embedded or external. */
 interface Server {
@@ -129,7 +129,7 @@ export async function openDatabase(
 ): Promise<OpenDatabase> {
   const server = await openServer(settings, say)
   const { pepper, cardSecret } = server
-  const secrets = { pepper, ownSecret: cardSecret }
+  const secrets = { pepper, ownSecret: cardSecret, previousSecret: settings.previousCardSecret }
   let migrated: Migrated
   let cardSignIn: CardSignIn | undefined
   try {

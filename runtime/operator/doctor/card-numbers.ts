@@ -11,18 +11,16 @@ type CardSettings = Pick<Settings, 'roles' | 'databaseUrl' | 'cardSecret' | 'rev
 
 interface RoomRow {
   readonly closed: boolean
-  /** Keys that are not retired, by what seals them. */
-  readonly with_own_secret: number
+  /** Whether the secret of card numbers, not the pepper, seals the newest key; null if there is no key yet. */
+  readonly newest_is_own: boolean | null
+  /** Number of keys that the pepper seals and that are not retired. */
   readonly with_pepper: number
 }
 
 const READ_ROOM = `
-  SELECT closed, (has_own_secret IS TRUE)::int + with_own_secret AS with_own_secret,
-         (has_own_secret IS FALSE)::int + with_pepper AS with_pepper
-    FROM control.card_room, (
-      SELECT count(*) FILTER (WHERE k.has_own_secret)::int AS with_own_secret,
-             count(*) FILTER (WHERE NOT k.has_own_secret)::int AS with_pepper
-        FROM control.card_keys k WHERE sealed IS NOT NULL) AS keys`
+  SELECT r.closed, (SELECT count(*)::int FROM control.card_keys WHERE sealed IS NOT NULL AND NOT has_own_secret) AS with_pepper,
+         (SELECT has_own_secret FROM control.card_keys ORDER BY version DESC LIMIT 1) AS newest_is_own
+    FROM control.card_room r`
 
 /** Reports nothing before the tables exist. */
 export async function checkCardNumbers(
@@ -50,14 +48,15 @@ const SEPARATE =
 /** What seals the keys of card numbers. */
 function checkSecret({ databaseUrl, cardSecret, production }: CardSettings, room: RoomRow): Finding {
   const check = 'card keys'
-  if (room.with_pepper > 0 && room.with_own_secret > 0)
-    return warn(
-      check,
-      `${room.with_pepper} are still sealed with the pepper, which every process has: run \`admin card-keys rotate\`; an old key is retired an hour later`,
-    )
-  const hasOwn = room.with_own_secret > 0 || (room.with_pepper === 0 && (cardSecret ?? !databaseUrl))
-  if (hasOwn) return ok(check, 'are sealed with a secret of their own')
+  const { newest_is_own, with_pepper } = room
+  const hasSecret = cardSecret !== undefined || databaseUrl === undefined
+  if (newest_is_own ?? hasSecret) {
+    const rest = with_pepper > 0 ? `; ${with_pepper} older ones are retired an hour after the rotation` : ''
+    return ok(check, `are sealed with a secret of their own${rest}`)
+  }
   const words = 'are sealed with the pepper, so every process can open card numbers'
+  if (hasSecret)
+    return warn(check, `${words}: when all processes run this version, run \`admin card-keys rotate\``)
   return production ? warn(check, `${words}: ${SEPARATE}`) : ok(check, words)
 }
 

@@ -7,6 +7,12 @@ import { FORMATS } from '../../../runtime/cards/clearing/formats.ts'
 import { type ImportOptions, type ImportParts, importFile } from '../../../runtime/cards/clearing/import.ts'
 import type { NetworkMessages } from '../../../runtime/cards/network/network.ts'
 import { findFault } from '../../../runtime/money/ledger/verify.ts'
+import {
+  listExceptions,
+  noteException,
+  retryOpenException,
+  showClearingFiles,
+} from '../../../runtime/operator/clearing.ts'
 import { checkEvent } from '../../support/contract.ts'
 import { useService } from '../../support/service.ts'
 import { type NetworkSend, openTestNetwork } from '../network/open-network.ts'
@@ -243,6 +249,40 @@ describe('a line that cannot take effect', () => {
     for (const { text } of rows) expect(text).not.toMatch(/4000\d{12}/)
     await expectSound()
   })
+})
+
+test('an operator sees exceptions, tries one again when it can take effect, and resolves another', async () => {
+  const [card] = cards as [TestCard]
+  const use = `${count}-op`
+  const records = [
+    record('refund', card, use, 2, paying(300)),
+    record('clearing', { number: '4000009999999999' }, `${use}x`, 1, paying(5)),
+  ]
+  await importing({ records })
+  const { operator } = service
+  const listed = async () => {
+    const { exceptions: all } = (await listExceptions(operator, true)) as {
+      exceptions: Record<string, unknown>[]
+    }
+    return all
+      .filter(({ file_id }) => file_id === `file-${count}`)
+      .toSorted((a, b) => Number(a.line) - Number(b.line))
+  }
+  const [waiting, unknown] = (await listed()) as [Record<string, string>, Record<string, string>]
+  expect([waiting, unknown]).toMatchObject([
+    { reason: 'waiting', amount: 300, what_to_do: expect.stringContaining('takes effect by itself') },
+    { reason: 'unknown_card', card_last4: '9999', field: 'card_number' },
+  ])
+  await expect(retryOpenException(parts, waiting.id!)).rejects.toThrow(/cannot take effect: The clearing/)
+  await tell('clear', record('clearing', card, use, 1, paying(1000)))
+  expect(await retryOpenException(parts, waiting.id!)).toMatchObject({ resolved: expect.any(String) })
+  expect(await noteException(operator, unknown.id!, 'returned')).toMatchObject({ note: 'returned' })
+  await expect(noteException(operator, unknown.id!, 'again')).rejects.toThrow(/was resolved on/)
+  expect(await listed()).toEqual([])
+  expect(await showClearingFiles(operator, `file-${count}`)).toMatchObject({
+    files: [{ status: 'imported', lines: 2, exceptions: 2, open_exceptions: 0, business_date: '2026-05-31' }],
+  })
+  expect(await transactionsOf(card)).toMatchObject([{ cleared: 1000, refunded: 300 }])
 })
 
 describe('a file that is not what its trailer says', () => {

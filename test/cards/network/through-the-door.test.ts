@@ -31,7 +31,14 @@ import { createKey } from '../../../runtime/tenants/admin/keys.ts'
 import { createTenant } from '../../../runtime/tenants/admin/tenants.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { freePort } from '../../support/ports.ts'
-import { endPrograms, type Program, startProgram, startService, until } from '../../support/programs.ts'
+import {
+  endPrograms,
+  type Program,
+  runAdmin,
+  startProgram,
+  startService,
+  until,
+} from '../../support/programs.ts'
 import { speak } from '../../support/service.ts'
 import { make } from '../fixtures.ts'
 import { bookOf, expectSameBooks } from './books.ts'
@@ -105,17 +112,26 @@ test('the simulator plays a scenario file with the demo tenant’s cards, and sa
   expect(stdout).not.toMatch(/\d{12}/)
 })
 
-test('live takes simulated messages only if it is told to, and says it on every page', async () => {
-  const { code, stdout } = await runNetwork('--dev', '--env', 'live', '--seed', '1', '--count', '5', '--json')
-  const summary = {
-    refused: 0,
-    contradicted: 0,
-    unacknowledged: 0,
-    exceptions: 0,
-    approved: expect.any(Number),
-  }
+test('live takes simulated messages and files if it is told to, reconciles them, and shows a notice on every page', async () => {
+  const [file, report] = [join(directory, 'clearings.csv'), join(directory, 'report.json')]
+  const start = new Date().toISOString()
+  const written = ['--start', start, '--clearing-file', file, '--settlement-report', report]
+  const played = ['--dev', '--env', 'live', '--seed', '1', '--count', '8', '--json']
+  const { code, stdout } = await runNetwork(...played, ...written)
+  const summary = { refused: 0, contradicted: 0, unacknowledged: 0, exceptions: 0 }
   expect([code, JSON.parse(stdout.trim().split('\n').at(-1)!)]).toMatchObject([0, { summary }])
-  expect(stdout).toContain('"kind":"clear"')
+  const imported = await runAdmin(env, 'network', 'import', file, '--json')
+  expect([imported.code, JSON.parse(imported.stdout)]).toMatchObject([
+    0,
+    { status: 'imported', exceptions: 0 },
+  ])
+  const compared = ['--env', 'live', '--date', start.slice(0, 10), '--report', report, '--json']
+  const reconciled = await runAdmin(env, 'network', 'reconcile', ...compared)
+  expect([reconciled.code, reconciled.stderr, JSON.parse(reconciled.stdout)]).toMatchObject([
+    0,
+    '',
+    { compared: 1, differences: [] },
+  ])
   await verifyLedger(database.operator, String(ready.tenant_id))
   expect(ready.warnings).toEqual([SIMULATOR_WARNING])
   const page = await (await fetch(`${ready.console_url}/sign-in`)).text()
@@ -143,7 +159,11 @@ test('live takes simulated messages only if it is told to, and says it on every 
 /** Sends a scenario of its own until all of it is acknowledged. */
 async function send(card: string, seed: number, happenings: Happening[]): Promise<void> {
   const link = openDoor({ ...access, answerMs: 3000 })
-  const plan = planScenario(drawScenario(seed, USES, 1), [card], Date.now())
+  const drawn = drawScenario(seed, USES, 1)
+  // Merchants collect later, so holds stay.
+  const open = { clearings: [], refunds: [], chargeback: [] }
+  const uses = drawn.uses.map((use, index) => (index % 3 === 0 ? { ...use, ...open } : use))
+  const plan = planScenario({ ...drawn, uses }, [card], Date.now())
   const tally = await runScenario(plan, link, {
     patienceMs: 60_000,
     rate: 60,
@@ -153,6 +173,9 @@ async function send(card: string, seed: number, happenings: Happening[]): Promis
   expect([seed, isSound(tally), tally]).toEqual([seed, true, tally])
 }
 
+const sendAll = (happenings: Happening[]) =>
+  Promise.all(cards.map((card) => send(card, random.between(0, 1_000_000_000), happenings)))
+
 test(`the service survives ${ROUNDS} kills with everything that the network approved`, {
   timeout: 120_000 + ROUNDS * 60_000,
 }, async () => {
@@ -160,13 +183,14 @@ test(`the service survives ${ROUNDS} kills with everything that the network appr
   const happenings: Happening[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
     const before = happenings.length
-    const load = Promise.all(cards.map((card) => send(card, random.between(0, 1_000_000_000), happenings)))
+    const load = sendAll(happenings)
     const moment = before + random.between(5, SENDERS * USES)
     await until('messages', () => happenings.length > moment || program.child.exitCode !== null, 60_000)
     const { signal } = await program.end('SIGKILL')
     expect(signal).toBe('SIGKILL')
     await start()
     await load
+    await sendAll(happenings)
     await expectSameBooks(database, 'sandbox', tenantId, bookOf(happenings))
     await verifyLedger(database.operator, tenantId)
     console.log(`round ${round}: ${happenings.length - before} messages`)

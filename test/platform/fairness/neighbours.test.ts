@@ -31,9 +31,9 @@ beforeAll(async () => {
 
 const repeat = (work: () => Promise<Answer>, times = AT_ONCE) => Array.from({ length: times }, work)
 
-const updateAll = () =>
+const updateSome = () =>
   noisy('/v1/passes/batch_update', {
-    body: { updates: passIds.map((id) => ({ id, metadata: { seen: 'yes' } })) },
+    body: { updates: passIds.slice(0, 10).map((id) => ({ id, metadata: { seen: 'yes' } })) },
   })
 
 const statuses = async (answers: readonly Promise<Answer>[]) =>
@@ -75,7 +75,7 @@ const whileHeld = <T>(statement: string, work: () => Promise<T>): Promise<T> =>
 
 describe('while one tenant waits for its own locks, another is served: ', () => {
   test.each([
-    ['updates of the same passes', 'passes WHERE tenant_id = $1', updateAll],
+    ['updates of the same passes', 'passes WHERE tenant_id = $1', updateSome],
     [
       'writes at the end of its audit log',
       'audit_heads WHERE tenant_id = $1',
@@ -209,7 +209,7 @@ function stall(secret: string): ClientRequest {
 
 test('a request that waits too long is answered 503 with Retry-After, for its tenant alone', async () => {
   const { late, answered } = await whileHeld('passes WHERE tenant_id = $1', async () => {
-    const late = await updateAll()
+    const late = await updateSome()
     return { late, answered: await business() }
   })
   expect([late.status, late.body.error.code, late.headers.get('Retry-After')]).toEqual([
@@ -219,5 +219,5 @@ test('a request that waits too long is answered 503 with Retry-After, for its te
   ])
   expect(late.body.error.message).toMatch(/took too long/)
   expect(answered).toEqual(AS_USUAL)
-  expect((await updateAll()).status).toBe(200)
+  expect((await updateSome()).status).toBe(200)
 })

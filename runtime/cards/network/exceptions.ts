@@ -4,7 +4,7 @@ import { toTimestamp } from '../../database/types.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { newId } from '../../platform/ids.ts'
 import type { CardKeys } from '../card-keys/card-keys.ts'
-import type { NetworkMessages } from '../network/network.ts'
+import type { NetworkMessages } from './network.ts'
 
 /** Why a message is an exception, and what an operator can do. */
 export const EXCEPTION_REASONS = {
@@ -37,6 +37,8 @@ export interface NewException {
   /** Operation of the network document; absent if a line could not be read. */
   readonly kind?: keyof NetworkMessages | undefined
   readonly message?: NetworkMessages[keyof NetworkMessages][0] | undefined
+  /** The interchange category that the network names. */
+  readonly category?: string | undefined
   /** The line of a clearing file; absent for a message of its own. */
   readonly place?: { readonly fileId: string; readonly line: number } | undefined
 }
@@ -65,7 +67,7 @@ export async function recordExceptions(
   now: number,
 ): Promise<void> {
   if (exceptions.length === 0) return
-  const describe = async ({ place, message, ...exception }: NewException) => {
+  const describe = async ({ place, message, category, ...exception }: NewException) => {
     const { card_number, ...rest } = { card_number: undefined, ...message }
     return {
       ...exception,
@@ -76,7 +78,7 @@ export async function recordExceptions(
       transaction_id: 'transaction_id' in rest ? rest.transaction_id : undefined,
       card_digest: card_number && (await digest(card_number)).toString('hex'),
       card_last4: card_number && (card_number as string).slice(-4),
-      message: message && rest,
+      message: message && { ...rest, interchange_category: category },
       created: toTimestamp(now),
     }
   }
