@@ -1,11 +1,6 @@
 /** The messages of the card network about a transaction, which no operation of the API shows. */
-import {
-  type ExplainedMessage,
-  explainMessages,
-  messagesOf,
-  type TransactionMessage,
-} from '../../../cards/transactions/messages.ts'
-import { readCardTransaction } from '../../../cards/transactions/queries.ts'
+import { type ExplainedMessage, explainMessages, messagesOf } from '../../../cards/transactions/messages.ts'
+import { readCardTransaction, type TransactionMessage } from '../../../cards/transactions/queries.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { writeInstant } from '../../../platform/instants.ts'
 import { writeTable } from '../../engine/list-page.ts'
