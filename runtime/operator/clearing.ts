@@ -6,7 +6,7 @@ import { createCardDirectory } from '../cards/card-keys/directory.ts'
 import { findByDigest } from '../cards/card-keys/directory-queries.ts'
 import { FORMAT_NAMES, FORMATS, type FormatName } from '../cards/clearing/formats.ts'
 import { type ImportParts, importFile } from '../cards/clearing/import.ts'
-import { type ListedFile, listFiles } from '../cards/clearing/queries.ts'
+import { type ClearingFileRow, listFiles } from '../cards/clearing/queries.ts'
 import { type Reconciliation, reconcile } from '../cards/clearing/reconcile.ts'
 import { ClearingFileError } from '../cards/clearing/records.ts'
 import {
@@ -70,12 +70,8 @@ function formatOf(path: string, given: FormatName | undefined): FormatName {
   )
 }
 
-const showFile = ({
-  open_exceptions,
-  ...file
-}: Omit<ListedFile, 'open_exceptions'> & Partial<ListedFile>) => ({
+const showFile = <File extends ClearingFileRow>(file: File) => ({
   ...file,
-  ...(open_exceptions !== undefined && { open_exceptions }),
   status: file.imported === null ? 'importing' : 'imported',
   created: isoTime(file.created),
   imported: isoTime(file.imported),
@@ -90,7 +86,7 @@ export async function importClearingFile(
 ): Promise<object> {
   if (!statSync(path, { throwIfNoEntry: false })?.isFile())
     throw new ControlError('invalid', `${path} is not a file`)
-  const report = ({ lines, records, exceptions }: ListedFile | Parameters<typeof showFile>[0]) =>
+  const report = ({ lines, records, exceptions }: ClearingFileRow) =>
     say(`${lines} of ${records} lines, ${exceptions} exceptions`)
   try {
     const { file, wasImported } = await importFile(parts, path, FORMATS[formatOf(path, given)], { report })

@@ -37,9 +37,11 @@ const NOT_HERE = [
   'bench',
   'bench:cards',
   'bench:checkouts',
+  'bench:clearing',
   'bench:memory',
   'bench:size',
   'bench:writes',
+  'prove:clearing',
   'prove:client',
 ]
 

@@ -1,6 +1,8 @@
 /** The catalog of settings against the code that reads them. */
-import { readFileSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
 import { renderSettings } from '../../runtime/operator/settings-page.ts'
 import {
   SETTING_GROUPS,
@@ -10,7 +12,17 @@ import {
 import { readSettings } from '../../runtime/platform/settings.ts'
 
 const entries = Object.values(SETTING_GROUPS).flatMap((group) => Object.entries<SettingEntry>(group))
-const examples = Object.fromEntries(entries.map(([name, { example }]) => [name, example]))
+
+/** The settings are read together with this file. */
+const folder = mkdtempSync(join(tmpdir(), 'svc-settings-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+const table = join(folder, 'interchange.json')
+writeFileSync(table, JSON.stringify([{ id: 'all', basis_points: 100 }]))
+
+const examples: Readonly<Record<string, string | undefined>> = {
+  ...Object.fromEntries(entries.map(([name, { example }]) => [name, example])),
+  SVC_INTERCHANGE_TABLE: table,
+}
 
 /** Variables that are set together. */
 const TOGETHER: readonly (readonly string[])[] = [
@@ -21,6 +33,7 @@ const TOGETHER: readonly (readonly string[])[] = [
   ['APPLE_PASS_CERTIFICATE', 'APPLE_PASS_KEY', 'APPLE_PASS_WWDR', 'APPLE_PASS_TYPE', 'APPLE_PASS_TEAM'],
   ['APPLE_PUSH_KEY', 'APPLE_PUSH_KEY_ID'],
   ['GOOGLE_WALLET_ISSUER', 'GOOGLE_WALLET_SERVICE_ACCOUNT'],
+  ['NETWORK_TLS_CERT', 'NETWORK_TLS_KEY'],
   ['SVC_BANK_URL', 'SVC_BANK_TOKEN'],
   ['SVC_CHAIN_RPC_URL', 'SVC_USDC_ADDRESS', 'SVC_PAYOUT_KEY'],
   ['SVC_PAYOUT_SIGNER_URL', 'SVC_PAYOUT_SIGNER_TOKEN'],
@@ -42,7 +55,9 @@ describe('the catalog of settings', () => {
   test.each(entries.filter(([, { fallback }]) => fallback !== undefined))(
     '%s has the default that the catalog names',
     (name, { fallback }) => {
-      expect(readSettings({ [name]: fallback })).toEqual(readSettings({}))
+      // Named, because NETWORK_PORT adds a role.
+      const roles = ['api', 'worker', 'console', 'network', 'reveal']
+      expect(readSettings({ [name]: fallback }, { roles })).toEqual(readSettings({}, { roles }))
     },
   )
 

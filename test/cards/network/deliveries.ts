@@ -184,7 +184,9 @@ export function deliver(
         for (let n = 1; n <= trouble.repeats; n += 1)
           disturbed.push({ sent: again, at: from + n * (1 + trouble.repeatedLate) })
       }
-      const asks = drawn.standIn === 'none' || (sent.kind === 'increment' && drawn.asksAgain)
+      // Only a card that declines nothing, because the network and the service decide the same then.
+      const asksAgain = drawn.asksAgain && ['open', 'limited'].includes(CARDS[drawn.card]!.name)
+      const asks = drawn.standIn === 'none' || (sent.kind === 'increment' && asksAgain)
       if (isRequest(sent) && !asks) {
         const advice = adviceOf(sent, drawn.standIn !== 'declines')
         inOrder.push({ sent: advice, at })
