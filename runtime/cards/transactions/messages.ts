@@ -65,7 +65,7 @@ function isCountedIn(messages: readonly TransactionMessage[]): (message: Transac
 const refundableIn = (sent: readonly TransactionMessage[], kept: number) =>
   sent.reduce((sum, { kind, amount = 0 }) => (kind === 'clearing' ? sum + amount : sum), 0) - kept
 
-/** A message with its effect. `waiting` is a refund of which a part waits for clearings. */
+/** A message with its effect. `waiting`: clearings have not covered all of a refund. */
 export interface ExplainedMessage {
   readonly message: TransactionMessage
   readonly effect: 'applied' | 'waiting' | 'superseded' | 'none'
