@@ -16,6 +16,8 @@ const EFFECTS: Readonly<Record<ExplainedMessage['effect'], string>> = {
   none: 'No effect: nothing was held',
 }
 
+const time = (at: number) => exactly(writeInstant(at))
+
 /** Steps that the service takes itself. */
 const OWN: Readonly<Partial<Record<TransactionMessage['kind'], string>>> = {
   release: 'Release by you',
@@ -36,8 +38,7 @@ ${writeTable(
   'Messages of the card network',
   [
     { title: 'Message', show: ({ message }) => kindOf(message) },
-    { title: 'Sent', show: ({ message }) => exactly(writeInstant(message.at)) },
-    { title: 'Arrived', show: ({ message }) => exactly(writeInstant(message.created)) },
+    { title: 'Sent, arrived', show: ({ message: { at, created } }) => html`${time(at)}<br>${time(created)}` },
     { title: 'Amount', show: ({ message }) => amountOf(message, currency) },
     { title: 'Result', show: (each) => resultOf(each, currency) },
     { title: 'Message ID', show: ({ message }) => code(message.id) },
