@@ -16,6 +16,8 @@ import {
   type TestDashboard,
   type Visitor,
 } from './support/dashboard.ts'
+import { readMarkup } from './support/markup.ts'
+import { useCardByNetwork } from './support/network-use.ts'
 
 let dashboard: TestDashboard
 let tenantId: string
@@ -112,8 +114,31 @@ test('a card is frozen and thawed, and a declined transaction says why', async (
   expect(text).toContain('The card must not be frozen.')
   expect(text).toContain('12.50 USD')
   expect(text).toContain('&lt;b&gt;Till')
+  expect(text).toContain('This transaction was simulated')
   expect((await browser.submit(path, `${path}/unfreeze`)).location).toBe(path)
   expect((await browser.submit(`${path}/cancel`, `${path}/cancel`)).location).toBe(path)
+})
+
+test('a transaction shows the messages of the card network, in the order in which they were sent', async () => {
+  const { transactionId, card_number } = await useCardByNetwork(dashboard.service, send)
+  const { status, text } = await browse('viewer').get(`/sandbox/card-transactions/${transactionId}`)
+  const [, table = ''] = /aria-label="Messages of the card network">([\s\S]*?)<\/table>/.exec(text) ?? []
+  const cells = table
+    .split('<tr role="row">')
+    .slice(2)
+    .map((row) => [...row.matchAll(/<td[^>]*>(.*?)<\/td>/g)].map(([, cell = '']) => readMarkup(cell).text))
+  expect([status, cells.map(([kind, , ...others]) => [kind, ...others])]).toEqual([
+    200,
+    [
+      ['Authorization', '10.00 USD', 'Declined: insufficient funds. Replaced by an advice.', 'message-0'],
+      ['Advice: authorization', '10.00 USD', 'Approved: 10.00 USD', 'message-1'],
+      ['Increment', '7.77 USD', 'Declined: insufficient funds', 'message-2'],
+      ['Reversal', '4.00 USD', 'Applied', 'message-3'],
+      ['Refund', '2.50 USD', 'Waiting for a clearing', 'message-4'],
+    ],
+  ])
+  expect(text).not.toContain(card_number)
+  expect(text).not.toContain('<i>Diner')
 })
 
 describe('keys', () => {

@@ -63,7 +63,8 @@ function belonging(owner: Owner, path: string): (prefix: string) => string {
 }
 
 /** Keys of callers and of cards: a process reads them again when what it knows is old, whoever asks. */
-const REMEMBERED = /^control: SELECT (k\.tenant_id, t\.name, t\.plan|version, sealed, has_own_secret FROM control\.card_keys)/
+const REMEMBERED =
+  /^control: SELECT (k\.tenant_id, t\.name, t\.plan|version, sealed, has_own_secret FROM control\.card_keys)/
 
 /** An answer without what differs between any two requests, and what was asked of the database for it. */
 async function ask(

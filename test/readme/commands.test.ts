@@ -135,7 +135,7 @@ describe('the lists', () => {
   test('name scripts, programs and folders that are there', () => {
     for (const command of [...all.map(bare), ...named].flatMap((line) => line.split(' && '))) {
       const [, script] =
-        /^npm (?:run )?(?:--silent )?(?!(?:ci|install|pack|publish)\b)([\w:]+)/.exec(command) ?? []
+        /^npm (?:run )?(?:--silent )?(?!(?:ci|install|pack|publish)\b)([\w:-]+)/.exec(command) ?? []
       if (script !== undefined) expect(Object.keys(scripts), command).toContain(script)
       const [, program] = /^npx ([a-z]\w*)/.exec(command) ?? []
       if (program !== undefined) {

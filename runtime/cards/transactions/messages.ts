@@ -45,17 +45,48 @@ const NOTHING: Folded = {
  * @param kept cleared cents that refunds cannot give back, because disputes contest them or have given them back.
  */
 export function foldMessages(messages: readonly TransactionMessage[], kept: number): Folded {
+  const sent = inNetworkOrder(messages).filter(isCountedIn(messages))
+  const refundable = refundableIn(sent, kept)
+  const folded = sent.reduce((state, message) => apply(state, message, refundable), NOTHING)
+  return { ...folded, history: folded.history.slice(-MAX_STEPS) }
+}
+
+const inNetworkOrder = (messages: readonly TransactionMessage[]) => messages.toSorted((a, b) => a.at - b.at)
+
+/** Returns whether a message counts: no advice is about it, and it is no advice that another one replaces. */
+function isCountedIn(messages: readonly TransactionMessage[]): (message: TransactionMessage) => boolean {
   const advices = new Map<string, string>()
   for (const { id, advises } of messages) {
     if (advises !== undefined && id > (advices.get(advises) ?? '')) advices.set(advises, id)
   }
-  const sent = messages
-    .filter(({ id, advises }) => !advices.has(id) && (advises === undefined || advices.get(advises) === id))
-    .toSorted((a, b) => a.at - b.at)
-  const cleared = sent.reduce((sum, { kind, amount = 0 }) => (kind === 'clearing' ? sum + amount : sum), 0)
-  const refundable = cleared - kept
-  const folded = sent.reduce((state, message) => apply(state, message, refundable), NOTHING)
-  return { ...folded, history: folded.history.slice(-MAX_STEPS) }
+  return ({ id, advises }) => !advices.has(id) && (advises === undefined || advices.get(advises) === id)
+}
+
+const refundableIn = (sent: readonly TransactionMessage[], kept: number) =>
+  sent.reduce((sum, { kind, amount = 0 }) => (kind === 'clearing' ? sum + amount : sum), 0) - kept
+
+/** A message with its effect. `waiting`: clearings have not covered all of a refund. */
+export interface ExplainedMessage {
+  readonly message: TransactionMessage
+  readonly effect: 'applied' | 'waiting' | 'superseded' | 'none'
+}
+
+/** Returns all messages in the order in which the network sent them. @param kept see `foldMessages`. */
+export function explainMessages(
+  messages: readonly TransactionMessage[],
+  kept: number,
+): readonly ExplainedMessage[] {
+  const isCounted = isCountedIn(messages)
+  const sent = inNetworkOrder(messages)
+  const refundable = refundableIn(sent.filter(isCounted), kept)
+  let state = NOTHING
+  return sent.map((message) => {
+    if (!isCounted(message)) return { message, effect: 'superseded' }
+    const before = state
+    state = apply(before, message, refundable)
+    const isWaiting = message.kind === 'refund' && state.refunded - before.refunded < message.amount!
+    return { message, effect: isWaiting ? 'waiting' : state === before ? 'none' : 'applied' }
+  })
 }
 
 function apply(state: Folded, message: TransactionMessage, refundable: number): Folded {

@@ -2,7 +2,7 @@
 import { createCardKeys } from '../../../runtime/cards/card-keys/card-keys.ts'
 import { createCardDirectory } from '../../../runtime/cards/card-keys/directory.ts'
 import { createNetwork } from '../../../runtime/cards/network/create-network.ts'
-import type { NetworkMessages } from '../../../runtime/cards/network/network.ts'
+import type { Network, NetworkMessages } from '../../../runtime/cards/network/network.ts'
 import type { Environment } from '../../../runtime/platform/environment.ts'
 import { createSeals } from '../../../runtime/platform/secrets.ts'
 import { createTenantFacts } from '../../../runtime/tenants/keys/tenant-facts.ts'
@@ -18,11 +18,11 @@ export type NetworkSend = <Kind extends keyof NetworkMessages>(
   leftMs?: number,
 ) => Promise<NetworkMessages[Kind][1]>
 
-/** Speaks as the processor of an environment. */
-export function openTestNetwork(service: TestService, environment: Environment = 'sandbox'): NetworkSend {
-  const { database, clock, outbound, wakeUps } = service
+/** The network as a process of its own would make it. @param outbound sends requests to tenants’ servers. */
+export function createTestNetwork(service: TestService, outbound = service.outbound): Network {
+  const { database, clock, wakeUps } = service
   const keys = createCardKeys(database.cards!, clock)
-  const network = createNetwork({
+  return createNetwork({
     database,
     clock,
     outbound,
@@ -34,6 +34,11 @@ export function openTestNetwork(service: TestService, environment: Environment =
     tenants: createTenantFacts(database.control),
     digest: keys.digest,
   })
+}
+
+/** Speaks as the processor of an environment. */
+export function openTestNetwork(service: TestService, environment: Environment = 'sandbox'): NetworkSend {
+  const network = createTestNetwork(service)
   return (kind, message, leftMs = PATIENCE_MS) =>
     network.exchange(environment, kind, message, performance.now() + leftMs)
 }

@@ -60,9 +60,15 @@ export const approving: Network = {
       : { message_id, outcome: 'applied' },
 }
 
-/** @param env settings as environment variables. */
-export async function startDoor(env: Readonly<Record<string, string>> = {}): Promise<TestDoor> {
-  const opened = await openTestDatabase()
+/**
+ * @param env settings as environment variables.
+ * @param given the database of a test that closes it itself.
+ */
+export async function startDoor(
+  env: Readonly<Record<string, string>> = {},
+  given?: TestDatabase,
+): Promise<TestDoor> {
+  const opened = given ?? (await openTestDatabase())
   const directory = mkdtempSync(join(tmpdir(), 'svc-network-'))
   const { operator, control, pepper } = opened
   const certificate = makeCertificate(directory, 'processor')
@@ -94,7 +100,7 @@ export async function startDoor(env: Readonly<Record<string, string>> = {}): Pro
     async stop() {
       await port.drain(0)
       await revision.stop()
-      await opened.close()
+      if (!given) await opened.close()
       rmSync(directory, { recursive: true })
     },
   }

@@ -8,6 +8,7 @@ import { startChromium } from '../../support/chromium.ts'
 import { examine, isTooWide, loadAxe, OF_COLORS } from '../../support/examine.ts'
 import { makeKey, type Send, speak } from '../../support/service.ts'
 import { makeTenant, startDashboard, type TestDashboard, type Visitor } from '../support/dashboard.ts'
+import { useCardByNetwork } from '../support/network-use.ts'
 
 let dashboard: TestDashboard
 let chromium: Chromium
@@ -32,6 +33,7 @@ beforeAll(async () => {
     amount: 1250,
     merchant: { name: 'Harbor Grocer', category_code: '5411' },
   })
+  const { transactionId } = await useCardByNetwork(dashboard.service, send)
   const old = { 'Service-Version': versions[1]!.name }
   for (const path of [
     `/v1/cards/${card.id}`,
@@ -60,6 +62,7 @@ beforeAll(async () => {
     `/passes/${pass.id}`,
     '/cards',
     `/card-transactions/${transaction.id}`,
+    `/card-transactions/${transactionId}`,
     `/cardholders/${card.cardholder_id}`,
     '/card-programs/new',
     '/simulator',

@@ -3,6 +3,7 @@ import { html } from '../../../platform/html.ts'
 import { writeTable } from '../../engine/list-page.ts'
 import { type FormField, resource, type ShownText } from '../../engine/shapes.ts'
 import { code, money, orDash, state, when, words, writeAddress } from '../../engine/values.ts'
+import { writeNetworkMessages } from './network-messages.ts'
 import { explainRule } from './rules.ts'
 import {
   CONTROL_FIELDS,
@@ -258,6 +259,7 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
             link,
           ),
       },
+      { title: 'Messages of the card network', write: writeNetworkMessages },
       {
         title: 'Simulate',
         environment: 'sandbox',
