@@ -7,8 +7,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { TLSSocket } from 'node:tls'
 import { parseArgs } from 'node:util'
@@ -28,6 +27,7 @@ import { signBody } from '../../runtime/events/outbound/signing.ts'
 import { readSettings } from '../../runtime/platform/settings.ts'
 import { listenOn } from '../../runtime/process/listeners.ts'
 import { approving, authorization } from '../cards/processor/door.ts'
+import { type Scratch, withScratch } from './scratch.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -130,10 +130,11 @@ const ask = async <T>(child: ChildProcess): Promise<T> => {
 const median = (numbers: readonly number[]) =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 
-async function compare(directory: string): Promise<void> {
+async function compare({ directory, own }: Scratch): Promise<void> {
   const servers = await Promise.all(
     NAMES.map(async (name) => {
       const child = fork(import.meta.filename, ['--serve', name, '--directory', directory])
+      own(child)
       const [url] = await once(child, 'message')
       return { name, child, url: String(url) }
     }),
@@ -171,16 +172,10 @@ async function compare(directory: string): Promise<void> {
       )
     }
   }
-  for (const { child } of servers) child.disconnect()
 }
 
 if (options.serve !== undefined && options.directory !== undefined) {
   await serve(options.serve, options.directory)
 } else {
-  const directory = mkdtempSync(join(tmpdir(), 'bench-network-'))
-  try {
-    await compare(directory)
-  } finally {
-    rmSync(directory, { recursive: true })
-  }
+  await withScratch(compare)
 }
