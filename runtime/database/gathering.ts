@@ -23,7 +23,7 @@ export interface GatheringDatabase extends Database {
   flush(): void
 }
 
-// The lists of values are short beside the tables, whatever statistics say.
+// The lists of values are short beside the tables. Statistics know nothing of them.
 const NESTED: Statement = { text: 'SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off' }
 
 /**

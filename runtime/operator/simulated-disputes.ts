@@ -14,7 +14,7 @@ export function disputeAs(
   const text = `SELECT id FROM ${environment}.card_transactions WHERE tenant_id = $1 AND network_id = $2`
   return async ({ message }) => {
     const { rows } = await control.query<{ id: string }>({ text }, [space, message.transaction_id])
-    // The clearing may be late. The network then reports a stage of a dispute that nobody submitted.
+    // The clearing may be late. The network then reports a stage of a dispute that was not submitted.
     const transaction =
       rows[0] && (await client.getCardTransaction({ path: { card_transaction_id: rows[0].id } }))
     if (!transaction || transaction.amounts.cleared === transaction.amounts.refunded) return

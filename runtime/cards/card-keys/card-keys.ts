@@ -47,8 +47,8 @@ export interface CardKeys {
   /** Throws `UnsealError` if the number was sealed for a different card or was modified. */
   open(number: SealedNumber, place: CardPlace): Promise<CardSecrets>
   /**
-   * Returns HMAC-SHA256 of the number, 32 bytes, by which the directory finds its card. Whoever lacks the key cannot try
-   * numbers until one fits.
+   * Returns HMAC-SHA256 of the number, 32 bytes, by which the directory finds its card. Without the key, numbers cannot be
+   * tried until one fits.
    */
   digest(number: string): Promise<Buffer>
 }

@@ -1,7 +1,6 @@
 /**
  * Messages between a process that lacks the keys of card numbers and one with the role `reveal`. Both directions are sealed
- * with a key that the pepper derives. So only processes of the deployment can ask, and nobody else on the network can read
- * a number, even without TLS.
+ * with a key that the pepper derives. So only processes of the deployment can ask and read a number, even without TLS.
  */
 import { randomUUID } from 'node:crypto'
 import { deriveSecret, seal, unseal } from '../../platform/secrets.ts'

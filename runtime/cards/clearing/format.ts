@@ -1,4 +1,4 @@
-/** The parts of a clearing file, whatever its format: a header, records and a trailer. */
+/** The parts of a clearing file in any format: a header, records and a trailer. */
 
 /** Members by name, as the file has them. They are not validated. */
 export type RawRecord = Readonly<Record<string, unknown>>

@@ -41,7 +41,7 @@ export async function sumLines(
   )
 }
 
-/** IDs that may explain a difference, at most so many for each cause. */
+/** Maximum number of IDs that may explain a difference, for each cause. */
 const MAX_IDS = 20
 
 /** IDs by `keyOf`. An empty key is for all. */

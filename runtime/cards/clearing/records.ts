@@ -1,4 +1,4 @@
-/** Reads the header, the records and the trailer of a clearing file, whatever its format. */
+/** Reads the header, the records and the trailer of a clearing file in any format. */
 import type { Detail } from 'dateline/runtime'
 import { documents } from '../../../generated/network/documents.js'
 import { current } from '../../../generated/network/versions.ts'
@@ -58,7 +58,7 @@ export interface ClearingLine {
   readonly category: string | undefined
 }
 
-/** A record that cannot be applied, whatever else happens. */
+/** A record that can never be applied. */
 export interface FaultyLine {
   readonly line: number
   readonly fault: { readonly reason: ExceptionReason; readonly detail: string; readonly field?: string }

@@ -62,7 +62,7 @@ interface UseState {
 }
 
 /**
- * Plays the messages one after the other. A merchant goes on only after an approval, and collects no more than was
+ * Plays the messages one after the other. A merchant continues only after an approval, and collects no more than was
  * approved.
  */
 export async function runScenario(

@@ -183,7 +183,7 @@ export function messagesOf(row: CardTransactionRow): readonly TransactionMessage
   const steps = row.history.slice(told).map((step, index) => readStep(row, step, told + index))
   const [first, ...others] = steps
   if (told > 0 || first?.kind !== 'authorization') return [...known, ...steps]
-  // The history has the approved part of the authorization, and the row what was requested in all.
+  // The history has the approved part of the authorization, and the row the sum of the requested amounts.
   const increments = others.filter(({ kind }) => kind === 'increment')
   const amount = increments.reduce((rest, increment) => rest - (increment.amount ?? 0), row.requested)
   return [{ ...first, amount }, ...others]
