@@ -11,7 +11,7 @@ import {
   PROTOCOL_VIOLATION,
 } from '../errors.ts'
 import { clientConfig } from '../pool/connection.ts'
-import { acquireMigrationLock, type Say } from './migration-locks.ts'
+import { type Say, whileNotMigrating } from './migration-locks.ts'
 import { asRole, closeCardNumbers, createRole } from './roles.ts'
 
 /** Secrets of a deployment from which the role is derived. */
@@ -108,13 +108,11 @@ export async function ensureCardRole(options: CardRoleOptions): Promise<CardSign
   const admin = new pg.Client(clientConfig(options.direct, 'svc migrate'))
   try {
     await admin.connect()
-    // Migrations grant rights on the same tables, and of two processes that do so at once, one would fail.
-    await acquireMigrationLock(admin, options.say)
     if (options.ownSecret === undefined && (await admin.query(HAS_OWN_SECRET)).rowCount) return undefined
     const { rowCount } = await admin.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [name])
     if (!rowCount) await createRole(admin, name, 'control', secret)
-    // Several statements in one query are one transaction.
-    await admin.query(cardGrants(name))
+    // Migrations grant rights on the same tables, and of two processes that do so at once, one would fail.
+    await whileNotMigrating(admin, () => admin.query(cardGrants(name)))
   } finally {
     await admin.end()
   }

@@ -43,6 +43,24 @@ export async function acquireMigrationLock(client: pg.Client, say: Say): Promise
   }
 }
 
+/**
+ * Runs the work in a transaction during which no process migrates. The lock ends with the transaction, so this also works
+ * behind a pooler that has no sessions. It polls for the reason that `acquireMigrationLock` names.
+ */
+export async function whileNotMigrating(client: pg.Client, work: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    await client.query('BEGIN')
+    const { rows } = await client.query<{ mine: boolean }>(
+      `SELECT pg_try_advisory_xact_lock(${LOCK}) AS mine`,
+    )
+    if (rows[0]?.mine) break
+    await client.query('ROLLBACK')
+    await wait(TURN_PAUSE_MS)
+  }
+  await work()
+  await client.query('COMMIT')
+}
+
 async function nameHolder(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ pid: number }>(
     `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
