@@ -1,18 +1,7 @@
 /** Reads what a network asks for: ISO 8583 messages as messages of the network document. */
-import {
-  AdviceMessage,
-  AuthorizationMessage,
-  BalanceInquiryMessage,
-  CardNumber,
-  ClearingMessage,
-  EchoMessage,
-  IncrementMessage,
-  NetworkMerchant,
-  NetworkTransactionId,
-  RefundMessage,
-  ReversalMessage,
-} from '../../../generated/network/validators.js'
+import { CardNumber, NetworkMerchant, NetworkTransactionId } from '../../../generated/network/validators.js'
 import type { NetworkMessages } from '../network/network.ts'
+import { type NetworkKind, VALIDATORS } from '../processor/message-routes.ts'
 import { readAmounts, releasedAmount } from './amounts.ts'
 import type { Dialect } from './codec/dialect.ts'
 import { type IsoMessage, valueAt } from './codec/message.ts'
@@ -21,17 +10,7 @@ import { refuse } from './refusal.ts'
 import { APPROVALS } from './response-codes.ts'
 
 /** The messages of the network document that ISO 8583 messages become. */
-const VALIDATORS = {
-  authorize: AuthorizationMessage,
-  increment: IncrementMessage,
-  inquireBalance: BalanceInquiryMessage,
-  advise: AdviceMessage,
-  reverse: ReversalMessage,
-  clear: ClearingMessage,
-  refund: RefundMessage,
-  echo: EchoMessage,
-}
-type IsoKind = keyof typeof VALIDATORS
+type IsoKind = Exclude<NetworkKind, 'moveChargeback' | 'changeToken'>
 
 /** Parts of messages whose form ISO 8583 does not ensure. */
 const PARTS: Readonly<Record<string, (value: unknown) => boolean>> = {

@@ -26,7 +26,8 @@ export type NetworkAnswer = NetworkMessages[NetworkKind][1]
 
 type Validator<Kind extends NetworkKind> = (value: unknown) => value is NetworkMessages[Kind][0]
 
-const VALIDATORS: { readonly [Kind in NetworkKind]: Validator<Kind> } = {
+/** Whether a value is a message of the network document. */
+export const VALIDATORS: { readonly [Kind in NetworkKind]: Validator<Kind> } = {
   authorize: AuthorizationMessage,
   increment: IncrementMessage,
   inquireBalance: BalanceInquiryMessage,
