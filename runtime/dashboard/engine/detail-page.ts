@@ -1,10 +1,12 @@
 /** The detail page of one item: facts, sections, and actions. */
 import { type Html, html } from '../../platform/html.ts'
 import { facts, notice } from '../html/components.ts'
+import { panel } from '../html/records.ts'
 import { keyField } from './form-page.ts'
 import type { SendFramed } from './frame.ts'
 import { linkIn } from './list-page.ts'
 import type { DashboardResource, DetailPage, Identified, ItemAction, ItemLink } from './shapes.ts'
+import { state } from './values.ts'
 import { type DashboardVisit, isServed, mayAct, roleFor } from './visit.ts'
 
 export async function showDetail(
@@ -17,18 +19,25 @@ export async function showDetail(
 ): Promise<void> {
   const item = await readItem(visit, detail, id)
   const link = linkIn(visit)
-  const sections = await Promise.all(
-    sectionsIn(visit, detail).map(
-      async (section) => html`<section><h2>${section.title}</h2>
-${await section.write(item, visit, link)}</section>`,
+  const [picture, ...sections] = await Promise.all([
+    detail.picture?.(item, visit, link),
+    ...sectionsIn(visit, detail).map(async ({ title, write }) =>
+      panel(title, await write(item, visit, link)),
     ),
-  )
-  const content = html`<p class="trail">${link(resource.path, resource.title)}</p>
-${fault !== undefined && notice('bad', fault)}
-${facts(detail.facts(item, link))}
-${writeActions(visit, resource, detail, item)}
-${sections}`
-  send(visit, fault === undefined ? 200 : 409, { title: detail.name(item), path: resource.path, content })
+  ])
+  const status = detail.status?.(item)
+  const content = html`${fault !== undefined && notice('bad', fault)}
+<div class="record"><div>${picture}
+${sections}</div>
+<aside class="panel" aria-label="Details">${facts(detail.facts(item, link))}</aside></div>`
+  send(visit, fault === undefined ? 200 : 409, {
+    title: detail.name(item),
+    path: resource.menu ?? resource.path,
+    trail: link(resource.path, resource.title),
+    badge: status === undefined ? undefined : state(status),
+    actions: writeActions(visit, resource, detail, item),
+    content,
+  })
 }
 
 function sectionsIn({ environment }: DashboardVisit, { sections = [] }: DetailPage<Identified>) {

@@ -1,13 +1,16 @@
 /** The frame of every dashboard page: environment switch, search, menu, and signed-in member. */
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { type Html, html } from '../../platform/html.ts'
-import { sendPage, writePage } from '../html/layout.ts'
+import { icon } from '../html/icons.ts'
+import { type PageLayout, sendPage, writePage } from '../html/layout.ts'
 import type { SignedInMember } from '../sign-in/sessions.ts'
 import { type DashboardVisit, mayAct, type VisitRole } from './visit.ts'
 
 export interface MenuEntry {
   readonly group: string
   readonly title: string
+  /** Name of an icon in `icons.svg`. Absent for pages without a menu entry. */
+  readonly icon?: string
   /** Path below the environment. */
   readonly path: string
   /** The least privileged role that sees the entry. */
@@ -19,29 +22,23 @@ export interface MenuEntry {
 /** Menu entries in display order. */
 export type Menu = readonly MenuEntry[]
 
-export interface Framed {
-  readonly title: string
+export interface Framed extends Pick<PageLayout, 'title' | 'trail' | 'badge' | 'actions' | 'content'> {
   /** First path segment below the environment. */
   readonly path: string
   /** Scripts in `runtime/dashboard/html/assets/` that the page loads in addition to `console.js`. */
   readonly scripts?: readonly string[]
-  readonly content: Html
 }
 
 export type SendFramed = (visit: DashboardVisit, status: number, page: Framed) => void
 
 export function createFrame(menu: Menu): SendFramed {
-  return (visit, status, { title, path, scripts = [], content }) => {
+  return (visit, status, { path, scripts = [], ...page }) => {
     const { environment, member } = visit
     const frame = {
       header: writeHeader(environment, menu.find((entry) => entry.path === path) ?? { path }),
       menu: writeMenu(menu, environment, path, member),
     }
-    sendPage(
-      visit.response,
-      status,
-      writePage({ title, frame, scripts: ['console.js', ...scripts], content }),
-    )
+    sendPage(visit.response, status, writePage({ ...page, frame, scripts: ['console.js', ...scripts] }))
   }
 }
 
@@ -70,17 +67,21 @@ function writeMenu(menu: Menu, environment: Environment, path: string, member: S
     ({ needs, environment: only = environment }) => only === environment && mayAct(member.role, needs),
   )
   const groups = [...Map.groupBy(readable, ({ group }) => group)]
+  const current = groups.find(([, entries]) => entries.some((each) => each.path === path))
   return html`<nav class="menu" id="menu" aria-label="Pages">
-${groups.map(
-  ([group, entries]) => html`${group !== '' && html`<h2>${group}</h2>`}
-<ul>${entries.map(
+${groups.map(([group, entries]) => {
+  const links = html`<ul>${entries.map(
     (each) =>
       html`<li><a href="/${environment}${each.path && `/${each.path}`}"${
         each.path === path && html` aria-current="page"`
-      }>${each.title}</a></li>`,
+      }>${each.icon !== undefined && icon(each.icon)}${each.title}</a></li>`,
   )}</ul>
-`,
-)}<div class="who"><p>${member.email}<br><span class="quiet">${member.role}</span></p><a href="/sign-out">Sign out</a></div>
+`
+  if (group === '') return links
+  return html`<details name="menu"${group === current?.[0] && html` open`}><summary>${group}${icon('chevron-right')}</summary>
+${links}</details>
+`
+})}<div class="who"><p>${member.email}<br><span class="quiet">${member.role}</span></p><a href="/sign-out">${icon('log-out')}Sign out</a></div>
 </nav>
 `
 }

@@ -45,7 +45,10 @@ export function writeTable<Item>(
   link: LinkTo,
 ): Html {
   return html`<table role="table" aria-label="${label}">
-<thead><tr role="row">${columns.map(({ title }) => html`<th role="columnheader" scope="col">${title}</th>`)}</tr></thead>
+<thead><tr role="row">${columns.map(
+    ({ title, isAmount }) =>
+      html`<th role="columnheader" scope="col"${isAmount && html` class="amount"`}>${title}</th>`,
+  )}</tr></thead>
 <tbody>
 ${items.map((item) => writeRow(columns, item, link))}</tbody>
 </table>`
@@ -53,7 +56,8 @@ ${items.map((item) => writeRow(columns, item, link))}</tbody>
 
 export function writeRow<Item>(columns: readonly ListColumn<Item>[], item: Item, link: LinkTo): Html {
   return html`<tr role="row">${columns.map(
-    ({ title, show }) => html`<td role="cell" data-title="${title}"><div>${show(item, link)}</div></td>`,
+    ({ title, show, isAmount }) =>
+      html`<td role="cell" data-title="${title}"${isAmount && html` class="amount"`}><div>${show(item, link)}</div></td>`,
   )}</tr>\n`
 }
 
@@ -83,8 +87,10 @@ export async function showList(
   const isNarrowed = after !== '' || Object.values(asked).some((value) => value !== '')
   const isLive = list.isLive === true && after === ''
   const canCreate = create && mayAct(visit.member.role, roleFor(create.operation))
+  const actions =
+    canCreate &&
+    html`<div class="actions"><a class="button" href="/${visit.environment}/${path}/new">${create.title}</a></div>`
   const content = html`<p class="quiet">${intro}</p>
-${canCreate && html`<div class="actions"><a class="button" href="/${visit.environment}/${path}/new">${create.title}</a></div>`}
 ${list.above?.(visit)}
 ${filters.length > 0 && writeFilters(filters, asked)}
 ${isLive && writeTail(`/${visit.environment}/${path}/live${writeQuery({ ...asked, after: data[0]?.id ?? '' })}`)}
@@ -94,7 +100,8 @@ ${
     : html`<p class="empty">${isNarrowed ? 'No results match these filters. Change or clear the filters.' : list.empty}</p>`
 }
 ${writePaging(after !== '', has_more ? next_cursor : null, asked)}`
-  send(visit, 200, { title, path: menu, scripts: isLive ? [TAIL_SCRIPT] : [], content })
+  const scripts = isLive ? [TAIL_SCRIPT] : []
+  send(visit, 200, { title, path: menu, ...(actions && { actions }), scripts, content })
 }
 
 /** Links the first column to the detail page. */

@@ -12,6 +12,8 @@ export interface ListColumn<Item> {
   readonly title: string
   /** @param link creates links to pages in the same environment. */
   show(item: Item, link: LinkTo): ShownText
+  /** Aligns the column to the right. */
+  readonly isAmount?: boolean
 }
 
 export interface LinkTo {
@@ -111,6 +113,10 @@ export interface DetailPage<Item> {
   /** The path parameter with the ID of the item. */
   readonly parameter: string
   name(item: Item): string
+  /** Status of the item, shown beside its name. */
+  status?(item: Item): string
+  /** Shows the item as the thing it is, such as a card or a pass, above the sections. */
+  picture?(item: Item, visit: DashboardVisit, link: LinkTo): Promise<Html> | Html
   facts(item: Item, link: LinkTo): readonly (readonly [name: string, value: ShownText])[]
   readonly sections?: readonly Section<Item>[]
   readonly ways?: readonly ItemLink<Item>[]

@@ -1,4 +1,4 @@
-/** Static files of the pages: style sheets, icon, and scripts. */
+/** Static files of the pages: style sheets, fonts, icons, and scripts. */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
@@ -6,27 +6,57 @@ import type { Router } from 'express'
 import { compress } from './compress.ts'
 
 const FOLDER = new URL('assets/', import.meta.url)
-/** Style sheet of the pass pages, which previews also use. */
-const PASS_STYLE = new URL('../../passes/wallets/render/page/pass.css', import.meta.url)
+/** Parts of `console.css` in `assets/console/`, in cascade order. */
+const CONSOLE_STYLES = [
+  'tokens',
+  'base',
+  'frame',
+  'forms',
+  'tables',
+  'records',
+  'charts',
+  'home',
+  'passes',
+  'money',
+  'developers',
+]
+/** Files outside `assets/`: the style sheet of the pass pages, which previews also use, and the font. */
+const OTHER_FILES = [
+  new URL('../../passes/wallets/render/page/pass.css', import.meta.url),
+  ...['inter-latin-wght-normal.woff2', 'inter-latin-ext-wght-normal.woff2'].map(
+    (name) => new URL(import.meta.resolve(`@fontsource-variable/inter/files/${name}`)),
+  ),
+]
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
 }
 const A_YEAR_SECONDS = 31_536_000
 
+const ASSETS = new Map<string, { readonly path: string; readonly type: string; readonly bytes: Buffer }>()
+for (const file of [...readdirSync(FOLDER).map((name) => new URL(name, FOLDER)), ...OTHER_FILES])
+  addAsset(basename(file.pathname), () => readFileSync(file))
+addAsset('console.css', readConsoleStyle)
+
 /** The URL contains a hash of the content, so browsers may cache the response permanently. */
-const ASSETS: ReadonlyMap<string, { readonly path: string; readonly type: string; readonly bytes: Buffer }> =
-  new Map(
-    [...readdirSync(FOLDER).map((name) => new URL(name, FOLDER)), PASS_STYLE].flatMap((file) => {
-      const name = basename(file.pathname)
-      const type = TYPES[extname(name)]
-      if (type === undefined) return []
-      const bytes = readFileSync(file)
-      const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 16)
-      return [[name, { path: `/assets/${digest}/${name}`, type, bytes }]]
-    }),
-  )
+function addAsset(name: string, read: () => Buffer): void {
+  const type = TYPES[extname(name)]
+  if (type === undefined) return
+  const bytes = read()
+  const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 16)
+  ASSETS.set(name, { path: `/assets/${digest}/${name}`, type, bytes })
+}
+
+/** Joins the parts of the style sheet. `url("NAME")` refers to another asset. */
+function readConsoleStyle(): Buffer {
+  const parts = CONSOLE_STYLES.map((name) => readFileSync(new URL(`console/${name}.css`, FOLDER), 'utf8'))
+  const text = parts
+    .join('\n')
+    .replaceAll(/url\("([\w.-]+)"\)/g, (_, name: string) => `url("${assetPath(name)}")`)
+  return Buffer.from(text)
+}
 
 /** Returns the URL path of a file in `assets/`. @throws if no file has this name. */
 export function assetPath(name: string): string {

@@ -6,6 +6,12 @@ import { assetPath } from './assets.ts'
 export interface PageLayout {
   /** Heading of the page and title of the browser tab. */
   readonly title: string
+  /** Content above the heading, such as a link to the list of a record. */
+  readonly trail?: Html | undefined
+  /** Content beside the heading, such as the status of a record. */
+  readonly badge?: Html | undefined
+  /** Links and buttons of the page, at the end of the heading's line. */
+  readonly actions?: Html | undefined
   /** Uses a narrow column, for a single form or message. */
   readonly narrow?: boolean
   /** Header and menu around the content. */
@@ -16,7 +22,8 @@ export interface PageLayout {
 }
 
 /** Returns the complete HTML document. */
-export function writePage({ title, narrow = false, frame, scripts = [], content }: PageLayout): Html {
+export function writePage(page: PageLayout): Html {
+  const { title, narrow = false, trail, badge, actions, frame, scripts = [], content } = page
   return html`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -25,7 +32,7 @@ export function writePage({ title, narrow = false, frame, scripts = [], content 
 <link rel="icon" href="${assetPath('favicon.svg')}">
 <link rel="stylesheet" href="${assetPath('console.css')}">
 ${scripts.map((name) => html`<script type="module" src="${assetPath(name)}"></script>\n`)}${frame?.header}<main${narrow && html` class="narrow"`}>
-<h1>${title}</h1>
+${trail && html`<p class="trail">${trail}</p>\n`}<div class="heading"><h1>${title}</h1>${badge}${actions}</div>
 ${content}
 </main>
 ${frame?.menu}</html>
@@ -45,7 +52,7 @@ export function writeNotice(title: string, text: string): Html {
 export function pageHeaders(formTarget = ''): Record<string, string> {
   return {
     'Cache-Control': 'no-store',
-    'Content-Security-Policy': `default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'${
+    'Content-Security-Policy': `default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; form-action 'self'${
       formTarget && ` ${formTarget}`
     }; base-uri 'none'; frame-ancestors 'none'`,
     'Cross-Origin-Opener-Policy': 'same-origin',

@@ -61,33 +61,66 @@ export interface DashboardParts extends Watching {
 
 const COOKIE_SECONDS = 7 * 86_400
 
+/** Icons of the resources' menu entries, by path. */
+const ICONS: Readonly<Record<string, string>> = {
+  'pass-templates': 'palette',
+  passes: 'ticket',
+  scans: 'scan-line',
+  cardholders: 'users',
+  'sanctions-alerts': 'shield-alert',
+  'card-programs': 'layers',
+  cards: 'credit-card',
+  'card-transactions': 'receipt',
+  disputes: 'gavel',
+  settlements: 'circle-dollar-sign',
+  'payout-destinations': 'landmark',
+  payouts: 'send',
+  reports: 'file-text',
+  events: 'activity',
+  'webhook-endpoints': 'webhook',
+  promotions: 'rocket',
+  'audit-log': 'history',
+}
+
 const MENU: Menu = [
-  { group: '', title: 'Home', path: '', needs: 'viewer' },
+  { group: '', title: 'Home', icon: 'house', path: '', needs: 'viewer' },
   ...Object.entries(RESOURCES).flatMap(([group, resources]) =>
     resources.map(({ title, path, list, environment }) => ({
       group,
       title,
       path,
       needs: roleFor(list.operation),
+      ...(ICONS[path] !== undefined && { icon: ICONS[path] }),
       ...(environment && { environment }),
     })),
   ),
-  { group: 'Money', title: 'Balance', path: BALANCE_PATH, needs: roleFor('getBalance') },
+  { group: 'Money', title: 'Balance', icon: 'wallet', path: BALANCE_PATH, needs: roleFor('getBalance') },
   {
     group: 'Developers',
     title: 'Simulator',
+    icon: 'flask-conical',
     path: SIMULATOR_PATH,
     needs: 'developer',
     environment: 'sandbox',
   },
-  { group: 'Developers', title: 'Request log', path: REQUESTS_PATH, needs: 'developer' },
-  { group: 'Developers', title: 'API keys', path: 'keys', needs: 'developer' },
-  { group: 'Developers', title: 'API version', path: 'version', needs: 'viewer' },
-  { group: 'Account', title: 'Members', path: 'members', needs: 'viewer' },
-  { group: 'Account', title: 'Connected apps', path: 'connected-apps', needs: 'viewer' },
-  { group: 'Account', title: 'Sign-in and security', path: SECURITY_PATH, needs: 'viewer' },
+  { group: 'Developers', title: 'Request log', icon: 'terminal', path: REQUESTS_PATH, needs: 'developer' },
+  { group: 'Developers', title: 'API keys', icon: 'key-round', path: 'keys', needs: 'developer' },
+  { group: 'Developers', title: 'API version', icon: 'git-branch', path: 'version', needs: 'viewer' },
+  { group: 'Account', title: 'Members', icon: 'user-cog', path: 'members', needs: 'viewer' },
+  { group: 'Account', title: 'Connected apps', icon: 'plug', path: 'connected-apps', needs: 'viewer' },
+  {
+    group: 'Account',
+    title: 'Sign-in and security',
+    icon: 'shield-check',
+    path: SECURITY_PATH,
+    needs: 'viewer',
+  },
+  { group: 'Account', title: 'Usage', icon: 'gauge', path: 'usage', needs: 'viewer' },
+]
+
+/** Pages that other pages link to. */
+const LINKED: Menu = [
   { group: 'Account', title: 'Sessions', path: 'sessions', needs: 'viewer' },
-  { group: 'Account', title: 'Usage', path: 'usage', needs: 'viewer' },
   {
     group: 'Account',
     title: 'Promote to live',
@@ -107,6 +140,7 @@ const MENU: Menu = [
 /** Pages that the search finds by title: the menu entries, create forms, and simulator forms. */
 const PAGES: Menu = [
   ...MENU,
+  ...LINKED,
   ...Object.entries(RESOURCES).flatMap(([group, resources]) =>
     resources.flatMap(({ path, create, environment }) =>
       create

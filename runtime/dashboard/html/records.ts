@@ -1,0 +1,67 @@
+/** HTML components that show what a record is: panels, figures, meters, and timelines. */
+import { type Html, html } from '../../platform/html.ts'
+import { icon } from './icons.ts'
+
+/** Colors that repeat the meaning of a text. */
+export type Mood = 'good' | 'bad' | 'warn'
+
+/** Writes a titled box. */
+export function panel(title: string, content: Html): Html {
+  return html`<section class="panel"><h2>${title}</h2>
+${content}</section>`
+}
+
+export interface Figure {
+  readonly name: string
+  /** The number with its unit, such as `12.50 USD`. */
+  readonly value: Html | string
+  /** A comparison or a link. */
+  readonly more?: Html | string | undefined
+}
+
+/** Writes numbers that answer a question at a glance. */
+export function figures(each: readonly Figure[]): Html {
+  return html`<div class="figures">${each.map(
+    ({ name, value, more }) =>
+      html`<div class="panel"><p class="name">${name}</p><p class="value">${value}</p>${more && html`<p class="name">${more}</p>`}</div>`,
+  )}</div>`
+}
+
+export interface Meter {
+  readonly name: Html | string
+  /** Text of both amounts, such as `120.00 of 500.00 USD`. */
+  readonly text: string
+  /** Part that is used, from 0 to 1. Greater values fill the bar. */
+  readonly part: number
+}
+
+/** Writes a bar that shows how much of a limit is used: amber from 80 %, red at 100 %. */
+export function meter({ name, text, part }: Meter): Html {
+  const percent = Math.round(Math.min(Math.max(part, 0), 1) * 1000) / 10
+  const mood = part >= 1 ? ' bad' : part >= 0.8 ? ' warn' : ''
+  return html`<div class="meter${mood}"><p><span>${name}</span><span class="number">${text}</span></p>
+<svg aria-hidden="true"><rect width="${String(percent)}%" height="100%"/></svg></div>`
+}
+
+export interface TimelineEntry {
+  /** What happened, such as "Authorized". */
+  readonly what: Html | string
+  /** Time, or a text such as "Next". */
+  readonly at?: Html | string | undefined
+  /** Amount or further information. */
+  readonly more?: Html | undefined
+  /** Absent if the entry is neither success nor failure. */
+  readonly mood?: Mood | undefined
+  /** Name of an icon. Absent for an icon that repeats the mood. */
+  readonly icon?: string | undefined
+}
+
+const MOOD_ICONS = { good: 'check', bad: 'x', warn: 'clock' } as const
+
+/** Writes events in the given order. */
+export function timeline(entries: readonly TimelineEntry[]): Html {
+  return html`<ol class="timeline">${entries.map(
+    ({ what, at, more, mood, icon: name = mood ? MOOD_ICONS[mood] : 'circle-dashed' }) =>
+      html`<li${mood && html` class="${mood}"`}><span class="dot">${icon(name)}</span><span class="what">${what}</span><span class="quiet">${at}</span>${more && html`<div class="more">${more}</div>`}</li>`,
+  )}</ol>`
+}
