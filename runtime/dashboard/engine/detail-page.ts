@@ -4,7 +4,7 @@ import { facts, notice } from '../html/components.ts'
 import { panel } from '../html/records.ts'
 import { keyField } from './form-page.ts'
 import type { SendFramed } from './frame.ts'
-import { linkIn } from './list-page.ts'
+import { linkNaming } from './links.ts'
 import type { DashboardResource, DetailPage, Identified, ItemAction, ItemLink } from './shapes.ts'
 import { state } from './values.ts'
 import { type DashboardVisit, isServed, mayAct, roleFor } from './visit.ts'
@@ -18,7 +18,7 @@ export async function showDetail(
   fault?: string,
 ): Promise<void> {
   const item = await readItem(visit, detail, id)
-  const link = linkIn(visit)
+  const link = await linkNaming(visit, item)
   const [picture, ...sections] = await Promise.all([
     detail.picture?.(item, visit, link),
     ...sectionsIn(visit, detail).map(async ({ title, write }) =>

@@ -3,30 +3,12 @@ import { filters as documented } from '../../../generated/canonical/records.ts'
 import { type Html, html } from '../../platform/html.ts'
 import { choice, field } from '../html/components.ts'
 import type { SendFramed } from './frame.ts'
-import type {
-  ApiPage,
-  DashboardResource,
-  Identified,
-  LinkTo,
-  ListColumn,
-  ListFilter,
-  ShownText,
-} from './shapes.ts'
-import { code, words } from './values.ts'
+import { linkNaming } from './links.ts'
+import type { ApiPage, DashboardResource, Identified, LinkTo, ListColumn, ListFilter } from './shapes.ts'
+import { words } from './values.ts'
 import { type DashboardVisit, mayAct, roleFor } from './visit.ts'
 
 const LIMIT = '25'
-
-export function linkIn({ environment, pageOf }: DashboardVisit): LinkTo {
-  const link = (path: string, text: ShownText) => html`<a href="/${environment}/${path}">${text}</a>`
-  return Object.assign(link, {
-    to: (id: string | null) => {
-      if (id === null) return '–'
-      const page = pageOf(id)
-      return page === undefined ? code(id) : link(page, code(id))
-    },
-  })
-}
 
 /** Returns the filters of a list, with the values that the OpenAPI document defines. */
 function filtersOf({ operation, filters: labels = {} }: DashboardResource<Identified>['list']): ListFilter[] {
@@ -82,7 +64,7 @@ export async function showList(
     ...(list.of && { path: list.of }),
     query: { ...asked, limit: LIMIT, starting_after: after },
   })
-  const link = linkIn(visit)
+  const link = await linkNaming(visit, data)
   const columns = resource.detail ? list.columns.map(toDetail(resource)) : list.columns
   const isNarrowed = after !== '' || Object.values(asked).some((value) => value !== '')
   const isLive = list.isLive === true && after === ''

@@ -46,6 +46,8 @@ export interface DashboardVisit {
   dryRun(version: string, logged: RequestToRepeat): ReturnType<DryRun>
   /** Returns the path of an ID's page below the environment, or undefined if the environment has no such page. */
   pageOf(id: string): string | undefined
+  /** Returns the names of records by ID. Records without a name are missing. */
+  names(ids: readonly string[]): Promise<ReadonlyMap<string, string>>
   /** Returns the location of the tenant's data, for reads that no API operation provides. */
   place(): Promise<TenantPlace>
   /** Draws a barcode. Drawing is scheduled fairly between tenants. */

@@ -27,7 +27,7 @@ export function figures(each: readonly Figure[]): Html {
   )}</div>`
 }
 
-export interface Meter {
+export interface LimitMeter {
   readonly name: Html | string
   /** Text of both amounts, such as `120.00 of 500.00 USD`. */
   readonly text: string
@@ -36,7 +36,7 @@ export interface Meter {
 }
 
 /** Writes a bar that shows how much of a limit is used: amber from 80 %, red at 100 %. */
-export function meter({ name, text, part }: Meter): Html {
+export function meter({ name, text, part }: LimitMeter): Html {
   const percent = Math.round(Math.min(Math.max(part, 0), 1) * 1000) / 10
   const mood = part >= 1 ? ' bad' : part >= 0.8 ? ' warn' : ''
   return html`<div class="meter${mood}"><p><span>${name}</span><span class="number">${text}</span></p>

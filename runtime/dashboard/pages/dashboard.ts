@@ -36,6 +36,7 @@ import { BALANCE_PATH, balanceRoutes } from './resources/balance.ts'
 import { ledgerEntryRoutes } from './resources/postings.ts'
 import { RESOURCES } from './resources/resources.ts'
 import { settlementLineRoutes } from './resources/settlement-lines.ts'
+import { readNames } from './search/names-of-ids.ts'
 import { findById } from './search/places.ts'
 import { searchRoutes } from './search/search.ts'
 import { SIMULATOR_PAGES, SIMULATOR_PATH, simulatorRoutes } from './simulator/pages.ts'
@@ -367,6 +368,10 @@ function createVisit(
     pageOf(id) {
       const found = findById(id)
       return found && (found.environment ?? environment) === environment ? found.path : undefined
+    },
+    async names(ids) {
+      const { db, space } = await findPlace(parts, { member, environment })
+      return readNames(db, space, ids)
     },
     place: () => findPlace(parts, { member, environment }),
     draw: (barcode) => barcodes.draw(member.tenantId, barcode),

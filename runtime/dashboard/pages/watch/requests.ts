@@ -13,8 +13,8 @@ import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { parseInstant } from '../../../platform/instants.ts'
 import type { SendFramed } from '../../engine/frame.ts'
+import { linkIn } from '../../engine/links.ts'
 import {
-  linkIn,
   queryText,
   TAIL_SCRIPT,
   writeFilters,
