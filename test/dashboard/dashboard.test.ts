@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { mayAct, ROLES, type VisitRole } from '../../runtime/dashboard/engine/visit.ts'
 import { listRoutes } from '../../runtime/dashboard/pages/dashboard.ts'
+import { makeTemplate } from '../api/fixtures.ts'
 import { makeKey, speak } from '../support/service.ts'
 import {
   Browser,
@@ -224,6 +225,44 @@ test('an event shows its payload and its deliveries, and an attempt is made agai
   expect(page.status).toBe(200)
   expect(page.text).toContain('<h2>Payload</h2>')
   expect((await browser.get('/sandbox')).text).toContain(event)
+})
+
+test('every page is reached by links from home', async () => {
+  const browser = browse('owner')
+  const { secret } = await makeKey(dashboard.service, tenantId, { scope: 'admin' })
+  await makeTemplate(speak(dashboard.service.urls.sandbox, { secret }))
+  await addEndpoint()
+  // One page of each kind of record is enough.
+  const kindOf = (path: string) => path.replaceAll(/_[0-9a-z]{26}|^\/(sandbox|live)/g, '')
+  const seen = new Map([['', '/sandbox']]).set('live', '/live')
+  for (const path of seen.values()) {
+    const links = (await browser.get(path)).text.matchAll(/href="(\/(?:sandbox|live)[^"#]*)"/g)
+    for (const [, link = ''] of links) {
+      const kind = kindOf(link.split('?')[0]!)
+      if (!seen.has(kind)) seen.set(kind, link)
+    }
+  }
+  const pages = listRoutes(dashboard.watching)
+    .filter(({ method, path }) => method === 'GET' && !/:|.\/live$/.test(path))
+    .map(({ path }) => kindOf(path))
+  expect(pages.filter((path) => !seen.has(path))).toEqual([])
+})
+
+test('at most 12 entries of the menu are in view, and the group of the current page is open', async () => {
+  for (const [environment, paths] of [
+    ['sandbox', ['', '/cards', '/keys', '/members', '/balance', '/passes']],
+    ['live', ['/audit-log']],
+  ] as const)
+    for (const path of paths) {
+      const { text } = await browse('owner').get(`/${environment}${path}`)
+      const menu = text.split('<nav class="menu"')[1]!.split('</nav>')[0]!
+      const shown = menu.replaceAll(/<details name="menu">(<summary>)[\s\S]*?<\/details>/g, '$1')
+      expect([path, shown.match(/<li>|<summary>/g)!.length <= 12]).toEqual([path, true])
+      expect([path, shown.includes(`href="/${environment}${path}" aria-current="page"`)]).toEqual([
+        path,
+        true,
+      ])
+    }
 })
 
 test('pages hold no script or style of their own, are not kept, and are not framed', async () => {

@@ -109,18 +109,12 @@ const MENU: Menu = [
   { group: 'Developers', title: 'API version', icon: 'git-branch', path: 'version', needs: 'viewer' },
   { group: 'Account', title: 'Members', icon: 'user-cog', path: 'members', needs: 'viewer' },
   { group: 'Account', title: 'Connected apps', icon: 'plug', path: 'connected-apps', needs: 'viewer' },
-  {
-    group: 'Account',
-    title: 'Sign-in and security',
-    icon: 'shield-check',
-    path: SECURITY_PATH,
-    needs: 'viewer',
-  },
   { group: 'Account', title: 'Usage', icon: 'gauge', path: 'usage', needs: 'viewer' },
 ]
 
 /** Pages that other pages link to. */
 const LINKED: Menu = [
+  { group: 'Account', title: 'Sign-in and security', path: SECURITY_PATH, needs: 'viewer' },
   { group: 'Account', title: 'Sessions', path: 'sessions', needs: 'viewer' },
   {
     group: 'Account',
@@ -162,7 +156,7 @@ const PAGES: Menu = [
 
 /** Returns all dashboard routes, each with the role that it requires. */
 export function listRoutes(watching: Watching): readonly DashboardRoute[] {
-  const send = createFrame(MENU)
+  const send = createFrame(MENU, LINKED)
   const { operator } = watching
   const tails: Tails = new Map()
   return [

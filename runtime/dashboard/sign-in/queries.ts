@@ -73,12 +73,14 @@ export interface SessionRow {
   readonly member_id: string
   readonly email: string
   readonly role: MemberRole
+  readonly tenant_name: string
   readonly seen_at: number
 }
 
 const FIND: Statement = {
-  text: `SELECT s.member_id, m.email, m.role, s.seen_at FROM control.sessions s
+  text: `SELECT s.member_id, m.email, m.role, t.name AS tenant_name, s.seen_at FROM control.sessions s
          JOIN control.members m ON m.tenant_id = s.tenant_id AND m.id = s.member_id
+         JOIN control.tenants t ON t.id = s.tenant_id
          WHERE s.tenant_id = $1 AND s.digest = $2 AND s.expires_at > $3 AND s.seen_at > $4
                       -- A sign-in that was in progress when the member was disabled also created a session.
            AND m.totp_secret IS NOT NULL`,

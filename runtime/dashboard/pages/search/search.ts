@@ -4,11 +4,11 @@ import { findEndpointOf } from '../../../events/delivery-attempts/queries.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { html } from '../../../platform/html.ts'
 import { isId } from '../../../platform/ids.ts'
-import type { Menu, SendFramed } from '../../engine/frame.ts'
+import { entriesFor, type Menu, type SendFramed } from '../../engine/frame.ts'
 import { linkIn } from '../../engine/links.ts'
 import { queryText } from '../../engine/list-page.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
-import { type DashboardVisit, mayAct } from '../../engine/visit.ts'
+import type { DashboardVisit } from '../../engine/visit.ts'
 import { field } from '../../html/components.ts'
 import { findHits } from './named.ts'
 import { type FoundPlace, findById, findByName } from './places.ts'
@@ -35,14 +35,11 @@ async function findAttempt(visit: DashboardVisit, id: string): Promise<FoundPlac
 }
 
 async function search(visit: DashboardVisit, pages: Menu, send: SendFramed): Promise<void> {
-  const { environment, member, response } = visit
+  const { environment, response } = visit
   const asked = queryText(visit, 'q').trim()
   const named = findById(asked) ?? (await findAttempt(visit, asked))
   if (named) return response.redirect(303, `/${named.environment ?? environment}/${named.path}`)
-  const readable = pages.filter(
-    ({ needs, environment: only = environment }) => only === environment && mayAct(member.role, needs),
-  )
-  const found = findByName(readable, asked)
+  const found = findByName(entriesFor(visit, pages), asked)
   const { hits, isCut } = await findHits(visit, asked)
   const things = hits.map(({ id, name, about }) => ({ group: about, title: name, path: findById(id)!.path }))
   const all = [...found, ...things]
