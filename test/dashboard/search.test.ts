@@ -3,11 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { issuePass, makeTemplate } from '../api/fixtures.ts'
 import { make } from '../cards/fixtures.ts'
 import { makeKey, type Send, speak } from '../support/service.ts'
-import { Browser, makeTenant, startDashboard, type TestDashboard } from './support/dashboard.ts'
+import { Browser, makeTenant, startDashboard, type TestDashboard, type Visitor } from './support/dashboard.ts'
 
 let dashboard: TestDashboard
 let tenantId: string
 let send: Send
+let viewer: Visitor
 let browser: Browser
 
 beforeAll(async () => {
@@ -15,7 +16,8 @@ beforeAll(async () => {
   tenantId = await makeTenant(dashboard.service)
   const { secret } = await makeKey(dashboard.service, tenantId, { scope: 'admin' })
   send = speak(dashboard.service.urls.sandbox, { secret })
-  browser = new Browser(dashboard.origin, (await dashboard.signIn(tenantId, 'viewer')).cookie)
+  viewer = await dashboard.signIn(tenantId, 'viewer')
+  browser = new Browser(dashboard.origin, viewer.cookie)
 })
 afterAll(() => dashboard?.stop())
 
@@ -82,13 +84,31 @@ test('several are shown with what they are, a few of each kind, beside the pages
   expect(ids).toEqual(expect.arrayContaining(shown))
   expect(text).toContain(`href="/sandbox/pass-templates/${template}"`)
   expect(text).toContain('Adage &amp; &lt;b&gt;')
-  expect(text).toContain('Cardholder, ada@example.com')
+  expect(text).toMatch(/<h2>Cardholders<\/h2>[\s\S]+ada@example.com/)
   expect(text).toContain('More results may match')
   await makeTemplate(send, { name: 'Payout thanks' })
   const both = (await find('payout')).text
   expect(both).toContain('href="/sandbox/payout-destinations"')
   expect(both).toContain('Payout thanks')
   expect(both).not.toContain('More results may match')
+})
+
+test('the command palette gets the same results as JSON, and only the actions of its role', async () => {
+  const owner = await dashboard.signIn(tenantId, 'owner')
+  const ask = async (text: string, cookie: string) => {
+    const address = `${dashboard.origin}/sandbox/search?q=${text}`
+    const answer = await fetch(address, { headers: { Cookie: cookie, Accept: 'application/json' } })
+    expect(answer.headers.get('Cache-Control')).toBe('no-store')
+    return (await answer.json()).items
+  }
+  const id = await makeHolder('Cardea Fen', 'fen@example.com')
+  const found = await ask('card', owner.cookie)
+  const href = `/sandbox/cardholders/${id}`
+  expect(found).toContainEqual({ kind: 'Cardholders', title: 'Cardea Fen', about: 'fen@example.com', href })
+  const action = { kind: 'Actions', title: 'Issue card', about: 'Cards', href: '/sandbox/cards/new' }
+  expect(found).toContainEqual(action)
+  expect(await ask('card', viewer.cookie)).not.toContainEqual(action)
+  expect(await ask(id, viewer.cookie)).toEqual([{ kind: 'Cardholders', title: id, about: '', href }])
 })
 
 test('an object of another tenant or the other environment is not found', async () => {

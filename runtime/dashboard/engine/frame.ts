@@ -31,6 +31,24 @@ export interface Framed extends Pick<PageLayout, 'title' | 'trail' | 'badge' | '
 
 export type SendFramed = (visit: DashboardVisit, status: number, page: Framed) => void
 
+const SCRIPTS = ['console.js', 'palette.js', 'keys.js']
+
+/** Keys that open pages, by path. */
+const KEYS: Readonly<Record<string, string>> = {
+  '': 'g h',
+  passes: 'g p',
+  'pass-templates': 'g m',
+  cards: 'g c',
+  cardholders: 'g u',
+  'card-transactions': 'g t',
+  balance: 'g b',
+  payouts: 'g o',
+  events: 'g e',
+  'webhook-endpoints': 'g w',
+  requests: 'g r',
+  keys: 'g k',
+}
+
 /** @param linked pages without a menu entry, which other pages link to. */
 export function createFrame(menu: Menu, linked: Menu): SendFramed {
   return (visit, status, { path, scripts = [], ...page }) => {
@@ -39,7 +57,7 @@ export function createFrame(menu: Menu, linked: Menu): SendFramed {
       header: writeHeader(visit, entry),
       menu: writeMenu(entriesFor(visit, menu), visit, entry),
     }
-    sendPage(visit.response, status, writePage({ ...page, frame, scripts: ['console.js', ...scripts] }))
+    sendPage(visit.response, status, writePage({ ...page, frame, scripts: [...SCRIPTS, ...scripts] }))
   }
 }
 
@@ -69,7 +87,7 @@ ${groups.map(([group, within]) => {
     (each) =>
       html`<li><a href="/${environment}${each.path && `/${each.path}`}"${
         each.path === path && html` aria-current="page"`
-      }>${each.icon !== undefined && icon(each.icon)}${each.title}</a></li>`,
+      }${KEYS[each.path] !== undefined && html` data-keys="${KEYS[each.path]}"`}>${each.icon !== undefined && icon(each.icon)}${each.title}</a></li>`,
   )}</ul>
 `
   if (group === '') return links

@@ -16,12 +16,12 @@ export function writeHeader(
   entry: Pick<MenuEntry, 'path' | 'group' | 'environment'>,
 ): Html {
   const { environment, member } = visit
-  return html`<header class="bar ${environment}">
+  return html`<header class="bar ${environment}" data-member="${member.memberId}">
 <button class="icon-button to-menu" type="button" popovertarget="menu" aria-label="Menu">${icon('menu')}</button>
 <a class="home" href="/${environment}">${icon('wallet')}<span>Dashboard</span></a>
 <span class="tenant">${member.tenantName}</span>
 ${writeSwitch(visit, entry)}
-<form class="find" method="get" action="/${environment}/search" role="search">${icon('search')}<input type="search" name="q" aria-label="${HINT}" aria-keyshortcuts="Control+K Meta+K /" placeholder="${HINT}" autocomplete="off"></form>
+<form class="find" method="get" action="/${environment}/search" role="search" data-keys="/" data-keys-label="Search">${icon('search')}<input type="search" name="q" aria-label="${HINT}" aria-keyshortcuts="Control+K Meta+K /" placeholder="${HINT}" autocomplete="off"><kbd aria-hidden="true">Ctrl K</kbd></form>
 <a class="icon-button to-search" href="/${environment}/search" aria-label="Search">${icon('search')}</a>
 <nav class="guides" aria-label="Documentation">${writeGuides(entry.group)}</nav>
 <button class="icon-button face" type="button" popovertarget="account" aria-label="Account: ${member.email}"><span aria-hidden="true">${member.email.slice(0, 1).toUpperCase()}</span></button>
@@ -68,6 +68,7 @@ ${facts([
 ])}
 <ul>${link(`/${environment}/security`, 'shield-check', 'Sign-in and security')}
 ${link(`/${environment}/sessions`, 'smartphone', 'Sessions')}
+<li><button class="to-keys" type="button" data-keys="?" hidden>${icon('keyboard')}Keyboard shortcuts</button></li>
 ${link('/sign-out', 'log-out', 'Sign out')}</ul>
 </div>`
 }

@@ -28,7 +28,7 @@ import { usageRoutes } from './account/usage.ts'
 import { versionRoutes } from './account/versions.ts'
 import { homeRoutes } from './home.ts'
 import { issueRoutes } from './passes/issue.ts'
-import { uploadRoutes } from './passes/upload.ts'
+import { UPLOAD_TITLE, uploadRoutes } from './passes/upload.ts'
 import { PROMOTE_PATH, promoteRoutes } from './promotions/promote.ts'
 import { attemptRoutes } from './resources/attempts.ts'
 import { auditRoutes } from './resources/audit-log.ts'
@@ -132,10 +132,8 @@ const LINKED: Menu = [
   },
 ]
 
-/** Pages that the search finds by title: the menu entries, create forms, and simulator forms. */
-const PAGES: Menu = [
-  ...MENU,
-  ...LINKED,
+/** Pages with a form, which the search finds by title. */
+const ACTIONS: Menu = [
   ...Object.entries(RESOURCES).flatMap(([group, resources]) =>
     resources.flatMap(({ path, create, environment }) =>
       create
@@ -151,6 +149,9 @@ const PAGES: Menu = [
         : [],
     ),
   ),
+  { group: 'Passes', title: UPLOAD_TITLE, path: 'passes/upload', needs: roleFor('createPassBatch') },
+  { group: 'Developers', title: 'Create API key', path: 'keys/new', needs: 'owner' },
+  { group: 'Account', title: 'Invite member', path: 'members/invite', needs: 'owner' },
   ...SIMULATOR_PAGES,
 ]
 
@@ -177,7 +178,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...settlementLineRoutes(send),
     ...ledgerEntryRoutes(send),
     ...simulatorRoutes(send),
-    ...searchRoutes(send, PAGES),
+    ...searchRoutes(send, { pages: [...MENU, ...LINKED], actions: ACTIONS }),
     ...liveEventRoutes(watching, tails),
     ...eventVersionRoutes(send, watching),
     ...resetRoutes(send),

@@ -241,7 +241,10 @@ test('an event appears by itself while its page is open, until that is paused', 
 })
 
 test('Ctrl-K finds an identifier, and a click copies it', async () => {
-  const context = await chromium.newContext({ permissions: ['clipboard-read', 'clipboard-write'] })
+  const context = await chromium.newContext({
+    bypassCSP: true,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
   const [name, value] = owner.cookie.split('=', 2)
   await context.addCookies([{ name: name!, value: value!, url: dashboard.origin }])
   const page = await context.newPage()
@@ -257,5 +260,34 @@ test('Ctrl-K finds an identifier, and a click copies it', async () => {
   await page.getByRole('button', { name: `Copy ${id}` }).click()
   await page.getByRole('button', { name: 'Copied' }).waitFor()
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(id)
+  // The palette offers what the page can do first, then pages visited before. Escape gives the focus back.
+  await page.goto(`${dashboard.origin}/sandbox/webhook-endpoints`)
+  const add = page.getByRole('link', { name: 'Add webhook endpoint' })
+  await add.focus()
+  await page.keyboard.press('/')
+  const options = page.getByRole('listbox').getByRole('option')
+  expect((await options.allTextContents())[0]).toContain('Add webhook endpoint')
+  await page.getByRole('group', { name: 'Recently visited' }).getByRole('option').first().waitFor()
+  await page.keyboard.press('Escape')
+  expect(await add.evaluate((element) => element.matches(':focus'))).toBe(true)
+  await page.getByRole('searchbox', { name: 'Search by name, ID, or page' }).click()
+  await page.keyboard.type('ada')
+  const holder = page.getByRole('group', { name: 'Passes' }).getByRole('option', { name: 'Ada Moreau' })
+  await holder.waitFor()
+  expect(await holder.getAttribute('aria-selected')).toBe('true')
+  await loadAxe(page)
+  expect(await examine(page)).toEqual([])
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${dashboard.origin}/sandbox/passes/*`)
+  await page.keyboard.type('gw')
+  await page.waitForURL(`${dashboard.origin}/sandbox/webhook-endpoints`)
+  await page.keyboard.press('?')
+  await page
+    .getByRole('dialog', { name: 'Keyboard shortcuts' })
+    .getByLabel('Use shortcuts without Ctrl')
+    .uncheck()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('/')
+  expect(await page.getByRole('dialog').count()).toBe(0)
   await context.close()
 })

@@ -64,15 +64,6 @@ function copyButton(text) {
   return button
 }
 
-/** Ctrl-K or ⌘K moves the focus to the search field. */
-document.addEventListener('keydown', (event) => {
-  const field = document.querySelector('.find input')
-  if (event.key !== 'k' || !(event.ctrlKey || event.metaKey) || !(field instanceof HTMLInputElement)) return
-  event.preventDefault()
-  field.focus()
-  field.select()
-})
-
 for (const show of [showTimes, offerCopies]) {
   show()
   document.addEventListener('rows', show)
