@@ -1,7 +1,10 @@
 /** The dashboard over HTTP, without a browser: every page, every action, every role. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { mayAct, ROLES, type VisitRole } from '../../runtime/dashboard/engine/visit.ts'
+import { doneOf } from '../../runtime/dashboard/html/toasts.ts'
 import { listRoutes } from '../../runtime/dashboard/pages/dashboard.ts'
+import { RESOURCES } from '../../runtime/dashboard/pages/resources/resources.ts'
+import { HELPERS } from '../../runtime/dashboard/pages/simulator/forms.ts'
 import { makeTemplate } from '../api/fixtures.ts'
 import { makeKey, speak } from '../support/service.ts'
 import {
@@ -200,8 +203,18 @@ test('an endpoint is disabled, enabled, rotated and deleted, and the log says wh
   const { path } = await addEndpoint()
   const id = path.split('/').at(-1)!
   const browser = browse('developer')
-  expect((await browser.submit(path, `${path}/disable`)).location).toBe(path)
-  expect((await browser.get(path)).text).toContain('Disabled')
+  const disabled = await browser.submit(path, `${path}/disable`)
+  expect(disabled.location).toBe(path)
+  const shown = (await browser.get(path)).text
+  expect(shown).toContain('Disabled')
+  expect(shown).toMatch(/role="status">.*<span>Endpoint disabled<\/span>/)
+  expect((await browser.get(path)).text).not.toContain('Endpoint disabled')
+  // A message that was signed for another member is not shown.
+  const done = disabled.headers.getSetCookie().find((each) => each.startsWith('svc_done='))!
+  const showTo = async ({ cookie }: Visitor) =>
+    (await fetch(dashboard.origin + path, { headers: { Cookie: `${cookie}; ${done.split(';')[0]}` } })).text()
+  expect(await showTo(members.developer)).toContain('Endpoint disabled')
+  expect(await showTo(members.owner)).not.toContain('Endpoint disabled')
   expect((await browser.submit(path, `${path}/enable`)).location).toBe(path)
   expect((await browser.submit(`${path}/rotate`, `${path}/rotate`)).text).toMatch(/whsec_/)
   expect((await browser.submit(`${path}/delete`, `${path}/delete`)).location).toBe(ENDPOINTS)
@@ -263,6 +276,24 @@ test('at most 12 entries of the menu are in view, and the group of the current p
         true,
       ])
     }
+})
+
+test('what an action did follows from its button', () => {
+  const forms = Object.values(RESOURCES)
+    .flat()
+    .flatMap(({ create, detail }) => [
+      ...(create && 'fields' in create ? [create] : []),
+      ...(detail?.actions ?? []),
+    ])
+  const said = [...forms, ...HELPERS.flatMap(({ helpers }) => helpers)].map(
+    ({ button, done = doneOf(button) }) => done,
+  )
+  expect(said).toEqual(
+    expect.arrayContaining(['Card frozen', 'Card issued', 'Dispute withdrawn', 'Clock advanced']),
+  )
+  expect(
+    said.filter((done) => !/^[A-Z].+ (\w+ed|frozen|unfrozen|sent|withdrawn)$|^Set as default$/.test(done)),
+  ).toEqual([])
 })
 
 test('pages hold no script or style of their own, are not kept, and are not framed', async () => {

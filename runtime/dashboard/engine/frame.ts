@@ -53,7 +53,9 @@ const KEYS: Readonly<Record<string, string>> = {
 export function createFrame(menu: Menu, linked: Menu): SendFramed {
   return (visit, status, { path, scripts = [], ...page }) => {
     const entry = [...menu, ...linked].find((each) => each.path === path) ?? { path, group: '' }
+    const done = visit.takeDone()
     const frame = {
+      toast: done === undefined ? undefined : writeToast(done),
       header: writeHeader(visit, entry),
       menu: writeMenu(entriesFor(visit, menu), visit, entry),
     }
@@ -69,6 +71,11 @@ export function entriesFor(
   return entries.filter(
     ({ needs, environment: only = environment }) => only === environment && mayAct(member.role, needs),
   )
+}
+
+/** Writes a message that floats above the page and disappears by itself. */
+export function writeToast(text: string): Html {
+  return html`<div class="toast" role="status">${icon('circle-check')}<span>${text}</span></div>\n`
 }
 
 /**

@@ -15,7 +15,7 @@ export interface PageLayout {
   /** Uses a narrow column, for a single form or message. */
   readonly narrow?: boolean
   /** Header and menu around the content. */
-  readonly frame?: { readonly header: Html; readonly menu: Html }
+  readonly frame?: { readonly header: Html; readonly menu: Html; readonly toast?: Html | undefined }
   /** Scripts in `assets/`. Pages and forms also work without them. */
   readonly scripts?: readonly string[]
   readonly content: Html
@@ -35,7 +35,7 @@ ${scripts.map((name) => html`<script type="module" src="${assetPath(name)}"></sc
 ${trail && html`<p class="trail">${trail}</p>\n`}<div class="heading"><h1>${title}</h1>${badge}${actions}</div>
 ${content}
 </main>
-${frame?.menu}</html>
+${frame?.menu}${frame?.toast}</html>
 `
 }
 

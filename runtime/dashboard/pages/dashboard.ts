@@ -13,6 +13,7 @@ import { ApiRefused, type DashboardVisit, mayAct, roleFor } from '../engine/visi
 import { answerFailures } from '../html/failures.ts'
 import { createFormGuard, type FormGuard } from '../html/forms.ts'
 import { sendPage, writeNotice } from '../html/layout.ts'
+import { createToasts, type Toasts } from '../html/toasts.ts'
 import { readUploads } from '../html/uploads.ts'
 import { SEND_AGAIN_PATH } from '../sign-in/pages.ts'
 import type { Sessions, SignedInMember } from '../sign-in/sessions.ts'
@@ -201,11 +202,12 @@ export function createDashboard(parts: DashboardParts): Router {
   const router = express.Router({ caseSensitive: true, strict: true })
   const form = express.urlencoded({ extended: false, limit: '256kb', parameterLimit: 50 })
   router.get('/', (_request, response) => response.redirect(302, `/${ENVIRONMENTS[0]}`))
+  const toasts = createToasts(parts.csrfKey, parts.consoleUrl.startsWith('https:'))
   const routes = listRoutes(parts)
   const pages = new Set(routes.filter(({ method }) => method === 'GET').map(({ path }) => path))
   for (const route of routes) {
     const answer = (request: Request<{ id?: string }>, response: Response) =>
-      visit({ ...parts, forms, pages }, route, request, response)
+      visit({ ...parts, forms, toasts, pages }, route, request, response)
     if (route.method === 'GET') router.get(route.path, answer)
     else {
       // Throws at startup for a form that ACTIONS does not list.
@@ -224,6 +226,7 @@ export function createDashboard(parts: DashboardParts): Router {
 
 interface VisitParts extends DashboardParts {
   readonly forms: FormGuard
+  readonly toasts: Toasts
   /** Paths of the GET routes. */
   readonly pages: ReadonlySet<string>
 }
@@ -328,7 +331,7 @@ function createVisit(
   request: Request,
   response: Response,
 ): DashboardVisit {
-  const { operate, dryRun, operator, barcodes, sessions, consoleUrl, forms } = parts
+  const { operate, dryRun, operator, barcodes, sessions, consoleUrl, forms, toasts } = parts
   const { environment, operation } = route
   const acting = { tenantId: member.tenantId, memberId: member.memberId, address }
   return {
@@ -370,6 +373,11 @@ function createVisit(
     },
     place: () => findPlace(parts, { member, environment }),
     draw: (barcode) => barcodes.draw(member.tenantId, barcode),
+    finish(path, done) {
+      toasts.put(response, formName(member, ''), done)
+      response.redirect(303, path)
+    },
+    takeDone: () => toasts.take(request, response, formName(member, '')),
     guard: (path) => forms.issue(response, formName(member, path), '/'),
     isSignedIn: async () => (await sessions.find(request))?.memberId === member.memberId,
   }

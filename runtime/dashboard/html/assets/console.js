@@ -64,6 +64,13 @@ function copyButton(text) {
   return button
 }
 
+/** Screen readers announce changes of a status, but not one that the page starts with. */
+function announceToast() {
+  const text = document.querySelector('.toast span')
+  text?.replaceChildren(text.textContent)
+}
+
+announceToast()
 for (const show of [showTimes, offerCopies]) {
   show()
   document.addEventListener('rows', show)

@@ -33,7 +33,7 @@ export function sessionRoutes(send: SendFramed): DashboardRoute[] {
         const own = (await readSessions(visit)).find((each) => idOf(each) === id)
         // If the session has already expired, the request still succeeds.
         if (own) await endSession(visit, own)
-        visit.response.redirect(303, `/${environment}/${SESSIONS_PATH}`)
+        visit.finish(`/${environment}/${SESSIONS_PATH}`, 'Session ended')
       },
     },
   ])
