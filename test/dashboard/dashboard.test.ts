@@ -278,6 +278,29 @@ test('at most 12 entries of the menu are in view, and the group of the current p
     }
 })
 
+test('a member chooses the time zone of all times, and others keep theirs', async () => {
+  const { path } = await addEndpoint()
+  const browser = browse('developer')
+  const page = '/sandbox/preferences'
+  expect((await browser.submit(page, page, { time_zone: 'Mars/Olympus' })).status).toBe(422)
+  const typed = { time_zone: 'Asia/Tokyo', return_to: 'https://elsewhere.example/' }
+  expect((await browser.submit(page, page, typed)).location).toBe('/')
+  const shown = (await browser.get(path)).text
+  expect(shown).toContain('<span>Times are shown in Asia/Tokyo</span>')
+  expect(shown).toMatch(
+    /<time datetime="2026-06-01T12:00:00.000Z" title="(2026-06-01 21:00:00 GMT\+9)"[^>]*>\1</,
+  )
+  expect((await browse('viewer').get(path)).text).toContain('>2026-06-01 12:00:00 UTC</time>')
+  await browser.submit(page, page, { time_zone: 'Asia/Tokyo' })
+  const { rows } = await dashboard.service.database.control.query(
+    {
+      text: `SELECT action FROM live.audit_log WHERE tenant_id = $1 AND action = 'member.time_zone_changed'`,
+    },
+    [tenantId],
+  )
+  expect(rows).toHaveLength(1)
+})
+
 test('what an action did follows from its button', () => {
   const forms = Object.values(RESOURCES)
     .flat()

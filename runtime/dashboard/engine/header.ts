@@ -6,6 +6,8 @@ import { icon } from '../html/icons.ts'
 import type { MenuEntry } from './frame.ts'
 import type { DashboardVisit } from './visit.ts'
 
+export const PREFERENCES_PATH = 'preferences'
+
 const NAMES = { sandbox: 'Sandbox', live: 'Live' } as const
 
 const HINT = 'Search by name, ID, or page'
@@ -16,7 +18,7 @@ export function writeHeader(
   entry: Pick<MenuEntry, 'path' | 'group' | 'environment'>,
 ): Html {
   const { environment, member } = visit
-  return html`<header class="bar ${environment}" data-member="${member.memberId}">
+  return html`<header class="bar ${environment}" data-member="${member.memberId}"${member.timeZone !== null && html` data-time-zone="${member.timeZone}"`}>
 <button class="icon-button to-menu" type="button" popovertarget="menu" aria-label="Menu">${icon('menu')}</button>
 <a class="home" href="/${environment}">${icon('wallet')}<span>Dashboard</span></a>
 <span class="tenant">${member.tenantName}</span>
@@ -26,7 +28,7 @@ ${writeSwitch(visit, entry)}
 <nav class="guides" aria-label="Documentation">${writeGuides(entry.group)}</nav>
 <button class="icon-button face" type="button" popovertarget="account" aria-label="Account: ${member.email}"><span aria-hidden="true">${member.email.slice(0, 1).toUpperCase()}</span></button>
 ${writeAccount(visit)}
-</header>
+${member.timeZone === null && writeOffer(visit)}</header>
 `
 }
 
@@ -57,7 +59,7 @@ export function writeGuides(group: string): Html {
 <a href="/docs/${GUIDES[group] ?? 'quick-start'}">${icon('circle-question-mark')}Help</a>`
 }
 
-function writeAccount({ environment, member }: DashboardVisit): Html {
+function writeAccount({ environment, member, timeZone }: DashboardVisit): Html {
   const link = (path: string, name: string, text: string) =>
     html`<li><a href="${path}">${icon(name)}${text}</a></li>`
   return html`<div class="account" id="account" role="group" aria-label="Account" popover>
@@ -65,10 +67,23 @@ ${facts([
   ['Account', member.tenantName],
   ['Email', member.email],
   ['Role', member.role],
+  ['Time zone', timeZone.replaceAll('_', ' ')],
 ])}
 <ul>${link(`/${environment}/security`, 'shield-check', 'Sign-in and security')}
+${link(`/${environment}/${PREFERENCES_PATH}`, 'globe', 'Preferences')}
 ${link(`/${environment}/sessions`, 'smartphone', 'Sessions')}
 <li><button class="to-keys" type="button" data-keys="?" hidden>${icon('keyboard')}Keyboard shortcuts</button></li>
 ${link('/sign-out', 'log-out', 'Sign out')}</ul>
 </div>`
+}
+
+/** Writes a form that `console.js` shows once if the time zone of the browser is not UTC. */
+function writeOffer(visit: DashboardVisit): Html {
+  const { method, originalUrl } = visit.request
+  const address = `/${visit.environment}/${PREFERENCES_PATH}`
+  return html`<form class="offer" method="post" action="${address}" aria-label="Time zone" hidden>${visit.guard(address)}<input type="hidden" name="return_to" value="${method === 'GET' && originalUrl}">
+<p></p>
+<button type="submit" name="time_zone" value="">Change</button>
+<button class="second" type="submit" name="time_zone" value="UTC">Keep UTC</button></form>
+`
 }

@@ -30,6 +30,8 @@ export interface TenantPlace {
 export interface DashboardVisit {
   readonly member: SignedInMember
   readonly environment: Environment
+  /** IANA time zone in which the page shows times. */
+  readonly timeZone: string
   /** IP address of the browser, in the format of the audit log. */
   readonly address: string
   /** Origin of the console. */

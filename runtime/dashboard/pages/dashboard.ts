@@ -8,7 +8,9 @@ import { ENVIRONMENTS } from '../../platform/environment.ts'
 import { actionOf, findAction, takesCode } from '../actions.ts'
 import { isConfirmed } from '../confirmation.ts'
 import { createFrame, type Menu } from '../engine/frame.ts'
+import { PREFERENCES_PATH } from '../engine/header.ts'
 import { type DashboardRoute, routesOf } from '../engine/routes.ts'
+import { inTimeZone } from '../engine/time-zone.ts'
 import { ApiRefused, type DashboardVisit, mayAct, roleFor } from '../engine/visit.ts'
 import { answerFailures } from '../html/failures.ts'
 import { createFormGuard, type FormGuard } from '../html/forms.ts'
@@ -22,6 +24,7 @@ import { createSignInPage } from '../sign-in/sign-in-page.ts'
 import { connectedAppRoutes } from '../team/connected-apps.ts'
 import { memberRoutes } from '../team/members.ts'
 import { keyRoutes } from './account/keys.ts'
+import { preferenceRoutes } from './account/preferences.ts'
 import { RESET_PATH, resetRoutes } from './account/reset.ts'
 import { SECURITY_PATH, securityRoutes } from './account/security.ts'
 import { sessionRoutes } from './account/sessions.ts'
@@ -116,6 +119,7 @@ const MENU: Menu = [
 /** Pages that other pages link to. */
 const LINKED: Menu = [
   { group: 'Account', title: 'Sign-in and security', path: SECURITY_PATH, needs: 'viewer' },
+  { group: 'Account', title: 'Preferences', path: PREFERENCES_PATH, needs: 'viewer' },
   { group: 'Account', title: 'Sessions', path: 'sessions', needs: 'viewer' },
   {
     group: 'Account',
@@ -171,6 +175,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...connectedAppRoutes(send),
     ...securityRoutes(send),
     ...sessionRoutes(send),
+    ...preferenceRoutes(send),
     ...usageRoutes(send, operator),
     ...templateRoutes(send),
     ...issueRoutes(send),
@@ -251,7 +256,7 @@ async function visit(
     sendPage(response, 403, writeNotice('Form expired', text))
     return
   }
-  await answerVisit(parts, route, request, response, member)
+  await inTimeZone(member.timeZone, () => answerVisit(parts, route, request, response, member))
 }
 
 /** Handles the request. If the form requires a code, the code is checked before the handler runs or within its operation. */
@@ -337,6 +342,7 @@ function createVisit(
   return {
     member,
     environment,
+    timeZone: member.timeZone ?? 'UTC',
     address,
     origin: new URL(consoleUrl).origin,
     operator: { ...operator, member: { id: member.memberId, ip: address } },

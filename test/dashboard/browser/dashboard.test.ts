@@ -240,6 +240,28 @@ test('an event appears by itself while its page is open, until that is paused', 
   await context.close()
 })
 
+test('the time zone of the browser is offered once, and the page comes back with its times', async () => {
+  const context = await chromium.newContext({ timezoneId: 'Asia/Tokyo' })
+  const { cookie } = await dashboard.signIn(owner.tenantId, 'viewer')
+  const [name, value] = cookie.split('=', 2)
+  await context.addCookies([{ name: name!, value: value!, url: dashboard.origin }])
+  const page = await context.newPage()
+  const address = `${dashboard.origin}/sandbox/passes`
+  await page.goto(address)
+  const change = page.getByRole('button', { name: 'Change' })
+  await page.getByText('Change to Asia/Tokyo?').waitFor()
+  await page.reload()
+  expect(await change.isVisible()).toBe(false)
+  await page.evaluate('localStorage.clear()')
+  await page.reload()
+  await change.click()
+  await page.getByRole('status').getByText('Times are shown in Asia/Tokyo').waitFor()
+  expect(page.url()).toBe(address)
+  expect(await page.locator('time').first().getAttribute('title')).toContain('GMT+9')
+  expect(await page.locator('form.offer').count()).toBe(0)
+  await context.close()
+})
+
 test('Ctrl-K finds an identifier, and a click copies it', async () => {
   const context = await chromium.newContext({
     bypassCSP: true,
