@@ -1,5 +1,6 @@
 /** The dashboard's search by what things are called. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { USDC_CHAINS } from '../../runtime/money/chain/usdc-chains.ts'
 import { issuePass, makeTemplate } from '../api/fixtures.ts'
 import { make } from '../cards/fixtures.ts'
 import { makeKey, type Send, speak } from '../support/service.ts'
@@ -31,13 +32,19 @@ const makeHolder = async (name: string, email?: string): Promise<string> =>
 
 test('a cardholder is found by the beginning of the name, of its last word and of the e-mail address', async () => {
   const id = await makeHolder('Grace Brewster Hopper', 'Rear.Admiral@example.com')
-  for (const text of ['grace', 'GRACE BREW', 'hopp', 'rear.admiral@', ' Grace ']) {
+  for (const text of ['grace', 'GRACE BREW', 'brew', 'brewster HOP', 'hopp', 'rear.admiral@', ' Grace ']) {
     expect([text, (await find(text)).location]).toEqual([text, `/sandbox/cardholders/${id}`])
   }
   for (const text of ['race', 'admiral', '%', '_race', 'grace\0', `grace${'x'.repeat(3000)}`]) {
     const { status, text: page } = await find(text)
     expect([text, status, page.includes(NOTHING)]).toEqual([text, 200, true])
   }
+})
+
+test('any of the first four words of a name and the last are found', async () => {
+  const id = await makeHolder('María del Carmen García de Ledesma')
+  for (const text of ['maría', 'del', 'carmen', 'garcía de', 'ledesma'])
+    expect([text, (await find(text)).location]).toEqual([text, `/sandbox/cardholders/${id}`])
 })
 
 test('a letter is found in either case, whatever its alphabet', async () => {
@@ -69,6 +76,32 @@ test('templates, passes, card programs and webhook endpoints are found by what t
   ] as const) {
     expect([text, (await find(text)).location]).toEqual([text, `/sandbox/${place}`])
   }
+})
+
+test('records are found by what they contain: member numbers, last digits, account holders, and merchants', async () => {
+  const template = await makeTemplate(send, { name: 'Bakery' })
+  const fields = { tier: 'M-"77"-Q' }
+  const pass = await issuePass(send, template, { holder: { name: 'Nils Berg' }, fields })
+  const cardholder_id = await makeHolder('Tove Lind')
+  const card = await make(send, '/v1/cards', { cardholder_id, type: 'virtual' })
+  const destination = await make(send, '/v1/payout_destinations', {
+    type: 'usdc_address',
+    address: `${USDC_CHAINS.sandbox.id}:0x52908400098527886E0F7030069857D2E4169EE7`,
+    holder_name: 'Quayside Coffee LLC',
+  })
+  const purchase = await make(send, '/v1/test/cards/simulate_authorization', {
+    card_id: card.id,
+    amount: 1250,
+    merchant: { name: 'Harbor Grocer', category_code: '5411' },
+  })
+  for (const [text, place] of [
+    ['m-"77"-q', `passes/${pass.id}`],
+    [card.last4, `cards/${card.id}`],
+    ['quayside', `payout-destinations/${destination.id}`],
+    ['grocer', `card-transactions/${purchase.id}`],
+  ] as const)
+    expect([text, (await find(text)).location]).toEqual([text, `/sandbox/${place}`])
+  for (const text of ['m-"77"', card.last4.slice(1)]) expect((await find(text)).text).toContain(NOTHING)
 })
 
 test('several are shown with what they are, a few of each kind, beside the pages that are called so', async () => {

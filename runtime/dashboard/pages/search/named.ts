@@ -2,7 +2,7 @@
 
 import type { ApiPage } from '../../engine/shapes.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
-import { findNamed, NAMED_LIMIT, type NamedRow } from './name-queries.ts'
+import { findNamed, findRecent, NAMED_LIMIT, type NamedRow } from './name-queries.ts'
 import { type FoundPlace, findById } from './places.ts'
 
 interface FoundEndpoint {
@@ -28,18 +28,20 @@ export async function findHits(
 ): Promise<{ readonly hits: Hit[]; readonly isCut: boolean }> {
   if (text === '') return { hits: [], isCut: false }
   const { db, space } = await visit.place()
-  const [named, { data }] = await Promise.all([
+  const [named, recent, { data }] = await Promise.all([
     findNamed(db, space, text),
+    findRecent(db, space, text),
     visit.read<ApiPage<FoundEndpoint>>('listWebhookEndpoints', { query: { limit: ENDPOINTS } }),
   ])
   const asked = text.toLowerCase()
   const endpoints: NamedRow[] = data
     .filter(({ url, description }) => `${url}\n${description ?? ''}`.toLowerCase().includes(asked))
     .map(({ id, url }) => ({ id, name: url }))
-  const found = [...named, ...endpoints].map(({ id, name, email = '' }) => ({
+  const rows = new Map([...recent, ...endpoints, ...named].map((row) => [row.id, row]))
+  const found = [...rows.values()].map(({ id, name, about = '' }) => ({
     ...findById(id)!,
     title: name,
-    about: email,
+    about,
   }))
   const byKind = [...Map.groupBy(found, ({ kind }) => kind).values()]
   return {

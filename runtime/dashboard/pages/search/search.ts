@@ -63,7 +63,7 @@ async function search(visit: DashboardVisit, titled: Titled, send: SendFramed): 
   }
   if (hits.length === 1) return response.redirect(303, addressOf(hits[0]!))
   const content = html`<form method="get" role="search" aria-label="All pages and records">
-${field({ name: 'q', label: 'ID, name, or page', value: asked, hint: 'Enter a complete ID, for example, ctx_…, words of a page title, or the beginning of a name or email address.' })}
+${field({ name: 'q', label: 'ID, name, or page', value: asked, hint: 'Enter a complete ID, for example, ctx_…, words of a page title, the beginning of a word of a name, an email address, a member number, or the last four digits of a card.' })}
 <div class="actions"><button type="submit">Search</button></div>
 </form>
 ${groups.map(
