@@ -16,6 +16,8 @@ export interface PageLayout {
   readonly narrow?: boolean
   /** Header and menu around the content. */
   readonly frame?: { readonly header: Html; readonly menu: Html; readonly toast?: Html | undefined }
+  /** Style sheets in `assets/`, in addition to `console.css`. */
+  readonly styles?: readonly string[]
   /** Scripts in `assets/`. Pages and forms also work without them. */
   readonly scripts?: readonly string[]
   readonly content: Html
@@ -23,15 +25,14 @@ export interface PageLayout {
 
 /** Returns the complete HTML document. */
 export function writePage(page: PageLayout): Html {
-  const { title, narrow = false, trail, badge, actions, frame, scripts = [], content } = page
+  const { title, narrow = false, trail, badge, actions, frame, styles = [], scripts = [], content } = page
   return html`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <link rel="icon" href="${assetPath('favicon.svg')}">
-<link rel="stylesheet" href="${assetPath('console.css')}">
-${scripts.map((name) => html`<script type="module" src="${assetPath(name)}"></script>\n`)}${frame?.header}<main${narrow && html` class="narrow"`}>
+${['console.css', ...styles].map((name) => html`<link rel="stylesheet" href="${assetPath(name)}">\n`)}${scripts.map((name) => html`<script type="module" src="${assetPath(name)}"></script>\n`)}${frame?.header}<main${narrow && html` class="narrow"`}>
 ${trail && html`<p class="trail">${trail}</p>\n`}<div class="heading"><h1>${title}</h1>${badge}${actions}</div>
 ${content}
 </main>

@@ -1,7 +1,12 @@
 /** The dashboard in a real browser: readable by everybody, on telephones and desktops, light and dark, without scripts. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
 import type { Browser as Chromium, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { versions } from '../../../generated/versions.ts'
+import { createConsole } from '../../../runtime/dashboard/console.ts'
 import { makeTemplate } from '../../api/fixtures.ts'
 import { make, makeCard } from '../../cards/fixtures.ts'
 import { startChromium } from '../../support/chromium.ts'
@@ -167,6 +172,32 @@ test.each([390, 1280])(
   },
   180_000,
 )
+
+test('axe finds nothing on the page of components, and every contrast suffices', async () => {
+  const docs = {
+    generated: '',
+    versions: [],
+    consoleUrl: '',
+    sandboxUrl: dashboard.origin,
+    build: async () => {},
+  }
+  const server = createServer(express().use(createConsole({ ...docs, showsDesign: true })))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const page = await chromium.newPage({ bypassCSP: true, viewport: { width: 390, height: 900 } })
+  await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/design`)
+  await loadAxe(page)
+  expect(await examine(page)).toEqual([])
+  expect(
+    await page
+      .getByRole('table', { name: /^Contrasts/ })
+      .getByText('Failed')
+      .count(),
+  ).toBe(0)
+  await page.setViewportSize({ width: 320, height: 900 })
+  expect(await isTooWide(page)).toBe(false)
+  await page.close()
+  server.close()
+})
 
 test('nothing runs out of the widest and the narrowest screen', async () => {
   const found: string[] = []
