@@ -327,6 +327,6 @@ test('pages hold no script or style of their own, are not kept, and are not fram
   expect(headers.get('Content-Security-Policy')).toContain("frame-ancestors 'none'")
   expect(headers.get('Cache-Control')).toBe('no-store')
   expect(text).not.toMatch(
-    /<script(?! type="module" src="\/assets\/[0-9a-f]{16}\/\w+\.js"><\/script>)|<style|style="/,
+    /<script(?! type="module" src="\/assets\/[0-9a-f]{16}\/\w+\.js" blocking="render"><\/script>)|<style|style="/,
   )
 })

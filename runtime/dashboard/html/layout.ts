@@ -23,6 +23,13 @@ export interface PageLayout {
   readonly content: Html
 }
 
+/** The font is loaded with the style sheet. If it is late, the page keeps the font of the system, so that nothing moves. */
+const FONT = html`<link rel="preload" as="font" type="font/woff2" href="${assetPath('inter-latin-wght-normal.woff2')}" crossorigin>\n`
+
+/** Scripts change texts, so the browser shows the page after they have run. */
+const writeScript = (name: string): Html =>
+  html`<script type="module" src="${assetPath(name)}" blocking="render"></script>\n`
+
 /** Returns the complete HTML document. */
 export function writePage(page: PageLayout): Html {
   const { title, narrow = false, trail, badge, actions, frame, styles = [], scripts = [], content } = page
@@ -32,7 +39,7 @@ export function writePage(page: PageLayout): Html {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <link rel="icon" href="${assetPath('favicon.svg')}">
-${['console.css', ...styles].map((name) => html`<link rel="stylesheet" href="${assetPath(name)}">\n`)}${scripts.map((name) => html`<script type="module" src="${assetPath(name)}"></script>\n`)}${frame?.header}<main${narrow && html` class="narrow"`}>
+${['console.css', ...styles].map((name) => html`<link rel="stylesheet" href="${assetPath(name)}">\n`)}${FONT}${scripts.map(writeScript)}${frame?.header}<main${narrow && html` class="narrow"`}>
 ${trail && html`<p class="trail">${trail}</p>\n`}<div class="heading"><h1>${title}</h1>${badge}${actions}</div>
 ${content}
 </main>

@@ -293,6 +293,13 @@ test('the time zone of the browser is offered once, and the page comes back with
   await context.close()
 })
 
+/** Sum of the layout shifts since the page began to load. */
+const SHIFTS = `new Promise((resolve) => {
+  const observer = new PerformanceObserver(() => {})
+  observer.observe({ type: 'layout-shift', buffered: true })
+  requestAnimationFrame(() => setTimeout(() => resolve(observer.takeRecords().reduce((sum, { value }) => sum + value, 0))))
+})`
+
 test('Ctrl-K finds an identifier, and a click copies it', async () => {
   const context = await chromium.newContext({
     bypassCSP: true,
@@ -313,6 +320,7 @@ test('Ctrl-K finds an identifier, and a click copies it', async () => {
   await page.getByRole('button', { name: `Copy ${id}` }).click()
   await page.getByRole('button', { name: 'Copied' }).waitFor()
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(id)
+  expect(await page.evaluate(SHIFTS)).toBe(0)
   // The palette offers what the page can do first, then pages visited before. Escape gives the focus back.
   await page.goto(`${dashboard.origin}/sandbox/webhook-endpoints`)
   const add = page.getByRole('link', { name: 'Add webhook endpoint' })
