@@ -4,7 +4,15 @@ import { type Html, html } from '../../platform/html.ts'
 import { choice, field } from '../html/components.ts'
 import type { SendFramed } from './frame.ts'
 import { linkNaming } from './links.ts'
-import type { ApiPage, DashboardResource, Identified, LinkTo, ListColumn, ListFilter } from './shapes.ts'
+import type {
+  ApiPage,
+  DashboardResource,
+  Identified,
+  LinkTo,
+  ListColumn,
+  ListFilter,
+  ShownText,
+} from './shapes.ts'
 import { words } from './values.ts'
 import { type DashboardVisit, mayAct, roleFor } from './visit.ts'
 
@@ -51,6 +59,9 @@ export function writeTail(address: string): Html {
 /** The script that reads the element of `writeTail`. */
 export const TAIL_SCRIPT = 'tail.js'
 
+/** The script that opens a row when it is clicked. */
+export const ROWS_SCRIPT = 'rows.js'
+
 export async function showList(
   visit: DashboardVisit,
   resource: DashboardResource<Identified>,
@@ -65,7 +76,7 @@ export async function showList(
     query: { ...asked, limit: LIMIT, starting_after: after },
   })
   const link = await linkNaming(visit, data)
-  const columns = resource.detail ? list.columns.map(toDetail(resource)) : list.columns
+  const columns = columnsOf(resource)
   const isNarrowed = after !== '' || Object.values(asked).some((value) => value !== '')
   const isLive = list.isLive === true && after === ''
   const canCreate = create && mayAct(visit.member.role, roleFor(create.operation))
@@ -82,16 +93,31 @@ ${
     : html`<p class="empty">${isNarrowed ? 'No results match these filters. Change or clear the filters.' : list.empty}</p>`
 }
 ${writePaging(after !== '', has_more ? next_cursor : null, asked)}`
-  const scripts = isLive ? [TAIL_SCRIPT] : []
+  const scripts = [ROWS_SCRIPT, ...(isLive ? [TAIL_SCRIPT] : [])]
   send(visit, 200, { title, path: menu, ...(actions && { actions }), scripts, content })
 }
 
-/** Links the first column to the detail page. */
-function toDetail({ path }: DashboardResource<Identified>) {
-  return (column: ListColumn<Identified>, index: number): ListColumn<Identified> =>
-    index > 0
-      ? column
-      : { ...column, show: (item, link) => link(`${path}/${item.id}`, column.show(item, link)) }
+/** Returns the columns of the list page. The first links to the detail page, and long texts are truncated. */
+export function columnsOf({
+  path,
+  list,
+  detail,
+}: DashboardResource<Identified>): readonly ListColumn<Identified>[] {
+  return list.columns.map((column, index) => {
+    const show = (item: Identified, link: LinkTo) => truncate(column.show(item, link))
+    if (index > 0 || !detail) return { ...column, show }
+    return { ...column, show: (item, link) => link(`${path}/${item.id}`, show(item, link)) }
+  })
+}
+
+/** Texts of at most this length, in characters, fit on one line. */
+const MAX_TEXT = 36
+
+/** A longer text ends with an ellipsis on wide screens, and shows in full on hover. */
+function truncate(shown: ShownText): ShownText {
+  return typeof shown !== 'string' || shown.length <= MAX_TEXT
+    ? shown
+    : html`<span class="long" title="${shown}">${shown}</span>`
 }
 
 export function queryText({ request }: DashboardVisit, name: string): string {

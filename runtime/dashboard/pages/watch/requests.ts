@@ -16,6 +16,7 @@ import type { SendFramed } from '../../engine/frame.ts'
 import { linkNaming } from '../../engine/links.ts'
 import {
   queryText,
+  ROWS_SCRIPT,
   TAIL_SCRIPT,
   writeFilters,
   writePaging,
@@ -56,7 +57,7 @@ const COLUMNS: readonly ListColumn<LoggedRequest>[] = [
     show: ({ id, method, target }, link) => link(`${REQUESTS_PATH}/${id}`, html`${method} ${target}`),
   },
   { title: 'Status', show: ({ status, code: name }) => showStatus(status, name) },
-  { title: 'Duration', show: ({ ms }) => html`<span class="number">${String(ms)} ms</span>` },
+  { title: 'Duration', isAmount: true, show: ({ ms }) => html`<span class="number">${String(ms)} ms</span>` },
   { title: 'API key', show: ({ key_id }, link) => link.to(key_id) },
   { title: 'Created', show: ({ created }) => instant(created) },
 ]
@@ -124,7 +125,7 @@ ${writePaging(after !== '', hasMore ? last!.id : null, asked)}`
   send(visit, fault === undefined ? 200 : 422, {
     title: 'Request log',
     path: REQUESTS_PATH,
-    scripts: isLive ? [TAIL_SCRIPT] : [],
+    scripts: [ROWS_SCRIPT, ...(isLive ? [TAIL_SCRIPT] : [])],
     content,
   })
 }
