@@ -1,31 +1,20 @@
 /** List pages, with filters and the cursor pagination of the API. */
-import { filters as documented } from '../../../generated/canonical/records.ts'
 import { type Html, html } from '../../platform/html.ts'
-import { choice, field } from '../html/components.ts'
+import {
+  type AskedFilters,
+  filtersOf,
+  isNarrowed,
+  queryOf,
+  readFilters,
+  writeFilters,
+  writeQuery,
+} from './filters.ts'
 import type { SendFramed } from './frame.ts'
 import { linkNaming } from './links.ts'
-import type {
-  ApiPage,
-  DashboardResource,
-  Identified,
-  LinkTo,
-  ListColumn,
-  ListFilter,
-  ShownText,
-} from './shapes.ts'
-import { words } from './values.ts'
+import type { ApiPage, DashboardResource, Identified, LinkTo, ListColumn, ShownText } from './shapes.ts'
 import { type DashboardVisit, mayAct, roleFor } from './visit.ts'
 
 const LIMIT = '25'
-
-/** Returns the filters of a list, with the values that the OpenAPI document defines. */
-function filtersOf({ operation, filters: labels = {} }: DashboardResource<Identified>['list']): ListFilter[] {
-  const listed: Readonly<Record<string, Readonly<Record<string, readonly string[] | null>>>> = documented
-  return Object.entries(labels).map(([name, label]) => {
-    const options = listed[operation]?.[name]
-    return { name, label, ...(options && { options }) }
-  })
-}
 
 /** Writes a table. On narrow screens, each row is a block and each cell shows its column title. */
 export function writeTable<Item>(
@@ -73,24 +62,23 @@ export async function showList(
   const after = queryText(visit, 'starting_after')
   const { data, has_more, next_cursor } = await visit.read<ApiPage<Identified>>(list.operation, {
     ...(list.of && { path: list.of }),
-    query: { ...asked, limit: LIMIT, starting_after: after },
+    query: { ...queryOf(asked), limit: LIMIT, starting_after: after },
   })
   const link = await linkNaming(visit, data)
   const columns = columnsOf(resource)
-  const isNarrowed = after !== '' || Object.values(asked).some((value) => value !== '')
-  const isLive = list.isLive === true && after === ''
+  const isLive = list.isLive === true && after === '' && asked.to === ''
   const canCreate = create && mayAct(visit.member.role, roleFor(create.operation))
   const actions =
     canCreate &&
     html`<div class="actions"><a class="button" href="/${visit.environment}/${path}/new">${create.title}</a></div>`
   const content = html`<p class="quiet">${intro}</p>
 ${list.above?.(visit)}
-${filters.length > 0 && writeFilters(filters, asked)}
+${await writeFilters(visit, filters, asked)}
 ${isLive && writeTail(`/${visit.environment}/${path}/live${writeQuery({ ...asked, after: data[0]?.id ?? '' })}`)}
 ${
   data.length > 0
     ? writeTable(title, columns, data, link)
-    : html`<p class="empty">${isNarrowed ? 'No results match these filters. Change or clear the filters.' : list.empty}</p>`
+    : html`<p class="empty">${after !== '' || isNarrowed(asked) ? 'No results match these filters. Change or clear the filters.' : list.empty}</p>`
 }
 ${writePaging(after !== '', has_more ? next_cursor : null, asked)}`
   const scripts = [ROWS_SCRIPT, ...(isLive ? [TAIL_SCRIPT] : [])]
@@ -125,36 +113,7 @@ export function queryText({ request }: DashboardVisit, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-function readFilters(visit: DashboardVisit, filters: readonly ListFilter[]): Record<string, string> {
-  return Object.fromEntries(filters.map(({ name }) => [name, queryText(visit, name).trim()]))
-}
-
-export function writeFilters(filters: readonly ListFilter[], asked: Readonly<Record<string, string>>): Html {
-  return html`<form class="filters" method="get">
-${filters.map(({ name, label, options }) =>
-  options
-    ? choice({
-        name,
-        label,
-        value: asked[name],
-        options: [['', 'Any'], ...options.map((option) => [option, words(option)] as const)],
-      })
-    : field({ name, label, value: asked[name], optional: true }),
-)}
-<button class="second" type="submit">Apply filters</button>
-</form>`
-}
-
-/** Returns a query string without empty values. */
-export function writeQuery(values: Readonly<Record<string, string>>): string {
-  return `?${new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ''))}`
-}
-
-export function writePaging(
-  isLater: boolean,
-  next: string | null,
-  asked: Readonly<Record<string, string>>,
-): Html {
+export function writePaging(isLater: boolean, next: string | null, asked: AskedFilters): Html {
   const address = (cursor?: string) => writeQuery({ ...asked, ...(cursor && { starting_after: cursor }) })
   if (!isLater && next === null) return html``
   return html`<nav class="paging" aria-label="Pagination">${

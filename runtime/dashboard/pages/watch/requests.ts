@@ -12,15 +12,21 @@ import type { Boundary } from '../../../database/page.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { parseInstant } from '../../../platform/instants.ts'
+import {
+  type AskedFilters,
+  endOf,
+  isNarrowed,
+  readFilters,
+  writeFilters,
+  writeQuery,
+} from '../../engine/filters.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { linkNaming } from '../../engine/links.ts'
 import {
   queryText,
   ROWS_SCRIPT,
   TAIL_SCRIPT,
-  writeFilters,
   writePaging,
-  writeQuery,
   writeRow,
   writeTable,
   writeTail,
@@ -46,9 +52,7 @@ const FILTERS: readonly ListFilter[] = [
   { name: 'id', label: 'Request ID' },
   { name: 'path', label: 'Path' },
   { name: 'status', label: 'Status' },
-  { name: 'key', label: 'API key ID' },
-  { name: 'from', label: 'From (UTC)' },
-  { name: 'before', label: 'Before (UTC)' },
+  { name: 'key', label: 'API key' },
 ]
 
 const COLUMNS: readonly ListColumn<LoggedRequest>[] = [
@@ -85,12 +89,8 @@ export function requestRoutes(send: SendFramed, watching: Watching, tails: Tails
   })
 }
 
-type AskedFilters = Readonly<Record<string, string>>
-
 async function showRequests(watching: Watching, visit: DashboardVisit, send: SendFramed): Promise<void> {
-  const asked: AskedFilters = Object.fromEntries(
-    FILTERS.map(({ name }) => [name, queryText(visit, name).trim()]),
-  )
+  const asked = readFilters(visit, FILTERS)
   const { response, environment } = visit
   if (asked.id)
     return response.redirect(303, `/${environment}/${REQUESTS_PATH}/${encodeURIComponent(asked.id)}`)
@@ -107,18 +107,17 @@ async function showRequests(watching: Watching, visit: DashboardVisit, send: Sen
           ...(boundary && { boundary }),
         })
       : { rows: [], hasMore: false, last: undefined }
-  const isLive = fault === undefined && after === '' && asked.before === ''
+  const isLive = fault === undefined && after === '' && asked.to === ''
   const address = `/${environment}/${REQUESTS_PATH}/live${writeQuery({ ...asked, after: rows[0]?.id ?? '' })}`
-  const isNarrowed = Object.values(asked).some((value) => value !== '')
   const content = html`<p class="quiet">API requests made with your keys in the last 7 days, newest first. New requests appear after a few seconds. Secrets are removed from bodies, and long bodies are truncated. At more than ${String(MAX_PER_FLUSH)} requests per second, some requests are not logged.</p>
 ${fault !== undefined && notice('bad', fault)}
-${writeFilters(FILTERS, asked)}
+${await writeFilters(visit, FILTERS, asked)}
 ${isLive && writeTail(address)}
 ${
   rows.length > 0
     ? writeTable('Request log', COLUMNS, rows, await linkNaming(visit, rows))
     : !hasMore &&
-      html`<p class="empty">${isNarrowed ? 'No requests match these filters. Change or clear the filters.' : 'No requests yet. Send a request with an API key to see it here.'}</p>`
+      html`<p class="empty">${isNarrowed(asked) ? 'No requests match these filters. Change or clear the filters.' : 'No requests yet. Send a request with an API key to see it here.'}</p>`
 }
 ${hasMore && rows.length < LIMIT && html`<p class="quiet">This page searched ${MAX_LOOKED.toLocaleString('en')} requests, back to ${instant(last!.created)}. Go to the next page to search older requests.</p>`}
 ${writePaging(after !== '', hasMore ? last!.id : null, asked)}`
@@ -130,17 +129,17 @@ ${writePaging(after !== '', hasMore ? last!.id : null, asked)}`
   })
 }
 
-function faultOf({ status, from, before }: AskedFilters): string | undefined {
+function faultOf({ status, from, to }: AskedFilters): string | undefined {
   if (status && statusesOf(status).length === 0)
     return `Invalid status. Enter a status code, for example, 404, or one of ${CLASSES.join(', ')}.`
-  if ([from, before].some((time) => time && parseInstant(time) === undefined))
-    return 'Invalid time. Use the format 2026-05-19T12:00:00Z.'
+  if ([from, to].some((time) => time && parseInstant(time) === undefined))
+    return 'Invalid date. Enter a date such as 2026-05-19.'
   return undefined
 }
 
-function filterOf({ path, status, key, from, before }: AskedFilters): RequestFilter {
+function filterOf({ path, status, key, from, to = '' }: AskedFilters): RequestFilter {
   const gte = from ? parseInstant(from) : undefined
-  const lt = before ? parseInstant(before) : undefined
+  const lt = parseInstant(endOf(to))
   return {
     created: { ...(gte !== undefined && { gte }), ...(lt !== undefined && { lt }) },
     paths: path ? [path] : undefined,
@@ -163,9 +162,7 @@ const LOOKED_AT = 100
 
 /** Yields new requests every second as table rows, oldest first. */
 async function* follow(watching: Watching, visit: DashboardVisit): AsyncGenerator<string> {
-  const filter = filterOf(
-    Object.fromEntries(FILTERS.map(({ name }) => [name, queryText(visit, name).trim()])),
-  )
+  const filter = filterOf(readFilters(visit, FILTERS))
   let seen: ReadonlySet<string> | undefined
   while (await visit.isSignedIn()) {
     const { db, space } = await findPlace(watching, visit)
