@@ -96,6 +96,42 @@ test('a list goes on by the cursors of the API, and keeps what it is narrowed to
   expect(second.text.split('<tr')).toHaveLength(1 + 1 + 1)
   expect(second.text).toContain('href="?status=issued">First page')
   expect((await browser.get('/sandbox/passes?starting_after=nonsense')).status).toBe(400)
+  const [day] = new Date(dashboard.service.clock.now).toISOString().split('T')
+  const rows = async (query: string) =>
+    (await browser.get(`/sandbox/passes?${query}`)).text.split('<tr').length - 2
+  expect([
+    await rows(`from=${day}&to=${day}`),
+    await rows('to=2020-01-01'),
+    await rows('period=today'),
+  ]).toEqual([25, -1, 25])
+  const narrowed = await browser.get(`/sandbox/passes?template_id=${template_id}&to=${day}`)
+  expect(narrowed.text).toMatch(/href="\?template_id=tpl_\w+" aria-label="Remove filter: Created until/)
+  expect(narrowed.text).toMatch(/href="\?to=[\d-]+" aria-label="Remove filter: Template Coffee loyalty"/)
+})
+
+test('a view of a list is saved once, renamed, and deleted, and is shown only to its member', async () => {
+  const browser = browse('viewer')
+  const page = '/sandbox/passes?status=revoked&period=7d'
+  const query = 'status=revoked&period=7d'
+  const save = (name: string, at = page) => browser.submit(at, '/sandbox/views/save', { name })
+  expect((await save('<b>Revoked</b>')).location).toBe(`/sandbox/passes?${query}`)
+  const { text } = await browser.get(page)
+  expect(text).toContain(`<a href="?status=revoked&amp;period=7d" aria-current="page">&lt;b&gt;Revoked`)
+  expect((await browse('owner').get('/sandbox/passes')).text).not.toContain('Revoked</b>')
+  const other = page.replace('revoked', 'issued')
+  const filled = hiddenFields((await browser.get(other)).text, '/sandbox/views/save')
+  const again = await browser.post('/sandbox/views/save', { ...filled, query, name: '<b>Revoked</b>' })
+  expect(again.status).toBe(303)
+  expect((await save('<b>Revoked</b>', other)).text).toContain('You have another view with this name.')
+  expect((await browser.submit(page, '/sandbox/views/rename', { name: 'Gone' })).status).toBe(303)
+  for (let count = 2; count <= 20; count += 1) {
+    const sent = await browser.post('/sandbox/views/save', { ...filled, name: `View ${count}` })
+    expect([count, sent.status]).toEqual([count, 303])
+  }
+  const full = await browser.post('/sandbox/views/save', { ...filled, name: 'View 21' })
+  expect([full.status, full.text.includes('A list has at most 20 views.')]).toEqual([422, true])
+  expect((await browser.submit(page, '/sandbox/views/delete')).location).toBe('/sandbox/passes?')
+  expect((await browser.get(page)).text).not.toContain('Gone')
 })
 
 test('a card is frozen and thawed, and a declined transaction says why', async () => {

@@ -7,7 +7,10 @@ import type { DashboardResource, Identified, ListFilter } from './shapes.ts'
 import { words } from './values.ts'
 import type { DashboardVisit } from './visit.ts'
 
-/** Values of the filters by name, and the dates `from` and `to`. Empty if a filter is not applied. */
+/**
+ * Values of the filters by name, and the time of creation: either the first and last day, `from` and `to`, or a `period`
+ * that ends today. Empty if a filter is not applied.
+ */
 export type AskedFilters = Readonly<Record<string, string>>
 
 /** Returns the filters of a list, with the values that the OpenAPI document defines. */
@@ -23,13 +26,14 @@ export function filtersOf({
 }
 
 export function readFilters({ request }: DashboardVisit, filters: readonly ListFilter[]): AskedFilters {
-  const names = [...filters.map(({ name }) => name), 'from', 'to']
-  return Object.fromEntries(
+  const names = [...filters.map(({ name }) => name), 'period', 'from', 'to']
+  const asked: Record<string, string> = Object.fromEntries(
     names.map((name) => {
       const value = request.query[name]
       return [name, typeof value === 'string' ? value.trim() : '']
     }),
   )
+  return asked.from || asked.to ? { ...asked, period: '' } : asked
 }
 
 /** Whether a filter is applied. */
@@ -38,17 +42,40 @@ export function isNarrowed(asked: AskedFilters): boolean {
 }
 
 /** Returns the query parameters of the API's list operation. Every list operation filters by `created`. */
-export function queryOf({ from = '', to = '', ...asked }: AskedFilters): Readonly<Record<string, string>> {
-  return { ...asked, 'created[gte]': from, 'created[lt]': endOf(to) }
+export function queryOf(visit: DashboardVisit, asked: AskedFilters): Readonly<Record<string, string>> {
+  const { period, from, to, ...equal } = asked
+  const created = createdOf(visit, asked)
+  return { ...equal, 'created[gte]': created.from, 'created[lt]': created.before }
 }
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 const DAY_MS = 86_400_000
 
-/** Returns the end of the last day. Other texts are returned unchanged, so that the API reports the error. */
-export function endOf(to: string): string {
-  const day = DATE.test(to) ? Date.parse(to) : Number.NaN
-  return Number.isNaN(day) ? to : new Date(day + DAY_MS).toISOString()
+const PERIODS: Readonly<Record<string, string>> = {
+  today: 'Today',
+  '7d': 'Last 7 days',
+  '30d': 'Last 30 days',
+  month: 'This month',
+}
+
+/** Returns the bounds of `created`. A text that is not a date is returned unchanged, so that the API reports the error. */
+export function createdOf(
+  { operator, environment }: DashboardVisit,
+  { period = '', from = '', to = '' }: AskedFilters,
+): { readonly from: string; readonly before: string } {
+  const now = operator.clock.service(environment)
+  const daysAgo = (count: number) => new Date(now - count * DAY_MS).toISOString().slice(0, 10)
+  const starts: Readonly<Record<string, string>> = {
+    today: daysAgo(0),
+    '7d': daysAgo(6),
+    '30d': daysAgo(29),
+    month: `${daysAgo(0).slice(0, 8)}01`,
+  }
+  const end = DATE.test(to) ? Date.parse(to) : Number.NaN
+  return {
+    from: starts[period] ?? from,
+    before: Number.isNaN(end) ? to : new Date(end + DAY_MS).toISOString(),
+  }
 }
 
 /** Returns a query string without empty values. */
@@ -69,19 +96,18 @@ export async function writeFilters(
       const value = asked[name] ?? ''
       return chip(asked, [name], label, options ? words(value) : (names.get(value) ?? value))
     })
-  const { from = '', to = '' } = asked
-  if (from !== '' || to !== '') chips.push(chip(asked, ['from', 'to'], 'Created', showDates(from, to)))
+  const { period = '', from = '', to = '' } = asked
+  const created = PERIODS[period] ?? showDates(from, to)
+  if (created !== '') chips.push(chip(asked, ['period', 'from', 'to'], 'Created', created))
   return html`<div class="narrow">
 ${chips.length > 0 && html`<ul class="chips" aria-label="Filters">${chips}</ul>`}
 <details class="pops"><summary>${icon('list-filter')}Add filter</summary>
 <form class="add" method="get">
 ${filters.map((each) => writeFilter(each, asked[each.name]))}
 <fieldset><legend>Created</legend>
-<p class="presets">${presets(visit).map(
-    ([text, dates]) => html`<a href="${writeQuery({ ...asked, ...dates })}">${text}</a>`,
-  )}</p>
+${choice({ name: 'period', label: 'Period', value: period, options: [['', 'Any'], ...Object.entries(PERIODS)] })}
 <div class="dates">
-${field({ name: 'from', label: 'From', type: 'date', value: from, optional: true })}
+${field({ name: 'from', label: 'Or from', type: 'date', value: from, optional: true })}
 ${field({ name: 'to', label: 'To', type: 'date', value: to, optional: true })}
 </div>
 <p class="hint">Days begin and end at midnight UTC.</p></fieldset>
@@ -111,22 +137,8 @@ function showDay(text: string): string {
 }
 
 function showDates(from: string, to: string): string {
+  if (from === '' && to === '') return ''
   if (to === '') return `since ${showDay(from)}`
   if (from === '') return `until ${showDay(to)}`
   return from === to ? showDay(from) : `${showDay(from)} – ${showDay(to)}`
-}
-
-type Preset = readonly [text: string, dates: { readonly from: string; readonly to: string }]
-
-/** Returns periods that end today, in UTC of the environment's clock. */
-function presets({ operator, environment }: DashboardVisit): readonly Preset[] {
-  const now = operator.clock.service(environment)
-  const daysAgo = (count: number) => new Date(now - count * DAY_MS).toISOString().slice(0, 10)
-  const to = daysAgo(0)
-  return [
-    ['Today', { from: to, to }],
-    ['7 days', { from: daysAgo(6), to }],
-    ['30 days', { from: daysAgo(29), to }],
-    ['This month', { from: `${to.slice(0, 8)}01`, to }],
-  ]
 }

@@ -11,6 +11,7 @@ import {
 } from './filters.ts'
 import type { SendFramed } from './frame.ts'
 import { linkNaming } from './links.ts'
+import { writeViews } from './saved-views.ts'
 import type { ApiPage, DashboardResource, Identified, LinkTo, ListColumn, ShownText } from './shapes.ts'
 import { type DashboardVisit, mayAct, roleFor } from './visit.ts'
 
@@ -62,7 +63,7 @@ export async function showList(
   const after = queryText(visit, 'starting_after')
   const { data, has_more, next_cursor } = await visit.read<ApiPage<Identified>>(list.operation, {
     ...(list.of && { path: list.of }),
-    query: { ...queryOf(asked), limit: LIMIT, starting_after: after },
+    query: { ...queryOf(visit, asked), limit: LIMIT, starting_after: after },
   })
   const link = await linkNaming(visit, data)
   const columns = columnsOf(resource)
@@ -73,6 +74,7 @@ export async function showList(
     html`<div class="actions"><a class="button" href="/${visit.environment}/${path}/new">${create.title}</a></div>`
   const content = html`<p class="quiet">${intro}</p>
 ${list.above?.(visit)}
+${!list.of && (await writeViews(visit, path, asked))}
 ${await writeFilters(visit, filters, asked)}
 ${isLive && writeTail(`/${visit.environment}/${path}/live${writeQuery({ ...asked, after: data[0]?.id ?? '' })}`)}
 ${

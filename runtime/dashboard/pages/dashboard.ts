@@ -9,6 +9,7 @@ import { actionOf, findAction, takesCode } from '../actions.ts'
 import { isConfirmed } from '../confirmation.ts'
 import { createFrame, type Menu } from '../engine/frame.ts'
 import { type DashboardRoute, routesOf } from '../engine/routes.ts'
+import { viewRoutes } from '../engine/saved-views.ts'
 import { ApiRefused, type DashboardVisit, mayAct, roleFor } from '../engine/visit.ts'
 import { answerFailures } from '../html/failures.ts'
 import { createFormGuard, type FormGuard } from '../html/forms.ts'
@@ -183,6 +184,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...settlementLineRoutes(send),
     ...ledgerEntryRoutes(send),
     ...simulatorRoutes(send),
+    ...viewRoutes(send),
     ...searchRoutes(send, PAGES),
     ...liveEventRoutes(watching, tails),
     ...eventVersionRoutes(send, watching),

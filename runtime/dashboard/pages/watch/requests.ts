@@ -14,7 +14,7 @@ import { type Html, html } from '../../../platform/html.ts'
 import { parseInstant } from '../../../platform/instants.ts'
 import {
   type AskedFilters,
-  endOf,
+  createdOf,
   isNarrowed,
   readFilters,
   writeFilters,
@@ -32,6 +32,7 @@ import {
   writeTail,
 } from '../../engine/list-page.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
+import { writeViews } from '../../engine/saved-views.ts'
 import type { ListColumn, ListFilter } from '../../engine/shapes.ts'
 import { code, json, orDash, when } from '../../engine/values.ts'
 import { ApiRefused, type DashboardVisit, type TenantPlace } from '../../engine/visit.ts'
@@ -100,7 +101,7 @@ async function showRequests(watching: Watching, visit: DashboardVisit, send: Sen
   const boundary = await boundaryOf(place, after)
   const { rows, hasMore, last } =
     fault === undefined
-      ? await listRequests(place.db, place.space, filterOf(asked), {
+      ? await listRequests(place.db, place.space, filterOf(visit, asked), {
           limit: LIMIT,
           order: 'desc',
           backward: false,
@@ -111,6 +112,7 @@ async function showRequests(watching: Watching, visit: DashboardVisit, send: Sen
   const address = `/${environment}/${REQUESTS_PATH}/live${writeQuery({ ...asked, after: rows[0]?.id ?? '' })}`
   const content = html`<p class="quiet">API requests made with your keys in the last 7 days, newest first. New requests appear after a few seconds. Secrets are removed from bodies, and long bodies are truncated. At more than ${String(MAX_PER_FLUSH)} requests per second, some requests are not logged.</p>
 ${fault !== undefined && notice('bad', fault)}
+${await writeViews(visit, REQUESTS_PATH, asked)}
 ${await writeFilters(visit, FILTERS, asked)}
 ${isLive && writeTail(address)}
 ${
@@ -137,9 +139,11 @@ function faultOf({ status, from, to }: AskedFilters): string | undefined {
   return undefined
 }
 
-function filterOf({ path, status, key, from, to = '' }: AskedFilters): RequestFilter {
-  const gte = from ? parseInstant(from) : undefined
-  const lt = parseInstant(endOf(to))
+function filterOf(visit: DashboardVisit, asked: AskedFilters): RequestFilter {
+  const { path, status, key } = asked
+  const { from, before } = createdOf(visit, asked)
+  const gte = parseInstant(from)
+  const lt = parseInstant(before)
   return {
     created: { ...(gte !== undefined && { gte }), ...(lt !== undefined && { lt }) },
     paths: path ? [path] : undefined,
@@ -162,7 +166,7 @@ const LOOKED_AT = 100
 
 /** Yields new requests every second as table rows, oldest first. */
 async function* follow(watching: Watching, visit: DashboardVisit): AsyncGenerator<string> {
-  const filter = filterOf(readFilters(visit, FILTERS))
+  const filter = filterOf(visit, readFilters(visit, FILTERS))
   let seen: ReadonlySet<string> | undefined
   while (await visit.isSignedIn()) {
     const { db, space } = await findPlace(watching, visit)
