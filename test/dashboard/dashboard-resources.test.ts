@@ -109,6 +109,49 @@ test('a list goes on by the cursors of the API, and keeps what it is narrowed to
   expect(narrowed.text).toMatch(/href="\?to=[\d-]+" aria-label="Remove filter: Template Coffee loyalty"/)
 })
 
+describe('exports', () => {
+  const fetchAs = ({ cookie }: Visitor, path: string) =>
+    fetch(dashboard.origin + path, { headers: { Cookie: cookie }, redirect: 'manual' })
+
+  test('a list is exported as CSV without formulas and as JSON, with its filters, also without rows', async () => {
+    const template_id = await makeTemplate(send)
+    await make(send, '/v1/passes', { template_id, holder: { name: '=1+1, "Ada"', email: 'ada@example.com' } })
+    const query = `template_id=${template_id}&period=today`
+    const csv = await fetchAs(members.viewer, `/sandbox/passes/export.csv?${query}`)
+    expect(csv.headers.get('Content-Disposition')).toMatch(
+      /^attachment; filename="passes-sandbox-\d{4}-\d\d-\d\d\.csv"$/,
+    )
+    const [header = '', row = '', end] = (await csv.text()).split('\r\n')
+    expect([header.split(',').slice(0, 2), end]).toEqual([['id', 'object'], ''])
+    expect(header).toContain(',holder.email,holder.name,')
+    expect(row).toContain(`,ada@example.com,"'=1+1, ""Ada""",`)
+    const json = await (await fetchAs(members.viewer, `/sandbox/passes/export.json?${query}`)).json()
+    expect(json).toMatchObject([{ template_id, holder: { name: '=1+1, "Ada"' } }])
+    const none = await fetchAs(members.viewer, '/sandbox/passes/export.json?to=2020-01-01')
+    expect(await none.json()).toEqual([])
+    const refused = await fetchAs(members.viewer, '/sandbox/passes/export.csv?template_id=nonsense&from=soon')
+    expect([refused.status, refused.headers.get('Content-Type')]).toEqual([400, 'text/html; charset=utf-8'])
+    expect((await fetchAs(members.viewer, '/sandbox/audit-log/export.csv')).status).toBe(403)
+  })
+
+  test('an export has every row, and breaks visibly if it ends early', async () => {
+    const visitor = await dashboard.signIn(await makeTenant(dashboard.service), 'owner')
+    const text = `INSERT INTO sandbox.scans (tenant_id, id, pass_id, mode, result, created)
+      SELECT $1, 'scan_' || lpad(n::text, 26, '0'), NULL, 'verify', 'unknown', now() FROM generate_series(1, 2150) n`
+    await dashboard.service.database.control.query({ text }, [visitor.tenantId])
+    const path = '/sandbox/scans/export.json'
+    const all = (await (await fetchAs(visitor, path)).json()) as readonly { readonly id: string }[]
+    expect(new Set(all.map(({ id }) => id)).size).toBe(2150)
+    const broken = await fetchAs(visitor, path)
+    expect((await fetchAs(visitor, path)).status).toBe(429)
+    await dashboard.service.database.control.query(
+      { text: 'DELETE FROM control.sessions WHERE tenant_id = $1' },
+      [visitor.tenantId],
+    )
+    await expect(broken.text()).rejects.toThrow('terminated')
+  })
+})
+
 test('a view of a list is saved once, renamed, and deleted, and is shown only to its member', async () => {
   const browser = browse('viewer')
   const page = '/sandbox/passes?status=revoked&period=7d'

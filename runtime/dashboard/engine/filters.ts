@@ -83,11 +83,12 @@ export function writeQuery(values: AskedFilters): string {
   return `?${new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ''))}`
 }
 
-/** Writes the applied filters as links that remove them, and the form that adds filters. */
+/** Writes the applied filters as links that remove them, and the form that adds filters. @param more at the end of the line. */
 export async function writeFilters(
   visit: DashboardVisit,
   filters: readonly ListFilter[],
   asked: AskedFilters,
+  more?: Html,
 ): Promise<Html> {
   const names = await visit.names(Object.values(asked).filter((value) => value.includes('_')))
   const chips = filters
@@ -113,7 +114,7 @@ ${field({ name: 'to', label: 'To', type: 'date', value: to, optional: true })}
 <p class="hint">Days begin and end at midnight UTC.</p></fieldset>
 <button type="submit">Apply filters</button>
 </form></details>
-${chips.length > 1 && html`<a class="clear" href="?">Clear filters</a>`}
+${chips.length > 1 && html`<a class="clear" href="?">Clear filters</a>`}${more}
 </div>`
 }
 

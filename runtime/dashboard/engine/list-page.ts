@@ -1,5 +1,6 @@
 /** List pages, with filters and the cursor pagination of the API. */
 import { type Html, html } from '../../platform/html.ts'
+import { writeExports } from './export.ts'
 import {
   type AskedFilters,
   filtersOf,
@@ -75,7 +76,7 @@ export async function showList(
   const content = html`<p class="quiet">${intro}</p>
 ${list.above?.(visit)}
 ${!list.of && (await writeViews(visit, path, asked))}
-${await writeFilters(visit, filters, asked)}
+${await writeFilters(visit, filters, asked, writeExports(visit, path, asked))}
 ${isLive && writeTail(`/${visit.environment}/${path}/live${writeQuery({ ...asked, after: data[0]?.id ?? '' })}`)}
 ${
   data.length > 0

@@ -7,6 +7,7 @@ import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/cli
 import { ENVIRONMENTS } from '../../platform/environment.ts'
 import { actionOf, findAction, takesCode } from '../actions.ts'
 import { isConfirmed } from '../confirmation.ts'
+import { type Exports, exportRoutes } from '../engine/export.ts'
 import { createFrame, type Menu } from '../engine/frame.ts'
 import { type DashboardRoute, routesOf } from '../engine/routes.ts'
 import { viewRoutes } from '../engine/saved-views.ts'
@@ -166,6 +167,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
   const send = createFrame(MENU)
   const { operator } = watching
   const tails: Tails = new Map()
+  const exports: Exports = new Set()
   return [
     ...homeRoutes(send),
     ...attemptRoutes(send),
@@ -181,16 +183,18 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...issueRoutes(send),
     ...uploadRoutes(send),
     ...balanceRoutes(send),
-    ...settlementLineRoutes(send),
+    ...settlementLineRoutes(send, exports),
     ...ledgerEntryRoutes(send),
     ...simulatorRoutes(send),
     ...viewRoutes(send),
+    ...exportRoutes(Object.values(RESOURCES).flat(), exports),
+
     ...searchRoutes(send, PAGES),
     ...liveEventRoutes(watching, tails),
     ...eventVersionRoutes(send, watching),
     ...resetRoutes(send),
     ...promoteRoutes(send),
-    ...requestRoutes(send, watching, tails),
+    ...requestRoutes(send, watching, tails, exports),
     ...Object.values(RESOURCES)
       .flat()
       .flatMap((each) => routesOf(each, send)),
@@ -389,7 +393,7 @@ function createVisit(
 /** Shows the message of an `ApiRefused` error; other errors go to the next handler. */
 function answerRefusals({ log }: DashboardParts) {
   return (error: unknown, _request: Request, response: Response, next: NextFunction): void => {
-    if (!(error instanceof ApiRefused)) return next(error)
+    if (!(error instanceof ApiRefused) || response.headersSent) return next(error)
     const title = error.status === 404 ? 'Not found' : 'Request failed'
     if (error.status >= 500) log.warn({ err: error }, 'a dashboard page cannot be shown')
     sendPage(response, error.status, writeNotice(title, error.message))

@@ -12,10 +12,12 @@ import type { Boundary } from '../../../database/page.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { parseInstant } from '../../../platform/instants.ts'
+import { type ExportedList, type Exports, exportRoutesOf, writeExports } from '../../engine/export.ts'
 import {
   type AskedFilters,
   createdOf,
   isNarrowed,
+  queryOf,
   readFilters,
   writeFilters,
   writeQuery,
@@ -74,8 +76,14 @@ function showStatus(status: string, name: string | null): Html {
   return html`<span class="state ${mood}">${status}</span>${name !== null && html` ${name}`}`
 }
 
-export function requestRoutes(send: SendFramed, watching: Watching, tails: Tails): DashboardRoute[] {
-  return ENVIRONMENTS.flatMap((environment) => {
+export function requestRoutes(
+  send: SendFramed,
+  watching: Watching,
+  tails: Tails,
+  exports: Exports,
+): DashboardRoute[] {
+  const exported = exportRoutesOf(REQUESTS_PATH, 'listRequestLogs', exports, exportedRequests)
+  const shown = ENVIRONMENTS.flatMap((environment) => {
     const path = `/${environment}/${REQUESTS_PATH}`
     const common = { method: 'GET', environment, needs: NEEDS } as const
     return [
@@ -88,6 +96,13 @@ export function requestRoutes(send: SendFramed, watching: Watching, tails: Tails
       { ...common, path: `${path}/:id`, handle: (visit, id) => showRequest(watching, visit, id, send) },
     ] satisfies DashboardRoute[]
   })
+  return [...exported, ...shown]
+}
+
+function exportedRequests(visit: DashboardVisit): ExportedList {
+  const { id = '', key = '', ...asked } = readFilters(visit, FILTERS)
+  const query = queryOf(visit, { ...asked, request_id: id, key_id: key })
+  return { name: REQUESTS_PATH, operation: 'listRequestLogs', query }
 }
 
 async function showRequests(watching: Watching, visit: DashboardVisit, send: SendFramed): Promise<void> {
@@ -113,7 +128,7 @@ async function showRequests(watching: Watching, visit: DashboardVisit, send: Sen
   const content = html`<p class="quiet">API requests made with your keys in the last 7 days, newest first. New requests appear after a few seconds. Secrets are removed from bodies, and long bodies are truncated. At more than ${String(MAX_PER_FLUSH)} requests per second, some requests are not logged.</p>
 ${fault !== undefined && notice('bad', fault)}
 ${await writeViews(visit, REQUESTS_PATH, asked)}
-${await writeFilters(visit, FILTERS, asked)}
+${await writeFilters(visit, FILTERS, asked, writeExports(visit, REQUESTS_PATH, asked))}
 ${isLive && writeTail(address)}
 ${
   rows.length > 0
