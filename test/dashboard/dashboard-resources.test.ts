@@ -109,6 +109,35 @@ test('a list goes on by the cursors of the API, and keeps what it is narrowed to
   expect(narrowed.text).toMatch(/href="\?to=[\d-]+" aria-label="Remove filter: Template Coffee loyalty"/)
 })
 
+test('selected cards are frozen together: a preview names those that cannot be, and a repeated form acts once', async () => {
+  const cards = [await makeCard(send), await makeCard(send), await makeCard(send)]
+  for (const { id, status } of cards) if (status === 'inactive') await send(`/v1/cards/${id}/activate`, { method: 'POST', body: {} })
+  const [frozen, gone, active] = cards as [{ id: string }, { id: string }, { id: string }]
+  const change = (path: string) => send(`/v1/cards/${path}`, { method: 'POST', body: {} })
+  await change(`${frozen.id}/freeze`)
+  const browser = browse('developer')
+  const list = await browser.get('/sandbox/cards')
+  expect(list.text).toContain(`form="bulk" name="id" value="${active.id}"`)
+  expect((await browse('viewer').get('/sandbox/cards')).text).not.toContain('form="bulk"')
+  const action = '/sandbox/cards/bulk/freeze'
+  const page = `${action}?${cards.map(({ id }) => `id=${id}`).join('&')}`
+  const { text } = await browser.get(page)
+  expect([text.includes('Selected records: 2'), text.includes('Not possible: 1')]).toEqual([true, true])
+  const all = await browser.get(`${action}?all=yes&status=inactive`)
+  expect(all.text).toContain('Select at least one record')
+  const form = hiddenFields(text, action)
+  // Canceled between the preview and the form.
+  await send(`/v1/cards/${gone.id}/cancel`, { body: { reason: 'lost' } })
+  const body = new URLSearchParams(form)
+  body.delete('id')
+  for (const { id } of [gone, active]) body.append('id', id)
+  const once = await browser.post(action, body)
+  expect(once.text).toContain('Succeeded: 1. Failed: 1.')
+  await change(`${active.id}/unfreeze`)
+  expect((await browser.post(action, body)).text).toContain('Succeeded: 1. Failed: 1.')
+  expect((await send(`/v1/cards/${active.id}`)).body.frozen).toBe(false)
+})
+
 describe('exports', () => {
   const fetchAs = ({ cookie }: Visitor, path: string) =>
     fetch(dashboard.origin + path, { headers: { Cookie: cookie }, redirect: 'manual' })

@@ -8,6 +8,7 @@ import { ENVIRONMENTS } from '../../platform/environment.ts'
 import { type Html, html } from '../../platform/html.ts'
 import { icon } from '../html/icons.ts'
 import { type AskedFilters, filtersOf, queryOf, readFilters, writeQuery } from './filters.ts'
+import { operatePatiently } from './patience.ts'
 import type { DashboardRoute } from './routes.ts'
 import type { ApiPage, DashboardResource, Identified } from './shapes.ts'
 import { sendTexts } from './streaming.ts'
@@ -113,9 +114,6 @@ const inputOf = ({ of, query }: ExportedList, after: string | null) => ({
 const FAST_PAGES = 20
 const PAUSE_MS = 200
 
-/** How often in a row a page may be refused because of the rate limit. */
-const MAX_REFUSALS = 20
-
 async function* readAll(
   visit: DashboardVisit,
   list: ExportedList,
@@ -123,22 +121,16 @@ async function* readAll(
   signal: AbortSignal,
 ): AsyncGenerator<readonly object[]> {
   let page = first
-  let refusals = 0
-  for (let count = 1; ; ) {
-    if (refusals === 0) yield page.data
+  for (let count = 1; ; count += 1) {
+    yield page.data
     if (!page.has_more) return
-    if (count >= FAST_PAGES && refusals === 0) await wait(PAUSE_MS, undefined, { signal })
+    if (count >= FAST_PAGES) await wait(PAUSE_MS, undefined, { signal })
     if (!(await visit.isSignedIn()))
       throw new Error('an export ended early: the member is no longer signed in')
-    const answer = await visit.operate(list.operation, inputOf(list, page.next_cursor))
-    if (answer.ok) {
-      page = answer.body as ApiPage<object>
-      refusals = 0
-      count += 1
-    } else if (answer.error.retry_after_ms !== undefined && refusals < MAX_REFUSALS) {
-      refusals += 1
-      await wait(answer.error.retry_after_ms, undefined, { signal })
-    } else throw new Error(`an export ended early: ${answer.error.message}`)
+    const input = inputOf(list, page.next_cursor)
+    const answer = await operatePatiently(visit, list.operation, input, signal)
+    if (!answer.ok) throw new Error(`an export ended early: ${answer.error.message}`)
+    page = answer.body as ApiPage<object>
   }
 }
 

@@ -13,6 +13,7 @@ import {
 import type { SendFramed } from './frame.ts'
 import { linkNaming } from './links.ts'
 import { writeViews } from './saved-views.ts'
+import { bulkActionsOf, selectionOf, writeBulkForm } from './selection.ts'
 import type { ApiPage, DashboardResource, Identified, LinkTo, ListColumn, ShownText } from './shapes.ts'
 import { type DashboardVisit, mayAct, roleFor } from './visit.ts'
 
@@ -27,8 +28,8 @@ export function writeTable<Item>(
 ): Html {
   return html`<table role="table" aria-label="${label}">
 <thead><tr role="row">${columns.map(
-    ({ title, isAmount }) =>
-      html`<th role="columnheader" scope="col"${isAmount && html` class="amount"`}>${title}</th>`,
+    (column) =>
+      html`<th role="columnheader" scope="col"${classOf(column)}>${column.isSelection ? html`<span class="visually-hidden">${column.title}</span>` : column.title}</th>`,
   )}</tr></thead>
 <tbody>
 ${items.map((item) => writeRow(columns, item, link))}</tbody>
@@ -37,9 +38,17 @@ ${items.map((item) => writeRow(columns, item, link))}</tbody>
 
 export function writeRow<Item>(columns: readonly ListColumn<Item>[], item: Item, link: LinkTo): Html {
   return html`<tr role="row">${columns.map(
-    ({ title, show, isAmount }) =>
-      html`<td role="cell" data-title="${title}"${isAmount && html` class="amount"`}><div>${show(item, link)}</div></td>`,
+    (column) =>
+      html`<td role="cell" data-title="${column.title}"${classOf(column)}><div>${column.show(item, link)}</div></td>`,
   )}</tr>\n`
+}
+
+function classOf({
+  isAmount,
+  isSelection,
+}: Pick<ListColumn<never>, 'isAmount' | 'isSelection'>): Html | false {
+  if (isSelection) return html` class="select"`
+  return isAmount === true && html` class="amount"`
 }
 
 /** Writes the element through which `tail.js` adds new rows to the table. */
@@ -67,7 +76,8 @@ export async function showList(
     query: { ...queryOf(visit, asked), limit: LIMIT, starting_after: after },
   })
   const link = await linkNaming(visit, data)
-  const columns = columnsOf(resource)
+  const columns = columnsOf(visit, resource)
+  const bulk = bulkActionsOf(visit, resource)
   const isLive = list.isLive === true && after === '' && asked.to === ''
   const canCreate = create && mayAct(visit.member.role, roleFor(create.operation))
   const actions =
@@ -83,22 +93,25 @@ ${
     ? writeTable(title, columns, data, link)
     : html`<p class="empty">${after !== '' || isNarrowed(asked) ? 'No results match these filters. Change or clear the filters.' : list.empty}</p>`
 }
-${writePaging(after !== '', has_more ? next_cursor : null, asked)}`
+${writePaging(after !== '', has_more ? next_cursor : null, asked)}
+${bulk.length > 0 && data.length > 0 && writeBulkForm(visit, path, bulk, asked)}`
   const scripts = [ROWS_SCRIPT, ...(isLive ? [TAIL_SCRIPT] : [])]
   send(visit, 200, { title, path: menu, ...(actions && { actions }), scripts, content })
 }
 
 /** Returns the columns of the list page. The first links to the detail page, and long texts are truncated. */
-export function columnsOf({
-  path,
-  list,
-  detail,
-}: DashboardResource<Identified>): readonly ListColumn<Identified>[] {
-  return list.columns.map((column, index) => {
+export function columnsOf(
+  visit: DashboardVisit,
+  resource: DashboardResource<Identified>,
+): readonly ListColumn<Identified>[] {
+  const { path, list, detail } = resource
+  const columns = list.columns.map((column, index): ListColumn<Identified> => {
     const show = (item: Identified, link: LinkTo) => truncate(column.show(item, link))
     if (index > 0 || !detail) return { ...column, show }
     return { ...column, show: (item, link) => link(`${path}/${item.id}`, show(item, link)) }
   })
+  if (!detail || bulkActionsOf(visit, resource).length === 0) return columns
+  return [selectionOf(detail), ...columns]
 }
 
 /** Texts of at most this length, in characters, fit on one line. */

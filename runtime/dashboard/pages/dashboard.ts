@@ -11,6 +11,7 @@ import { type Exports, exportRoutes } from '../engine/export.ts'
 import { createFrame, type Menu } from '../engine/frame.ts'
 import { type DashboardRoute, routesOf } from '../engine/routes.ts'
 import { viewRoutes } from '../engine/saved-views.ts'
+import { MAX_SELECTED } from '../engine/selection.ts'
 import { ApiRefused, type DashboardVisit, mayAct, roleFor } from '../engine/visit.ts'
 import { answerFailures } from '../html/failures.ts'
 import { createFormGuard, type FormGuard } from '../html/forms.ts'
@@ -210,7 +211,7 @@ export function createDashboard(parts: DashboardParts): Router {
     secure: parts.consoleUrl.startsWith('https:'),
   })
   const router = express.Router({ caseSensitive: true, strict: true })
-  const form = express.urlencoded({ extended: false, limit: '256kb', parameterLimit: 50 })
+  const form = express.urlencoded({ extended: false, limit: '256kb', parameterLimit: MAX_SELECTED + 50 })
   router.get('/', (_request, response) => response.redirect(302, `/${ENVIRONMENTS[0]}`))
   const routes = listRoutes(parts)
   const pages = new Set(routes.filter(({ method }) => method === 'GET').map(({ path }) => path))

@@ -135,7 +135,7 @@ export class Browser {
   }
 
   /** Sends fields as they are. */
-  async post(path: string, fields: Readonly<Record<string, string>>): Promise<PageAnswer> {
+  async post(path: string, fields: Readonly<Record<string, string>> | URLSearchParams): Promise<PageAnswer> {
     return this.#send(path, { method: 'POST', body: new URLSearchParams(fields) })
   }
 
