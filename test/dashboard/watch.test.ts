@@ -108,7 +108,24 @@ test('events appear as they happen, after what the page showed, and of the type 
   expect(messages.map((each) => /^id: (\S+)$/m.exec(each)![1])).toEqual(
     later.body.data.map(({ id }: { id: string }) => id).toReversed(),
   )
-  for (const each of messages) expect(each).toMatch(/data: <tr role="row">.*<\/tr>/)
+  for (const each of messages) expect(each).toMatch(/data: <tr role="row" data-id="evt_\w+" .*<\/tr>/)
+})
+
+test('rows of other lists appear and change after events, and are marked if they no longer match', async () => {
+  const template_id = await makeTemplate(send)
+  const first = await make(send, '/v1/passes', { template_id, holder: { name: 'Ada' } })
+  const list = await browser.get(`/sandbox/passes?status=issued&template_id=${template_id}`)
+  expect(list.text).toContain(`<tr role="row" data-id="${first.id}"`)
+  const address = /data-rows="([^"]+)"/.exec(list.text)![1]!.replaceAll('&amp;', '&')
+  const reading = readOf(address, 2)
+  const second = await make(send, '/v1/passes', { template_id, holder: { name: '<i>Grace</i>' } })
+  await makeCard(send)
+  await send(`/v1/passes/${first.id}/revoke`, { body: {} })
+  const messages = (await reading).join('\n')
+  expect(messages).toContain(`data: <tr role="row" data-id="${second.id}"`)
+  expect(messages).toContain('&lt;i&gt;Grace')
+  expect(messages).toContain(`event: unmatched\ndata: ${first.id}`)
+  expect(messages).not.toContain('card_')
 })
 
 test('a tail is for those who have signed in, and shows nothing of another tenant', async () => {

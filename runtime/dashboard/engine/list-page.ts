@@ -1,4 +1,5 @@
 /** List pages, with filters and the cursor pagination of the API. */
+import { readEventHead } from '../../events/emit/queries.ts'
 import { type Html, html } from '../../platform/html.ts'
 import { writeExports } from './export.ts'
 import {
@@ -12,6 +13,7 @@ import {
 } from './filters.ts'
 import type { SendFramed } from './frame.ts'
 import { linkNaming } from './links.ts'
+import { liveTypesOf } from './live-types.ts'
 import { writeViews } from './saved-views.ts'
 import { bulkActionsOf, selectionOf, writeBulkForm } from './selection.ts'
 import type { ApiPage, DashboardResource, Identified, LinkTo, ListColumn, ShownText } from './shapes.ts'
@@ -37,10 +39,18 @@ ${items.map((item) => writeRow(columns, item, link))}</tbody>
 }
 
 export function writeRow<Item>(columns: readonly ListColumn<Item>[], item: Item, link: LinkTo): Html {
-  return html`<tr role="row">${columns.map(
+  return html`<tr role="row"${keysOf(item)}>${columns.map(
     (column) =>
       html`<td role="cell" data-title="${column.title}"${classOf(column)}><div>${column.show(item, link)}</div></td>`,
   )}</tr>\n`
+}
+
+/** Writes the attributes by which `tail.js` finds and orders the rows of records. */
+function keysOf(item: unknown): Html {
+  if (typeof item !== 'object' || item === null || !('id' in item) || typeof item.id !== 'string')
+    return html``
+  const created = 'created' in item && typeof item.created === 'string' ? item.created : undefined
+  return html` data-id="${item.id}"${created !== undefined && html` data-created="${created}"`}`
 }
 
 function classOf({
@@ -71,6 +81,9 @@ export async function showList(
   const filters = filtersOf(list)
   const asked = readFilters(visit, filters)
   const after = queryText(visit, 'starting_after')
+  const isLive = liveTypesOf(list.operation) !== undefined && !list.of && after === '' && asked.to === ''
+  // Read before the list, so that no change in between is missed.
+  const head = isLive ? await readHead(visit) : ''
   const { data, has_more, next_cursor } = await visit.read<ApiPage<Identified>>(list.operation, {
     ...(list.of && { path: list.of }),
     query: { ...queryOf(visit, asked), limit: LIMIT, starting_after: after },
@@ -78,7 +91,6 @@ export async function showList(
   const link = await linkNaming(visit, data)
   const columns = columnsOf(visit, resource)
   const bulk = bulkActionsOf(visit, resource)
-  const isLive = list.isLive === true && after === '' && asked.to === ''
   const canCreate = create && mayAct(visit.member.role, roleFor(create.operation))
   const actions =
     canCreate &&
@@ -87,7 +99,7 @@ export async function showList(
 ${list.above?.(visit)}
 ${!list.of && (await writeViews(visit, path, asked))}
 ${await writeFilters(visit, filters, asked, writeExports(visit, path, asked))}
-${isLive && writeTail(`/${visit.environment}/${path}/live${writeQuery({ ...asked, after: data[0]?.id ?? '' })}`)}
+${isLive && writeTail(`/${visit.environment}/${path}/live${writeQuery({ ...asked, after: head })}`)}
 ${
   data.length > 0
     ? writeTable(title, columns, data, link)
@@ -97,6 +109,12 @@ ${writePaging(after !== '', has_more ? next_cursor : null, asked)}
 ${bulk.length > 0 && data.length > 0 && writeBulkForm(visit, path, bulk, asked)}`
   const scripts = [ROWS_SCRIPT, ...(isLive ? [TAIL_SCRIPT] : [])]
   send(visit, 200, { title, path: menu, ...(actions && { actions }), scripts, content })
+}
+
+/** Returns the ID of the newest event. */
+async function readHead(visit: DashboardVisit): Promise<string> {
+  const { db, space } = await visit.place()
+  return (await readEventHead(db, space)).id
 }
 
 /** Returns the columns of the list page. The first links to the detail page, and long texts are truncated. */

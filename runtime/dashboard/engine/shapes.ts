@@ -150,8 +150,6 @@ export interface DashboardResource<Item> {
     readonly empty: string
     /** Writes content between the introduction and the list. */
     above?(visit: DashboardVisit): Html
-    /** New rows appear automatically, through the route `live` below the list. */
-    readonly isLive?: boolean
   }
   readonly detail?: DetailPage<Item>
   /** A create form without fields has a custom page at `new`. */

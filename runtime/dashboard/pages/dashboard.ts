@@ -46,7 +46,7 @@ import { SIMULATOR_PAGES, SIMULATOR_PATH, simulatorRoutes } from './simulator/pa
 import { templateRoutes } from './templates/editor.ts'
 import { sealTyped, showTyped, writeCodePage } from './typed-forms.ts'
 import { eventVersionRoutes } from './watch/event-versions.ts'
-import { liveEventRoutes } from './watch/live-events.ts'
+import { liveRoutes } from './watch/live-lists.ts'
 import { REQUESTS_PATH, requestRoutes } from './watch/requests.ts'
 import type { Tails } from './watch/tails.ts'
 import { findPlace, type Watching } from './watch/watching.ts'
@@ -191,7 +191,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...exportRoutes(Object.values(RESOURCES).flat(), exports),
 
     ...searchRoutes(send, PAGES),
-    ...liveEventRoutes(watching, tails),
+    ...liveRoutes(Object.values(RESOURCES).flat(), watching, tails),
     ...eventVersionRoutes(send, watching),
     ...resetRoutes(send),
     ...promoteRoutes(send),
