@@ -1,4 +1,4 @@
-/** Opens the record of a table row when the row is clicked. The link in the first column works without this script. */
+/** Opens, selects, and walks through the rows of lists with the mouse and the keyboard. Links and checkboxes work without this script. */
 
 /** @param {Element | null} row */
 function linkOf(row) {
@@ -45,3 +45,56 @@ function offerSelection() {
 }
 
 offerSelection()
+
+/** @param {number} step 1 for the next row, -1 for the previous one */
+function move(step) {
+  const rows = [...document.querySelectorAll('main tbody tr')]
+  const at = rows.findIndex((row) => row.contains(document.activeElement))
+  const row = rows[at < 0 ? 0 : at + step]
+  if (!(row instanceof HTMLElement)) return
+  row.tabIndex = -1
+  row.focus()
+  row.scrollIntoView({ block: 'nearest' })
+}
+
+function openExport() {
+  const place = document.querySelector('details.export')
+  if (!(place instanceof HTMLDetailsElement)) return
+  place.open = true
+  place.querySelector('a')?.focus()
+}
+
+/** @type {Readonly<Record<string, (row: Element | null) => void>>} */
+const KEYS = {
+  j: () => move(1),
+  k: () => move(-1),
+  Enter: (row) => linkOf(row)?.click(),
+  x: (row) => {
+    const box = row?.querySelector('td.select input')
+    if (box instanceof HTMLInputElement) box.click()
+  },
+  e: openExport,
+  '/': () => {
+    const field = document.querySelector('.find input')
+    if (field instanceof HTMLElement) field.focus()
+  },
+}
+
+document.addEventListener('keydown', (event) => {
+  const { target, key, ctrlKey, metaKey, altKey } = event
+  if (ctrlKey || metaKey || altKey || event.defaultPrevented || !(target instanceof HTMLElement)) return
+  if (target.closest('dialog, select, textarea, [contenteditable], input:not([type="checkbox"])')) return
+  const act = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined
+  // Enter on a link, a button, or a checkbox keeps its meaning.
+  if (!act || (key === 'Enter' && target.localName !== 'tr')) return
+  event.preventDefault()
+  act(target.closest('main tbody tr'))
+})
+
+// Escape closes the filters and other boxes, and returns the focus to their button.
+document.addEventListener('keydown', (event) => {
+  const open = document.querySelector('details.pops[open]')
+  if (event.key !== 'Escape' || !(open instanceof HTMLDetailsElement)) return
+  open.open = false
+  open.querySelector('summary')?.focus()
+})

@@ -74,8 +74,13 @@ function follow(place, address) {
     const was = shown.querySelector('td.select input')
     const box = row.querySelector('td.select input')
     if (was instanceof HTMLInputElement && box instanceof HTMLInputElement) box.checked = was.checked
+    const isFocused = shown.contains(document.activeElement)
     if (waiting.includes(shown)) waiting[waiting.indexOf(shown)] = row
     else shown.replaceWith(row)
+    if (isFocused && row instanceof HTMLElement) {
+      row.tabIndex = -1
+      row.focus()
+    }
     row.classList.add('new')
     document.dispatchEvent(new CustomEvent('rows'))
   }
