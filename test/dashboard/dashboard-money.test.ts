@@ -205,6 +205,63 @@ test('a pass is installed, scanned and removed', async () => {
   ])
 })
 
+test('a picker takes a name, offers what it could mean, and keeps what was typed', async () => {
+  const holder = async (name: string, email: string) =>
+    idOf(await fill('cardholders/new', { type: 'individual', name, email }))
+  const grace = await holder('Grace Brewster', 'grace@example.com')
+  const [one, other] = [
+    await holder('Mary Jackson', 'mary@example.com'),
+    await holder('Mary Jackson', 'mj@example.com'),
+  ]
+  const card = await fill('cards/new', { 'find:cardholder_id': 'grace', type: 'virtual' })
+  expect(await page(card)).toContain(grace)
+  const NEW = '/sandbox/cards/new'
+  const ask = (typed: Typed) => browser.submit(NEW, NEW, { type: 'physical', ...typed })
+  const unclear = await ask({ 'find:cardholder_id': 'mary' })
+  expect([unclear.status, unclear.text]).toEqual([422, expect.stringContaining('Choose one.')])
+  for (const id of [one, other])
+    expect(unclear.text).toContain(`type="radio" name="cardholder_id" value="${id}"`)
+  expect(unclear.text).toContain('mj@example.com, Active')
+  expect(unclear.text).toContain('value="physical" selected')
+  const unknown = await ask({ 'find:cardholder_id': 'nemo' })
+  expect([unknown.status, unknown.text]).toEqual([
+    422,
+    expect.stringContaining('No active cardholder matches “nemo”'),
+  ])
+  expect(await page(`${NEW}?cardholder_id=${grace}`)).toMatch(
+    new RegExp(`value="${grace}"[^>]* checked> Grace Brewster <span class="quiet">grace@example.com`),
+  )
+  expect(await page(`/sandbox/cardholders/${grace}`)).toContain(`href="${NEW}?cardholder_id=${grace}"`)
+})
+
+test('the lookup of pickers finds by name, digits, cardholder and ID, and by status', async () => {
+  const card_id = await makeCard()
+  const find = async (kind: string, text: string, status = '') => {
+    const answer = await browser.get(`/sandbox/find/${kind}?${new URLSearchParams({ q: text, status })}`)
+    return (JSON.parse(answer.text) as { readonly id: string }[]).map(({ id }) => id)
+  }
+  const { last4 } = (await send(`/v1/cards/${card_id}`)).body
+  for (const text of ['', 'moreau', last4, card_id, card_id.slice(0, 20)])
+    expect([text, await find('cards', text)]).toEqual([text, expect.arrayContaining([card_id])])
+  expect(await find('cards', card_id, 'canceled')).toEqual([])
+  expect(await find('cards', 'a\0b')).toEqual([])
+  await simulate('funding', { amount: '1000' })
+  const sale = idOf(await simulate('authorization', { card_id, amount: '31.25', ...MERCHANT }))
+  for (const text of ['31.25', 'harbor groc', sale])
+    expect(await find('card-transactions', text)).toContain(sale)
+  expect(await find('card-transactions', sale, 'cleared')).toEqual([])
+  for (const kind of [
+    'card-programs',
+    'disputes',
+    'pass-templates',
+    'passes',
+    'payout-destinations',
+    'settlements',
+    'payouts',
+  ])
+    expect([kind, await find(kind, 'no such name')]).toEqual([kind, []])
+})
+
 test('links of others fill in nothing but what the tenant has', async () => {
   const card_id = await makeCard()
   expect(await page(`/sandbox/simulator/authorization?card_id=${card_id}&amount=99`)).toMatch(

@@ -21,6 +21,11 @@ import { disputeExpiryWorker } from '../../runtime/cards/disputes/expiry-job.ts'
 import { payloadWorker } from '../../runtime/cards/provisioning/stand-in-job.ts'
 import { holdExpiryWorker } from '../../runtime/cards/transactions/expiry-job.ts'
 import { insertWalletToken } from '../../runtime/cards/wallet-tokens/queries.ts'
+import {
+  findPickable,
+  PICKABLE_PREFIXES,
+  readPickable,
+} from '../../runtime/dashboard/pages/pickers/pickable-queries.ts'
 import { findNamed } from '../../runtime/dashboard/pages/search/name-queries.ts'
 import { readNames } from '../../runtime/dashboard/pages/search/names-of-ids.ts'
 import type { Database } from '../../runtime/database/database.ts'
@@ -187,6 +192,11 @@ export async function tour(
   })
   await findNamed(service.database[environment], space, 'ada')
   await readNames(service.database[environment], space, [newId('card')])
+  for (const prefix of PICKABLE_PREFIXES) {
+    for (const text of ['', 'ada', `${prefix}_`])
+      await findPickable(service.database[environment], space, prefix, text, '')
+    await readPickable(service.database[environment], space, prefix, [newId(prefix)])
+  }
   await walkTransfers(recorder.database[environment], space, service.clock.now)
   recorder.actFor(undefined)
 }

@@ -4,13 +4,16 @@ import type { Detail as FieldFault } from 'dateline/runtime'
 import type { ErrorBody } from '../../api/errors/errors.ts'
 import { findOperation } from '../../api/operate.ts'
 import { type Html, html } from '../../platform/html.ts'
-import { choice, codeField, field, fileField, type InputField, notice, textArea } from '../html/components.ts'
+import { codeField, notice } from '../html/components.ts'
 import { formField } from '../html/forms.ts'
+import { FORM_SCRIPT } from '../html/picker.ts'
 import { uploadedFile } from '../html/uploads.ts'
 import { bodyOf } from './bodies.ts'
+import { type FieldContent, writeField } from './fields.ts'
 import type { SendFramed } from './frame.ts'
 import { queryText } from './list-page.ts'
-import type { ApiPage, FormField, FormValues, Identified, OperationForm, Suggest } from './shapes.ts'
+import type { FormField, FormValues, OperationForm } from './shapes.ts'
+import { readSubmitted, type SubmittedForm } from './submitted.ts'
 import { sentence } from './values.ts'
 import type { DashboardVisit } from './visit.ts'
 
@@ -35,8 +38,7 @@ export interface FormPlace {
   readonly isDanger?: boolean | undefined
 }
 
-export interface FormState {
-  readonly values?: FormValues
+export interface FormState extends Partial<SubmittedForm> {
   readonly error?: ErrorBody
 }
 
@@ -47,34 +49,30 @@ export async function showForm(
   form: AskedForm,
   place: FormPlace,
   send: SendFramed,
-  { values, error }: FormState = {},
+  { values = {}, faults = new Map(), offered = new Map(), error }: FormState = {},
 ): Promise<void> {
-  const suggested = await Promise.all(
-    form.fields.map(({ suggest }) => suggest && readSuggestions(visit, suggest)),
+  const contents = await Promise.all(
+    form.fields.map(async (field): Promise<FieldContent> => {
+      const { name, pick, of = [name] } = field
+      const value = values[name] ?? (preset(visit, field) || field.value)
+      const fault = faults.get(name) ?? of.map((each) => faultOf(each, error)).find(Boolean)
+      const found = offered.get(name) ?? (pick && value ? await pick.read(visit, [value]) : [])
+      return { value, fault, offered: found }
+    }),
   )
-  const faults = new Map(
-    form.fields.map(({ name, of = [name] }) => [
-      name,
-      of.map((each) => faultOf(each, error)).find((fault) => fault !== undefined),
-    ]),
-  )
-  const isFaulty = [...faults.values()].some((fault) => fault !== undefined)
-  const content = html`${error && notice('bad', isFaulty ? 'Check the highlighted fields.' : describe(error))}
+  const isFaulty = contents.some(({ fault }) => fault !== undefined)
+  const content = html`${(error || isFaulty) && notice('bad', isFaulty || !error ? 'Check the highlighted fields.' : describe(error))}
 ${place.intro !== undefined && html`<p class="quiet">${place.intro}</p>`}
 ${place.warning !== undefined && notice('warn', place.warning)}
 <form method="post" action="${place.address}"${hasFiles(form) && html` enctype="multipart/form-data"`}>
 ${visit.guard(place.address)}${keyField()}
-${form.fields.map((each, index) =>
-  writeField(each, {
-    value: values?.[each.name] ?? (preset(visit, each) || each.value),
-    fault: faults.get(each.name),
-    suggestions: suggested[index],
-  }),
-)}
+${form.fields.map((each, index) => writeField(visit, each, contents[index]!))}
 ${visit.takesCode && codeField('form')}
 <div class="actions"><button type="submit"${place.isDanger && html` class="danger"`}>${form.button}</button> <a class="button second" href="${place.back}">Back</a></div>
 </form>`
-  send(visit, error ? statusOf(error) : 200, { title: place.title, path: place.path, content })
+  const scripts = form.fields.some(({ pick }) => pick) ? [FORM_SCRIPT] : []
+  const status = error ? statusOf(error) : isFaulty ? 422 : 200
+  send(visit, status, { title: place.title, path: place.path, scripts, content })
 }
 
 /** Whether the form is submitted as `multipart/form-data`. */
@@ -87,29 +85,10 @@ function statusOf({ type }: ErrorBody): number {
   return type === 'rate_limited' ? 429 : 422
 }
 
-/** Returns the value from the URL query. Only ID fields are filled in, so that external links cannot set other values. */
-function preset(visit: DashboardVisit, { name, suggest }: FormField): string | undefined {
-  return suggest && queryText(visit, name)
+/** Returns the value from the URL query. Only pickers are filled in, so that external links cannot set other values. */
+function preset(visit: DashboardVisit, { name, pick }: FormField): string | undefined {
+  return pick && queryText(visit, name)
 }
-
-const SUGGESTED = '10'
-
-/** Returns the newest items of a list. */
-async function readSuggestions(visit: DashboardVisit, { operation, query, text }: Suggest) {
-  const { data } = await visit.read<ApiPage<Identified>>(operation, { query: { ...query, limit: SUGGESTED } })
-  return data.map((item) => [item.id, text(item as never)] as const)
-}
-
-type Written = Pick<InputField, 'value' | 'fault' | 'suggestions'>
-
-function writeField({ kind = 'text', options = [], ...asked }: FormField, written: Written): Html {
-  const given = { ...asked, ...written }
-  if (kind === 'choice' || kind === 'truth') return choice({ ...given, options })
-  if (kind === 'file') return fileField(given)
-  return kind === 'lines' ? textArea(given) : field({ ...given, inputMode: INPUT_MODES[kind] })
-}
-
-const INPUT_MODES = { text: undefined, amount: 'decimal', number: 'numeric' } as const
 
 /** Returns the API's error message for the field or its members. */
 export function faultOf(name: string, error: ErrorBody | undefined): string | undefined {
@@ -127,23 +106,40 @@ export function describe({ message, details = [], request_id }: ErrorBody): stri
   return `${message}${named === '' ? '' : ` ${named}.`} (${request_id})`
 }
 
-export function readValues({ request }: DashboardVisit, fields: readonly FormField[]): FormValues {
-  return Object.fromEntries(fields.map(({ name }) => [name, formField(request, name).trim()]))
+type SubmittedTo = AskedForm & Pick<OperationForm, 'body'>
+
+/**
+ * Performs the operation of a submitted form. If the form is submitted twice, the operation is performed once. If a picker
+ * is ambiguous or the API returns an error, shows the form again.
+ *
+ * @param path path parameters of the operation.
+ * @returns the result. Undefined if the form was shown again.
+ */
+export async function submitForm(
+  visit: DashboardVisit,
+  form: SubmittedTo,
+  place: () => FormPlace | Promise<FormPlace>,
+  send: SendFramed,
+  path: Readonly<Record<string, string>> = {},
+): Promise<{ readonly body: unknown } | undefined> {
+  const submitted = await readSubmitted(visit, form.fields)
+  const answer = submitted.faults.size > 0 ? undefined : await perform(visit, form, path, submitted.values)
+  if (answer?.ok) return { body: answer.body }
+  await showForm(visit, form, await place(), send, { ...submitted, ...(answer && { error: answer.error }) })
+  return undefined
 }
 
 /** Performs the operation of a form. If the form is submitted twice, the operation is performed once. */
 export function perform(
   visit: DashboardVisit,
-  form: AskedForm & Pick<OperationForm, 'body'>,
+  { operation, fields, body: write }: SubmittedTo,
   path: Readonly<Record<string, string>>,
+  values: FormValues = {},
 ) {
   const { request } = visit
-  const { method } = findOperation(form.operation)
-  const values = readValues(visit, form.fields)
-  const body = form.body
-    ? form.body(values, (name) => uploadedFile(request, name))
-    : bodyOf(form.fields, values)
-  return visit.operate(form.operation, {
+  const { method } = findOperation(operation)
+  const body = write ? write(values, (name) => uploadedFile(request, name)) : bodyOf(fields, values)
+  return visit.operate(operation, {
     path,
     ...(body !== undefined && { body }),
     ...(method === 'POST' && { idempotencyKey: formField(request, KEY) }),

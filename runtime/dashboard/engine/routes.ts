@@ -4,7 +4,7 @@ import type { OperationId } from '../../api/operate.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
 import { hasPage, readItem, showDetail } from './detail-page.ts'
-import { describe, type FormPlace, hasFiles, perform, readValues, showForm, showSecret } from './form-page.ts'
+import { describe, type FormPlace, hasFiles, perform, showForm, showSecret, submitForm } from './form-page.ts'
 import type { SendFramed } from './frame.ts'
 import { showList } from './list-page.ts'
 import type { DashboardResource, DetailPage, Identified, ItemAction, OperationForm } from './shapes.ts'
@@ -71,13 +71,8 @@ function createRoutes(
       ...(hasFiles(form) && { maxBytes: MAX_FILES_BYTES }),
       method: 'POST',
       handle: async (visit) => {
-        const answer = await perform(visit, form, {})
-        if (!answer.ok) {
-          return showForm(visit, form, place, send, {
-            values: readValues(visit, form.fields),
-            error: answer.error,
-          })
-        }
+        const answer = await submitForm(visit, form, () => place, send)
+        if (!answer) return
         const next = `${list}/${(answer.body as Identified).id}`
         succeed(visit, form, place, answer.body, next, send)
       },
@@ -160,24 +155,15 @@ function actionRoutes(
     ...(hasFiles(form) && { maxBytes: MAX_FILES_BYTES }),
     method: 'POST',
     handle: async (visit, id) => {
-      const answer = await perform(visit, form, { [detail.parameter]: id })
-      if (answer.ok) {
-        const place = placeOf(id, '')
-        return succeed(
-          visit,
-          form,
-          { ...place, title: action.button },
-          answer.body,
-          action.removes ? list : place.back,
-          send,
-        )
-      }
-      if (!hasPage(action)) return showDetail(visit, resource, detail, id, send, describe(answer.error))
-      const item = await readItem(visit, detail, id)
-      await showForm(visit, form, placeOf(id, detail.name(item)), send, {
-        values: readValues(visit, form.fields),
-        error: answer.error,
-      })
+      const path = { [detail.parameter]: id }
+      const name = async () => placeOf(id, detail.name(await readItem(visit, detail, id)))
+      const answer = hasPage(action)
+        ? await submitForm(visit, form, name, send, path)
+        : await perform(visit, form, path)
+      if (!answer) return
+      if ('error' in answer) return showDetail(visit, resource, detail, id, send, describe(answer.error))
+      const place = { ...placeOf(id, ''), title: action.button }
+      succeed(visit, form, place, answer.body, action.removes ? list : place.back, send)
     },
   }
   return hasPage(action) ? [show, act] : [act]

@@ -31,6 +31,32 @@ export interface ListFilter {
   readonly options?: readonly string[]
 }
 
+/** A record that a picker offers. */
+export interface Match {
+  readonly id: string
+  readonly name: string
+  /** Tells records with the same name apart, such as an email address. Can be empty. */
+  readonly about: string
+}
+
+/** A kind of record that forms refer to, or a fixed list that is too long for a select. */
+export interface Pickable {
+  /** Last path segment of its lookup. */
+  readonly path: string
+  /** The name of one record in messages, such as `cardholder`. */
+  readonly noun: string
+  /** The operation whose role the lookup requires. Absent if every member may use it. */
+  readonly operation?: OperationId
+  /**
+   * Finds records by name or by the beginning of an ID. An empty text finds the newest.
+   *
+   * @param status only records with this status.
+   */
+  find(visit: DashboardVisit, text: string, status?: string): Promise<readonly Match[]>
+  /** Reads records by ID. Unknown IDs are missing. */
+  read(visit: DashboardVisit, ids: readonly string[]): Promise<readonly Match[]>
+}
+
 export interface FormField {
   /** Name of the form field and path of the body member: `merchant.name` is a nested member. API errors refer to this path. */
   readonly name: string
@@ -39,21 +65,16 @@ export interface FormField {
   readonly of?: readonly string[]
   /** `amount`: decimal in the form, cents in the body. `truth`: a choice of `true` and `false`. */
   readonly kind?: 'text' | 'lines' | 'choice' | 'amount' | 'number' | 'truth' | 'file'
-  /** Source of suggested values. */
-  readonly suggest?: Suggest
+  /** The field is a picker: its value is the ID of one of these records. */
+  readonly pick?: Pickable
+  /** Only records with this status can be picked. */
+  readonly status?: string | undefined
   readonly options?: readonly (readonly [value: string, text: string])[]
   /** Accepted file types. */
   readonly accept?: string
   readonly value?: string
   readonly hint?: string
   readonly optional?: boolean
-}
-
-/** Suggests the IDs of a list, with a text for each. */
-export interface Suggest {
-  readonly operation: OperationId
-  readonly query?: Readonly<Record<string, string>>
-  text(item: never): string
 }
 
 /** Submitted values by field name. */

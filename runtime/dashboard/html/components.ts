@@ -18,8 +18,6 @@ export interface InputField {
   readonly value?: string | undefined
   readonly autocomplete?: string
   readonly inputMode?: 'numeric' | 'decimal' | undefined
-  /** Suggested values. Other values are allowed. */
-  readonly suggestions?: readonly (readonly [value: string, text: string])[] | undefined
   readonly optional?: boolean
   readonly hint?: string | undefined
   /** Error message for the submitted value. */
@@ -28,18 +26,12 @@ export interface InputField {
 
 /** Writes a labeled input with its hint and error message. The input is required unless it is optional. */
 export function field(given: InputField): Html {
-  const { name, id = name, type = 'text', value, autocomplete = 'off', inputMode, suggestions = [] } = given
-  const list = suggestions.length > 0 ? `${id}-list` : undefined
+  const { name, id = name, type = 'text', value, autocomplete = 'off', inputMode } = given
   return labelled(
     given,
     html`<input id="${id}" name="${name}" type="${type}" autocomplete="${autocomplete}"${
       !given.optional && html` required`
-    }${inputMode && html` inputmode="${inputMode}"`}${value !== undefined && html` value="${value}"`}${list && html` list="${list}"`}${describe(given)}>${
-      list &&
-      html`<datalist id="${list}">${suggestions.map(
-        ([each, text]) => html`<option value="${each}">${text}</option>`,
-      )}</datalist>`
-    }`,
+    }${inputMode && html` inputmode="${inputMode}"`}${value !== undefined && html` value="${value}"`}${describe(given)}>`,
   )
 }
 
@@ -86,14 +78,14 @@ export function choice(
   )
 }
 
-function describe({ name, id = name, hint, fault }: InputField): Html {
+export function describe({ name, id = name, hint, fault }: InputField): Html {
   const notes = [fault !== undefined && `${id}-fault`, hint !== undefined && `${id}-hint`].filter(Boolean)
   return html`${fault !== undefined && html` aria-invalid="true"`}${
     notes.length > 0 && html` aria-describedby="${notes.join(' ')}"`
   }`
 }
 
-function labelled({ name, id = name, label, optional, hint, fault }: InputField, control: Html): Html {
+export function labelled({ name, id = name, label, optional, hint, fault }: InputField, control: Html): Html {
   return html`<div class="field">
 <label for="${id}">${label}${optional && html` <span class="quiet">(optional)</span>`}</label>
 ${control}

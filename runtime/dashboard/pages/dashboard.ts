@@ -29,6 +29,7 @@ import { versionRoutes } from './account/versions.ts'
 import { homeRoutes } from './home.ts'
 import { issueRoutes } from './passes/issue.ts'
 import { uploadRoutes } from './passes/upload.ts'
+import { lookupRoutes } from './pickers/lookup.ts'
 import { PROMOTE_PATH, promoteRoutes } from './promotions/promote.ts'
 import { attemptRoutes } from './resources/attempts.ts'
 import { auditRoutes } from './resources/audit-log.ts'
@@ -184,6 +185,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...ledgerEntryRoutes(send),
     ...simulatorRoutes(send),
     ...searchRoutes(send, PAGES),
+    ...lookupRoutes(),
     ...liveEventRoutes(watching, tails),
     ...eventVersionRoutes(send, watching),
     ...resetRoutes(send),

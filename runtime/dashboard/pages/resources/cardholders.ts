@@ -122,6 +122,14 @@ export const CARDHOLDERS = resource<Cardholder>({
       ['Created', when(holder.created)],
       ['Updated', when(holder.updated)],
     ],
+    ways: [
+      {
+        operation: 'createCard',
+        text: 'Issue card',
+        to: ({ id }) => `cards/new?cardholder_id=${id}`,
+        when: ({ status }) => status === 'active',
+      },
+    ],
     actions: [
       {
         name: 'change',

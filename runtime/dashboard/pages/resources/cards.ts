@@ -3,6 +3,7 @@ import { html } from '../../../platform/html.ts'
 import { writeTable } from '../../engine/list-page.ts'
 import { type FormField, resource, type ShownText } from '../../engine/shapes.ts'
 import { code, money, orDash, state, when, words, writeAddress } from '../../engine/values.ts'
+import { CARD_PROGRAM, CARDHOLDER } from '../pickers/pickable.ts'
 import { writeNetworkMessages } from './network-messages.ts'
 import { explainRule } from './rules.ts'
 import {
@@ -12,7 +13,6 @@ import {
   readControls,
   writeLimits,
 } from './spending-controls.ts'
-import { CARD_PROGRAM, CARDHOLDER, inState } from './suggestions.ts'
 
 type Card = components['schemas']['Card']
 type Transaction = components['schemas']['CardTransaction']
@@ -84,8 +84,8 @@ export const CARDS = resource<Card>({
       {
         name: 'cardholder_id',
         label: 'Cardholder',
-        suggest: inState(CARDHOLDER, 'active'),
-        hint: 'The ID of an active cardholder.',
+        pick: CARDHOLDER,
+        status: 'active',
       },
       {
         name: 'type',
@@ -96,7 +96,7 @@ export const CARDS = resource<Card>({
           ['physical', 'Physical'],
         ],
       },
-      { name: 'card_program_id', label: 'Card program', suggest: CARD_PROGRAM, optional: true },
+      { name: 'card_program_id', label: 'Card program', pick: CARD_PROGRAM, optional: true },
       ...SHIPPING,
     ],
   },
@@ -211,6 +211,14 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
       ['Decline reason', decline_reason === null ? '–' : decline_reason.message],
       ['Created', when(created)],
     ],
+    ways: [
+      {
+        operation: 'createDispute',
+        text: 'Dispute transaction',
+        to: ({ id }) => `disputes/new?card_transaction_id=${id}`,
+        when: ({ status }) => status === 'cleared',
+      },
+    ],
     actions: [
       {
         name: 'release',
@@ -237,13 +245,6 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
                 rules,
                 link,
               ),
-      },
-      {
-        title: 'Dispute',
-        write: ({ id, status }, _visit, link) =>
-          status === 'cleared'
-            ? html`<p>${link(`disputes/new?card_transaction_id=${id}`, 'Dispute transaction')}</p>`
-            : html`<p class="empty">You can dispute a transaction only after it clears.</p>`,
       },
       {
         title: 'History',

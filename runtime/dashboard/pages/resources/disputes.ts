@@ -7,7 +7,7 @@ import { writeTable } from '../../engine/list-page.ts'
 import { type Files, type FormField, type LinkTo, resource } from '../../engine/shapes.ts'
 import { code, money, orDash, state, when, words } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
-import { inState, TRANSACTION } from './suggestions.ts'
+import { TRANSACTION } from '../pickers/pickable.ts'
 
 type Dispute = components['schemas']['Dispute']
 
@@ -82,8 +82,9 @@ export const DISPUTES = resource<Dispute>({
       {
         name: 'card_transaction_id',
         label: 'Transaction',
-        suggest: inState(TRANSACTION, 'cleared'),
-        hint: 'The ID of a cleared transaction.',
+        pick: TRANSACTION,
+        status: 'cleared',
+        hint: 'Only cleared transactions can be disputed.',
       },
       REASON,
       {

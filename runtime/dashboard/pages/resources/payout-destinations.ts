@@ -82,6 +82,14 @@ export const PAYOUT_DESTINATIONS = resource<PayoutDestination>({
       ['Created', when(destination.created)],
       ['Updated', when(destination.updated)],
     ],
+    ways: [
+      {
+        operation: 'createPayout',
+        text: 'Create payout',
+        to: ({ id }) => `payouts/new?destination_id=${id}`,
+        when: ({ status }) => status === 'active',
+      },
+    ],
     actions: [
       {
         name: 'make-default',
@@ -102,11 +110,8 @@ export const PAYOUT_DESTINATIONS = resource<PayoutDestination>({
     sections: [
       {
         title: 'Payouts',
-        write: ({ id, status }, _visit, link) =>
-          html`<ul class="plain"><li>${link(`payouts?destination_id=${id}`, 'View payouts to this destination')}</li>${
-            status === 'active' &&
-            html`<li>${link(`payouts/new?destination_id=${id}`, 'Create payout to this destination')}</li>`
-          }</ul>`,
+        write: ({ id }, _visit, link) =>
+          html`<p>${link(`payouts?destination_id=${id}`, 'View payouts to this destination')}</p>`,
       },
     ],
   },

@@ -2,16 +2,7 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import type { FormField, OperationForm } from '../../engine/shapes.ts'
 import { words } from '../../engine/values.ts'
-import {
-  CARD,
-  CARDHOLDER,
-  DISPUTE,
-  inState,
-  PASS,
-  PAYOUT,
-  SETTLEMENT,
-  TRANSACTION,
-} from '../resources/suggestions.ts'
+import { CARD, CARDHOLDER, DISPUTE, PASS, PAYOUT, SETTLEMENT, TRANSACTION } from '../pickers/pickable.ts'
 
 type Schemas = components['schemas']
 
@@ -31,7 +22,7 @@ export interface HelperGroup {
 const options = (names: readonly string[]) => names.map((name) => [name, words(name)] as const)
 const orNone = (names: readonly string[]) => [['', '–'] as const, ...options(names)]
 
-const card: FormField = { name: 'card_id', label: 'Card', suggest: CARD }
+const card: FormField = { name: 'card_id', label: 'Card', pick: CARD }
 const physicalCard: FormField = { ...card, hint: 'A physical card.' }
 const amount: FormField = {
   name: 'amount',
@@ -44,10 +35,11 @@ const partOf = (whole: string): FormField => ({
   optional: true,
   hint: `In USD. Leave empty for ${whole}.`,
 })
-const transaction = (status?: string): FormField => ({
+const transaction = (status: string): FormField => ({
   name: 'card_transaction_id',
   label: 'Transaction',
-  suggest: status === undefined ? TRANSACTION : inState(TRANSACTION, status),
+  pick: TRANSACTION,
+  status,
 })
 const merchant: readonly FormField[] = [
   { name: 'merchant.name', label: 'Merchant', value: 'Harbor Grocer' },
@@ -60,7 +52,7 @@ const merchant: readonly FormField[] = [
   { name: 'merchant.country', label: 'Merchant country', value: 'US', optional: true },
   { name: 'merchant.city', label: 'Merchant city', optional: true },
 ]
-const pass: FormField = { name: 'pass_id', label: 'Pass', suggest: PASS }
+const pass: FormField = { name: 'pass_id', label: 'Pass', pick: PASS }
 const platform: FormField = {
   name: 'platform',
   label: 'Wallet',
@@ -267,7 +259,7 @@ const CARDS: readonly Helper[] = [
     text: 'Screening finds a possible sanctions match for a cardholder.',
     button: 'Simulate sanctions match',
     fields: [
-      { name: 'cardholder_id', label: 'Cardholder', suggest: CARDHOLDER },
+      { name: 'cardholder_id', label: 'Cardholder', pick: CARDHOLDER },
       { name: 'score', label: 'Match score', kind: 'number', optional: true, hint: 'A number from 0 to 1.' },
     ],
     next: ({ id }: Schemas['SanctionsAlert']) => `sanctions-alerts/${id}`,
@@ -279,7 +271,7 @@ const CARDS: readonly Helper[] = [
     text: 'The acquiring bank responds, or the card network decides the dispute.',
     button: 'Simulate dispute outcome',
     fields: [
-      { name: 'dispute_id', label: 'Dispute', suggest: DISPUTE },
+      { name: 'dispute_id', label: 'Dispute', pick: DISPUTE },
       {
         name: 'outcome',
         label: 'Outcome',
@@ -301,7 +293,7 @@ const FAILURES = orNone([
 ])
 
 const failedPayout = (status: string): readonly FormField[] => [
-  { name: 'payout_id', label: 'Payout', suggest: inState(PAYOUT, status) },
+  { name: 'payout_id', label: 'Payout', pick: PAYOUT, status },
   { name: 'failure_code', label: 'Failure reason', kind: 'choice', options: FAILURES },
 ]
 
@@ -329,7 +321,7 @@ const MONEY: readonly Helper[] = [
         optional: true,
         hint: 'For example, 86400 for one day. Leave all fields empty to advance to the next change.',
       },
-      { name: 'settlement_id', label: 'Settlement', suggest: SETTLEMENT, optional: true },
+      { name: 'settlement_id', label: 'Settlement', pick: SETTLEMENT, optional: true },
       {
         name: 'to',
         label: 'Target status',
@@ -346,7 +338,7 @@ const MONEY: readonly Helper[] = [
     title: 'Settlement failure',
     text: 'A settlement in processing fails.',
     button: 'Simulate settlement failure',
-    fields: [{ name: 'settlement_id', label: 'Settlement', suggest: inState(SETTLEMENT, 'processing') }],
+    fields: [{ name: 'settlement_id', label: 'Settlement', pick: SETTLEMENT, status: 'processing' }],
     next: ({ id }: Schemas['Settlement']) => `settlements/${id}`,
   },
   {

@@ -1,0 +1,52 @@
+/** The picker: a text field that finds a record by name. */
+import { type Html, html } from '../../platform/html.ts'
+import { describe, type InputField, labelled } from './components.ts'
+
+/** The script that turns pickers into comboboxes. */
+export const FORM_SCRIPT = 'form.js'
+
+/** A record or a list member that can be picked. */
+export interface PickerOption {
+  readonly id: string
+  readonly name: string
+  readonly about: string
+}
+
+/** Name of the field with the text that a member types into the picker. The field with the name of the picker has the ID. */
+export const typedName = (name: string): string => `find:${name}`
+
+export interface PickerField extends InputField {
+  /** Offered as choices: the picked record, or the records that match the text. */
+  readonly offered: readonly PickerOption[]
+  /** ID of the picked record. Empty if none is picked. */
+  readonly picked: string
+  /** Path of the lookup. */
+  readonly lookup: string
+}
+
+/**
+ * Writes a picker. Without scripts, members type a name or an ID, and the server shows the matching records as choices
+ * if there are several. With scripts, the text field is a combobox.
+ */
+export function picker(given: PickerField): Html {
+  const { name, label, value, optional, offered, picked, lookup } = given
+  const none = optional && offered.length > 0 ? [{ id: '', name: 'None', about: '' }] : []
+  const isOpen = offered.length === 0 && !optional
+  return html`<div class="picker" data-picker="${name}" data-lookup="${lookup}"${!optional && html` data-required`}>${labelled(
+    given,
+    html`${
+      offered.length > 0 &&
+      html`<ul class="offered${picked !== '' && ' picked'}" role="radiogroup" aria-label="${label}">${[
+        ...offered,
+        ...none,
+      ].map(
+        (each) =>
+          html`<li><label><input type="radio" name="${name}" value="${each.id}" data-text="${each.name}"${each.id === picked && html` checked`}> ${each.name}${
+            each.about !== '' && html` <span class="quiet">${each.about}</span>`
+          }</label></li>`,
+      )}</ul>`
+    }<input id="${name}" name="${typedName(name)}" type="text" autocomplete="off" spellcheck="false" placeholder="${
+      offered.length > 0 ? 'Search for a different name or ID' : 'Search by name or ID'
+    }"${isOpen && html` required`}${value !== undefined && html` value="${value}"`}${describe(given)}>`,
+  )}</div>`
+}
