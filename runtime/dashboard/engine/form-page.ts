@@ -1,15 +1,16 @@
 /** Shows forms for API operations, and performs the operations when the forms are submitted. */
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import type { Detail as FieldFault } from 'dateline/runtime'
 import type { ErrorBody } from '../../api/errors/errors.ts'
-import { findOperation } from '../../api/operate.ts'
+import { findOperation, type OperationAnswer, type OperationId } from '../../api/operate.ts'
 import { type Html, html } from '../../platform/html.ts'
 import { codeField, notice } from '../html/components.ts'
 import { formField } from '../html/forms.ts'
 import { FORM_SCRIPT } from '../html/picker.ts'
 import { uploadedFile } from '../html/uploads.ts'
-import { bodyOf } from './bodies.ts'
-import { type FieldContent, writeField } from './fields.ts'
+import { allFields, applies, bodyOf } from './bodies.ts'
+import { writeFields } from './fields.ts'
+import { explainError } from './form-faults.ts'
 import type { SendFramed } from './frame.ts'
 import { queryText } from './list-page.ts'
 import type { FormField, FormValues, OperationForm } from './shapes.ts'
@@ -42,37 +43,66 @@ export interface FormState extends Partial<SubmittedForm> {
   readonly error?: ErrorBody
 }
 
-type AskedForm = Pick<OperationForm, 'operation' | 'button' | 'fields'>
+type AskedForm = Pick<OperationForm, 'operation' | 'button' | 'fields' | 'first' | 'body'>
 
 export async function showForm(
   visit: DashboardVisit,
   form: AskedForm,
   place: FormPlace,
   send: SendFramed,
-  { values = {}, faults = new Map(), offered = new Map(), error }: FormState = {},
+  state: FormState = {},
 ): Promise<void> {
-  const contents = await Promise.all(
-    form.fields.map(async (field): Promise<FieldContent> => {
-      const { name, pick, of = [name] } = field
-      const value = values[name] ?? (preset(visit, field) || field.value)
-      const fault = faults.get(name) ?? of.map((each) => faultOf(each, error)).find(Boolean)
-      const found = offered.get(name) ?? (pick && value ? await pick.read(visit, [value]) : [])
-      return { value, fault, offered: found }
-    }),
-  )
-  const isFaulty = contents.some(({ fault }) => fault !== undefined)
-  const content = html`${(error || isFaulty) && notice('bad', isFaulty || !error ? 'Check the highlighted fields.' : describe(error))}
+  const { values = presets(visit, form.fields), faults = new Map(), error, change = '' } = state
+  const fields = allFields(form.fields, values)
+  const offered = await readOffered(visit, fields, values, state.offered)
+  const wrong = fields.filter(({ name }) => faults.has(name))
+  const content = { values, faults, offered, focus: change === '' ? wrong[0]?.name : undefined }
+  const isChangeable = fields.some(({ row, isMany }) => row || isMany)
+  const page = html`${(error || wrong.length > 0) && writeSummary(wrong, faults, error)}
 ${place.intro !== undefined && html`<p class="quiet">${place.intro}</p>`}
 ${place.warning !== undefined && notice('warn', place.warning)}
-<form method="post" action="${place.address}"${hasFiles(form) && html` enctype="multipart/form-data"`}>
-${visit.guard(place.address)}${keyField()}
-${form.fields.map((each, index) => writeField(visit, each, contents[index]!))}
+<form class="operation" method="post" action="${place.address}"${hasFiles(form) && html` enctype="multipart/form-data"`}>
+${visit.guard(place.address)}${keyField()}${isChangeable && html`<button class="first" type="submit" tabindex="-1" aria-hidden="true">${form.button}</button>`}
+${writeFields(visit, form.fields, content)}
 ${visit.takesCode && codeField('form')}
 <div class="actions"><button type="submit"${place.isDanger && html` class="danger"`}>${form.button}</button> <a class="button second" href="${place.back}">Back</a></div>
 </form>`
-  const scripts = form.fields.some(({ pick }) => pick) ? [FORM_SCRIPT] : []
-  const status = error ? statusOf(error) : isFaulty ? 422 : 200
-  send(visit, status, { title: place.title, path: place.path, scripts, content })
+  const scripts = form.fields.length > 0 ? [FORM_SCRIPT] : []
+  const status = change !== '' ? 200 : error ? statusOf(error) : wrong.length > 0 ? 422 : 200
+  send(visit, status, { title: place.title, path: place.path, scripts, content: page })
+}
+
+/** Writes the error messages, with a link to each field. */
+function writeSummary(
+  wrong: readonly FormField[],
+  faults: ReadonlyMap<string, string>,
+  error: ErrorBody | undefined,
+): Html {
+  if (wrong.length === 0) return html`${error && notice('bad', describe(error))}`
+  return html`<div class="notice bad" role="alert"><p>${wrong.length === 1 ? 'Check this field:' : 'Check these fields:'}</p>
+<ul>${wrong.map(({ name, label }) => html`<li><a href="#${name}">${label}</a>: ${faults.get(name)}</li>`)}</ul></div>`
+}
+
+/** Returns the initial values. Pickers are filled in from the URL query. Other fields are not, so that external links cannot set them. */
+function presets(visit: DashboardVisit, fields: readonly FormField[]): FormValues {
+  const given = fields.map(({ name, pick, value = '' }) => [name, (pick && queryText(visit, name)) || value])
+  return Object.fromEntries(given) as FormValues
+}
+
+/** Returns the records that pickers offer: the given matches, or else the picked records. */
+async function readOffered(
+  visit: DashboardVisit,
+  fields: readonly FormField[],
+  values: FormValues,
+  given: SubmittedForm['offered'] = new Map(),
+): Promise<SubmittedForm['offered']> {
+  const offered = await Promise.all(
+    fields.map(async ({ name, pick }) => {
+      const ids = (values[name] ?? '').split('\n').filter((id) => id !== '')
+      return [name, given.get(name) ?? (pick && ids.length > 0 ? await pick.read(visit, ids) : [])] as const
+    }),
+  )
+  return new Map(offered)
 }
 
 /** Whether the form is submitted as `multipart/form-data`. */
@@ -83,11 +113,6 @@ export function hasFiles({ fields }: Pick<OperationForm, 'fields'>): boolean {
 /** Returns 422 for every API error except a rate limit. */
 function statusOf({ type }: ErrorBody): number {
   return type === 'rate_limited' ? 429 : 422
-}
-
-/** Returns the value from the URL query. Only pickers are filled in, so that external links cannot set other values. */
-function preset(visit: DashboardVisit, { name, pick }: FormField): string | undefined {
-  return pick && queryText(visit, name)
 }
 
 /** Returns the API's error message for the field or its members. */
@@ -106,44 +131,86 @@ export function describe({ message, details = [], request_id }: ErrorBody): stri
   return `${message}${named === '' ? '' : ` ${named}.`} (${request_id})`
 }
 
-type SubmittedTo = AskedForm & Pick<OperationForm, 'body'>
-
 /**
- * Performs the operation of a submitted form. If the form is submitted twice, the operation is performed once. If a picker
- * is ambiguous or the API returns an error, shows the form again.
+ * Performs the operation of a submitted form. If the form is submitted twice, the operation is performed once. Shows the form
+ * again if a button changes it, a picker is ambiguous, or the API returns an error.
  *
  * @param path path parameters of the operation.
  * @returns the result. Undefined if the form was shown again.
  */
 export async function submitForm(
   visit: DashboardVisit,
-  form: SubmittedTo,
+  form: AskedForm,
   place: () => FormPlace | Promise<FormPlace>,
   send: SendFramed,
   path: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly body: unknown } | undefined> {
   const submitted = await readSubmitted(visit, form.fields)
-  const answer = submitted.faults.size > 0 ? undefined : await perform(visit, form, path, submitted.values)
-  if (answer?.ok) return { body: answer.body }
-  await showForm(visit, form, await place(), send, { ...submitted, ...(answer && { error: answer.error }) })
+  let state: FormState = submitted
+  if (submitted.change === '' && submitted.faults.size === 0) {
+    const performed = await performAll(visit, form, path, submitted.values)
+    if (performed.answer.ok) return { body: performed.answer.body }
+    const { operation, body, answer } = performed
+    const { values } = submitted
+    const fields = allFields(form.fields, values).filter((field) => applies(field, values))
+    state = { ...submitted, error: answer.error, faults: explainError(operation, fields, body, answer.error) }
+  }
+  await showForm(visit, form, await place(), send, state)
   return undefined
 }
 
-/** Performs the operation of a form. If the form is submitted twice, the operation is performed once. */
-export function perform(
+/** Performs the operations of a form, until one fails. */
+async function performAll(
   visit: DashboardVisit,
-  { operation, fields, body: write }: SubmittedTo,
+  form: AskedForm,
   path: Readonly<Record<string, string>>,
-  values: FormValues = {},
+  values: FormValues,
 ) {
-  const { request } = visit
-  const { method } = findOperation(operation)
-  const body = write ? write(values, (name) => uploadedFile(request, name)) : bodyOf(fields, values)
+  const key = formField(visit.request, KEY)
+  const { first } = form
+  let given = values
+  if (first?.when(values)) {
+    const body = first.body(values)
+    const answer = await operate(visit, first.operation, {}, body, firstKey(key))
+    if (!answer.ok) return { operation: first.operation, body, answer }
+    given = { ...values, ...first.give(answer.body) }
+  }
+  const body = writeBody(visit, form, given)
+  return { operation: form.operation, body, answer: await operate(visit, form.operation, path, body, key) }
+}
+
+/** Derives the idempotency key of the first operation of a form, as a UUID of version 8 (RFC 9562). */
+function firstKey(key: string): string {
+  const digits = hash('sha256', `first operation of ${key}`)
+  return digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5')
+}
+
+function writeBody({ request }: DashboardVisit, { fields, body }: AskedForm, values: FormValues): unknown {
+  return body ? body(values, (name) => uploadedFile(request, name)) : bodyOf(fields, values)
+}
+
+function operate(
+  visit: DashboardVisit,
+  operation: OperationId,
+  path: Readonly<Record<string, string>>,
+  body: unknown,
+  idempotencyKey: string,
+) {
   return visit.operate(operation, {
     path,
     ...(body !== undefined && { body }),
-    ...(method === 'POST' && { idempotencyKey: formField(request, KEY) }),
+    ...(findOperation(operation).method === 'POST' && { idempotencyKey }),
   })
+}
+
+/** Performs the operation of a button without fields. */
+export function perform(
+  visit: DashboardVisit,
+  form: AskedForm,
+  path: Readonly<Record<string, string>>,
+): Promise<OperationAnswer> {
+  const key = formField(visit.request, KEY)
+  return operate(visit, form.operation, path, writeBody(visit, form, {}), key)
 }
 
 /** Shows a page with a secret, which cannot be shown again. */

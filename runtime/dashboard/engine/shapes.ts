@@ -57,19 +57,60 @@ export interface Pickable {
   read(visit: DashboardVisit, ids: readonly string[]): Promise<readonly Match[]>
 }
 
+/** Values and texts of a select, radio buttons, or checkboxes. Consecutive checkboxes of a group have a common heading. */
+export type FieldOptions = readonly (readonly [value: string, text: string, group?: string])[]
+
+/** The field `name` has the value `is`, or does not have the value `isNot`. */
+export interface FieldCondition {
+  readonly name: string
+  readonly is?: string
+  readonly isNot?: string
+}
+
+/**
+ * - `amount`: decimal in the form, cents in the body.
+ * - `truth`: a boolean, as a checkbox or, with options, as radio buttons.
+ * - `checks`: checkboxes; the value has one option per line.
+ * - `rows`: any number of rows, whose fields are named `NAME.0.FIELD`; a list in the body.
+ * - `secret`: not shown again after the form was submitted.
+ */
+export type FieldKind =
+  | 'text'
+  | 'lines'
+  | 'choice'
+  | 'amount'
+  | 'number'
+  | 'truth'
+  | 'file'
+  | 'date'
+  | 'email'
+  | 'color'
+  | 'secret'
+  | 'checks'
+  | 'rows'
+
 export interface FormField {
   /** Name of the form field and path of the body member: `merchant.name` is a nested member. API errors refer to this path. */
   readonly name: string
   readonly label: string
   /** Paths of the body members that the field sets, if they differ from `name`. */
   readonly of?: readonly string[]
-  /** `amount`: decimal in the form, cents in the body. `truth`: a choice of `true` and `false`. */
-  readonly kind?: 'text' | 'lines' | 'choice' | 'amount' | 'number' | 'truth' | 'file'
+  readonly kind?: FieldKind
   /** The field is a picker: its value is the ID of one of these records. */
   readonly pick?: Pickable
   /** Only records with this status can be picked. */
   readonly status?: string | undefined
-  readonly options?: readonly (readonly [value: string, text: string])[]
+  /** The picker takes several records: its value is one ID per line. */
+  readonly isMany?: boolean
+  readonly options?: FieldOptions
+  /** Fields of each row of the kind `rows`. */
+  readonly row?: readonly FormField[]
+  /** What buttons call one row, such as `limit`. */
+  readonly noun?: string
+  /** Legend that the field shares with the fields beside it. */
+  readonly group?: string
+  /** The field applies only if all conditions are met. */
+  readonly when?: readonly FieldCondition[]
   /** Accepted file types. */
   readonly accept?: string
   readonly value?: string
@@ -83,8 +124,19 @@ export type FormValues = Readonly<Record<string, string>>
 /** Returns the uploaded file of a field, or undefined if no file was selected. */
 export type Files = (name: string) => UploadedFile | undefined
 
+/** An operation that is performed before the operation of a form. */
+export interface FirstOperation {
+  readonly operation: OperationId
+  /** Whether the operation is needed. */
+  when(values: FormValues): boolean
+  body(values: FormValues): unknown
+  /** Returns values for the body of the second operation. */
+  give(answer: unknown): FormValues
+}
+
 /** A form that performs an API operation. */
 export interface OperationForm {
+  readonly first?: FirstOperation
   readonly operation: OperationId
   readonly title: string
   readonly button: string

@@ -1,6 +1,7 @@
 /** The picker: a text field that finds a record by name. */
 import { type Html, html } from '../../platform/html.ts'
 import { describe, type InputField, labelled } from './components.ts'
+import { changeButton } from './controls.ts'
 
 /** The script that turns pickers into comboboxes. */
 export const FORM_SCRIPT = 'form.js'
@@ -16,12 +17,14 @@ export interface PickerOption {
 export const typedName = (name: string): string => `find:${name}`
 
 export interface PickerField extends InputField {
-  /** Offered as choices: the picked record, or the records that match the text. */
+  /** Offered as choices: the picked records, or the records that match the text. */
   readonly offered: readonly PickerOption[]
-  /** ID of the picked record. Empty if none is picked. */
-  readonly picked: string
+  /** IDs of the picked records. */
+  readonly picked: readonly string[]
   /** Path of the lookup. */
   readonly lookup: string
+  /** Whether several records can be picked. */
+  readonly isMany?: boolean | undefined
 }
 
 /**
@@ -29,24 +32,28 @@ export interface PickerField extends InputField {
  * if there are several. With scripts, the text field is a combobox.
  */
 export function picker(given: PickerField): Html {
-  const { name, label, value, optional, offered, picked, lookup } = given
-  const none = optional && offered.length > 0 ? [{ id: '', name: 'None', about: '' }] : []
-  const isOpen = offered.length === 0 && !optional
-  return html`<div class="picker" data-picker="${name}" data-lookup="${lookup}"${!optional && html` data-required`}>${labelled(
+  const { name, label, value, optional, offered, picked, lookup, isMany = false } = given
+  const isWhole = picked.length > 0 && picked.length === offered.length
+  const none = optional && !isMany && offered.length > 0 ? [{ id: '', name: 'None', about: '' }] : []
+  return html`<div class="picker" data-picker="${name}" data-lookup="${lookup}"${isMany && html` data-many`}${!optional && html` data-required`}>${labelled(
     given,
     html`${
       offered.length > 0 &&
-      html`<ul class="offered${picked !== '' && ' picked'}" role="radiogroup" aria-label="${label}">${[
+      html`<ul class="offered ${isMany ? 'many' : isWhole ? 'picked' : ''}" role="${isMany ? 'group' : 'radiogroup'}" aria-label="${label}">${[
         ...offered,
         ...none,
       ].map(
         (each) =>
-          html`<li><label><input type="radio" name="${name}" value="${each.id}" data-text="${each.name}"${each.id === picked && html` checked`}> ${each.name}${
+          html`<li role="presentation"><label><input type="${isMany ? 'checkbox' : 'radio'}" name="${name}" value="${each.id}" data-text="${each.name}"${picked.includes(each.id) && html` checked`}> ${each.name}${
             each.about !== '' && html` <span class="quiet">${each.about}</span>`
           }</label></li>`,
       )}</ul>`
     }<input id="${name}" name="${typedName(name)}" type="text" autocomplete="off" spellcheck="false" placeholder="${
-      offered.length > 0 ? 'Search for a different name or ID' : 'Search by name or ID'
-    }"${isOpen && html` required`}${value !== undefined && html` value="${value}"`}${describe(given)}>`,
-  )}</div>`
+      isMany
+        ? 'Search to add'
+        : offered.length > 0
+          ? 'Search for a different name or ID'
+          : 'Search by name or ID'
+    }"${offered.length === 0 && !optional && html` required`}${value !== undefined && value !== '' && html` value="${value}"`}${describe(given)}>`,
+  )}${isMany && html`<noscript>${changeButton(`pick:${name}`, 'Add', `Add: ${label}`)}</noscript>`}</div>`
 }

@@ -62,6 +62,8 @@ export interface DashboardParts extends Watching {
 }
 
 const COOKIE_SECONDS = 7 * 86_400
+/** A form has at most 20 limits, and lists of countries and merchant categories. */
+const MAX_FIELDS = 3000
 
 /** Icons of the resources' menu entries, by path. */
 const ICONS: Readonly<Record<string, string>> = {
@@ -206,7 +208,7 @@ export function createDashboard(parts: DashboardParts): Router {
     secure: parts.consoleUrl.startsWith('https:'),
   })
   const router = express.Router({ caseSensitive: true, strict: true })
-  const form = express.urlencoded({ extended: false, limit: '256kb', parameterLimit: 50 })
+  const form = express.urlencoded({ extended: false, limit: '256kb', parameterLimit: MAX_FIELDS })
   router.get('/', (_request, response) => response.redirect(302, `/${ENVIRONMENTS[0]}`))
   const routes = listRoutes(parts)
   const pages = new Set(routes.filter(({ method }) => method === 'GET').map(({ path }) => path))

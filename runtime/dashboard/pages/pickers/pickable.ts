@@ -2,6 +2,7 @@
 import { records } from '../../../../generated/canonical/records.ts'
 import type { Match, Pickable } from '../../engine/shapes.ts'
 import { words } from '../../engine/values.ts'
+import { CATEGORY, COUNTRY } from './lists.ts'
 import { findPickable, type PickablePrefix, type PickableRow, readPickable } from './pickable-queries.ts'
 
 const shown = ({ id, name, about, status }: PickableRow): Match => ({
@@ -39,6 +40,8 @@ export const PAYOUT = recordsOf('po', 'payouts', 'payout')
 
 /** Everything that the lookup of the pickers finds. */
 export const PICKABLE: readonly Pickable[] = [
+  CATEGORY,
+  COUNTRY,
   CARDHOLDER,
   CARD_PROGRAM,
   CARD,

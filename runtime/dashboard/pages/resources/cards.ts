@@ -4,6 +4,7 @@ import { writeTable } from '../../engine/list-page.ts'
 import { type FormField, resource, type ShownText } from '../../engine/shapes.ts'
 import { code, money, orDash, state, when, words, writeAddress } from '../../engine/values.ts'
 import { CARD_PROGRAM, CARDHOLDER } from '../pickers/pickable.ts'
+import { addressFields } from './addresses.ts'
 import { writeNetworkMessages } from './network-messages.ts'
 import { explainRule } from './rules.ts'
 import {
@@ -17,29 +18,19 @@ import {
 type Card = components['schemas']['Card']
 type Transaction = components['schemas']['CardTransaction']
 
-/** Shipping fields, which stay empty for virtual cards. */
+const SHIPPED: Pick<FormField, 'group' | 'when'> = {
+  group: 'Shipping',
+  when: [{ name: 'type', is: 'physical' }],
+}
+
 const SHIPPING: readonly FormField[] = [
+  ...addressFields('shipping.address', SHIPPED),
   {
-    name: 'shipping.address.line1',
-    label: 'Shipping address line 1',
-    optional: true,
-    hint: 'Physical cards only.',
-  },
-  { name: 'shipping.address.city', label: 'Shipping city', optional: true },
-  { name: 'shipping.address.state', label: 'Shipping state or province', optional: true },
-  { name: 'shipping.address.postal_code', label: 'Shipping postal code', optional: true },
-  {
-    name: 'shipping.address.country',
-    label: 'Shipping country',
-    optional: true,
-    hint: 'Two-letter code, for example, US.',
-  },
-  {
+    ...SHIPPED,
     name: 'shipping.service',
     label: 'Shipping service',
     kind: 'choice',
     options: [
-      ['', '–'],
       ['standard', 'Standard'],
       ['express', 'Express'],
     ],

@@ -89,10 +89,10 @@ export const DISPUTES = resource<Dispute>({
       REASON,
       {
         name: 'amount',
-        label: 'Amount',
+        label: 'Amount (USD)',
         kind: 'amount',
         optional: true,
-        hint: 'For example, 12.50. Leave empty to dispute the full amount.',
+        hint: 'Leave empty to dispute the full amount.',
       },
       ...EVIDENCE,
     ],
@@ -122,7 +122,7 @@ export const DISPUTES = resource<Dispute>({
         operation: 'updateDispute',
         button: 'Edit dispute',
         warning: 'If you select documents here, they replace all documents that you uploaded before.',
-        fields: [REASON, { name: 'amount', label: 'Amount', kind: 'amount' }, ...EVIDENCE],
+        fields: [REASON, { name: 'amount', label: 'Amount (USD)', kind: 'amount' }, ...EVIDENCE],
         values: ({ reason, amount, evidence }) => ({
           reason,
           amount: writeCents(amount),

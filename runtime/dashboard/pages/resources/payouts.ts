@@ -37,7 +37,7 @@ export const PAYOUTS = resource<Payout>({
         pick: DESTINATION,
         status: 'active',
       },
-      { name: 'amount', label: 'Amount', kind: 'amount', hint: 'For example, 12.50.' },
+      { name: 'amount', label: 'Amount', kind: 'amount' },
       {
         name: 'currency',
         label: 'Currency',

@@ -2,6 +2,7 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import type { FormField, OperationForm } from '../../engine/shapes.ts'
 import { words } from '../../engine/values.ts'
+import { CATEGORY, COUNTRY_OPTIONS } from '../pickers/lists.ts'
 import { CARD, CARDHOLDER, DISPUTE, PASS, PAYOUT, SETTLEMENT, TRANSACTION } from '../pickers/pickable.ts'
 
 type Schemas = components['schemas']
@@ -19,21 +20,28 @@ export interface HelperGroup {
   readonly helpers: readonly Helper[]
 }
 
+const currencyNames = new Intl.DisplayNames('en', { type: 'currency' })
 const options = (names: readonly string[]) => names.map((name) => [name, words(name)] as const)
 const orNone = (names: readonly string[]) => [['', '–'] as const, ...options(names)]
+
+/** Currencies other than USD are declined, so that members can simulate this. */
+const currencies = ['usd', 'eur', 'gbp'].map(
+  (code) => [code, `${code.toUpperCase()}, ${currencyNames.of(code.toUpperCase())}`] as const,
+)
 
 const card: FormField = { name: 'card_id', label: 'Card', pick: CARD }
 const physicalCard: FormField = { ...card, hint: 'A physical card.' }
 const amount: FormField = {
   name: 'amount',
-  label: 'Amount',
+  label: 'Amount (USD)',
   kind: 'amount',
-  hint: 'In USD, for example, 12.50.',
+  value: '12.50',
 }
 const partOf = (whole: string): FormField => ({
   ...amount,
+  value: '',
   optional: true,
-  hint: `In USD. Leave empty for ${whole}.`,
+  hint: `Leave empty for ${whole}.`,
 })
 const transaction = (status: string): FormField => ({
   name: 'card_transaction_id',
@@ -42,15 +50,17 @@ const transaction = (status: string): FormField => ({
   status,
 })
 const merchant: readonly FormField[] = [
-  { name: 'merchant.name', label: 'Merchant', value: 'Harbor Grocer' },
+  { group: 'Merchant', name: 'merchant.name', label: 'Name', value: 'Harbor Grocer' },
+  { group: 'Merchant', name: 'merchant.category_code', label: 'Category', pick: CATEGORY, value: '5411' },
   {
-    name: 'merchant.category_code',
-    label: 'Merchant category',
-    value: '5411',
-    hint: 'A four-digit code: 5411 is groceries, 5812 is restaurants, 7995 is betting.',
+    group: 'Merchant',
+    name: 'merchant.country',
+    label: 'Country',
+    kind: 'choice',
+    options: [['', '–'], ...COUNTRY_OPTIONS],
+    value: 'US',
   },
-  { name: 'merchant.country', label: 'Merchant country', value: 'US', optional: true },
-  { name: 'merchant.city', label: 'Merchant city', optional: true },
+  { group: 'Merchant', name: 'merchant.city', label: 'City', optional: true, value: 'Oakland' },
 ]
 const pass: FormField = { name: 'pass_id', label: 'Pass', pick: PASS }
 const platform: FormField = {
@@ -142,9 +152,9 @@ const CARDS: readonly Helper[] = [
     button: 'Simulate authorization',
     fields: [
       card,
-      { ...amount, hint: 'In USD, for example, 12.50. An amount of 0 only verifies the card.' },
+      { ...amount, hint: 'An amount of 0 only verifies the card.' },
       ...merchant,
-      { name: 'currency', label: 'Currency', optional: true, value: 'usd' },
+      { name: 'currency', label: 'Currency', kind: 'choice', value: 'usd', options: currencies },
       {
         name: 'entry_method',
         label: 'Entry method',
