@@ -68,6 +68,12 @@ export function applies({ when = [] }: FormField, values: FormValues): boolean {
   })
 }
 
+/** Returns the values without those of fields whose conditions are not met. */
+export function applicable(fields: readonly FormField[], values: FormValues): FormValues {
+  const others = fields.filter((field) => !applies(field, values)).map(({ name }) => [name, ''])
+  return { ...values, ...(Object.fromEntries(others) as FormValues) }
+}
+
 const READ: Readonly<Partial<Record<FieldKind, (text: string) => unknown>>> = {
   amount: readCents,
   number: readNumber,

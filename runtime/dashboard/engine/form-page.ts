@@ -8,7 +8,8 @@ import { codeField, notice } from '../html/components.ts'
 import { formField } from '../html/forms.ts'
 import { FORM_SCRIPT } from '../html/picker.ts'
 import { uploadedFile } from '../html/uploads.ts'
-import { allFields, applies, bodyOf } from './bodies.ts'
+import { type ApiCall, CALL, writeCalls } from './api-call.ts'
+import { allFields, applicable, applies, bodyOf } from './bodies.ts'
 import { writeFields } from './fields.ts'
 import { explainError } from './form-faults.ts'
 import type { SendFramed } from './frame.ts'
@@ -26,6 +27,8 @@ export function keyField(): Html {
   return html`<input type="hidden" name="${KEY}" value="${randomUUID()}">`
 }
 
+const FORM_ID = 'operation'
+
 export interface FormPlace {
   readonly title: string
   /** First path segment below the environment. */
@@ -34,6 +37,8 @@ export interface FormPlace {
   readonly address: string
   /** Target of the Back link. */
   readonly back: string
+  /** Path parameters of the operation. */
+  readonly parameters?: Readonly<Record<string, string>>
   readonly intro?: string
   readonly warning?: string | undefined
   readonly isDanger?: boolean | undefined
@@ -61,15 +66,36 @@ export async function showForm(
   const page = html`${(error || wrong.length > 0) && writeSummary(wrong, faults, error)}
 ${place.intro !== undefined && html`<p class="quiet">${place.intro}</p>`}
 ${place.warning !== undefined && notice('warn', place.warning)}
-<form class="operation" method="post" action="${place.address}"${hasFiles(form) && html` enctype="multipart/form-data"`}>
+<form class="operation" id="${FORM_ID}" method="post" action="${place.address}"${hasFiles(form) && html` enctype="multipart/form-data"`}>
 ${visit.guard(place.address)}${keyField()}${isChangeable && html`<button class="first" type="submit" tabindex="-1" aria-hidden="true">${form.button}</button>`}
 ${writeFields(visit, form.fields, content)}
 ${visit.takesCode && codeField('form')}
 <div class="actions"><button type="submit"${place.isDanger && html` class="danger"`}>${form.button}</button> <a class="button second" href="${place.back}">Back</a></div>
-</form>`
+</form>
+${form.fields.length > 0 && writeCalls(callsOf(form, place, values), visit.apiUrl, FORM_ID, change === CALL)}`
   const scripts = form.fields.length > 0 ? [FORM_SCRIPT] : []
   const status = change !== '' ? 200 : error ? statusOf(error) : wrong.length > 0 ? 422 : 200
   send(visit, status, { title: place.title, path: place.path, scripts, content: page })
+}
+
+/** Returns the API calls that the form would perform with the values. Secrets and files are left out. */
+function callsOf(
+  { operation, fields, first, body }: AskedForm,
+  { parameters = {} }: FormPlace,
+  given: FormValues,
+): ApiCall[] {
+  const secrets = fields.filter(({ kind, name }) => kind === 'secret' && given[name] !== undefined)
+  const values = applicable(fields, {
+    ...given,
+    ...Object.fromEntries(secrets.map(({ name, label }) => [name, label.toUpperCase().replaceAll(' ', '_')])),
+  })
+  const write = (of: FormValues) => (body ? body(of, () => undefined) : bodyOf(fields, of))
+  const main = (of: FormValues) => ({ operation, path: parameters, body: write(of) })
+  if (!first?.when(values)) return [main(values)]
+  return [
+    { operation: first.operation, path: {}, body: first.body(values) },
+    main({ ...values, ...first.placeholder }),
+  ]
 }
 
 /** Writes the error messages, with a link to each field. */
@@ -85,7 +111,10 @@ function writeSummary(
 
 /** Returns the initial values. Pickers are filled in from the URL query. Other fields are not, so that external links cannot set them. */
 function presets(visit: DashboardVisit, fields: readonly FormField[]): FormValues {
-  const given = fields.map(({ name, pick, value = '' }) => [name, (pick && queryText(visit, name)) || value])
+  const given = fields.map(({ name, pick, kind, options = [], value = '' }) => {
+    const chosen = kind === 'choice' ? options[0]?.[0] : undefined
+    return [name, (pick && queryText(visit, name)) || value || chosen || '']
+  })
   return Object.fromEntries(given) as FormValues
 }
 

@@ -7,7 +7,14 @@ import { hasPage, readItem, showDetail } from './detail-page.ts'
 import { describe, type FormPlace, hasFiles, perform, showForm, showSecret, submitForm } from './form-page.ts'
 import type { SendFramed } from './frame.ts'
 import { showList } from './list-page.ts'
-import type { DashboardResource, DetailPage, Identified, ItemAction, OperationForm } from './shapes.ts'
+import type {
+  DashboardResource,
+  DetailPage,
+  FormField,
+  Identified,
+  ItemAction,
+  OperationForm,
+} from './shapes.ts'
 import { type DashboardVisit, isServed, roleFor, type VisitRole } from './visit.ts'
 
 /** Maximum size of a form with files. In base64, 6 MiB become 8 MiB, the largest body limit of an operation. */
@@ -55,9 +62,10 @@ export function routesOf(resource: DashboardResource<Identified>, send: SendFram
 function createRoutes(
   environment: Environment,
   { path }: DashboardResource<Identified>,
-  form: OperationForm,
+  described: OperationForm,
   send: SendFramed,
 ): DashboardRoute[] {
+  const form = { ...described, fields: fieldsIn(environment, described.fields) }
   if (!isServed(form.operation, environment)) return []
   const list = `/${environment}/${path}`
   const address = `${list}/new`
@@ -78,6 +86,10 @@ function createRoutes(
       },
     },
   ]
+}
+
+function fieldsIn(environment: Environment, fields: readonly FormField[] = []): readonly FormField[] {
+  return fields.filter(({ environment: only = environment }) => only === environment)
 }
 
 /** Shows the secret in the result, if any, or else redirects to the next page. */
@@ -125,7 +137,7 @@ function actionRoutes(
   send: SendFramed,
 ): DashboardRoute[] {
   const button = action.values ? 'Save changes' : action.button
-  const form = { ...action, button, fields: action.fields ?? [] }
+  const form = { ...action, button, fields: fieldsIn(environment, action.fields) }
   const list = `/${environment}/${resource.path}`
   const placeOf = (id: string, name: string): FormPlace => {
     const back = `${list}/${encodeURIComponent(id)}`
@@ -135,6 +147,7 @@ function actionRoutes(
       path: resource.path,
       address: `${back}/${action.name}`,
       back,
+      parameters: { [detail.parameter]: id },
       warning,
       isDanger,
     }

@@ -96,6 +96,8 @@ export interface FormField {
   /** Paths of the body members that the field sets, if they differ from `name`. */
   readonly of?: readonly string[]
   readonly kind?: FieldKind
+  /** Absent if both environments have the field. */
+  readonly environment?: Environment
   /** The field is a picker: its value is the ID of one of these records. */
   readonly pick?: Pickable
   /** Only records with this status can be picked. */
@@ -132,6 +134,8 @@ export interface FirstOperation {
   body(values: FormValues): unknown
   /** Returns values for the body of the second operation. */
   give(answer: unknown): FormValues
+  /** The values of `give` in a request that is shown and not sent. */
+  readonly placeholder: FormValues
 }
 
 /** A form that performs an API operation. */

@@ -2,7 +2,7 @@
 import { CHANGE } from '../html/controls.ts'
 import { fieldNames, formField, formFields } from '../html/forms.ts'
 import { typedName } from '../html/picker.ts'
-import { applies, rowFields, rowsOf } from './bodies.ts'
+import { applicable, rowFields, rowsOf } from './bodies.ts'
 import type { FormField, FormValues, Match, Pickable } from './shapes.ts'
 import type { DashboardVisit } from './visit.ts'
 
@@ -38,12 +38,9 @@ export async function readSubmitted(
     if (field.row) await readRows(reading, field, change)
     else await readField(reading, field, field.name)
   }
-  for (const field of fields) {
-    if (applies(field, reading.values)) continue
-    reading.values[field.name] = ''
-    reading.faults.delete(field.name)
-  }
-  return { ...reading, change }
+  const values = applicable(fields, reading.values)
+  for (const { name } of fields) if (values[name] === '') reading.faults.delete(name)
+  return { values, faults: reading.faults, offered: reading.offered, change }
 }
 
 /** @param name the submitted name of the field, which differs from its new name if a row above it was removed. */

@@ -70,9 +70,13 @@ function writeOption(
   return html`<label class="option"><input type="${type}" name="${name}" value="${value}"${isChecked && html` checked`}> ${text}</label>\n`
 }
 
-/** Writes a button that sends the form to the server, which shows it again with the change. */
-export function changeButton(value: string, text: string, label = text): Html {
-  return html`<button class="second small" type="submit" name="${CHANGE}" value="${value}" formnovalidate${
+/**
+ * Writes a button that sends the form to the server, which shows it again with the change.
+ *
+ * @param form ID of the form, if the button is outside of it.
+ */
+export function changeButton(value: string, text: string, label = text, form?: string): Html {
+  return html`<button class="second small" type="submit" name="${CHANGE}" value="${value}" formnovalidate${form !== undefined && html` form="${form}"`}${
     label !== text && html` aria-label="${label}"`
   }>${text}</button>`
 }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { DryRun, Operate, OperationId } from '../../api/operate.ts'
 import type { Barcodes } from '../../passes/wallets/pages/barcodes.ts'
 import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/client-address.ts'
-import { ENVIRONMENTS } from '../../platform/environment.ts'
+import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { actionOf, findAction, takesCode } from '../actions.ts'
 import { isConfirmed } from '../confirmation.ts'
 import { createFrame, type Menu } from '../engine/frame.ts'
@@ -57,6 +57,8 @@ export interface DashboardParts extends Watching {
   readonly csrfKey: string
   /** Origin of the console. */
   readonly consoleUrl: string
+  /** Base URLs of the API. */
+  readonly apiUrls: Readonly<Record<Environment, string>>
   readonly proxies: ProxyTrust
   readonly log: Logger
 }
@@ -337,7 +339,7 @@ function createVisit(
   request: Request,
   response: Response,
 ): DashboardVisit {
-  const { operate, dryRun, operator, barcodes, sessions, consoleUrl, forms } = parts
+  const { operate, dryRun, operator, barcodes, sessions, consoleUrl, apiUrls, forms } = parts
   const { environment, operation } = route
   const acting = { tenantId: member.tenantId, memberId: member.memberId, address }
   return {
@@ -345,6 +347,7 @@ function createVisit(
     environment,
     address,
     origin: new URL(consoleUrl).origin,
+    apiUrl: apiUrls[environment],
     operator: { ...operator, member: { id: member.memberId, ip: address } },
     request,
     response,

@@ -6,8 +6,14 @@ import { COUNTRY_OPTIONS } from '../pickers/lists.ts'
 
 type PayoutDestination = components['schemas']['PayoutDestination']
 
+const TYPE = { name: 'type', label: 'Type', kind: 'choice' } as const
+const USDC_OPTION = ['usdc_address', 'USDC address'] as const
 const USDC = { group: 'USDC address', when: [{ name: 'type', is: 'usdc_address' }] } as const
-const BANK = { group: 'Bank account', when: [{ name: 'type', is: 'bank_account' }] } as const
+const BANK = {
+  group: 'Bank account',
+  environment: 'live',
+  when: [{ name: 'type', is: 'bank_account' }],
+} as const
 
 /** The account number is sent only to the first operation, which returns a token for the account. */
 const TOKEN: FirstOperation = {
@@ -23,6 +29,7 @@ const TOKEN: FirstOperation = {
     bank_account: { holder_name, account_number, routing_number, country },
   }),
   give: (answer) => ({ token_id: (answer as components['schemas']['Token']).id }),
+  placeholder: { token_id: 'tok_…' },
 }
 
 function readDestination({ type, address, token_id, holder_name, default: isDefault }: FormValues): object {
@@ -60,14 +67,12 @@ export const PAYOUT_DESTINATIONS = resource<PayoutDestination>({
     button: 'Add payout destination',
     fields: [
       {
-        name: 'type',
-        label: 'Type',
-        kind: 'choice',
-        options: [
-          ['usdc_address', 'USDC address'],
-          ['bank_account', 'Bank account'],
-        ],
+        ...TYPE,
+        environment: 'sandbox',
+        options: [USDC_OPTION],
+        hint: 'Bank accounts are available only in live.',
       },
+      { ...TYPE, environment: 'live', options: [USDC_OPTION, ['bank_account', 'Bank account']] },
       {
         name: 'holder_name',
         of: ['holder_name', 'bank_account.holder_name'],
