@@ -22,6 +22,7 @@ const START: Readonly<Partial<Record<AskedKind, string>>> = {
   amount: 'Enter an amount such as 12.50.',
   number: 'Enter a number.',
   email: 'Enter an email address such as ada@example.com.',
+  url: 'Enter a URL such as https://example.com/hooks.',
   date: 'Choose a date.',
   color: 'Enter a color such as #1e3a5f.',
 }

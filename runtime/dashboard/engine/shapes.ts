@@ -84,6 +84,7 @@ export type FieldKind =
   | 'file'
   | 'date'
   | 'email'
+  | 'url'
   | 'color'
   | 'secret'
   | 'checks'

@@ -18,7 +18,9 @@ export function lookupRoutes(): DashboardRoute[] {
         needs: operation ? roleFor(operation) : 'viewer',
         handle: async (visit) => {
           const matches = await find(visit, queryText(visit, 'q').trim(), queryText(visit, 'status'))
-          visit.response.set(pageHeaders()).json(matches)
+          // Escaped, so that no client reads a name as HTML.
+          const text = JSON.stringify(matches).replaceAll('<', '\\u003c')
+          visit.response.set(pageHeaders()).type('json').send(text)
         },
       }),
     ),

@@ -32,7 +32,7 @@ export const ATTEMPT_COLUMNS: readonly ListColumn<DeliveryAttempt>[] = [
 ]
 
 const FIELDS: readonly FormField[] = [
-  { name: 'url', label: 'URL', hint: 'A public URL of your server. Live requires https.' },
+  { name: 'url', label: 'URL', kind: 'url', hint: 'A public URL of your server. Live requires https.' },
   {
     name: 'enabled_events',
     label: 'Events',
