@@ -5,6 +5,7 @@ import type { ErrorBody } from '../../api/errors/errors.ts'
 import { findOperation, type OperationAnswer, type OperationId } from '../../api/operate.ts'
 import { type Html, html } from '../../platform/html.ts'
 import { codeField, notice } from '../html/components.ts'
+import { changeButton } from '../html/controls.ts'
 import { formField } from '../html/forms.ts'
 import { FORM_SCRIPT } from '../html/picker.ts'
 import { uploadedFile } from '../html/uploads.ts'
@@ -14,7 +15,7 @@ import { writeFields } from './fields.ts'
 import { explainError } from './form-faults.ts'
 import type { SendFramed } from './frame.ts'
 import { queryText } from './list-page.ts'
-import type { FormField, FormValues, OperationForm } from './shapes.ts'
+import type { FormField, FormPreset, FormValues, OperationForm } from './shapes.ts'
 import { readSubmitted, type SubmittedForm } from './submitted.ts'
 import { sentence } from './values.ts'
 import type { DashboardVisit } from './visit.ts'
@@ -48,7 +49,7 @@ export interface FormState extends Partial<SubmittedForm> {
   readonly error?: ErrorBody
 }
 
-type AskedForm = Pick<OperationForm, 'operation' | 'button' | 'fields' | 'first' | 'body'>
+type AskedForm = Pick<OperationForm, 'operation' | 'button' | 'fields' | 'first' | 'body' | 'presets'>
 
 export async function showForm(
   visit: DashboardVisit,
@@ -57,18 +58,18 @@ export async function showForm(
   send: SendFramed,
   state: FormState = {},
 ): Promise<void> {
-  const { values = presets(visit, form.fields), faults = new Map(), error, change = '' } = state
+  const { values = await initialValues(visit, form.fields), faults = new Map(), error, change = '' } = state
   const fields = allFields(form.fields, values)
   const offered = await readOffered(visit, fields, values, state.offered)
   const wrong = fields.filter(({ name }) => faults.has(name))
   const content = { values, faults, offered, focus: change === '' ? wrong[0]?.name : undefined }
-  const isChangeable = fields.some(({ row, isMany }) => row || isMany)
+  const isChangeable = form.presets !== undefined || fields.some(({ row, isMany }) => row || isMany)
   const page = html`${(error || wrong.length > 0) && writeSummary(wrong, faults, error)}
 ${place.intro !== undefined && html`<p class="quiet">${place.intro}</p>`}
 ${place.warning !== undefined && notice('warn', place.warning)}
 <form class="operation" id="${FORM_ID}" method="post" action="${place.address}"${hasFiles(form) && html` enctype="multipart/form-data"`}>
 ${visit.guard(place.address)}${keyField()}${isChangeable && html`<button class="first" type="submit" tabindex="-1" aria-hidden="true">${form.button}</button>`}
-${writeFields(visit, form.fields, content)}
+${form.presets && writePresets(form.presets)}${writeFields(visit, form.fields, content)}
 ${visit.takesCode && codeField('form')}
 <div class="actions"><button type="submit"${place.isDanger && html` class="danger"`}>${form.button}</button> <a class="button second" href="${place.back}">Back</a></div>
 </form>
@@ -109,13 +110,23 @@ function writeSummary(
 <ul>${wrong.map(({ name, label }) => html`<li><a href="#${name}">${label}</a>: ${faults.get(name)}</li>`)}</ul></div>`
 }
 
+const presetButton = (index: number): string => `preset:${index}`
+
+function writePresets(presets: readonly FormPreset[]): Html {
+  return html`<div class="presets" role="group" aria-label="Examples">${presets.map(({ text }, index) => changeButton(presetButton(index), text))}</div>\n`
+}
+
 /** Returns the initial values. Pickers are filled in from the URL query. Other fields are not, so that external links cannot set them. */
-function presets(visit: DashboardVisit, fields: readonly FormField[]): FormValues {
-  const given = fields.map(({ name, pick, kind, options = [], value = '' }) => {
-    const chosen = kind === 'choice' ? options[0]?.[0] : undefined
-    return [name, (pick && queryText(visit, name)) || value || chosen || '']
-  })
-  return Object.fromEntries(given) as FormValues
+async function initialValues(visit: DashboardVisit, fields: readonly FormField[]): Promise<FormValues> {
+  const given = await Promise.all(
+    fields.map(async ({ name, pick, status, picksNewest, kind, options = [], value = '' }) => {
+      const asked = pick ? queryText(visit, name) : ''
+      if (asked !== '') return [name, asked] as const
+      if (pick && picksNewest) return [name, (await pick.find(visit, '', status))[0]?.id ?? ''] as const
+      return [name, value === '' && kind === 'choice' ? (options[0]?.[0] ?? '') : value] as const
+    }),
+  )
+  return Object.fromEntries(given)
 }
 
 /** Returns the records that pickers offer: the given matches, or else the picked records. */
@@ -175,7 +186,8 @@ export async function submitForm(
   path: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly body: unknown } | undefined> {
   const submitted = await readSubmitted(visit, form.fields)
-  let state: FormState = submitted
+  const preset = form.presets?.find((_, index) => submitted.change === presetButton(index))
+  let state: FormState = { ...submitted, values: { ...submitted.values, ...preset?.values } }
   if (submitted.change === '' && submitted.faults.size === 0) {
     const performed = await performAll(visit, form, path, submitted.values)
     if (performed.answer.ok) return { body: performed.answer.body }

@@ -103,6 +103,8 @@ export interface FormField {
   readonly pick?: Pickable
   /** Only records with this status can be picked. */
   readonly status?: string | undefined
+  /** The newest record is picked at first. */
+  readonly picksNewest?: boolean
   /** The picker takes several records: its value is one ID per line. */
   readonly isMany?: boolean
   readonly options?: FieldOptions
@@ -127,6 +129,12 @@ export type FormValues = Readonly<Record<string, string>>
 /** Returns the uploaded file of a field, or undefined if no file was selected. */
 export type Files = (name: string) => UploadedFile | undefined
 
+/** Values of a form that often belong together. */
+export interface FormPreset {
+  readonly text: string
+  readonly values: FormValues
+}
+
 /** An operation that is performed before the operation of a form. */
 export interface FirstOperation {
   readonly operation: OperationId
@@ -142,6 +150,8 @@ export interface FirstOperation {
 /** A form that performs an API operation. */
 export interface OperationForm {
   readonly first?: FirstOperation
+  /** Buttons that fill in several fields. */
+  readonly presets?: readonly FormPreset[]
   readonly operation: OperationId
   readonly title: string
   readonly button: string

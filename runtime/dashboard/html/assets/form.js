@@ -210,7 +210,7 @@ async function showAgain(form, change) {
   return page.querySelector('form.operation') ? page : undefined
 }
 
-/** Adds or removes a row. @param {HTMLFormElement} form @param {string} change */
+/** Adds or removes a row, or fills in an example. @param {HTMLFormElement} form @param {string} change */
 async function changeRows(form, change) {
   const shown = (await showAgain(form, change))?.querySelector('form.operation')
   if (!(shown instanceof HTMLFormElement)) return location.reload()
@@ -218,8 +218,9 @@ async function changeRows(form, change) {
   improve(shown)
   const rows = document.getElementById(change.split(':')[1] ?? '')
   const row = [...(rows?.querySelectorAll('.row') ?? [])].at(-1)
-  const next = change.startsWith('add:') ? row?.querySelector('input') : rows
-  next?.focus()
+  const button = shown.querySelector(`button[value="${CSS.escape(change)}"]`)
+  const next = change.startsWith('add:') ? row?.querySelector('input') : (rows ?? button)
+  if (next instanceof HTMLElement) next.focus()
   document.dispatchEvent(new CustomEvent('rows'))
 }
 

@@ -1,6 +1,6 @@
 /** The forms of the sandbox simulator. */
 import type { components } from '../../../../generated/canonical/types.ts'
-import type { FormField, OperationForm } from '../../engine/shapes.ts'
+import type { FormField, FormPreset, OperationForm } from '../../engine/shapes.ts'
 import { words } from '../../engine/values.ts'
 import { CATEGORY, COUNTRY_OPTIONS } from '../pickers/lists.ts'
 import { CARD, CARDHOLDER, DISPUTE, PASS, PAYOUT, SETTLEMENT, TRANSACTION } from '../pickers/pickable.ts'
@@ -29,8 +29,8 @@ const currencies = ['usd', 'eur', 'gbp'].map(
   (code) => [code, `${code.toUpperCase()}, ${currencyNames.of(code.toUpperCase())}`] as const,
 )
 
-const card: FormField = { name: 'card_id', label: 'Card', pick: CARD }
-const physicalCard: FormField = { ...card, hint: 'A physical card.' }
+const card: FormField = { name: 'card_id', label: 'Card', pick: CARD, status: 'active', picksNewest: true }
+const physicalCard: FormField = { name: 'card_id', label: 'Card', pick: CARD, hint: 'A physical card.' }
 const amount: FormField = {
   name: 'amount',
   label: 'Amount (USD)',
@@ -48,6 +48,7 @@ const transaction = (status: string): FormField => ({
   label: 'Transaction',
   pick: TRANSACTION,
   status,
+  picksNewest: true,
 })
 const merchant: readonly FormField[] = [
   { group: 'Merchant', name: 'merchant.name', label: 'Name', value: 'Harbor Grocer' },
@@ -62,7 +63,26 @@ const merchant: readonly FormField[] = [
   },
   { group: 'Merchant', name: 'merchant.city', label: 'City', optional: true, value: 'Oakland' },
 ]
-const pass: FormField = { name: 'pass_id', label: 'Pass', pick: PASS }
+/** Merchants for typical rules: limits by category, blocked categories, and blocked countries. */
+const merchants: readonly FormPreset[] = (
+  [
+    ['Groceries', 'Harbor Grocer', '5411', 'US', 'Oakland'],
+    ['Restaurant', 'Dockside Diner', '5812', 'US', 'Oakland'],
+    ['Online store', 'Paper & Ink', '5942', 'GB', 'London'],
+    ['Hotel abroad', 'Hotel Lumière', '7011', 'FR', 'Paris'],
+    ['Betting', 'Lucky Odds', '7995', 'US', 'Las Vegas'],
+  ] as const
+).map(([text, name, category, country, city]) => ({
+  text,
+  values: {
+    'merchant.name': name,
+    'merchant.category_code': category,
+    'merchant.country': country,
+    'merchant.city': city,
+  },
+}))
+
+const pass: FormField = { name: 'pass_id', label: 'Pass', pick: PASS, picksNewest: true }
 const platform: FormField = {
   name: 'platform',
   label: 'Wallet',
@@ -150,6 +170,7 @@ const CARDS: readonly Helper[] = [
     title: 'Authorization',
     text: 'A merchant requests an authorization. All rules are checked as in live.',
     button: 'Simulate authorization',
+    presets: merchants,
     fields: [
       card,
       { ...amount, hint: 'An amount of 0 only verifies the card.' },
@@ -171,6 +192,7 @@ const CARDS: readonly Helper[] = [
     title: 'Decline',
     text: 'An authorization is declined for a reason that you select.',
     button: 'Simulate decline',
+    presets: merchants,
     fields: [
       card,
       amount,
@@ -242,6 +264,7 @@ const CARDS: readonly Helper[] = [
     title: 'Force post',
     text: 'A merchant posts a transaction without an authorization.',
     button: 'Simulate force post',
+    presets: merchants,
     fields: [card, amount, ...merchant],
     next: toTransaction,
   },
@@ -281,7 +304,7 @@ const CARDS: readonly Helper[] = [
     text: 'The acquiring bank responds, or the card network decides the dispute.',
     button: 'Simulate dispute outcome',
     fields: [
-      { name: 'dispute_id', label: 'Dispute', pick: DISPUTE },
+      { name: 'dispute_id', label: 'Dispute', pick: DISPUTE, picksNewest: true },
       {
         name: 'outcome',
         label: 'Outcome',
@@ -303,7 +326,7 @@ const FAILURES = orNone([
 ])
 
 const failedPayout = (status: string): readonly FormField[] => [
-  { name: 'payout_id', label: 'Payout', pick: PAYOUT, status },
+  { name: 'payout_id', label: 'Payout', pick: PAYOUT, status, picksNewest: true },
   { name: 'failure_code', label: 'Failure reason', kind: 'choice', options: FAILURES },
 ]
 
@@ -348,7 +371,15 @@ const MONEY: readonly Helper[] = [
     title: 'Settlement failure',
     text: 'A settlement in processing fails.',
     button: 'Simulate settlement failure',
-    fields: [{ name: 'settlement_id', label: 'Settlement', pick: SETTLEMENT, status: 'processing' }],
+    fields: [
+      {
+        name: 'settlement_id',
+        label: 'Settlement',
+        pick: SETTLEMENT,
+        status: 'processing',
+        picksNewest: true,
+      },
+    ],
     next: ({ id }: Schemas['Settlement']) => `settlements/${id}`,
   },
   {
