@@ -87,7 +87,7 @@ ${writePaging(after !== '', has_more ? next_cursor : null, asked)}`
 }
 
 /** Links the first column to the detail page. */
-function toDetail({ path }: DashboardResource<Identified>) {
+export function toDetail({ path }: Pick<DashboardResource<Identified>, 'path'>) {
   return (column: ListColumn<Identified>, index: number): ListColumn<Identified> =>
     index > 0
       ? column

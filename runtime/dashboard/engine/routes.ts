@@ -7,6 +7,7 @@ import { hasPage, readItem, showDetail } from './detail-page.ts'
 import { describe, type FormPlace, hasFiles, perform, readValues, showForm, showSecret } from './form-page.ts'
 import type { SendFramed } from './frame.ts'
 import { showList } from './list-page.ts'
+import { showRevealed } from './reveal-page.ts'
 import type { DashboardResource, DetailPage, Identified, ItemAction, OperationForm } from './shapes.ts'
 import { type DashboardVisit, isServed, roleFor, type VisitRole } from './visit.ts'
 
@@ -161,6 +162,13 @@ function actionRoutes(
     method: 'POST',
     handle: async (visit, id) => {
       const answer = await perform(visit, form, { [detail.parameter]: id })
+      if (answer.ok && action.reveal) {
+        const item = await readItem(visit, detail, id)
+        const { back: next } = placeOf(id, '')
+        const title = detail.name(item)
+        const secrets = action.reveal(answer.body, item)
+        return showRevealed(visit, { title, path: resource.path, next, secrets }, send)
+      }
       if (answer.ok) {
         const place = placeOf(id, '')
         return succeed(

@@ -88,6 +88,8 @@ export interface ItemAction<Item> extends Omit<OperationForm, 'fields' | 'title'
   when?(item: Item): boolean
   /** The action deletes the item. */
   readonly removes?: boolean
+  /** Writes the secrets in the response. They are shown once, for a short time. */
+  reveal?(answer: unknown, item: Item): Html
 }
 
 export interface Section<Item> {

@@ -1,11 +1,15 @@
 /** Descriptions of the authorization rules. */
 import type { components } from '../../../../generated/canonical/types.ts'
-import { type Html, html } from '../../../platform/html.ts'
+import type { ShownText } from '../../engine/shapes.ts'
 import { money, words } from '../../engine/values.ts'
 
 type ShownRule = components['schemas']['JudgedRule']
 
 const QUESTIONS: Readonly<Record<string, string>> = {
+  cardholder_input: 'The network must find no mismatch in what the cardholder entered.',
+  wallet_token_active: 'The card must be active in the wallet.',
+  spending_limit_per_authorization: 'The amount must be within the limit for one authorization.',
+  max_authorization_count: 'The card must not have reached its maximum number of authorizations.',
   card_activated: 'The card must be activated.',
   card_not_canceled: 'The card must not be canceled.',
   card_not_expired: 'The card must not have expired.',
@@ -22,12 +26,12 @@ const QUESTIONS: Readonly<Record<string, string>> = {
 /** Rules whose limit and observed value are amounts in cents. */
 const OF_MONEY = /^(balance$|spending_limit)/
 
-/** Describes the rule, with its limit and its observed value if it has them. */
-export function explainRule({ rule, limit, observed, outcome }: ShownRule, currency: string): Html {
-  const question = QUESTIONS[rule] ?? `${words(rule)} must not be exceeded.`
-  const show = (text: string) =>
-    OF_MONEY.test(rule) && /^-?\d+$/.test(text) ? money(Number(text), currency) : text
-  return html`${question}${limit !== undefined && html`  Limit: ${show(limit)}.`}${
-    observed !== undefined && html`  Observed: ${show(observed)}.`
-  }${outcome === 'skipped' && ' The rule did not apply.'}`
+export function explainRule({ rule }: ShownRule): string {
+  return QUESTIONS[rule] ?? `${words(rule)}: the card’s spending must stay within the limit.`
+}
+
+/** Shows the limit or the observed value of a rule, or a dash if the rule has none. */
+export function showRuleNumber({ rule }: ShownRule, text: string | undefined, currency: string): ShownText {
+  if (text === undefined) return '–'
+  return OF_MONEY.test(rule) && /^-?\d+$/.test(text) ? money(Number(text), currency) : text
 }

@@ -1,0 +1,69 @@
+/** Disputes and settlements of a card transaction. */
+import type { components } from '../../../../generated/canonical/types.ts'
+import { readSettlementsOf } from '../../../money/settlement-lines/of-sources.ts'
+import { type Html, html } from '../../../platform/html.ts'
+import { toDetail, writeTable } from '../../engine/list-page.ts'
+import type { ApiPage, Identified, LinkTo } from '../../engine/shapes.ts'
+import { money, state } from '../../engine/values.ts'
+import type { DashboardVisit } from '../../engine/visit.ts'
+import { DISPUTES } from './disputes.ts'
+import { writePeriod } from './settlement-period.ts'
+
+type Transaction = components['schemas']['CardTransaction']
+
+const readDisputes = ({ id }: Transaction, visit: DashboardVisit) =>
+  visit.read<ApiPage<Identified>>(DISPUTES.list.operation, { query: { card_transaction_id: id } })
+
+export async function writeDisputes(
+  transaction: Transaction,
+  visit: DashboardVisit,
+  link: LinkTo,
+): Promise<Html> {
+  const { data } = await readDisputes(transaction, visit)
+  if (data.length > 0) {
+    const columns = DISPUTES.list.columns.filter(({ title }) => title !== 'Merchant')
+    return writeTable('Disputes', columns.map(toDetail(DISPUTES)), data, link)
+  }
+  return html`<p class="empty">${
+    transaction.status === 'cleared'
+      ? 'No disputes.'
+      : 'No disputes. You can dispute a transaction only after it clears.'
+  }</p>`
+}
+
+export async function writeSettlements(
+  transaction: Transaction,
+  visit: DashboardVisit,
+  link: LinkTo,
+): Promise<Html> {
+  const { id, currency } = transaction
+  const [{ db, space }, disputes] = await Promise.all([visit.place(), readDisputes(transaction, visit)])
+  const sources = [id, ...disputes.data.map((dispute) => dispute.id)]
+  const settlements = await readSettlementsOf(db, space, sources)
+  if (settlements.length === 0)
+    return html`<p class="empty">In no settlement yet. A clearing is part of the settlement of its day.</p>`
+  return writeTable(
+    'Settlements',
+    [
+      {
+        title: 'Settlement',
+        show: (each) => link(`settlements/${each.id}`, writePeriod(each.period_start)),
+      },
+      { title: 'Status', show: ({ status }) => state(status) },
+      ...(['transactions', 'interchange', 'fees', 'disputes'] as const).map((name) => ({
+        title: TITLES[name],
+        isAmount: true,
+        show: (each: (typeof settlements)[number]) => money(each[name], currency),
+      })),
+    ],
+    settlements,
+    link,
+  )
+}
+
+const TITLES = {
+  transactions: 'Cleared and refunded',
+  interchange: 'Interchange',
+  fees: 'Fees',
+  disputes: 'Disputes',
+} as const
