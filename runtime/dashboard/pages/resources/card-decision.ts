@@ -7,7 +7,7 @@ import type { LinkTo } from '../../engine/shapes.ts'
 import { code, money, state, words } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { facts } from '../../html/components.ts'
-import { explainRule, showRuleNumber } from './rules.ts'
+import { compareRule, explainRule } from './rules.ts'
 
 type Transaction = components['schemas']['CardTransaction']
 
@@ -26,8 +26,7 @@ export async function writeDecision(
       'Rules',
       [
         { title: 'Rule', show: explainRule },
-        { title: 'Observed', isAmount: true, show: (rule) => showRuleNumber(rule, rule.observed, currency) },
-        { title: 'Limit', isAmount: true, show: (rule) => showRuleNumber(rule, rule.limit, currency) },
+        { title: 'Observed', isAmount: true, show: (rule) => compareRule(rule, currency) },
         { title: 'Result', show: ({ outcome }) => state(outcome) },
       ],
       shown,

@@ -4,10 +4,10 @@ import { labelOf } from '../../../cards/merchant-categories/catalogue.ts'
 import { nextPeriod } from '../../../cards/transactions/periods.ts'
 import { readSpending } from '../../../cards/transactions/spending.ts'
 import { type Html, html } from '../../../platform/html.ts'
-import { writeInstant } from '../../../platform/instants.ts'
-import { exactly, words, writeMoney } from '../../engine/values.ts'
+import { words, writeMoney } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { meter } from '../../html/records.ts'
+import { writeDay, writePart } from './money-texts.ts'
 
 type Schemas = components['schemas']
 type Limit = Schemas['SpendingLimit']
@@ -31,26 +31,25 @@ export async function writeSpending(
       name: 'Authorizations',
       text: `${spending.authorizations} of ${count}`,
       part: count === 0 ? 1 : spending.authorizations / count,
-      more: `${Math.max(0, count - spending.authorizations)} left. The count never starts again.`,
+      more: `${Math.max(0, count - spending.authorizations)} left. Does not reset.`,
     })
   }`
 }
 
 function writeLimit({ amount, interval, categories }: Limit, spent: number, now: number): Html {
-  const name = categories
-    ? html`${words(interval)} <span class="quiet">${categories.map((code) => `${words(labelOf(code))} (${code})`).join(', ')}</span>`
-    : words(interval)
+  const name = words(interval)
+  const only =
+    categories &&
+    `Only for ${categories.map((code) => `${labelOf(code).replaceAll('_', ' ')} (${code})`).join(', ')}.`
   if (interval === 'per_authorization')
-    return meter({ name, text: `At most ${writeMoney(amount, CURRENCY)}` })
+    return meter({ name, text: `At most ${writeMoney(amount, CURRENCY)}`, more: only ?? '' })
   const next = nextPeriod(interval, now)
+  const left = `${writeMoney(Math.max(0, amount - spent), CURRENCY)} left.`
+  const reset = next === undefined ? 'Does not reset.' : `Resets on ${writeDay(next)}, 00:00 UTC.`
   return meter({
     name,
-    text: `${writeMoney(spent, '').trim()} of ${writeMoney(amount, CURRENCY)}`,
+    text: writePart(spent, amount, CURRENCY),
     part: amount === 0 ? 1 : spent / amount,
-    more: html`${writeMoney(Math.max(0, amount - spent), CURRENCY)} left. ${
-      next === undefined
-        ? 'The limit never starts again.'
-        : html`Starts again at ${exactly(writeInstant(next))}.`
-    }`,
+    more: [left, reset, only].filter(Boolean).join(' '),
   })
 }

@@ -7,7 +7,7 @@ import type { ApiPage, Identified, LinkTo } from '../../engine/shapes.ts'
 import { money, state } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { DISPUTES } from './disputes.ts'
-import { writePeriod } from './settlement-period.ts'
+import { writeDay } from './money-texts.ts'
 
 type Transaction = components['schemas']['CardTransaction']
 
@@ -47,7 +47,8 @@ export async function writeSettlements(
     [
       {
         title: 'Settlement',
-        show: (each) => link(`settlements/${each.id}`, writePeriod(each.period_start)),
+        show: (each) =>
+          link(`settlements/${each.id}`, html`<span class="number">${writeDay(each.period_start)}</span>`),
       },
       { title: 'Status', show: ({ status }) => state(status) },
       ...(['transactions', 'interchange', 'fees', 'disputes'] as const).map((name) => ({

@@ -77,10 +77,6 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
     ],
     sections: [
       { title: 'History', write: writeHistory },
-      { title: 'Decision', write: writeDecision },
-      { title: 'Disputes', write: writeDisputes },
-      { title: 'Settlements', write: writeSettlements },
-      { title: 'Messages of the card network', write: writeNetworkMessages },
       {
         title: 'Simulate the next step',
         environment: 'sandbox',
@@ -91,6 +87,10 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
             : writeSteps(`card_transaction_id=${transaction.id}`, next)
         },
       },
+      { title: 'Decision', write: writeDecision },
+      { title: 'Disputes', write: writeDisputes },
+      { title: 'Settlements', write: writeSettlements },
+      { title: 'Messages of the card network', write: writeNetworkMessages },
     ],
   },
 })

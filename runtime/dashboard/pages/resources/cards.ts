@@ -102,8 +102,14 @@ export const CARDS = resource<Card>({
     parameter: 'card_id',
     name: ({ last4 }) => `Card •••• ${last4}`,
     status: statusOf,
-    picture: async (card, visit) =>
-      html`<div class="card-top">${await drawCard(card, visit)}${panel('Spending limits', await writeSpending(card, visit))}</div>`,
+    picture: async (card, visit, link) => {
+      const [face, wallets, limits] = await Promise.all([
+        drawCard(card, visit),
+        writeWallets(card, visit, link),
+        writeSpending(card, visit),
+      ])
+      return html`<div class="card-top"><div>${face}${panel('Wallets', wallets)}</div>${panel('Spending limits', limits)}</div>`
+    },
     facts: (card, link) => [
       ['Cardholder', link.to(card.cardholder_id)],
       ['Card program', link.to(card.card_program_id)],
@@ -161,7 +167,6 @@ export const CARDS = resource<Card>({
     ],
     sections: [
       { title: 'Last transactions', write: writeLastTransactions },
-      { title: 'Wallets', write: writeWallets },
       {
         title: 'Simulate',
         environment: 'sandbox',
@@ -198,7 +203,6 @@ async function writeWallets({ id, wallets }: Card, visit: DashboardVisit, link: 
     [
       { title: 'Wallet', show: ({ wallet }) => words(wallet) },
       { title: 'Status', show: ({ status }) => state(status) },
-      { title: 'Updated', show: ({ updated }) => when(updated) },
       { title: 'Added', show: ({ created }) => when(created) },
     ],
     data,

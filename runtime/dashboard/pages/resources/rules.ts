@@ -1,15 +1,22 @@
 /** Descriptions of the authorization rules. */
 import type { components } from '../../../../generated/canonical/types.ts'
+import { html } from '../../../platform/html.ts'
 import type { ShownText } from '../../engine/shapes.ts'
-import { money, words } from '../../engine/values.ts'
+import { words } from '../../engine/values.ts'
+import { writePart } from './money-texts.ts'
 
 type ShownRule = components['schemas']['JudgedRule']
 
 const QUESTIONS: Readonly<Record<string, string>> = {
   cardholder_input: 'The network must find no mismatch in what the cardholder entered.',
   wallet_token_active: 'The card must be active in the wallet.',
-  spending_limit_per_authorization: 'The amount must be within the limit for one authorization.',
-  max_authorization_count: 'The card must not have reached its maximum number of authorizations.',
+  spending_limit_per_authorization: 'The limit per authorization must cover the amount.',
+  spending_limit_daily: 'The daily limit must cover the spending.',
+  spending_limit_weekly: 'The weekly limit must cover the spending.',
+  spending_limit_monthly: 'The monthly limit must cover the spending.',
+  spending_limit_yearly: 'The yearly limit must cover the spending.',
+  spending_limit_all_time: 'The all-time limit must cover the spending.',
+  max_authorization_count: 'The maximum number of authorizations must not be exceeded.',
   card_activated: 'The card must be activated.',
   card_not_canceled: 'The card must not be canceled.',
   card_not_expired: 'The card must not have expired.',
@@ -27,11 +34,14 @@ const QUESTIONS: Readonly<Record<string, string>> = {
 const OF_MONEY = /^(balance$|spending_limit)/
 
 export function explainRule({ rule }: ShownRule): string {
-  return QUESTIONS[rule] ?? `${words(rule)}: the card’s spending must stay within the limit.`
+  return QUESTIONS[rule] ?? words(rule)
 }
 
-/** Shows the limit or the observed value of a rule, or a dash if the rule has none. */
-export function showRuleNumber({ rule }: ShownRule, text: string | undefined, currency: string): ShownText {
-  if (text === undefined) return '–'
-  return OF_MONEY.test(rule) && /^-?\d+$/.test(text) ? money(Number(text), currency) : text
+/** Shows the observed value and the limit of a rule, such as `50.00 of 200.00 USD`, or a dash if the rule has none. */
+export function compareRule({ rule, limit, observed }: ShownRule, currency: string): ShownText {
+  if (limit === undefined || observed === undefined) return '–'
+  const isMoney = OF_MONEY.test(rule) && [limit, observed].every((text) => /^-?\d+$/.test(text))
+  return html`<span class="number">${
+    isMoney ? writePart(Number(observed), Number(limit), currency) : `${observed} of ${limit}`
+  }</span>`
 }
