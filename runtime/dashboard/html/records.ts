@@ -1,4 +1,4 @@
-/** HTML components that show what a record is: panels, figures, meters, and timelines. */
+/** HTML components that show what a record is: panels, figures, meters, timelines, and waterfalls. */
 import { type Html, html } from '../../platform/html.ts'
 import { icon } from './icons.ts'
 
@@ -71,3 +71,32 @@ export function timeline(entries: readonly TimelineEntry[]): Html {
       html`<li${mood && html` class="${mood}"`}><span class="dot">${icon(name)}</span><span class="what">${what}</span><span class="amount">${amount}</span><span class="quiet">${at}</span>${more && html`<div class="more">${more}</div>`}</li>`,
   )}</ol>`
 }
+
+export interface WaterfallStep {
+  readonly name: string
+  /** Cents. */
+  readonly amount: number
+  /** The amount with its currency. */
+  readonly text: Html | string
+}
+
+/** Writes how steps add up to a total. Each row has its number, so the bars only repeat what the text says. */
+export function waterfall(steps: readonly WaterfallStep[], total: WaterfallStep): Html {
+  let sum = 0
+  const bars = steps.map((step) => {
+    const from = sum
+    sum += step.amount
+    return { ...step, from, to: sum, mood: step.amount < 0 ? 'bad' : 'good' }
+  })
+  const rows = [...bars, { ...total, from: 0, to: total.amount, mood: 'total' }]
+  const ends = rows.flatMap(({ from, to }) => [from, to])
+  const [low, high] = [Math.min(...ends), Math.max(...ends)]
+  const at = (value: number) => (high === low ? 0 : ((value - low) / (high - low)) * 100)
+  return html`<ul class="waterfall">${rows.map(({ name, text, from, to, mood }) => {
+    const [left, right] = [at(Math.min(from, to)), at(Math.max(from, to))]
+    const width = Math.max(right - left, 0.5)
+    return html`<li class="${mood}"><span>${name}</span><svg aria-hidden="true"><rect x="${percent(Math.min(left, 100 - width))}" width="${percent(width)}" height="100%"/><rect class="zero" x="${percent(Math.min(at(0), 99.75))}" width="1" height="100%"/></svg><span class="number">${text}</span></li>`
+  })}</ul>`
+}
+
+const percent = (value: number) => `${value.toFixed(2)}%`

@@ -15,6 +15,12 @@ const TABLES: Readonly<Record<string, NamedTable>> = {
   cprg: { table: 'card_programs', name: 'name' },
   card: { table: 'cards', name: `'•••• ' || last4` },
   ctx: { table: 'card_transactions', name: `merchant ->> 'name'` },
+  dsp: { table: 'disputes', name: `initcap(left(reason, 1)) || replace(substr(reason, 2), '_', ' ')` },
+  stl: { table: 'settlements', name: `to_char(period_start AT TIME ZONE 'UTC', 'Mon FMDD, YYYY')` },
+  po: {
+    table: 'payouts',
+    name: `to_char(amount / 100.0, 'FM999,999,999,999,990.00') || ' ' || upper(currency)`,
+  },
   pod: { table: 'payout_destinations', name: 'holder_name' },
   whe: { table: 'webhook_endpoints', name: 'coalesce(description, url)' },
 }
