@@ -65,7 +65,7 @@ export async function showList(
     query: { ...asked, limit: LIMIT, starting_after: after },
   })
   const link = await linkNaming(visit, data)
-  const columns = resource.detail ? list.columns.map(toDetail(resource)) : list.columns
+  const columns = columnsOf(resource)
   const isNarrowed = after !== '' || Object.values(asked).some((value) => value !== '')
   const isLive = list.isLive === true && after === ''
   const canCreate = create && mayAct(visit.member.role, roleFor(create.operation))
@@ -86,12 +86,17 @@ ${writePaging(after !== '', has_more ? next_cursor : null, asked)}`
   send(visit, 200, { title, path: menu, ...(actions && { actions }), scripts, content })
 }
 
-/** Links the first column to the detail page. */
-export function toDetail({ path }: Pick<DashboardResource<Identified>, 'path'>) {
-  return (column: ListColumn<Identified>, index: number): ListColumn<Identified> =>
-    index > 0
+/** Returns the columns of the list page. The first links to the detail page. */
+export function columnsOf({
+  path,
+  list,
+  detail,
+}: DashboardResource<Identified>): readonly ListColumn<Identified>[] {
+  return list.columns.map((column, index) =>
+    index > 0 || !detail
       ? column
-      : { ...column, show: (item, link) => link(`${path}/${item.id}`, column.show(item, link)) }
+      : { ...column, show: (item, link) => link(`${path}/${item.id}`, column.show(item, link)) },
+  )
 }
 
 export function queryText({ request }: DashboardVisit, name: string): string {

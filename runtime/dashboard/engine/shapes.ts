@@ -21,6 +21,8 @@ export interface LinkTo {
   (path: string, text: ShownText): Html
   /** Returns the ID, linked if it has a page in this environment, or a dash for null. */
   to(id: string | null): ShownText
+  /** Returns the name of a record without a link, or its ID if it has no name. */
+  name(id: string): string
 }
 
 /** A query parameter that users can set. */

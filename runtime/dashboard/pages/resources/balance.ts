@@ -2,11 +2,11 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
+import { writeRelated } from '../../engine/detail-page.ts'
 import type { SendFramed } from '../../engine/frame.ts'
-import { linkIn, linkNaming } from '../../engine/links.ts'
-import { toDetail, writeTable } from '../../engine/list-page.ts'
+import { linkIn } from '../../engine/links.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
-import type { ApiPage, DashboardResource, Identified } from '../../engine/shapes.ts'
+import type { DashboardResource, Identified } from '../../engine/shapes.ts'
 import { money } from '../../engine/values.ts'
 import { type DashboardVisit, mayAct, roleFor } from '../../engine/visit.ts'
 import { figures, panel } from '../../html/records.ts'
@@ -52,19 +52,9 @@ function payOut(visit: DashboardVisit, payable: number): Html | undefined {
   return isPossible ? linkIn(visit)(`${PAYOUTS.path}/new`, 'Create payout') : undefined
 }
 
-const LATEST = '5'
-
 async function writeLatest(visit: DashboardVisit, latest: DashboardResource<Identified>): Promise<Html> {
-  const { title, path, list } = latest
-  const { data, has_more } = await visit.read<ApiPage<Identified>>(list.operation, {
-    query: { limit: LATEST },
-  })
-  const link = await linkNaming(visit, data)
-  return panel(
-    `Latest ${title.toLowerCase()}`,
-    data.length === 0
-      ? html`<p class="empty">${list.empty}</p>`
-      : html`${writeTable(title, list.columns.map(toDetail(latest)), data, link)}
-${has_more && html`<p class="more">${link(path, `View all ${title.toLowerCase()}`)}</p>`}`,
-  )
+  const title = latest.title.toLowerCase()
+  const { empty } = latest.list
+  const table = await writeRelated(visit, latest, { query: { limit: '5' }, empty, all: `View all ${title}` })
+  return panel(`Latest ${title}`, table)
 }

@@ -39,8 +39,7 @@ export async function drawCard(card: Card, visit: DashboardVisit): Promise<Html>
   const isUsable = status === 'active'
   const label = `${words(type)} card of ${name}, ending in ${last4}, expires ${writeExpiry(card)}, ${status}`
   return drawFace(program?.design ?? PLAIN, label, [
-    html`<text x="24" y="40" class="strong">${shorten(program?.name ?? 'Card')}</text>`,
-    html`<text x="24" y="60" class="small">${shorten(program?.design?.text ?? '')}</text>`,
+    ...head(program),
     html`<text x="320" y="40" class="small end">${words(type)}</text>`,
     html`<text x="24" y="132" class="digits">•••• •••• •••• ${last4}</text>`,
     html`<text x="24" y="184">${shorten(name)}</text>`,
@@ -51,6 +50,20 @@ export async function drawCard(card: Card, visit: DashboardVisit): Promise<Html>
     }`,
   ])
 }
+
+/** Draws a card of the program, without a number. */
+export function drawProgram(program: Schemas['CardProgram']): Html {
+  const label = `Design of the cards of ${program.name}`
+  return drawFace(program.design ?? PLAIN, label, [
+    ...head(program),
+    html`<text x="24" y="132" class="digits">•••• •••• •••• ••••</text>`,
+  ])
+}
+
+const head = (program: Pick<Schemas['CardProgram'], 'name' | 'design'> | undefined): readonly Html[] => [
+  html`<text x="24" y="40" class="strong">${shorten(program?.name ?? 'Card')}</text>`,
+  html`<text x="24" y="60" class="small">${shorten(program?.design?.text ?? '')}</text>`,
+]
 
 function drawFace(
   { background_color, foreground_color }: Design,

@@ -1,14 +1,16 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { labelOf } from '../../../cards/merchant-categories/catalogue.ts'
 import { html } from '../../../platform/html.ts'
+import { writeRelated } from '../../engine/detail-page.ts'
 import { resource, type ShownText } from '../../engine/shapes.ts'
 import { code, money, orDash, state, when, words } from '../../engine/values.ts'
 import { figures } from '../../html/records.ts'
 import { writeDecision } from './card-decision.ts'
-import { writeDisputes, writeSettlements } from './card-transaction-money.ts'
+import { DISPUTES } from './disputes.ts'
 import { writeNetworkMessages } from './network-messages.ts'
 import { writeSteps } from './simulator-steps.ts'
 import { writeHistory } from './transaction-history.ts'
+import { writeSettlements } from './transaction-settlements.ts'
 
 type Transaction = components['schemas']['CardTransaction']
 
@@ -26,7 +28,7 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
         show: ({ amounts, currency }) => money(amounts.requested, currency),
       },
       { title: 'Status', show: writeStatus },
-      { title: 'Card', show: ({ card_id }, link) => link.to(card_id) },
+      { title: 'Card', show: ({ card_id }, link) => html`<span class="number">${link.to(card_id)}</span>` },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
     filters: { status: 'Status', card_id: 'Card' },
@@ -88,7 +90,19 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
         },
       },
       { title: 'Decision', write: writeDecision },
-      { title: 'Disputes', write: writeDisputes },
+      {
+        title: 'Disputes',
+        write: ({ id, status }, visit) =>
+          writeRelated(visit, DISPUTES, {
+            query: { card_transaction_id: id },
+            empty:
+              status === 'cleared'
+                ? 'No disputes.'
+                : 'No disputes. You can dispute a transaction only after it clears.',
+            all: 'View all disputes of this transaction',
+            without: ['Merchant'],
+          }),
+      },
       { title: 'Settlements', write: writeSettlements },
       { title: 'Messages of the card network', write: writeNetworkMessages },
     ],

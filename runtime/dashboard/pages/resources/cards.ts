@@ -1,6 +1,7 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { type Html, html } from '../../../platform/html.ts'
-import { toDetail, writeTable } from '../../engine/list-page.ts'
+import { writeRelated } from '../../engine/detail-page.ts'
+import { writeTable } from '../../engine/list-page.ts'
 import { type ApiPage, type FormField, type LinkTo, resource, type ShownText } from '../../engine/shapes.ts'
 import { code, orDash, state, when, words, writeAddress } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
@@ -166,7 +167,16 @@ export const CARDS = resource<Card>({
       },
     ],
     sections: [
-      { title: 'Last transactions', write: writeLastTransactions },
+      {
+        title: 'Last transactions',
+        write: ({ id }, visit) =>
+          writeRelated(visit, CARD_TRANSACTIONS, {
+            query: { card_id: id, limit: '10' },
+            empty: 'No transactions yet. The first authorization of the card appears here.',
+            all: 'View all transactions of this card',
+            without: ['Card'],
+          }),
+      },
       {
         title: 'Simulate',
         environment: 'sandbox',
@@ -180,18 +190,6 @@ export const CARDS = resource<Card>({
     ],
   },
 })
-
-const LAST = '10'
-
-async function writeLastTransactions({ id }: Card, visit: DashboardVisit, link: LinkTo): Promise<Html> {
-  const query = { card_id: id, limit: LAST }
-  const { data, has_more } = await visit.read<ApiPage<Card>>(CARD_TRANSACTIONS.list.operation, { query })
-  if (data.length === 0)
-    return html`<p class="empty">No transactions yet. The first authorization of the card appears here.</p>`
-  const columns = CARD_TRANSACTIONS.list.columns.filter(({ title }) => title !== 'Card')
-  return html`${writeTable('Last transactions', columns.map(toDetail(CARD_TRANSACTIONS)), data, link)}
-${has_more && html`<p class="more">${link(`${CARD_TRANSACTIONS.path}?card_id=${id}`, 'View all transactions of this card')}</p>`}`
-}
 
 async function writeWallets({ id, wallets }: Card, visit: DashboardVisit, link: LinkTo): Promise<Html> {
   const { data } = await visit.read<ApiPage<WalletToken>>('listWalletTokens', { query: { card_id: id } })

@@ -44,7 +44,7 @@ export async function writeWay(payout: Payout, visit: DashboardVisit, link: Link
       more:
         settlement_id === null
           ? creator && html`By ${writeActor(creator)}`
-          : html`From the settlement of ${link.to(settlement_id)}`,
+          : html`From ${link.to(settlement_id)}`,
     },
     ...(shown.bank ? stepsAtBank(shown.bank) : shown.transfer ? stepsOnChain(payout, shown) : []),
     ...others.map(({ action, created: at, ...entry }) => ({
@@ -58,11 +58,11 @@ export async function writeWay(payout: Payout, visit: DashboardVisit, link: Link
 
 type Entry = Schemas['AuditEntry']
 
-/** Returns the audit entries about the payout, oldest first, if the member may read them. */
+/** Returns what people and keys did with the payout, oldest first, if the member may read the audit log. */
 async function readDecisions({ id }: Payout, visit: DashboardVisit): Promise<readonly Entry[]> {
   if (!mayAct(visit.member.role, roleFor('listAuditEntries'))) return []
   const { data } = await visit.read<ApiPage<Entry>>('listAuditEntries', { query: { target_id: id } })
-  return data.filter(({ outcome }) => outcome === 'succeeded').toReversed()
+  return data.filter(({ actor, outcome }) => actor.type !== 'system' && outcome === 'succeeded').toReversed()
 }
 
 const DECISIONS: Readonly<Record<string, string>> = {

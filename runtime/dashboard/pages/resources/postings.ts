@@ -41,15 +41,16 @@ export async function writePostings(
   const { postings } = await readMoney<{ postings: readonly ShownPosting[] }>(visit, show, id)
   if (postings.length === 0)
     return html`<p class="empty">No ledger postings yet. The ledger is updated when money moves.</p>`
-  return writeTable(
-    'Ledger postings',
-    [
-      { title: 'Cause', show: ({ cause }: ShownPosting) => code(cause) },
-      { title: 'Created', show: ({ created }: ShownPosting) => when(created) },
-    ],
-    postings,
-    link,
-  )
+  return html`<details><summary>Show postings (${String(postings.length)})</summary>
+${writeTable(
+  'Ledger postings',
+  [
+    { title: 'Cause', show: ({ cause }: ShownPosting) => code(cause) },
+    { title: 'Created', show: ({ created }: ShownPosting) => when(created) },
+  ],
+  postings,
+  link,
+)}</details>`
 }
 
 export function ledgerEntryRoutes(send: SendFramed): DashboardRoute[] {
@@ -79,9 +80,9 @@ ${writeTable(
   'Account entries',
   [
     { title: 'Account', show: ({ account }) => words(account) },
-    { title: 'Amount', show: ({ amount }) => money(amount, CURRENCY) },
-    { title: 'Before', show: ({ previous }) => money(previous, CURRENCY) },
-    { title: 'After', show: ({ current }) => money(current, CURRENCY) },
+    { title: 'Amount', isAmount: true, show: ({ amount }) => money(amount, CURRENCY) },
+    { title: 'Before', isAmount: true, show: ({ previous }) => money(previous, CURRENCY) },
+    { title: 'After', isAmount: true, show: ({ current }) => money(current, CURRENCY) },
     { title: 'Account version', show: ({ version }) => String(version) },
     { title: 'Entry ID', show: (entry) => code(entry.id) },
   ],

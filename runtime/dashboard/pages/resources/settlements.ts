@@ -1,9 +1,10 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { showSettlement } from '../../../operator/settlements.ts'
 import { type Html, html } from '../../../platform/html.ts'
-import { toDetail, writeTable } from '../../engine/list-page.ts'
-import { type ApiPage, type Identified, type LinkTo, resource } from '../../engine/shapes.ts'
-import { code, exactly, money, state, when, writeMoney } from '../../engine/values.ts'
+import { writeRelated } from '../../engine/detail-page.ts'
+import { writeTable } from '../../engine/list-page.ts'
+import { type LinkTo, resource } from '../../engine/shapes.ts'
+import { code, money, state, when, writeMoney } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { panel, waterfall } from '../../html/records.ts'
 import { writeDay } from './money-texts.ts'
@@ -42,15 +43,26 @@ export const SETTLEMENTS = resource<Settlement>({
     status: ({ status }) => status,
     picture: async (settlement, visit) =>
       panel(`Net: ${writeMoney(settlement.net_amount, settlement.currency)}`, await draw(settlement, visit)),
-    facts: ({ id, period_start, period_end, payout_id, lines_count }, link) => [
+    facts: ({ id, period_start, payout_id, lines_count }, link) => [
       ['Period', `${writeDay(period_start)}, from 00:00 to 24:00 UTC`],
-      ['Period end', exactly(period_end)],
       ['Payout', link.to(payout_id)],
       ['Lines', String(lines_count)],
       ['ID', code(id)],
     ],
     sections: [
-      { title: 'Payout', write: writePayout },
+      {
+        title: 'Payout',
+        write: ({ id, status }, visit) =>
+          writeRelated(visit, PAYOUTS, {
+            query: { settlement_id: id },
+            empty:
+              status === 'settled'
+                ? 'No payout. Only a positive net amount is paid, and only to an active default destination.'
+                : 'No payout yet. A positive net amount is paid when the settlement is settled.',
+            all: 'View all payouts of this settlement',
+            without: ['Settlement'],
+          }),
+      },
       { title: 'Lines', write: writeFirstLines },
       {
         title: 'Ledger postings',
@@ -94,23 +106,12 @@ async function draw({ id, currency, net_amount }: Settlement, visit: DashboardVi
   return waterfall(steps, { name: 'Net', amount: net_amount, text: money(net_amount, currency) })
 }
 
-async function writePayout({ id, status }: Settlement, visit: DashboardVisit, link: LinkTo): Promise<Html> {
-  const { data } = await visit.read<ApiPage<Identified>>(PAYOUTS.list.operation, {
-    query: { settlement_id: id },
-  })
-  if (data.length > 0) return writeTable('Payout', PAYOUTS.list.columns.map(toDetail(PAYOUTS)), data, link)
-  return html`<p class="empty">${
-    status === 'settled'
-      ? 'No payout. Only a positive net amount is paid, to an active default destination.'
-      : 'No payout yet. A positive net amount is paid when the settlement is settled.'
-  }</p>`
-}
-
 const FIRST = 10
 
 function writeFirstLines({ id, lines, lines_count }: Settlement, _visit: DashboardVisit, link: LinkTo): Html {
   if (lines_count === 0)
     return html`<p class="empty">No settlement lines yet. No transactions cleared in this period.</p>`
-  return html`${writeTable('Lines', LINE_COLUMNS, lines.slice(0, FIRST), link)}
+  const columns = LINE_COLUMNS.filter(({ title }) => title !== 'Ledger entry')
+  return html`${writeTable('Lines', columns, lines.slice(0, FIRST), link)}
 <p class="more">${link(`settlements/${id}/lines`, `View all ${lines_count} lines`)}</p>`
 }

@@ -1,35 +1,14 @@
-/** Disputes and settlements of a card transaction. */
+/** The settlements of a card transaction and of its disputes. */
 import type { components } from '../../../../generated/canonical/types.ts'
 import { readSettlementsOf } from '../../../money/settlement-lines/of-sources.ts'
 import { type Html, html } from '../../../platform/html.ts'
-import { toDetail, writeTable } from '../../engine/list-page.ts'
+import { writeTable } from '../../engine/list-page.ts'
 import type { ApiPage, Identified, LinkTo } from '../../engine/shapes.ts'
 import { money, state } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
-import { DISPUTES } from './disputes.ts'
 import { writeDay } from './money-texts.ts'
 
 type Transaction = components['schemas']['CardTransaction']
-
-const readDisputes = ({ id }: Transaction, visit: DashboardVisit) =>
-  visit.read<ApiPage<Identified>>(DISPUTES.list.operation, { query: { card_transaction_id: id } })
-
-export async function writeDisputes(
-  transaction: Transaction,
-  visit: DashboardVisit,
-  link: LinkTo,
-): Promise<Html> {
-  const { data } = await readDisputes(transaction, visit)
-  if (data.length > 0) {
-    const columns = DISPUTES.list.columns.filter(({ title }) => title !== 'Merchant')
-    return writeTable('Disputes', columns.map(toDetail(DISPUTES)), data, link)
-  }
-  return html`<p class="empty">${
-    transaction.status === 'cleared'
-      ? 'No disputes.'
-      : 'No disputes. You can dispute a transaction only after it clears.'
-  }</p>`
-}
 
 export async function writeSettlements(
   transaction: Transaction,
@@ -37,7 +16,10 @@ export async function writeSettlements(
   link: LinkTo,
 ): Promise<Html> {
   const { id, currency } = transaction
-  const [{ db, space }, disputes] = await Promise.all([visit.place(), readDisputes(transaction, visit)])
+  const [{ db, space }, disputes] = await Promise.all([
+    visit.place(),
+    visit.read<ApiPage<Identified>>('listDisputes', { query: { card_transaction_id: id } }),
+  ])
   const sources = [id, ...disputes.data.map((dispute) => dispute.id)]
   const settlements = await readSettlementsOf(db, space, sources)
   if (settlements.length === 0)
