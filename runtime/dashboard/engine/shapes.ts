@@ -22,7 +22,7 @@ export interface LinkTo {
   /** Returns the ID, linked if it has a page in this environment, or a dash for null. */
   to(id: string | null): ShownText
   /** Returns the name of a record without a link, or its ID if it has no name. */
-  name(id: string): string
+  nameOf(id: string): string
 }
 
 /** A query parameter that users can set. */

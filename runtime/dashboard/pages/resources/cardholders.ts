@@ -198,7 +198,7 @@ export const SANCTIONS_ALERTS = resource<Alert>({
   list: {
     operation: 'listSanctionsAlerts',
     columns: [
-      { title: 'Cardholder', show: ({ cardholder_id }, link) => link.name(cardholder_id) },
+      { title: 'Cardholder', show: ({ cardholder_id }, link) => link.nameOf(cardholder_id) },
       { title: 'List', show: ({ list }) => list },
       { title: 'Match score', isAmount: true, show: ({ score }) => percent(score) },
       { title: 'Status', show: ({ status }) => state(status) },

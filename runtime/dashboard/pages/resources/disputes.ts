@@ -68,7 +68,7 @@ export const DISPUTES = resource<Dispute>({
   list: {
     operation: 'listDisputes',
     columns: [
-      { title: 'Merchant', show: ({ card_transaction_id }, link) => link.name(card_transaction_id) },
+      { title: 'Merchant', show: ({ card_transaction_id }, link) => link.nameOf(card_transaction_id) },
       { title: 'Amount', isAmount: true, show: ({ amount, currency }) => money(amount, currency) },
       { title: 'Reason', show: ({ reason }) => words(reason) },
       { title: 'Status', show: ({ status }) => state(status) },
