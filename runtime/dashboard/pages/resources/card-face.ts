@@ -41,12 +41,12 @@ export async function drawCard(card: Card, visit: DashboardVisit): Promise<Html>
   return drawFace(program?.design ?? PLAIN, label, [
     ...head(program),
     html`<text x="320" y="40" class="small end">${words(type)}</text>`,
-    html`<text x="24" y="132" class="digits">•••• •••• •••• ${last4}</text>`,
+    html`<text x="24" y="138" class="digits">•••• •••• •••• ${last4}</text>`,
     html`<text x="24" y="184">${shorten(name)}</text>`,
     html`<text x="320" y="184" class="end">${writeExpiry(card)}</text>`,
     html`${
       !isUsable &&
-      html`<rect class="veil" width="344" height="216"/><rect class="seal" x="112" y="86" width="120" height="36" rx="18"/><text class="sealed" x="172" y="109">${words(status)}</text>`
+      html`<rect class="veil" width="344" height="216"/><rect class="seal" x="122" y="70" width="100" height="30" rx="15"/><text class="sealed" x="172" y="90">${words(status)}</text>`
     }`,
   ])
 }
@@ -56,7 +56,7 @@ export function drawProgram(program: Schemas['CardProgram']): Html {
   const label = `Design of the cards of ${program.name}`
   return drawFace(program.design ?? PLAIN, label, [
     ...head(program),
-    html`<text x="24" y="132" class="digits">•••• •••• •••• ••••</text>`,
+    html`<text x="24" y="138" class="digits">•••• •••• •••• ••••</text>`,
   ])
 }
 

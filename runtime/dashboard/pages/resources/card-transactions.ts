@@ -100,7 +100,6 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
                 ? 'No disputes.'
                 : 'No disputes. You can dispute a transaction only after it clears.',
             all: 'View all disputes of this transaction',
-            without: ['Merchant'],
           }),
       },
       { title: 'Settlements', write: writeSettlements },

@@ -185,7 +185,10 @@ ${
           { title: 'Document', show: ({ name }) => name },
           { title: 'Type', show: ({ content_type }) => content_type },
           { title: 'Size (bytes)', isAmount: true, show: ({ size }) => size.toLocaleString('en') },
-          { title: 'SHA-256', show: ({ sha256 }) => code(sha256) },
+          {
+            title: 'SHA-256',
+            show: ({ sha256 }) => html`<code title="${sha256}">${sha256.slice(0, 12)}…</code>`,
+          },
         ],
         files,
         link,

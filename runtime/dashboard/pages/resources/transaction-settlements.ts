@@ -45,7 +45,7 @@ export async function writeSettlements(
 }
 
 const TITLES = {
-  transactions: 'Cleared and refunded',
+  transactions: 'Transaction',
   interchange: 'Interchange',
   fees: 'Fees',
   disputes: 'Disputes',
