@@ -2,11 +2,10 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { readDecision } from '../../../cards/decisions/queries.ts'
 import { type Html, html } from '../../../platform/html.ts'
-import { writeTable } from '../../engine/list-page.ts'
-import type { LinkTo } from '../../engine/shapes.ts'
 import { code, money, state, words } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { facts } from '../../html/components.ts'
+import { timeline } from '../../html/records.ts'
 import { compareRule, explainRule } from './rules.ts'
 
 type Transaction = components['schemas']['CardTransaction']
@@ -14,32 +13,33 @@ type Transaction = components['schemas']['CardTransaction']
 export async function writeDecision(
   { rules, currency, decision_id, decline_reason }: Transaction,
   visit: DashboardVisit,
-  link: LinkTo,
 ): Promise<Html> {
   const { db, space } = await visit.place()
   const asked = decision_id === null ? undefined : await readDecision(db, space, decision_id)
-  const [skipped, applied] = [true, false].map((isSkipped) =>
-    rules.filter(({ outcome }) => (outcome === 'skipped') === isSkipped),
-  ) as [typeof rules, typeof rules]
-  const write = (shown: typeof rules) =>
-    writeTable(
-      'Rules',
-      [
-        { title: 'Rule', show: explainRule },
-        { title: 'Observed', isAmount: true, show: (rule) => compareRule(rule, currency) },
-        { title: 'Result', show: ({ outcome }) => state(outcome) },
-      ],
-      shown,
-      link,
-    )
+  const applied = rules.filter(({ outcome }) => outcome !== 'skipped')
+  const skipped = rules.filter(({ outcome }) => outcome === 'skipped')
   return html`${decline_reason !== null && html`<p>${decline_reason.message}</p>`}
 ${asked && writeAnswer(asked, currency)}
-${rules.length === 0 ? html`<p class="empty">No authorization rules were checked for this transaction.</p>` : applied.length > 0 && write(applied)}
+${rules.length === 0 ? html`<p class="empty">No authorization rules were checked for this transaction.</p>` : writeRules(applied, currency)}
 ${
   skipped.length > 0 &&
   html`<details><summary>Rules that did not apply (${String(skipped.length)})</summary>
-${write(skipped)}</details>`
+${writeRules(skipped, currency)}</details>`
 }`
+}
+
+const MOODS = { passed: 'good', failed: 'bad', skipped: undefined } as const
+
+/** Writes the rules in the order in which they were checked. */
+function writeRules(rules: Transaction['rules'], currency: string): Html {
+  return timeline(
+    rules.map((rule) => ({
+      what: explainRule(rule),
+      mood: MOODS[rule.outcome],
+      amount: compareRule(rule, currency),
+      at: words(rule.outcome),
+    })),
+  )
 }
 
 type Asked = NonNullable<Awaited<ReturnType<typeof readDecision>>>

@@ -1,7 +1,6 @@
 /** Descriptions of the authorization rules. */
 import type { components } from '../../../../generated/canonical/types.ts'
-import { html } from '../../../platform/html.ts'
-import type { ShownText } from '../../engine/shapes.ts'
+import { type Html, html } from '../../../platform/html.ts'
 import { words } from '../../engine/values.ts'
 import { writePart } from './money-texts.ts'
 
@@ -37,9 +36,9 @@ export function explainRule({ rule }: ShownRule): string {
   return QUESTIONS[rule] ?? words(rule)
 }
 
-/** Shows the observed value and the limit of a rule, such as `50.00 of 200.00 USD`, or a dash if the rule has none. */
-export function compareRule({ rule, limit, observed }: ShownRule, currency: string): ShownText {
-  if (limit === undefined || observed === undefined) return '–'
+/** Shows the observed value and the limit of a rule, such as `50.00 of 200.00 USD`. Undefined if the rule has none. */
+export function compareRule({ rule, limit, observed }: ShownRule, currency: string): Html | undefined {
+  if (limit === undefined || observed === undefined) return undefined
   const isMoney = OF_MONEY.test(rule) && [limit, observed].every((text) => /^-?\d+$/.test(text))
   return html`<span class="number">${
     isMoney ? writePart(Number(observed), Number(limit), currency) : `${observed} of ${limit}`
