@@ -75,7 +75,7 @@ export async function startDashboard({ named, ...options }: DashboardOptions = {
     csrfKey: 'key of the forms',
     consoleUrl: named ? origin : 'http://127.0.0.1',
     proxies: 0,
-    log: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
+    log: options.log ?? pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
   }
   if (named) app.use(createSignIn({ ...parts, control, pepper, clock: service.clock }))
   app.use(createJoin(parts), createDashboard(parts))
