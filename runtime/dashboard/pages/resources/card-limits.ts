@@ -28,8 +28,8 @@ export async function writeSpending(
   return html`${limits.map((limit, index) => writeLimit(limit, spending.spent[index]!, now))}${
     count !== null &&
     meter({
-      name: 'Authorizations',
       text: `${spending.authorizations} of ${count}`,
+      name: 'Authorizations',
       part: count === 0 ? 1 : spending.authorizations / count,
       more: `${Math.max(0, count - spending.authorizations)} left. Does not reset.`,
     })
