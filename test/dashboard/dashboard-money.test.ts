@@ -1,5 +1,8 @@
 /** Cardholders, programs, destinations and everything that the simulator can, by the forms of the dashboard, over real money. */
 import { hash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
@@ -8,7 +11,7 @@ import { USDC_CHAINS } from '../../runtime/money/chain/usdc-chains.ts'
 import { reportWorker } from '../../runtime/money/reports/job.ts'
 import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts'
 import { makeTemplate } from '../api/fixtures.ts'
-import { make, SHIPPING } from '../cards/fixtures.ts'
+import { make, makeCard as makeIssued, SHIPPING } from '../cards/fixtures.ts'
 import { findNumbers } from '../cards/number-search.ts'
 import { makeKey, type Send, speak } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
@@ -31,6 +34,7 @@ const logged: string[] = []
 
 beforeAll(async () => {
   dashboard = await startDashboard({
+    env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' },
     // Without the redaction of the process log, so that a number that is logged is found.
     log: pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) }),
   })
@@ -82,6 +86,7 @@ function stepsIn(text: string, title: string): string[] {
 /** The text of a page or a part of it, with a space between elements. */
 const textOf = (text: string) => readMarkup(text.replaceAll('<', ' <')).text.replaceAll(/\s+/g, ' ').trim()
 
+const AUTHORIZE = '/v1/test/cards/simulate_authorization'
 const MERCHANT = { 'merchant.name': 'Harbor Grocer', 'merchant.category_code': '5411' }
 
 async function makeCard(typed: Typed = {}): Promise<string> {
@@ -187,24 +192,21 @@ test('a card is verified by an amount of 0, which shows as open and expires', as
 })
 
 test('a card shows what it has spent of each limit, as the next authorization counts it', async () => {
-  const card_id = await makeCard()
-  await send(`/v1/cards/${card_id}`, {
-    method: 'PATCH',
-    body: {
-      spending_controls: {
-        spending_limits: [
-          { amount: 2000, interval: 'per_authorization' },
-          { amount: 5000, interval: 'daily' },
-          { amount: 4000, interval: 'monthly', categories: ['5411'] },
-        ],
-        max_authorization_count: 3,
-      },
-    },
-  })
-  await simulate('funding', { amount: '1000' })
-  await simulate('authorization', { card_id, amount: '12.50', ...MERCHANT })
-  await simulate('authorization', { card_id, amount: '20', ...MERCHANT, 'merchant.category_code': '5812' })
-  const declined = await simulate('authorization', { card_id, amount: '18', ...MERCHANT })
+  const spending_controls = {
+    spending_limits: [
+      { amount: 2000, interval: 'per_authorization' },
+      { amount: 5000, interval: 'daily' },
+      { amount: 4000, interval: 'monthly', categories: ['5411'] },
+    ],
+    max_authorization_count: 3,
+  }
+  const card_id = (await makeIssued(send, { spending_controls })).id
+  await send('/v1/test/funding', { body: { amount: 10_000 } })
+  const use = (amount: number, category_code: string) =>
+    make(send, AUTHORIZE, { card_id, amount, merchant: { name: 'Harbor Grocer', category_code } })
+  await use(1250, '5411')
+  await use(2000, '5812')
+  const declined = await use(1800, '5411')
   const shown = textOf(await page(`/sandbox/cards/${card_id}`))
   const day = (at: number) =>
     new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(at))
@@ -215,7 +217,7 @@ test('a card shows what it has spent of each limit, as the next authorization co
   expect(shown).toContain(`Daily 32.50 of 50.00 USD 17.50 USD left. Resets on ${tomorrow}, 00:00 UTC.`)
   expect(shown).toContain(`Monthly 12.50 of 40.00 USD 27.50 USD left. Resets on ${nextMonth}, 00:00 UTC.`)
   expect(shown).toContain('Authorizations 2 of 3 1 left. Does not reset.')
-  expect(textOf(await page(declined))).toContain(
+  expect(textOf(await page(`/sandbox/card-transactions/${declined.id}`))).toContain(
     'The daily limit must cover the spending. 50.50 of 50.00 USD Failed',
   )
 })
@@ -369,6 +371,26 @@ test('a transaction lives through everything that the simulator can', async () =
   expect(await page('/sandbox/balance')).toContain('USD')
 })
 
+test('a transaction that the endpoint of the tenant decides shows its answer and how long it took', async () => {
+  const endpoint = createServer((_request, response) => {
+    response.end(JSON.stringify({ approved: false, decline_reason: 'suspected_fraud' }))
+  })
+  await once(endpoint.listen(0, '127.0.0.1'), 'listening')
+  const url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/`
+  await send('/v1/test/funding', { body: { amount: 1000 } })
+  const card_id = (await makeIssued(send)).id
+  await send('/v1/authorization_endpoint', { method: 'PUT', body: { url, default_action: 'approve' } })
+  const merchant = { name: 'Till', category_code: '5411' }
+  const { id } = await make(send, AUTHORIZE, { card_id, amount: 500, merchant })
+  await send('/v1/authorization_endpoint', { method: 'DELETE' })
+  endpoint.close()
+  const shown = textOf(await page(`/sandbox/card-transactions/${id}`))
+  expect(shown).toMatch(
+    /Your endpoint Responded Answer Declined: suspected fraud Answered after \d+ ms Decision azd_/,
+  )
+  expect(shown).toContain('Your authorization endpoint must approve the authorization. Failed')
+})
+
 test('a physical card is sent', async () => {
   const card_id = await makeCard({
     type: 'physical',
@@ -434,14 +456,24 @@ test('money is followed from a clearing to the ledger, to its payout and into a 
   expect(shown).toContain(`href="${sale}"`)
   expect((await browser.get(entry.replace('sandbox', 'live'))).status).toBe(404)
 
-  const payout = /href="(\/sandbox\/payouts\/po_\w+)"/.exec(await page(settlement))![1]!
+  const settled = await page(settlement)
+  const { currency: _, ...settledAs } = (await send(`/v1/settlements/${settlement_id}`)).body
+  const cents = (amount: number) => `${amount < 0 ? '−' : ''}${Math.abs(amount / 100).toFixed(2)} USD`
+  expect(textOf(settled)).toContain(
+    `Cleared −500.00 USD Program funding 500.00 USD Interchange ${cents(settledAs.interchange_amount)} Network fees ${cents(-settledAs.fees_amount)} Net ${cents(settledAs.net_amount)}`,
+  )
+  expect(textOf(await page(sale))).toContain(
+    `Settled −500.00 USD ${cents(settledAs.interchange_amount)} ${cents(-settledAs.fees_amount)} 0.00 USD`,
+  )
+  const payout = /href="(\/sandbox\/payouts\/po_\w+)"/.exec(settled)![1]!
   const onItsWay = await page(payout)
   expect(stepsIn(onItsWay, 'Transfer')[1]).toMatch(/^Waits to be signed .*To eip155:31337:0x/)
   expect(onItsWay).toContain(`href="${destination}"`)
   expect(onItsWay).toContain(`<code>${idOf(payout)}`)
-  expect(
-    await page(await simulate('payout-failure', { payout_id: idOf(payout), failure_code: 'rejected' })),
-  ).toContain('Rejected')
+  const failed = await page(
+    await simulate('payout-failure', { payout_id: idOf(payout), failure_code: 'rejected' }),
+  )
+  expect(stepsIn(failed, 'Transfer').at(-1)).toBe('Failed Rejected')
 
   const today = new Date(dashboard.service.clock.now)
   const day = (days: number) => new Date(today.getTime() + days * 86_400_000).toISOString().slice(0, 10)
@@ -492,9 +524,16 @@ test('a dispute is opened with documents, changed, submitted and won', async () 
   expect(changed).toContain('70.00 USD')
   expect(changed.split(hash('sha256', PNG))).toHaveLength(3)
   await fill(`${path.replace('/sandbox/', '')}/submit`)
-  expect(await page(await simulate('dispute-outcome', { dispute_id: idOf(path), outcome: 'won' }))).toContain(
-    'Won',
-  )
+  expect(stepsIn(await page(path), 'Stages')).toEqual([
+    'Opened 70.00 USD',
+    'Submitted to the card network Provisional credit: 70.00 USD',
+    'Review by the card network',
+    'Decision',
+  ])
+  const won = await page(await simulate('dispute-outcome', { dispute_id: idOf(path), outcome: 'won' }))
+  expect(stepsIn(won, 'Stages').at(-1)).toBe('Won The credit is final.')
+  expect(await page(`/sandbox/card-transactions/${sale}`)).toContain(`href="${path}"`)
+  expect(textOf(await page('/sandbox/disputes'))).toContain('Harbor Grocer 70.00 USD Other Won')
 })
 
 test('the search leads from an identifier to its page, and from words to pages and forms', async () => {

@@ -26,6 +26,7 @@ const QUESTIONS: Readonly<Record<string, string>> = {
   currency: 'The amount must be in a currency that the card supports.',
   merchant_category: 'The spending controls must allow the merchant category.',
   merchant_country: 'The spending controls must allow the merchant country.',
+  decision: 'Your authorization endpoint must approve the authorization.',
   balance: 'The available balance must cover the amount.',
 }
 
