@@ -21,6 +21,7 @@ import { disputeExpiryWorker } from '../../runtime/cards/disputes/expiry-job.ts'
 import { payloadWorker } from '../../runtime/cards/provisioning/stand-in-job.ts'
 import { holdExpiryWorker } from '../../runtime/cards/transactions/expiry-job.ts'
 import { insertWalletToken } from '../../runtime/cards/wallet-tokens/queries.ts'
+import { readPassEvents } from '../../runtime/dashboard/pages/passes/history-queries.ts'
 import { findNamed } from '../../runtime/dashboard/pages/search/name-queries.ts'
 import { readNames } from '../../runtime/dashboard/pages/search/names-of-ids.ts'
 import type { Database } from '../../runtime/database/database.ts'
@@ -187,6 +188,8 @@ export async function tour(
   })
   await findNamed(service.database[environment], space, 'ada')
   await readNames(service.database[environment], space, [newId('card')])
+  const latest = { created: service.clock.now, id: '~' }
+  await readPassEvents(service.database[environment], space, newId('pass'), latest, 20)
   await walkTransfers(recorder.database[environment], space, service.clock.now)
   recorder.actFor(undefined)
 }

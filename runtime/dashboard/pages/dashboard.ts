@@ -27,6 +27,7 @@ import { sessionRoutes } from './account/sessions.ts'
 import { usageRoutes } from './account/usage.ts'
 import { versionRoutes } from './account/versions.ts'
 import { homeRoutes } from './home.ts'
+import { changeRoutes } from './passes/change.ts'
 import { issueRoutes } from './passes/issue.ts'
 import { uploadRoutes } from './passes/upload.ts'
 import { PROMOTE_PATH, promoteRoutes } from './promotions/promote.ts'
@@ -179,6 +180,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...templateRoutes(send),
     ...issueRoutes(send),
     ...uploadRoutes(send),
+    ...changeRoutes(send),
     ...balanceRoutes(send),
     ...settlementLineRoutes(send),
     ...ledgerEntryRoutes(send),

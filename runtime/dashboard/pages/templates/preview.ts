@@ -4,6 +4,7 @@ import { barcodeIssue } from '../../../passes/wallets/render/barcode.ts'
 import { brandColors, contrast } from '../../../passes/wallets/render/page/colors.ts'
 import { showFront } from '../../../passes/wallets/render/page/front.ts'
 import type { BarcodeFormat, PassBrand, PassState } from '../../../passes/wallets/render/pass-state.ts'
+import { createPassTokens } from '../../../passes/wallets/render/pass-tokens.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { assetPath } from '../../html/assets.ts'
@@ -13,9 +14,27 @@ import { showGoogleCard } from './google-card.ts'
 const COLOR = /^#[0-9a-f]{6}$/i
 const COLOR_NAMES = ['background_color', 'foreground_color', 'label_color'] as const
 
-/** Placeholder for values that differ for each pass. */
-const SAMPLE_CODE = 'SAMPLE-0001'
-const SAMPLE_HOLDER = 'Alex Example'
+/** What differs for each pass of a template. */
+export type PassContent = Pick<PassState, 'status' | 'holder' | 'expiresAt'> & {
+  /** Values by field key. The values of the template apply to missing keys. */
+  readonly values: Readonly<Record<string, string>>
+  /** The barcode message, if the template has none. */
+  readonly scanCode: string
+}
+
+const SAMPLE: PassContent = {
+  status: 'active',
+  holder: { name: 'Alex Example', email: null },
+  expiresAt: null,
+  values: {},
+  scanCode: 'SAMPLE-0001',
+}
+
+/** Returns the message of a pass's own barcode. */
+export async function scanCodeOf(visit: DashboardVisit, passId: string): Promise<string> {
+  const { space } = await visit.place()
+  return createPassTokens(visit.operator.pepper, visit.environment).scanCode({ space, passId })
+}
 
 /** Writes the preview next to the template form. The page script replaces it when the form changes. */
 export async function writePreview(visit: DashboardVisit, draft: TemplateDraft): Promise<Html> {
@@ -24,10 +43,14 @@ ${await drawPasses(visit, draft)}
 </section>`
 }
 
-/** Draws a pass of the template in both wallets. */
-export async function drawPasses(visit: DashboardVisit, draft: TemplateDraft): Promise<Html> {
+/** Draws a pass of the template in both wallets. @param pass absent for a sample. */
+export async function drawPasses(
+  visit: DashboardVisit,
+  draft: TemplateDraft,
+  pass: PassContent = SAMPLE,
+): Promise<Html> {
   const { tenant } = await visit.read<{ readonly tenant: { readonly name: string } }>('getMe')
-  const state = stateOf(draft, tenant.name)
+  const state = stateOf(draft, tenant.name, pass)
   const { format, message } = state.barcode
   const drawn = barcodeIssue(format, message) === undefined ? await visit.draw(state.barcode) : undefined
   const { background_color, foreground_color, label_color = '' } = state.brand
@@ -38,12 +61,16 @@ export async function drawPasses(visit: DashboardVisit, draft: TemplateDraft): P
   return html`<div class="wallets"><div><h3>Apple Wallet</h3>
 <div class="pass-preview"><template shadowrootmode="open">${styles('pass.css')}${showFront(state, drawn)}</template></div></div>
 <div><h3>Google Wallet</h3>
-<div class="pass-preview"><template shadowrootmode="open">${styles('google-card.css')}${showGoogleCard(state, SAMPLE_HOLDER, drawn)}</template></div></div></div>
+<div class="pass-preview"><template shadowrootmode="open">${styles('google-card.css')}${showGoogleCard(state, drawn)}</template></div></div></div>
 <p class="hint">This preview follows the published layouts of both wallets. Passes can look slightly different on phones.</p>`
 }
 
 /** Returns the pass state for the preview. Missing or invalid values of the draft are replaced by defaults. */
-function stateOf(draft: TemplateDraft, organization: string): PassState {
+function stateOf(
+  draft: TemplateDraft,
+  organization: string,
+  { status, holder, expiresAt, values, scanCode }: PassContent,
+): PassState {
   const { kind, fields, barcode } = draft
   const place = { space: '', passId: '' }
   return {
@@ -52,13 +79,13 @@ function stateOf(draft: TemplateDraft, organization: string): PassState {
     kind,
     organization,
     name: draft.name || 'Template name',
-    status: 'active',
+    status,
     brand: brandOf(draft),
-    fields,
-    barcode: { format: barcode.format as BarcodeFormat, message: barcode.message || SAMPLE_CODE },
+    fields: fields.map(({ key, label, value }) => ({ key, label, value: values[key] ?? value })),
+    barcode: { format: barcode.format as BarcodeFormat, message: barcode.message || scanCode },
     locations: [],
-    holder: { name: SAMPLE_HOLDER, email: null },
-    expiresAt: null,
+    holder,
+    expiresAt,
     changed: 0,
     pageUrl: '',
     appleToken: '',
