@@ -4,7 +4,7 @@ import { type Html, html } from '../../../platform/html.ts'
 import { describe, faultOf } from '../../engine/form-page.ts'
 import { orDash } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
-import { field, notice } from '../../html/components.ts'
+import { field, notice, textArea } from '../../html/components.ts'
 import { changedPaths, type DraftContent, type TemplateObject, writeDigest } from '../templates/draft.ts'
 import { drawPass, PASSES_PATH, type PassObject, WALLETS } from './pass.ts'
 import { isCounted } from './steps.ts'
@@ -30,45 +30,44 @@ const LABELS: Readonly<Record<string, string>> = {
   expires_at: 'Expires',
 }
 
+/** Whether a text needs more than one line. */
+const isLong = (text: string) => text.length > 60 || text.includes('\n')
+
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 
 export async function writePassForm(visit: DashboardVisit, form: PassForm): Promise<Html> {
   const { pass, template, began, typed, taken = [], error } = form
   const back = `/${visit.environment}/${PASSES_PATH}/${pass.id}`
   const address = `${back}/change`
-  const one = (
-    path: string,
-    label: string,
-    rest: { type?: 'email' | 'datetime-local'; hint?: string } = {},
-  ) =>
-    field({
-      name: path,
-      label,
-      optional: true,
-      value: textOf(typed[path]),
-      fault: taken.includes(path)
-        ? `Now ${textOf(began[path]) || 'empty'}, because it changed since you opened the page. To keep your value, save again.`
-        : faultOf(path, error),
-      ...rest,
-    })
+  const given = (path: string, label: string, hint?: string) => ({
+    name: path,
+    label,
+    hint,
+    optional: true,
+    value: textOf(typed[path]),
+    fault: taken.includes(path)
+      ? `Now ${textOf(began[path]) || 'empty'}, because it changed since you opened the page. To keep your value, save again.`
+      : faultOf(path, error),
+  })
+  const writeValue = (each: TemplateObject['fields'][number]) => {
+    const path = `fields.${each.key}`
+    const hint =
+      each.value === '' || isCounted(each.value) ? undefined : 'Leave empty for the value of the template.'
+    const value = given(path, labelOf(each), hint)
+    return isLong(value.value) || isLong(each.value) ? textArea(value) : field(value)
+  }
   return html`${error && notice('bad', (error.details ?? []).length > 0 ? 'Check the highlighted fields.' : describe(error))}
 ${taken.length > 0 && notice('warn', 'The pass changed since you opened the page. Your changes are not saved yet.')}
 <div class="studio">
 <form method="post" action="${address}" enctype="multipart/form-data" data-preview>
 ${visit.guard(address)}<input type="hidden" name="${BEGAN}" value="${writeDigest(began)}">
 <fieldset><legend>Values</legend>
-${template.fields.map((each) => {
-  const given = textOf(typed[`fields.${each.key}`])
-  const hint = each.value === '' ? undefined : `Leave empty for the value of the template: ${each.value}`
-  return one(`fields.${each.key}`, labelOf(each), {
-    ...(hint !== undefined && !isCounted(given) && { hint }),
-  })
-})}
+${template.fields.map(writeValue)}
 </fieldset>
 <fieldset><legend>Holder</legend>
-<div class="columns">${one('holder.name', 'Name')}${one('holder.email', 'Email', { type: 'email' })}</div>
+<div class="columns">${field(given('holder.name', 'Name'))}${field({ ...given('holder.email', 'Email'), type: 'email' })}</div>
 </fieldset>
-${one('expires_at', 'Expires (UTC)', { type: 'datetime-local', hint: 'Leave empty for no expiry.' })}
+${field({ ...given('expires_at', 'Expires (UTC)', 'Leave empty for no expiry.'), type: 'datetime-local', value: textOf(typed.expires_at).replace(/Z$/, '') })}
 <div class="actions"><button type="submit">Save pass</button> <button class="second" type="submit" name="do" value="preview" formnovalidate>Update preview</button> <a class="button second" href="${back}">Back</a></div>
 </form>
 ${await writeOutlook(visit, form)}
@@ -89,7 +88,7 @@ async function writeOutlook(
     ...pass,
     holder: { name: textOf(typed['holder.name']) || null, email: null },
     fields: Object.fromEntries(template.fields.map(({ key }) => [key, at(typed, `fields.${key}`) ?? ''])),
-    expires_at: Number.isNaN(Date.parse(`${expires}Z`)) ? null : `${expires}Z`,
+    expires_at: Number.isNaN(Date.parse(expires)) ? null : expires,
   })
   return html`<section class="previews" id="preview" aria-labelledby="preview-title" tabindex="0"><h2 class="first" id="preview-title">After saving</h2>
 ${

@@ -10,6 +10,7 @@ import { formField } from '../../html/forms.ts'
 import { PASSES } from '../resources/passes.ts'
 import { changedPaths, type DraftContent, patchBody, readDigest } from '../templates/draft.ts'
 import { BEGAN, type PassForm, writePassForm } from './change-page.ts'
+import { toInstant } from './issue.ts'
 import { holderOf, isUsable, PASSES_PATH, type PassObject, templateOf } from './pass.ts'
 import { step } from './steps.ts'
 import { labelOf } from './values.ts'
@@ -66,22 +67,16 @@ function contentOf({ holder, fields, expires_at }: PassObject): DraftContent {
     'holder.name': holder.name,
     'holder.email': holder.email,
     ...Object.fromEntries(Object.entries(fields).map(([key, value]) => [`fields.${key}`, value || null])),
-    expires_at: expires_at?.slice(0, 19) ?? null,
+    expires_at: expires_at && `${expires_at.slice(0, 19)}Z`,
   }
 }
 
 function readTyped({ request }: DashboardVisit, pass: PassObject): DraftContent {
   const typed = Object.keys(contentOf(pass)).map((path) => {
     const text = formField(request, path).replaceAll('\r\n', '\n').trim()
-    return [path, text === '' ? null : path === 'expires_at' ? withSeconds(text) : text] as const
+    return [path, text === '' ? null : path === 'expires_at' ? toInstant(text) : text] as const
   })
   return Object.fromEntries(typed)
-}
-
-/** Browsers leave out the seconds of a time if they are 0. A date without a time means the end of that day. */
-function withSeconds(text: string): string {
-  if (/^\d{4}-\d\d-\d\d$/.test(text)) return `${text}T23:59:59`
-  return /T\d\d:\d\d$/.test(text) ? `${text}:00` : text
 }
 
 async function change(send: SendFramed, visit: DashboardVisit, id: string): Promise<void> {
@@ -93,23 +88,16 @@ async function change(send: SendFramed, visit: DashboardVisit, id: string): Prom
   if (formField(visit.request, 'do') !== '') return show(send, visit, { pass, began, typed })
   const now = contentOf(pass)
   const own = changedPaths(began, typed)
-  const taken = own.filter((path) => changedPaths(began, now).includes(path))
-  if (taken.length > 0) return show(send, visit, { pass, began: now, typed, taken }, 409)
-  const patch = patchBody(
-    Object.fromEntries(own.map((path) => [path, began[path]])),
-    Object.fromEntries(
-      own.map((path) => [path, path === 'expires_at' ? toInstant(typed[path]) : typed[path]]),
-    ),
-  )
+  const taken = own.filter((path) => now[path] !== typed[path] && changedPaths(began, now).includes(path))
+  if (taken.length > 0) {
+    const mine = Object.fromEntries(own.map((path) => [path, typed[path]]))
+    return show(send, visit, { pass, began: now, typed: { ...now, ...mine }, taken }, 409)
+  }
   if (own.length > 0) {
-    const answer = await visit.operate('updatePass', { path: { pass_id: id }, body: patch })
+    const answer = await visit.operate('updatePass', { path: { pass_id: id }, body: patchBody(began, typed) })
     if (!answer.ok) return show(send, visit, { pass, began, typed, error: answer.error }, 422)
   }
   visit.response.redirect(303, `/${visit.environment}/${PASSES_PATH}/${id}`)
-}
-
-function toInstant(text: unknown): unknown {
-  return typeof text === 'string' && /T\d\d:\d\d:\d\d$/.test(text) ? `${text}Z` : text
 }
 
 async function show(

@@ -118,9 +118,13 @@ export function passBody(
     template_id,
     holder: given(holder),
     fields: given(fields),
-    // A date without a time means the end of that day.
-    ...(expires !== '' && {
-      expires_at: /^\d{4}-\d\d-\d\d$/.test(expires) ? `${expires}T23:59:59Z` : expires,
-    }),
+    ...(expires !== '' && { expires_at: toInstant(expires) }),
   }
+}
+
+/** Returns a time in UTC. Browsers leave out the seconds if they are 0. A date without a time means the end of that day. */
+export function toInstant(text: string): string {
+  if (/^\d{4}-\d\d-\d\d$/.test(text)) return `${text}T23:59:59Z`
+  if (/T\d\d:\d\d$/.test(text)) return `${text}:00Z`
+  return /T\d\d:\d\d:\d\d$/.test(text) ? `${text}Z` : text
 }

@@ -191,7 +191,7 @@ async function writeDevices(
   visit: DashboardVisit,
 ): Promise<Html> {
   if (platforms.length === 0)
-    return html`<p class="empty">${installed_at === null ? 'Not in a wallet yet.' : 'Removed from all wallets.'}</p>`
+    return html`<p>${installed_at === null ? 'Not in a wallet yet.' : 'Removed from all wallets.'}</p>`
   const { db, space } = await visit.place()
   const devices = await countDevices(db, space, id, MAX_DEVICES)
   const known =

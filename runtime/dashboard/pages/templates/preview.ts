@@ -1,13 +1,14 @@
 /** Previews a pass of a template in the layouts of both wallets. */
 
 import { barcodeIssue } from '../../../passes/wallets/render/barcode.ts'
-import { brandColors, contrast } from '../../../passes/wallets/render/page/colors.ts'
+import { contrast } from '../../../passes/wallets/render/page/colors.ts'
 import { showFront } from '../../../passes/wallets/render/page/front.ts'
 import type { BarcodeFormat, PassBrand, PassState } from '../../../passes/wallets/render/pass-state.ts'
 import { createPassTokens } from '../../../passes/wallets/render/pass-tokens.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { assetPath } from '../../html/assets.ts'
+import { notice } from '../../html/components.ts'
 import { NEW, type TemplateDraft } from './draft.ts'
 import { showGoogleCard } from './google-card.ts'
 
@@ -39,8 +40,29 @@ export async function scanCodeOf(visit: DashboardVisit, passId: string): Promise
 /** Writes the preview next to the template form. The page script replaces it when the form changes. */
 export async function writePreview(visit: DashboardVisit, draft: TemplateDraft): Promise<Html> {
   return html`<section class="previews" id="preview" aria-labelledby="preview-title" tabindex="0"><h2 class="first" id="preview-title">Preview</h2>
+${writeContrasts(draft)}
 ${await drawPasses(visit, draft)}
 </section>`
+}
+
+/** Smallest contrast of text that is easy to read (WCAG 2.2, 1.4.3). */
+const MIN_CONTRAST = 4.5
+
+/** Warns about colors of text that are hard to read on the background. */
+function writeContrasts({ brand }: TemplateDraft): Html[] {
+  const { background_color, foreground_color, label_color } = readColors((name) => brand[name])
+  const pairs = [
+    ['text', foreground_color],
+    ['labels', label_color],
+  ] as const
+  return pairs
+    .filter(([, color]) => color !== '' && contrast(background_color, color) < MIN_CONTRAST)
+    .map(([what, color]) =>
+      notice(
+        'warn',
+        `The color of the ${what} is hard to read on the background: the contrast is ${contrast(background_color, color).toFixed(1)} : 1. Choose colors with at least 4.5 : 1.`,
+      ),
+    )
 }
 
 /** Draws a pass of the template in both wallets. @param pass absent for a sample. */
@@ -58,7 +80,7 @@ export async function drawPasses(
   const styles = (name: string) => html`<link rel="stylesheet" href="${assetPath(name)}">
 <link rel="stylesheet" href="/${visit.environment}/${COLORS_PATH}?${String(colors)}">`
   // Shadow roots isolate the style sheets of passes from the console, because they share class names.
-  return html`<div class="wallets"><div><h3>Apple Wallet</h3>
+  return html`<div class="wallets" role="group" tabindex="0" aria-label="The pass in both wallets"><div><h3>Apple Wallet</h3>
 <div class="pass-preview"><template shadowrootmode="open">${styles('pass.css')}${showFront(state, drawn)}</template></div></div>
 <div><h3>Google Wallet</h3>
 <div class="pass-preview"><template shadowrootmode="open">${styles('google-card.css')}${showGoogleCard(state, drawn)}</template></div></div></div>
@@ -116,13 +138,15 @@ export function sendColors({ request, response }: DashboardVisit): void {
     const value = request.query[name]
     return typeof value === 'string' ? value : ''
   })
-  const colors = brandColors({ ...others, ...(label_color !== '' && { label_color }) })
+  // Wallets use the colors as they are, even if the text is hard to read.
+  const { background_color: brand, foreground_color: value } = others
+  const colors = `--brand:${brand};--value:${value};--label:${label_color || value}`
   response.set({
     'Cache-Control': `private, max-age=${A_DAY_SECONDS}`,
     'X-Content-Type-Options': 'nosniff',
   })
   // Google Wallet uses white or black text, whichever has the higher contrast.
-  const of = (text: string) => contrast(others.background_color, text)
+  const of = (text: string) => contrast(brand, text)
   const google = of('#ffffff') >= of('#000000') ? '#ffffff' : '#000000'
   response.type('css').send(`:host{${colors};--google-text:${google}}`)
 }
