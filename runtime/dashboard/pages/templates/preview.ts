@@ -5,11 +5,11 @@ import { contrast } from '../../../passes/wallets/render/page/colors.ts'
 import { showFront } from '../../../passes/wallets/render/page/front.ts'
 import type { BarcodeFormat, PassBrand, PassState } from '../../../passes/wallets/render/pass-state.ts'
 import { createPassTokens } from '../../../passes/wallets/render/pass-tokens.ts'
-import { type Html, html } from '../../../platform/html.ts'
+import { type Html, html, trusted } from '../../../platform/html.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { assetPath } from '../../html/assets.ts'
 import { notice } from '../../html/components.ts'
-import { NEW, type TemplateDraft } from './draft.ts'
+import { BARCODE_FORMATS, NEW, type TemplateDraft } from './draft.ts'
 import { showGoogleCard } from './google-card.ts'
 
 const COLOR = /^#[0-9a-f]{6}$/i
@@ -63,6 +63,21 @@ function writeContrasts({ brand }: TemplateDraft): Html[] {
         `The color of the ${what} is hard to read on the background: the contrast is ${contrast(background_color, color).toFixed(1)} : 1. Choose colors with at least 4.5 : 1.`,
       ),
     )
+}
+
+/** A drawing of each barcode format. */
+export type BarcodeSamples = ReadonlyMap<string, Html>
+
+const samples = new Map<string, Html>()
+
+/** Draws a sample of each barcode format. The drawings are kept, because they are always the same. */
+export async function drawSamples(visit: DashboardVisit): Promise<BarcodeSamples> {
+  for (const [format] of BARCODE_FORMATS) {
+    if (samples.has(format)) continue
+    const drawn = await visit.draw({ format, message: SAMPLE.scanCode })
+    if (drawn) samples.set(format, trusted(drawn.svg.replace('<svg ', '<svg aria-hidden="true" ')))
+  }
+  return samples
 }
 
 /** Draws a pass of the template in both wallets. @param pass absent for a sample. */
