@@ -79,6 +79,7 @@ export const ACTIONS: Readonly<Record<string, ConsoleAction>> = {
   'pass-templates/new': SESSION,
   'pass-templates/:id/edit': SESSION,
   'pass-templates/:id/archive': SESSION,
+  'pass-templates/:id/test-pass': SESSION,
   'passes/new': SESSION,
   'passes/upload': SESSION,
   'passes/:id/change': SESSION,

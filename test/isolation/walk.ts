@@ -24,6 +24,7 @@ import { insertWalletToken } from '../../runtime/cards/wallet-tokens/queries.ts'
 import { readPassEvents } from '../../runtime/dashboard/pages/passes/history-queries.ts'
 import { findNamed } from '../../runtime/dashboard/pages/search/name-queries.ts'
 import { readNames } from '../../runtime/dashboard/pages/search/names-of-ids.ts'
+import { countByStatus } from '../../runtime/dashboard/pages/templates/counts.ts'
 import type { Database } from '../../runtime/database/database.ts'
 import { readRevision } from '../../runtime/database/revision.ts'
 import { retain } from '../../runtime/events/delivery/retention-job.ts'
@@ -188,6 +189,7 @@ export async function tour(
   })
   await findNamed(service.database[environment], space, 'ada')
   await readNames(service.database[environment], space, [newId('card')])
+  await countByStatus(service.database[environment], space, newId('tpl'), 10)
   const latest = { created: service.clock.now, id: '~' }
   await readPassEvents(service.database[environment], space, newId('pass'), latest, 20)
   await walkTransfers(recorder.database[environment], space, service.clock.now)

@@ -42,6 +42,7 @@ import { findById } from './search/places.ts'
 import { searchRoutes } from './search/search.ts'
 import { SIMULATOR_PAGES, SIMULATOR_PATH, simulatorRoutes } from './simulator/pages.ts'
 import { templateRoutes } from './templates/editor.ts'
+import { testPassRoutes } from './templates/test-pass.ts'
 import { sealTyped, showTyped, writeCodePage } from './typed-forms.ts'
 import { eventVersionRoutes } from './watch/event-versions.ts'
 import { liveEventRoutes } from './watch/live-events.ts'
@@ -178,6 +179,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...sessionRoutes(send),
     ...usageRoutes(send, operator),
     ...templateRoutes(send),
+    ...testPassRoutes(),
     ...issueRoutes(send),
     ...uploadRoutes(send),
     ...changeRoutes(send),

@@ -50,7 +50,11 @@ function move(rows, from, to) {
   rows[to]?.dispatchEvent(new Event('input', { bubbles: true }))
 }
 
-/** @param {Element} row @returns {HTMLInputElement[]} */
+/** @param {Element} row */
 function inputsOf(row) {
-  return [...row.querySelectorAll('input')]
+  return [
+    .../** @type {NodeListOf<HTMLInputElement | HTMLTextAreaElement>} */ (
+      row.querySelectorAll('input, textarea')
+    ),
+  ]
 }

@@ -17,16 +17,18 @@ import {
 } from '../passes/pass.ts'
 import { writeValues } from '../passes/values.ts'
 import { promotes } from '../promotions/promotions.ts'
+import { writeCounts } from '../templates/counts.ts'
 import { BARCODE_FORMATS, draftOf } from '../templates/draft.ts'
 import { drawPasses } from '../templates/preview.ts'
+import { writeTestPass } from '../templates/test-pass.ts'
 
 type Template = components['schemas']['PassTemplate']
 type Scan = components['schemas']['Scan']
 
 const FIELD_COLUMNS: readonly ListColumn<Template['fields'][number]>[] = [
-  { title: 'Key', show: ({ key }) => code(key) },
   { title: 'Label', show: ({ label }) => orDash(label) },
   { title: 'Value', show: ({ value }) => orDash(value) },
+  { title: 'Key', show: ({ key }) => code(key) },
 ]
 
 const barcodeLabel = (format: string) => BARCODE_FORMATS.find(([each]) => each === format)?.[1] ?? format
@@ -53,15 +55,17 @@ export const PASS_TEMPLATES = resource<Template>({
     operation: 'getPassTemplate',
     parameter: 'template_id',
     name: ({ name }) => name,
-    facts: ({ id, kind, status, brand, barcode, created, updated }) => [
-      ['ID', code(id)],
+    status: ({ status }) => status,
+    picture: (template, visit) => drawPasses(visit, draftOf(template)),
+    facts: ({ id, kind, brand, barcode, relevant_locations, created, updated }) => [
       ['Kind', words(kind)],
-      ['Status', state(status)],
       ['Colors', `${brand.foreground_color} on ${brand.background_color}`],
-      ['Logo text', orDash(brand.logo_text)],
-      ['Barcode format', barcodeLabel(barcode.format)],
+      ['Barcode', barcodeLabel(barcode.format)],
+      ['Barcode content', barcode.message ?? 'Unique for each pass'],
+      ['Locations', String(relevant_locations.length)],
       ['Created', when(created)],
       ['Updated', when(updated)],
+      ['ID', code(id)],
     ],
     ways: [
       { operation: 'updatePassTemplate', text: 'Edit template', to: ({ id }) => `pass-templates/${id}/edit` },
@@ -90,15 +94,11 @@ export const PASS_TEMPLATES = resource<Template>({
       },
     ],
     sections: [
-      { title: 'Preview', write: (template, visit) => drawPasses(visit, draftOf(template)) },
+      { title: 'Passes', write: writeCounts },
+      { title: 'Test on a phone', write: writeTestPass },
       {
         title: 'Fields',
         write: ({ fields }, _visit, link) => writeTable('Fields', FIELD_COLUMNS, fields, link),
-      },
-      {
-        title: 'Passes',
-        write: ({ id }, _visit, link) =>
-          html`<p>${link(`passes?template_id=${id}`, 'View passes of this template')}</p>`,
       },
     ],
   },
@@ -173,7 +173,7 @@ export const PASSES = resource<PassObject>({
 async function writeWallets(pass: PassObject, visit: DashboardVisit): Promise<Html> {
   const { page_url } = pass.download
   const drawn = isUsable(pass) ? await visit.draw({ format: 'qr', message: page_url }) : undefined
-  return html`<div class="wallet-state"><div>${await writeDevices(pass, visit)}
+  return html`<div class="wallet-state" id="wallets"><div>${await writeDevices(pass, visit)}
 ${
   isUsable(pass)
     ? html`<p>To add the pass to a wallet, scan this code with the camera of a phone, or send the <a href="${page_url}" rel="noreferrer">download page</a> to the holder.</p>`

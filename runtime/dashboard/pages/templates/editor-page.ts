@@ -147,13 +147,17 @@ function writeFields({ fields }: TemplateDraft, fault: FaultOf): Html {
   return html`<fieldset data-rows><legend>Fields</legend>
 <p class="quiet">Wallets show the fields in this order. The first field is the largest. Your integration names a field by its key, such as points.</p>
 ${fields.map((each, index) => {
-  const one = (name: keyof typeof each, label: string, optional: boolean) => {
+  const given = (name: keyof typeof each, label: string) => {
     const path = `fields[${index}].${name}`
-    return field({ name: path, label, value: each[name], optional, fault: fault(path) })
+    return { name: path, label, value: each[name], optional: name !== 'key', fault: fault(path) }
   }
   return writeRow(
     `Field ${index + 1}`,
-    [one('label', 'Label', true), one('value', 'Value', true), one('key', 'Key', false)],
+    [
+      field(given('label', 'Label')),
+      field(given('key', 'Key')),
+      textArea({ ...given('value', 'Value'), rows: 1 }),
+    ],
     'fields',
     index,
     fields.length,
