@@ -9,9 +9,9 @@ import { ApiRefused, type DashboardVisit, roleFor } from '../../engine/visit.ts'
 import { formField } from '../../html/forms.ts'
 import { PASSES } from '../resources/passes.ts'
 import { changedPaths, type DraftContent, patchBody, readDigest } from '../templates/draft.ts'
-import { BEGAN, type PassForm, writePassForm } from './change-page.ts'
-import { toInstant } from './issue.ts'
+import { MAX_FORM_BYTES } from './issue.ts'
 import { holderOf, isUsable, PASSES_PATH, type PassObject, templateOf } from './pass.ts'
+import { BEGAN, type PassForm, readInputs, writePassForm } from './pass-form.ts'
 import { step } from './steps.ts'
 import { labelOf } from './values.ts'
 
@@ -55,8 +55,6 @@ export function changeRoutes(send: SendFramed): DashboardRoute[] {
   })
 }
 
-const MAX_FORM_BYTES = 64 * 1024
-
 function readPass(visit: DashboardVisit, pass_id: string): Promise<PassObject> {
   return visit.read<PassObject>('getPass', { path: { pass_id } })
 }
@@ -71,17 +69,9 @@ function contentOf({ holder, fields, expires_at }: PassObject): DraftContent {
   }
 }
 
-function readTyped({ request }: DashboardVisit, pass: PassObject): DraftContent {
-  const typed = Object.keys(contentOf(pass)).map((path) => {
-    const text = formField(request, path).replaceAll('\r\n', '\n').trim()
-    return [path, text === '' ? null : path === 'expires_at' ? toInstant(text) : text] as const
-  })
-  return Object.fromEntries(typed)
-}
-
 async function change(send: SendFramed, visit: DashboardVisit, id: string): Promise<void> {
   const pass = await readPass(visit, id)
-  const typed = readTyped(visit, pass)
+  const typed = readInputs(visit, await templateOf(visit, pass))
   const began = readDigest(formField(visit.request, BEGAN))
   if (!began)
     throw new ApiRefused(422, 'The form is incomplete. Reload the page and enter your changes again.')

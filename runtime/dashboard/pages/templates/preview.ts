@@ -23,7 +23,8 @@ export type PassContent = Pick<PassState, 'status' | 'holder' | 'expiresAt'> & {
   readonly scanCode: string
 }
 
-const SAMPLE: PassContent = {
+/** What previews show of a pass that does not exist. */
+export const SAMPLE: PassContent = {
   status: 'active',
   holder: { name: 'Alex Example', email: null },
   expiresAt: null,
