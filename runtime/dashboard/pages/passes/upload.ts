@@ -6,7 +6,7 @@ import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn } from '../../engine/links.ts'
 import { queryText, writeTable } from '../../engine/list-page.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
-import { code, state } from '../../engine/values.ts'
+import { code, orDash, state } from '../../engine/values.ts'
 import { ApiRefused, type DashboardVisit, roleFor } from '../../engine/visit.ts'
 import { notice, textArea } from '../../html/components.ts'
 import { formField } from '../../html/forms.ts'
@@ -14,6 +14,8 @@ import { uploadedFile } from '../../html/uploads.ts'
 import type { TemplateObject } from '../templates/draft.ts'
 import {
   type BatchReport,
+  columnsOf,
+  ERROR_COLUMN,
   issueTable,
   MAX_ROWS,
   type PassTable,
@@ -104,20 +106,38 @@ function writeForm(
   template: TemplateObject,
   { text, fault, round = '' }: Typed,
 ): Html {
-  const columns = ['name', 'email', 'expires_at', ...template.fields.map(({ key }) => key)]
+  const values = new Map(template.fields.map(({ key, value }) => [key, value]))
+  const columns = writeTable(
+    'Columns',
+    [
+      { title: 'Column', show: ([column]) => code(column) },
+      { title: 'Sets', show: ([, label]) => label },
+      { title: 'If empty', show: ([column]) => orDash(values.get(column)) },
+    ],
+    columnsOf(template),
+    linkIn(visit),
+  )
+  const sample = writeCsv([columnsOf(template).map(([column]) => column)])
   return html`${fault !== undefined && notice('bad', fault)}
-<p>Template: ${linkIn(visit)(`pass-templates/${template.id}`, template.name)}. The first line contains the column names, in any order.
-Each further line is one pass. Empty cells use the values of the template. A table can contain up to ${String(MAX_ROWS)} passes. If you submit the same table again within 24 hours, no pass is issued twice.</p>
-<p>Columns: ${code(columns.join(', '))}</p>
+<p class="quiet">Template: ${linkIn(visit)(`pass-templates/${template.id}`, template.name)}. Each line after the column names is one pass, up to ${String(MAX_ROWS)}. If you submit the same table again within 24 hours, no pass is issued twice.</p>
 ${formAround(
   visit,
   template,
   round,
-  html`<div class="field"><label for="file">File <span class="quiet">(optional)</span></label>
-<input id="file" name="file" type="file" accept=".csv,text/csv" aria-describedby="file-hint"><p class="hint" id="file-hint">A CSV file, as exported by a spreadsheet.</p></div>
-${textArea({ name: 'table', label: 'Or paste the table', optional: true, rows: 8, value: text })}
+  html`<div class="field drop"><label for="file">File</label>
+<input id="file" name="file" type="file" accept=".csv,text/csv" aria-describedby="file-hint"><p class="hint" id="file-hint">Drop or choose a CSV file, as exported by a spreadsheet. ${writeDownload('passes.csv', sample, 'Download an empty table')}</p></div>
+<details${text !== '' && html` open`}><summary>Paste a table</summary>
+${textArea({ name: 'table', label: 'Table', optional: true, rows: 8, value: text })}</details>
 <div class="actions"><button type="submit">Issue passes</button> <a class="button second" href="/${visit.environment}/${PATH}">Back</a></div>`,
-)}`
+)}
+<h2>Columns</h2>
+<p class="quiet">Name the columns by these names or by what they set, in any order. Leave out the columns that you do not need.</p>
+${columns}`
+}
+
+/** Links to a file that the page itself contains. */
+function writeDownload(name: string, csv: string, text: string): Html {
+  return html`<a download="${name}" href="data:text/csv;charset=utf-8,${encodeURIComponent(csv)}">${text}</a>`
 }
 
 function writeReport(
@@ -139,7 +159,14 @@ ${formAround(
   html`<textarea name="table" hidden>\n${text}</textarea><div class="actions"><button type="submit">Continue issuing</button></div>`,
 )}`
   const again = html`<h2>Failed rows</h2>
-<p>Correct the lines here, and submit only these lines again.</p>
+<p>Correct the lines here and submit only them, or ${writeDownload(
+    'failed-passes.csv',
+    writeCsv([
+      [...table.header, ERROR_COLUMN],
+      ...failed.map(({ row, fault }) => [...row.cells, ...padding(table, row), fault ?? '']),
+    ]),
+    'download them with their errors',
+  )}, correct the file, and upload it.</p>
 ${formAround(
   visit,
   template,
@@ -151,6 +178,11 @@ ${formAround(
 ${writeOutcomes(visit, table, outcomes)}
 ${stopped === undefined && failed.length > 0 && again}
 <p>${linkIn(visit)(`passes?template_id=${template.id}`, 'View passes of this template')}</p>`
+}
+
+/** Returns the missing cells of a short row. */
+function padding({ header }: PassTable, { cells }: RowOutcome['row']): string[] {
+  return Array<string>(Math.max(header.length - cells.length, 0)).fill('')
 }
 
 function writeOutcomes(visit: DashboardVisit, { columns }: PassTable, outcomes: readonly RowOutcome[]): Html {
