@@ -30,7 +30,7 @@ export async function writeHistory(pass: PassObject, visit: DashboardVisit, link
       db,
       space,
       { pass_id: [pass.id], created: {} },
-      { limit: SHOWN, order: 'desc', backward: false, boundary: { ...before, side: 'before' } },
+      { limit: SHOWN, order: 'desc', backward: false, boundary: { ...before, side: 'after' } },
     ),
   ])
   const labels = new Map(template.fields.map((field) => [field.key, labelOf(field)]))
@@ -51,7 +51,7 @@ ${(asked || isMore) && html`<nav class="paging" aria-label="Timeline">${asked &&
 const LATEST = Date.UTC(9999, 11, 31)
 
 function readPlace(text: string): HistoryPlace | undefined {
-  const [, created, id] = /^(\d{1,15})\.([a-z]{2,5}_[0-9a-z]{1,32})$/.exec(text) ?? []
+  const [, created, id] = /^(\d{1,15})\.([0-9a-z_]{1,32})$/.exec(text) ?? []
   return id === undefined || Number(created) > LATEST ? undefined : { created: Number(created), id }
 }
 
@@ -61,17 +61,19 @@ function isBefore(one: HistoryPlace, other: HistoryPlace): boolean {
 
 /** What the pass itself records. An installation is left out if its event tells it. */
 function milestones(pass: PassObject, events: readonly PassEventRow[]): PlacedEntry[] {
-  const { id, created, installed_at, revoked_at, archived_at, expires_at, status } = pass
-  const one = (at: string | null, entry: Omit<TimelineEntry, 'at'>): PlacedEntry[] =>
-    at === null ? [] : [{ created: Date.parse(at), id, at: when(at), ...entry }]
-  const isTold = (at: string | null) => events.some((each) => each.created === Date.parse(at ?? ''))
-  return [
-    ...one(archived_at, { what: 'Archived' }),
-    ...one(revoked_at, { what: 'Revoked', mood: 'bad' }),
-    ...one(status === 'expired' ? expires_at : null, { what: 'Expired', mood: 'bad' }),
-    ...one(isTold(installed_at) ? null : installed_at, { what: 'Added to a wallet', icon: 'wallet' }),
-    ...one(created, { what: 'Issued', icon: 'ticket' }),
+  const { created, installed_at, revoked_at, archived_at, expires_at, status } = pass
+  const isTold = events.some((each) => each.created === Date.parse(installed_at ?? ''))
+  // At the same time, an entry with a lower ID comes first.
+  const entries: readonly (readonly [id: string, at: string | null, entry: Omit<TimelineEntry, 'at'>])[] = [
+    ['0', created, { what: 'Issued', icon: 'ticket' }],
+    ['1', isTold ? null : installed_at, { what: 'Added to a wallet', icon: 'wallet' }],
+    ['x', status === 'expired' ? expires_at : null, { what: 'Expired', mood: 'bad' }],
+    ['x', revoked_at, { what: 'Revoked', mood: 'bad' }],
+    ['y', archived_at, { what: 'Archived' }],
   ]
+  return entries.flatMap(([id, at, entry]) =>
+    at === null ? [] : [{ created: Date.parse(at), id, at: when(at), ...entry }],
+  )
 }
 
 function upcoming(pass: PassObject): TimelineEntry[] {

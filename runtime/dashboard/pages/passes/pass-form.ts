@@ -65,26 +65,22 @@ export function writeInputs(
   typed: DraftContent,
   fault: (path: string) => string | undefined,
 ): Html {
-  const given = (path: string, label: string, hint?: string) => ({
+  const given = (path: string, label: string) => ({
     name: path,
     label,
-    hint,
     optional: true,
     value: textOf(typed[path]),
     fault: fault(path),
   })
   const writeValue = (each: TemplateObject['fields'][number]) => {
-    const hint = each.value === '' ? undefined : `Leave empty for “${each.value}”.`
-    const value = given(`fields.${each.key}`, labelOf(each), hint)
-    return isLong(value.value) || isLong(each.value)
-      ? textArea({ ...value, hint: 'Leave empty for the text of the template.' })
-      : field(value)
+    const value = given(`fields.${each.key}`, labelOf(each))
+    return isLong(value.value) || isLong(each.value) ? textArea(value) : field(value)
   }
   return html`<fieldset><legend>Holder</legend>
 <div class="columns">${field(given('holder.name', 'Name'))}${field({ ...given('holder.email', 'Email'), type: 'email' })}</div>
 </fieldset>
-${fields.length > 0 && html`<fieldset><legend>Values</legend>\n${fields.map(writeValue)}\n</fieldset>`}
-${field({ ...given('expires_at', 'Expires (UTC)', 'Leave empty for no expiry.'), type: 'datetime-local', value: textOf(typed.expires_at).replace(/Z$/, '') })}`
+${fields.length > 0 && html`<fieldset><legend>Values</legend>\n<p class="quiet">Wallets show the value of the template for a field that you leave empty.</p>\n${fields.map(writeValue)}\n</fieldset>`}
+${field({ ...given('expires_at', 'Expires (UTC)'), hint: 'Leave empty for no expiry.', type: 'datetime-local', value: textOf(typed.expires_at).replace(/Z$/, '') })}`
 }
 
 /** Returns what wallets show after the form is saved. Empty values are those of the template. */

@@ -34,8 +34,7 @@ const GROUPS: readonly (readonly [name: string, statuses: readonly PassStatus[]]
   ['Issued', PASS_STATUSES],
   ['Not in a wallet yet', ['issued']],
   ['Installed or active', ['installed', 'active']],
-  ['Redeemed', ['redeemed']],
-  ['Revoked or expired', ['revoked', 'expired']],
+  ['Redeemed or ended', ['redeemed', 'revoked', 'expired']],
 ]
 
 export async function writeCounts(

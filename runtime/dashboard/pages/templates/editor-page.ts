@@ -135,8 +135,12 @@ function sizeHint(name: TemplateImage): string {
 function writeImage(name: TemplateImage, value: string, stored: string, issue: string | undefined): Html {
   const { label, hint, shapes } = SLOTS[name]
   const id = `${name}_file`
-  const fault = issue?.replace(/^Is /, 'The picture is ').replace('KiB', 'KB')
-  return html`<div class="field picture" data-picture="${label}" data-shapes="${JSON.stringify(shapes)}" data-bytes="${String(IMAGE_RULES[name].bytes)}"><label for="${id}">${label}</label>
+  const { bytes } = IMAGE_RULES[name]
+  const isLarge = Buffer.byteLength(value, 'base64') > bytes
+  const fault =
+    issue &&
+    (isLarge ? `The picture is larger than ${bytes / 1024} KB.` : issue.replace(/^Is /, 'The picture is '))
+  return html`<div class="field picture" data-picture="${label}" data-shapes="${JSON.stringify(shapes)}" data-bytes="${String(bytes)}"><label for="${id}">${label}</label>
 ${value !== '' && html`<p class="chosen"><img src="${png(value)}" alt="${label}, selected image"> <label><input type="checkbox" name="${name}_remove" value="yes"> Remove</label></p>`}
 <input id="${id}" name="${id}" type="file" accept="image/png" aria-describedby="${fault !== undefined && `${id}-fault `}${id}-hint"${fault !== undefined && html` aria-invalid="true"`}>
 ${value !== stored && html`<input type="hidden" name="brand.${name}" value="${value}">`}
