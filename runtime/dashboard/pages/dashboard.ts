@@ -7,6 +7,7 @@ import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/cli
 import { ENVIRONMENTS } from '../../platform/environment.ts'
 import { actionOf, findAction, takesCode } from '../actions.ts'
 import { isConfirmed } from '../confirmation.ts'
+import { showDetail } from '../engine/detail-page.ts'
 import { createFrame, type Menu } from '../engine/frame.ts'
 import { type DashboardRoute, routesOf } from '../engine/routes.ts'
 import { ApiRefused, type DashboardVisit, mayAct, roleFor } from '../engine/visit.ts'
@@ -34,6 +35,7 @@ import { PROMOTE_PATH, promoteRoutes } from './promotions/promote.ts'
 import { attemptRoutes } from './resources/attempts.ts'
 import { auditRoutes } from './resources/audit-log.ts'
 import { BALANCE_PATH, balanceRoutes } from './resources/balance.ts'
+import { PASSES } from './resources/passes.ts'
 import { ledgerEntryRoutes } from './resources/postings.ts'
 import { RESOURCES } from './resources/resources.ts'
 import { settlementLineRoutes } from './resources/settlement-lines.ts'
@@ -182,7 +184,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...testPassRoutes(),
     ...issueRoutes(send),
     ...uploadRoutes(send),
-    ...changeRoutes(send),
+    ...changeRoutes(send, (visit, id, fault) => showDetail(visit, PASSES, PASSES.detail!, id, send, fault)),
     ...balanceRoutes(send),
     ...settlementLineRoutes(send),
     ...ledgerEntryRoutes(send),

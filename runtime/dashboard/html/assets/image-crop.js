@@ -10,7 +10,7 @@
 
 /** Each step reduces the size of a PNG that is too large. */
 const SHRINK = 0.85
-/** The largest picture is so many times larger than the smallest one that fills the frame. */
+/** The largest picture, compared with the smallest one that fills the frame. */
 const MAX_ZOOM = 4
 
 for (const place of document.querySelectorAll('[data-picture]')) {

@@ -1,13 +1,11 @@
 /** Changes a pass: a form next to the pass as wallets will show it, steps of single values, and scans. */
 import type { ErrorBody } from '../../../api/errors/errors.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
-import { showDetail } from '../../engine/detail-page.ts'
 import { describe, KEY } from '../../engine/form-page.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
 import { ApiRefused, type DashboardVisit, roleFor } from '../../engine/visit.ts'
 import { formField } from '../../html/forms.ts'
-import { PASSES } from '../resources/passes.ts'
 import { changedPaths, type DraftContent, patchBody, readDigest } from '../templates/draft.ts'
 import { MAX_FORM_BYTES } from './issue.ts'
 import { holderOf, isUsable, PASSES_PATH, type PassObject, templateOf } from './pass.ts'
@@ -15,8 +13,11 @@ import { BEGAN, type PassForm, readInputs, writePassForm } from './pass-form.ts'
 import { step } from './steps.ts'
 import { labelOf } from './values.ts'
 
+/** Shows the page of a pass with an error message. */
+type ShowFault = (visit: DashboardVisit, id: string, fault: string) => Promise<void>
+
 /** Routes below the page of a pass. */
-export function changeRoutes(send: SendFramed): DashboardRoute[] {
+export function changeRoutes(send: SendFramed, refuse: ShowFault): DashboardRoute[] {
   return ENVIRONMENTS.flatMap((environment): DashboardRoute[] => {
     const page = `/${environment}/${PASSES_PATH}/:id`
     const updates = { environment, needs: roleFor('updatePass') }
@@ -42,14 +43,14 @@ export function changeRoutes(send: SendFramed): DashboardRoute[] {
         ...updates,
         path: `${page}/step`,
         method: 'POST',
-        handle: (visit, id) => takeStep(send, visit, id),
+        handle: (visit, id) => takeStep(refuse, visit, id),
       },
       {
         environment,
         needs: roleFor('createScan'),
         path: `${page}/scan`,
         method: 'POST',
-        handle: (visit, id) => scan(send, visit, id),
+        handle: (visit, id) => scan(refuse, visit, id),
       },
     ]
   })
@@ -107,38 +108,23 @@ async function show(
   })
 }
 
-/** Shows the page of the pass with an error message. */
-function refuse(send: SendFramed, visit: DashboardVisit, id: string, fault: string): Promise<void> {
-  return showDetail(visit, PASSES, PASSES.detail!, id, send, fault)
-}
-
-async function takeStep(send: SendFramed, visit: DashboardVisit, id: string): Promise<void> {
+async function takeStep(refuse: ShowFault, visit: DashboardVisit, id: string): Promise<void> {
   const { request } = visit
   const pass = await readPass(visit, id)
   const { fields } = await templateOf(visit, pass)
   const field = fields.find(({ key }) => key === formField(request, 'key'))
-  if (!field) return refuse(send, visit, id, 'The template no longer has this field.')
+  if (!field) return refuse(visit, id, 'The template no longer has this field.')
   const from = formField(request, 'from')
   const label = labelOf(field)
   if (pass.fields[field.key] !== from)
-    return refuse(
-      send,
-      visit,
-      id,
-      `${label} changed since you opened the page. Check the value and try again.`,
-    )
+    return refuse(visit, id, `${label} changed since you opened the page. Check the value and try again.`)
   const by = formField(request, 'by').trim()
   const to = step(from, formField(request, 'do') === 'subtract' ? `-${by}` : by)
   if (to === undefined)
-    return refuse(
-      send,
-      visit,
-      id,
-      `Enter a step such as 1 or 2.50. ${label} is ${from} and cannot go below 0.`,
-    )
+    return refuse(visit, id, `Enter a step such as 1 or 2.50. ${label} is ${from} and cannot go below 0.`)
   const body = { fields: { [field.key]: to } }
   const answer = await visit.operate('updatePass', { path: { pass_id: id }, body })
-  if (!answer.ok) return refuse(send, visit, id, describe(answer.error))
+  if (!answer.ok) return refuse(visit, id, describe(answer.error))
   visit.response.redirect(303, `/${visit.environment}/${PASSES_PATH}/${id}`)
 }
 
@@ -149,14 +135,14 @@ const REFUSALS: Readonly<Record<string, string>> = {
   revoked: 'The pass is revoked.',
 }
 
-async function scan(send: SendFramed, visit: DashboardVisit, id: string): Promise<void> {
+async function scan(refuse: ShowFault, visit: DashboardVisit, id: string): Promise<void> {
   const mode = formField(visit.request, 'mode')
   const answer = await visit.operate('createScan', {
     body: { pass_id: id, mode, scanner: 'Dashboard' },
     idempotencyKey: formField(visit.request, KEY),
   })
-  if (!answer.ok) return refuse(send, visit, id, describe(answer.error))
+  if (!answer.ok) return refuse(visit, id, describe(answer.error))
   const refusal = REFUSALS[(answer.body as { readonly result: string }).result]
-  if (refusal !== undefined) return refuse(send, visit, id, refusal)
+  if (refusal !== undefined) return refuse(visit, id, refusal)
   visit.response.redirect(303, `/${visit.environment}/${PASSES_PATH}/${id}`)
 }

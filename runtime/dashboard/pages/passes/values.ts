@@ -16,9 +16,9 @@ export async function writeValues(pass: PassObject, visit: DashboardVisit): Prom
   const canChange = isUsable(pass) && mayAct(visit.member.role, roleFor('updatePass'))
   const list = html`<dl class="values">${fields.map((field) => {
     const value = pass.fields[field.key] ?? ''
-    return html`<div><dt>${labelOf(field)}</dt><dd>${orDash(value)}</dd>${
+    return html`<div><dt>${labelOf(field)}</dt><dd><span>${orDash(value)}</span>${
       canChange && isCounted(value) && writeSteps(visit, pass, field.key, labelOf(field), value)
-    }</div>`
+    }</dd></div>`
   })}</dl>`
   return html`${fields.length === 0 ? html`<p class="empty">The template has no fields.</p>` : list}
 ${await writeScanButtons(pass, visit)}`

@@ -96,10 +96,10 @@ export async function drawPasses(
   const styles = (name: string) => html`<link rel="stylesheet" href="${assetPath(name)}">
 <link rel="stylesheet" href="/${visit.environment}/${COLORS_PATH}?${String(colors)}">`
   // Shadow roots isolate the style sheets of passes from the console, because they share class names.
-  return html`<div class="wallets" role="group" tabindex="0" aria-label="The pass in both wallets"><div><h3>Apple Wallet</h3>
-<div class="pass-preview"><template shadowrootmode="open">${styles('pass.css')}${showFront(state, drawn)}</template></div></div>
-<div><h3>Google Wallet</h3>
-<div class="pass-preview"><template shadowrootmode="open">${styles('google-card.css')}${showGoogleCard(state, drawn)}</template></div></div></div>
+  return html`<div class="wallets" role="group" tabindex="0" aria-label="The pass in both wallets"><figure><figcaption>Apple Wallet</figcaption>
+<div class="pass-preview"><template shadowrootmode="open">${styles('pass.css')}${showFront(state, drawn)}</template></div></figure>
+<figure><figcaption>Google Wallet</figcaption>
+<div class="pass-preview"><template shadowrootmode="open">${styles('google-card.css')}${showGoogleCard(state, drawn)}</template></div></figure></div>
 <p class="hint">This preview follows the published layouts of both wallets. Passes can look slightly different on phones.</p>`
 }
 
