@@ -107,7 +107,7 @@ function tellEvent(
     icon: 'pencil',
     more: html`<dl class="changes">${changes.map(
       ([name, from, to]) =>
-        html`<dt>${name}</dt><dd><del>${orDash(from)}</del> → <ins>${orDash(to)}</ins></dd>`,
+        html`<dt>${name}</dt><dd><span class="was">${orDash(from)}</span> → <strong>${orDash(to)}</strong></dd>`,
     )}</dl>`,
   }
 }

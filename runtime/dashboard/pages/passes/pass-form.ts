@@ -153,7 +153,7 @@ function writeChanges({ pass, template, began, typed }: PassForm): Html {
   if (changes.length === 0) return html`<p class="quiet">No changes yet.</p>`
   return html`<dl class="changes">${changes.map(
     (path) =>
-      html`<dt>${name(path)}</dt><dd><del>${show(began, path)}</del> → <ins>${show(typed, path)}</ins></dd>`,
+      html`<dt>${name(path)}</dt><dd><span class="was">${show(began, path)}</span> → <strong>${show(typed, path)}</strong></dd>`,
   )}</dl><p class="quiet">${writeReach(pass)}</p>`
 }
 

@@ -10,6 +10,7 @@ import { code, orDash, state } from '../../engine/values.ts'
 import { ApiRefused, type DashboardVisit, roleFor } from '../../engine/visit.ts'
 import { notice, textArea } from '../../html/components.ts'
 import { formField } from '../../html/forms.ts'
+import { pageHeaders } from '../../html/layout.ts'
 import { uploadedFile } from '../../html/uploads.ts'
 import type { TemplateObject } from '../templates/draft.ts'
 import {
@@ -26,6 +27,7 @@ import { writeCsv } from './csv.ts'
 import { showChoice } from './issue.ts'
 
 const PATH = 'passes'
+const DOWNLOAD = 'download'
 const TITLE = 'Issue passes from a file'
 
 /** Room for the table twice: as a file and as text. */
@@ -64,6 +66,7 @@ async function upload(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const id = formField(request, 'template_id')
   if (id === '') throw new ApiRefused(422, 'The form does not contain a template. Select a template first.')
   const template = await readTemplate(visit, id)
+  if (formField(request, 'do') === DOWNLOAD) return sendTable(visit)
   const text = readText(visit)
   const round = formField(request, 'round')
   const table =
@@ -72,6 +75,14 @@ async function upload(visit: DashboardVisit, send: SendFramed): Promise<void> {
     return show(visit, send, 422, writeForm(visit, template, { text: text ?? '', fault: table, round }))
   const report = await issueTable(visit, template.id, table, round)
   show(visit, send, 200, writeReport(visit, template, text ?? '', table, report, round))
+}
+
+/** Sends the table of the form as a file. */
+function sendTable({ request, response }: DashboardVisit): void {
+  response
+    .set(pageHeaders())
+    .attachment('passes.csv')
+    .send(formField(request, 'table').replaceAll('\r\n', '\n'))
 }
 
 /** Returns the file, or else the typed text. Undefined if the file is not UTF-8. */
@@ -125,19 +136,22 @@ ${formAround(
   template,
   round,
   html`<div class="field drop"><label for="file">File</label>
-<input id="file" name="file" type="file" accept=".csv,text/csv" aria-describedby="file-hint"><p class="hint" id="file-hint">Drop or choose a CSV file, as exported by a spreadsheet. ${writeDownload('passes.csv', sample, 'Download an empty table')}</p></div>
+<input id="file" name="file" type="file" accept=".csv,text/csv" aria-describedby="file-hint"><p class="hint" id="file-hint">Drop or choose a CSV file, as exported by a spreadsheet.</p></div>
 <details${text !== '' && html` open`}><summary>Paste a table</summary>
 ${textArea({ name: 'table', label: 'Table', optional: true, rows: 8, value: text })}</details>
 <div class="actions"><button type="submit">Issue passes</button> <a class="button second" href="/${visit.environment}/${PATH}">Back</a></div>`,
 )}
 <h2>Columns</h2>
 <p class="quiet">Name the columns by these names or by what they set, in any order. Leave out the columns that you do not need.</p>
-${columns}`
+${columns}
+${writeDownload(visit, template, sample, 'Download empty table')}`
 }
 
-/** Links to a file that the page itself contains. */
-function writeDownload(name: string, csv: string, text: string): Html {
-  return html`<a download="${name}" href="data:text/csv;charset=utf-8,${encodeURIComponent(csv)}">${text}</a>`
+/** Writes a button that downloads a table. */
+function writeDownload(visit: DashboardVisit, template: TemplateObject, csv: string, button: string): Html {
+  const table = html`<textarea name="table" hidden>\n${csv}</textarea>
+<p><button class="second" type="submit" name="do" value="${DOWNLOAD}">${button}</button></p>`
+  return formAround(visit, template, '', table)
 }
 
 function writeReport(
@@ -158,22 +172,20 @@ ${formAround(
   round,
   html`<textarea name="table" hidden>\n${text}</textarea><div class="actions"><button type="submit">Continue issuing</button></div>`,
 )}`
+  const withErrors = [
+    [...table.header, ERROR_COLUMN],
+    ...failed.map(({ row, fault }) => [...row.cells, ...padding(table, row), fault ?? '']),
+  ]
   const again = html`<h2>Failed rows</h2>
-<p>Correct the lines here and submit only them, or ${writeDownload(
-    'failed-passes.csv',
-    writeCsv([
-      [...table.header, ERROR_COLUMN],
-      ...failed.map(({ row, fault }) => [...row.cells, ...padding(table, row), fault ?? '']),
-    ]),
-    'download them with their errors',
-  )}, correct the file, and upload it.</p>
+<p>Correct the lines here and submit only them, or download them, correct the file, and upload it.</p>
 ${formAround(
   visit,
   template,
   randomUUID(),
   html`${textArea({ name: 'table', label: 'Corrected lines', rows: 8, value: writeCsv([table.header, ...failed.map(({ row }) => row.cells)]) })}
 <div class="actions"><button type="submit">Issue corrected passes</button></div>`,
-)}`
+)}
+${writeDownload(visit, template, writeCsv(withErrors), 'Download failed rows')}`
   return html`${stopped === undefined ? notice(failed.length > 0 ? 'warn' : 'good', words) : goOn}
 ${writeOutcomes(visit, table, outcomes)}
 ${stopped === undefined && failed.length > 0 && again}
