@@ -170,6 +170,8 @@ describe('a pass', () => {
       await send(`/v1/passes/${id}`, { method: 'PATCH', body: { fields: { points: String(points) } } })
       await make(send, '/v1/scans', { pass_id: id, mode: 'redeem' })
     }
+    passTime()
+    await send(`/v1/passes/${id}`, { method: 'PATCH', body: { fields: { points: '0' } } })
     let page = `${PASSES}/${id}`
     const told: (string | undefined)[] = []
     for (let parts = 0; parts < 2; parts += 1) {
@@ -178,8 +180,8 @@ describe('a pass', () => {
       page = /href="([^"]*before=[^"]*)">Earlier/.exec(text)?.[1] ?? ''
     }
     expect(page).toBe('')
-    expect(told).toHaveLength(12 + 12 + 1)
-    expect(told.filter((what) => what === 'Changed')).toHaveLength(12)
+    expect(told).toHaveLength(13 + 12 + 1)
+    expect(told.filter((what) => what === 'Changed')).toHaveLength(13)
     expect(told.at(-1)).toBe('Issued')
   })
 })
