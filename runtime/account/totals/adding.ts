@@ -86,9 +86,9 @@ interface Reach extends Position {
   readonly last_version: number
 }
 
-const ADD = 'INSERT INTO daily_totals AS t (tenant_id, kind, day, label, count, amount)'
+const ADD = 'INSERT INTO daily_totals AS t (tenant_id, day, kind, label, count, amount)'
 
-const KEY = 'ON CONFLICT (tenant_id, kind, day, label) DO UPDATE SET'
+const KEY = 'ON CONFLICT (tenant_id, day, kind, label) DO UPDATE SET'
 
 const DAY = `(e.created AT TIME ZONE 'UTC')::date`
 
@@ -96,7 +96,7 @@ const DAY = `(e.created AT TIME ZONE 'UTC')::date`
 const ADD_EVENTS: Statement = {
   name: 'totals_add_events',
   text: `${ADD}
-         SELECT $1, e.type, ${DAY},
+         SELECT $1, ${DAY}, e.type,
                 CASE WHEN e.type = 'card.transaction.declined'
                      THEN coalesce(coalesce(e.source, e.body::json) #>> '{data,card_transaction,decline_reason,code}', '')
                      ELSE '' END,
@@ -113,7 +113,7 @@ const ENTRIES = `ledger_entries e
 const ADD_SPENDING: Statement = {
   name: 'totals_add_spending',
   text: `${ADD}
-         SELECT $1, CASE WHEN u.amount < 0 THEN 'card_spending' ELSE 'card_refunds' END, u.day, x.category,
+         SELECT $1, u.day, CASE WHEN u.amount < 0 THEN 'card_spending' ELSE 'card_refunds' END, x.category,
                 count(*), least(sum(abs(u.amount)), ${MAX_SUM})
            FROM (SELECT e.amount, ${DAY} AS day, split_part(e.cause, '/', 1) AS transaction_id FROM ${ENTRIES}
                     AND e.cause LIKE 'ctx\\_%') AS u
@@ -126,7 +126,7 @@ const ADD_SPENDING: Statement = {
 const SET_BALANCE: Statement = {
   name: 'totals_set_balance',
   text: `${ADD}
-         SELECT DISTINCT ON (${DAY}) $1, 'balance', ${DAY}, '', 0, least(greatest(e.current, -${MAX_SUM}), ${MAX_SUM})
+         SELECT DISTINCT ON (${DAY}) $1, ${DAY}, 'balance', '', 0, least(greatest(e.current, -${MAX_SUM}), ${MAX_SUM})
            FROM ${ENTRIES}
           ORDER BY ${DAY}, e.version DESC
          ${KEY} amount = excluded.amount`,

@@ -77,10 +77,8 @@ export interface TotalsState {
 const STATE: Statement = {
   name: 'totals_state',
   text: `SELECT c.updated, greatest(coalesce(h.sequence, 0) - coalesce(c.sequence, 0), 0) AS behind,
-                (SELECT min(first.day) FROM unnest($2::text[]) AS k (kind) CROSS JOIN LATERAL (
-                   SELECT t.day FROM daily_totals t WHERE t.tenant_id = $1 AND t.kind = k.kind ORDER BY t.day LIMIT 1) AS first
-                ) AS since,
-                coalesce((SELECT t.amount FROM daily_totals t WHERE t.tenant_id = $1 AND t.kind = 'balance' AND t.day < $3
+                (SELECT t.day FROM daily_totals t WHERE t.tenant_id = $1 ORDER BY t.day LIMIT 1) AS since,
+                coalesce((SELECT t.amount FROM daily_totals t WHERE t.tenant_id = $1 AND t.kind = 'balance' AND t.day < $2
                            ORDER BY t.day DESC LIMIT 1), 0) AS opening
            FROM (SELECT 1) AS one
            LEFT JOIN totals_cursors c ON c.tenant_id = $1
@@ -93,5 +91,16 @@ export async function readTotalsState(
   space: string,
   { first }: DayRange,
 ): Promise<TotalsState> {
-  return (await db.query<TotalsState>(STATE, [space, TOTAL_KINDS, first])).rows[0]!
+  return (await db.query<TotalsState>(STATE, [space, first])).rows[0]!
+}
+
+const POSITION: Statement = {
+  name: 'totals_position',
+  text: 'SELECT c.sequence, c.ledger_version FROM totals_cursors c WHERE c.tenant_id = $1',
+}
+
+/** Returns a text that changes with the totals. It names the space, so that it also changes with a wipe. */
+export async function readTotalsPosition(db: Database, space: string): Promise<string> {
+  const { rows } = await db.query<{ sequence: number; ledger_version: number }>(POSITION, [space])
+  return [space, rows[0]?.sequence, rows[0]?.ledger_version].join(' ')
 }

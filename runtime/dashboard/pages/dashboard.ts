@@ -26,7 +26,7 @@ import { SECURITY_PATH, securityRoutes } from './account/security.ts'
 import { sessionRoutes } from './account/sessions.ts'
 import { usageRoutes } from './account/usage.ts'
 import { versionRoutes } from './account/versions.ts'
-import { homeRoutes } from './home.ts'
+import { homeRoutes } from './home/home.ts'
 import { issueRoutes } from './passes/issue.ts'
 import { uploadRoutes } from './passes/upload.ts'
 import { PROMOTE_PATH, promoteRoutes } from './promotions/promote.ts'
@@ -166,7 +166,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
   const { operator } = watching
   const tails: Tails = new Map()
   return [
-    ...homeRoutes(send),
+    ...homeRoutes(send, tails),
     ...attemptRoutes(send),
     ...auditRoutes(send),
     ...keyRoutes(send),

@@ -3,17 +3,17 @@
 
 CREATE TABLE daily_totals (
   tenant_id text COLLATE "C" NOT NULL,
-  -- An event type, or card_spending, card_refunds or balance.
-  kind text COLLATE "C" NOT NULL,
   -- In UTC, by service time.
   day date NOT NULL,
+  -- An event type, or card_spending, card_refunds or balance.
+  kind text COLLATE "C" NOT NULL,
   -- The reason code of declined authorizations, the merchant category of spending and refunds; otherwise empty.
   label text COLLATE "C" NOT NULL,
   -- Events or ledger entries.
   count bigint NOT NULL,
   -- Cents. Of balance: the balance of program_funds at the end of the day.
   amount bigint NOT NULL,
-  PRIMARY KEY (tenant_id, kind, day, label)
+  PRIMARY KEY (tenant_id, day, kind, label)
 ) WITH (fillfactor = 70); -- rows change in their pages
 
 -- How far the totals of a tenant go. Totals and position change in one transaction.
