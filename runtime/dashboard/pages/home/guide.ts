@@ -127,7 +127,7 @@ export function writeGuide({ environment, member }: DashboardVisit, progress: Gu
 <p><label for="progress">${String(done)} of ${String(STEPS.length)} steps done</label><progress id="progress" value="${String(done)}" max="${String(STEPS.length)}"></progress></p>
 <ol>${STEPS.map(
     ({ name, title, text, path, button, needs }) =>
-      html`<li${progress[name] && html` class="good"`}>${icon(progress[name] ? 'circle-check' : 'circle-dashed')}<div><p class="what">${title}${progress[name] && html`<span class="visually-hidden"> (done)</span>`}</p><p class="quiet">${text}</p></div>${
+      html`<li${progress[name] && html` class="good"`}>${icon(progress[name] ? 'circle-check' : 'circle-dashed')}<div><p class="what">${title}${progress[name] && html`<span class="visually-hidden"> (done)</span>`}</p>${!progress[name] && html`<p class="quiet">${text}</p>`}</div>${
         !progress[name] &&
         mayAct(member.role, needs) &&
         html`<a class="button${name !== next?.name && ' second'}" href="/${environment}/${path}">${button}</a>`

@@ -81,8 +81,7 @@ export function writeHealth(
 ): readonly Figure[] {
   const { succeeded, failed, oldest, enabled, disabled } = webhooks
   const attempts = succeeded + failed
-  const waiting =
-    oldest === null ? undefined : html`oldest pending from ${when(new Date(oldest).toISOString())}`
+  const waiting = oldest === null ? undefined : html`oldest pending: ${when(new Date(oldest).toISOString())}`
   const endpoints =
     disabled > 0 &&
     link('webhook-endpoints?status=disabled', `${disabled} endpoint${disabled === 1 ? '' : 's'} disabled`)

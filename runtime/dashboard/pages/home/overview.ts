@@ -60,7 +60,7 @@ export function writeFigures({ period, totals, funds }: Overview, link: LinkTo):
       more: joined([refunds > 0 && `${usd(refunds)} refunded`, compared('card_spending', 'amount')]),
     },
     {
-      name: 'Authorizations approved',
+      name: 'Approval rate',
       value:
         approved + declined === 0
           ? '–'
@@ -75,10 +75,12 @@ export function writeFigures({ period, totals, funds }: Overview, link: LinkTo):
     {
       name: 'Pass installs',
       value: link('events?type=pass.installed', number(sum('pass.installed', 'count'))),
-      more: joined([
-        link('events?type=pass.uninstalled', `${number(sum('pass.uninstalled', 'count'))} removed`),
-        compared('pass.installed', 'count'),
-      ]),
+      more: compared('pass.installed', 'count'),
+    },
+    {
+      name: 'Pass removals',
+      value: link('events?type=pass.uninstalled', number(sum('pass.uninstalled', 'count'))),
+      more: compared('pass.uninstalled', 'count'),
     },
   ]
 }
@@ -87,7 +89,7 @@ function writeChange(change: number | undefined, { days }: Period): Html | undef
   if (change === undefined) return undefined
   const shown = Math.round(change * 100)
   const sign = shown > 0 ? '+' : shown < 0 ? '−' : '±'
-  return html`<span title="Complete days only, without today">${sign}${number(Math.abs(shown))}% on the ${String(days - 1)} days before</span>`
+  return html`<span title="Complete days only, without today">${sign}${number(Math.abs(shown))}% vs. previous ${String(days - 1)} days</span>`
 }
 
 /** Writes the charts of what the tenant uses. */
@@ -114,7 +116,17 @@ export async function writeCharts(overview: Overview, link: LinkTo): Promise<Htm
         ...axis,
         ...money,
         title: 'Balance',
-        line: { name: 'Balance', kind: 'plain', values: dollars(balances) },
+        lines: [{ name: 'Balance', kind: 'plain', values: dollars(balances) }],
+      })),
+    isUsed(issued, installed, removed) &&
+      (await drawChart({
+        ...axis,
+        title: `Passes ${per}`,
+        lines: [
+          { name: 'Issued', kind: 'plain', values: issued },
+          { name: 'Installed', kind: 'good', values: installed },
+          { name: 'Removed', kind: 'warn', values: removed },
+        ],
       })),
     isUsed(spending) &&
       html`${await drawChart({
@@ -132,16 +144,6 @@ export async function writeCharts(overview: Overview, link: LinkTo): Promise<Htm
           { name: 'Declined', kind: 'bad', values: declined },
         ],
       })}${writeReasons(overview, link)}`,
-    isUsed(issued, installed, removed) &&
-      (await drawChart({
-        ...axis,
-        title: `Passes ${per}`,
-        bars: [
-          { name: 'Issued', kind: 'plain', values: issued },
-          { name: 'Installed', kind: 'good', values: installed },
-          { name: 'Removed', kind: 'warn', values: removed },
-        ],
-      })),
   ]
   return html`<div class="charts">${charts.map((chart) => chart && html`<section class="panel">${chart}</section>\n`)}</div>`
 }

@@ -5,7 +5,6 @@ import { toTimestamp } from '../../../database/types.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { readPin } from '../../../tenants/admin/pins.ts'
 import type { LinkTo } from '../../engine/shapes.ts'
-import { exactly } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { icon } from '../../html/icons.ts'
 import { panel } from '../../html/records.ts'
@@ -52,7 +51,7 @@ interface Task {
   readonly mood: 'bad' | 'warn'
   readonly path: string
   readonly text: string
-  readonly more?: Html | string
+  readonly more?: string
 }
 
 /** Writes the panel of open tasks; nothing if there are none. */
@@ -79,7 +78,7 @@ function tasksOf({ alerts, disputes, deadline, payouts, endpoints }: OpenTasks):
   const due =
     deadline === null || disputes === MOST
       ? undefined
-      : html`The first is due ${exactly(new Date(deadline).toISOString())}.`
+      : `The first is due on ${new Date(deadline).toISOString().slice(0, 10)}.`
   return [
     {
       count: alerts,
