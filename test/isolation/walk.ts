@@ -7,6 +7,8 @@ import { expect } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
 import { wipeWorker } from '../../runtime/account/account/wipe-job.ts'
 import { createUser } from '../../runtime/account/members/users.ts'
+import { totalsWorker } from '../../runtime/account/totals/job.ts'
+import { readTotalsPosition } from '../../runtime/account/totals/reading.ts'
 import { readAnswer } from '../../runtime/api/idempotency.ts'
 import { addRequests, readRequest } from '../../runtime/api/request-log-queries.ts'
 import { createCardKeys } from '../../runtime/cards/card-keys/card-keys.ts'
@@ -21,6 +23,11 @@ import { disputeExpiryWorker } from '../../runtime/cards/disputes/expiry-job.ts'
 import { payloadWorker } from '../../runtime/cards/provisioning/stand-in-job.ts'
 import { holdExpiryWorker } from '../../runtime/cards/transactions/expiry-job.ts'
 import { insertWalletToken } from '../../runtime/cards/wallet-tokens/queries.ts'
+import { readGuide } from '../../runtime/dashboard/pages/home/guide.ts'
+import { readHealth } from '../../runtime/dashboard/pages/home/health.ts'
+import { readOverview } from '../../runtime/dashboard/pages/home/overview.ts'
+import { periodOf } from '../../runtime/dashboard/pages/home/period.ts'
+import { readTasks } from '../../runtime/dashboard/pages/home/tasks.ts'
 import { findNamed } from '../../runtime/dashboard/pages/search/name-queries.ts'
 import { readNames } from '../../runtime/dashboard/pages/search/names-of-ids.ts'
 import type { Database } from '../../runtime/database/database.ts'
@@ -187,8 +194,24 @@ export async function tour(
   })
   await findNamed(service.database[environment], space, 'ada')
   await readNames(service.database[environment], space, [newId('card')])
+  await readHome(service, environment, tenantId, space)
   await walkTransfers(recorder.database[environment], space, service.clock.now)
   recorder.actFor(undefined)
+}
+
+/** What the home page of the dashboard shows. */
+async function readHome(
+  { database, clock }: TestService,
+  environment: Environment,
+  tenantId: string,
+  space: string,
+): Promise<void> {
+  const db = database[environment]
+  await readTotalsPosition(db, space)
+  await readOverview(db, space, periodOf(30, clock.now))
+  await readHealth(db, space, clock.now)
+  await readTasks(db, space, clock.now)
+  await readGuide(database.control, db, tenantId, space)
 }
 
 /** But for wipes: what a tenant has is looked at afterwards. */
@@ -468,6 +491,7 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
   })
   await meter.flush()
   await logRequests(database)
+  await totalsWorker({ database, clock, log: strictLog }).runOnce()
   await sweep(database, clock)
   await wipeWorker({ database, clock, log: strictLog, batch: 2, graceMs: 0 }).runOnce()
   clock.now += 3_600_000

@@ -114,7 +114,7 @@ const ADD_SPENDING: Statement = {
   name: 'totals_add_spending',
   text: `${ADD}
          SELECT $1, u.day, CASE WHEN u.amount < 0 THEN 'card_spending' ELSE 'card_refunds' END, x.category,
-                count(*), least(sum(abs(u.amount)), ${MAX_SUM})
+                count(*), least(sum(abs(u.amount)), ${MAX_SUM})::bigint
            FROM (SELECT e.amount, ${DAY} AS day, split_part(e.cause, '/', 1) AS transaction_id FROM ${ENTRIES}
                     AND e.cause LIKE 'ctx\\_%') AS u
           CROSS JOIN LATERAL (
