@@ -119,7 +119,8 @@ export function writeHealth(
 }
 
 /** Joins texts with commas, without absent ones. */
-export function joined(texts: readonly (Html | string | undefined | false)[]): Html {
+export function joined(texts: readonly (Html | string | undefined | false)[]): Html | undefined {
   const given = texts.filter((text) => text !== undefined && text !== false)
+  if (given.length === 0) return undefined
   return html`${given.map((text, at) => html`${at > 0 && ', '}${text}`)}`
 }
