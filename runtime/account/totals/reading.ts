@@ -48,8 +48,8 @@ export async function readDayTotals(
 
 const LABELED: readonly TotalKind[] = ['card.transaction.declined', 'card_spending']
 
+// Without a name, PostgreSQL plans it for the period: a hash of the labels is faster than sorting a year of rows.
 const BY_LABEL: Statement = {
-  name: 'totals_by_label',
   text: `SELECT t.kind, t.label, ${SUMS} FROM daily_totals t
           WHERE t.tenant_id = $1 AND t.kind = ANY ($2) AND t.day BETWEEN $3 AND $4 GROUP BY t.kind, t.label`,
 }

@@ -11,6 +11,7 @@ import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn } from '../../engine/links.ts'
 import { queryText, writeQuery, writeTable } from '../../engine/list-page.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
+import type { LinkTo } from '../../engine/shapes.ts'
 import { type DashboardVisit, mayAct, type TenantPlace } from '../../engine/visit.ts'
 import { figures, panel } from '../../html/records.ts'
 import { EVENT_COLUMNS, type EventObject } from '../resources/events.ts'
@@ -67,18 +68,18 @@ async function writeParts(visit: DashboardVisit, { db, space }: TenantPlace): Pr
   const now = operator.clock.service(environment)
   const link = linkIn(visit)
   const period = periodOf(readDays(visit), now)
-  const [overview, health, tasks, guide, recent, missing] = await Promise.all([
+  const [overview, health, tasks, guide, recent, pin] = await Promise.all([
     readOverview(db, space, period),
     readHealth(db, space, now),
     readTasks(db, space, now),
     environment === 'sandbox' ? readGuide(operator.control, db, member.tenantId, space) : undefined,
     readRecent({ db, space }),
-    writeMissing(visit),
+    readPin(operator.control, member.tenantId, environment),
   ])
   const mayWatch = mayAct(member.role, 'developer')
   return [
-    html`${guide && writeGuide(visit, guide)}${await writeTasks(visit, tasks, link)}`,
-    html`${writeState(overview, operator.clock.machine())}${missing}${figures([...writeFigures(overview, link), ...writeHealth(health, link, mayWatch)])}`,
+    html`${guide && writeGuide(visit, guide)}${writeTasks(tasks, pin, now, link)}`,
+    html`${writeState(overview, operator.clock.machine())}${writeMissing(pin, link)}${figures([...writeFigures(overview, link), ...writeHealth(health, link, mayWatch)])}`,
     await writeCharts(overview, link),
     panel(
       'Recent events',
@@ -96,9 +97,8 @@ async function readRecent({ db, space }: TenantPlace): Promise<readonly EventObj
 }
 
 /** Says which totals are missing because the pinned version has no events of their type. */
-async function writeMissing({ operator, member, environment }: DashboardVisit): Promise<Html | undefined> {
-  const pin = await readPin(operator.control, member.tenantId, environment)
+function writeMissing(pin: string | null, link: LinkTo): Html | undefined {
   const view = pin === null ? undefined : views[pin]
   if (!view || COUNTED_EVENTS.every((type) => type in view)) return undefined
-  return html`<p class="quiet">Authorizations are counted from events, and your API version ${pin ?? ''} has no events of card transactions. <a href="/${environment}/version">Upgrade the API version</a> to count them.</p>`
+  return html`<p class="quiet">Authorizations are counted from events, and your API version ${pin ?? ''} has no events of card transactions. ${link('version', 'Upgrade the API version')} to count them.</p>`
 }

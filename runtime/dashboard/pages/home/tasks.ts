@@ -3,9 +3,7 @@ import { versions } from '../../../../generated/versions.ts'
 import type { Database, Statement } from '../../../database/database.ts'
 import { toTimestamp } from '../../../database/types.ts'
 import { type Html, html } from '../../../platform/html.ts'
-import { readPin } from '../../../tenants/admin/pins.ts'
 import type { LinkTo } from '../../engine/shapes.ts'
-import type { DashboardVisit } from '../../engine/visit.ts'
 import { icon } from '../../html/icons.ts'
 import { panel } from '../../html/records.ts'
 
@@ -54,13 +52,9 @@ interface Task {
   readonly more?: string
 }
 
-/** Writes the panel of open tasks; nothing if there are none. */
-export async function writeTasks(
-  visit: DashboardVisit,
-  open: OpenTasks,
-  link: LinkTo,
-): Promise<Html | undefined> {
-  const tasks = [...tasksOf(open), ...(await versionTask(visit))]
+/** Writes the panel of open tasks; nothing if there are none. @param pin the pinned version. @param now service time. */
+export function writeTasks(open: OpenTasks, pin: string | null, now: number, link: LinkTo): Html | undefined {
+  const tasks = [...tasksOf(open), ...versionTask(pin, now)]
   if (tasks.length === 0) return undefined
   return panel(
     'To do',
@@ -111,11 +105,10 @@ function tasksOf({ alerts, disputes, deadline, payouts, endpoints }: OpenTasks):
   ].filter(({ count }) => count > 0)
 }
 
-async function versionTask({ operator, member, environment }: DashboardVisit): Promise<readonly Task[]> {
-  const pin = await readPin(operator.control, member.tenantId, environment)
+function versionTask(pin: string | null, now: number): readonly Task[] {
   const version = versions.find(({ name }) => name === pin)
   if (version?.sunset === undefined) return []
-  const days = Math.ceil((Date.parse(version.sunset) - operator.clock.service(environment)) / DAY_MS)
+  const days = Math.ceil((Date.parse(version.sunset) - now) / DAY_MS)
   return [
     {
       mood: days > 30 ? 'warn' : 'bad',
