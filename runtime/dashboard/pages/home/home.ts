@@ -52,7 +52,7 @@ async function showHome(visit: DashboardVisit, send: SendFramed): Promise<void> 
   const place = await visit.place()
   const position = await readTotalsPosition(place.db, place.space)
   const [me, parts] = await Promise.all([visit.read<Me>('getMe'), writeParts(visit, place)])
-  const live = `/${environment}/live${writeQuery({ days: String(days), after: position })}`
+  const live = `/${environment}/home/live${writeQuery({ days: String(days), after: position })}`
   const actions = html`<nav class="periods" aria-label="Period">${PERIODS.map(
     (each) =>
       html`<a href="/${environment}?days=${String(each)}"${each === days && html` aria-current="true"`}>${String(each)} days</a>`,
@@ -98,7 +98,8 @@ async function readRecent({ db, space }: TenantPlace): Promise<readonly EventObj
 
 /** Says which totals are missing because the pinned version has no events of their type. */
 function writeMissing(pin: string | null, link: LinkTo): Html | undefined {
-  const view = pin === null ? undefined : views[pin]
-  if (!view || COUNTED_EVENTS.every((type) => type in view)) return undefined
-  return html`<p class="quiet">Authorizations are counted from events, and your API version ${pin ?? ''} has no events of card transactions. ${link('version', 'Upgrade the API version')} to count them.</p>`
+  if (pin === null) return undefined
+  const view = views[pin] ?? {}
+  if (COUNTED_EVENTS.every((type) => type in view)) return undefined
+  return html`<p class="quiet">Authorizations are counted from events, and your API version ${pin} has no events of card transactions. ${link('version', 'Upgrade the API version')} to count them.</p>`
 }

@@ -18,7 +18,7 @@ const MAX_AGE_MS = 30_000
 export function liveHomeRoute(environment: Environment, tails: Tails, write: WriteParts): DashboardRoute {
   return {
     method: 'GET',
-    path: `/${environment}/live`,
+    path: `/${environment}/home/live`,
     environment,
     needs: 'viewer',
     handle: (visit) => openTail(tails, visit, async () => follow(visit, write)),
