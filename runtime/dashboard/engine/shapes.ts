@@ -14,6 +14,8 @@ export interface ListColumn<Item> {
   show(item: Item, link: LinkTo): ShownText
   /** Aligns the column to the right. */
   readonly isAmount?: boolean
+  /** The column contains the checkboxes that select rows. */
+  readonly isSelection?: boolean
 }
 
 export interface LinkTo {
@@ -67,6 +69,8 @@ export interface OperationForm {
   readonly operation: OperationId
   readonly title: string
   readonly button: string
+  /** What the form did, such as "Card frozen". Absent if it follows from the button. */
+  readonly done?: string
   readonly fields: readonly FormField[]
   /** Returns the request body. If absent, the body is built from the field names and kinds. */
   body?(values: FormValues, files: Files): unknown
@@ -88,6 +92,8 @@ export interface ItemAction<Item> extends Omit<OperationForm, 'fields' | 'title'
   when?(item: Item): boolean
   /** The action deletes the item. */
   readonly removes?: boolean
+  /** The action can also be performed on selected rows of the list. It has no fields. */
+  readonly isBulk?: boolean
 }
 
 export interface Section<Item> {
@@ -146,8 +152,6 @@ export interface DashboardResource<Item> {
     readonly empty: string
     /** Writes content between the introduction and the list. */
     above?(visit: DashboardVisit): Html
-    /** New rows appear automatically, through the route `live` below the list. */
-    readonly isLive?: boolean
   }
   readonly detail?: DetailPage<Item>
   /** A create form without fields has a custom page at `new`. */

@@ -12,6 +12,7 @@ import { labelOf, OTHER_CATEGORIES } from '../../../cards/merchant-categories/ca
 import type { Database } from '../../../database/database.ts'
 import { type Funds, readAccount } from '../../../money/ledger/accounts.ts'
 import { type Html, html } from '../../../platform/html.ts'
+import { writeQuery } from '../../engine/filters.ts'
 import type { LinkTo } from '../../engine/shapes.ts'
 import { when, words, writeMoney } from '../../engine/values.ts'
 import { drawChart } from '../../html/chart.ts'
@@ -42,6 +43,10 @@ export async function readOverview(db: Database, space: string, period: Period):
 const usd = (cents: number) => writeMoney(cents, 'usd')
 const number = (count: number) => count.toLocaleString('en')
 
+/** Returns the address of a list with the records of the period. */
+const listOf = ({ first }: Period, path: string, filter: Readonly<Record<string, string>> = {}): string =>
+  `${path}${writeQuery({ ...filter, from: first })}`
+
 export function writeFigures({ period, totals, funds }: Overview, link: LinkTo): readonly Figure[] {
   const { sum } = totals
   const approved = sum('card.transaction.authorized', 'count')
@@ -56,7 +61,10 @@ export function writeFigures({ period, totals, funds }: Overview, link: LinkTo):
     },
     {
       name: 'Card spend',
-      value: link('card-transactions?status=cleared', usd(sum('card_spending', 'amount'))),
+      value: link(
+        listOf(period, 'card-transactions', { status: 'cleared' }),
+        usd(sum('card_spending', 'amount')),
+      ),
       more: joined([refunds > 0 && `${usd(refunds)} refunded`, compared('card_spending', 'amount')]),
     },
     {
@@ -64,22 +72,31 @@ export function writeFigures({ period, totals, funds }: Overview, link: LinkTo):
       value:
         approved + declined === 0
           ? '–'
-          : link('card-transactions?status=declined', percent(approved, approved + declined)),
+          : link(
+              listOf(period, 'card-transactions', { status: 'declined' }),
+              percent(approved, approved + declined),
+            ),
       more: `${number(approved)} approved, ${number(declined)} declined`,
     },
     {
       name: 'Passes issued',
-      value: link('passes', number(sum('pass.created', 'count'))),
+      value: link(listOf(period, 'passes'), number(sum('pass.created', 'count'))),
       more: compared('pass.created', 'count'),
     },
     {
       name: 'Pass installs',
-      value: link('events?type=pass.installed', number(sum('pass.installed', 'count'))),
+      value: link(
+        listOf(period, 'events', { type: 'pass.installed' }),
+        number(sum('pass.installed', 'count')),
+      ),
       more: compared('pass.installed', 'count'),
     },
     {
       name: 'Pass removals',
-      value: link('events?type=pass.uninstalled', number(sum('pass.uninstalled', 'count'))),
+      value: link(
+        listOf(period, 'events', { type: 'pass.uninstalled' }),
+        number(sum('pass.uninstalled', 'count')),
+      ),
       more: compared('pass.uninstalled', 'count'),
     },
   ]
@@ -173,12 +190,12 @@ function writeShares(
   )}</div>`
 }
 
-function writeCategories({ labels }: Overview, link: LinkTo): Html | undefined {
+function writeCategories({ labels, period }: Overview, link: LinkTo): Html | undefined {
   const shares = labels
     .filter(({ kind }) => kind === 'card_spending')
     .map(({ label, amount }) => ({
       name: link(
-        `card-transactions?category_code=${label}`,
+        listOf(period, 'card-transactions', { category_code: label }),
         label === OTHER_CATEGORIES ? 'Other categories' : `${words(labelOf(label))} (${label})`,
       ),
       value: amount,
@@ -186,11 +203,11 @@ function writeCategories({ labels }: Overview, link: LinkTo): Html | undefined {
   return writeShares('Top categories', shares, usd)
 }
 
-function writeReasons({ labels }: Overview, link: LinkTo): Html | undefined {
+function writeReasons({ labels, period }: Overview, link: LinkTo): Html | undefined {
   const shares = labels
     .filter(({ kind }) => kind === 'card.transaction.declined')
     .map(({ label, count }) => ({
-      name: link('card-transactions?status=declined', words(label)),
+      name: link(listOf(period, 'card-transactions', { status: 'declined' }), words(label)),
       value: count,
     }))
   return writeShares('Top decline reasons', shares, number)
