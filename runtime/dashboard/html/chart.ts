@@ -124,16 +124,15 @@ function writeMarks(
   )}`
 }
 
-/** Writes the labels that fit. Those at the ends stay within the drawing. */
+/** Writes the labels that fit. The last one stays within the drawing. */
 function writeLabels(labels: readonly string[], place: ChartPlace): Html {
   const every = Math.ceil(labels.length / MAX_LABELS)
   return html`${labels.map((label, at) => {
     if (at % every !== 0) return false
     const middle = middleOf(place, at)
-    const [end, x] =
-      at === 0 ? ['start', place.left(at)] : RIGHT - middle < LABEL_WIDTH / 2 ? ['end', RIGHT] : ['', middle]
+    const [end, x] = RIGHT - middle < LABEL_WIDTH / 2 ? [' end', RIGHT] : ['', middle]
     const between = (at / every) % 2 === 1 && ' between'
-    return html`<text class="label ${end}${between}" x="${round(x)}" y="${String(SIZE.height - 8)}">${label}</text>\n`
+    return html`<text class="label${end}${between}" x="${round(x)}" y="${String(SIZE.height - 8)}">${label}</text>\n`
   })}`
 }
 

@@ -9,7 +9,7 @@ import { type Html, html } from '../../../platform/html.ts'
 import { readPin } from '../../../tenants/admin/pins.ts'
 import { writeQuery } from '../../engine/filters.ts'
 import type { SendFramed } from '../../engine/frame.ts'
-import { linkIn } from '../../engine/links.ts'
+import { linkIn, linkNaming } from '../../engine/links.ts'
 import { queryText, writeTable } from '../../engine/list-page.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
 import type { LinkTo } from '../../engine/shapes.ts'
@@ -29,6 +29,11 @@ interface Me {
 }
 
 const RECENT = 5
+
+const EMPTY_LIVE = panel(
+  'Nothing in live yet',
+  html`<p>Build and test in the sandbox. Then promote your templates, card programs, and endpoints to live.</p><p><a class="button" href="/sandbox">Open the sandbox</a></p>`,
+)
 
 export function homeRoutes(send: SendFramed, tails: Tails): DashboardRoute[] {
   return ENVIRONMENTS.flatMap((environment) => [
@@ -79,13 +84,13 @@ async function writeParts(visit: DashboardVisit, { db, space }: TenantPlace): Pr
   ])
   const mayWatch = mayAct(member.role, 'developer')
   return [
-    html`${guide && writeGuide(visit, guide)}${writeTasks(tasks, pin, now, link)}`,
+    html`${guide ? writeGuide(visit, guide) : overview.state.since === null && EMPTY_LIVE}${writeTasks(tasks, pin, now, link)}`,
     html`${writeState(overview, operator.clock.machine())}${writeMissing(pin, link)}${figures([...writeFigures(overview, link), ...writeHealth(health, link, mayWatch)])}`,
     await writeCharts(overview, link),
     panel(
       'Recent events',
       recent.length > 0
-        ? html`${writeTable('Recent events', EVENT_COLUMNS, recent, link)}<p>${link('events', 'View all events')}</p>`
+        ? html`${writeTable('Recent events', EVENT_COLUMNS, recent, await linkNaming(visit, recent))}<p>${link('events', 'View all events')}</p>`
         : html`<p class="empty">No events yet. Actions by you and your customers appear here.</p>`,
     ),
   ]
