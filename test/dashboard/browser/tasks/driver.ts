@@ -1,0 +1,113 @@
+/** Does a task in a browser as a person does, and counts what the person does. */
+import type { Locator, Page } from 'playwright-core'
+
+/** One thing that a person does. Texts are those that the page shows. */
+export type Step =
+  /** Opens a page from the menu. Opening its group counts too. */
+  | { readonly menu: string }
+  /** Clicks a link or button. */
+  | { readonly click: string }
+  /** Opens the first table row that has the text. */
+  | { readonly row: string }
+  /** Types into the field with the label. */
+  | { readonly type: string; readonly into: string }
+  /** Chooses an option of a select, or a radio button or checkbox. */
+  | { readonly choose: string; readonly of?: string }
+  /** Types into a field with suggestions and takes the one that has the text. */
+  | { readonly pick: string; readonly into: string }
+  /** Presses Ctrl-K, types, and presses Enter. */
+  | { readonly search: string }
+  /** Copies a code from the authenticator app into the field that asks for it. */
+  | { readonly code: 'typed' }
+
+export interface Effort {
+  /** Clicks on links, buttons, options, and suggestions, and forms that Enter sends. */
+  readonly clicks: number
+  /** Fields that are typed into. */
+  readonly fields: number
+}
+
+/** What a person has at hand beside the browser. */
+export interface Person {
+  /** Reads a new code from the authenticator app. */
+  code(): string
+  /** ID of a request from a developer's log. A search for `{request}` is a search for it. */
+  readonly requestId: string
+}
+
+const WAIT_MS = 5000
+
+/** Does the steps, starting at the home page, and waits for the text that shows that the task is done. */
+export async function perform(
+  page: Page,
+  origin: string,
+  { steps, shows }: { readonly steps: readonly Step[]; readonly shows: string | RegExp },
+  person: Person,
+): Promise<Effort> {
+  page.setDefaultTimeout(WAIT_MS)
+  await page.goto(`${origin}/sandbox`)
+  const effort = { clicks: 0, fields: 0 }
+  for (const step of steps) {
+    const { clicks, fields } = await take(page, step, person)
+    effort.clicks += clicks
+    effort.fields += fields
+    await page.waitForLoadState()
+  }
+  await page.locator('body').getByText(shows).first().waitFor()
+  return effort
+}
+
+async function take(page: Page, step: Step, person: Person): Promise<Effort> {
+  if ('menu' in step) return openFromMenu(page, step.menu)
+  if ('click' in step) return click(clickable(page.getByRole('main'), step.click))
+  if ('row' in step)
+    return click(page.getByRole('row').filter({ hasText: step.row }).first().getByRole('link'))
+  if ('type' in step) {
+    await page.getByRole('main').getByLabel(step.into).first().fill(step.type)
+    return { clicks: 0, fields: 1 }
+  }
+  if ('choose' in step) {
+    if (step.of !== undefined)
+      await page.getByRole('main').getByLabel(step.of).first().selectOption(step.choose)
+    else await page.getByRole('main').getByLabel(step.choose).first().check()
+    return { clicks: 1, fields: 0 }
+  }
+  if ('pick' in step) return pick(page, step.into, step.pick)
+  if ('search' in step) {
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type(step.search.replace('{request}', person.requestId))
+    await page.keyboard.press('Enter')
+    await page.waitForURL((url) => url.pathname !== '/sandbox')
+    return { clicks: 1, fields: 1 }
+  }
+  await page.getByRole('main').getByLabel('Authenticator code').fill(person.code())
+  return { clicks: 0, fields: 1 }
+}
+
+async function click(target: Locator): Promise<Effort> {
+  await target.first().click()
+  return { clicks: 1, fields: 0 }
+}
+
+/** Links and buttons whose name has the text. */
+const clickable = (within: Locator, name: string): Locator =>
+  within.getByRole('link', { name }).or(within.getByRole('button', { name }))
+
+async function openFromMenu(page: Page, title: string): Promise<Effort> {
+  const link = page.locator('#menu').getByRole('link', { name: title, exact: true, includeHidden: true })
+  const isHidden = !(await link.isVisible())
+  if (isHidden) await page.locator('#menu details').filter({ has: link }).locator('summary').click()
+  await link.click()
+  return { clicks: isHidden ? 2 : 1, fields: 0 }
+}
+
+/** The value that belongs to a suggestion is set as the browser does when the suggestion is clicked. */
+async function pick(page: Page, into: string, text: string): Promise<Effort> {
+  const input = page.getByRole('main').getByLabel(into).first()
+  await input.fill(text)
+  const list = await input.getAttribute('list')
+  const option = page.locator(`datalist#${list} option`).filter({ hasText: text }).first()
+  const value = await option.getAttribute('value', { timeout: WAIT_MS })
+  await input.fill(value ?? text)
+  return { clicks: 1, fields: 1 }
+}
