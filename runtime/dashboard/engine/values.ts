@@ -93,7 +93,3 @@ export function code(text: string): Html {
 export function orDash(text: string | null | undefined): string {
   return text === null || text === undefined || text === '' ? '–' : text
 }
-
-export function json(value: unknown): Html {
-  return html`<pre tabindex="0">${JSON.stringify(value, null, 2)}</pre>`
-}

@@ -1,9 +1,10 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { versions } from '../../../../generated/versions.ts'
 import { type Html, html } from '../../../platform/html.ts'
+import { writeJson } from '../../engine/json.ts'
 import { writeTable } from '../../engine/list-page.ts'
 import { type ApiPage, type LinkTo, type ListColumn, resource } from '../../engine/shapes.ts'
-import { code, json, when } from '../../engine/values.ts'
+import { code, when } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { ATTEMPT_COLUMNS, type DeliveryAttempt, type EndpointObject } from './webhook-endpoints.ts'
 
@@ -40,7 +41,7 @@ export const EVENTS = resource<EventObject>({
     sections: [
       {
         title: 'Payload',
-        write: (event, _visit, link) => html`${linkVersions(event, link)}\n${json(event)}`,
+        write: (event, visit, link) => html`${linkVersions(event, link)}\n${writeJson(event, visit)}`,
       },
       { title: 'Deliveries', write: writeDeliveries },
     ],
