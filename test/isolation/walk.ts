@@ -22,7 +22,7 @@ import { payloadWorker } from '../../runtime/cards/provisioning/stand-in-job.ts'
 import { holdExpiryWorker } from '../../runtime/cards/transactions/expiry-job.ts'
 import { insertWalletToken } from '../../runtime/cards/wallet-tokens/queries.ts'
 import { findNamed } from '../../runtime/dashboard/pages/search/name-queries.ts'
-import { readNames } from '../../runtime/dashboard/pages/search/names-of-ids.ts'
+import { readAccountNames, readNames } from '../../runtime/dashboard/pages/search/names-of-ids.ts'
 import type { Database } from '../../runtime/database/database.ts'
 import { readRevision } from '../../runtime/database/revision.ts'
 import { retain } from '../../runtime/events/delivery/retention-job.ts'
@@ -187,6 +187,7 @@ export async function tour(
   })
   await findNamed(service.database[environment], space, 'ada')
   await readNames(service.database[environment], space, [newId('card')])
+  await readAccountNames(service.database.control, tenantId, [newId('mem')])
   await walkTransfers(recorder.database[environment], space, service.clock.now)
   recorder.actFor(undefined)
 }

@@ -36,7 +36,7 @@ import { BALANCE_PATH, balanceRoutes } from './resources/balance.ts'
 import { ledgerEntryRoutes } from './resources/postings.ts'
 import { RESOURCES } from './resources/resources.ts'
 import { settlementLineRoutes } from './resources/settlement-lines.ts'
-import { readNames } from './search/names-of-ids.ts'
+import { readAccountNames, readNames } from './search/names-of-ids.ts'
 import { findById } from './search/places.ts'
 import { searchRoutes } from './search/search.ts'
 import { SIMULATOR_PAGES, SIMULATOR_PATH, simulatorRoutes } from './simulator/pages.ts'
@@ -371,7 +371,11 @@ function createVisit(
     },
     async names(ids) {
       const { db, space } = await findPlace(parts, { member, environment })
-      return readNames(db, space, ids)
+      const found = await Promise.all([
+        readNames(db, space, ids),
+        readAccountNames(operator.control, member.tenantId, ids),
+      ])
+      return new Map(found.flatMap((each) => [...each]))
     },
     place: () => findPlace(parts, { member, environment }),
     draw: (barcode) => barcodes.draw(member.tenantId, barcode),

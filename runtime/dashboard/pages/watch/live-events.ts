@@ -4,11 +4,11 @@ import { current } from '../../../../generated/versions.ts'
 import { readEvent, readEventHead } from '../../../events/emit/queries.ts'
 import type { EventStreams, StreamStart } from '../../../events/emit/streams.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
-import { linkIn } from '../../engine/links.ts'
+import { linkNaming } from '../../engine/links.ts'
 import { queryText, writeRow } from '../../engine/list-page.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
 import { type DashboardVisit, roleFor } from '../../engine/visit.ts'
-import { EVENT_COLUMNS, type EventObject } from '../resources/events.ts'
+import { EVENT_COLUMNS, type EventObject, subjectOf } from '../resources/events.ts'
 import { openTail, seenBy, type Tails, writeMessage } from './tails.ts'
 import { findPlace, type Watching } from './watching.ts'
 
@@ -32,13 +32,15 @@ export function liveEventRoutes(watching: Watching, tails: Tails): DashboardRout
 
 async function open(watching: Watching, visit: DashboardVisit): Promise<AsyncIterable<string>> {
   const type = queryText(visit, 'type').trim()
-  const link = linkIn(visit)
   return watching.streams[visit.environment].open({
     after: await startOf(watching, visit),
     types: type === '' ? TYPES : new Set([type]),
     findSpace: rememberSpace(watching, visit),
-    write: ({ id, body }) =>
-      writeMessage(id, writeRow(EVENT_COLUMNS, JSON.parse(body) as EventObject, link).text),
+    write: async (events) => {
+      const shown = events.map(({ body }) => JSON.parse(body) as EventObject)
+      const link = await linkNaming(visit, shown.map(subjectOf))
+      return shown.map((each) => writeMessage(each.id, writeRow(EVENT_COLUMNS, each, link).text)).join('')
+    },
   })
 }
 

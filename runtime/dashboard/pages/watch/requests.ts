@@ -14,7 +14,7 @@ import { type Html, html } from '../../../platform/html.ts'
 import { parseInstant } from '../../../platform/instants.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { writeBody } from '../../engine/json.ts'
-import { linkIn } from '../../engine/links.ts'
+import { linkNaming } from '../../engine/links.ts'
 import {
   queryText,
   TAIL_SCRIPT,
@@ -59,7 +59,7 @@ const COLUMNS: readonly ListColumn<LoggedRequest>[] = [
   },
   { title: 'Status', show: ({ status, code: name }) => showStatus(status, name) },
   { title: 'Duration', show: ({ ms }) => html`<span class="number">${String(ms)} ms</span>` },
-  { title: 'API key', show: ({ key_id }) => code(key_id) },
+  { title: 'API key', show: ({ key_id }, link) => link.to(key_id) },
   { title: 'Created', show: ({ created }) => instant(created) },
 ]
 
@@ -117,7 +117,7 @@ ${writeFilters(FILTERS, asked)}
 ${isLive && writeTail(address)}
 ${
   rows.length > 0
-    ? writeTable('Request log', COLUMNS, rows, linkIn(visit))
+    ? writeTable('Request log', COLUMNS, rows, await linkNaming(visit, rows))
     : !hasMore &&
       html`<p class="empty">${isNarrowed ? 'No requests match these filters. Change or clear the filters.' : 'No requests yet. Send a request with an API key to see it here.'}</p>`
 }
@@ -167,7 +167,6 @@ async function* follow(watching: Watching, visit: DashboardVisit): AsyncGenerato
   const filter = filterOf(
     Object.fromEntries(FILTERS.map(({ name }) => [name, queryText(visit, name).trim()])),
   )
-  const link = linkIn(visit)
   let seen: ReadonlySet<string> | undefined
   while (await visit.isSignedIn()) {
     const { db, space } = await findPlace(watching, visit)
@@ -175,6 +174,7 @@ async function* follow(watching: Watching, visit: DashboardVisit): AsyncGenerato
     const { rows } = await listRequests(db, space, filter, page, LOOKED_AT)
     const known = seen ?? new Set(rows.slice(indexOf(rows, seenBy(visit))).map(({ id }) => id))
     const fresh = rows.filter(({ id }) => !known.has(id)).toReversed()
+    const link = await linkNaming(visit, fresh)
     yield fresh.map((row) => writeMessage(row.id, writeRow(COLUMNS, row, link).text)).join('') || ':\n\n'
     seen = new Set(rows.map(({ id }) => id))
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
@@ -196,12 +196,12 @@ async function showRequest(
   const { db, space } = await findPlace(watching, visit)
   const request = await readRequest(db, space, id)
   if (!request) throw new ApiRefused(404, 'Request not found. The log keeps requests for 7 days.')
-  const link = linkIn(visit)
+  const link = await linkNaming(visit, request)
   const content = html`<section class="panel">${facts([
     ['ID', code(request.id)],
     ['Operation', orDash(request.operation)],
     ['Version', request.version],
-    ['API key', code(request.key_id)],
+    ['API key', link.to(request.key_id)],
     ['IP address', request.address],
     ['Created', instant(request.created)],
     ['Duration', `${request.ms} ms`],
