@@ -7,6 +7,7 @@ import {
   type ApiPage,
   type FormField,
   type FormValues,
+  type LinkTo,
   type ListColumn,
   resource,
 } from '../../engine/shapes.ts'
@@ -23,17 +24,18 @@ const RETRY = 'retryDeliveryAttempt'
 /** Columns of delivery attempts after the first, which says what was sent or to whom. The last one sends an attempt again. */
 export function attemptColumns(visit: DashboardVisit): readonly ListColumn<DeliveryAttempt>[] {
   const columns: readonly ListColumn<DeliveryAttempt>[] = [
-    {
-      title: 'Attempt',
-      show: ({ id, webhook_endpoint_id, attempt }, link) =>
-        link(`webhook-endpoints/${webhook_endpoint_id}/attempts/${id}`, `Attempt\u00a0${attempt}`),
-    },
-    { title: 'Status', show: ({ status }) => state(status) },
+    { title: 'Status', show: writeStatus },
     { title: 'Response', show: writeResponse },
     { title: 'Time', show: ({ attempted_at, scheduled_at }) => when(attempted_at ?? scheduled_at) },
   ]
   if (!mayAct(visit.member.role, roleFor(RETRY))) return columns
   return [...columns, { title: 'Action', show: (attempt) => writeRetry(attempt, visit, 'second small') }]
+}
+
+/** Links the status to the attempt. Only later attempts show their number. */
+function writeStatus({ id, webhook_endpoint_id, status, attempt }: DeliveryAttempt, link: LinkTo): Html {
+  const page = link(`webhook-endpoints/${webhook_endpoint_id}/attempts/${id}`, state(status))
+  return attempt === 1 ? page : html`${page} <span class="quiet">attempt\u00a0${String(attempt)}</span>`
 }
 
 function writeResponse({ response_status, error, duration_ms }: DeliveryAttempt): Html | string {
