@@ -2,7 +2,8 @@
 import { type Html, html } from '../../platform/html.ts'
 import type { DashboardVisit } from './visit.ts'
 
-type Members = Readonly<Record<string, unknown>>
+/** A JSON object. */
+export type Members = Readonly<Record<string, unknown>>
 
 /**
  * Writes a value as indented JSON. The text on the page is exactly that JSON, so it can be copied.
@@ -63,6 +64,6 @@ function differs(one: unknown, other: unknown): boolean {
   return !(isMembers(one) && isMembers(other)) && JSON.stringify(one) !== JSON.stringify(other)
 }
 
-function isMembers(value: unknown): value is Members {
+export function isMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -4,6 +4,7 @@ import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { isId, timeOfId } from '../../../platform/ids.ts'
 import type { SendFramed } from '../../engine/frame.ts'
+import { isMembers, type Members } from '../../engine/json.ts'
 import { linkNaming } from '../../engine/links.ts'
 import { writeTable } from '../../engine/list-page.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
@@ -79,8 +80,6 @@ async function writeEvents(
   return html`${events.map((event) => panel('Changes', writeChanges(event, link)))}`
 }
 
-type Members = Readonly<Record<string, unknown>>
-
 /** The object of an event, which is its only member. */
 const subjectOf = ({ data }: EventObject): Members | undefined => Object.values<Members>(data)[0]
 
@@ -110,8 +109,5 @@ function changesFrom(previous: Members, now: Members, path = ''): readonly Chang
     return name === 'updated' ? [] : [{ name: path + name, before, after }]
   })
 }
-
-const isMembers = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const write = (value: unknown): Html | string => (value === undefined ? '–' : code(JSON.stringify(value)))
