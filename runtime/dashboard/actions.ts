@@ -58,6 +58,7 @@ export const ACTIONS: Readonly<Record<string, ConsoleAction>> = {
   'security/passkeys': code('member.passkey_added'),
   'security/passkeys/remove': code('member.passkey_removed'),
   'sessions/:id/end': SESSION,
+  preferences: SESSION,
   'audit-log/verify': SESSION,
   reset: code('sandbox.wiped'),
   'promotions/plan': SESSION,

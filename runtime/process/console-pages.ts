@@ -83,6 +83,7 @@ export function createConsolePages(parts: ConsoleParts, observability: Observabi
       consoleUrl: baseUrls.console,
       sandboxUrl: baseUrls.sandbox,
       build: () => build('site'),
+      showsDesign: !settings.production,
     }),
   )
   return pages

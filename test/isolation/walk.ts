@@ -21,7 +21,7 @@ import { disputeExpiryWorker } from '../../runtime/cards/disputes/expiry-job.ts'
 import { payloadWorker } from '../../runtime/cards/provisioning/stand-in-job.ts'
 import { holdExpiryWorker } from '../../runtime/cards/transactions/expiry-job.ts'
 import { insertWalletToken } from '../../runtime/cards/wallet-tokens/queries.ts'
-import { findNamed } from '../../runtime/dashboard/pages/search/name-queries.ts'
+import { findNamed, findRecent } from '../../runtime/dashboard/pages/search/name-queries.ts'
 import { readAccountNames, readNames } from '../../runtime/dashboard/pages/search/names-of-ids.ts'
 import type { Database } from '../../runtime/database/database.ts'
 import { readRevision } from '../../runtime/database/revision.ts'
@@ -186,6 +186,7 @@ export async function tour(
     id: event.id,
   })
   await findNamed(service.database[environment], space, 'ada')
+  await findRecent(service.database[environment], space, 'ada')
   await readNames(service.database[environment], space, [newId('card')])
   await readAccountNames(service.database.control, tenantId, [newId('mem')])
   await walkTransfers(recorder.database[environment], space, service.clock.now)

@@ -3,6 +3,7 @@
 import type { OperationId } from '../../api/operate.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
+import { doneOf } from '../html/toasts.ts'
 import { hasPage, readItem, showDetail } from './detail-page.ts'
 import { describe, type FormPlace, hasFiles, perform, readValues, showForm, showSecret } from './form-page.ts'
 import type { SendFramed } from './frame.ts'
@@ -88,14 +89,14 @@ function createRoutes(
 /** Shows the secret in the result, if any, or else redirects to the next page. */
 function succeed(
   visit: DashboardVisit,
-  { secret: find }: Pick<OperationForm, 'secret'>,
+  { secret: find, button, done = doneOf(button) }: Pick<OperationForm, 'secret' | 'button' | 'done'>,
   { title, path }: Pick<FormPlace, 'title' | 'path'>,
   body: unknown,
   next: string,
   send: SendFramed,
 ): void {
   const secret = find?.(body)
-  if (secret === undefined) visit.response.redirect(303, next)
+  if (secret === undefined) visit.finish(next, done)
   else showSecret(visit, title, path, secret, next, send)
 }
 

@@ -67,6 +67,8 @@ export interface OperationForm {
   readonly operation: OperationId
   readonly title: string
   readonly button: string
+  /** What the form did, such as "Card frozen". Absent if it follows from the button. */
+  readonly done?: string
   readonly fields: readonly FormField[]
   /** Returns the request body. If absent, the body is built from the field names and kinds. */
   body?(values: FormValues, files: Files): unknown

@@ -30,6 +30,8 @@ export interface TenantPlace {
 export interface DashboardVisit {
   readonly member: SignedInMember
   readonly environment: Environment
+  /** IANA time zone in which the page shows times. */
+  readonly timeZone: string
   /** IP address of the browser, in the format of the audit log. */
   readonly address: string
   /** Origin of the console. */
@@ -52,6 +54,10 @@ export interface DashboardVisit {
   place(): Promise<TenantPlace>
   /** Draws a barcode. Drawing is scheduled fairly between tenants. */
   draw(barcode: Barcode): ReturnType<Barcodes['draw']>
+  /** Redirects to a page after an action. @param done what was done, such as "Card frozen". The page shows it once. */
+  finish(path: string, done: string): void
+  /** Returns what the last action did, once. Undefined if no action has just finished. */
+  takeDone(): string | undefined
   /** Returns the hidden CSRF field of a form that is submitted to the path. */
   guard(path: string): Html
   /** Whether a form that is submitted to the path of this page requires an authenticator code. */

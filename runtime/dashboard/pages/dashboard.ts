@@ -8,11 +8,14 @@ import { ENVIRONMENTS } from '../../platform/environment.ts'
 import { actionOf, findAction, takesCode } from '../actions.ts'
 import { isConfirmed } from '../confirmation.ts'
 import { createFrame, type Menu } from '../engine/frame.ts'
+import { PREFERENCES_PATH } from '../engine/header.ts'
 import { type DashboardRoute, routesOf } from '../engine/routes.ts'
+import { inTimeZone } from '../engine/time-zone.ts'
 import { ApiRefused, type DashboardVisit, mayAct, roleFor } from '../engine/visit.ts'
 import { answerFailures } from '../html/failures.ts'
 import { createFormGuard, type FormGuard } from '../html/forms.ts'
 import { sendPage, writeNotice } from '../html/layout.ts'
+import { createToasts, type Toasts } from '../html/toasts.ts'
 import { readUploads } from '../html/uploads.ts'
 import { SEND_AGAIN_PATH } from '../sign-in/pages.ts'
 import type { Sessions, SignedInMember } from '../sign-in/sessions.ts'
@@ -21,6 +24,7 @@ import { createSignInPage } from '../sign-in/sign-in-page.ts'
 import { connectedAppRoutes } from '../team/connected-apps.ts'
 import { memberRoutes } from '../team/members.ts'
 import { keyRoutes } from './account/keys.ts'
+import { preferenceRoutes } from './account/preferences.ts'
 import { RESET_PATH, resetRoutes } from './account/reset.ts'
 import { SECURITY_PATH, securityRoutes } from './account/security.ts'
 import { sessionRoutes } from './account/sessions.ts'
@@ -28,7 +32,7 @@ import { usageRoutes } from './account/usage.ts'
 import { versionRoutes } from './account/versions.ts'
 import { homeRoutes } from './home.ts'
 import { issueRoutes } from './passes/issue.ts'
-import { uploadRoutes } from './passes/upload.ts'
+import { UPLOAD_TITLE, uploadRoutes } from './passes/upload.ts'
 import { PROMOTE_PATH, promoteRoutes } from './promotions/promote.ts'
 import { attemptRoutes } from './resources/attempts.ts'
 import { auditRoutes } from './resources/audit-log.ts'
@@ -109,18 +113,13 @@ const MENU: Menu = [
   { group: 'Developers', title: 'API version', icon: 'git-branch', path: 'version', needs: 'viewer' },
   { group: 'Account', title: 'Members', icon: 'user-cog', path: 'members', needs: 'viewer' },
   { group: 'Account', title: 'Connected apps', icon: 'plug', path: 'connected-apps', needs: 'viewer' },
-  {
-    group: 'Account',
-    title: 'Sign-in and security',
-    icon: 'shield-check',
-    path: SECURITY_PATH,
-    needs: 'viewer',
-  },
   { group: 'Account', title: 'Usage', icon: 'gauge', path: 'usage', needs: 'viewer' },
 ]
 
 /** Pages that other pages link to. */
 const LINKED: Menu = [
+  { group: 'Account', title: 'Sign-in and security', path: SECURITY_PATH, needs: 'viewer' },
+  { group: 'Account', title: 'Preferences', path: PREFERENCES_PATH, needs: 'viewer' },
   { group: 'Account', title: 'Sessions', path: 'sessions', needs: 'viewer' },
   {
     group: 'Account',
@@ -138,10 +137,8 @@ const LINKED: Menu = [
   },
 ]
 
-/** Pages that the search finds by title: the menu entries, create forms, and simulator forms. */
-const PAGES: Menu = [
-  ...MENU,
-  ...LINKED,
+/** Pages with a form, which the search finds by title. */
+const ACTIONS: Menu = [
   ...Object.entries(RESOURCES).flatMap(([group, resources]) =>
     resources.flatMap(({ path, create, environment }) =>
       create
@@ -157,12 +154,15 @@ const PAGES: Menu = [
         : [],
     ),
   ),
+  { group: 'Passes', title: UPLOAD_TITLE, path: 'passes/upload', needs: roleFor('createPassBatch') },
+  { group: 'Developers', title: 'Create API key', path: 'keys/new', needs: 'owner' },
+  { group: 'Account', title: 'Invite member', path: 'members/invite', needs: 'owner' },
   ...SIMULATOR_PAGES,
 ]
 
 /** Returns all dashboard routes, each with the role that it requires. */
 export function listRoutes(watching: Watching): readonly DashboardRoute[] {
-  const send = createFrame(MENU)
+  const send = createFrame(MENU, LINKED)
   const { operator } = watching
   const tails: Tails = new Map()
   return [
@@ -175,6 +175,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...connectedAppRoutes(send),
     ...securityRoutes(send),
     ...sessionRoutes(send),
+    ...preferenceRoutes(send),
     ...usageRoutes(send, operator),
     ...templateRoutes(send),
     ...issueRoutes(send),
@@ -183,7 +184,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...settlementLineRoutes(send),
     ...ledgerEntryRoutes(send),
     ...simulatorRoutes(send),
-    ...searchRoutes(send, PAGES),
+    ...searchRoutes(send, { pages: [...MENU, ...LINKED], actions: ACTIONS }),
     ...liveEventRoutes(watching, tails),
     ...eventVersionRoutes(send, watching),
     ...resetRoutes(send),
@@ -206,11 +207,12 @@ export function createDashboard(parts: DashboardParts): Router {
   const router = express.Router({ caseSensitive: true, strict: true })
   const form = express.urlencoded({ extended: false, limit: '256kb', parameterLimit: 50 })
   router.get('/', (_request, response) => response.redirect(302, `/${ENVIRONMENTS[0]}`))
+  const toasts = createToasts(parts.csrfKey, parts.consoleUrl.startsWith('https:'))
   const routes = listRoutes(parts)
   const pages = new Set(routes.filter(({ method }) => method === 'GET').map(({ path }) => path))
   for (const route of routes) {
     const answer = (request: Request<{ id?: string }>, response: Response) =>
-      visit({ ...parts, forms, pages }, route, request, response)
+      visit({ ...parts, forms, toasts, pages }, route, request, response)
     if (route.method === 'GET') router.get(route.path, answer)
     else {
       // Throws at startup for a form that ACTIONS does not list.
@@ -229,6 +231,7 @@ export function createDashboard(parts: DashboardParts): Router {
 
 interface VisitParts extends DashboardParts {
   readonly forms: FormGuard
+  readonly toasts: Toasts
   /** Paths of the GET routes. */
   readonly pages: ReadonlySet<string>
 }
@@ -253,7 +256,7 @@ async function visit(
     sendPage(response, 403, writeNotice('Form expired', text))
     return
   }
-  await answerVisit(parts, route, request, response, member)
+  await inTimeZone(member.timeZone, () => answerVisit(parts, route, request, response, member))
 }
 
 /** Handles the request. If the form requires a code, the code is checked before the handler runs or within its operation. */
@@ -333,12 +336,13 @@ function createVisit(
   request: Request,
   response: Response,
 ): DashboardVisit {
-  const { operate, dryRun, operator, barcodes, sessions, consoleUrl, forms } = parts
+  const { operate, dryRun, operator, barcodes, sessions, consoleUrl, forms, toasts } = parts
   const { environment, operation } = route
   const acting = { tenantId: member.tenantId, memberId: member.memberId, address }
   return {
     member,
     environment,
+    timeZone: member.timeZone ?? 'UTC',
     address,
     origin: new URL(consoleUrl).origin,
     operator: { ...operator, member: { id: member.memberId, ip: address } },
@@ -379,6 +383,11 @@ function createVisit(
     },
     place: () => findPlace(parts, { member, environment }),
     draw: (barcode) => barcodes.draw(member.tenantId, barcode),
+    finish(path, done) {
+      toasts.put(response, formName(member, ''), done)
+      response.redirect(303, path)
+    },
+    takeDone: () => toasts.take(request, response, formName(member, '')),
     guard: (path) => forms.issue(response, formName(member, path), '/'),
     isSignedIn: async () => (await sessions.find(request))?.memberId === member.memberId,
   }

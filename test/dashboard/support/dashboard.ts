@@ -28,7 +28,7 @@ export interface TestDashboard {
   stop(): Promise<void>
 }
 
-export interface Visitor extends Omit<SignedInMember, 'session'> {
+export interface Visitor extends Pick<SignedInMember, 'tenantId' | 'memberId' | 'email' | 'role'> {
   readonly cookie: string
   readonly password: string
   /** What the member's authenticator app shows so many steps from now. */

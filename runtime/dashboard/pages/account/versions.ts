@@ -184,7 +184,7 @@ async function warnBefore(visit: DashboardVisit, send: SendFramed): Promise<bool
 }
 
 async function pin(visit: DashboardVisit): Promise<void> {
-  const { member, environment, request, response } = visit
+  const { member, environment, request } = visit
   const version = formField(request, 'version')
   try {
     await setPin(visit.operator, { tenantId: member.tenantId, environment, version }, versions)
@@ -192,7 +192,7 @@ async function pin(visit: DashboardVisit): Promise<void> {
     if (!(error instanceof ControlError)) throw error
     throw new ApiRefused(422, sentence(error.message))
   }
-  response.redirect(303, `/${environment}/${PATH}`)
+  visit.finish(`/${environment}/${PATH}`, `Version ${version} pinned`)
 }
 
 /** Shows the warning. The version is not pinned until the member submits this form. */

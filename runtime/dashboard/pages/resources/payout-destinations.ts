@@ -87,6 +87,7 @@ export const PAYOUT_DESTINATIONS = resource<PayoutDestination>({
         name: 'make-default',
         operation: 'updatePayoutDestination',
         button: 'Set as default',
+        done: 'Set as default',
         when: ({ status, default: isDefault }) => status === 'active' && !isDefault,
         body: () => ({ default: true }),
       },

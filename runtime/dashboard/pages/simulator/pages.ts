@@ -6,6 +6,7 @@ import type { Menu, SendFramed } from '../../engine/frame.ts'
 import { linkIn } from '../../engine/links.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
 import { type DashboardVisit, mayAct, roleFor } from '../../engine/visit.ts'
+import { doneOf } from '../../html/toasts.ts'
 import { HELPERS, type Helper } from './forms.ts'
 
 export const SIMULATOR_PATH = 'simulator'
@@ -68,7 +69,7 @@ function helperRoutes(helper: Helper, send: SendFramed): DashboardRoute[] {
       handle: async (visit) => {
         const answer = await perform(visit, helper, {})
         if (answer.ok)
-          return visit.response.redirect(303, `/${environment}/${helper.next(answer.body as never)}`)
+          return visit.finish(`/${environment}/${helper.next(answer.body as never)}`, doneOf(helper.button))
         const values = readValues(visit, helper.fields)
         await showForm(visit, helper, place, send, { values, error: answer.error })
       },
