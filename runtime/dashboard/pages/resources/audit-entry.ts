@@ -81,7 +81,10 @@ async function writeEvents(
 }
 
 /** The object of an event, which is its only member. */
-const subjectOf = ({ data }: EventObject): Members | undefined => Object.values<Members>(data)[0]
+function subjectOf({ data }: EventObject): Members | undefined {
+  const [subject] = Object.values<unknown>({ ...data })
+  return isMembers(subject) ? subject : undefined
+}
 
 function writeChanges(event: EventObject, link: LinkTo): Html {
   const changes = changesFrom(event.previous_attributes ?? {}, subjectOf(event) ?? {})
