@@ -113,6 +113,12 @@ const makeDestination = async () => {
   return id
 }
 
+async function makeDisabledEndpoint(): Promise<string> {
+  const id = await itemOf(live, '/v1/webhook-endpoints', ENDPOINT)
+  await live(`/v1/webhook-endpoints/${id}`, { method: 'PATCH', body: { status: 'disabled' } })
+  return id
+}
+
 async function planPromotion(): Promise<string> {
   const id = await makeTemplate(sandbox, { name: 'To live' })
   const page = `/sandbox/promote?type=pass_template&id=${id}`
@@ -176,10 +182,12 @@ const FORMS: Readonly<Record<string, () => Promise<Form>>> = {
     typed: { url: ENDPOINT.url, enabled_events: 'pass.created', description: '' },
   }),
   'webhook-endpoints/:id/enable': async () => {
-    const id = await itemOf(live, '/v1/webhook-endpoints', ENDPOINT)
-    await live(`/v1/webhook-endpoints/${id}`, { method: 'PATCH', body: { status: 'disabled' } })
-    const page = `/live/webhook-endpoints/${id}`
+    const page = `/live/webhook-endpoints/${await makeDisabledEndpoint()}`
     return { page, action: `${page}/enable` }
+  },
+  'webhook-endpoints/bulk/enable': async () => {
+    const action = '/live/webhook-endpoints/bulk/enable'
+    return { page: `${action}?id=${await makeDisabledEndpoint()}`, action }
   },
   'webhook-endpoints/:id/rotate': async () => ({
     page: `/sandbox/webhook-endpoints/${await itemOf(sandbox, '/v1/webhook-endpoints', ENDPOINT)}/rotate`,

@@ -21,6 +21,7 @@ import { disputeExpiryWorker } from '../../runtime/cards/disputes/expiry-job.ts'
 import { payloadWorker } from '../../runtime/cards/provisioning/stand-in-job.ts'
 import { holdExpiryWorker } from '../../runtime/cards/transactions/expiry-job.ts'
 import { insertWalletToken } from '../../runtime/cards/wallet-tokens/queries.ts'
+import { deleteView, insertView, listViews, renameView } from '../../runtime/dashboard/engine/view-queries.ts'
 import { findNamed, findRecent } from '../../runtime/dashboard/pages/search/name-queries.ts'
 import { readAccountNames, readNames } from '../../runtime/dashboard/pages/search/names-of-ids.ts'
 import type { Database } from '../../runtime/database/database.ts'
@@ -189,6 +190,11 @@ export async function tour(
   await findRecent(service.database[environment], space, 'ada')
   await readNames(service.database[environment], space, [newId('card')])
   await readAccountNames(service.database.control, tenantId, [newId('mem')])
+  const viewed = { tenantId, memberId: user.id, environment, list: 'passes' }
+  await insertView(service.database.control, viewed, { name: 'Issued', query: 'status=issued' })
+  await renameView(service.database.control, viewed, 'Issued', 'New')
+  expect(await listViews(service.database.control, viewed)).toHaveLength(1)
+  await deleteView(service.database.control, viewed, 'New')
   await walkTransfers(recorder.database[environment], space, service.clock.now)
   recorder.actFor(undefined)
 }

@@ -18,7 +18,8 @@ export function linkIn(
       if (id === null) return '–'
       const page = pageOf(id)
       const name = names.get(id)
-      const text = name === undefined ? shortId(id) : html`<span title="${id}">${name}</span>`
+      const text =
+        name === undefined ? shortId(id) : html`<span class="long" title="${name} (${id})">${name}</span>`
       return page === undefined ? text : link(page, text)
     },
   })

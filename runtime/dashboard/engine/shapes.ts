@@ -14,6 +14,8 @@ export interface ListColumn<Item> {
   show(item: Item, link: LinkTo): ShownText
   /** Aligns the column to the right. */
   readonly isAmount?: boolean
+  /** The column contains the checkboxes that select rows. */
+  readonly isSelection?: boolean
 }
 
 export interface LinkTo {
@@ -90,6 +92,8 @@ export interface ItemAction<Item> extends Omit<OperationForm, 'fields' | 'title'
   when?(item: Item): boolean
   /** The action deletes the item. */
   readonly removes?: boolean
+  /** The action can also be performed on selected rows of the list. It has no fields. */
+  readonly isBulk?: boolean
 }
 
 export interface Section<Item> {
@@ -148,8 +152,6 @@ export interface DashboardResource<Item> {
     readonly empty: string
     /** Writes content between the introduction and the list. */
     above?(visit: DashboardVisit): Html
-    /** New rows appear automatically, through the route `live` below the list. */
-    readonly isLive?: boolean
   }
   readonly detail?: DetailPage<Item>
   /** A create form without fields has a custom page at `new`. */

@@ -7,9 +7,12 @@ import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/cli
 import { ENVIRONMENTS } from '../../platform/environment.ts'
 import { actionOf, findAction, takesCode } from '../actions.ts'
 import { isConfirmed } from '../confirmation.ts'
+import { type Exports, exportRoutes } from '../engine/export.ts'
 import { createFrame, type Menu } from '../engine/frame.ts'
 import { PREFERENCES_PATH } from '../engine/header.ts'
 import { type DashboardRoute, routesOf } from '../engine/routes.ts'
+import { viewRoutes } from '../engine/saved-views.ts'
+import { MAX_SELECTED } from '../engine/selection.ts'
 import { inTimeZone } from '../engine/time-zone.ts'
 import { ApiRefused, type DashboardVisit, mayAct, roleFor } from '../engine/visit.ts'
 import { answerFailures } from '../html/failures.ts'
@@ -47,7 +50,7 @@ import { SIMULATOR_PAGES, SIMULATOR_PATH, simulatorRoutes } from './simulator/pa
 import { templateRoutes } from './templates/editor.ts'
 import { sealTyped, showTyped, writeCodePage } from './typed-forms.ts'
 import { eventVersionRoutes } from './watch/event-versions.ts'
-import { liveEventRoutes } from './watch/live-events.ts'
+import { liveRoutes } from './watch/live-lists.ts'
 import { REQUESTS_PATH, requestRoutes } from './watch/requests.ts'
 import type { Tails } from './watch/tails.ts'
 import { findPlace, type Watching } from './watch/watching.ts'
@@ -165,6 +168,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
   const send = createFrame(MENU, LINKED)
   const { operator } = watching
   const tails: Tails = new Map()
+  const exports: Exports = new Set()
   return [
     ...homeRoutes(send),
     ...attemptRoutes(send),
@@ -181,15 +185,17 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...issueRoutes(send),
     ...uploadRoutes(send),
     ...balanceRoutes(send),
-    ...settlementLineRoutes(send),
+    ...settlementLineRoutes(send, exports),
     ...ledgerEntryRoutes(send),
     ...simulatorRoutes(send),
     ...searchRoutes(send, { pages: [...MENU, ...LINKED], actions: ACTIONS }),
-    ...liveEventRoutes(watching, tails),
+    ...viewRoutes(send),
+    ...exportRoutes(Object.values(RESOURCES).flat(), exports),
+    ...liveRoutes(Object.values(RESOURCES).flat(), watching, tails),
     ...eventVersionRoutes(send, watching),
     ...resetRoutes(send),
     ...promoteRoutes(send),
-    ...requestRoutes(send, watching, tails),
+    ...requestRoutes(send, watching, tails, exports),
     ...Object.values(RESOURCES)
       .flat()
       .flatMap((each) => routesOf(each, send)),
@@ -205,7 +211,7 @@ export function createDashboard(parts: DashboardParts): Router {
     secure: parts.consoleUrl.startsWith('https:'),
   })
   const router = express.Router({ caseSensitive: true, strict: true })
-  const form = express.urlencoded({ extended: false, limit: '256kb', parameterLimit: 50 })
+  const form = express.urlencoded({ extended: false, limit: '256kb', parameterLimit: MAX_SELECTED + 50 })
   router.get('/', (_request, response) => response.redirect(302, `/${ENVIRONMENTS[0]}`))
   const toasts = createToasts(parts.csrfKey, parts.consoleUrl.startsWith('https:'))
   const routes = listRoutes(parts)
@@ -396,7 +402,7 @@ function createVisit(
 /** Shows the message of an `ApiRefused` error; other errors go to the next handler. */
 function answerRefusals({ log }: DashboardParts) {
   return (error: unknown, _request: Request, response: Response, next: NextFunction): void => {
-    if (!(error instanceof ApiRefused)) return next(error)
+    if (!(error instanceof ApiRefused) || response.headersSent) return next(error)
     const title = error.status === 404 ? 'Not found' : 'Request failed'
     if (error.status >= 500) log.warn({ err: error }, 'a dashboard page cannot be shown')
     sendPage(response, error.status, writeNotice(title, error.message))

@@ -135,7 +135,7 @@ export class Browser {
   }
 
   /** Sends fields as they are. */
-  async post(path: string, fields: Readonly<Record<string, string>>): Promise<PageAnswer> {
+  async post(path: string, fields: Readonly<Record<string, string>> | URLSearchParams): Promise<PageAnswer> {
     return this.#send(path, { method: 'POST', body: new URLSearchParams(fields) })
   }
 
@@ -199,7 +199,7 @@ export function hiddenFields(text: string, action: string): Record<string, strin
   const form = text.split('<form').find((each) => each.includes(`action="${action}"`))
   if (form === undefined) throw new Error(`no form goes to ${action}`)
   const inputs = form.split('</form>')[0]!.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)
-  return Object.fromEntries([...inputs].map(([, name, value]) => [name!, value!]))
+  return Object.fromEntries([...inputs].map(([, name, value]) => [name!, value!.replaceAll('&amp;', '&')]))
 }
 
 /** Messages of a stream until there are so many; the connection is closed then. */

@@ -32,7 +32,7 @@ export const AUDIT_LOG = resource<ShownEntry>({
       { title: 'IP address', show: ({ ip }) => html`<span class="number">${orDash(ip)}</span>` },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
-    filters: { action: 'Action', actor_id: 'Actor ID', target_id: 'Target ID' },
+    filters: { action: 'Action', actor_id: 'Actor', target_id: 'Target' },
     empty: 'No audit entries yet. Actions by members and API keys appear here.',
     above: (visit) => {
       const address = verifyAddress(visit)

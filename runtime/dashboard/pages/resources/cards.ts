@@ -125,11 +125,18 @@ export const CARDS = resource<Card>({
       },
       {
         name: 'freeze',
+        isBulk: true,
         operation: 'freezeCard',
         button: 'Freeze card',
         when: ({ status, frozen }) => status === 'active' && !frozen,
       },
-      { name: 'unfreeze', operation: 'unfreezeCard', button: 'Unfreeze card', when: ({ frozen }) => frozen },
+      {
+        name: 'unfreeze',
+        isBulk: true,
+        operation: 'unfreezeCard',
+        button: 'Unfreeze card',
+        when: ({ frozen }) => frozen,
+      },
       {
         name: 'limit',
         operation: 'updateCard',

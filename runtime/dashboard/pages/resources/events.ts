@@ -32,7 +32,6 @@ export const EVENTS = resource<EventObject>({
     operation: 'listEvents',
     columns: [{ title: 'Event', show: ({ type }) => type }, ...EVENT_COLUMNS.slice(1)],
     filters: { type: 'Type' },
-    isLive: true,
     empty: 'No events yet. Issue a pass or a card to see its events here.',
   },
   detail: {

@@ -112,6 +112,7 @@ export const WEBHOOK_ENDPOINTS = resource<EndpointObject>({
       { name: 'test', operation: 'testWebhookEndpoint', button: 'Send test event' },
       {
         name: 'disable',
+        isBulk: true,
         operation: 'updateWebhookEndpoint',
         button: 'Disable endpoint',
         when: ({ status }) => status === 'enabled',
@@ -119,6 +120,7 @@ export const WEBHOOK_ENDPOINTS = resource<EndpointObject>({
       },
       {
         name: 'enable',
+        isBulk: true,
         operation: 'updateWebhookEndpoint',
         button: 'Enable endpoint',
         when: ({ status }) => status === 'disabled',
