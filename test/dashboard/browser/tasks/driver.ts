@@ -15,7 +15,7 @@ export type Step =
   | { readonly choose: string; readonly of?: string }
   /** Types into a field with suggestions and takes the one that has the text. */
   | { readonly pick: string; readonly into: string }
-  /** Presses Ctrl-K, types, and presses Enter. */
+  /** Presses Ctrl-K, types, and opens the first result that has the text. */
   | { readonly search: string }
   /** Copies a code from the authenticator app into the field that asks for it. */
   | { readonly code: 'typed' }
@@ -73,13 +73,7 @@ async function take(page: Page, step: Step, person: Person): Promise<Effort> {
     return { clicks: 1, fields: 0 }
   }
   if ('pick' in step) return pick(page, step.into, step.pick)
-  if ('search' in step) {
-    await page.keyboard.press('Control+k')
-    await page.keyboard.type(step.search.replace('{request}', person.requestId))
-    await page.keyboard.press('Enter')
-    await page.waitForURL((url) => url.pathname !== '/sandbox')
-    return { clicks: 1, fields: 1 }
-  }
+  if ('search' in step) return search(page, step.search.replace('{request}', person.requestId))
   await page.getByRole('main').getByLabel('Authenticator code').fill(person.code())
   return { clicks: 0, fields: 1 }
 }
@@ -93,11 +87,21 @@ async function click(target: Locator): Promise<Effort> {
 const clickable = (within: Locator, name: string): Locator =>
   within.getByRole('link', { name }).or(within.getByRole('button', { name }))
 
+async function search(page: Page, text: string): Promise<Effort> {
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type(text)
+  const before = page.url()
+  await page.getByRole('option').filter({ hasText: text }).first().click()
+  await page.waitForURL((url) => url.href !== before)
+  return { clicks: 1, fields: 1 }
+}
+
 async function openFromMenu(page: Page, title: string): Promise<Effort> {
-  const link = page.locator('#menu').getByRole('link', { name: title, exact: true, includeHidden: true })
-  const isHidden = !(await link.isVisible())
+  const link = page.getByRole('link', { name: title, exact: true, includeHidden: true })
+  const shown = page.locator('#menu').getByRole('link', { name: title, exact: true })
+  const isHidden = !(await shown.isVisible())
   if (isHidden) await page.locator('#menu details').filter({ has: link }).locator('summary').click()
-  await link.click()
+  await shown.click()
   return { clicks: isHidden ? 2 : 1, fields: 0 }
 }
 
