@@ -72,6 +72,7 @@ test('every form of the console is in the list, and nothing else is', () => {
     clock: service.clock,
     csrfKey: 'key',
     consoleUrl: origin,
+    apiUrls: { sandbox: origin, live: origin },
     proxies: 0 as const,
     log: pino({ level: 'silent' }),
     sessions: {} as never,

@@ -111,7 +111,8 @@ test('a list goes on by the cursors of the API, and keeps what it is narrowed to
 
 test('selected cards are frozen together: a preview names those that cannot be, and a repeated form acts once', async () => {
   const cards = [await makeCard(send), await makeCard(send), await makeCard(send)]
-  for (const { id, status } of cards) if (status === 'inactive') await send(`/v1/cards/${id}/activate`, { method: 'POST', body: {} })
+  for (const { id, status } of cards)
+    if (status === 'inactive') await send(`/v1/cards/${id}/activate`, { method: 'POST', body: {} })
   const [frozen, gone, active] = cards as [{ id: string }, { id: string }, { id: string }]
   const change = (path: string) => send(`/v1/cards/${path}`, { method: 'POST', body: {} })
   await change(`${frozen.id}/freeze`)
@@ -301,13 +302,14 @@ describe('keys', () => {
   })
 })
 
-test('live moves on without a warning once the sandbox has been there for 48 hours, and back at any time', async () => {
+test('live moves on without a warning once the sandbox has been there for 48 hours', async () => {
   const { service, origin } = dashboard
   const earlier = versions.at(-2)!.name
   const tenant = await makeTenant(service, 'enterprise', earlier)
   const owner = await dashboard.signIn(tenant, 'owner')
   const browser = new Browser(origin, owner.cookie, owner)
-  const pinTo = (version: string) => browser.submit('/live/version', '/live/version', { version })
+  const pinTo = (version: string, typed = {}) =>
+    browser.submit('/live/version', '/live/version', { version, ...typed })
   const pinSandbox = (hoursAgo: number) => {
     const clock = { ...service.clock, service: () => service.clock.now - hoursAgo * 3_600_000 }
     return setPin(
@@ -326,18 +328,26 @@ test('live moves on without a warning once the sandbox has been there for 48 hou
   const confirmed = { ...hiddenFields(warned.text, '/live/version'), code: await owner.freshCode() }
   expect((await browser.post('/live/version', confirmed)).status).toBe(303)
   expect(await pinned()).toBe(current)
-  expect((await pinTo(earlier)).status).toBe(303)
+  expect((await pinTo(earlier, { anyway: 'yes' })).status).toBe(303)
   await pinSandbox(48)
   expect((await pinTo(current)).status).toBe(303)
   expect(await pinned()).toBe(current)
 })
 
-test('an environment is pinned to an earlier version and taken back', async () => {
+test('an environment is pinned to a deprecated and an earlier version after a warning, and taken back', async () => {
   const browser = browse('owner')
-  const earlier = versions.at(-2)!.name
-  for (const version of [earlier, current]) {
-    expect((await browser.submit('/sandbox/version', '/sandbox/version', { version })).status).toBe(303)
-    expect((await browser.get('/sandbox/version')).text).toContain(`<dd>${version}</dd>`)
+  const PAGE = '/sandbox/version'
+  const [oldest, earlier] = [versions[0]!, versions.at(-2)!.name]
+  const warned = await browser.submit(PAGE, PAGE, { version: oldest.name })
+  expect(warned.text).toContain(`supported until ${oldest.sunset!.slice(0, 10)}`)
+  expect(warned.text).toContain(`earlier than the version that applies now, ${current}`)
+  expect(warned.text).toContain('<li>Return merchant category code ')
+  expect((await browser.get(PAGE)).text).toContain(`<dd>${current}</dd>`)
+  const confirmed = { ...hiddenFields((await browser.submit(PAGE, PAGE, { version: earlier })).text, PAGE) }
+  expect(confirmed).toMatchObject({ version: earlier, anyway: 'yes' })
+  for (const fields of [confirmed, { ...confirmed, version: current }]) {
+    expect((await browser.post(PAGE, fields)).status).toBe(303)
+    expect((await browser.get(PAGE)).text).toContain(`<dd>${fields.version}</dd>`)
   }
   expect(
     (await browser.submit('/sandbox/version', '/sandbox/version', { version: '1999-01-01' })).status,

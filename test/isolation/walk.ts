@@ -22,6 +22,11 @@ import { payloadWorker } from '../../runtime/cards/provisioning/stand-in-job.ts'
 import { holdExpiryWorker } from '../../runtime/cards/transactions/expiry-job.ts'
 import { insertWalletToken } from '../../runtime/cards/wallet-tokens/queries.ts'
 import { deleteView, insertView, listViews, renameView } from '../../runtime/dashboard/engine/view-queries.ts'
+import {
+  findPickable,
+  PICKABLE_PREFIXES,
+  readPickable,
+} from '../../runtime/dashboard/pages/pickers/pickable-queries.ts'
 import { findNamed, findRecent } from '../../runtime/dashboard/pages/search/name-queries.ts'
 import { readAccountNames, readNames } from '../../runtime/dashboard/pages/search/names-of-ids.ts'
 import type { Database } from '../../runtime/database/database.ts'
@@ -195,6 +200,11 @@ export async function tour(
   await renameView(service.database.control, viewed, 'Issued', 'New')
   expect(await listViews(service.database.control, viewed)).toHaveLength(1)
   await deleteView(service.database.control, viewed, 'New')
+  for (const prefix of PICKABLE_PREFIXES) {
+    for (const text of ['', 'ada', `${prefix}_`])
+      await findPickable(service.database[environment], space, prefix, text, '')
+    await readPickable(service.database[environment], space, prefix, [newId(prefix)])
+  }
   await walkTransfers(recorder.database[environment], space, service.clock.now)
   recorder.actFor(undefined)
 }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { DryRun, Operate, OperationId } from '../../api/operate.ts'
 import type { Barcodes } from '../../passes/wallets/pages/barcodes.ts'
 import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/client-address.ts'
-import { ENVIRONMENTS } from '../../platform/environment.ts'
+import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { actionOf, findAction, takesCode } from '../actions.ts'
 import { isConfirmed } from '../confirmation.ts'
 import { type Exports, exportRoutes } from '../engine/export.ts'
@@ -12,7 +12,6 @@ import { createFrame, type Menu } from '../engine/frame.ts'
 import { PREFERENCES_PATH } from '../engine/header.ts'
 import { type DashboardRoute, routesOf } from '../engine/routes.ts'
 import { viewRoutes } from '../engine/saved-views.ts'
-import { MAX_SELECTED } from '../engine/selection.ts'
 import { inTimeZone } from '../engine/time-zone.ts'
 import { ApiRefused, type DashboardVisit, mayAct, roleFor } from '../engine/visit.ts'
 import { answerFailures } from '../html/failures.ts'
@@ -36,6 +35,7 @@ import { versionRoutes } from './account/versions.ts'
 import { homeRoutes } from './home.ts'
 import { issueRoutes } from './passes/issue.ts'
 import { UPLOAD_TITLE, uploadRoutes } from './passes/upload.ts'
+import { lookupRoutes } from './pickers/lookup.ts'
 import { PROMOTE_PATH, promoteRoutes } from './promotions/promote.ts'
 import { attemptRoutes } from './resources/attempts.ts'
 import { auditRoutes } from './resources/audit-log.ts'
@@ -63,11 +63,15 @@ export interface DashboardParts extends Watching {
   readonly csrfKey: string
   /** Origin of the console. */
   readonly consoleUrl: string
+  /** Base URLs of the API. */
+  readonly apiUrls: Readonly<Record<Environment, string>>
   readonly proxies: ProxyTrust
   readonly log: Logger
 }
 
 const COOKIE_SECONDS = 7 * 86_400
+/** A form has at most 20 limits, and lists of countries and merchant categories. */
+const MAX_FIELDS = 3000
 
 /** Icons of the resources' menu entries, by path. */
 const ICONS: Readonly<Record<string, string>> = {
@@ -192,6 +196,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...viewRoutes(send),
     ...exportRoutes(Object.values(RESOURCES).flat(), exports),
     ...liveRoutes(Object.values(RESOURCES).flat(), watching, tails),
+    ...lookupRoutes(),
     ...eventVersionRoutes(send, watching),
     ...resetRoutes(send),
     ...promoteRoutes(send),
@@ -211,7 +216,7 @@ export function createDashboard(parts: DashboardParts): Router {
     secure: parts.consoleUrl.startsWith('https:'),
   })
   const router = express.Router({ caseSensitive: true, strict: true })
-  const form = express.urlencoded({ extended: false, limit: '256kb', parameterLimit: MAX_SELECTED + 50 })
+  const form = express.urlencoded({ extended: false, limit: '256kb', parameterLimit: MAX_FIELDS })
   router.get('/', (_request, response) => response.redirect(302, `/${ENVIRONMENTS[0]}`))
   const toasts = createToasts(parts.csrfKey, parts.consoleUrl.startsWith('https:'))
   const routes = listRoutes(parts)
@@ -342,7 +347,7 @@ function createVisit(
   request: Request,
   response: Response,
 ): DashboardVisit {
-  const { operate, dryRun, operator, barcodes, sessions, consoleUrl, forms, toasts } = parts
+  const { operate, dryRun, operator, barcodes, sessions, consoleUrl, apiUrls, forms, toasts } = parts
   const { environment, operation } = route
   const acting = { tenantId: member.tenantId, memberId: member.memberId, address }
   return {
@@ -351,6 +356,7 @@ function createVisit(
     timeZone: member.timeZone ?? 'UTC',
     address,
     origin: new URL(consoleUrl).origin,
+    apiUrl: apiUrls[environment],
     operator: { ...operator, member: { id: member.memberId, ip: address } },
     request,
     response,

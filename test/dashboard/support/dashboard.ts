@@ -74,6 +74,7 @@ export async function startDashboard({ named, ...options }: DashboardOptions = {
     ...watching,
     csrfKey: 'key of the forms',
     consoleUrl: named ? origin : 'http://127.0.0.1',
+    apiUrls: service.urls,
     proxies: 0,
     log: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
   }

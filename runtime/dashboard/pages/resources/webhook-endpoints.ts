@@ -1,5 +1,7 @@
+import { filters } from '../../../../generated/canonical/records.ts'
 import type { components } from '../../../../generated/canonical/types.ts'
 import { type Html, html } from '../../../platform/html.ts'
+import { bodyOf } from '../../engine/bodies.ts'
 import { keyField } from '../../engine/form-page.ts'
 import { linkNaming } from '../../engine/links.ts'
 import { writeTable } from '../../engine/list-page.ts'
@@ -13,6 +15,7 @@ import {
 } from '../../engine/shapes.ts'
 import { code, orDash, state, when, words } from '../../engine/values.ts'
 import { type DashboardVisit, mayAct, roleFor } from '../../engine/visit.ts'
+import { ALL } from '../../html/controls.ts'
 import { promotes } from '../promotions/promotions.ts'
 import { writeHealth } from './endpoint-health.ts'
 
@@ -54,20 +57,24 @@ export function writeRetry(
 }
 
 const FIELDS: readonly FormField[] = [
-  { name: 'url', label: 'URL', hint: 'A public URL of your server. Live requires https.' },
+  { name: 'url', label: 'URL', kind: 'url', hint: 'A public URL of your server. Live requires https.' },
   {
     name: 'enabled_events',
     label: 'Events',
-    kind: 'lines',
-    value: '*',
-    hint: 'One event type per line, for example, pass.created. Use * for all event types.',
+    kind: 'checks',
+    value: ALL,
+    options: [
+      [ALL, 'All events, including types that are added later'],
+      ...filters.listEvents.type.map((type) => [type, type, words(type.split('.')[0]!)] as const),
+    ],
   },
   { name: 'description', label: 'Description', optional: true },
 ]
 
-function readEndpoint({ url, enabled_events = '', description }: FormValues) {
-  const types = enabled_events.split(/[\s,]+/).filter((type) => type !== '')
-  return { url, enabled_events: types, ...(description && { description }) }
+/** The box for all events includes the other boxes. */
+function readEndpoint(values: FormValues): unknown {
+  const types = (values.enabled_events ?? '').split('\n')
+  return bodyOf(FIELDS, { ...values, ...(types.includes(ALL) && { enabled_events: ALL }) })
 }
 
 const secretOf = (answer: unknown) => (answer as EndpointObject).secret
