@@ -105,13 +105,8 @@ async function openFromMenu(page: Page, title: string): Promise<Effort> {
   return { clicks: isHidden ? 2 : 1, fields: 0 }
 }
 
-/** The value that belongs to a suggestion is set as the browser does when the suggestion is clicked. */
 async function pick(page: Page, into: string, text: string): Promise<Effort> {
-  const input = page.getByRole('main').getByLabel(into).first()
-  await input.fill(text)
-  const list = await input.getAttribute('list')
-  const option = page.locator(`datalist#${list} option`).filter({ hasText: text }).first()
-  const value = await option.getAttribute('value', { timeout: WAIT_MS })
-  await input.fill(value ?? text)
+  await page.getByRole('main').getByLabel(into).first().fill(text)
+  await page.getByRole('option').filter({ hasText: text }).first().click()
   return { clicks: 1, fields: 1 }
 }

@@ -12,15 +12,23 @@ export interface Task {
 }
 
 export const TASKS: readonly Task[] = [
-  { name: 'Add points to a pass', before: undefined, shows: 'Updated' },
+  {
+    name: 'Add points to a pass',
+    before: undefined,
+    steps: [
+      { search: 'Grace Kim' },
+      { click: 'Change pass' },
+      { type: '620', into: 'Points' },
+      { click: 'Save changes' },
+    ],
+    shows: '620',
+  },
   {
     name: 'Issue a pass',
     before: { clicks: 5, fields: 2 },
     steps: [
-      { menu: 'Passes' },
+      { search: 'Harbor Coffee loyalty' },
       { click: 'Issue pass' },
-      { choose: 'Harbor Coffee loyalty', of: 'Template' },
-      { click: 'Continue' },
       { type: 'Rosa Diaz', into: 'Holder name' },
       { type: 'rosa.diaz@example.com', into: 'Holder email' },
       { click: 'Issue pass' },
@@ -30,40 +38,25 @@ export const TASKS: readonly Task[] = [
   {
     name: 'Find a customer by name',
     before: { clicks: 2, fields: 1 },
-    steps: [{ search: 'Grace Kim' }, { click: 'Grace Kim' }],
+    steps: [{ search: 'Grace Kim' }],
     shows: 'grace.kim@example.com',
   },
   {
     name: 'Issue a card for a person',
     before: { clicks: 4, fields: 1 },
-    steps: [
-      { menu: 'Cards' },
-      { click: 'Issue card' },
-      { pick: 'David Kim', into: 'Cardholder' },
-      { click: 'Issue card' },
-    ],
+    steps: [{ search: 'David Kim' }, { click: 'Issue card' }, { click: 'Issue card' }],
     shows: /Card •••• \d{4}/,
   },
   {
     name: 'Freeze the card of a person',
     before: { clicks: 4, fields: 1 },
-    steps: [
-      { search: 'Ada Moreau' },
-      { click: 'Cards of this cardholder' },
-      { click: '••••' },
-      { click: 'Freeze card' },
-    ],
+    steps: [{ search: 'Ada Moreau' }, { click: '••••' }, { click: 'Freeze card' }],
     shows: 'Unfreeze card',
   },
   {
     name: 'See why a payment was declined',
     before: { clicks: 4, fields: 0 },
-    steps: [
-      { menu: 'Transactions' },
-      { choose: 'Declined', of: 'Status' },
-      { click: 'Apply filters' },
-      { row: 'Pacific Air' },
-    ],
+    steps: [{ search: 'Transactions' }, { row: 'Declined' }],
     shows: 'does not cover',
   },
   {
@@ -71,20 +64,24 @@ export const TASKS: readonly Task[] = [
     before: { clicks: 5, fields: 2 },
     steps: [
       { search: 'Carla Nunes' },
-      { click: 'Cards of this cardholder' },
       { click: '••••' },
       { click: 'Edit spending controls' },
-      { type: '2000.00 monthly', into: 'Spending limits' },
+      { type: '2000.00', into: 'Amount (USD)' },
       { click: 'Save changes' },
     ],
     shows: '2,000.00',
   },
-  { name: 'See what is left of a spending limit', before: undefined, shows: /of 3,000.00 USD/ },
+  {
+    name: 'See what is left of a spending limit',
+    before: undefined,
+    steps: [{ search: 'Carla Nunes' }, { click: '••••' }],
+    shows: /left/,
+  },
   {
     name: 'Dispute a transaction',
     before: { clicks: 7, fields: 0 },
     steps: [
-      { menu: 'Transactions' },
+      { search: 'Transactions' },
       { row: 'Cleared' },
       { click: 'Dispute transaction' },
       { choose: 'Duplicate', of: 'Reason' },
@@ -97,16 +94,14 @@ export const TASKS: readonly Task[] = [
   {
     name: "See a settlement's net amount",
     before: { clicks: 2, fields: 0 },
-    steps: [{ menu: 'Settlements' }, { row: 'Settled' }],
+    steps: [{ search: 'Settlements' }, { row: 'Settled' }],
     shows: 'Net',
   },
   {
     name: 'Pay out',
     before: { clicks: 6, fields: 2 },
     steps: [
-      { menu: 'Balance' },
-      { menu: 'Payouts' },
-      { click: 'Create payout' },
+      { search: 'Create payout' },
       { pick: 'Harbor Coffee LLC', into: 'Destination' },
       { type: '5.00', into: 'Amount' },
       { choose: 'usdc', of: 'Currency' },
@@ -114,15 +109,29 @@ export const TASKS: readonly Task[] = [
     ],
     shows: 'Pending',
   },
-  { name: 'Add a bank account', before: undefined, shows: 'Pending' },
+  {
+    name: 'Add a bank account',
+    before: undefined,
+    steps: [
+      { click: 'Live' },
+      { search: 'Add payout destination' },
+      { choose: 'bank_account', of: 'Type' },
+      { type: 'Harbor Coffee LLC', into: 'Account holder' },
+      { type: '110000000', into: 'Routing number' },
+      { type: '000123456789', into: 'Account number' },
+      { code: 'typed' },
+      { click: 'Add payout destination' },
+    ],
+    shows: 'Harbor Coffee LLC',
+  },
   {
     name: 'Resolve a sanctions alert',
     before: { clicks: 5, fields: 1 },
     steps: [
-      { menu: 'Sanctions alerts' },
-      { click: 'sal_' },
+      { search: 'Sanctions alerts' },
+      { row: 'Elena Petrova' },
       { click: 'Resolve alert' },
-      { choose: 'False positive', of: 'Resolution' },
+      { choose: 'false_positive', of: 'Resolution' },
       { type: 'Another date of birth.', into: 'Note' },
       { click: 'Resolve alert' },
     ],
@@ -131,12 +140,7 @@ export const TASKS: readonly Task[] = [
   {
     name: 'Send a webhook again',
     before: { clicks: 4, fields: 0 },
-    steps: [
-      { menu: 'Webhook endpoints' },
-      { click: '/ledger' },
-      { row: 'Failed' },
-      { click: 'Retry delivery' },
-    ],
+    steps: [{ search: 'Accounting' }, { click: 'Send again' }],
     shows: 'Manual',
   },
   {
@@ -148,14 +152,14 @@ export const TASKS: readonly Task[] = [
   {
     name: 'Pin an API version',
     before: { clicks: 3, fields: 0 },
-    steps: [{ menu: 'API version' }, { choose: '2026-02-01', of: 'Version' }, { click: 'Pin version' }],
+    steps: [{ search: 'API version' }, { choose: '2026-02-01', of: 'Version' }, { click: 'Pin version' }],
     shows: '2026-02-01',
   },
   {
     name: 'Invite a member',
     before: { clicks: 4, fields: 2 },
     steps: [
-      { menu: 'Members' },
+      { search: 'Members' },
       { click: 'Invite member' },
       { type: 'sam@example.com', into: 'Email' },
       { choose: 'developer', of: 'Role' },
@@ -164,13 +168,17 @@ export const TASKS: readonly Task[] = [
     ],
     shows: 'I have copied the link',
   },
-  { name: "Export a month's transactions", before: undefined, shows: 'CSV' },
+  {
+    name: "Export a month's transactions",
+    before: undefined,
+    steps: [{ search: 'Transactions' }, { click: 'Export' }],
+    shows: 'CSV',
+  },
   {
     name: 'Design a pass template',
     before: { clicks: 3, fields: 3 },
     steps: [
-      { menu: 'Pass templates' },
-      { click: 'Create template' },
+      { search: 'Create template' },
       { type: 'Winter punch card', into: 'Name' },
       { type: '#22444f', into: 'Background color' },
       { type: 'Harbor Coffee', into: 'Logo text' },
@@ -178,5 +186,16 @@ export const TASKS: readonly Task[] = [
     ],
     shows: 'Winter punch card',
   },
-  { name: 'Reveal a card number', before: undefined, shows: /\d{4} \d{4} \d{4} \d{4}/ },
+  {
+    name: 'Reveal a card number',
+    before: undefined,
+    steps: [
+      { search: 'Ada Moreau' },
+      { click: '••••' },
+      { click: 'Reveal card number' },
+      { code: 'typed' },
+      { click: 'Reveal card number' },
+    ],
+    shows: /\d{4} \d{4} \d{4} \d{4}/,
+  },
 ]
