@@ -16,6 +16,8 @@ export type ConsoleAction =
       readonly takes: 'code' | 'code in live' | 'code and password'
       /** Action of the audit entry that is written for a wrong code. */
       readonly audit: string
+      /** The code confirms one submission. Otherwise a form that is submitted twice is confirmed twice by its code. */
+      readonly once?: true
     }
 
 const CREDENTIALS: ConsoleAction = { takes: 'credentials' }
@@ -105,6 +107,7 @@ export const ACTIONS: Readonly<Record<string, ConsoleAction>> = {
   'cards/bulk/unfreeze': SESSION,
   'cards/:id/limit': SESSION,
   'cards/:id/cancel': SESSION,
+  'cards/:id/reveal': { takes: 'code', audit: 'card_details.viewed', once: true },
   'card-transactions/:id/release': SESSION,
   'disputes/new': SESSION,
   'disputes/:id/evidence': SESSION,

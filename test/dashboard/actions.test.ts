@@ -14,7 +14,7 @@ import { USDC_CHAINS } from '../../runtime/money/chain/usdc-chains.ts'
 import { createFactors } from '../../runtime/tenants/factors/factors.ts'
 import { createLimiter } from '../../runtime/tenants/limits/limiter.ts'
 import { makeTemplate } from '../api/fixtures.ts'
-import { make } from '../cards/fixtures.ts'
+import { make, makeCard } from '../cards/fixtures.ts'
 import { issueToken } from '../support/access-tokens.ts'
 import { makeKey, type Send, speak } from '../support/service.ts'
 import { Authenticator, optionsIn } from './support/authenticator.ts'
@@ -201,6 +201,7 @@ const FORMS: Readonly<Record<string, () => Promise<Form>>> = {
     const page = `/sandbox/payout-destinations/${await makeDestination()}`
     return { page, action: `${page}/make-default` }
   },
+  'cards/:id/reveal': async () => ({ page: `/sandbox/cards/${(await makeCard(sandbox)).id}/reveal` }),
   reset: async () => ({ page: '/sandbox/reset', typed: { confirm: 'wipe' } }),
   // The last one: it ends the other sessions.
   'security/password': async () => ({

@@ -1,6 +1,10 @@
 /** Cardholders, programs, destinations and everything that the simulator can, by the forms of the dashboard, over real money. */
 import { hash } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as functions from '../../generated/client/src/2026-05-19/functions.ts'
 import { current, versions } from '../../generated/versions.ts'
 import { RESOURCES } from '../../runtime/dashboard/pages/resources/resources.ts'
@@ -10,20 +14,36 @@ import { reportWorker } from '../../runtime/money/reports/job.ts'
 import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts'
 import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { makeTemplate } from '../api/fixtures.ts'
-import { make } from '../cards/fixtures.ts'
+import { make, makeCard as makeIssued, SHIPPING } from '../cards/fixtures.ts'
+import { findNumbers } from '../cards/number-search.ts'
 import { makeKey, type Send, speak } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
-import { Browser, hiddenFields, makeTenant, startDashboard, type TestDashboard } from './support/dashboard.ts'
+import {
+  Browser,
+  hiddenFields,
+  makeTenant,
+  startDashboard,
+  type TestDashboard,
+  type Visitor,
+} from './support/dashboard.ts'
+import { readMarkup } from './support/markup.ts'
 
 let dashboard: TestDashboard
+let tenantId: string
 let send: Send
+let developer: Visitor
 let browser: Browser
+const logged: string[] = []
 
 beforeAll(async () => {
-  dashboard = await startDashboard()
-  const tenantId = await makeTenant(dashboard.service, 'enterprise')
+  dashboard = await startDashboard({
+    env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' },
+    // Without the redaction of the process log, so that a number that is logged is found.
+    log: pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) }),
+  })
+  tenantId = await makeTenant(dashboard.service, 'enterprise')
   await verifyTenant(dashboard.service.operator, tenantId)
-  const developer = await dashboard.signIn(tenantId, 'developer')
+  developer = await dashboard.signIn(tenantId, 'developer')
   browser = new Browser(dashboard.origin, developer.cookie, developer)
   const { secret } = await makeKey(dashboard.service, tenantId, { scope: 'admin' })
   send = speak(dashboard.service.urls.sandbox, { secret })
@@ -59,6 +79,18 @@ const idOf = (path: string) => path.split('/').at(-1)!
 const simulate = (name: string, typed?: Typed) => fill(`simulator/${name}`, typed)
 const page = async (path: string) => (await browser.get(path)).text
 
+/** The entries of a timeline, without their times. */
+function stepsIn(text: string, title: string): string[] {
+  const [, list = ''] =
+    new RegExp(`<h2>${title}</h2>\\s*<ol class="timeline">(.*?)</ol>`, 's').exec(text) ?? []
+  const steps = list.split('<li').slice(1)
+  return steps.map((step) => textOf(`<li${step.replaceAll(/<time.*?<\/time>/g, '')}`))
+}
+
+/** The text of a page or a part of it, with a space between elements. */
+const textOf = (text: string) => readMarkup(text.replaceAll('<', ' <')).text.replaceAll(/\s+/g, ' ').trim()
+
+const AUTHORIZE = '/v1/test/cards/simulate_authorization'
 const MERCHANT = { 'merchant.name': 'Harbor Grocer', 'merchant.category_code': '5411' }
 
 async function makeCard(typed: Typed = {}): Promise<string> {
@@ -170,7 +202,11 @@ test('a program limits its cards, and a card has limits of its own', async () =>
   const card_id = await makeCard({ card_program_id: idOf(program) })
   const over = { card_id, amount: '20.01', ...MERCHANT }
   await simulate('funding', { amount: '1000' })
-  expect(await page(await simulate('authorization', over))).toContain('<dd><span class="state bad">Declined')
+  const declined = await page(await simulate('authorization', over))
+  expect(declined).toContain('<span class="state bad">Declined')
+  expect(textOf(declined)).toContain(
+    'The limit per authorization must cover the amount. 20.01 of 20.00 USD Failed',
+  )
   await fill(`cards/${card_id}/limit`)
   expect(await page(await simulate('authorization', over))).toContain('Authorized')
 })
@@ -179,11 +215,164 @@ test('a card is verified by an amount of 0, which shows as open and expires', as
   const verified = await simulate('authorization', { card_id: await makeCard(), amount: '0', ...MERCHANT })
   const shown = await page(verified)
   expect(shown).toContain('Authorized')
-  expect(shown).toMatch(/<dt>Requested<\/dt><dd><span class="number">0.00 USD/)
+  expect(textOf(shown)).toContain('Requested 0.00 USD')
   expect(shown).toContain('simulator/reversal?')
   expect(shown).not.toContain('simulator/increment?')
   const expired = await simulate('expiry', { card_transaction_id: idOf(verified) })
   expect(await page(expired)).toContain('Expired')
+})
+
+test('a card shows what it has spent of each limit, as the next authorization counts it', async () => {
+  const spending_controls = {
+    spending_limits: [
+      { amount: 2000, interval: 'per_authorization' },
+      { amount: 5000, interval: 'daily' },
+      { amount: 4000, interval: 'monthly', categories: ['5411'] },
+    ],
+    max_authorization_count: 3,
+  }
+  const card_id = (await makeIssued(send, { spending_controls })).id
+  await send('/v1/test/funding', { body: { amount: 10_000 } })
+  const use = (amount: number, category_code: string) =>
+    make(send, AUTHORIZE, { card_id, amount, merchant: { name: 'Harbor Grocer', category_code } })
+  await use(1250, '5411')
+  await use(2000, '5812')
+  const declined = await use(1800, '5411')
+  const shown = textOf(await page(`/sandbox/cards/${card_id}`))
+  const day = (at: number) =>
+    new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(at))
+  const now = new Date(dashboard.service.clock.now)
+  const tomorrow = day(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1))
+  const nextMonth = day(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1))
+  expect(shown).toContain('Per authorization At most 20.00 USD')
+  expect(shown).toContain(`Daily 32.50 of 50.00 USD 17.50 USD left. Resets on ${tomorrow}, 00:00 UTC.`)
+  expect(shown).toContain(`Monthly 12.50 of 40.00 USD 27.50 USD left. Resets on ${nextMonth}, 00:00 UTC.`)
+  expect(shown).toContain('Authorizations 2 of 3 1 left. Does not reset.')
+  expect(textOf(await page(`/sandbox/card-transactions/${declined.id}`))).toContain(
+    'The daily limit must cover the spending. 50.50 of 50.00 USD Failed',
+  )
+})
+
+describe('the number of a card', () => {
+  let path: string
+  let details: { readonly number: string; readonly cvc: string }
+  let owner: Visitor
+  const reveals = async () =>
+    (await send(`/v1/audit_log?target_id=${idOf(path)}&action=card_details.viewed`)).body.data as {
+      outcome: string
+      actor: { id: string }
+    }[]
+  /** Submits the form as it is on the page of a member. */
+  const reveal = async (member: Visitor, code: string, address = `${path}/reveal`) => {
+    const member_browser = new Browser(dashboard.origin, member.cookie)
+    const form = await member_browser.get(`${path}/reveal`)
+    const fields = form.status === 200 ? hiddenFields(form.text, `${path}/reveal`) : {}
+    return {
+      form,
+      fields,
+      browser: member_browser,
+      answer: await member_browser.post(address, { ...fields, code }),
+    }
+  }
+  const holds = (text: string) =>
+    [details.number, details.cvc].some((secret) => textOf(text).split(/\D+/).includes(secret))
+
+  beforeAll(async () => {
+    path = `/sandbox/cards/${await makeCard()}`
+    details = (await send(`/v1/cards/${idOf(path)}/details`)).body
+    owner = await dashboard.signIn(tenantId, 'owner')
+  })
+
+  test('is shown to an owner with a code, for a short time, on a page that nothing keeps', async () => {
+    const before = await reveals()
+    const { form, answer } = await reveal(owner, await owner.freshCode())
+    expect([form.status, holds(form.text), answer.status, holds(answer.text)]).toEqual([
+      200,
+      false,
+      200,
+      true,
+    ])
+    expect(answer.text).toContain(details.number.replaceAll(/(\d{4})(?=\d)/g, '$1 '))
+    expect(answer.headers.get('Cache-Control')).toBe('no-store')
+    expect(answer.headers.get('Refresh')).toBe(`60; url=${path}`)
+    expect(answer.headers.get('Referrer-Policy')).toBe('no-referrer')
+    const after = await reveals()
+    expect(after.length).toBe(before.length + 1)
+    expect(after[0]).toMatchObject({ outcome: 'succeeded', actor: { id: owner.memberId } })
+    expect(holds(await page(path))).toBe(false)
+  })
+
+  test('is not shown without a code, with a wrong code, or with a code that was used', async () => {
+    const succeeded = async () => (await reveals()).filter(({ outcome }) => outcome === 'succeeded').length
+    const before = await succeeded()
+    for (const code of ['', '000000', '12345', 'a'.repeat(300)]) {
+      const { answer } = await reveal(owner, code)
+      expect([code, answer.status, holds(answer.text)]).toEqual([code, 403, false])
+    }
+    expect((await reveals())[0]).toMatchObject({ outcome: 'failed' })
+    expect(await succeeded()).toBe(before)
+    const code = await owner.freshCode()
+    const { fields, browser: sender, answer } = await reveal(owner, code)
+    expect(answer.status).toBe(200)
+    // The Back button sends the form again, and so does a thief who finds the code.
+    for (const again of [fields, { ...fields, idempotency_key: crypto.randomUUID() }]) {
+      const repeated = await sender.post(`${path}/reveal`, { ...again, code })
+      expect([repeated.status, holds(repeated.text)]).toEqual([403, false])
+    }
+    expect(await succeeded()).toBe(before + 1)
+    const { status } = await sender.get(`${path}/reveal?code=${await owner.freshCode()}`)
+    expect([status, await succeeded()]).toEqual([200, before + 1])
+  })
+
+  test('is not shown to others: viewers, developers, other tenants, and other sites', async () => {
+    for (const member of [await dashboard.signIn(tenantId, 'viewer'), developer]) {
+      const { form, answer } = await reveal(member, await member.freshCode())
+      expect([member.role, form.status, answer.status, holds(form.text + answer.text)]).toEqual([
+        member.role,
+        403,
+        403,
+        false,
+      ])
+      expect(await new Browser(dashboard.origin, member.cookie).get(path)).toMatchObject({
+        text: expect.not.stringContaining('Reveal card number'),
+      })
+    }
+    const stranger = await dashboard.signIn(await makeTenant(dashboard.service), 'owner')
+    const other = new Browser(dashboard.origin, stranger.cookie, stranger)
+    expect((await other.get(`${path}/reveal`)).status).toBe(404)
+    const own = hiddenFields((await other.get('/sandbox/reset')).text, '/sandbox/reset')
+    const taken = await other.post(`${path}/reveal`, { ...own, code: await stranger.freshCode() })
+    expect([taken.status, holds(taken.text)]).toEqual([403, false])
+    const { csrf: _, ...unguarded } = (await reveal(owner, '')).fields
+    const forged = await new Browser(dashboard.origin, owner.cookie).post(`${path}/reveal`, {
+      ...unguarded,
+      code: await owner.freshCode(),
+    })
+    expect([forged.status, holds(forged.text)]).toEqual([403, false])
+    expect((await other.get(`/live${path.slice('/sandbox'.length)}/reveal`)).status).toBe(404)
+  })
+
+  test('of a physical card is refused, because it is printed on the card', async () => {
+    const card = await make(send, '/v1/cards', {
+      cardholder_id: (await send(`/v1/cards/${idOf(path)}`)).body.cardholder_id,
+      type: 'physical',
+      shipping: SHIPPING,
+    })
+    const physical = `/sandbox/cards/${card.id}`
+    expect(await page(physical)).not.toContain('Reveal card number')
+    const answer = await new Browser(dashboard.origin, owner.cookie, owner).submit(
+      `${physical}/reveal`,
+      `${physical}/reveal`,
+    )
+    expect([answer.status, answer.text]).toEqual([422, expect.stringContaining('printed on the card')])
+  })
+
+  test('is in no log afterwards', async () => {
+    await dashboard.service.flush()
+    const find = findNumbers([details.number], dashboard.service.database.pepper)
+    expect(find(`revealed ${details.number}`)).toBeDefined()
+    expect(logged.filter((line) => find(line) !== undefined)).toEqual([])
+  })
 })
 
 test('a transaction lives through everything that the simulator can', async () => {
@@ -199,12 +388,38 @@ test('a transaction lives through everything that the simulator can', async () =
   const cleared = await simulate('clearing', kept)
   await simulate('refund', { ...kept, amount: '1' })
   const shown = await page(cleared)
-  expect(shown).toMatch(/<dt>Requested<\/dt><dd><span class="number">20.00 USD/)
-  expect(shown).toMatch(/<dt>Cleared<\/dt><dd><span class="number">15.00 USD/)
-  expect(shown).toMatch(/<dt>Refunded<\/dt><dd><span class="number">1.00 USD/)
+  expect(textOf(shown)).toContain('Requested 20.00 USD Held 0.00 USD Cleared 15.00 USD Refunded 1.00 USD')
+  expect(stepsIn(shown, 'History')).toEqual([
+    'Authorized 12.50 USD',
+    'Authorized more 7.50 USD',
+    'Reversed by the merchant 5.00 USD',
+    'Cleared 10.00 USD',
+    'Cleared 5.00 USD',
+    'Refunded 1.00 USD',
+  ])
   expect(await page(await simulate('expiry', await authorize()))).toContain('Expired')
   expect(await page(await simulate('force-post', asked))).toContain('No authorization rules were checked')
   expect(await page('/sandbox/balance')).toContain('USD')
+})
+
+test('a transaction that the endpoint of the tenant decides shows its answer and how long it took', async () => {
+  const endpoint = createServer((_request, response) => {
+    response.end(JSON.stringify({ approved: false, decline_reason: 'suspected_fraud' }))
+  })
+  await once(endpoint.listen(0, '127.0.0.1'), 'listening')
+  const url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/`
+  await send('/v1/test/funding', { body: { amount: 1000 } })
+  const card_id = (await makeIssued(send)).id
+  await send('/v1/authorization_endpoint', { method: 'PUT', body: { url, default_action: 'approve' } })
+  const merchant = { name: 'Till', category_code: '5411' }
+  const { id } = await make(send, AUTHORIZE, { card_id, amount: 500, merchant })
+  await send('/v1/authorization_endpoint', { method: 'DELETE' })
+  endpoint.close()
+  const shown = textOf(await page(`/sandbox/card-transactions/${id}`))
+  expect(shown).toMatch(
+    /Your endpoint Responded Answer Declined: suspected fraud Answered after \d+ ms Decision azd_/,
+  )
+  expect(shown).toContain('Your authorization endpoint must approve the authorization. Failed')
 })
 
 test('a physical card is sent', async () => {
@@ -323,21 +538,31 @@ test('money is followed from a clearing to the ledger, to its payout and into a 
   const shown = await page(entry)
   expect(
     shown
-      .match(/data-title="Amount"><div><span class="number">[^<]+/g)!
+      .match(/data-title="Amount" class="amount"><div><span class="number">[^<]+/g)!
       .map((cell) => cell.split('>').at(-1))
       .toSorted(),
   ).toEqual(['500.00 USD', '−500.00 USD'])
   expect(shown).toContain(`href="${sale}"`)
   expect((await browser.get(entry.replace('sandbox', 'live'))).status).toBe(404)
 
-  const payout = /href="(\/sandbox\/payouts\/po_\w+)"/.exec(await page(settlement))![1]!
+  const settled = await page(settlement)
+  const { currency: _, ...settledAs } = (await send(`/v1/settlements/${settlement_id}`)).body
+  const cents = (amount: number) => `${amount < 0 ? '−' : ''}${Math.abs(amount / 100).toFixed(2)} USD`
+  expect(textOf(settled)).toContain(
+    `Cleared −500.00 USD Program funding 500.00 USD Interchange ${cents(settledAs.interchange_amount)} Network fees ${cents(-settledAs.fees_amount)} Net ${cents(settledAs.net_amount)}`,
+  )
+  expect(textOf(await page(sale))).toContain(
+    `Settled −500.00 USD ${cents(settledAs.interchange_amount)} ${cents(-settledAs.fees_amount)} 0.00 USD`,
+  )
+  const payout = /href="(\/sandbox\/payouts\/po_\w+)"/.exec(settled)![1]!
   const onItsWay = await page(payout)
-  expect(onItsWay).toMatch(/<dt>Status on chain<\/dt><dd><span class="state [^"]*">Queued/)
+  expect(stepsIn(onItsWay, 'Transfer')[1]).toMatch(/^Waits to be signed .*To eip155:31337:0x/)
   expect(onItsWay).toContain(`href="${destination}"`)
   expect(onItsWay).toContain(`<code>${idOf(payout)}`)
-  expect(
-    await page(await simulate('payout-failure', { payout_id: idOf(payout), failure_code: 'rejected' })),
-  ).toContain('Rejected')
+  const failed = await page(
+    await simulate('payout-failure', { payout_id: idOf(payout), failure_code: 'rejected' }),
+  )
+  expect(stepsIn(failed, 'Transfer').at(-1)).toBe('Failed Rejected')
 
   const today = new Date(dashboard.service.clock.now)
   const day = (days: number) => new Date(today.getTime() + days * 86_400_000).toISOString().slice(0, 10)
@@ -457,9 +682,16 @@ test('a dispute is opened with documents, changed, submitted and won', async () 
   expect(changed).toContain('70.00 USD')
   expect(changed.split(hash('sha256', PNG))).toHaveLength(3)
   await fill(`${path.replace('/sandbox/', '')}/submit`)
-  expect(await page(await simulate('dispute-outcome', { dispute_id: idOf(path), outcome: 'won' }))).toContain(
-    'Won',
-  )
+  expect(stepsIn(await page(path), 'Stages')).toEqual([
+    'Opened 70.00 USD',
+    'Submitted to the card network Provisional credit: 70.00 USD',
+    'Review by the card network',
+    'Decision',
+  ])
+  const won = await page(await simulate('dispute-outcome', { dispute_id: idOf(path), outcome: 'won' }))
+  expect(stepsIn(won, 'Stages').at(-1)).toBe('Won The credit is final.')
+  expect(await page(`/sandbox/card-transactions/${sale}`)).toContain(`href="${path}"`)
+  expect(textOf(await page('/sandbox/disputes'))).toContain('Harbor Grocer 70.00 USD Other Won')
 })
 
 test('the search leads from an identifier to its page, and from words to pages and forms', async () => {

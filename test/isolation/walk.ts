@@ -46,6 +46,7 @@ import { openTransferListener } from '../../runtime/money/payouts/transfer-liste
 import { reportExpiryWorker, reportWorker } from '../../runtime/money/reports/job.ts'
 import { failReport } from '../../runtime/money/reports/work-queries.ts'
 import { writeLines } from '../../runtime/money/settlement-lines/lines.ts'
+import { readSettlementsOf } from '../../runtime/money/settlement-lines/of-sources.ts'
 import { settlementWorker } from '../../runtime/money/settlements/job.ts'
 import { rotateCardKey } from '../../runtime/operator/card-keys.ts'
 import { passExpiryWorker } from '../../runtime/passes/passes/expiry-job.ts'
@@ -241,6 +242,7 @@ async function closeDay({ service, recorder }: Walker, environment: Environment,
   for (const filter of ['', '?type=adjustment', '?source_id=walk&type=adjustment']) {
     expect((await send(`/v1/settlements/${id}/lines${filter}`)).status).toBe(200)
   }
+  expect(await readSettlementsOf(recorder.database[environment], space, ['walk'])).toHaveLength(2)
 }
 
 /** A template and an endpoint go to live: planned, copied, and asked for again. */

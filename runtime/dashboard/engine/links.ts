@@ -14,6 +14,7 @@ export function linkIn(
   const { environment, pageOf } = visit
   const link = (path: string, text: ShownText) => html`<a href="/${environment}/${path}">${text}</a>`
   return Object.assign(link, {
+    nameOf: (id: string) => names.get(id) ?? id,
     to: (id: string | null) => {
       if (id === null) return '–'
       const page = pageOf(id)

@@ -117,19 +117,28 @@ async function readHead(visit: DashboardVisit): Promise<string> {
   return (await readEventHead(db, space)).id
 }
 
-/** Returns the columns of the list page. The first links to the detail page, and long texts are truncated. */
+/** Returns the columns of the list page, with checkboxes if the member may act on several rows at once. */
 export function columnsOf(
   visit: DashboardVisit,
   resource: DashboardResource<Identified>,
 ): readonly ListColumn<Identified>[] {
-  const { path, list, detail } = resource
-  const columns = list.columns.map((column, index): ListColumn<Identified> => {
+  const { detail } = resource
+  const columns = linkedColumns(resource)
+  if (!detail || bulkActionsOf(visit, resource).length === 0) return columns
+  return [selectionOf(detail), ...columns]
+}
+
+/** Returns the columns of a resource. The first links to the detail page, and long texts are truncated. */
+export function linkedColumns({
+  path,
+  list,
+  detail,
+}: DashboardResource<Identified>): readonly ListColumn<Identified>[] {
+  return list.columns.map((column, index) => {
     const show = (item: Identified, link: LinkTo) => truncate(column.show(item, link))
     if (index > 0 || !detail) return { ...column, show }
     return { ...column, show: (item, link) => link(`${path}/${item.id}`, show(item, link)) }
   })
-  if (!detail || bulkActionsOf(visit, resource).length === 0) return columns
-  return [selectionOf(detail), ...columns]
 }
 
 /** Texts of at most this length, in characters, fit on one line. */

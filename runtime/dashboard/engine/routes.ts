@@ -9,6 +9,7 @@ import { hasPage, readItem, showDetail } from './detail-page.ts'
 import { describe, type FormPlace, hasFiles, perform, showForm, showSecret, submitForm } from './form-page.ts'
 import type { SendFramed } from './frame.ts'
 import { showList } from './list-page.ts'
+import { showRevealed } from './reveal-page.ts'
 import type {
   DashboardResource,
   DetailPage,
@@ -178,6 +179,12 @@ function actionRoutes(
         : await perform(visit, form, path)
       if (!answer) return
       if ('error' in answer) return showDetail(visit, resource, detail, id, send, describe(answer.error))
+      if (action.reveal) {
+        const item = await readItem(visit, detail, id)
+        const { back: next } = placeOf(id, '')
+        const secrets = action.reveal(answer.body, item)
+        return showRevealed(visit, { title: detail.name(item), path: resource.path, next, secrets }, send)
+      }
       const place = { ...placeOf(id, ''), title: action.button }
       succeed(visit, form, place, answer.body, action.removes ? list : place.back, send)
     },

@@ -23,6 +23,8 @@ export interface LinkTo {
   (path: string, text: ShownText): Html
   /** Returns the ID, linked if it has a page in this environment, or a dash for null. */
   to(id: string | null): ShownText
+  /** Returns the name of a record without a link, or its ID if it has no name. */
+  nameOf(id: string): string
 }
 
 /** A query parameter that users can set. */
@@ -182,6 +184,8 @@ export interface ItemAction<Item> extends Omit<OperationForm, 'fields' | 'title'
   readonly removes?: boolean
   /** The action can also be performed on selected rows of the list. It has no fields. */
   readonly isBulk?: boolean
+  /** Writes the secrets in the response. They are shown once, for a short time. */
+  reveal?(answer: unknown, item: Item): Html
 }
 
 export interface Section<Item> {

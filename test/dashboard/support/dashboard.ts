@@ -76,7 +76,7 @@ export async function startDashboard({ named, ...options }: DashboardOptions = {
     consoleUrl: named ? origin : 'http://127.0.0.1',
     apiUrls: service.urls,
     proxies: 0,
-    log: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
+    log: options.log ?? pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
   }
   if (named) app.use(createSignIn({ ...parts, control, pepper, clock: service.clock }))
   app.use(createJoin(parts), createDashboard(parts))

@@ -1,7 +1,9 @@
 import type { components } from '../../../../generated/canonical/types.ts'
+import { html } from '../../../platform/html.ts'
 import { type FormField, type FormValues, resource } from '../../engine/shapes.ts'
 import { code, orDash, when, words } from '../../engine/values.ts'
 import { promotes } from '../promotions/promotions.ts'
+import { drawProgram } from './card-face.ts'
 import {
   CONTROL_FIELDS,
   controlFacts,
@@ -59,6 +61,7 @@ export const CARD_PROGRAMS = resource<Program>({
       { title: 'Card type', show: ({ kind }) => words(kind) },
       {
         title: 'Spending limits',
+        isAmount: true,
         show: ({ spending_controls }) => String(spending_controls.spending_limits.length),
       },
       { title: 'Created', show: ({ created }) => when(created) },
@@ -84,14 +87,15 @@ export const CARD_PROGRAMS = resource<Program>({
     operation: 'getCardProgram',
     parameter: 'card_program_id',
     name: ({ name }) => name,
+    picture: (program) => html`<div class="card-top">${drawProgram(program)}</div>`,
     facts: ({ id, kind, spending_controls, design, created, updated }) => [
-      ['ID', code(id)],
       ['Card type', words(kind)],
       ...controlFacts(spending_controls),
       ['Colors', design === null ? '–' : `${design.foreground_color} on ${design.background_color}`],
       ['Second line of text', orDash(design?.text)],
       ['Created', when(created)],
       ['Updated', when(updated)],
+      ['ID', code(id)],
     ],
     ways: [promotes('card_program')],
     actions: [

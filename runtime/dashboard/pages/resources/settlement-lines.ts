@@ -14,7 +14,7 @@ type Line = components['schemas']['SettlementLine']
 
 export const LINE_COLUMNS: readonly ListColumn<Line>[] = [
   { title: 'Type', show: ({ type }) => words(type) },
-  { title: 'Amount', show: ({ amount, currency }) => money(amount, currency) },
+  { title: 'Amount', isAmount: true, show: ({ amount, currency }) => money(amount, currency) },
   { title: 'Source', show: ({ source_id }, link) => link.to(source_id) },
   {
     title: 'Ledger entry',
