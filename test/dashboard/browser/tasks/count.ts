@@ -5,6 +5,7 @@
  * Options: --ready FILE (ready line of a running service that has the demo data; without it, one is started), --only TEXT.
  */
 import { readFileSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { TOTP } from 'otpauth'
 import type { Page } from 'playwright-core'
@@ -21,27 +22,34 @@ const { values: options } = parseArgs({
 /** So many days have a settlement that is settled and a destination that is active. */
 const DAYS = 9
 
+const STEP_MS = 30_000
+
 /** An authenticator app whose codes are each used once. Codes of the previous and next half minute are valid too. */
-function openAuthenticator(secret: string): () => string {
+function openAuthenticator(secret: string): () => Promise<string> {
   const totp = new TOTP({ secret })
-  let step = Math.floor(Date.now() / 30_000) - 2
-  return () => {
+  let step = Math.floor(Date.now() / STEP_MS) - 2
+  return async () => {
     step += 1
-    return totp.generate({ timestamp: step * 30_000 })
+    await wait(Math.max(0, (step - 1) * STEP_MS - Date.now()))
+    return totp.generate({ timestamp: step * STEP_MS })
   }
 }
 
-async function signIn(page: Page, { console_url, dashboard }: DemoReady, code: () => string): Promise<void> {
+async function signIn(
+  page: Page,
+  { console_url, dashboard }: DemoReady,
+  code: () => Promise<string>,
+): Promise<void> {
   await page.goto(`${console_url}/sign-in`)
   await page.getByLabel('Email').first().fill(dashboard.email)
   await page.getByLabel('Password').first().fill(dashboard.password)
   const form = page.locator('form').filter({ has: page.locator('input[name=password]') })
   const codeField = page.locator('input[name=code]')
-  if (await codeField.isVisible()) await codeField.fill(code())
+  if (await codeField.isVisible()) await codeField.fill(await code())
   await form.locator('button[type=submit]').click()
   await page.waitForURL(/\/(sandbox|sign-in)/)
   if (!page.url().includes('/sandbox')) {
-    await codeField.fill(code())
+    await codeField.fill(await code())
     await page.locator('main button[type=submit]').first().click()
     await page.waitForURL(/\/sandbox/)
   }

@@ -30,7 +30,7 @@ export interface Effort {
 /** What a person has at hand beside the browser. */
 export interface Person {
   /** Reads a new code from the authenticator app. */
-  code(): string
+  code(): Promise<string>
   /** ID of a request from a developer's log. A search for `{request}` is a search for it. */
   readonly requestId: string
 }
@@ -59,7 +59,7 @@ export async function perform(
 
 async function take(page: Page, step: Step, person: Person): Promise<Effort> {
   if ('menu' in step) return openFromMenu(page, step.menu)
-  if ('click' in step) return click(clickable(page.getByRole('main'), step.click))
+  if ('click' in step) return click(clickable(page.locator('main, header.bar'), step.click))
   if ('row' in step)
     return click(page.getByRole('row').filter({ hasText: step.row }).first().getByRole('link'))
   if ('type' in step) {
@@ -74,7 +74,10 @@ async function take(page: Page, step: Step, person: Person): Promise<Effort> {
   }
   if ('pick' in step) return pick(page, step.into, step.pick)
   if ('search' in step) return search(page, step.search.replace('{request}', person.requestId))
-  await page.getByRole('main').getByLabel('Authenticator code').fill(person.code())
+  await page
+    .getByRole('main')
+    .getByLabel('Authenticator code')
+    .fill(await person.code())
   return { clicks: 0, fields: 1 }
 }
 
@@ -83,15 +86,21 @@ async function click(target: Locator): Promise<Effort> {
   return { clicks: 1, fields: 0 }
 }
 
-/** Links and buttons whose name has the text. */
+/** Links, buttons, and things that unfold whose name has the text. */
 const clickable = (within: Locator, name: string): Locator =>
-  within.getByRole('link', { name }).or(within.getByRole('button', { name }))
+  within
+    .getByRole('link', { name })
+    .or(within.getByRole('button', { name }))
+    .or(within.locator('summary', { hasText: name }))
 
 async function search(page: Page, text: string): Promise<Effort> {
   await page.keyboard.press('Control+k')
   await page.keyboard.type(text)
   const before = page.url()
-  await page.getByRole('option').filter({ hasText: text }).first().click()
+  const found = page.getByRole('option').filter({ hasText: text })
+  await found.first().waitFor()
+  const exact = found.filter({ has: page.getByText(text, { exact: true }) })
+  await ((await exact.count()) > 0 ? exact : found).first().click()
   await page.waitForURL((url) => url.href !== before)
   return { clicks: 1, fields: 1 }
 }

@@ -140,7 +140,7 @@ export const TASKS: readonly Task[] = [
   {
     name: 'Send a webhook again',
     before: { clicks: 4, fields: 0 },
-    steps: [{ search: 'Accounting' }, { click: 'Send again' }],
+    steps: [{ search: 'Webhook endpoints' }, { row: 'Accounting' }, { click: 'Send again' }],
     shows: 'Manual',
   },
   {
