@@ -56,7 +56,7 @@ export const TASKS: readonly Task[] = [
   {
     name: 'See why a payment was declined',
     before: { clicks: 4, fields: 0 },
-    steps: [{ search: 'Transactions' }, { row: 'Declined' }],
+    steps: [{ search: 'Pacific Air' }],
     shows: 'does not cover',
   },
   {
@@ -81,8 +81,7 @@ export const TASKS: readonly Task[] = [
     name: 'Dispute a transaction',
     before: { clicks: 7, fields: 0 },
     steps: [
-      { search: 'Transactions' },
-      { row: 'Cleared' },
+      { search: 'Harbor Grocer' },
       { click: 'Dispute transaction' },
       { choose: 'Duplicate', of: 'Reason' },
       { click: 'Create dispute' },
@@ -140,7 +139,7 @@ export const TASKS: readonly Task[] = [
   {
     name: 'Send a webhook again',
     before: { clicks: 4, fields: 0 },
-    steps: [{ search: 'Webhook endpoints' }, { row: 'Accounting' }, { click: 'Send again' }],
+    steps: [{ search: 'ledger' }, { click: 'Send again' }],
     shows: 'Manual',
   },
   {
@@ -159,8 +158,7 @@ export const TASKS: readonly Task[] = [
     name: 'Invite a member',
     before: { clicks: 4, fields: 2 },
     steps: [
-      { search: 'Members' },
-      { click: 'Invite member' },
+      { search: 'Invite member' },
       { type: 'sam@example.com', into: 'Email' },
       { choose: 'developer', of: 'Role' },
       { code: 'typed' },
