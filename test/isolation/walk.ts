@@ -22,6 +22,7 @@ import { payloadWorker } from '../../runtime/cards/provisioning/stand-in-job.ts'
 import { holdExpiryWorker } from '../../runtime/cards/transactions/expiry-job.ts'
 import { insertWalletToken } from '../../runtime/cards/wallet-tokens/queries.ts'
 import { deleteView, insertView, listViews, renameView } from '../../runtime/dashboard/engine/view-queries.ts'
+import { readPassEvents } from '../../runtime/dashboard/pages/passes/history-queries.ts'
 import {
   findPickable,
   PICKABLE_PREFIXES,
@@ -29,6 +30,7 @@ import {
 } from '../../runtime/dashboard/pages/pickers/pickable-queries.ts'
 import { findNamed, findRecent } from '../../runtime/dashboard/pages/search/name-queries.ts'
 import { readAccountNames, readNames } from '../../runtime/dashboard/pages/search/names-of-ids.ts'
+import { countByStatus } from '../../runtime/dashboard/pages/templates/counts.ts'
 import type { Database } from '../../runtime/database/database.ts'
 import { readRevision } from '../../runtime/database/revision.ts'
 import { retain } from '../../runtime/events/delivery/retention-job.ts'
@@ -206,6 +208,9 @@ export async function tour(
       await findPickable(service.database[environment], space, prefix, text, '')
     await readPickable(service.database[environment], space, prefix, [newId(prefix)])
   }
+  await countByStatus(service.database[environment], space, newId('tpl'), 10)
+  const latest = { created: service.clock.now, id: '~' }
+  await readPassEvents(service.database[environment], space, newId('pass'), latest, 20)
   await walkTransfers(recorder.database[environment], space, service.clock.now)
   recorder.actFor(undefined)
 }
