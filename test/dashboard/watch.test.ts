@@ -26,6 +26,7 @@ import {
   type TestDashboard,
   type Visitor,
 } from './support/dashboard.ts'
+import { readMarkup } from './support/markup.ts'
 
 let dashboard: TestDashboard
 let tenantId: string
@@ -65,10 +66,8 @@ test('an event is shown in every version, and as it was sent', async () => {
     const { status, text } = await browser.get(path)
     expect([version, status]).toEqual([version, 200])
     expect(text).not.toContain('<b>Till')
-    const [, payload] = /<h2>In [^<]*<\/h2>\s*<pre[^>]*>(.*?)<\/pre>/s.exec(text) ?? []
-    return (
-      payload && JSON.parse(payload.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>'))
-    )
+    const [, payload] = /<h2>In [^<]*<\/h2>\s*(<pre.*?<\/pre>)/s.exec(text) ?? []
+    return payload && JSON.parse(readMarkup(payload).text)
   }
   const [oldest, older, second] = versions.map(({ name }) => name)
   expect((await shown(current)).data.card_transaction.merchant.category_code).toBe('5812')
@@ -92,7 +91,9 @@ test('an event of change that was sent in an old version says in the newest what
   expect(body.data[0].previous_attributes).toBeUndefined()
   const path = `/sandbox/events/${body.data[0].id}/in/${current}`
   const { text } = await new Browser(dashboard.origin, member.cookie).get(path)
-  expect(text).toMatch(/previous_attributes&quot;: \{\s+&quot;holder&quot;: \{\s+&quot;name&quot;: &quot;Ada/)
+  expect(readMarkup(text).text).toMatch(/"previous_attributes": \{\s+"holder": \{\s+"name": "Ada/)
+  expect(text).toMatch(/<mark><span class="key">&quot;previous_attributes/)
+  expect(text).toContain(`<a href="/sandbox/passes/${pass.id}">`)
 })
 
 test('events appear as they happen, after what the page showed, and of the type that is looked for', async () => {
