@@ -63,7 +63,7 @@ const rankOf = ([first]: readonly Held[]) => first?.statement.many?.rank ?? 0
 
 function sendGroup(db: Database, group: readonly Held[]): void {
   const [{ statement, values }] = group as readonly [Held]
-  const { many, guarded } = statement
+  const { name, many, guarded } = statement
   const reject = (error: unknown) => {
     for (const each of group) each.reject(error)
   }
@@ -75,7 +75,9 @@ function sendGroup(db: Database, group: readonly Held[]): void {
   }
   const { common = 0, text } = many
   const rows = group.map((each, place) => rowOf(each.values, place, common))
-  db.query<Placed>({ text, ...(guarded && { guarded }) }, [values[common], JSON.stringify(rows)]).then(
+  // The name keeps the plan, which takes a seventh of the database's time otherwise.
+  const sent = { ...(name && { name: `${name}_many` }), text, ...(guarded && { guarded }) }
+  db.query<Placed>(sent, [values[common], JSON.stringify(rows)]).then(
     (result) => {
       const found = Map.groupBy(result.rows, ({ place }) => place)
       for (const [place, { resolve }] of group.entries()) {
