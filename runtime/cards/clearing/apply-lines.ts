@@ -149,14 +149,20 @@ async function applyAll(
 ): Promise<ReadonlyMap<number, LineOutcome>> {
   const outcomes = new Map<number, LineOutcome>()
   const uses = Map.groupBy(lines, ({ content }) => content.message.transaction_id)
-  const ends = await Promise.allSettled(
+  await allEnded(
     [...uses.values()].map(async (ofUse) => {
       for (const line of ofUse) outcomes.set(line.line, await applyOne(place, environment, line))
     }),
   )
-  const failed = ends.find((end) => end.status === 'rejected')
-  if (failed) throw failed.reason
   return outcomes
+}
+
+/** Waits until all promises have settled, then throws a failure among them. */
+export async function allEnded<T extends readonly unknown[] | []>(
+  promises: T,
+): Promise<{ -readonly [Place in keyof T]: Awaited<T[Place]> }> {
+  await Promise.allSettled(promises)
+  return Promise.all(promises)
 }
 
 async function applyOne(

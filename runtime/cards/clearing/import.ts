@@ -4,10 +4,11 @@
  * IDs.
  */
 import type { Environment } from '../../platform/environment.ts'
+import { createFairQueue } from '../../platform/fairness/fair-queue.ts'
 import type { CardKeys } from '../card-keys/card-keys.ts'
 import { type NewException, recordExceptions } from '../network/exceptions.ts'
 import type { CardDirectory, FoundCard } from '../network/network.ts'
-import { type ApplyParts, applyLines, type LineOfCard, type LineOutcome } from './apply-lines.ts'
+import { type ApplyParts, allEnded, applyLines, type LineOfCard, type LineOutcome } from './apply-lines.ts'
 import type { FileFormat, FilePart } from './format.ts'
 import { advanceFile, beginFile, type ClearingFileRow, type FileProgress } from './queries.ts'
 import { ClearingFileError, type ClearingLine, type FaultyLine, readRecord } from './records.ts'
@@ -31,7 +32,7 @@ export interface ImportOptions {
   readonly report?: (row: ClearingFileRow) => void
 }
 
-const DEFAULTS = { window: 5000, batch: 500, concurrency: 3, report: () => {} }
+const DEFAULTS = { window: 5000, batch: 250, concurrency: 3, report: () => {} }
 
 export interface ImportResult {
   readonly file: ClearingFileRow
@@ -87,10 +88,22 @@ async function applyFile(
     file = { ...file, lines, position, exceptions: file.exceptions + exceptions, imported }
     options.report(file)
   }
-  for await (const window of readWindows(format.read(bytes), begun, headerBytes.length, options.window)) {
-    const exceptions = await applyWindow(parts, file, window, options)
-    await recordExceptions(control, parts.digest, exceptions, parts.clock.machine())
-    await advance(window, exceptions.length, null)
+  const takeTurn = createTurns(options.concurrency)
+  // Each window begins while the one before it ends: tenants with many lines are still at work then.
+  let ended: Promise<unknown> = Promise.resolve()
+  try {
+    for await (const window of readWindows(format.read(bytes), begun, headerBytes.length, options.window)) {
+      const before = ended
+      const applied = applyWindow(parts, file, window, options.batch, takeTurn)
+      ended = allEnded([applied, before]).then(async ([exceptions]) => {
+        await recordExceptions(control, parts.digest, exceptions, parts.clock.machine())
+        await advance(window, exceptions.length, null)
+      })
+      ended.catch(() => {}) // until it is awaited
+      await before
+    }
+  } finally {
+    await ended
   }
   await retryWaiting(parts, file)
   await advance(file, 0, parts.clock.machine())
@@ -129,7 +142,8 @@ async function applyWindow(
   parts: ImportParts,
   { environment, id: fileId, business_date: businessDate }: ClearingFileRow,
   { records }: LineWindow,
-  { batch, concurrency }: Required<ImportOptions>,
+  batch: number,
+  takeTurn: TakeTurn,
 ): Promise<readonly NewException[]> {
   const exceptions: NewException[] = []
   const except = (
@@ -154,17 +168,21 @@ async function applyWindow(
   )
   const source = { environment, fileId, businessDate }
   const bySpace = Map.groupBy(placed, ({ space }) => space)
-  await runAtOnce(concurrency, [...bySpace.values()], async (ofTenant) => {
-    const inOrder = ofTenant.toSorted((a, b) => a.line - b.line)
-    for (let start = 0; start < inOrder.length; start += batch) {
-      const lines = inOrder.slice(start, start + batch)
-      const outcomes = await applyLines(parts, source, lines)
-      for (const each of lines) {
-        const outcome = outcomes.get(each.line)!
-        if (outcome !== 'applied') except(each.line, outcome, each)
-      }
-    }
-  })
+  await allEnded(
+    [...bySpace].map(([space, ofTenant]) =>
+      takeTurn(space, async () => {
+        const inOrder = ofTenant.toSorted((a, b) => a.line - b.line)
+        for (let start = 0; start < inOrder.length; start += batch) {
+          const lines = inOrder.slice(start, start + batch)
+          const outcomes = await applyLines(parts, source, lines)
+          for (const each of lines) {
+            const outcome = outcomes.get(each.line)!
+            if (outcome !== 'applied') except(each.line, outcome, each)
+          }
+        }
+      }),
+    ),
+  )
   return exceptions
 }
 
@@ -174,17 +192,22 @@ const UNKNOWN_CARD = {
   field: 'card_number',
 } as const
 
-/** Does the work for each item, for some at the same time. Waits for all that have begun, then throws the first failure. */
-async function runAtOnce<T>(
-  limit: number,
-  items: readonly T[],
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const queue = items.values()
-  const runner = async () => {
-    for (const item of queue) await work(item)
+type TakeTurn = (space: string, work: () => Promise<void>) => Promise<void>
+
+/** Does the work of some tenants at the same time, and that of one tenant in order. After a failure, no work begins. */
+function createTurns(places: number): TakeTurn {
+  const queue = createFairQueue({ places, share: 1 })
+  let failure: { readonly reason: unknown } | undefined
+  return async (space, work) => {
+    await new Promise<void>((start) => queue.acquire(space, start))
+    try {
+      if (failure) throw failure.reason
+      await work()
+    } catch (reason) {
+      failure ??= { reason }
+      throw reason
+    } finally {
+      queue.release(space)
+    }
   }
-  const ends = await Promise.allSettled(Array.from({ length: Math.min(limit, items.length) }, runner))
-  const failed = ends.find((end) => end.status === 'rejected')
-  if (failed) throw failed.reason
 }
