@@ -11,6 +11,7 @@ import { collectEvents } from '../../events/emit/emit.ts'
 import type { WakeUpChannel } from '../../events/emit/wake-ups.ts'
 import type { Rates } from '../../money/settlement-lines/interchange.ts'
 import { writeManyLines } from '../../money/settlement-lines/lines.ts'
+import type { OpenSettlement } from '../../money/settlement-lines/queries.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { readPin } from '../../tenants/admin/pins.ts'
 import { systemEntry } from '../../tenants/audit/entry.ts'
@@ -125,8 +126,8 @@ async function attemptTogether(
       // One entry of the audit log is for all lines.
       done: () => {},
     }
-    const apply = async () => {
-      const ends = await applyAll(place, environment, lines)
+    const apply = async (open?: OpenSettlement) => {
+      const ends = await applyAll({ ...place, open }, environment, lines)
       gathering?.flush()
       return ends
     }

@@ -32,7 +32,7 @@ export interface ImportOptions {
   readonly report?: (row: ClearingFileRow) => void
 }
 
-const DEFAULTS = { window: 5000, batch: 250, concurrency: 3, report: () => {} }
+const DEFAULTS = { window: 10_000, batch: 500, concurrency: 3, report: () => {} }
 
 export interface ImportResult {
   readonly file: ClearingFileRow
