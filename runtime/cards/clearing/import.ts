@@ -93,8 +93,8 @@ async function applyFile(
   let ended: Promise<unknown> = Promise.resolve()
   try {
     for await (const window of readWindows(format.read(bytes), begun, headerBytes.length, options.window)) {
-      const before = ended
-      const applied = applyWindow(parts, file, window, options.batch, takeTurn)
+      const [before, placed] = [ended, await placeWindow(parts, file, window)]
+      const applied = applyWindow(parts, file, placed, options.batch, takeTurn)
       ended = allEnded([applied, before]).then(async ([exceptions]) => {
         await recordExceptions(control, parts.digest, exceptions, parts.clock.machine())
         await advance(window, exceptions.length, null)
@@ -137,53 +137,75 @@ async function* readWindows(
   if (records.length > 0) yield { lines, position, records }
 }
 
-/** Applies the lines of a window and returns the exceptions among them. */
+/** What becomes of the lines of a window. */
+interface PlacedWindow {
+  readonly lines: readonly LineOfCard[]
+  /** Lines that cannot be applied. */
+  readonly exceptions: readonly NewException[]
+}
+
+/** Cards that are looked up at once: a connection is free for each soon, even on a busy database. */
+const LOOKUPS = 500
+
+/** Finds the cards of the lines. */
+async function placeWindow(
+  { cards }: ImportParts,
+  file: ClearingFileRow,
+  { records }: LineWindow,
+): Promise<PlacedWindow> {
+  const [lines, exceptions]: [LineOfCard[], NewException[]] = [[], []]
+  for (let start = 0; start < records.length; start += LOOKUPS) {
+    const some = records.slice(start, start + LOOKUPS)
+    const found = await Promise.all(
+      some.map((record) =>
+        'fault' in record ? undefined : cards.find(file.environment, record.content.message.card_number),
+      ),
+    )
+    for (const [index, record] of some.entries()) {
+      const card = found[index]
+      if ('fault' in record) exceptions.push(exceptionOf(file, record.line, record.fault))
+      else if (card) lines.push({ ...record, ...card })
+      else exceptions.push(exceptionOf(file, record.line, UNKNOWN_CARD, record))
+    }
+  }
+  return { lines, exceptions }
+}
+
+/** Applies the lines of a window and returns the exceptions among them. Takes the turns at once, so in order. */
 async function applyWindow(
   parts: ImportParts,
-  { environment, id: fileId, business_date: businessDate }: ClearingFileRow,
-  { records }: LineWindow,
+  file: ClearingFileRow,
+  { lines: placed, exceptions: found }: PlacedWindow,
   batch: number,
   takeTurn: TakeTurn,
 ): Promise<readonly NewException[]> {
-  const exceptions: NewException[] = []
-  const except = (
-    line: number,
-    outcome: Exclude<LineOutcome, 'applied'>,
-    { content, category }: Partial<ClearingLine> = {},
-  ) => {
-    const { kind, message } = content ?? {}
-    exceptions.push({ ...outcome, environment, kind, message, category, place: { fileId, line } })
-  }
-  const placed: LineOfCard[] = []
-  await Promise.all(
-    records.map(async (record) => {
-      if ('fault' in record) {
-        except(record.line, record.fault)
-        return
-      }
-      const card = await parts.cards.find(environment, record.content.message.card_number)
-      if (card) placed.push({ ...record, ...card })
-      else except(record.line, UNKNOWN_CARD, record)
-    }),
-  )
-  const source = { environment, fileId, businessDate }
-  const bySpace = Map.groupBy(placed, ({ space }) => space)
+  const exceptions = [...found]
+  const { environment, id: fileId, business_date: businessDate } = file
   await allEnded(
-    [...bySpace].map(([space, ofTenant]) =>
+    [...Map.groupBy(placed, ({ space }) => space)].map(([space, ofTenant]) =>
       takeTurn(space, async () => {
-        const inOrder = ofTenant.toSorted((a, b) => a.line - b.line)
-        for (let start = 0; start < inOrder.length; start += batch) {
-          const lines = inOrder.slice(start, start + batch)
-          const outcomes = await applyLines(parts, source, lines)
+        for (let start = 0; start < ofTenant.length; start += batch) {
+          const lines = ofTenant.slice(start, start + batch)
+          const outcomes = await applyLines(parts, { environment, fileId, businessDate }, lines)
           for (const each of lines) {
             const outcome = outcomes.get(each.line)!
-            if (outcome !== 'applied') except(each.line, outcome, each)
+            if (outcome !== 'applied') exceptions.push(exceptionOf(file, each.line, outcome, each))
           }
         }
       }),
     ),
   )
   return exceptions
+}
+
+function exceptionOf(
+  { environment, id: fileId }: ClearingFileRow,
+  line: number,
+  outcome: Exclude<LineOutcome, 'applied'>,
+  { content, category }: Partial<ClearingLine> = {},
+): NewException {
+  const { kind, message } = content ?? {}
+  return { ...outcome, environment, kind, message, category, place: { fileId, line } }
 }
 
 const UNKNOWN_CARD = {
