@@ -140,7 +140,8 @@ function startImport(scratch: Scratch, url: string, path: string): ChildProcess 
     env: { ...process.env, DATABASE_URL: url, SVC_PEPPER: BENCH_PEPPER, NODE_ENV: 'test' },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  scratch.own(child)
+  // At SIGTERM, the command ends after the import.
+  scratch.atEnd(() => child.kill('SIGKILL'))
   return child
 }
 
