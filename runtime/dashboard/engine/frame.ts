@@ -3,7 +3,7 @@ import type { Environment } from '../../platform/environment.ts'
 import { type Html, html } from '../../platform/html.ts'
 import { icon } from '../html/icons.ts'
 import { type PageLayout, sendPage, writePage } from '../html/layout.ts'
-import { writeGuides, writeHeader } from './header.ts'
+import { writeGuides, writeHeader, writeOffer } from './header.ts'
 import { type DashboardVisit, mayAct, type VisitRole } from './visit.ts'
 
 export interface MenuEntry {
@@ -55,7 +55,7 @@ export function createFrame(menu: Menu, linked: Menu): SendFramed {
     const entry = [...menu, ...linked].find((each) => each.path === path) ?? { path, group: '' }
     const done = visit.takeDone()
     const frame = {
-      toast: done === undefined ? undefined : writeToast(done),
+      notes: html`${done !== undefined && writeToast(done)}${visit.member.timeZone === null && writeOffer(visit)}`,
       header: writeHeader(visit, entry),
       menu: writeMenu(entriesFor(visit, menu), visit, entry),
     }

@@ -28,7 +28,7 @@ ${writeSwitch(visit, entry)}
 <nav class="guides" aria-label="Documentation">${writeGuides(entry.group)}</nav>
 <button class="icon-button face" type="button" popovertarget="account" aria-label="Account: ${member.email}"><span aria-hidden="true">${member.email.slice(0, 1).toUpperCase()}</span></button>
 ${writeAccount(visit)}
-${member.timeZone === null && writeOffer(visit)}</header>
+</header>
 `
 }
 
@@ -78,7 +78,7 @@ ${link('/sign-out', 'log-out', 'Sign out')}</ul>
 }
 
 /** Writes a form that `console.js` shows once if the time zone of the browser is not UTC. */
-function writeOffer(visit: DashboardVisit): Html {
+export function writeOffer(visit: DashboardVisit): Html {
   const { method, originalUrl } = visit.request
   const address = `/${visit.environment}/${PREFERENCES_PATH}`
   return html`<form class="offer" method="post" action="${address}" aria-label="Time zone" hidden>${visit.guard(address)}<input type="hidden" name="return_to" value="${method === 'GET' && originalUrl}">
