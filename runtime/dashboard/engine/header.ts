@@ -3,7 +3,7 @@ import { ENVIRONMENTS } from '../../platform/environment.ts'
 import { type Html, html } from '../../platform/html.ts'
 import { facts } from '../html/components.ts'
 import { icon } from '../html/icons.ts'
-import type { MenuEntry } from './frame.ts'
+import { type MenuEntry, writeGuides } from './menu.ts'
 import type { DashboardVisit } from './visit.ts'
 
 export const PREFERENCES_PATH = 'preferences'
@@ -42,21 +42,6 @@ function writeSwitch(
       html`<a href="/${each}${path && (only ?? each) === each && `/${path}`}"${each === environment && html` aria-current="true"`}>${NAMES[each]}</a>`,
   )
   return html`<nav class="switch" aria-label="Environment">${links}</nav>`
-}
-
-/** The guide of each menu group in `docs/site`. */
-const GUIDES: Readonly<Record<string, string>> = {
-  Passes: 'wallets',
-  Cards: 'cards',
-  Money: 'settlement',
-  Developers: 'webhooks',
-  Account: 'authentication',
-}
-
-/** Writes the links to the documentation and to the guide about the group of the current page. */
-export function writeGuides(group: string): Html {
-  return html`<a href="/docs">${icon('book-open')}Docs</a>
-<a href="/docs/${GUIDES[group] ?? 'quick-start'}">${icon('circle-question-mark')}Help</a>`
 }
 
 function writeAccount({ environment, member, timeZone }: DashboardVisit): Html {
