@@ -16,6 +16,8 @@ export type ConsoleAction =
       readonly takes: 'code' | 'code in live' | 'code and password'
       /** Action of the audit entry that is written for a wrong code. */
       readonly audit: string
+      /** The code confirms one submission. Otherwise a form that is submitted twice is confirmed twice by its code. */
+      readonly once?: true
     }
 
 const CREDENTIALS: ConsoleAction = { takes: 'credentials' }
@@ -59,6 +61,9 @@ export const ACTIONS: Readonly<Record<string, ConsoleAction>> = {
   'security/passkeys/remove': code('member.passkey_removed'),
   'sessions/:id/end': SESSION,
   preferences: SESSION,
+  'views/save': SESSION,
+  'views/rename': SESSION,
+  'views/delete': SESSION,
   'audit-log/verify': SESSION,
   reset: code('sandbox.wiped'),
   'promotions/plan': SESSION,
@@ -69,6 +74,8 @@ export const ACTIONS: Readonly<Record<string, ConsoleAction>> = {
   'webhook-endpoints/:id/enable': code('webhook_endpoint.updated', 'code in live'),
   'webhook-endpoints/:id/rotate': code('webhook_endpoint_secret.rotated'),
   'webhook-endpoints/:id/disable': SESSION,
+  'webhook-endpoints/bulk/enable': code('webhook_endpoint.updated', 'code in live'),
+  'webhook-endpoints/bulk/disable': SESSION,
   'webhook-endpoints/:id/delete': SESSION,
   'webhook-endpoints/:id/test': SESSION,
   'webhook-endpoints/:id/attempts/:attempt/retry': SESSION,
@@ -80,9 +87,15 @@ export const ACTIONS: Readonly<Record<string, ConsoleAction>> = {
   'pass-templates/new': SESSION,
   'pass-templates/:id/edit': SESSION,
   'pass-templates/:id/archive': SESSION,
+  'pass-templates/:id/test-pass': SESSION,
   'passes/new': SESSION,
   'passes/upload': SESSION,
+  'passes/:id/change': SESSION,
+  'passes/:id/step': SESSION,
+  'passes/:id/scan': SESSION,
+  'passes/:id/archive': SESSION,
   'passes/:id/revoke': SESSION,
+  'passes/bulk/revoke': SESSION,
   'cardholders/new': SESSION,
   'cardholders/:id/change': SESSION,
   'cardholders/:id/deactivate': SESSION,
@@ -95,8 +108,11 @@ export const ACTIONS: Readonly<Record<string, ConsoleAction>> = {
   'cards/:id/activate': SESSION,
   'cards/:id/freeze': SESSION,
   'cards/:id/unfreeze': SESSION,
+  'cards/bulk/freeze': SESSION,
+  'cards/bulk/unfreeze': SESSION,
   'cards/:id/limit': SESSION,
   'cards/:id/cancel': SESSION,
+  'cards/:id/reveal': { takes: 'code', audit: 'card_details.viewed', once: true },
   'card-transactions/:id/release': SESSION,
   'disputes/new': SESSION,
   'disputes/:id/evidence': SESSION,

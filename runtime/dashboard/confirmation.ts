@@ -18,14 +18,15 @@ const IDENTIFIER = /^[a-z]{2,5}_[0-9a-z]{26}$/
 export async function isConfirmed(
   parts: OwnParts,
   sender: FormSender,
-  { takes, audit: action }: CodedAction,
+  { takes, audit: action, once }: CodedAction,
   target: string,
   request: Request,
 ): Promise<boolean> {
   const code = formField(request, CODE_FIELD)
   if (code === '') return false
   const password = takes === 'code and password' ? formField(request, 'current') : undefined
-  if (await confirm(parts, sender, { code, password, formHash: hashForm(request) })) return true
+  const formHash = once ? undefined : hashForm(request)
+  if (await confirm(parts, sender, { code, password, formHash })) return true
   const { tenantId, memberId: actorId, ip } = sender
   const targetId = IDENTIFIER.test(target) ? target : null
   const told = { action, targetId, outcome: 'failed', actorId, ip } as const

@@ -12,6 +12,10 @@ const readIn = (environment: Environment): Statement => ({
                    FROM ${environment}.payout_destinations d WHERE d.tenant_id = $1 AND d.id = p.destination_id) AS destination,
                 (SELECT to_jsonb(c) - 'tenant_id' - 'id' FROM ${environment}.chain_transfers c
                   WHERE c.tenant_id = $1 AND c.id = p.id) AS transfer,
+                (SELECT json_build_object('signed_at', t.signed_at, 'sent_at', t.sent_at)
+                   FROM control.chain_payments c JOIN control.chain_transactions t USING (chain_id, signer, nonce)
+                  WHERE c.environment = '${environment}' AND c.transfer_id = p.id AND c.space = $1 AND c.state <> 'displaced'
+                  ORDER BY t.attempt LIMIT 1) AS signature,
                 (SELECT to_jsonb(b) - 'tenant_id' - 'id' - 'token' FROM ${environment}.bank_transfers b
                   WHERE b.tenant_id = $1 AND b.id = p.id) AS bank,
                 ${postingsIn(environment, 'p')}

@@ -73,6 +73,7 @@ export function createConsolePages(parts: ConsoleParts, observability: Observabi
       operator: parts.operator,
       wrongCodes,
       databases: database,
+      apiUrls: baseUrls,
       barcodes,
     }),
   )

@@ -1,6 +1,6 @@
 /** Every rule that an authorization is decided by, and every reason that they give. */
 import { describe, expect, test } from 'vitest'
-import { periodsOf } from '../../runtime/cards/transactions/periods.ts'
+import { nextPeriod, periodsOf } from '../../runtime/cards/transactions/periods.ts'
 import {
   type AuthorizationFacts,
   type AuthorizationRequest,
@@ -256,5 +256,13 @@ describe('the periods of', () => {
     ['2028-02-29T12:00:00.000Z', '2028-02-29', '2028-02-28', '2028-02-01', '2028-01-01'],
   ])('the day, week, month and year of %s begin where the contract says', (at, day, week, month, year) => {
     expect(periodsOf(Date.parse(at))).toEqual({ day, week, month, year })
+    const begins = { daily: 'day', weekly: 'week', monthly: 'month', yearly: 'year' } as const
+    for (const [interval, begin] of Object.entries(begins)) {
+      const next = nextPeriod(interval as 'daily', Date.parse(at))!
+      const before = new Date(next - 1).toISOString()
+      expect([interval, before > at || before === at]).toEqual([interval, true])
+      expect(periodsOf(next - 1)[begin]).toBe(periodsOf(Date.parse(at))[begin])
+      expect(periodsOf(next)[begin]).toBe(new Date(next).toISOString().slice(0, 10))
+    }
   })
 })

@@ -132,7 +132,7 @@ test('the command palette gets the same results as JSON, and only the actions of
     const address = `${dashboard.origin}/sandbox/search?q=${text}`
     const answer = await fetch(address, { headers: { Cookie: cookie, Accept: 'application/json' } })
     expect(answer.headers.get('Cache-Control')).toBe('no-store')
-    return ((await answer.json()) as { readonly items: readonly object[] }).items
+    return ((await answer.json()) as { readonly items: unknown[] }).items
   }
   const id = await makeHolder('Cardea Fen', 'fen@example.com')
   const found = await ask('card', owner.cookie)

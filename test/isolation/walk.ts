@@ -21,8 +21,16 @@ import { disputeExpiryWorker } from '../../runtime/cards/disputes/expiry-job.ts'
 import { payloadWorker } from '../../runtime/cards/provisioning/stand-in-job.ts'
 import { holdExpiryWorker } from '../../runtime/cards/transactions/expiry-job.ts'
 import { insertWalletToken } from '../../runtime/cards/wallet-tokens/queries.ts'
+import { deleteView, insertView, listViews, renameView } from '../../runtime/dashboard/engine/view-queries.ts'
+import { readPassEvents } from '../../runtime/dashboard/pages/passes/history-queries.ts'
+import {
+  findPickable,
+  PICKABLE_PREFIXES,
+  readPickable,
+} from '../../runtime/dashboard/pages/pickers/pickable-queries.ts'
 import { findNamed, findRecent } from '../../runtime/dashboard/pages/search/name-queries.ts'
-import { readNames } from '../../runtime/dashboard/pages/search/names-of-ids.ts'
+import { readAccountNames, readNames } from '../../runtime/dashboard/pages/search/names-of-ids.ts'
+import { countByStatus } from '../../runtime/dashboard/pages/templates/counts.ts'
 import type { Database } from '../../runtime/database/database.ts'
 import { readRevision } from '../../runtime/database/revision.ts'
 import { retain } from '../../runtime/events/delivery/retention-job.ts'
@@ -40,6 +48,7 @@ import { openTransferListener } from '../../runtime/money/payouts/transfer-liste
 import { reportExpiryWorker, reportWorker } from '../../runtime/money/reports/job.ts'
 import { failReport } from '../../runtime/money/reports/work-queries.ts'
 import { writeLines } from '../../runtime/money/settlement-lines/lines.ts'
+import { readSettlementsOf } from '../../runtime/money/settlement-lines/of-sources.ts'
 import { settlementWorker } from '../../runtime/money/settlements/job.ts'
 import { rotateCardKey } from '../../runtime/operator/card-keys.ts'
 import { passExpiryWorker } from '../../runtime/passes/passes/expiry-job.ts'
@@ -188,6 +197,20 @@ export async function tour(
   await findNamed(service.database[environment], space, 'ada')
   await findRecent(service.database[environment], space, 'ada')
   await readNames(service.database[environment], space, [newId('card')])
+  await readAccountNames(service.database.control, tenantId, [newId('mem')])
+  const viewed = { tenantId, memberId: user.id, environment, list: 'passes' }
+  await insertView(service.database.control, viewed, { name: 'Issued', query: 'status=issued' })
+  await renameView(service.database.control, viewed, 'Issued', 'New')
+  expect(await listViews(service.database.control, viewed)).toHaveLength(1)
+  await deleteView(service.database.control, viewed, 'New')
+  for (const prefix of PICKABLE_PREFIXES) {
+    for (const text of ['', 'ada', `${prefix}_`])
+      await findPickable(service.database[environment], space, prefix, text, '')
+    await readPickable(service.database[environment], space, prefix, [newId(prefix)])
+  }
+  await countByStatus(service.database[environment], space, newId('tpl'), 10)
+  const latest = { created: service.clock.now, id: '~' }
+  await readPassEvents(service.database[environment], space, newId('pass'), latest, 20)
   await walkTransfers(recorder.database[environment], space, service.clock.now)
   recorder.actFor(undefined)
 }
@@ -224,6 +247,7 @@ async function closeDay({ service, recorder }: Walker, environment: Environment,
   for (const filter of ['', '?type=adjustment', '?source_id=walk&type=adjustment']) {
     expect((await send(`/v1/settlements/${id}/lines${filter}`)).status).toBe(200)
   }
+  expect(await readSettlementsOf(recorder.database[environment], space, ['walk'])).toHaveLength(2)
 }
 
 /** A template and an endpoint go to live: planned, copied, and asked for again. */

@@ -2,10 +2,12 @@
 import { type Html, html } from '../../platform/html.ts'
 import { facts, notice } from '../html/components.ts'
 import { panel } from '../html/records.ts'
+import { writeQuery } from './filters.ts'
 import { keyField } from './form-page.ts'
 import type { SendFramed } from './frame.ts'
 import { linkNaming } from './links.ts'
-import type { DashboardResource, DetailPage, Identified, ItemAction, ItemLink } from './shapes.ts'
+import { linkedColumns, writeTable } from './list-page.ts'
+import type { ApiPage, DashboardResource, DetailPage, Identified, ItemAction, ItemLink } from './shapes.ts'
 import { state } from './values.ts'
 import { type DashboardVisit, isServed, mayAct, roleFor } from './visit.ts'
 
@@ -33,11 +35,37 @@ ${sections}</div>
   send(visit, fault === undefined ? 200 : 409, {
     title: detail.name(item),
     path: resource.menu ?? resource.path,
-    trail: link(resource.path, resource.title),
+    trail: detail.trail?.(item, link) ?? link(resource.path, resource.title),
     badge: status === undefined ? undefined : state(status),
     actions: writeActions(visit, resource, detail, item),
     content,
   })
+}
+
+export interface RelatedRecords {
+  readonly query: Readonly<Record<string, string>>
+  /** Shown if there are no records. */
+  readonly empty: string
+  /** Text of the link to the list of all records. */
+  readonly all: string
+  /** Titles of columns that repeat the page that shows the records. */
+  readonly without?: readonly string[]
+}
+
+/** Writes records of another resource as a table, with a link to their list if there are more. */
+export async function writeRelated(
+  visit: DashboardVisit,
+  related: DashboardResource<Identified>,
+  { query, empty, all, without = [] }: RelatedRecords,
+): Promise<Html> {
+  const { path, title, list } = related
+  const { data, has_more } = await visit.read<ApiPage<Identified>>(list.operation, { query })
+  if (data.length === 0) return html`<p class="empty">${empty}</p>`
+  const link = await linkNaming(visit, data)
+  const columns = linkedColumns(related).filter((column) => !without.includes(column.title))
+  const { limit: _, ...asked } = query
+  return html`${writeTable(title, columns, data, link)}
+${has_more && html`<p class="more">${link(`${path}${writeQuery(asked)}`, all)}</p>`}`
 }
 
 function sectionsIn({ environment }: DashboardVisit, { sections = [] }: DetailPage<Identified>) {

@@ -90,6 +90,12 @@ export function code(text: string): Html {
   return html`<code>${text}</code>`
 }
 
+/** Shows the prefix, the beginning, and the end of an ID. The title is the whole ID, which the Copy button copies. */
+export function shortId(id: string): Html {
+  const [, start = id, rest = '', end = ''] = /^([a-z]+_.{4})(.*)(.{4})$/.exec(id) ?? []
+  return html`<code title="${id}">${start}${rest && '…'}${end}</code>`
+}
+
 /** Returns the text, or a dash if it is missing or empty. */
 export function orDash(text: string | null | undefined): string {
   return text === null || text === undefined || text === '' ? '–' : text

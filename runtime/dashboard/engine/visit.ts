@@ -36,6 +36,8 @@ export interface DashboardVisit {
   readonly address: string
   /** Origin of the console. */
   readonly origin: string
+  /** Base URL of the API in the environment of the page. */
+  readonly apiUrl: string
   /** Operator functions, with the member as the actor in audit entries. */
   readonly operator: Operator
   readonly request: Request

@@ -4,11 +4,14 @@ import type { Logger } from 'pino'
 import type { DryRun, Operate, OperationId } from '../../api/operate.ts'
 import type { Barcodes } from '../../passes/wallets/pages/barcodes.ts'
 import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/client-address.ts'
-import { ENVIRONMENTS } from '../../platform/environment.ts'
+import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { actionOf, findAction, takesCode } from '../actions.ts'
 import { isConfirmed } from '../confirmation.ts'
+import { showDetail } from '../engine/detail-page.ts'
+import { type Exports, exportRoutes } from '../engine/export.ts'
 import { createFrame } from '../engine/frame.ts'
 import { type DashboardRoute, routesOf } from '../engine/routes.ts'
+import { viewRoutes } from '../engine/saved-views.ts'
 import { inTimeZone } from '../engine/time-zone.ts'
 import { ApiRefused, type DashboardVisit, mayAct } from '../engine/visit.ts'
 import { answerFailures } from '../html/failures.ts'
@@ -31,23 +34,27 @@ import { usageRoutes } from './account/usage.ts'
 import { versionRoutes } from './account/versions.ts'
 import { homeRoutes } from './home.ts'
 import { FORM_PAGES, LINKED, MENU } from './menu.ts'
+import { changeRoutes } from './passes/change.ts'
 import { issueRoutes } from './passes/issue.ts'
 import { uploadRoutes } from './passes/upload.ts'
+import { lookupRoutes } from './pickers/lookup.ts'
 import { promoteRoutes } from './promotions/promote.ts'
 import { attemptRoutes } from './resources/attempts.ts'
 import { auditRoutes } from './resources/audit-log.ts'
 import { balanceRoutes } from './resources/balance.ts'
+import { PASSES } from './resources/passes.ts'
 import { ledgerEntryRoutes } from './resources/postings.ts'
 import { RESOURCES } from './resources/resources.ts'
 import { settlementLineRoutes } from './resources/settlement-lines.ts'
-import { readNames } from './search/names-of-ids.ts'
+import { readAccountNames, readNames } from './search/names-of-ids.ts'
 import { findById } from './search/places.ts'
 import { searchRoutes } from './search/search.ts'
 import { simulatorRoutes } from './simulator/pages.ts'
 import { templateRoutes } from './templates/editor.ts'
+import { testPassRoutes } from './templates/test-pass.ts'
 import { sealTyped, showTyped, writeCodePage } from './typed-forms.ts'
 import { eventVersionRoutes } from './watch/event-versions.ts'
-import { liveEventRoutes } from './watch/live-events.ts'
+import { liveRoutes } from './watch/live-lists.ts'
 import { requestRoutes } from './watch/requests.ts'
 import type { Tails } from './watch/tails.ts'
 import { findPlace, type Watching } from './watch/watching.ts'
@@ -60,17 +67,22 @@ export interface DashboardParts extends Watching {
   readonly csrfKey: string
   /** Origin of the console. */
   readonly consoleUrl: string
+  /** Base URLs of the API. */
+  readonly apiUrls: Readonly<Record<Environment, string>>
   readonly proxies: ProxyTrust
   readonly log: Logger
 }
 
 const COOKIE_SECONDS = 7 * 86_400
+/** A form has at most 20 limits, and lists of countries and merchant categories. */
+const MAX_FIELDS = 3000
 
 /** Returns all dashboard routes, each with the role that it requires. */
 export function listRoutes(watching: Watching): readonly DashboardRoute[] {
   const send = createFrame(MENU, LINKED)
   const { operator } = watching
   const tails: Tails = new Map()
+  const exports: Exports = new Set()
   return [
     ...homeRoutes(send),
     ...attemptRoutes(send),
@@ -84,18 +96,23 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...preferenceRoutes(send),
     ...usageRoutes(send, operator),
     ...templateRoutes(send),
+    ...testPassRoutes(),
     ...issueRoutes(send),
     ...uploadRoutes(send),
+    ...changeRoutes(send, (visit, id, fault) => showDetail(visit, PASSES, PASSES.detail!, id, send, fault)),
     ...balanceRoutes(send),
-    ...settlementLineRoutes(send),
+    ...settlementLineRoutes(send, exports),
     ...ledgerEntryRoutes(send),
     ...simulatorRoutes(send),
     ...searchRoutes(send, { pages: [...MENU, ...LINKED], actions: FORM_PAGES }),
-    ...liveEventRoutes(watching, tails),
+    ...viewRoutes(send),
+    ...exportRoutes(Object.values(RESOURCES).flat(), exports),
+    ...liveRoutes(Object.values(RESOURCES).flat(), watching, tails),
+    ...lookupRoutes(),
     ...eventVersionRoutes(send, watching),
     ...resetRoutes(send),
     ...promoteRoutes(send),
-    ...requestRoutes(send, watching, tails),
+    ...requestRoutes(send, watching, tails, exports),
     ...Object.values(RESOURCES)
       .flat()
       .flatMap((each) => routesOf(each, send)),
@@ -111,7 +128,7 @@ export function createDashboard(parts: DashboardParts): Router {
     secure: parts.consoleUrl.startsWith('https:'),
   })
   const router = express.Router({ caseSensitive: true, strict: true })
-  const form = express.urlencoded({ extended: false, limit: '256kb', parameterLimit: 50 })
+  const form = express.urlencoded({ extended: false, limit: '256kb', parameterLimit: MAX_FIELDS })
   router.get('/', (_request, response) => response.redirect(302, `/${ENVIRONMENTS[0]}`))
   const toasts = createToasts(parts.csrfKey, parts.consoleUrl.startsWith('https:'))
   const routes = listRoutes(parts)
@@ -242,7 +259,7 @@ function createVisit(
   request: Request,
   response: Response,
 ): DashboardVisit {
-  const { operate, dryRun, operator, barcodes, sessions, consoleUrl, forms, toasts } = parts
+  const { operate, dryRun, operator, barcodes, sessions, consoleUrl, apiUrls, forms, toasts } = parts
   const { environment, operation } = route
   const acting = { tenantId: member.tenantId, memberId: member.memberId, address }
   return {
@@ -251,6 +268,7 @@ function createVisit(
     timeZone: member.timeZone ?? 'UTC',
     address,
     origin: new URL(consoleUrl).origin,
+    apiUrl: apiUrls[environment],
     operator: { ...operator, member: { id: member.memberId, ip: address } },
     request,
     response,
@@ -281,7 +299,11 @@ function createVisit(
     },
     async names(ids) {
       const { db, space } = await findPlace(parts, { member, environment })
-      return readNames(db, space, ids)
+      const found = await Promise.all([
+        readNames(db, space, ids),
+        readAccountNames(operator.control, member.tenantId, ids),
+      ])
+      return new Map(found.flatMap((each) => [...each]))
     },
     place: () => findPlace(parts, { member, environment }),
     draw: (barcode) => barcodes.draw(member.tenantId, barcode),
@@ -298,7 +320,7 @@ function createVisit(
 /** Shows the message of an `ApiRefused` error; other errors go to the next handler. */
 function answerRefusals({ log }: DashboardParts) {
   return (error: unknown, _request: Request, response: Response, next: NextFunction): void => {
-    if (!(error instanceof ApiRefused)) return next(error)
+    if (!(error instanceof ApiRefused) || response.headersSent) return next(error)
     const title = error.status === 404 ? 'Not found' : 'Request failed'
     if (error.status >= 500) log.warn({ err: error }, 'a dashboard page cannot be shown')
     sendPage(response, error.status, writeNotice(title, error.message))

@@ -101,8 +101,8 @@ export interface FormConfirmation {
   readonly code: string
   /** Absent if the form requires only a code. */
   readonly password?: string | undefined
-  /** SHA-256 of the form. A form that is submitted twice uses its code once. */
-  readonly formHash: Buffer
+  /** SHA-256 of the form. A form that is submitted twice uses its code once. Absent: a second submission is refused. */
+  readonly formHash?: Buffer | undefined
 }
 
 /** Whether the credentials are correct. A failure counts as a wrong code; after too many, no code is accepted for a time. */

@@ -70,6 +70,7 @@ beforeAll(async () => {
     `/card-transactions/${transactionId}`,
     `/cardholders/${card.cardholder_id}`,
     '/card-programs/new',
+    '/payout-destinations/new',
     '/simulator',
     '/simulator/authorization',
     '/disputes/new',
@@ -252,6 +253,45 @@ test('an endpoint is added with the keyboard alone, without scripts, and its sec
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('https://93.184.215.14/typed')
   await context.close()
 })
+
+test('with scripts, a picker finds a person by the keyboard, rows are added in place, and the API call follows', async () => {
+  const holder = await make(send, '/v1/cardholders', {
+    type: 'individual',
+    name: 'Ingrid Berg',
+    email: 'ib@example.com',
+  })
+  const context = await chromium.newContext({ viewport: { width: 375, height: 800 } })
+  const [name, value] = owner.cookie.split('=', 2)
+  await context.addCookies([{ name: name!, value: value!, url: dashboard.origin }])
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', (message) => complaints.push(message.text()))
+  await page.goto(`${dashboard.origin}/sandbox/cards/new`)
+  await page.getByText('Show as API call').click()
+  const picker = page.getByRole('combobox', { name: 'Cardholder' })
+  await picker.focus()
+  await page.keyboard.type('ingr')
+  await page.getByRole('option', { name: 'Ingrid Berg ib@example.com' }).waitFor()
+  await page.keyboard.press('ArrowDown')
+  expect(await page.getByRole('option', { selected: true }).textContent()).toContain('Ingrid Berg')
+  await page.keyboard.press('Enter')
+  expect(await picker.inputValue()).toBe('Ingrid Berg')
+  await page.locator('.call pre', { hasText: `cardholder_id: '${holder.id}'` }).waitFor()
+  expect(await isTooWide(page)).toBe(false)
+  await page.getByRole('button', { name: 'Issue card' }).click()
+  await page.waitForURL(/\/sandbox\/cards\/card_/)
+  await page.goto(`${dashboard.origin}/sandbox/card-programs/new`)
+  await page.getByLabel('Name').fill('Crew')
+  await page.getByRole('button', { name: 'Add limit' }).click()
+  await page.getByLabel('Amount (USD)').fill('20')
+  expect(await page.getByLabel('Name').inputValue()).toBe('Crew')
+  await loadAxe(page)
+  expect(await examine(page)).toEqual([])
+  await page.getByRole('button', { name: 'Create card program' }).click()
+  await page.getByRole('cell', { name: '20.00 USD' }).waitFor()
+  expect(complaints).toEqual([])
+  await context.close()
+}, 60_000)
 
 test('an event appears by itself while its page is open, until that is paused', async () => {
   const context = await chromium.newContext()

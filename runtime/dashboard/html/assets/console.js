@@ -42,7 +42,7 @@ const ID = /^[a-z]{2,5}_[0-7][0-9a-hjkmnp-tv-z]{25}$/
 function offerCopies() {
   if (!navigator.clipboard) return
   for (const shown of document.querySelectorAll('main code:not([data-copied]), main h1:not([data-copied])')) {
-    const text = shown.textContent ?? ''
+    const text = shown.getAttribute('title') ?? shown.textContent ?? ''
     if (!ID.test(text) && !shown.closest('.secret')) continue
     shown.setAttribute('data-copied', '')
     const place = shown.closest('a') ?? shown

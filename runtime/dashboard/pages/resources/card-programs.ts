@@ -1,7 +1,9 @@
 import type { components } from '../../../../generated/canonical/types.ts'
+import { html } from '../../../platform/html.ts'
 import { type FormField, type FormValues, resource } from '../../engine/shapes.ts'
 import { code, orDash, when, words } from '../../engine/values.ts'
 import { promotes } from '../promotions/promotions.ts'
+import { drawProgram } from './card-face.ts'
 import {
   CONTROL_FIELDS,
   controlFacts,
@@ -14,9 +16,16 @@ type Program = components['schemas']['CardProgram']
 const FIELDS: readonly FormField[] = [
   { name: 'name', label: 'Name' },
   ...CONTROL_FIELDS,
-  { name: 'design.background_color', label: 'Card color', optional: true, hint: 'For example, #1e3a5f.' },
-  { name: 'design.foreground_color', label: 'Text color', optional: true },
-  { name: 'design.text', label: 'Second line of text', optional: true },
+  {
+    group: 'Design',
+    name: 'design.background_color',
+    label: 'Card color',
+    kind: 'color',
+    optional: true,
+    hint: 'For example, #1e3a5f. Leave both colors empty for the standard design.',
+  },
+  { group: 'Design', name: 'design.foreground_color', label: 'Text color', kind: 'color', optional: true },
+  { group: 'Design', name: 'design.text', label: 'Second line of text', optional: true },
 ]
 
 function readProgram(values: FormValues): object {
@@ -52,6 +61,7 @@ export const CARD_PROGRAMS = resource<Program>({
       { title: 'Card type', show: ({ kind }) => words(kind) },
       {
         title: 'Spending limits',
+        isAmount: true,
         show: ({ spending_controls }) => String(spending_controls.spending_limits.length),
       },
       { title: 'Created', show: ({ created }) => when(created) },
@@ -77,14 +87,15 @@ export const CARD_PROGRAMS = resource<Program>({
     operation: 'getCardProgram',
     parameter: 'card_program_id',
     name: ({ name }) => name,
+    picture: (program) => html`<div class="card-top">${drawProgram(program)}</div>`,
     facts: ({ id, kind, spending_controls, design, created, updated }) => [
-      ['ID', code(id)],
       ['Card type', words(kind)],
       ...controlFacts(spending_controls),
       ['Colors', design === null ? '–' : `${design.foreground_color} on ${design.background_color}`],
       ['Second line of text', orDash(design?.text)],
       ['Created', when(created)],
       ['Updated', when(updated)],
+      ['ID', code(id)],
     ],
     ways: [promotes('card_program')],
     actions: [

@@ -1,44 +1,33 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { html } from '../../../platform/html.ts'
 import { bodyOf } from '../../engine/bodies.ts'
+import { writeRelated } from '../../engine/detail-page.ts'
 import { type FormField, type FormValues, resource } from '../../engine/shapes.ts'
 import { code, orDash, state, when, words, writeAddress } from '../../engine/values.ts'
+import { notice } from '../../html/components.ts'
+import { addressFields, addressValues } from './addresses.ts'
+import { CARD_TRANSACTIONS } from './card-transactions.ts'
+import { CARDS } from './cards.ts'
 
 type Cardholder = components['schemas']['Cardholder']
 type Alert = components['schemas']['SanctionsAlert']
 
 const PERSON: readonly FormField[] = [
   { name: 'name', label: 'Name', hint: 'The full legal name.' },
-  { name: 'email', label: 'Email', optional: true },
+  { name: 'email', label: 'Email', kind: 'email', optional: true },
   {
     name: 'phone_number',
     label: 'Phone',
     optional: true,
     hint: 'With the country code, for example, +14155550100.',
   },
-  {
-    name: 'date_of_birth',
-    label: 'Date of birth',
-    optional: true,
-    hint: 'For example, 1990-05-31. Individuals only.',
-  },
 ]
 
-const ADDRESS: readonly FormField[] = [
-  { name: 'billing_address.line1', label: 'Address line 1', optional: true },
-  { name: 'billing_address.line2', label: 'Address line 2', optional: true },
-  { name: 'billing_address.city', label: 'City', optional: true },
-  { name: 'billing_address.state', label: 'State or province', optional: true },
-  { name: 'billing_address.postal_code', label: 'Postal code', optional: true },
-  {
-    name: 'billing_address.country',
-    label: 'Country',
-    optional: true,
-    hint: 'Two-letter code, for example, US.',
-  },
-]
+const BIRTH: FormField = { name: 'date_of_birth', label: 'Date of birth', kind: 'date', optional: true }
 
-const FIELDS = [...PERSON, ...ADDRESS]
+const ADDRESS = addressFields('billing_address', { group: 'Billing address', optional: true })
+
+const FIELDS = [...PERSON, BIRTH, ...ADDRESS]
 
 /** Returns a merge patch. An optional field that was left empty becomes null, which removes its value. */
 function readChanges(values: FormValues): object {
@@ -58,9 +47,7 @@ function currentValues({
     email,
     phone_number,
     date_of_birth,
-    ...Object.fromEntries(
-      Object.entries(billing_address ?? {}).map(([key, value]) => [`billing_address.${key}`, value]),
-    ),
+    ...addressValues('billing_address', billing_address),
   }
   return Object.fromEntries(Object.entries(given).map(([key, value]) => [key, value ?? '']))
 }
@@ -74,6 +61,7 @@ export const CARDHOLDERS = resource<Cardholder>({
     operation: 'listCardholders',
     columns: [
       { title: 'Name', show: ({ name }) => name },
+      { title: 'Email', show: ({ email }) => orDash(email) },
       { title: 'Type', show: ({ type }) => words(type) },
       { title: 'Status', show: ({ status }) => state(status) },
       { title: 'Sanctions status', show: ({ sanctions }) => state(sanctions.status) },
@@ -96,22 +84,27 @@ export const CARDHOLDERS = resource<Cardholder>({
           ['company', 'Company'],
         ],
       },
-      ...FIELDS,
+      ...PERSON,
+      { ...BIRTH, when: [{ name: 'type', is: 'individual' }] },
+      ...ADDRESS,
     ],
   },
   detail: {
     operation: 'getCardholder',
     parameter: 'cardholder_id',
     name: ({ name }) => name,
+    status: ({ status }) => status,
+    picture: ({ requirements: { disabled_reason, past_due } }) =>
+      disabled_reason === null && past_due.length === 0
+        ? html``
+        : notice(
+            'warn',
+            `${disabled_reason === null ? '' : `${words(disabled_reason)}. `}${
+              past_due.length === 0 ? '' : `Missing information: ${past_due.map(words).join(', ')}.`
+            }`.trim(),
+          ),
     facts: (holder) => [
-      ['ID', code(holder.id)],
       ['Type', words(holder.type)],
-      ['Status', state(holder.status)],
-      [
-        'Disabled reason',
-        orDash(holder.requirements.disabled_reason && words(holder.requirements.disabled_reason)),
-      ],
-      ['Missing information', orDash(holder.requirements.past_due.map(words).join(', '))],
       ['Email', orDash(holder.email)],
       ['Phone', orDash(holder.phone_number)],
       ['Date of birth', orDash(holder.date_of_birth)],
@@ -121,6 +114,15 @@ export const CARDHOLDERS = resource<Cardholder>({
       ['List version', orDash(holder.sanctions.list_version)],
       ['Created', when(holder.created)],
       ['Updated', when(holder.updated)],
+      ['ID', code(holder.id)],
+    ],
+    ways: [
+      {
+        operation: 'createCard',
+        text: 'Issue card',
+        to: ({ id }) => `cards/new?cardholder_id=${id}`,
+        when: ({ status }) => status === 'active',
+      },
     ],
     actions: [
       {
@@ -151,9 +153,32 @@ export const CARDHOLDERS = resource<Cardholder>({
     ],
     sections: [
       {
-        title: 'Related',
-        write: ({ id }, _visit, link) =>
-          html`<ul class="plain"><li>${link(`cards?cardholder_id=${id}`, 'Cards of this cardholder')}</li><li>${link(`sanctions-alerts?cardholder_id=${id}`, 'Sanctions alerts of this cardholder')}</li></ul>`,
+        title: 'Cards',
+        write: ({ id }, visit) =>
+          writeRelated(visit, CARDS, {
+            query: { cardholder_id: id, limit: '10' },
+            empty: 'No cards yet.',
+            all: 'View all cards of this cardholder',
+            without: ['Cardholder'],
+          }),
+      },
+      {
+        title: 'Last transactions',
+        write: ({ id }, visit) =>
+          writeRelated(visit, CARD_TRANSACTIONS, {
+            query: { cardholder_id: id, limit: '10' },
+            empty: 'No transactions yet.',
+            all: 'View all transactions',
+          }),
+      },
+      {
+        title: 'Sanctions alerts',
+        write: ({ id }, visit) =>
+          writeRelated(visit, SANCTIONS_ALERTS, {
+            query: { cardholder_id: id, limit: '10' },
+            empty: 'No sanctions alerts.',
+            all: 'View all sanctions alerts of this cardholder',
+          }),
       },
     ],
   },
@@ -166,12 +191,9 @@ export const SANCTIONS_ALERTS = resource<Alert>({
   list: {
     operation: 'listSanctionsAlerts',
     columns: [
-      { title: 'Alert', show: ({ id }) => code(id) },
-      {
-        title: 'Cardholder',
-        show: ({ cardholder_id }, link) => link.to(cardholder_id),
-      },
-      { title: 'Match score', show: ({ score }) => percent(score) },
+      { title: 'Cardholder', show: ({ cardholder_id }, link) => link.nameOf(cardholder_id) },
+      { title: 'List', show: ({ list }) => list },
+      { title: 'Match score', isAmount: true, show: ({ score }) => percent(score) },
       { title: 'Status', show: ({ status }) => state(status) },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
@@ -181,10 +203,10 @@ export const SANCTIONS_ALERTS = resource<Alert>({
   detail: {
     operation: 'getSanctionsAlert',
     parameter: 'sanctions_alert_id',
-    name: ({ id }) => id,
+    name: ({ list, score }) => `Possible match with ${list}: ${percent(score)}`,
+    status: ({ status }) => status,
     facts: (alert, link) => [
       ['Cardholder', link.to(alert.cardholder_id)],
-      ['Status', state(alert.status)],
       ['Kind', words(alert.kind)],
       ['List', alert.list],
       ['Match score', percent(alert.score)],
@@ -192,6 +214,7 @@ export const SANCTIONS_ALERTS = resource<Alert>({
       ['Note', orDash(alert.note)],
       ['Resolved', when(alert.resolved_at)],
       ['Created', when(alert.created)],
+      ['ID', code(alert.id)],
     ],
     actions: [
       {
@@ -205,8 +228,8 @@ export const SANCTIONS_ALERTS = resource<Alert>({
             label: 'Resolution',
             kind: 'choice',
             options: [
-              ['false_positive', 'False positive'],
-              ['confirmed', 'Confirmed'],
+              ['false_positive', 'False positive: not the person on the list'],
+              ['confirmed', 'Confirmed: block the cardholder'],
             ],
           },
           {

@@ -1,45 +1,35 @@
 import type { components } from '../../../../generated/canonical/types.ts'
-import { html } from '../../../platform/html.ts'
+import { type Html, html } from '../../../platform/html.ts'
+import { writeRelated } from '../../engine/detail-page.ts'
 import { writeTable } from '../../engine/list-page.ts'
-import { type FormField, resource, type ShownText } from '../../engine/shapes.ts'
-import { code, money, orDash, state, when, words, writeAddress } from '../../engine/values.ts'
-import { writeNetworkMessages } from './network-messages.ts'
-import { explainRule } from './rules.ts'
-import {
-  CONTROL_FIELDS,
-  controlFacts,
-  controlValues,
-  readControls,
-  writeLimits,
-} from './spending-controls.ts'
-import { CARD_PROGRAM, CARDHOLDER, inState } from './suggestions.ts'
+import { type ApiPage, type FormField, type LinkTo, resource, type ShownText } from '../../engine/shapes.ts'
+import { code, orDash, state, when, words, writeAddress } from '../../engine/values.ts'
+import type { DashboardVisit } from '../../engine/visit.ts'
+import { panel } from '../../html/records.ts'
+import { CARD_PROGRAM, CARDHOLDER } from '../pickers/pickable.ts'
+import { addressFields } from './addresses.ts'
+import { drawCard, statusOf, writeDetails, writeExpiry } from './card-face.ts'
+import { writeSpending } from './card-limits.ts'
+import { CARD_TRANSACTIONS } from './card-transactions.ts'
+import { writeSteps } from './simulator-steps.ts'
+import { CONTROL_FIELDS, controlFacts, controlValues, readControls } from './spending-controls.ts'
 
 type Card = components['schemas']['Card']
-type Transaction = components['schemas']['CardTransaction']
+type WalletToken = components['schemas']['WalletToken']
 
-/** Shipping fields, which stay empty for virtual cards. */
+const SHIPPED: Pick<FormField, 'group' | 'when'> = {
+  group: 'Shipping',
+  when: [{ name: 'type', is: 'physical' }],
+}
+
 const SHIPPING: readonly FormField[] = [
+  ...addressFields('shipping.address', SHIPPED),
   {
-    name: 'shipping.address.line1',
-    label: 'Shipping address line 1',
-    optional: true,
-    hint: 'Physical cards only.',
-  },
-  { name: 'shipping.address.city', label: 'Shipping city', optional: true },
-  { name: 'shipping.address.state', label: 'Shipping state or province', optional: true },
-  { name: 'shipping.address.postal_code', label: 'Shipping postal code', optional: true },
-  {
-    name: 'shipping.address.country',
-    label: 'Shipping country',
-    optional: true,
-    hint: 'Two-letter code, for example, US.',
-  },
-  {
+    ...SHIPPED,
     name: 'shipping.service',
     label: 'Shipping service',
     kind: 'choice',
     options: [
-      ['', '–'],
       ['standard', 'Standard'],
       ['express', 'Express'],
     ],
@@ -64,13 +54,12 @@ export const CARDS = resource<Card>({
   list: {
     operation: 'listCards',
     columns: [
-      { title: 'Card', show: ({ last4 }) => `•••• ${last4}` },
+      { title: 'Card', show: ({ last4 }) => html`<span class="number">•••• ${last4}</span>` },
+      { title: 'Cardholder', show: ({ cardholder_id }, link) => link.to(cardholder_id) },
+      { title: 'Card program', show: ({ card_program_id }, link) => link.to(card_program_id) },
       { title: 'Type', show: ({ type }) => words(type) },
-      { title: 'Status', show: ({ status, frozen }) => state(frozen ? 'frozen' : status) },
-      {
-        title: 'Cardholder',
-        show: ({ cardholder_id }, link) => link.to(cardholder_id),
-      },
+      { title: 'Status', show: (card) => state(statusOf(card)) },
+      { title: 'Expires', show: writeExpiry },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
     filters: { status: 'Status', cardholder_id: 'Cardholder' },
@@ -84,8 +73,8 @@ export const CARDS = resource<Card>({
       {
         name: 'cardholder_id',
         label: 'Cardholder',
-        suggest: inState(CARDHOLDER, 'active'),
-        hint: 'The ID of an active cardholder.',
+        pick: CARDHOLDER,
+        status: 'active',
       },
       {
         name: 'type',
@@ -96,7 +85,7 @@ export const CARDS = resource<Card>({
           ['physical', 'Physical'],
         ],
       },
-      { name: 'card_program_id', label: 'Card program', suggest: CARD_PROGRAM, optional: true },
+      { name: 'card_program_id', label: 'Card program', pick: CARD_PROGRAM, optional: true },
       ...SHIPPING,
     ],
   },
@@ -104,17 +93,29 @@ export const CARDS = resource<Card>({
     operation: 'getCard',
     parameter: 'card_id',
     name: ({ last4 }) => `Card •••• ${last4}`,
+    status: statusOf,
+    picture: async (card, visit, link) => {
+      const [face, wallets, limits] = await Promise.all([
+        drawCard(card, visit),
+        writeWallets(card, visit, link),
+        writeSpending(card, visit),
+      ])
+      return html`<div class="card-top"><div>${face}${panel('Wallets', wallets)}</div>${panel('Spending limits', limits)}</div>`
+    },
     facts: (card, link) => [
-      ['ID', code(card.id)],
-      ['Type', words(card.type)],
-      ['Status', state(card.frozen ? 'frozen' : card.status)],
       ['Cardholder', link.to(card.cardholder_id)],
       ['Card program', link.to(card.card_program_id)],
-      ['Expires', `${String(card.exp_month).padStart(2, '0')}/${card.exp_year}`],
+      ['Type', words(card.type)],
+      ['Expires', writeExpiry(card)],
       ...controlFacts(card.spending_controls),
       ...shippingFacts(card),
-      ['Cancellation reason', card.cancellation_reason === null ? '–' : words(card.cancellation_reason)],
+      ...(card.cancellation_reason === null
+        ? []
+        : [['Cancellation reason', words(card.cancellation_reason)] as const]),
+      ...(card.replacement_for_id === null ? [] : [['Replaces', link.to(card.replacement_for_id)] as const]),
+      ...(card.replaced_by_id === null ? [] : [['Replaced by', link.to(card.replaced_by_id)] as const]),
       ['Created', when(card.created)],
+      ['ID', code(card.id)],
     ],
     actions: [
       {
@@ -125,11 +126,26 @@ export const CARDS = resource<Card>({
       },
       {
         name: 'freeze',
+        isBulk: true,
         operation: 'freezeCard',
         button: 'Freeze card',
         when: ({ status, frozen }) => status === 'active' && !frozen,
       },
-      { name: 'unfreeze', operation: 'unfreezeCard', button: 'Unfreeze card', when: ({ frozen }) => frozen },
+      {
+        name: 'unfreeze',
+        isBulk: true,
+        operation: 'unfreezeCard',
+        button: 'Unfreeze card',
+        when: ({ frozen }) => frozen,
+      },
+      {
+        name: 'reveal',
+        operation: 'getCardDetails',
+        button: 'Reveal card number',
+        warning: 'The audit log records who views the number of a card, and when.',
+        when: ({ type }) => type === 'virtual',
+        reveal: writeDetails,
+      },
       {
         name: 'limit',
         operation: 'updateCard',
@@ -150,146 +166,42 @@ export const CARDS = resource<Card>({
     ],
     sections: [
       {
-        title: 'Spending limits',
-        write: ({ spending_controls }, _visit, link) =>
-          writeLimits(
-            spending_controls,
-            link,
-            'No spending limits. The card can spend the full available balance.',
-          ),
-      },
-      {
-        title: 'Transactions',
-        write: ({ id }, _visit, link) =>
-          html`<p>${link(`card-transactions?card_id=${id}`, 'View transactions of this card')}</p>`,
+        title: 'Last transactions',
+        write: ({ id }, visit) =>
+          writeRelated(visit, CARD_TRANSACTIONS, {
+            query: { card_id: id, limit: '10' },
+            empty: 'No transactions yet. The first authorization of the card appears here.',
+            all: 'View all transactions of this card',
+            without: ['Card'],
+          }),
       },
       {
         title: 'Simulate',
         environment: 'sandbox',
-        write: ({ id, type }, _visit, link) =>
-          html`<ul class="plain"><li>${link(`simulator/authorization?card_id=${id}`, 'Simulate an authorization')}</li><li>${link(`simulator/force-post?card_id=${id}`, 'Simulate a force post')}</li>${
-            type === 'physical' &&
-            html`<li>${link(`simulator/shipping?card_id=${id}`, 'Simulate shipping')}</li>`
-          }</ul>`,
+        write: ({ id, type }) =>
+          writeSteps(`card_id=${id}`, [
+            ['authorization', 'Authorization'],
+            ['force-post', 'Force post'],
+            ...(type === 'physical' ? [['shipping', 'Shipping'] as const] : []),
+          ]),
       },
     ],
   },
 })
 
-export const CARD_TRANSACTIONS = resource<Transaction>({
-  path: 'card-transactions',
-  title: 'Transactions',
-  intro: 'Authorizations, clearings, and refunds on your cards.',
-  list: {
-    operation: 'listCardTransactions',
-    columns: [
-      { title: 'Merchant', show: ({ merchant }) => merchant.name },
-      { title: 'Amount', show: ({ amounts, currency }) => money(amounts.requested, currency) },
+async function writeWallets({ id, wallets }: Card, visit: DashboardVisit, link: LinkTo): Promise<Html> {
+  const { data } = await visit.read<ApiPage<WalletToken>>('listWalletTokens', { query: { card_id: id } })
+  const reason = wallets.apple_pay.ineligible_reason
+  if (data.length === 0)
+    return html`<p class="empty">The card is in no wallet. ${reason === null ? 'The cardholder can add it to Apple Pay or Google Pay.' : `It cannot be added now: ${words(reason)}.`}</p>`
+  return writeTable(
+    'Wallets',
+    [
+      { title: 'Wallet', show: ({ wallet }) => words(wallet) },
       { title: 'Status', show: ({ status }) => state(status) },
-      { title: 'Card', show: ({ card_id }, link) => link.to(card_id) },
-      { title: 'Created', show: ({ created }) => when(created) },
+      { title: 'Added', show: ({ created }) => when(created) },
     ],
-    filters: { status: 'Status', card_id: 'Card' },
-    empty: 'No transactions yet. In the sandbox, use the simulator to create an authorization.',
-  },
-  detail: {
-    operation: 'getCardTransaction',
-    parameter: 'card_transaction_id',
-    name: ({ merchant }) => merchant.name,
-    facts: ({ id, card_id, status, type, amounts, currency, merchant, decline_reason, created }, link) => [
-      ['ID', code(id)],
-      ['Card', link.to(card_id)],
-      ['Status', state(status)],
-      ['Type', words(type)],
-      ['Requested', money(amounts.requested, currency)],
-      ['Authorized', money(amounts.authorized, currency)],
-      ['Held', money(amounts.held, currency)],
-      ['Cleared', money(amounts.cleared, currency)],
-      ['Refunded', money(amounts.refunded, currency)],
-      ['Merchant location', [merchant.city, merchant.country].filter(Boolean).join(', ') || '–'],
-      ['Merchant category', code(merchant.category_code)],
-      ['Decline reason', decline_reason === null ? '–' : decline_reason.message],
-      ['Created', when(created)],
-    ],
-    actions: [
-      {
-        name: 'release',
-        operation: 'releaseCardTransaction',
-        button: 'Release hold',
-        warning:
-          'The held amount becomes available again. If the merchant clears the transaction later, the clearing is still posted.',
-        when: ({ status }) => status === 'authorized',
-      },
-    ],
-    sections: [
-      {
-        title: 'Authorization rules',
-        write: ({ rules, currency }, _visit, link) =>
-          rules.length === 0
-            ? html`<p class="empty">No authorization rules were checked for this transaction.</p>`
-            : writeTable(
-                'Rules',
-                [
-                  { title: 'Rule', show: ({ rule }) => words(rule) },
-                  { title: 'Result', show: ({ outcome }) => state(outcome) },
-                  { title: 'Description', show: (rule) => explainRule(rule, currency) },
-                ],
-                rules,
-                link,
-              ),
-      },
-      {
-        title: 'Dispute',
-        write: ({ id, status }, _visit, link) =>
-          status === 'cleared'
-            ? html`<p>${link(`disputes/new?card_transaction_id=${id}`, 'Dispute transaction')}</p>`
-            : html`<p class="empty">You can dispute a transaction only after it clears.</p>`,
-      },
-      {
-        title: 'History',
-        write: ({ history, currency }, _visit, link) =>
-          writeTable(
-            'History',
-            [
-              { title: 'Event', show: ({ type }) => words(type) },
-              { title: 'Amount', show: ({ amount }) => money(amount, currency) },
-              { title: 'Created', show: ({ created }) => when(created) },
-            ],
-            history,
-            link,
-          ),
-      },
-      { title: 'Messages of the card network', write: writeNetworkMessages },
-      {
-        title: 'Simulate',
-        environment: 'sandbox',
-        write: (transaction, _visit, link) => {
-          const next = nextOf(transaction)
-          if (next.length === 0)
-            return html`<p class="empty">No further events are possible for this transaction.</p>`
-          const steps = next.map(([name, text]) => {
-            const path = `simulator/${name}?card_transaction_id=${transaction.id}`
-            return html`<li>${link(path, text)}</li>`
-          })
-          return html`<ul class="plain">${steps}</ul>`
-        },
-      },
-    ],
-  },
-})
-
-/** Returns the simulator helpers that apply to the transaction in its current status. */
-function nextOf({ status, amounts }: Transaction): readonly (readonly [string, string])[] {
-  // A zero-amount authorization only verifies the card, so it cannot be incremented.
-  return (NEXT[status] ?? []).filter(([name]) => name !== 'increment' || amounts.held > 0)
-}
-
-const NEXT: Readonly<Partial<Record<Transaction['status'], readonly (readonly [string, string])[]>>> = {
-  authorized: [
-    ['clearing', 'Simulate a clearing'],
-    ['increment', 'Simulate an increment'],
-    ['reversal', 'Simulate a reversal'],
-    ['expiry', 'Simulate a hold expiry'],
-  ],
-  cleared: [['refund', 'Simulate a refund']],
+    data,
+    link,
+  )
 }

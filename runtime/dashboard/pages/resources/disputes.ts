@@ -5,9 +5,12 @@ import { type Html, html } from '../../../platform/html.ts'
 import { readCents, writeCents } from '../../engine/bodies.ts'
 import { writeTable } from '../../engine/list-page.ts'
 import { type Files, type FormField, type LinkTo, resource } from '../../engine/shapes.ts'
-import { code, money, orDash, state, when, words } from '../../engine/values.ts'
+import { code, money, state, when, words, writeMoney } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
-import { inState, TRANSACTION } from './suggestions.ts'
+import { panel } from '../../html/records.ts'
+import { TRANSACTION } from '../pickers/pickable.ts'
+import { writeStages } from './dispute-stages.ts'
+import { writeSteps } from './simulator-steps.ts'
 
 type Dispute = components['schemas']['Dispute']
 
@@ -65,11 +68,16 @@ export const DISPUTES = resource<Dispute>({
   list: {
     operation: 'listDisputes',
     columns: [
-      { title: 'Dispute', show: ({ id }) => code(id) },
-      { title: 'Amount', show: ({ amount, currency }) => money(amount, currency) },
+      { title: 'Merchant', show: ({ card_transaction_id }, link) => link.nameOf(card_transaction_id) },
+      { title: 'Amount', isAmount: true, show: ({ amount, currency }) => money(amount, currency) },
       { title: 'Reason', show: ({ reason }) => words(reason) },
       { title: 'Status', show: ({ status }) => state(status) },
-      { title: 'Submit by', show: ({ submission_deadline }) => when(submission_deadline) },
+      {
+        title: 'Submit by',
+        show: ({ status, submission_deadline }) =>
+          status === 'unsubmitted' ? when(submission_deadline) : '–',
+      },
+      { title: 'Created', show: ({ created }) => when(created) },
     ],
     filters: { status: 'Status' },
     empty: 'No disputes yet. You can dispute a transaction after it clears.',
@@ -82,16 +90,17 @@ export const DISPUTES = resource<Dispute>({
       {
         name: 'card_transaction_id',
         label: 'Transaction',
-        suggest: inState(TRANSACTION, 'cleared'),
-        hint: 'The ID of a cleared transaction.',
+        pick: TRANSACTION,
+        status: 'cleared',
+        hint: 'Only cleared transactions can be disputed.',
       },
       REASON,
       {
         name: 'amount',
-        label: 'Amount',
+        label: 'Amount (USD)',
         kind: 'amount',
         optional: true,
-        hint: 'For example, 12.50. Leave empty to dispute the full amount.',
+        hint: 'Leave empty to dispute the full amount.',
       },
       ...EVIDENCE,
     ],
@@ -104,16 +113,16 @@ export const DISPUTES = resource<Dispute>({
   detail: {
     operation: 'getDispute',
     parameter: 'dispute_id',
-    name: ({ id }) => id,
+    name: ({ amount, currency, reason }) => `Dispute of ${writeMoney(amount, currency)}: ${words(reason)}`,
+    status: ({ status }) => status,
+    picture: (dispute) => panel('Stages', writeStages(dispute)),
     facts: (dispute, link) => [
       ['Transaction', link.to(dispute.card_transaction_id)],
-      ['Status', state(dispute.status)],
       ['Amount', money(dispute.amount, dispute.currency)],
       ['Reason', words(dispute.reason)],
-      ['Explanation', orDash(dispute.evidence.explanation)],
       ['Submit by', when(dispute.submission_deadline)],
-      ['Submitted', when(dispute.submitted_at)],
-      ['Closed', when(dispute.closed_at)],
+      ['Created', when(dispute.created)],
+      ['ID', code(dispute.id)],
     ],
     actions: [
       {
@@ -121,7 +130,7 @@ export const DISPUTES = resource<Dispute>({
         operation: 'updateDispute',
         button: 'Edit dispute',
         warning: 'If you select documents here, they replace all documents that you uploaded before.',
-        fields: [REASON, { name: 'amount', label: 'Amount', kind: 'amount' }, ...EVIDENCE],
+        fields: [REASON, { name: 'amount', label: 'Amount (USD)', kind: 'amount' }, ...EVIDENCE],
         values: ({ reason, amount, evidence }) => ({
           reason,
           amount: writeCents(amount),
@@ -152,29 +161,38 @@ export const DISPUTES = resource<Dispute>({
       },
     ],
     sections: [
-      { title: 'Documents', write: writeDocuments },
+      { title: 'Evidence', write: writeEvidence },
       {
         title: 'Simulate',
         environment: 'sandbox',
-        write: ({ id }, _visit, link) =>
-          html`<p>${link(`simulator/dispute-outcome?dispute_id=${id}`, 'Simulate the outcome')}</p>`,
+        write: ({ id }) => writeSteps(`dispute_id=${id}`, [['dispute-outcome', 'Outcome']]),
       },
     ],
   },
 })
 
-function writeDocuments({ evidence: { files } }: Dispute, _visit: DashboardVisit, link: LinkTo): Html {
-  if (files.length === 0)
-    return html`<p class="empty">No documents yet. Add receipts, invoices, or correspondence as evidence.</p>`
-  return writeTable(
-    'Documents',
-    [
-      { title: 'Name', show: ({ name }) => name },
-      { title: 'Type', show: ({ content_type }) => content_type },
-      { title: 'Size (bytes)', show: ({ size }) => String(size) },
-      { title: 'SHA-256', show: ({ sha256 }) => code(sha256) },
-    ],
-    files,
-    link,
-  )
+function writeEvidence(
+  { evidence: { explanation, files } }: Dispute,
+  _visit: DashboardVisit,
+  link: LinkTo,
+): Html {
+  return html`<p>${explanation ?? 'No explanation yet.'}</p>
+${
+  files.length === 0
+    ? html`<p class="empty">No documents yet. Add receipts, invoices, or correspondence as evidence.</p>`
+    : writeTable(
+        'Documents',
+        [
+          { title: 'Document', show: ({ name }) => name },
+          { title: 'Type', show: ({ content_type }) => content_type },
+          { title: 'Size (bytes)', isAmount: true, show: ({ size }) => size.toLocaleString('en') },
+          {
+            title: 'SHA-256',
+            show: ({ sha256 }) => html`<code title="${sha256}">${sha256.slice(0, 12)}…</code>`,
+          },
+        ],
+        files,
+        link,
+      )
+}`
 }

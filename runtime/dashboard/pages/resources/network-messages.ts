@@ -33,20 +33,22 @@ export async function writeNetworkMessages(
   const row = await readCardTransaction(db, space, id)
   if (!row || row.network_id === null)
     return html`<p class="empty">This transaction was simulated, so the card network has no messages about it.</p>`
-  return html`${facts([['Network transaction ID', code(row.network_id)]])}
+  const messages = explainMessages(messagesOf(row), row.disputed)
+  return html`<details><summary>Show messages (${String(messages.length)})</summary>
+${facts([['Network transaction ID', code(row.network_id)]])}
 ${writeTable(
   'Messages of the card network',
   [
     { title: 'Message', show: ({ message }) => kindOf(message) },
     { title: 'Sent, arrived', show: ({ message: { at, created } }) => html`${time(at)}<br>${time(created)}` },
-    { title: 'Amount', show: ({ message }) => amountOf(message, currency) },
+    { title: 'Amount', isAmount: true, show: ({ message }) => amountOf(message, currency) },
     { title: 'Result', show: (each) => resultOf(each, currency) },
     { title: 'Message ID', show: ({ message }) => code(message.id) },
   ],
-  explainMessages(messagesOf(row), row.disputed),
+  messages,
   link,
 )}
-<p class="quiet">Messages are in the order in which the network sent them. An advice is a decision that the network made itself. A message that arrives late has the same effect as one in time.</p>`
+<p class="quiet">Messages are in the order in which the network sent them. An advice is a decision that the network made itself. A message that arrives late has the same effect as one in time.</p></details>`
 }
 
 function kindOf({ kind, advises }: TransactionMessage): string {

@@ -1,12 +1,14 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { showPayout } from '../../../operator/payouts.ts'
-import { type Html, html } from '../../../platform/html.ts'
-import { resource } from '../../engine/shapes.ts'
-import { code, money, orDash, state, when, words } from '../../engine/values.ts'
-import type { DashboardVisit } from '../../engine/visit.ts'
-import { facts } from '../../html/components.ts'
+import { html } from '../../../platform/html.ts'
+import { resource, type ShownText } from '../../engine/shapes.ts'
+import { code, money, state, when, words, writeMoney } from '../../engine/values.ts'
+import { panel } from '../../html/records.ts'
+import { DESTINATION } from '../pickers/pickable.ts'
+import { writeDay } from './money-texts.ts'
+import { writeWay } from './payout-way.ts'
 import { writePostings } from './postings.ts'
-import { DESTINATION } from './suggestions.ts'
+import { writeSteps } from './simulator-steps.ts'
 
 type Payout = components['schemas']['Payout']
 
@@ -17,10 +19,14 @@ export const PAYOUTS = resource<Payout>({
   list: {
     operation: 'listPayouts',
     columns: [
-      { title: 'Payout', show: ({ id }) => code(id) },
       { title: 'Amount', show: ({ amount, currency }) => money(amount, currency) },
-      { title: 'Status', show: ({ status }) => state(status) },
-      { title: 'Arrival date', show: ({ arrival_date }) => orDash(arrival_date) },
+      { title: 'Destination', show: ({ destination_id }, link) => link.to(destination_id) },
+      { title: 'Status', show: writeStatus },
+      { title: 'Settlement', show: ({ settlement_id }, link) => link.to(settlement_id) },
+      {
+        title: 'Arrival date',
+        show: ({ arrival_date }) => (arrival_date === null ? '–' : writeDay(arrival_date)),
+      },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
     filters: { status: 'Status' },
@@ -34,10 +40,10 @@ export const PAYOUTS = resource<Payout>({
       {
         name: 'destination_id',
         label: 'Destination',
-        suggest: DESTINATION,
-        hint: 'The ID of an active destination.',
+        pick: DESTINATION,
+        status: 'active',
       },
-      { name: 'amount', label: 'Amount', kind: 'amount', hint: 'For example, 12.50.' },
+      { name: 'amount', label: 'Amount', kind: 'amount' },
       {
         name: 'currency',
         label: 'Currency',
@@ -52,18 +58,23 @@ export const PAYOUTS = resource<Payout>({
   detail: {
     operation: 'getPayout',
     parameter: 'payout_id',
-    name: ({ id }) => id,
+    name: ({ amount, currency }) => `Payout of ${writeMoney(amount, currency)}`,
+    status: ({ status }) => status,
+    picture: async (payout, visit, link) => panel('Transfer', await writeWay(payout, visit, link)),
     facts: (payout, link) => [
-      ['Status', state(payout.status)],
       ['Amount', money(payout.amount, payout.currency)],
       ['Destination', link.to(payout.destination_id)],
       ['Settlement', link.to(payout.settlement_id)],
-      ['Chain', orDash(payout.chain?.id)],
-      ['Transaction hash', payout.chain?.transaction_hash ? code(payout.chain.transaction_hash) : '–'],
-      ['Confirmations', payout.chain === null ? '–' : String(payout.chain.confirmations)],
-      ['Arrival date', orDash(payout.arrival_date)],
-      ['Failure reason', payout.failure_code === null ? '–' : words(payout.failure_code)],
+      ['Arrival date', payout.arrival_date === null ? '–' : writeDay(payout.arrival_date)],
+      ...(payout.failure_code === null ? [] : [['Failure reason', words(payout.failure_code)] as const]),
+      ...(payout.chain === null
+        ? []
+        : ([
+            ['Chain', payout.chain.id],
+            ['Confirmations', String(payout.chain.confirmations)],
+          ] as const)),
       ['Created', when(payout.created)],
+      ['ID', code(payout.id)],
     ],
     actions: [
       {
@@ -76,7 +87,6 @@ export const PAYOUTS = resource<Payout>({
       },
     ],
     sections: [
-      { title: 'Transfer', write: writeWay },
       {
         title: 'Ledger postings',
         write: ({ id }, visit, link) => writePostings(visit, showPayout, id, link),
@@ -84,42 +94,17 @@ export const PAYOUTS = resource<Payout>({
       {
         title: 'Simulate',
         environment: 'sandbox',
-        write: ({ id }, _visit, link) =>
-          html`<ul class="plain"><li>${link(`simulator/payout-failure?payout_id=${id}`, 'Simulate a failure')}</li><li>${link(`simulator/payout-return?payout_id=${id}`, 'Simulate a return')}</li></ul>`,
+        write: ({ id }) =>
+          writeSteps(`payout_id=${id}`, [
+            ['payout-failure', 'Failure'],
+            ['payout-return', 'Return'],
+          ]),
       },
     ],
   },
 })
 
-/** The transfer as the chain or the bank reports it. */
-interface ShownTransfer {
-  readonly transfer: {
-    readonly state: string
-    readonly recipient: string
-    readonly held_up_since: string | null
-    readonly updated: string
-  } | null
-  readonly bank: {
-    readonly state: string
-    readonly bank_id: string | null
-    readonly paid_at: string | null
-  } | null
-}
-
-async function writeWay({ id }: Payout, { operator, member }: DashboardVisit): Promise<Html> {
-  const { transfer, bank } = (await showPayout(operator, member.tenantId, id)) as unknown as ShownTransfer
-  if (transfer !== null)
-    return facts([
-      ['Status on chain', state(transfer.state)],
-      ['Recipient', code(transfer.recipient)],
-      ['Delayed since', when(transfer.held_up_since)],
-      ['Updated', when(transfer.updated)],
-    ])
-  if (bank !== null)
-    return facts([
-      ['Status at the bank', state(bank.state)],
-      ['Bank reference', orDash(bank.bank_id)],
-      ['Paid', when(bank.paid_at)],
-    ])
-  return html`<p class="empty">The payout was not submitted to a chain or a bank.</p>`
+/** Writes the status, with the reason if the payout did not arrive. */
+function writeStatus({ status, failure_code }: Payout): ShownText {
+  return html`${state(status)}${failure_code !== null && html` <span class="quiet">${words(failure_code)}</span>`}`
 }

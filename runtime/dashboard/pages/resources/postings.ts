@@ -15,34 +15,42 @@ import { facts } from '../../html/components.ts'
 
 const CURRENCY = 'usd'
 
-interface ShownPosting {
+export interface ShownPosting {
   readonly cause: string
   readonly created: string
 }
 
 type Show = (operator: Operator, tenantId: string, id: string) => Promise<object>
 
-/** @param show reads the settlement or payout as an operator sees it. */
+const records = new WeakMap<DashboardVisit, Promise<object>>()
+
+/** Reads the settlement or payout of a page as an operator sees it, once for all parts of the page. */
+export async function readMoney<Shown>(visit: DashboardVisit, show: Show, id: string): Promise<Shown> {
+  const read = records.get(visit) ?? show(visit.operator, visit.member.tenantId, id)
+  records.set(visit, read)
+  return (await read) as Shown
+}
+
+/** @param show reads the settlement or payout. */
 export async function writePostings(
-  { operator, member }: DashboardVisit,
+  visit: DashboardVisit,
   show: Show,
   id: string,
   link: LinkTo,
 ): Promise<Html> {
-  const { postings } = (await show(operator, member.tenantId, id)) as {
-    readonly postings: readonly ShownPosting[]
-  }
+  const { postings } = await readMoney<{ postings: readonly ShownPosting[] }>(visit, show, id)
   if (postings.length === 0)
     return html`<p class="empty">No ledger postings yet. The ledger is updated when money moves.</p>`
-  return writeTable(
-    'Ledger postings',
-    [
-      { title: 'Cause', show: ({ cause }: ShownPosting) => code(cause) },
-      { title: 'Created', show: ({ created }: ShownPosting) => when(created) },
-    ],
-    postings,
-    link,
-  )
+  return html`<details><summary>Show postings (${String(postings.length)})</summary>
+${writeTable(
+  'Ledger postings',
+  [
+    { title: 'Cause', show: ({ cause }: ShownPosting) => code(cause) },
+    { title: 'Created', show: ({ created }: ShownPosting) => when(created) },
+  ],
+  postings,
+  link,
+)}</details>`
 }
 
 export function ledgerEntryRoutes(send: SendFramed): DashboardRoute[] {
@@ -72,9 +80,9 @@ ${writeTable(
   'Account entries',
   [
     { title: 'Account', show: ({ account }) => words(account) },
-    { title: 'Amount', show: ({ amount }) => money(amount, CURRENCY) },
-    { title: 'Before', show: ({ previous }) => money(previous, CURRENCY) },
-    { title: 'After', show: ({ current }) => money(current, CURRENCY) },
+    { title: 'Amount', isAmount: true, show: ({ amount }) => money(amount, CURRENCY) },
+    { title: 'Before', isAmount: true, show: ({ previous }) => money(previous, CURRENCY) },
+    { title: 'After', isAmount: true, show: ({ current }) => money(current, CURRENCY) },
     { title: 'Account version', show: ({ version }) => String(version) },
     { title: 'Entry ID', show: (entry) => code(entry.id) },
   ],

@@ -1,13 +1,14 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { html } from '../../../platform/html.ts'
 import { resource } from '../../engine/shapes.ts'
-import { code, exactly, money, state, words } from '../../engine/values.ts'
+import { code, exactly, money, state, when, words } from '../../engine/values.ts'
+import { figures } from '../../html/records.ts'
 
 type TreasuryReport = components['schemas']['TreasuryReport']
 
 const TYPES = ['balance_summary', 'settlement_reconciliation', 'payout_reconciliation', 'ledger_entries']
 
-/** A date without a time means midnight UTC. */
+/** A day begins at midnight UTC. */
 function readInstant(text: string): string {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00.000Z` : text
 }
@@ -23,6 +24,12 @@ export const REPORTS = resource<TreasuryReport>({
       { title: 'Status', show: ({ status }) => state(status) },
       { title: 'From', show: ({ interval_start }) => exactly(interval_start) },
       { title: 'To', show: ({ interval_end }) => exactly(interval_end) },
+      {
+        title: 'Closing balance',
+        isAmount: true,
+        show: ({ result, currency }) => (result === null ? '–' : money(result.closing, currency)),
+      },
+      { title: 'Created', show: ({ created }) => when(created) },
     ],
     empty: 'No reports yet. Create a report to download its files here.',
   },
@@ -39,10 +46,15 @@ export const REPORTS = resource<TreasuryReport>({
       },
       {
         name: 'interval_start',
-        label: 'From',
-        hint: 'A date (UTC), for example, 2026-05-01, or a timestamp.',
+        label: 'First day (UTC)',
+        kind: 'date',
       },
-      { name: 'interval_end', label: 'To', hint: 'The end is not included in the report.' },
+      {
+        name: 'interval_end',
+        label: 'End (UTC)',
+        kind: 'date',
+        hint: 'The report ends when this day begins.',
+      },
     ],
     body: ({ type, interval_start = '', interval_end = '' }) => ({
       type,
@@ -55,22 +67,32 @@ export const REPORTS = resource<TreasuryReport>({
     operation: 'getTreasuryReport',
     parameter: 'treasury_report_id',
     name: ({ type }) => words(type),
-    facts: ({ id, status, interval_start, interval_end, currency, result, failure_code }) => [
-      ['ID', code(id)],
-      ['Status', state(status)],
+    status: ({ status }) => status,
+    picture: ({ result, currency }) =>
+      result === null
+        ? html``
+        : figures([
+            { name: 'Opening balance', value: money(result.opening, currency) },
+            { name: 'Closing balance', value: money(result.closing, currency) },
+            { name: 'Rows', value: result.row_count.toLocaleString('en') },
+          ]),
+    facts: ({ id, interval_start, interval_end, failure_code, created }) => [
       ['From', exactly(interval_start)],
       ['To', exactly(interval_end)],
-      ['Opening balance', result === null ? '–' : money(result.opening, currency)],
-      ['Closing balance', result === null ? '–' : money(result.closing, currency)],
-      ['Rows', result === null ? '–' : String(result.row_count)],
-      ['Failure reason', failure_code === null ? '–' : words(failure_code)],
+      ...(failure_code === null ? [] : [['Failure reason', words(failure_code)] as const]),
+      ['Created', when(created)],
+      ['ID', code(id)],
     ],
     sections: [
       {
         title: 'Files',
-        write: ({ result }) =>
+        write: ({ result, status }) =>
           result === null
-            ? html`<p class="empty">The files are not ready yet. Reload this page in a moment.</p>`
+            ? html`<p class="empty">${
+                status === 'failed'
+                  ? 'The report failed, so it has no files. Create it again.'
+                  : 'The files are not ready yet. Reload this page in a moment.'
+              }</p>`
             : html`<ul class="plain">${result.files.map(
                 ({ format, url, sha256 }) =>
                   html`<li><a href="${url}" rel="noreferrer">${format.toUpperCase()}</a> <span class="quiet">SHA-256 ${sha256}</span></li>`,

@@ -1,11 +1,21 @@
 /** Descriptions of the authorization rules. */
 import type { components } from '../../../../generated/canonical/types.ts'
 import { type Html, html } from '../../../platform/html.ts'
-import { money, words } from '../../engine/values.ts'
+import { words } from '../../engine/values.ts'
+import { writePart } from './money-texts.ts'
 
 type ShownRule = components['schemas']['JudgedRule']
 
 const QUESTIONS: Readonly<Record<string, string>> = {
+  cardholder_input: 'The network must find no mismatch in what the cardholder entered.',
+  wallet_token_active: 'The card must be active in the wallet.',
+  spending_limit_per_authorization: 'The limit per authorization must cover the amount.',
+  spending_limit_daily: 'The daily limit must cover the spending.',
+  spending_limit_weekly: 'The weekly limit must cover the spending.',
+  spending_limit_monthly: 'The monthly limit must cover the spending.',
+  spending_limit_yearly: 'The yearly limit must cover the spending.',
+  spending_limit_all_time: 'The all-time limit must cover the spending.',
+  max_authorization_count: 'The maximum number of authorizations must not be exceeded.',
   card_activated: 'The card must be activated.',
   card_not_canceled: 'The card must not be canceled.',
   card_not_expired: 'The card must not have expired.',
@@ -16,18 +26,22 @@ const QUESTIONS: Readonly<Record<string, string>> = {
   currency: 'The amount must be in a currency that the card supports.',
   merchant_category: 'The spending controls must allow the merchant category.',
   merchant_country: 'The spending controls must allow the merchant country.',
+  decision: 'Your authorization endpoint must approve the authorization.',
   balance: 'The available balance must cover the amount.',
 }
 
 /** Rules whose limit and observed value are amounts in cents. */
 const OF_MONEY = /^(balance$|spending_limit)/
 
-/** Describes the rule, with its limit and its observed value if it has them. */
-export function explainRule({ rule, limit, observed, outcome }: ShownRule, currency: string): Html {
-  const question = QUESTIONS[rule] ?? `${words(rule)} must not be exceeded.`
-  const show = (text: string) =>
-    OF_MONEY.test(rule) && /^-?\d+$/.test(text) ? money(Number(text), currency) : text
-  return html`${question}${limit !== undefined && html`  Limit: ${show(limit)}.`}${
-    observed !== undefined && html`  Observed: ${show(observed)}.`
-  }${outcome === 'skipped' && ' The rule did not apply.'}`
+export function explainRule({ rule }: ShownRule): string {
+  return QUESTIONS[rule] ?? words(rule)
+}
+
+/** Shows the observed value and the limit of a rule, such as `50.00 of 200.00 USD`. Undefined if the rule has none. */
+export function compareRule({ rule, limit, observed }: ShownRule, currency: string): Html | undefined {
+  if (limit === undefined || observed === undefined) return undefined
+  const isMoney = OF_MONEY.test(rule) && [limit, observed].every((text) => /^-?\d+$/.test(text))
+  return html`<span class="number">${
+    isMoney ? writePart(Number(observed), Number(limit), currency) : `${observed} of ${limit}`
+  }</span>`
 }

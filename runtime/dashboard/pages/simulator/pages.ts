@@ -1,7 +1,7 @@
 /** The sandbox simulator: an overview page, and one form for each simulated event. */
 import { findOperation } from '../../../api/operate.ts'
 import { html } from '../../../platform/html.ts'
-import { perform, readValues, showForm } from '../../engine/form-page.ts'
+import { showForm, submitForm } from '../../engine/form-page.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn } from '../../engine/links.ts'
 import type { Menu } from '../../engine/menu.ts'
@@ -68,11 +68,9 @@ function helperRoutes(helper: Helper, send: SendFramed): DashboardRoute[] {
       ...common,
       method: 'POST',
       handle: async (visit) => {
-        const answer = await perform(visit, helper, {})
-        if (answer.ok)
-          return visit.finish(`/${environment}/${helper.next(answer.body as never)}`, doneOf(helper.button))
-        const values = readValues(visit, helper.fields)
-        await showForm(visit, helper, place, send, { values, error: answer.error })
+        const answer = await submitForm(visit, helper, () => place, send)
+        if (answer)
+          visit.finish(`/${environment}/${helper.next(answer.body as never)}`, doneOf(helper.button))
       },
     },
   ]
