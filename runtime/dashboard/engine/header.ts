@@ -3,7 +3,7 @@ import { ENVIRONMENTS } from '../../platform/environment.ts'
 import { type Html, html } from '../../platform/html.ts'
 import { facts } from '../html/components.ts'
 import { icon } from '../html/icons.ts'
-import type { MenuEntry } from './frame.ts'
+import { type MenuEntry, writeGuides } from './menu.ts'
 import type { DashboardVisit } from './visit.ts'
 
 export const PREFERENCES_PATH = 'preferences'
@@ -28,7 +28,7 @@ ${writeSwitch(visit, entry)}
 <nav class="guides" aria-label="Documentation">${writeGuides(entry.group)}</nav>
 <button class="icon-button face" type="button" popovertarget="account" aria-label="Account: ${member.email}"><span aria-hidden="true">${member.email.slice(0, 1).toUpperCase()}</span></button>
 ${writeAccount(visit)}
-${member.timeZone === null && writeOffer(visit)}</header>
+</header>
 `
 }
 
@@ -42,21 +42,6 @@ function writeSwitch(
       html`<a href="/${each}${path && (only ?? each) === each && `/${path}`}"${each === environment && html` aria-current="true"`}>${NAMES[each]}</a>`,
   )
   return html`<nav class="switch" aria-label="Environment">${links}</nav>`
-}
-
-/** The guide of each menu group in `docs/site`. */
-const GUIDES: Readonly<Record<string, string>> = {
-  Passes: 'wallets',
-  Cards: 'cards',
-  Money: 'settlement',
-  Developers: 'webhooks',
-  Account: 'authentication',
-}
-
-/** Writes the links to the documentation and to the guide about the group of the current page. */
-export function writeGuides(group: string): Html {
-  return html`<a href="/docs">${icon('book-open')}Docs</a>
-<a href="/docs/${GUIDES[group] ?? 'quick-start'}">${icon('circle-question-mark')}Help</a>`
 }
 
 function writeAccount({ environment, member, timeZone }: DashboardVisit): Html {
@@ -78,7 +63,7 @@ ${link('/sign-out', 'log-out', 'Sign out')}</ul>
 }
 
 /** Writes a form that `console.js` shows once if the time zone of the browser is not UTC. */
-function writeOffer(visit: DashboardVisit): Html {
+export function writeOffer(visit: DashboardVisit): Html {
   const { method, originalUrl } = visit.request
   const address = `/${visit.environment}/${PREFERENCES_PATH}`
   return html`<form class="offer" method="post" action="${address}" aria-label="Time zone" hidden>${visit.guard(address)}<input type="hidden" name="return_to" value="${method === 'GET' && originalUrl}">

@@ -11,6 +11,7 @@ const CONSOLE_STYLES = [
   'tokens',
   'base',
   'frame',
+  'floating',
   'forms',
   'tables',
   'records',

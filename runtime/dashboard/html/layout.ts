@@ -14,8 +14,8 @@ export interface PageLayout {
   readonly actions?: Html | undefined
   /** Uses a narrow column, for a single form or message. */
   readonly narrow?: boolean
-  /** Header and menu around the content. */
-  readonly frame?: { readonly header: Html; readonly menu: Html; readonly toast?: Html | undefined }
+  /** Header and menu around the content, and notes that float above it. */
+  readonly frame?: { readonly header: Html; readonly menu: Html; readonly notes: Html }
   /** Style sheets in `assets/`, in addition to `console.css`. */
   readonly styles?: readonly string[]
   /** Scripts in `assets/`. Pages and forms also work without them. */
@@ -43,7 +43,7 @@ ${['console.css', ...styles].map((name) => html`<link rel="stylesheet" href="${a
 ${trail && html`<p class="trail">${trail}</p>\n`}<div class="heading"><h1>${title}</h1>${badge}${actions}</div>
 ${content}
 </main>
-${frame?.menu}${frame?.toast}</html>
+${frame?.menu}${frame?.notes}</html>
 `
 }
 

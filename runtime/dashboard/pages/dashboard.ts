@@ -9,12 +9,11 @@ import { actionOf, findAction, takesCode } from '../actions.ts'
 import { isConfirmed } from '../confirmation.ts'
 import { showDetail } from '../engine/detail-page.ts'
 import { type Exports, exportRoutes } from '../engine/export.ts'
-import { createFrame, type Menu } from '../engine/frame.ts'
-import { PREFERENCES_PATH } from '../engine/header.ts'
+import { createFrame } from '../engine/frame.ts'
 import { type DashboardRoute, routesOf } from '../engine/routes.ts'
 import { viewRoutes } from '../engine/saved-views.ts'
 import { inTimeZone } from '../engine/time-zone.ts'
-import { ApiRefused, type DashboardVisit, mayAct, roleFor } from '../engine/visit.ts'
+import { ApiRefused, type DashboardVisit, mayAct } from '../engine/visit.ts'
 import { answerFailures } from '../html/failures.ts'
 import { createFormGuard, type FormGuard } from '../html/forms.ts'
 import { sendPage, writeNotice } from '../html/layout.ts'
@@ -28,20 +27,21 @@ import { connectedAppRoutes } from '../team/connected-apps.ts'
 import { memberRoutes } from '../team/members.ts'
 import { keyRoutes } from './account/keys.ts'
 import { preferenceRoutes } from './account/preferences.ts'
-import { RESET_PATH, resetRoutes } from './account/reset.ts'
-import { SECURITY_PATH, securityRoutes } from './account/security.ts'
+import { resetRoutes } from './account/reset.ts'
+import { securityRoutes } from './account/security.ts'
 import { sessionRoutes } from './account/sessions.ts'
 import { usageRoutes } from './account/usage.ts'
 import { versionRoutes } from './account/versions.ts'
 import { homeRoutes } from './home/home.ts'
+import { FORM_PAGES, LINKED, MENU } from './menu.ts'
 import { changeRoutes } from './passes/change.ts'
 import { issueRoutes } from './passes/issue.ts'
-import { UPLOAD_TITLE, uploadRoutes } from './passes/upload.ts'
+import { uploadRoutes } from './passes/upload.ts'
 import { lookupRoutes } from './pickers/lookup.ts'
-import { PROMOTE_PATH, promoteRoutes } from './promotions/promote.ts'
+import { promoteRoutes } from './promotions/promote.ts'
 import { attemptRoutes } from './resources/attempts.ts'
 import { auditRoutes } from './resources/audit-log.ts'
-import { BALANCE_PATH, balanceRoutes } from './resources/balance.ts'
+import { balanceRoutes } from './resources/balance.ts'
 import { PASSES } from './resources/passes.ts'
 import { ledgerEntryRoutes } from './resources/postings.ts'
 import { RESOURCES } from './resources/resources.ts'
@@ -49,13 +49,13 @@ import { settlementLineRoutes } from './resources/settlement-lines.ts'
 import { readAccountNames, readNames } from './search/names-of-ids.ts'
 import { findById } from './search/places.ts'
 import { searchRoutes } from './search/search.ts'
-import { SIMULATOR_PAGES, SIMULATOR_PATH, simulatorRoutes } from './simulator/pages.ts'
+import { simulatorRoutes } from './simulator/pages.ts'
 import { templateRoutes } from './templates/editor.ts'
 import { testPassRoutes } from './templates/test-pass.ts'
 import { sealTyped, showTyped, writeCodePage } from './typed-forms.ts'
 import { eventVersionRoutes } from './watch/event-versions.ts'
 import { liveRoutes } from './watch/live-lists.ts'
-import { REQUESTS_PATH, requestRoutes } from './watch/requests.ts'
+import { requestRoutes } from './watch/requests.ts'
 import type { Tails } from './watch/tails.ts'
 import { findPlace, type Watching } from './watch/watching.ts'
 
@@ -76,100 +76,6 @@ export interface DashboardParts extends Watching {
 const COOKIE_SECONDS = 7 * 86_400
 /** A form has at most 20 limits, and lists of countries and merchant categories. */
 const MAX_FIELDS = 3000
-
-/** Icons of the resources' menu entries, by path. */
-const ICONS: Readonly<Record<string, string>> = {
-  'pass-templates': 'palette',
-  passes: 'ticket',
-  scans: 'scan-line',
-  cardholders: 'users',
-  'sanctions-alerts': 'shield-alert',
-  'card-programs': 'layers',
-  cards: 'credit-card',
-  'card-transactions': 'receipt',
-  disputes: 'gavel',
-  settlements: 'circle-dollar-sign',
-  'payout-destinations': 'landmark',
-  payouts: 'send',
-  reports: 'file-text',
-  events: 'activity',
-  'webhook-endpoints': 'webhook',
-  promotions: 'rocket',
-  'audit-log': 'history',
-}
-
-const MENU: Menu = [
-  { group: '', title: 'Home', icon: 'house', path: '', needs: 'viewer' },
-  ...Object.entries(RESOURCES).flatMap(([group, resources]) =>
-    resources.map(({ title, path, list, environment }) => ({
-      group,
-      title,
-      path,
-      needs: roleFor(list.operation),
-      ...(ICONS[path] !== undefined && { icon: ICONS[path] }),
-      ...(environment && { environment }),
-    })),
-  ),
-  { group: 'Money', title: 'Balance', icon: 'wallet', path: BALANCE_PATH, needs: roleFor('getBalance') },
-  {
-    group: 'Developers',
-    title: 'Simulator',
-    icon: 'flask-conical',
-    path: SIMULATOR_PATH,
-    needs: 'developer',
-    environment: 'sandbox',
-  },
-  { group: 'Developers', title: 'Request log', icon: 'terminal', path: REQUESTS_PATH, needs: 'developer' },
-  { group: 'Developers', title: 'API keys', icon: 'key-round', path: 'keys', needs: 'developer' },
-  { group: 'Developers', title: 'API version', icon: 'git-branch', path: 'version', needs: 'viewer' },
-  { group: 'Account', title: 'Members', icon: 'user-cog', path: 'members', needs: 'viewer' },
-  { group: 'Account', title: 'Connected apps', icon: 'plug', path: 'connected-apps', needs: 'viewer' },
-  { group: 'Account', title: 'Usage', icon: 'gauge', path: 'usage', needs: 'viewer' },
-]
-
-/** Pages that other pages link to. */
-const LINKED: Menu = [
-  { group: 'Account', title: 'Sign-in and security', path: SECURITY_PATH, needs: 'viewer' },
-  { group: 'Account', title: 'Preferences', path: PREFERENCES_PATH, needs: 'viewer' },
-  { group: 'Account', title: 'Sessions', path: 'sessions', needs: 'viewer' },
-  {
-    group: 'Account',
-    title: 'Promote to live',
-    path: PROMOTE_PATH,
-    needs: roleFor('createPromotion'),
-    environment: 'sandbox',
-  },
-  {
-    group: 'Account',
-    title: 'Reset sandbox',
-    path: RESET_PATH,
-    needs: roleFor('wipeSandbox'),
-    environment: 'sandbox',
-  },
-]
-
-/** Pages with a form, which the search finds by title. */
-const ACTIONS: Menu = [
-  ...Object.entries(RESOURCES).flatMap(([group, resources]) =>
-    resources.flatMap(({ path, create, environment }) =>
-      create
-        ? [
-            {
-              group,
-              title: create.title,
-              path: `${path}/new`,
-              needs: roleFor(create.operation),
-              ...(environment && { environment }),
-            },
-          ]
-        : [],
-    ),
-  ),
-  { group: 'Passes', title: UPLOAD_TITLE, path: 'passes/upload', needs: roleFor('createPassBatch') },
-  { group: 'Developers', title: 'Create API key', path: 'keys/new', needs: 'owner' },
-  { group: 'Account', title: 'Invite member', path: 'members/invite', needs: 'owner' },
-  ...SIMULATOR_PAGES,
-]
 
 /** Returns all dashboard routes, each with the role that it requires. */
 export function listRoutes(watching: Watching): readonly DashboardRoute[] {
@@ -198,7 +104,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...settlementLineRoutes(send, exports),
     ...ledgerEntryRoutes(send),
     ...simulatorRoutes(send),
-    ...searchRoutes(send, { pages: [...MENU, ...LINKED], actions: ACTIONS }),
+    ...searchRoutes(send, { pages: [...MENU, ...LINKED], actions: FORM_PAGES }),
     ...viewRoutes(send),
     ...exportRoutes(Object.values(RESOURCES).flat(), exports),
     ...liveRoutes(Object.values(RESOURCES).flat(), watching, tails),

@@ -49,6 +49,8 @@ const passes = { table: 'passes', name: 'coalesce(holder_name, holder_email)', a
 const cardholders = { table: 'cardholders', name: 'name', about: 'email' }
 
 const PLACES: readonly SearchedColumns[] = [
+  { table: 'pass_templates', name: 'name', about: 'NULL', begins: 'lower(name)' },
+  { table: 'card_programs', name: 'name', about: 'NULL', begins: 'lower(name)' },
   ...placesOf(passes, 'holder_name'),
   { ...passes, ...byHolderEmail },
   ...placesOf(cardholders),
@@ -77,8 +79,8 @@ interface FoundRow {
 }
 
 /**
- * Finds people by a prefix of the email address or of one of the first four words or the last word of the name, and cards by
- * the last four digits. The search ignores case.
+ * Finds people by a prefix of the email address or of one of the first four words or the last word of the name, templates and card
+ * programs by a prefix of the name, and cards by the last four digits. The search ignores case.
  *
  * @returns each record once. If one kind has `NAMED_LIMIT` results or more, further records may match.
  */

@@ -2,7 +2,7 @@
 import { records } from '../../../../generated/canonical/records.ts'
 import type { Environment } from '../../../platform/environment.ts'
 import { type IdPrefix, isId, PREFIXES } from '../../../platform/ids.ts'
-import type { MenuEntry } from '../../engine/frame.ts'
+import type { MenuEntry } from '../../engine/menu.ts'
 import { AUDIT_PATH } from '../resources/audit-entry.ts'
 import { RESOURCES } from '../resources/resources.ts'
 import { REQUESTS_PATH } from '../watch/requests.ts'
