@@ -87,10 +87,7 @@ async function showPreview(
   const address = `${back}/bulk/${action.name}`
   const link = await linkNaming(visit, items)
   const columns = [
-    {
-      title: title,
-      show: (item: Identified) => link(`${path}/${item.id}`, detail.name(item)),
-    },
+    { title, show: ({ id }: Identified) => link.to(id) },
     { title: 'Status', show: (item: Identified) => statusOf(detail, item) },
   ]
   const content = html`${
@@ -161,7 +158,7 @@ async function performAll(
   const failed = results.filter(({ fault }) => fault !== undefined).length
   const link = await linkNaming(visit, results)
   const columns = [
-    { title: title, show: ({ id }: BulkResult) => link.to(id) },
+    { title, show: ({ id }: BulkResult) => link.to(id) },
     {
       title: 'Result',
       show: ({ fault }: BulkResult) =>
