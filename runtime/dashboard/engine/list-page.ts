@@ -1,7 +1,7 @@
 /** List pages, with filters and the cursor pagination of the API. */
 import { readEventHead } from '../../events/emit/queries.ts'
 import { type Html, html } from '../../platform/html.ts'
-import { writeExports } from './export.ts'
+import { writeExports } from './export-links.ts'
 import {
   type AskedFilters,
   filtersOf,

@@ -3,7 +3,6 @@
 import type { OperationId } from '../../api/operate.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
-import { bulkRoutes } from './bulk.ts'
 import { hasPage, readItem, showDetail } from './detail-page.ts'
 import { describe, type FormPlace, hasFiles, perform, readValues, showForm, showSecret } from './form-page.ts'
 import type { SendFramed } from './frame.ts'
@@ -49,7 +48,6 @@ export function routesOf(resource: DashboardResource<Identified>, send: SendFram
     ...(resource.create && 'fields' in resource.create
       ? createRoutes(environment, resource, resource.create, send)
       : []),
-    ...bulkRoutes(environment, resource, send),
     ...(resource.detail ? detailRoutes(environment, resource, resource.detail, send) : []),
   ])
 }

@@ -7,11 +7,12 @@ import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/cli
 import { ENVIRONMENTS } from '../../platform/environment.ts'
 import { actionOf, findAction, takesCode } from '../actions.ts'
 import { isConfirmed } from '../confirmation.ts'
+import { bulkRoutes } from '../engine/bulk.ts'
 import { type Exports, exportRoutes } from '../engine/export.ts'
 import { createFrame, type Menu } from '../engine/frame.ts'
 import { type DashboardRoute, routesOf } from '../engine/routes.ts'
-import { viewRoutes } from '../engine/saved-views.ts'
 import { MAX_SELECTED } from '../engine/selection.ts'
+import { viewRoutes } from '../engine/view-routes.ts'
 import { ApiRefused, type DashboardVisit, mayAct, roleFor } from '../engine/visit.ts'
 import { answerFailures } from '../html/failures.ts'
 import { createFormGuard, type FormGuard } from '../html/forms.ts'
@@ -169,6 +170,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
   const { operator } = watching
   const tails: Tails = new Map()
   const exports: Exports = new Set()
+  const resources = Object.values(RESOURCES).flat()
   return [
     ...homeRoutes(send),
     ...attemptRoutes(send),
@@ -188,17 +190,16 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...ledgerEntryRoutes(send),
     ...simulatorRoutes(send),
     ...viewRoutes(send),
-    ...exportRoutes(Object.values(RESOURCES).flat(), exports),
+    ...exportRoutes(resources, exports),
+    ...bulkRoutes(resources, send),
 
     ...searchRoutes(send, PAGES),
-    ...liveRoutes(Object.values(RESOURCES).flat(), watching, tails),
+    ...liveRoutes(resources, watching, tails),
     ...eventVersionRoutes(send, watching),
     ...resetRoutes(send),
     ...promoteRoutes(send),
     ...requestRoutes(send, watching, tails, exports),
-    ...Object.values(RESOURCES)
-      .flat()
-      .flatMap((each) => routesOf(each, send)),
+    ...resources.flatMap((each) => routesOf(each, send)),
   ]
 }
 

@@ -12,7 +12,8 @@ import type { Boundary } from '../../../database/page.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { parseInstant } from '../../../platform/instants.ts'
-import { type ExportedList, type Exports, exportRoutesOf, writeExports } from '../../engine/export.ts'
+import { type ExportedList, type Exports, exportRoutesOf } from '../../engine/export.ts'
+import { writeExports } from '../../engine/export-links.ts'
 import {
   type AskedFilters,
   createdOf,
