@@ -118,7 +118,7 @@ test('events appear as they happen, after what the page showed, and of the type 
 test('rows of other lists appear and change after events, and are marked if they no longer match', async () => {
   const template_id = await makeTemplate(send)
   const first = await make(send, '/v1/passes', { template_id, holder: { name: 'Ada' } })
-  const list = await browser.get(`/sandbox/passes?status=issued&template_id=${template_id}`)
+  const list = await browser.get(`/sandbox/passes?status=issued&template_id=${template_id}&period=7d`)
   expect(list.text).toContain(`<tr role="row" data-id="${first.id}"`)
   const address = /data-rows="([^"]+)"/.exec(list.text)![1]!.replaceAll('&amp;', '&')
   const reading = readOf(address, 2)

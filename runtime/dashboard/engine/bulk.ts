@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Request } from 'express'
 import { findOperation } from '../../api/operate.ts'
-import type { Environment } from '../../platform/environment.ts'
+import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { type Html, html } from '../../platform/html.ts'
 import { codeField, notice } from '../html/components.ts'
 import { formField } from '../html/forms.ts'
@@ -20,26 +20,36 @@ import { type DashboardVisit, isServed, roleFor } from './visit.ts'
 
 type BulkResource = DashboardResource<Identified> & { readonly detail: DetailPage<Identified> }
 
+/** Returns the routes of the bulk actions of all resources. */
 export function bulkRoutes(
-  environment: Environment,
-  resource: DashboardResource<Identified>,
+  resources: readonly DashboardResource<Identified>[],
   send: SendFramed,
 ): DashboardRoute[] {
-  const { detail } = resource
-  if (!detail) return []
-  const found = { ...resource, detail }
-  const actions = (detail.actions ?? []).filter(
-    ({ isBulk, operation }) => isBulk && isServed(operation, environment),
-  )
-  return actions.flatMap((action): DashboardRoute[] => {
-    const { operation } = action
-    const path = `/${environment}/${resource.path}/bulk/${action.name}`
-    const common = { path, environment, needs: roleFor(operation), operation }
-    return [
-      { ...common, method: 'GET', handle: (visit) => showPreview(visit, found, action, send) },
-      { ...common, method: 'POST', handle: (visit) => performAll(visit, found, action, send) },
-    ]
+  return resources.flatMap((resource) => {
+    const { detail, environment: only } = resource
+    if (!detail) return []
+    return ENVIRONMENTS.filter((environment) => environment === (only ?? environment)).flatMap(
+      (environment) =>
+        (detail.actions ?? [])
+          .filter(({ isBulk, operation }) => isBulk && isServed(operation, environment))
+          .flatMap((action) => actionRoutes(environment, { ...resource, detail }, action, send)),
+    )
   })
+}
+
+function actionRoutes(
+  environment: Environment,
+  resource: BulkResource,
+  action: ItemAction<Identified>,
+  send: SendFramed,
+): DashboardRoute[] {
+  const { operation } = action
+  const path = `/${environment}/${resource.path}/bulk/${action.name}`
+  const common = { path, environment, needs: roleFor(operation), operation }
+  return [
+    { ...common, method: 'GET', handle: (visit) => showPreview(visit, resource, action, send) },
+    { ...common, method: 'POST', handle: (visit) => performAll(visit, resource, action, send) },
+  ]
 }
 
 /** Returns the submitted values of a repeated field. */
@@ -87,10 +97,7 @@ async function showPreview(
   const address = `${back}/bulk/${action.name}`
   const link = await linkNaming(visit, items)
   const columns = [
-    {
-      title: title,
-      show: (item: Identified) => link(`${path}/${item.id}`, detail.name(item)),
-    },
+    { title, show: ({ id }: Identified) => link.to(id) },
     { title: 'Status', show: (item: Identified) => statusOf(detail, item) },
   ]
   const content = html`${
@@ -161,7 +168,7 @@ async function performAll(
   const failed = results.filter(({ fault }) => fault !== undefined).length
   const link = await linkNaming(visit, results)
   const columns = [
-    { title: title, show: ({ id }: BulkResult) => link.to(id) },
+    { title, show: ({ id }: BulkResult) => link.to(id) },
     {
       title: 'Result',
       show: ({ fault }: BulkResult) =>

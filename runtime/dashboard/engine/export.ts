@@ -5,17 +5,15 @@ import { current } from '../../../generated/versions.ts'
 import { findOperation, type OperationId } from '../../api/operate.ts'
 import { writeCell } from '../../money/reports/files.ts'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
-import { type Html, html } from '../../platform/html.ts'
-import { icon } from '../html/icons.ts'
-import { type AskedFilters, filtersOf, queryOf, readFilters, writeQuery } from './filters.ts'
+import { EXPORT_FORMATS } from './export-links.ts'
+import { filtersOf, queryOf, readFilters } from './filters.ts'
 import { operatePatiently } from './patience.ts'
 import type { DashboardRoute } from './routes.ts'
 import type { ApiPage, DashboardResource, Identified } from './shapes.ts'
 import { sendTexts } from './streaming.ts'
 import { ApiRefused, type DashboardVisit, roleFor } from './visit.ts'
 
-const FORMATS = ['csv', 'json'] as const
-type ExportFormat = (typeof FORMATS)[number]
+type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
 /** Members whose exports are running on this node. */
 export type Exports = Set<string>
@@ -27,16 +25,6 @@ export interface ExportedList {
   /** Path parameters of the operation. */
   readonly of?: Readonly<Record<string, string>> | undefined
   readonly query: Readonly<Record<string, string>>
-}
-
-/** Writes the links to the exports of a list with its filters. @param path of the list, below the environment. */
-export function writeExports({ environment }: DashboardVisit, path: string, asked: AskedFilters): Html {
-  const query = writeQuery(asked)
-  return html`<details class="pops export"><summary>${icon('download')}Export</summary>
-<ul>${FORMATS.map(
-    (format) =>
-      html`<li><a href="/${environment}/${path}/export.${format}${query}" download data-export="${format}">${format.toUpperCase()}</a></li>`,
-  )}</ul></details>`
 }
 
 /** Returns the routes that export the lists. */
@@ -60,7 +48,7 @@ export function exportRoutesOf(
   listOf: (visit: DashboardVisit, id: string) => ExportedList,
 ): DashboardRoute[] {
   return ENVIRONMENTS.flatMap((environment) =>
-    FORMATS.map((format) => ({
+    EXPORT_FORMATS.map((format) => ({
       method: 'GET' as const,
       path: `/${environment}/${path}/export.${format}`,
       environment,

@@ -1,7 +1,7 @@
 /** List pages, with filters and the cursor pagination of the API. */
 import { readEventHead } from '../../events/emit/queries.ts'
 import { type Html, html } from '../../platform/html.ts'
-import { writeExports } from './export.ts'
+import { writeExports } from './export-links.ts'
 import {
   type AskedFilters,
   filtersOf,
@@ -95,11 +95,12 @@ export async function showList(
   const actions =
     canCreate &&
     html`<div class="actions"><a class="button" href="/${visit.environment}/${path}/new">${create.title}</a></div>`
+  const tail =
+    isLive && writeTail(`/${visit.environment}/${path}/live${writeQuery({ ...asked, after: head })}`)
   const content = html`<p class="quiet">${intro}</p>
 ${list.above?.(visit)}
 ${!list.of && (await writeViews(visit, path, asked))}
-${await writeFilters(visit, filters, asked, writeExports(visit, path, asked))}
-${isLive && writeTail(`/${visit.environment}/${path}/live${writeQuery({ ...asked, after: head })}`)}
+${await writeFilters(visit, filters, asked, html`${tail}${writeExports(visit, path, asked)}`)}
 ${
   data.length > 0
     ? writeTable(title, columns, data, link)

@@ -4,7 +4,6 @@ import type { OperationId } from '../../api/operate.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
 import { doneOf } from '../html/toasts.ts'
-import { bulkRoutes } from './bulk.ts'
 import { hasPage, readItem, showDetail } from './detail-page.ts'
 import { describe, type FormPlace, hasFiles, perform, showForm, showSecret, submitForm } from './form-page.ts'
 import type { SendFramed } from './frame.ts'
@@ -58,7 +57,6 @@ export function routesOf(resource: DashboardResource<Identified>, send: SendFram
     ...(resource.create && 'fields' in resource.create
       ? createRoutes(environment, resource, resource.create, send)
       : []),
-    ...bulkRoutes(environment, resource, send),
     ...(resource.detail ? detailRoutes(environment, resource, resource.detail, send) : []),
   ])
 }

@@ -7,12 +7,13 @@ import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/cli
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { actionOf, findAction, takesCode } from '../actions.ts'
 import { isConfirmed } from '../confirmation.ts'
+import { bulkRoutes } from '../engine/bulk.ts'
 import { showDetail } from '../engine/detail-page.ts'
 import { type Exports, exportRoutes } from '../engine/export.ts'
 import { createFrame } from '../engine/frame.ts'
 import { type DashboardRoute, routesOf } from '../engine/routes.ts'
-import { viewRoutes } from '../engine/saved-views.ts'
 import { inTimeZone } from '../engine/time-zone.ts'
+import { viewRoutes } from '../engine/view-routes.ts'
 import { ApiRefused, type DashboardVisit, mayAct } from '../engine/visit.ts'
 import { answerFailures } from '../html/failures.ts'
 import { createFormGuard, type FormGuard } from '../html/forms.ts'
@@ -83,6 +84,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
   const { operator } = watching
   const tails: Tails = new Map()
   const exports: Exports = new Set()
+  const resources = Object.values(RESOURCES).flat()
   return [
     ...homeRoutes(send, tails),
     ...attemptRoutes(send),
@@ -106,16 +108,16 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...simulatorRoutes(send),
     ...searchRoutes(send, { pages: [...MENU, ...LINKED], actions: FORM_PAGES }),
     ...viewRoutes(send),
-    ...exportRoutes(Object.values(RESOURCES).flat(), exports),
-    ...liveRoutes(Object.values(RESOURCES).flat(), watching, tails),
+    ...liveRoutes(resources, watching, tails),
     ...lookupRoutes(),
+    ...exportRoutes(resources, exports),
+    ...bulkRoutes(resources, send),
+
     ...eventVersionRoutes(send, watching),
     ...resetRoutes(send),
     ...promoteRoutes(send),
     ...requestRoutes(send, watching, tails, exports),
-    ...Object.values(RESOURCES)
-      .flat()
-      .flatMap((each) => routesOf(each, send)),
+    ...resources.flatMap((each) => routesOf(each, send)),
   ]
 }
 

@@ -340,6 +340,25 @@ const SHIFTS = `new Promise((resolve) => {
   requestAnimationFrame(() => setTimeout(() => resolve(observer.takeRecords().reduce((sum, { value }) => sum + value, 0))))
 })`
 
+test('keys move through a list, select rows, and open a record, as a click on a row does', async () => {
+  const context = await chromium.newContext()
+  const [name, value] = owner.cookie.split('=', 2)
+  await context.addCookies([{ name: name!, value: value!, url: dashboard.origin }])
+  const page = await context.newPage()
+  const list = `${dashboard.origin}/sandbox/cards`
+  await page.goto(list)
+  await page.getByText('Live: new rows').waitFor()
+  for (const key of ['j', 'x']) await page.keyboard.press(key)
+  await page.getByText('Selected: 1').waitFor()
+  expect(await page.locator('tbody tr').first().getByRole('checkbox').isChecked()).toBe(true)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/cards\/card_\w+$/)
+  await page.goto(list)
+  await page.locator('tbody tr').first().locator('.state').click()
+  await page.waitForURL(/\/cards\/card_\w+$/)
+  await context.close()
+})
+
 test('Ctrl-K finds an identifier, and a click copies it', async () => {
   const context = await chromium.newContext({
     bypassCSP: true,

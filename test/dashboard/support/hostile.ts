@@ -93,7 +93,9 @@ export async function makeHostileTenant(dashboard: TestDashboard): Promise<Hosti
     places.set(':version', versions[1]!.name)
   }
   const addressOf = addressesIn(addresses)
-  const pages = listRoutes(dashboard.watching).filter(({ method }) => method === 'GET')
+  const pages = listRoutes(dashboard.watching).filter(
+    ({ method, path }) => method === 'GET' && !/\/export\.\w+$/.test(path),
+  )
   return { owner, addressOf, pages: pages.map(addressOf) }
 }
 

@@ -12,7 +12,7 @@ const MONEY = `to_char(amount / 100.0, 'FM999,999,999,999,990.00') || ' ' || upp
 
 /** SQL expression for a column of the record that a row refers to. */
 const referred = (table: string, from: string, column: string, reference: string) =>
-  `(SELECT r.${column} FROM ${table} r WHERE r.tenant_id = ${from}.tenant_id AND r.id = ${from}.${reference})`
+  `(SELECT r.${column} FROM ${table} r WHERE r.tenant_id = $1 AND r.id = ${from}.${reference})`
 
 /** By prefix of the IDs. */
 const TABLES: Readonly<Record<string, NamedTable>> = {

@@ -10,6 +10,7 @@ import { filtersOf, queryOf, readFilters } from '../../engine/filters.ts'
 import { linkNaming } from '../../engine/links.ts'
 import { columnsOf, writeRow } from '../../engine/list-page.ts'
 import { liveTypesOf } from '../../engine/live-types.ts'
+import { operatePatiently } from '../../engine/patience.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
 import type { ApiPage, DashboardResource, Identified } from '../../engine/shapes.ts'
 import { type DashboardVisit, roleFor } from '../../engine/visit.ts'
@@ -108,7 +109,7 @@ function writeRecords(visit: DashboardVisit, resource: DashboardResource<Identif
     await wait(Math.max(0, readAt + MIN_INTERVAL_MS - performance.now()))
     readAt = performance.now()
     const times = [...changed.values()]
-    const answer = await visit.operate(list.operation, {
+    const answer = await operatePatiently(visit, list.operation, {
       query: {
         ...query(),
         'created[gt]': new Date(Math.min(...times) - 1).toISOString(),

@@ -12,7 +12,8 @@ import type { Boundary } from '../../../database/page.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { parseInstant } from '../../../platform/instants.ts'
-import { type ExportedList, type Exports, exportRoutesOf, writeExports } from '../../engine/export.ts'
+import { type ExportedList, type Exports, exportRoutesOf } from '../../engine/export.ts'
+import { writeExports } from '../../engine/export-links.ts'
 import {
   type AskedFilters,
   createdOf,
@@ -130,8 +131,7 @@ async function showRequests(watching: Watching, visit: DashboardVisit, send: Sen
   const content = html`<p class="quiet">API requests made with your keys in the last 7 days, newest first. New requests appear after a few seconds. Secrets are removed from bodies, and long bodies are truncated. At more than ${String(MAX_PER_FLUSH)} requests per second, some requests are not logged.</p>
 ${fault !== undefined && notice('bad', fault)}
 ${await writeViews(visit, REQUESTS_PATH, asked)}
-${await writeFilters(visit, FILTERS, asked, writeExports(visit, REQUESTS_PATH, asked))}
-${isLive && writeTail(address)}
+${await writeFilters(visit, FILTERS, asked, html`${isLive && writeTail(address)}${writeExports(visit, REQUESTS_PATH, asked)}`)}
 ${
   rows.length > 0
     ? writeTable('Request log', COLUMNS, rows, await linkNaming(visit, rows))
