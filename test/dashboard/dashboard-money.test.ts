@@ -114,10 +114,10 @@ test('a fault of an address or a limit is shown beside its field', async () => {
   })
   expect([holder.status, holder.text]).toEqual([
     422,
-    expect.stringContaining('id="billing_address.country-fault">Choose “Country”.'),
+    expect.stringContaining('id="billing_address.country-fault">Choose the country.'),
   ])
   expect(holder.text).toMatch(/<select id="billing_address.country"[^>]* autofocus/)
-  expect(holder.text).toContain('<a href="#billing_address.country">Country</a>')
+  expect(holder.text).toContain('<a href="#billing_address.country">Choose the country.</a>')
   const program = await browser.submit('/sandbox/card-programs/new', '/sandbox/card-programs/new', {
     name: 'Crew',
     kind: 'both',
@@ -254,6 +254,7 @@ test('a picker takes a name, offers what it could mean, and keeps what was typed
     expect(unclear.text).toContain(`type="radio" name="cardholder_id" value="${id}"`)
   expect(unclear.text).toContain('mj@example.com, Active')
   expect(unclear.text).toContain('value="physical" selected')
+  expect(unclear.text).not.toContain('value="mary"')
   const unknown = await ask({ 'find:cardholder_id': 'nemo' })
   expect([unknown.status, unknown.text]).toEqual([
     422,

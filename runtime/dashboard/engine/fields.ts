@@ -92,7 +92,9 @@ function writePicker(
   const values = (given.value ?? '').split('\n')
   const picked = found.filter(({ id }) => values.includes(id)).map(({ id }) => id)
   const lookup = `/${environment}/${LOOKUP_PATH}/${pick?.path}${writeQuery({ status })}`
-  const typed = values.filter((value) => !picked.includes(value)).join(' ')
+  // The choice of one of several matches counts, and not the text that they match.
+  const typed =
+    found.length > picked.length ? '' : values.filter((value) => !picked.includes(value)).join(' ')
   return picker({ ...given, value: typed, offered: found, picked, lookup, isMany })
 }
 

@@ -107,7 +107,11 @@ function writeSummary(
 ): Html {
   if (wrong.length === 0) return html`${error && notice('bad', describe(error))}`
   return html`<div class="notice bad" role="alert"><p>${wrong.length === 1 ? 'Check this field:' : 'Check these fields:'}</p>
-<ul>${wrong.map(({ name, label }) => html`<li><a href="#${name}">${label}</a>: ${faults.get(name)}</li>`)}</ul></div>`
+<ul>${wrong.map(({ name, label }) => {
+    const fault = faults.get(name) ?? ''
+    const isNamed = fault.toLowerCase().includes(label.toLowerCase())
+    return html`<li><a href="#${name}">${isNamed ? fault : `${label}: ${fault}`}</a></li>`
+  })}</ul></div>`
 }
 
 const presetButton = (index: number): string => `preset:${index}`
@@ -205,8 +209,9 @@ async function performAll(
   visit: DashboardVisit,
   form: AskedForm,
   path: Readonly<Record<string, string>>,
-  values: FormValues,
+  submitted: FormValues,
 ) {
+  const values = applicable(form.fields, submitted)
   const key = formField(visit.request, KEY)
   const { first } = form
   let given = values
