@@ -194,7 +194,7 @@ export async function tour(
   await readNames(service.database[environment], space, [newId('card')])
   for (const prefix of PICKABLE_PREFIXES) {
     for (const text of ['', 'ada', `${prefix}_`])
-      await findPickable(service.database[environment], space, prefix, text, '')
+      await findPickable(service.database[environment], space, prefix, text, '', async () => [newId('chd')])
     await readPickable(service.database[environment], space, prefix, [newId(prefix)])
   }
   await walkTransfers(recorder.database[environment], space, service.clock.now)

@@ -7,13 +7,13 @@ import type { ErrorBody } from '../../api/errors/errors.ts'
 import { type ApiDocument, readDocument } from '../../api/explanation.ts'
 import { findOperation, type OperationId } from '../../api/operate.ts'
 import { writeCents } from './bodies.ts'
-import type { FieldKind, FormField } from './shapes.ts'
+import type { FormField, FormFieldKind } from './shapes.ts'
 import { sentence } from './values.ts'
 
 /** The document of the newest version, in which forms call operations. */
 let newest: ApiDocument | undefined
 
-type AskedKind = FieldKind | 'pick'
+type AskedKind = FormFieldKind | 'pick'
 
 /** Explains a violated JSON Schema keyword. @param bound the limit that the document sets, if the keyword has one. */
 type Explain = (label: string, bound: number) => string

@@ -9,7 +9,7 @@ import { changeButton } from '../html/controls.ts'
 import { formField } from '../html/forms.ts'
 import { FORM_SCRIPT } from '../html/picker.ts'
 import { uploadedFile } from '../html/uploads.ts'
-import { type ApiCall, CALL, writeCalls } from './api-call.ts'
+import { CALL, type ShownCall, writeCalls } from './api-call.ts'
 import { allFields, applicable, applies, bodyOf } from './bodies.ts'
 import { writeFields } from './fields.ts'
 import { explainError } from './form-faults.ts'
@@ -84,7 +84,7 @@ function callsOf(
   { operation, fields, first, body }: AskedForm,
   { parameters = {} }: FormPlace,
   given: FormValues,
-): ApiCall[] {
+): ShownCall[] {
   const secrets = fields.filter(({ kind, name }) => kind === 'secret' && given[name] !== undefined)
   const values = applicable(fields, {
     ...given,

@@ -1,9 +1,9 @@
 /** Reads submitted forms, finds the records that members name in pickers, and adds and removes rows. */
 import { CHANGE } from '../html/controls.ts'
 import { fieldNames, formField, formFields } from '../html/forms.ts'
-import { typedName } from '../html/picker.ts'
+import { type PickerOption, typedName } from '../html/picker.ts'
 import { applies, rowFields, rowsOf } from './bodies.ts'
-import type { FormField, FormValues, Match, Pickable } from './shapes.ts'
+import type { FormField, FormValues, Pickable } from './shapes.ts'
 import type { DashboardVisit } from './visit.ts'
 
 export interface SubmittedForm {
@@ -12,7 +12,7 @@ export interface SubmittedForm {
   /** Problems with pickers, by field name. */
   readonly faults: ReadonlyMap<string, string>
   /** Records that match the typed text, by field name. */
-  readonly offered: ReadonlyMap<string, readonly Match[]>
+  readonly offered: ReadonlyMap<string, readonly PickerOption[]>
   /** Value of the button that changes the form instead of submitting it. Empty for a submit button. */
   readonly change: string
 }
@@ -21,7 +21,7 @@ interface Reading {
   readonly visit: DashboardVisit
   readonly values: Record<string, string>
   readonly faults: Map<string, string>
-  readonly offered: Map<string, readonly Match[]>
+  readonly offered: Map<string, readonly PickerOption[]>
 }
 
 /**

@@ -10,6 +10,7 @@ export const FORM_SCRIPT = 'form.js'
 export interface PickerOption {
   readonly id: string
   readonly name: string
+  /** Tells records with the same name apart, such as an email address. Can be empty. */
   readonly about: string
 }
 

@@ -37,6 +37,7 @@ import { BALANCE_PATH, balanceRoutes } from './resources/balance.ts'
 import { ledgerEntryRoutes } from './resources/postings.ts'
 import { RESOURCES } from './resources/resources.ts'
 import { settlementLineRoutes } from './resources/settlement-lines.ts'
+import { findNamed } from './search/name-queries.ts'
 import { readNames } from './search/names-of-ids.ts'
 import { findById } from './search/places.ts'
 import { searchRoutes } from './search/search.ts'
@@ -379,6 +380,10 @@ function createVisit(
     async names(ids) {
       const { db, space } = await findPlace(parts, { member, environment })
       return readNames(db, space, ids)
+    },
+    async findNamed(text) {
+      const { db, space } = await findPlace(parts, { member, environment })
+      return (await findNamed(db, space, text)).map(({ id }) => id)
     },
     place: () => findPlace(parts, { member, environment }),
     draw: (barcode) => barcodes.draw(member.tenantId, barcode),
