@@ -365,7 +365,7 @@ test('a bank account is added by its number, which no page, log or API call show
     holder_name: 'Harbour Coffee LLC',
     'bank_account.country': 'US',
     'bank_account.routing_number': '110000001',
-    'bank_account.account_number': '000987654321',
+    'bank_account.account_number': '98765Q4321',
   }
   const wrong = await browser.submit(NEW, NEW, typed)
   expect([wrong.status, wrong.text]).toEqual([
@@ -387,7 +387,7 @@ test('a bank account is added by its number, which no page, log or API call show
       type: 'bank_account',
       bank_account: {
         holder_name: 'A',
-        account_number: '000987654321',
+        account_number: '98765Q4321',
         routing_number: '110000000',
         country: 'US',
       },
@@ -397,7 +397,7 @@ test('a bank account is added by its number, which no page, log or API call show
   const { data } = (await send('/v1/request_logs?operation=createToken')).body
   const logged = JSON.stringify((await send(`/v1/request_logs/${data[0].id}`)).body)
   expect(logged).toContain('account_number')
-  for (const text of [wrong.text, shown.text, destination, logged]) expect(text).not.toContain('000987654321')
+  for (const text of [wrong.text, shown.text, destination, logged]) expect(text).not.toContain('98765Q4321')
 })
 
 test('a form shows its values as an API call, without performing it', async () => {
