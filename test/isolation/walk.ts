@@ -193,7 +193,7 @@ export async function tour(
   await findNamed(service.database[environment], space, 'ada')
   await readNames(service.database[environment], space, [newId('card')])
   for (const prefix of PICKABLE_PREFIXES) {
-    for (const text of ['', 'ada', `${prefix}_`])
+    for (const text of ['', `${prefix}_`, ...(prefix === 'card' ? ['ada'] : [])])
       await findPickable(service.database[environment], space, prefix, text, '', async () => [newId('chd')])
     await readPickable(service.database[environment], space, prefix, [newId(prefix)])
   }
