@@ -147,7 +147,7 @@ describe('forms', () => {
     const none = await browse('developer').submit(`${ENDPOINTS}/new`, `${ENDPOINTS}/new`, {
       url: 'https://93.184.215.14/hooks',
     })
-    expect([none.status, none.text]).toEqual([422, expect.stringContaining('>Choose “Events”.<')])
+    expect([none.status, none.text]).toEqual([422, expect.stringContaining('>Choose the events.<')])
   })
 
   test('text that others set is shown as text, wherever it is', async () => {

@@ -212,8 +212,8 @@ export async function tour(
   expect(await listViews(service.database.control, viewed)).toHaveLength(1)
   await deleteView(service.database.control, viewed, 'New')
   for (const prefix of PICKABLE_PREFIXES) {
-    for (const text of ['', 'ada', `${prefix}_`])
-      await findPickable(service.database[environment], space, prefix, text, '')
+    for (const text of ['', `${prefix}_`, ...(prefix === 'card' ? ['ada'] : [])])
+      await findPickable(service.database[environment], space, prefix, text, '', async () => [newId('chd')])
     await readPickable(service.database[environment], space, prefix, [newId(prefix)])
   }
   await countByStatus(service.database[environment], space, newId('tpl'), 10)

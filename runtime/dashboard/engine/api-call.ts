@@ -8,7 +8,7 @@ import { changeButton } from '../html/controls.ts'
 /** The value of the button that shows the call for the current values of a form. */
 export const CALL = 'call'
 
-export interface ApiCall {
+export interface ShownCall {
   readonly operation: OperationId
   readonly path: Readonly<Record<string, string>>
   readonly body: unknown
@@ -20,7 +20,7 @@ export interface ApiCall {
  * @param apiUrl base URL of the API.
  * @param form ID of the form.
  */
-export function writeCalls(calls: readonly ApiCall[], apiUrl: string, form: string, isOpen: boolean): Html {
+export function writeCalls(calls: readonly ShownCall[], apiUrl: string, form: string, isOpen: boolean): Html {
   return html`<details class="call"${isOpen && html` open`}><summary>Show as API call</summary>
 <div class="calls"><h2>curl</h2>
 <pre tabindex="0">${calls.map((call) => writeCurl(call, apiUrl)).join('\n\n')}</pre>
@@ -30,7 +30,7 @@ export function writeCalls(calls: readonly ApiCall[], apiUrl: string, form: stri
 </details>`
 }
 
-function writeCurl({ operation, path, body }: ApiCall, apiUrl: string): string {
+function writeCurl({ operation, path, body }: ShownCall, apiUrl: string): string {
   const { method, path: template } = findOperation(operation)
   const filled = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => path[name] ?? '')
   return [
@@ -44,7 +44,7 @@ function writeCurl({ operation, path, body }: ApiCall, apiUrl: string): string {
 
 const quoteShell = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-function writeTypeScript(calls: readonly ApiCall[], apiUrl: string): string {
+function writeTypeScript(calls: readonly ShownCall[], apiUrl: string): string {
   const written = calls.map(({ operation, path, body }) => {
     const input = { ...(Object.keys(path).length > 0 && { path }), ...(body !== undefined && { body }) }
     return `await client.${operation}(${Object.keys(input).length > 0 ? writeValue(input) : ''})`

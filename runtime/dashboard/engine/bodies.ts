@@ -1,5 +1,5 @@
 /** Converts form values to request bodies. Invalid values are passed on unchanged, so that the API reports the error. */
-import type { FieldKind, FormField, FormValues } from './shapes.ts'
+import type { FormField, FormFieldKind, FormValues } from './shapes.ts'
 
 /**
  * Returns a body with nested members, without empty fields. Returns undefined if the form has no fields. A field that names
@@ -74,7 +74,7 @@ export function applicable(fields: readonly FormField[], values: FormValues): Fo
   return { ...values, ...(Object.fromEntries(others) as FormValues) }
 }
 
-const READ: Readonly<Partial<Record<FieldKind, (text: string) => unknown>>> = {
+const READ: Readonly<Partial<Record<FormFieldKind, (text: string) => unknown>>> = {
   amount: readCents,
   number: readNumber,
   truth: (text) => text === 'true',

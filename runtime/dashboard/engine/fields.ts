@@ -2,10 +2,10 @@
 import { type Html, html } from '../../platform/html.ts'
 import { choice, field, fileField, type InputField, textArea } from '../html/components.ts'
 import { checkbox, checks, radios, rows } from '../html/controls.ts'
-import { picker } from '../html/picker.ts'
+import { type PickerOption, picker } from '../html/picker.ts'
 import { rowFields, rowsOf } from './bodies.ts'
 import { writeQuery } from './filters.ts'
-import type { FieldKind, FormField, FormValues, Match } from './shapes.ts'
+import type { FormField, FormFieldKind, FormValues } from './shapes.ts'
 import type { DashboardVisit } from './visit.ts'
 
 /** First path segment of the lookups of the pickers. */
@@ -16,7 +16,7 @@ export interface FormContent {
   readonly values: FormValues
   readonly faults: ReadonlyMap<string, string>
   /** Records that pickers offer. */
-  readonly offered: ReadonlyMap<string, readonly Match[]>
+  readonly offered: ReadonlyMap<string, readonly PickerOption[]>
   /** Name of the field that gets the focus. */
   readonly focus?: string | undefined
 }
@@ -48,11 +48,11 @@ function writeConditional(visit: DashboardVisit, given: FormField, content: Form
   )
 }
 
-const INPUT_MODES: Readonly<Partial<Record<FieldKind, 'decimal' | 'numeric'>>> = {
+const INPUT_MODES: Readonly<Partial<Record<FormFieldKind, 'decimal' | 'numeric'>>> = {
   amount: 'decimal',
   number: 'numeric',
 }
-const TYPES: Readonly<Partial<Record<FieldKind, InputField['type']>>> = {
+const TYPES: Readonly<Partial<Record<FormFieldKind, InputField['type']>>> = {
   date: 'date',
   email: 'email',
   secret: 'password',
@@ -92,7 +92,9 @@ function writePicker(
   const values = (given.value ?? '').split('\n')
   const picked = found.filter(({ id }) => values.includes(id)).map(({ id }) => id)
   const lookup = `/${environment}/${LOOKUP_PATH}/${pick?.path}${writeQuery({ status })}`
-  const typed = values.filter((value) => !picked.includes(value)).join(' ')
+  // The choice of one of several matches counts, and not the text that they match.
+  const typed =
+    found.length > picked.length ? '' : values.filter((value) => !picked.includes(value)).join(' ')
   return picker({ ...given, value: typed, offered: found, picked, lookup, isMany })
 }
 

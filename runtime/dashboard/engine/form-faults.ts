@@ -7,13 +7,13 @@ import type { ErrorBody } from '../../api/errors/errors.ts'
 import { type ApiDocument, readDocument } from '../../api/explanation.ts'
 import { findOperation, type OperationId } from '../../api/operate.ts'
 import { writeCents } from './bodies.ts'
-import type { FieldKind, FormField } from './shapes.ts'
+import type { FormField, FormFieldKind } from './shapes.ts'
 import { sentence } from './values.ts'
 
 /** The document of the newest version, in which forms call operations. */
 let newest: ApiDocument | undefined
 
-type AskedKind = FieldKind | 'pick'
+type AskedKind = FormFieldKind | 'pick'
 
 /** Explains a violated JSON Schema keyword. @param bound the limit that the document sets, if the keyword has one. */
 type Explain = (label: string, bound: number) => string
@@ -30,9 +30,10 @@ const START: Readonly<Partial<Record<AskedKind, string>>> = {
 /** A missing value, or a value of the wrong type. */
 const missing =
   (kind: AskedKind): Explain =>
-  (label) =>
-    START[kind] ??
-    `${['choice', 'pick', 'checks', 'truth', 'file'].includes(kind) ? 'Choose' : 'Enter'} ${label}.`
+  (noun) =>
+    START[kind] ?? `${CHOSEN.includes(kind) ? 'Choose' : 'Enter'} ${noun}.`
+
+const CHOSEN: readonly AskedKind[] = ['choice', 'pick', 'checks', 'truth', 'file']
 
 const atLeast: Explain = (label, bound) => `${label} must be at least ${bound}.`
 const atMost: Explain = (label, bound) => `${label} must be at most ${bound}.`
@@ -78,13 +79,17 @@ function explainFault(
   issue: string,
 ): string {
   const asked = pick ? 'pick' : kind
-  const noun = pick && !isMany ? `a ${pick.noun}` : `“${label}”`
+  const noun = pick && !isMany ? `a ${pick.noun}` : `the ${lowerCase(label)}`
   const isMissing = MISSING.includes(keyword) || (SHAPE.includes(keyword) && START[asked] !== undefined)
   // The issue of a keyword with a limit ends with the limit of the document.
   const bound = Number(/-?\d+(?:\.\d+)?(?= \w+$|$)/.exec(issue)?.[0])
   const say = OF_KIND[asked]?.[keyword] ?? (isMissing ? missing(asked) : EXPLAIN[keyword])
-  return say?.(isMissing ? noun : label, bound) ?? sentence(issue)
+  return say?.(isMissing ? noun : label, bound) ?? sentence(`${label} ${issue}`)
 }
+
+/** Returns a label as it is within a sentence: `Postal code` becomes `postal code`; `URL` stays. */
+const lowerCase = (label: string): string =>
+  /^[A-Z][a-z]/.test(label) ? label.charAt(0).toLowerCase() + label.slice(1) : label
 
 /** Returns the JSON path `a[0].b` as the name of a form field, `a.0.b`. */
 const nameOf = (path: string): string => path.replaceAll(/\[(\d+)\]/g, '.$1')

@@ -9,7 +9,7 @@ import { changeButton } from '../html/controls.ts'
 import { formField } from '../html/forms.ts'
 import { FORM_SCRIPT } from '../html/picker.ts'
 import { uploadedFile } from '../html/uploads.ts'
-import { type ApiCall, CALL, writeCalls } from './api-call.ts'
+import { CALL, type ShownCall, writeCalls } from './api-call.ts'
 import { allFields, applicable, applies, bodyOf } from './bodies.ts'
 import { writeFields } from './fields.ts'
 import { explainError } from './form-faults.ts'
@@ -84,7 +84,7 @@ function callsOf(
   { operation, fields, first, body }: AskedForm,
   { parameters = {} }: FormPlace,
   given: FormValues,
-): ApiCall[] {
+): ShownCall[] {
   const secrets = fields.filter(({ kind, name }) => kind === 'secret' && given[name] !== undefined)
   const values = applicable(fields, {
     ...given,
@@ -107,7 +107,11 @@ function writeSummary(
 ): Html {
   if (wrong.length === 0) return html`${error && notice('bad', describe(error))}`
   return html`<div class="notice bad" role="alert"><p>${wrong.length === 1 ? 'Check this field:' : 'Check these fields:'}</p>
-<ul>${wrong.map(({ name, label }) => html`<li><a href="#${name}">${label}</a>: ${faults.get(name)}</li>`)}</ul></div>`
+<ul>${wrong.map(({ name, label }) => {
+    const fault = faults.get(name) ?? ''
+    const isNamed = fault.toLowerCase().includes(label.toLowerCase())
+    return html`<li><a href="#${name}">${isNamed ? fault : `${label}: ${fault}`}</a></li>`
+  })}</ul></div>`
 }
 
 const presetButton = (index: number): string => `preset:${index}`
@@ -205,8 +209,9 @@ async function performAll(
   visit: DashboardVisit,
   form: AskedForm,
   path: Readonly<Record<string, string>>,
-  values: FormValues,
+  submitted: FormValues,
 ) {
+  const values = applicable(form.fields, submitted)
   const key = formField(visit.request, KEY)
   const { first } = form
   let given = values

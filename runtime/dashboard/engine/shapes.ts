@@ -3,6 +3,7 @@ import type { FilterName, ListOperation } from '../../../generated/canonical/rec
 import type { OperationId } from '../../api/operate.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { Html } from '../../platform/html.ts'
+import type { PickerOption } from '../html/picker.ts'
 import type { UploadedFile } from '../html/uploads.ts'
 import type { DashboardVisit } from './visit.ts'
 
@@ -35,14 +36,6 @@ export interface ListFilter {
   readonly options?: readonly string[]
 }
 
-/** A record that a picker offers. */
-export interface Match {
-  readonly id: string
-  readonly name: string
-  /** Tells records with the same name apart, such as an email address. Can be empty. */
-  readonly about: string
-}
-
 /** A kind of record that forms refer to, or a fixed list that is too long for a select. */
 export interface Pickable {
   /** Last path segment of its lookup. */
@@ -56,9 +49,9 @@ export interface Pickable {
    *
    * @param status only records with this status.
    */
-  find(visit: DashboardVisit, text: string, status?: string): Promise<readonly Match[]>
+  find(visit: DashboardVisit, text: string, status?: string): Promise<readonly PickerOption[]>
   /** Reads records by ID. Unknown IDs are missing. */
-  read(visit: DashboardVisit, ids: readonly string[]): Promise<readonly Match[]>
+  read(visit: DashboardVisit, ids: readonly string[]): Promise<readonly PickerOption[]>
 }
 
 /** Values and texts of a select, radio buttons, or checkboxes. Consecutive checkboxes of a group have a common heading. */
@@ -78,7 +71,7 @@ export interface FieldCondition {
  * - `rows`: any number of rows, whose fields are named `NAME.0.FIELD`; a list in the body.
  * - `secret`: not shown again after the form was submitted.
  */
-export type FieldKind =
+export type FormFieldKind =
   | 'text'
   | 'lines'
   | 'choice'
@@ -100,7 +93,7 @@ export interface FormField {
   readonly label: string
   /** Paths of the body members that the field sets, if they differ from `name`. */
   readonly of?: readonly string[]
-  readonly kind?: FieldKind
+  readonly kind?: FormFieldKind
   /** Absent if both environments have the field. */
   readonly environment?: Environment
   /** The field is a picker: its value is the ID of one of these records. */

@@ -1,9 +1,9 @@
 /** Reads submitted forms, finds the records that members name in pickers, and adds and removes rows. */
 import { CHANGE } from '../html/controls.ts'
 import { fieldNames, formField, formFields } from '../html/forms.ts'
-import { typedName } from '../html/picker.ts'
-import { applicable, rowFields, rowsOf } from './bodies.ts'
-import type { FormField, FormValues, Match, Pickable } from './shapes.ts'
+import { type PickerOption, typedName } from '../html/picker.ts'
+import { applies, rowFields, rowsOf } from './bodies.ts'
+import type { FormField, FormValues, Pickable } from './shapes.ts'
 import type { DashboardVisit } from './visit.ts'
 
 export interface SubmittedForm {
@@ -12,7 +12,7 @@ export interface SubmittedForm {
   /** Problems with pickers, by field name. */
   readonly faults: ReadonlyMap<string, string>
   /** Records that match the typed text, by field name. */
-  readonly offered: ReadonlyMap<string, readonly Match[]>
+  readonly offered: ReadonlyMap<string, readonly PickerOption[]>
   /** Value of the button that changes the form instead of submitting it. Empty for a submit button. */
   readonly change: string
 }
@@ -21,12 +21,12 @@ interface Reading {
   readonly visit: DashboardVisit
   readonly values: Record<string, string>
   readonly faults: Map<string, string>
-  readonly offered: Map<string, readonly Match[]>
+  readonly offered: Map<string, readonly PickerOption[]>
 }
 
 /**
- * Reads the fields. A typed name is replaced with the ID of the only record that it matches. Fields whose condition is not
- * met are empty.
+ * Reads the fields, also those whose conditions are not met. A typed name is replaced with the ID of the only record that
+ * it matches.
  */
 export async function readSubmitted(
   visit: DashboardVisit,
@@ -38,9 +38,9 @@ export async function readSubmitted(
     if (field.row) await readRows(reading, field, change)
     else await readField(reading, field, field.name)
   }
-  const values = applicable(fields, reading.values)
-  for (const { name } of fields) if (values[name] === '') reading.faults.delete(name)
-  return { values, faults: reading.faults, offered: reading.offered, change }
+  for (const field of fields) if (!applies(field, reading.values)) reading.faults.delete(field.name)
+  const { values, faults, offered } = reading
+  return { values, faults, offered, change }
 }
 
 /** @param name the submitted name of the field, which differs from its new name if a row above it was removed. */

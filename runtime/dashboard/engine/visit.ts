@@ -52,6 +52,8 @@ export interface DashboardVisit {
   pageOf(id: string): string | undefined
   /** Returns the names of records by ID. Records without a name are missing. */
   names(ids: readonly string[]): Promise<ReadonlyMap<string, string>>
+  /** Returns the IDs of records whose name or email address begins with the text. */
+  findNamed(text: string): Promise<readonly string[]>
   /** Returns the location of the tenant's data, for reads that no API operation provides. */
   place(): Promise<TenantPlace>
   /** Draws a barcode. Drawing is scheduled fairly between tenants. */

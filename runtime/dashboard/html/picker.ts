@@ -10,6 +10,7 @@ export const FORM_SCRIPT = 'form.js'
 export interface PickerOption {
   readonly id: string
   readonly name: string
+  /** Tells records with the same name apart, such as an email address. Can be empty. */
   readonly about: string
 }
 
@@ -32,8 +33,9 @@ export interface PickerField extends InputField {
  * if there are several. With scripts, the text field is a combobox.
  */
 export function picker(given: PickerField): Html {
-  const { name, label, value, optional, offered, picked, lookup, isMany = false } = given
+  const { name, label, value, optional, offered, picked, lookup, isMany = false, hasFocus = false } = given
   const isWhole = picked.length > 0 && picked.length === offered.length
+  const isUnclear = !isMany && offered.length > picked.length
   const none = optional && !isMany && offered.length > 0 ? [{ id: '', name: 'None', about: '' }] : []
   return html`<div class="picker" data-picker="${name}" data-lookup="${lookup}"${isMany && html` data-many`}${!optional && html` data-required`}>${labelled(
     given,
@@ -43,8 +45,8 @@ export function picker(given: PickerField): Html {
         ...offered,
         ...none,
       ].map(
-        (each) =>
-          html`<li role="presentation"><label><input type="${isMany ? 'checkbox' : 'radio'}" name="${name}" value="${each.id}" data-text="${each.name}"${picked.includes(each.id) && html` checked`}> ${each.name}${
+        (each, index) =>
+          html`<li role="presentation"><label><input type="${isMany ? 'checkbox' : 'radio'}" name="${name}" value="${each.id}" data-text="${each.name}"${picked.includes(each.id) && html` checked`}${isUnclear && index === 0 && hasFocus && html` autofocus`}> ${each.name}${
             each.about !== '' && html` <span class="quiet">${each.about}</span>`
           }</label></li>`,
       )}</ul>`
@@ -54,6 +56,6 @@ export function picker(given: PickerField): Html {
         : offered.length > 0
           ? 'Search for a different name or ID'
           : 'Search by name or ID'
-    }"${offered.length === 0 && !optional && html` required`}${value !== undefined && value !== '' && html` value="${value}"`}${describe(given)}>`,
+    }"${offered.length === 0 && !optional && html` required`}${value !== undefined && value !== '' && html` value="${value}"`}${describe({ ...given, hasFocus: hasFocus && !isUnclear })}>`,
   )}${isMany && html`<noscript>${changeButton(`pick:${name}`, 'Add', `Add: ${label}`)}</noscript>`}</div>`
 }

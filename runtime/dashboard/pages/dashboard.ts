@@ -47,6 +47,7 @@ import { PASSES } from './resources/passes.ts'
 import { ledgerEntryRoutes } from './resources/postings.ts'
 import { RESOURCES } from './resources/resources.ts'
 import { settlementLineRoutes } from './resources/settlement-lines.ts'
+import { findNamed } from './search/name-queries.ts'
 import { readAccountNames, readNames } from './search/names-of-ids.ts'
 import { findById } from './search/places.ts'
 import { searchRoutes } from './search/search.ts'
@@ -306,6 +307,10 @@ function createVisit(
         readAccountNames(operator.control, member.tenantId, ids),
       ])
       return new Map(found.flatMap((each) => [...each]))
+    },
+    async findNamed(text) {
+      const { db, space } = await findPlace(parts, { member, environment })
+      return (await findNamed(db, space, text)).map(({ id }) => id)
     },
     place: () => findPlace(parts, { member, environment }),
     draw: (barcode) => barcodes.draw(member.tenantId, barcode),

@@ -273,7 +273,9 @@ test('with scripts, a picker finds a person by the keyboard, rows are added in p
   await page.keyboard.type('ingr')
   await page.getByRole('option', { name: 'Ingrid Berg ib@example.com' }).waitFor()
   await page.keyboard.press('ArrowDown')
-  expect(await page.getByRole('option', { selected: true }).textContent()).toContain('Ingrid Berg')
+  expect(await page.getByRole('listbox').getByRole('option', { selected: true }).textContent()).toContain(
+    'Ingrid Berg',
+  )
   await page.keyboard.press('Enter')
   expect(await picker.inputValue()).toBe('Ingrid Berg')
   await page.locator('.call pre', { hasText: `cardholder_id: '${holder.id}'` }).waitFor()
@@ -281,10 +283,10 @@ test('with scripts, a picker finds a person by the keyboard, rows are added in p
   await page.getByRole('button', { name: 'Issue card' }).click()
   await page.waitForURL(/\/sandbox\/cards\/card_/)
   await page.goto(`${dashboard.origin}/sandbox/card-programs/new`)
-  await page.getByLabel('Name').fill('Crew')
+  await page.getByRole('textbox', { name: 'Name' }).fill('Crew')
   await page.getByRole('button', { name: 'Add limit' }).click()
   await page.getByLabel('Amount (USD)').fill('20')
-  expect(await page.getByLabel('Name').inputValue()).toBe('Crew')
+  expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Crew')
   await loadAxe(page)
   expect(await examine(page)).toEqual([])
   await page.getByRole('button', { name: 'Create card program' }).click()

@@ -58,6 +58,7 @@ function improvePicker(place) {
     close()
     if (isMany) addPicked(place, name, id, text)
     else {
+      unpick()
       // The text field is submitted only if no record is picked.
       picked.name = name
       picked.value = id

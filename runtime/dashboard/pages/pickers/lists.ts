@@ -1,7 +1,8 @@
 /** Lists of fixed members that forms offer by name: countries, states, and merchant categories. */
 import { CATEGORIES, describeCategory } from '../../../cards/merchant-categories/catalogue.ts'
 import { COUNTRIES, US_STATE_NAMES } from '../../../platform/countries.ts'
-import type { FieldOptions, Match, Pickable } from '../../engine/shapes.ts'
+import type { FieldOptions, Pickable } from '../../engine/shapes.ts'
+import type { PickerOption } from '../../html/picker.ts'
 import { PICK_LIMIT } from './pickable-queries.ts'
 
 const byText = (one: readonly [string, string], other: readonly [string, string]) =>
@@ -19,7 +20,7 @@ export const COUNTRY_OPTIONS = [...COUNTRIES]
 export const US_STATE_OPTIONS = Object.entries(US_STATE_NAMES).toSorted(byText) satisfies FieldOptions
 
 /** Finds members whose code begins with the text, or whose name contains every word of it. */
-function listOf(path: string, noun: string, members: readonly Match[]): Pickable {
+function listOf(path: string, noun: string, members: readonly PickerOption[]): Pickable {
   const byId = new Map(members.map((member) => [member.id, member]))
   return {
     path,

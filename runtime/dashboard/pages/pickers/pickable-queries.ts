@@ -1,7 +1,6 @@
 /** Statements of the pickers: records by name, by ID, or the newest. */
 import type { RecordPrefix } from '../../../../generated/canonical/records.ts'
 import type { Database, Statement } from '../../../database/database.ts'
-import { findNamed } from '../search/name-queries.ts'
 
 /** Maximum number of records that a picker offers. */
 export const PICK_LIMIT = 10
@@ -161,6 +160,7 @@ export async function readPickable(
  * all kinds without a name by what the picker shows of their newest 1000.
  *
  * @param status only records with this status; empty for all.
+ * @param findNamed returns the IDs of records by name.
  */
 export async function findPickable(
   db: Database,
@@ -168,6 +168,7 @@ export async function findPickable(
   prefix: PickablePrefix,
   text: string,
   status: string,
+  findNamed: (text: string) => Promise<readonly string[]>,
 ): Promise<readonly PickableRow[]> {
   if (text.length > MAX_LENGTH || text.includes('\0')) return []
   const { byIdBeginning, newest, indexed } = STATEMENTS[prefix]
@@ -178,8 +179,8 @@ export async function findPickable(
     return ofStatus(rows)
   }
   const { isNamed }: PickableTable = TABLES[prefix]
-  const named = text !== '' && (isNamed || indexed) ? await findNamed(db, tenantId, text) : []
-  const idsOf = (kind: string) => named.filter(({ id }) => id.startsWith(`${kind}_`)).map(({ id }) => id)
+  const named = text !== '' && (isNamed || indexed) ? await findNamed(text) : []
+  const idsOf = (kind: string) => named.filter((id) => id.startsWith(`${kind}_`))
   if (isNamed && text !== '') {
     const order = idsOf(prefix)
     const rows = await readPickable(db, tenantId, prefix, order)

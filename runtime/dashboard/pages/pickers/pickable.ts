@@ -1,11 +1,12 @@
 /** The kinds of records that forms refer to. */
 import { records } from '../../../../generated/canonical/records.ts'
-import type { Match, Pickable } from '../../engine/shapes.ts'
+import type { Pickable } from '../../engine/shapes.ts'
 import { words } from '../../engine/values.ts'
+import type { PickerOption } from '../../html/picker.ts'
 import { CATEGORY, COUNTRY } from './lists.ts'
 import { findPickable, type PickablePrefix, type PickableRow, readPickable } from './pickable-queries.ts'
 
-const shown = ({ id, name, about, status }: PickableRow): Match => ({
+const shown = ({ id, name, about, status }: PickableRow): PickerOption => ({
   id,
   name,
   about: [about, status && words(status)].filter((each) => each !== '').join(', '),
@@ -18,7 +19,7 @@ function recordsOf(prefix: PickablePrefix, path: string, noun: string): Pickable
     operation: records[prefix].list,
     async find(visit, text, status = '') {
       const { db, space } = await visit.place()
-      return (await findPickable(db, space, prefix, text, status)).map(shown)
+      return (await findPickable(db, space, prefix, text, status, visit.findNamed)).map(shown)
     },
     async read(visit, ids) {
       const { db, space } = await visit.place()

@@ -29,7 +29,7 @@ const currencies = ['usd', 'eur', 'gbp'].map(
   (code) => [code, `${code.toUpperCase()}, ${currencyNames.of(code.toUpperCase())}`] as const,
 )
 
-const card: FormField = { name: 'card_id', label: 'Card', pick: CARD, status: 'active', picksNewest: true }
+const card: FormField = { name: 'card_id', label: 'Card', pick: CARD, picksNewest: true }
 const physicalCard: FormField = { name: 'card_id', label: 'Card', pick: CARD, hint: 'A physical card.' }
 const amount: FormField = {
   name: 'amount',

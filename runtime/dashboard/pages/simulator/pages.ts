@@ -1,5 +1,4 @@
 /** The sandbox simulator: an overview page, and one form for each simulated event. */
-import { findOperation } from '../../../api/operate.ts'
 import { html } from '../../../platform/html.ts'
 import { showForm, submitForm } from '../../engine/form-page.ts'
 import type { SendFramed } from '../../engine/frame.ts'
@@ -59,7 +58,7 @@ function helperRoutes(helper: Helper, send: SendFramed): DashboardRoute[] {
     path: SIMULATOR_PATH,
     address,
     back,
-    intro: `${helper.text} API operation: POST ${findOperation(helper.operation).path}.`,
+    intro: helper.text,
   }
   const common = { path: address, environment, needs: roleFor(helper.operation) } as const
   return [
