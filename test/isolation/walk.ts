@@ -21,8 +21,14 @@ import { disputeExpiryWorker } from '../../runtime/cards/disputes/expiry-job.ts'
 import { payloadWorker } from '../../runtime/cards/provisioning/stand-in-job.ts'
 import { holdExpiryWorker } from '../../runtime/cards/transactions/expiry-job.ts'
 import { insertWalletToken } from '../../runtime/cards/wallet-tokens/queries.ts'
-import { findNamed } from '../../runtime/dashboard/pages/search/name-queries.ts'
-import { readNames } from '../../runtime/dashboard/pages/search/names-of-ids.ts'
+import { deleteView, insertView, listViews, renameView } from '../../runtime/dashboard/engine/view-queries.ts'
+import {
+  findPickable,
+  PICKABLE_PREFIXES,
+  readPickable,
+} from '../../runtime/dashboard/pages/pickers/pickable-queries.ts'
+import { findNamed, findRecent } from '../../runtime/dashboard/pages/search/name-queries.ts'
+import { readAccountNames, readNames } from '../../runtime/dashboard/pages/search/names-of-ids.ts'
 import type { Database } from '../../runtime/database/database.ts'
 import { readRevision } from '../../runtime/database/revision.ts'
 import { retain } from '../../runtime/events/delivery/retention-job.ts'
@@ -187,7 +193,19 @@ export async function tour(
     id: event.id,
   })
   await findNamed(service.database[environment], space, 'ada')
+  await findRecent(service.database[environment], space, 'ada')
   await readNames(service.database[environment], space, [newId('card')])
+  await readAccountNames(service.database.control, tenantId, [newId('mem')])
+  const viewed = { tenantId, memberId: user.id, environment, list: 'passes' }
+  await insertView(service.database.control, viewed, { name: 'Issued', query: 'status=issued' })
+  await renameView(service.database.control, viewed, 'Issued', 'New')
+  expect(await listViews(service.database.control, viewed)).toHaveLength(1)
+  await deleteView(service.database.control, viewed, 'New')
+  for (const prefix of PICKABLE_PREFIXES) {
+    for (const text of ['', 'ada', `${prefix}_`])
+      await findPickable(service.database[environment], space, prefix, text, '')
+    await readPickable(service.database[environment], space, prefix, [newId(prefix)])
+  }
   await walkTransfers(recorder.database[environment], space, service.clock.now)
   recorder.actFor(undefined)
 }

@@ -2,10 +2,11 @@
 import { type Html, html } from '../../platform/html.ts'
 import { facts, notice } from '../html/components.ts'
 import { panel } from '../html/records.ts'
+import { writeQuery } from './filters.ts'
 import { keyField } from './form-page.ts'
 import type { SendFramed } from './frame.ts'
 import { linkNaming } from './links.ts'
-import { columnsOf, writeQuery, writeTable } from './list-page.ts'
+import { linkedColumns, writeTable } from './list-page.ts'
 import type { ApiPage, DashboardResource, DetailPage, Identified, ItemAction, ItemLink } from './shapes.ts'
 import { state } from './values.ts'
 import { type DashboardVisit, isServed, mayAct, roleFor } from './visit.ts'
@@ -61,7 +62,7 @@ export async function writeRelated(
   const { data, has_more } = await visit.read<ApiPage<Identified>>(list.operation, { query })
   if (data.length === 0) return html`<p class="empty">${empty}</p>`
   const link = await linkNaming(visit, data)
-  const columns = columnsOf(related).filter((column) => !without.includes(column.title))
+  const columns = linkedColumns(related).filter((column) => !without.includes(column.title))
   const { limit: _, ...asked } = query
   return html`${writeTable(title, columns, data, link)}
 ${has_more && html`<p class="more">${link(`${path}${writeQuery(asked)}`, all)}</p>`}`

@@ -24,7 +24,7 @@ import { writeCsv } from './csv.ts'
 import { showChoice } from './issue.ts'
 
 const PATH = 'passes'
-const TITLE = 'Issue passes from a file'
+export const UPLOAD_TITLE = 'Issue passes from a file'
 
 /** Room for the table twice: as a file and as text. */
 const MAX_BYTES = 1024 * 1024
@@ -39,7 +39,7 @@ export function uploadRoutes(send: SendFramed): DashboardRoute[] {
         method: 'GET',
         handle: async (visit) => {
           const id = queryText(visit, 'template_id').trim()
-          if (id === '') return showChoice(visit, send, TITLE)
+          if (id === '') return showChoice(visit, send, UPLOAD_TITLE)
           const template = await readTemplate(visit, id)
           show(visit, send, 200, writeForm(visit, template, { text: '' }))
         },
@@ -54,7 +54,7 @@ function readTemplate(visit: DashboardVisit, template_id: string): Promise<Templ
 }
 
 function show(visit: DashboardVisit, send: SendFramed, status: number, content: Html): void {
-  send(visit, status, { title: TITLE, path: PATH, content })
+  send(visit, status, { title: UPLOAD_TITLE, path: PATH, content })
 }
 
 async function upload(visit: DashboardVisit, send: SendFramed): Promise<void> {

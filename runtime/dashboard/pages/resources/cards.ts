@@ -6,39 +6,30 @@ import { type ApiPage, type FormField, type LinkTo, resource, type ShownText } f
 import { code, orDash, state, when, words, writeAddress } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { panel } from '../../html/records.ts'
+import { CARD_PROGRAM, CARDHOLDER } from '../pickers/pickable.ts'
+import { addressFields } from './addresses.ts'
 import { drawCard, statusOf, writeDetails, writeExpiry } from './card-face.ts'
 import { writeSpending } from './card-limits.ts'
 import { CARD_TRANSACTIONS } from './card-transactions.ts'
 import { writeSteps } from './simulator-steps.ts'
 import { CONTROL_FIELDS, controlFacts, controlValues, readControls } from './spending-controls.ts'
-import { CARD_PROGRAM, CARDHOLDER, inState } from './suggestions.ts'
 
 type Card = components['schemas']['Card']
 type WalletToken = components['schemas']['WalletToken']
 
-/** Shipping fields, which stay empty for virtual cards. */
+const SHIPPED: Pick<FormField, 'group' | 'when'> = {
+  group: 'Shipping',
+  when: [{ name: 'type', is: 'physical' }],
+}
+
 const SHIPPING: readonly FormField[] = [
+  ...addressFields('shipping.address', SHIPPED),
   {
-    name: 'shipping.address.line1',
-    label: 'Shipping address line 1',
-    optional: true,
-    hint: 'Physical cards only.',
-  },
-  { name: 'shipping.address.city', label: 'Shipping city', optional: true },
-  { name: 'shipping.address.state', label: 'Shipping state or province', optional: true },
-  { name: 'shipping.address.postal_code', label: 'Shipping postal code', optional: true },
-  {
-    name: 'shipping.address.country',
-    label: 'Shipping country',
-    optional: true,
-    hint: 'Two-letter code, for example, US.',
-  },
-  {
+    ...SHIPPED,
     name: 'shipping.service',
     label: 'Shipping service',
     kind: 'choice',
     options: [
-      ['', '–'],
       ['standard', 'Standard'],
       ['express', 'Express'],
     ],
@@ -82,8 +73,8 @@ export const CARDS = resource<Card>({
       {
         name: 'cardholder_id',
         label: 'Cardholder',
-        suggest: inState(CARDHOLDER, 'active'),
-        hint: 'The ID of an active cardholder.',
+        pick: CARDHOLDER,
+        status: 'active',
       },
       {
         name: 'type',
@@ -94,7 +85,7 @@ export const CARDS = resource<Card>({
           ['physical', 'Physical'],
         ],
       },
-      { name: 'card_program_id', label: 'Card program', suggest: CARD_PROGRAM, optional: true },
+      { name: 'card_program_id', label: 'Card program', pick: CARD_PROGRAM, optional: true },
       ...SHIPPING,
     ],
   },
@@ -135,11 +126,18 @@ export const CARDS = resource<Card>({
       },
       {
         name: 'freeze',
+        isBulk: true,
         operation: 'freezeCard',
         button: 'Freeze card',
         when: ({ status, frozen }) => status === 'active' && !frozen,
       },
-      { name: 'unfreeze', operation: 'unfreezeCard', button: 'Unfreeze card', when: ({ frozen }) => frozen },
+      {
+        name: 'unfreeze',
+        isBulk: true,
+        operation: 'unfreezeCard',
+        button: 'Unfreeze card',
+        when: ({ frozen }) => frozen,
+      },
       {
         name: 'reveal',
         operation: 'getCardDetails',

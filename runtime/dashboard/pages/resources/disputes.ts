@@ -8,9 +8,9 @@ import { type Files, type FormField, type LinkTo, resource } from '../../engine/
 import { code, money, state, when, words, writeMoney } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { panel } from '../../html/records.ts'
+import { TRANSACTION } from '../pickers/pickable.ts'
 import { writeStages } from './dispute-stages.ts'
 import { writeSteps } from './simulator-steps.ts'
-import { inState, TRANSACTION } from './suggestions.ts'
 
 type Dispute = components['schemas']['Dispute']
 
@@ -90,16 +90,17 @@ export const DISPUTES = resource<Dispute>({
       {
         name: 'card_transaction_id',
         label: 'Transaction',
-        suggest: inState(TRANSACTION, 'cleared'),
-        hint: 'The ID of a cleared transaction.',
+        pick: TRANSACTION,
+        status: 'cleared',
+        hint: 'Only cleared transactions can be disputed.',
       },
       REASON,
       {
         name: 'amount',
-        label: 'Amount',
+        label: 'Amount (USD)',
         kind: 'amount',
         optional: true,
-        hint: 'For example, 12.50. Leave empty to dispute the full amount.',
+        hint: 'Leave empty to dispute the full amount.',
       },
       ...EVIDENCE,
     ],
@@ -129,7 +130,7 @@ export const DISPUTES = resource<Dispute>({
         operation: 'updateDispute',
         button: 'Edit dispute',
         warning: 'If you select documents here, they replace all documents that you uploaded before.',
-        fields: [REASON, { name: 'amount', label: 'Amount', kind: 'amount' }, ...EVIDENCE],
+        fields: [REASON, { name: 'amount', label: 'Amount (USD)', kind: 'amount' }, ...EVIDENCE],
         values: ({ reason, amount, evidence }) => ({
           reason,
           amount: writeCents(amount),

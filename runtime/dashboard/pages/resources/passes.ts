@@ -133,6 +133,7 @@ export const PASSES = resource<Pass>({
     actions: [
       {
         name: 'revoke',
+        isBulk: true,
         operation: 'revokePass',
         button: 'Revoke pass',
         warning: 'The wallet of the holder shows the pass as no longer valid. You cannot undo this.',

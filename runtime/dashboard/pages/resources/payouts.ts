@@ -4,11 +4,11 @@ import { html } from '../../../platform/html.ts'
 import { resource, type ShownText } from '../../engine/shapes.ts'
 import { code, money, state, when, words, writeMoney } from '../../engine/values.ts'
 import { panel } from '../../html/records.ts'
+import { DESTINATION } from '../pickers/pickable.ts'
 import { writeDay } from './money-texts.ts'
 import { writeWay } from './payout-way.ts'
 import { writePostings } from './postings.ts'
 import { writeSteps } from './simulator-steps.ts'
-import { DESTINATION } from './suggestions.ts'
 
 type Payout = components['schemas']['Payout']
 
@@ -40,10 +40,10 @@ export const PAYOUTS = resource<Payout>({
       {
         name: 'destination_id',
         label: 'Destination',
-        suggest: DESTINATION,
-        hint: 'The ID of an active destination.',
+        pick: DESTINATION,
+        status: 'active',
       },
-      { name: 'amount', label: 'Amount', kind: 'amount', hint: 'For example, 12.50.' },
+      { name: 'amount', label: 'Amount', kind: 'amount' },
       {
         name: 'currency',
         label: 'Currency',
