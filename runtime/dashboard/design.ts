@@ -2,9 +2,10 @@
 import { contrast } from '../passes/wallets/render/page/colors.ts'
 import { type Html, html } from '../platform/html.ts'
 import { writeToast } from './engine/frame.ts'
+import { writeJson } from './engine/json.ts'
 import { linkIn } from './engine/links.ts'
 import { writeTable } from './engine/list-page.ts'
-import { code, json, money, state, when } from './engine/values.ts'
+import { code, money, state, when } from './engine/values.ts'
 import { COLOR_SCHEMES } from './html/assets.ts'
 import { drawChart } from './html/chart.ts'
 import { choice, facts, field, notice, textArea } from './html/components.ts'
@@ -184,7 +185,7 @@ function writeRecord(): Html {
       { what: 'Clearing', at: 'Next', mood: 'warn' },
       { what: 'Settlement' },
     ])}
-${json({ object: 'card_transaction', amount: 1250 })}`,
+${writeJson({ object: 'card_transaction', amount: 1250 }, { environment: 'sandbox', pageOf: () => undefined })}`,
   )
 }
 

@@ -18,6 +18,7 @@ import {
   type Visitor,
 } from '../dashboard/support/dashboard.ts'
 import { crowdId, fillSandbox } from '../isolation/crowd.ts'
+import { settleInto } from '../support/payable.ts'
 import { makeKey } from '../support/service.ts'
 import { BENCH_PEPPER, startDatabase } from './bench-database.ts'
 import { withScratch } from './scratch.ts'
@@ -56,8 +57,18 @@ const NARROWED = [
   '/sandbox/requests?key=key_rare&status=200',
 ]
 
-/** Addresses of pages in the sandbox, with what stands for their parameters in a tenant of so many rows. */
-function pagesOf(dashboard: TestDashboard, rows: number, { memberId }: Visitor, keyId: string): string[] {
+/**
+ * Addresses of all pages in the sandbox, with what stands for their parameters in a tenant of so many rows. Streams, style sheets
+ * and exports, which are as long as their lists, are no pages.
+ *
+ * @param own identifiers of records that were not loaded, by the first part of the address.
+ */
+function pagesOf(
+  dashboard: TestDashboard,
+  rows: number,
+  { memberId }: Visitor,
+  own: ReadonlyMap<string, string>,
+): string[] {
   const ids = new Map<string, string>()
   // The first ones are those that nearly everything is of: the longest pages.
   for (const prefix of PREFIXES) {
@@ -65,11 +76,12 @@ function pagesOf(dashboard: TestDashboard, rows: number, { memberId }: Visitor, 
     const found = findById(id)
     if (found) ids.set(found.path.split('/')[0]!, id)
   }
-  ids.set('members', memberId).set('keys', keyId)
+  for (const [path, id] of own) ids.set(path, id)
+  ids.set('members', memberId)
   ids.set(':attempt', crowdId('wdla', 1)).set(':version', '2026-02-01')
   const shown = listRoutes(dashboard.watching).filter(
     ({ method, path }) =>
-      method === 'GET' && path.startsWith('/sandbox') && !/.\/live$|\.css$|ledger-entries/.test(path),
+      method === 'GET' && path.startsWith('/sandbox') && !/.\/live$|\.css$|\/export\.\w+$/.test(path),
   )
   const filled = shown.map(({ path }) =>
     path.replaceAll(/:\w+/g, (name) => ids.get(name === ':id' ? path.split('/')[2]! : name) ?? 'x'),
@@ -109,10 +121,21 @@ async function settle(dashboard: TestDashboard, rows: number) {
   const owner = await dashboard.signIn(tenantId, 'owner')
   const key = await makeKey(service, tenantId)
   const sizes = { rows, tenants: 0, each: 0, whole: ['card_transactions', 'request_log'] }
-  await fillSandbox(service.database.control, tenantId, service.clock.now - (rows + 1) * 1000, sizes)
+  const { control } = service.database
+  await fillSandbox(control, tenantId, service.clock.now - (rows + 1) * 1000, sizes)
+  await settleInto(service.database, 'sandbox', tenantId, 100, service.clock.now)
+  const newest = async (table: string) => {
+    const text = `SELECT id FROM sandbox.${table} WHERE tenant_id = $1 ORDER BY id DESC LIMIT 1`
+    return (await control.query<{ id: string }>({ text }, [tenantId])).rows[0]!.id
+  }
+  const own = new Map([
+    ['keys', key.id],
+    ['audit-log', await newest('audit_log')],
+    ['ledger-entries', await newest('ledger_entries')],
+  ])
   return {
     browser: new Browser(dashboard.origin, owner.cookie),
-    pages: pagesOf(dashboard, rows, owner, key.id),
+    pages: pagesOf(dashboard, rows, owner, own),
   }
 }
 

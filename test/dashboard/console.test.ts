@@ -1,6 +1,6 @@
 /** The console's listener, over HTTP. */
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,6 +9,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import express from 'express'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createConsole } from '../../runtime/dashboard/console.ts'
+import { assetPath } from '../../runtime/dashboard/html/assets.ts'
 import { writeNotice } from '../../runtime/dashboard/html/layout.ts'
 
 const VERSION = '2030-01-01'
@@ -146,6 +147,16 @@ test('long pages and what they load are compressed for those who read that', asy
   const style = /<link rel="stylesheet" href="([^"]+)">/.exec(writeNotice('Title', 'Text').text)?.[1] ?? ''
   expect((await bytesOf(style, 'gzip'))[0]).toBe('gzip')
   expect((await bytesOf(`/docs/${VERSION}/books`, 'gzip'))[0]).toBeUndefined()
+})
+
+test('all scripts together are small when compressed, so those of each page are', async () => {
+  const scripts = readdirSync('runtime/dashboard/html/assets').filter((name) => name.endsWith('.js'))
+  const sizes = scripts.map(async (name) => {
+    const [coding, bytes] = await bytesOf(assetPath(name), 'gzip')
+    expect([name, coding]).toEqual([name, bytes.length < 1000 ? coding : 'gzip'])
+    return bytes.length
+  })
+  expect((await Promise.all(sizes)).reduce((sum, size) => sum + size)).toBeLessThan(60_000)
 })
 
 const JSON_TYPE = 'application/json; charset=utf-8'

@@ -81,7 +81,8 @@ test('all that a template has is typed, stored, and in the form that edits it', 
   const before = await read(id)
   const edit = `${LIST}/${id}/edit`
   const { text } = await ada.get(edit)
-  for (const value of ['12A', 'HARBOUR-1', '-122.4231', 'Near', 'Harbour'])
+  expect(text).toMatch(/name="fields\[0\]\.value"[^>]*>\n12A</)
+  for (const value of ['HARBOUR-1', '-122.4231', 'Near', 'Harbour'])
     expect(text).toContain(`value="${value}"`)
   const { kind: _kind, ...kept } = TYPED
   const sent = { ...(await open(ada, edit)), ...kept }
@@ -132,6 +133,24 @@ test('a button shows the pass as both wallets draw it, and nothing is stored', a
   expect((await read(location!.split('/').at(-1)!)).brand.logo).not.toBeNull()
 })
 
+test('text that is hard to read on its background is told beside the preview', async () => {
+  const warnings = async (colors: object) => {
+    const { text } = await ada.upload(NEW, { ...(await open(ada, NEW)), ...TYPED, ...colors, do: 'preview' })
+    return text.split('id="preview"')[1]!.match(/class="notice warn"/g)?.length ?? 0
+  }
+  expect(await warnings({})).toBe(0)
+  expect(await warnings({ 'brand.foreground_color': '#33475f' })).toBe(1)
+  expect(await warnings({ 'brand.foreground_color': '#33475f', 'brand.label_color': '#0b2240' })).toBe(2)
+})
+
+test('a test pass of a template is issued from its page, and the page counts it', async () => {
+  const id = await makeOne()
+  const page = `${LIST}/${id}`
+  const { location } = await ada.submit(page, `${page}/test-pass`)
+  expect((await ada.get(location!)).text).toContain('<h1>Test pass</h1>')
+  expect((await ada.get(page)).text).toMatch(/Issued<\/p><p class="value">1</)
+})
+
 test.each(['background_color', 'foreground_color', 'label_color'])(
   'colours of a preview are colours and nothing else: %s',
   async (name) => {
@@ -150,6 +169,8 @@ test.each([
   ['remove-fields-0', ['gate']],
   ['up-fields-1', ['gate', 'seat']],
   ['up-fields-7', ['seat', 'gate']],
+  ['down-fields-0', ['gate', 'seat']],
+  ['down-fields-1', ['seat', 'gate']],
 ])('the button %s changes the fields of a template form', async (button, keys) => {
   const { text } = await ada.upload(NEW, { ...(await open(ada, NEW)), ...TYPED, do: button })
   const shown = [...text.matchAll(/name="fields\[\d+\]\.key"[^>]*? value="([^"]*)"/g)].map(([, key]) => key)
@@ -166,8 +187,13 @@ test('a fault of a template is shown beside its field, and nothing is lost', asy
   expect(hiddenFields(text, NEW)['brand.logo']).toBe(Buffer.from(logo).toString('base64'))
 })
 
-test('a picture that is none is refused beside its field', async () => {
+test('a picture that is none, or too large, is refused beside its field', async () => {
   const fields = { ...(await open(ada, NEW)), ...TYPED }
+  const large = await ada.upload(NEW, fields, { strip_file: new Uint8Array(600 * 1024) })
+  expect([large.status, large.text]).toEqual([
+    422,
+    expect.stringContaining('The picture is larger than 512 KB.'),
+  ])
   const { status, text } = await ada.upload(NEW, fields, { icon_file: new Uint8Array(4) })
   expect(status).toBe(422)
   expect(text).toContain('id="icon_file-fault"')

@@ -35,7 +35,7 @@ ${sections}</div>
   send(visit, fault === undefined ? 200 : 409, {
     title: detail.name(item),
     path: resource.menu ?? resource.path,
-    trail: link(resource.path, resource.title),
+    trail: detail.trail?.(item, link) ?? link(resource.path, resource.title),
     badge: status === undefined ? undefined : state(status),
     actions: writeActions(visit, resource, detail, item),
     content,

@@ -211,6 +211,8 @@ export interface DetailPage<Item> {
   /** The path parameter with the ID of the item. */
   readonly parameter: string
   name(item: Item): string
+  /** Links above the name. Absent for a link to the list. */
+  trail?(item: Item, link: LinkTo): Html
   /** Status of the item, shown beside its name. */
   status?(item: Item): string
   /** Shows the item as the thing it is, such as a card or a pass, above the sections. */

@@ -100,7 +100,3 @@ export function shortId(id: string): Html {
 export function orDash(text: string | null | undefined): string {
   return text === null || text === undefined || text === '' ? '–' : text
 }
-
-export function json(value: unknown): Html {
-  return html`<pre tabindex="0">${JSON.stringify(value, null, 2)}</pre>`
-}

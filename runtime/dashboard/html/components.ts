@@ -13,7 +13,7 @@ export interface InputField {
   /** ID of the element, if a page contains several fields with the same name. */
   readonly id?: string
   readonly label: string
-  readonly type?: 'text' | 'email' | 'password' | 'color' | 'date'
+  readonly type?: 'text' | 'email' | 'password' | 'color' | 'date' | 'datetime-local'
   /** Initial value. Never set for passwords. */
   readonly value?: string | undefined
   readonly autocomplete?: string

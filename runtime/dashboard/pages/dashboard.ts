@@ -7,6 +7,7 @@ import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/cli
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { actionOf, findAction, takesCode } from '../actions.ts'
 import { isConfirmed } from '../confirmation.ts'
+import { showDetail } from '../engine/detail-page.ts'
 import { type Exports, exportRoutes } from '../engine/export.ts'
 import { createFrame, type Menu } from '../engine/frame.ts'
 import { PREFERENCES_PATH } from '../engine/header.ts'
@@ -32,7 +33,8 @@ import { SECURITY_PATH, securityRoutes } from './account/security.ts'
 import { sessionRoutes } from './account/sessions.ts'
 import { usageRoutes } from './account/usage.ts'
 import { versionRoutes } from './account/versions.ts'
-import { homeRoutes } from './home.ts'
+import { homeRoutes } from './home/home.ts'
+import { changeRoutes } from './passes/change.ts'
 import { issueRoutes } from './passes/issue.ts'
 import { UPLOAD_TITLE, uploadRoutes } from './passes/upload.ts'
 import { lookupRoutes } from './pickers/lookup.ts'
@@ -40,6 +42,7 @@ import { PROMOTE_PATH, promoteRoutes } from './promotions/promote.ts'
 import { attemptRoutes } from './resources/attempts.ts'
 import { auditRoutes } from './resources/audit-log.ts'
 import { BALANCE_PATH, balanceRoutes } from './resources/balance.ts'
+import { PASSES } from './resources/passes.ts'
 import { ledgerEntryRoutes } from './resources/postings.ts'
 import { RESOURCES } from './resources/resources.ts'
 import { settlementLineRoutes } from './resources/settlement-lines.ts'
@@ -48,6 +51,7 @@ import { findById } from './search/places.ts'
 import { searchRoutes } from './search/search.ts'
 import { SIMULATOR_PAGES, SIMULATOR_PATH, simulatorRoutes } from './simulator/pages.ts'
 import { templateRoutes } from './templates/editor.ts'
+import { testPassRoutes } from './templates/test-pass.ts'
 import { sealTyped, showTyped, writeCodePage } from './typed-forms.ts'
 import { eventVersionRoutes } from './watch/event-versions.ts'
 import { liveRoutes } from './watch/live-lists.ts'
@@ -174,7 +178,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
   const tails: Tails = new Map()
   const exports: Exports = new Set()
   return [
-    ...homeRoutes(send),
+    ...homeRoutes(send, tails),
     ...attemptRoutes(send),
     ...auditRoutes(send),
     ...keyRoutes(send),
@@ -186,8 +190,10 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...preferenceRoutes(send),
     ...usageRoutes(send, operator),
     ...templateRoutes(send),
+    ...testPassRoutes(),
     ...issueRoutes(send),
     ...uploadRoutes(send),
+    ...changeRoutes(send, (visit, id, fault) => showDetail(visit, PASSES, PASSES.detail!, id, send, fault)),
     ...balanceRoutes(send),
     ...settlementLineRoutes(send, exports),
     ...ledgerEntryRoutes(send),

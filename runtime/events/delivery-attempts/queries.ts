@@ -153,3 +153,52 @@ export async function countAttemptsByHour(
 ): Promise<readonly AttemptHour[]> {
   return (await db.query<AttemptHour>(BY_HOUR, [tenantId, toTimestamp(since), most])).rows
 }
+
+/** How an endpoint answered in an hour or a day, or in all that was read. Durations are in milliseconds. */
+export interface AttemptPeriod {
+  /** Start of the period, milliseconds since the epoch. Null for all that was read. */
+  readonly start: number | null
+  readonly unit: 'hour' | 'day'
+  readonly succeeded: number
+  readonly failed: number
+  /** Null if no attempt reached the endpoint. */
+  readonly p50: number | null
+  readonly p95: number | null
+}
+
+const newestIn = (status: string) =>
+  `(SELECT attempted_at, status, duration_ms FROM webhook_attempts
+     WHERE tenant_id = $1 AND endpoint_id = $2 AND status = '${status}' AND created >= $3
+     ORDER BY created DESC LIMIT $4)`
+
+// Hours if the attempts are of at most two days, and days otherwise.
+const HEALTH: Statement = {
+  text: `WITH recent AS (
+           SELECT * FROM (${newestIn('succeeded')} UNION ALL ${newestIn('failed')}) AS a
+            WHERE attempted_at IS NOT NULL ORDER BY attempted_at DESC LIMIT $4
+         ), scale AS (
+           SELECT CASE WHEN max(attempted_at) - min(attempted_at) <= interval '2 days' THEN 'hour' ELSE 'day' END AS unit
+             FROM recent
+         )
+         SELECT date_trunc(unit, attempted_at, 'UTC') AS start, unit,
+                count(*) FILTER (WHERE status = 'succeeded')::integer AS succeeded,
+                count(*) FILTER (WHERE status = 'failed')::integer AS failed,
+                percentile_disc(0.5) WITHIN GROUP (ORDER BY duration_ms) AS p50,
+                percentile_disc(0.95) WITHIN GROUP (ORDER BY duration_ms) AS p95
+           FROM recent, scale GROUP BY GROUPING SETS ((date_trunc(unit, attempted_at, 'UTC'), unit), (unit))
+          ORDER BY start`,
+}
+
+/**
+ * Reads how an endpoint answered since an instant: one row for each hour or day with attempts, and then one for all of them.
+ * Empty without attempts. @param most maximum number of attempts that are read, the newest.
+ */
+export async function readAttemptHealth(
+  db: Database,
+  tenantId: string,
+  endpointId: string,
+  since: number,
+  most: number,
+): Promise<readonly AttemptPeriod[]> {
+  return (await db.query<AttemptPeriod>(HEALTH, [tenantId, endpointId, toTimestamp(since), most])).rows
+}

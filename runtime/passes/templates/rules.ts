@@ -7,7 +7,8 @@ import type { TemplateContent } from './queries.ts'
 
 const KIB = 1024
 
-const IMAGES = {
+/** Limits of the images of a template, for both wallets: three pixels for each point of Apple Wallet. */
+export const IMAGE_RULES = {
   icon: { width: 174, height: 174, bytes: 64 * KIB, squareFrom: 29 },
   logo: { width: 480, height: 150, bytes: 128 * KIB },
   strip: { width: 1125, height: 432, bytes: 512 * KIB },
@@ -37,7 +38,7 @@ export function checkTemplate({ fields = [], brand = {}, barcode, metadata = {} 
   }
   for (const name of ['icon', 'logo', 'strip'] as const) {
     const image = brand[name]
-    const issue = image === undefined ? undefined : checkPng(image, IMAGES[name])
+    const issue = image === undefined ? undefined : checkPng(image, IMAGE_RULES[name])
     if (issue !== undefined) faults.push({ field: `brand.${name}`, issue })
   }
   const { format, message } = barcode ?? {}

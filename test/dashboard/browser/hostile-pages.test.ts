@@ -2,9 +2,13 @@
 import type { BrowserContextOptions, Browser as Chromium, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startChromium } from '../../support/chromium.ts'
+import { examine, isTooWide, loadAxe } from '../../support/examine.ts'
 import { startDashboard, type TestDashboard } from '../support/dashboard.ts'
 import { type HostileTenant, makeHostileTenant } from '../support/hostile.ts'
 import { readForms, readMarkup } from '../support/markup.ts'
+
+/** With it pages of both environments are looked at, and more closely (`npm run prove:pages`). */
+const everyPage = process.env.EVERY_PAGE !== undefined
 
 let dashboard: TestDashboard
 let chromium: Chromium
@@ -18,7 +22,7 @@ beforeAll(async () => {
   const looked = tenant.pages.filter((path) => !/^\/\w+\/.+\/live$|^\/\w+\/find\/|\.css$/.test(path))
   const inSandbox = new Set(looked.filter((path) => path.startsWith('/sandbox')).map(shapeOf))
   const isOwn = (path: string) => path.startsWith('/sandbox') || !inSandbox.has(shapeOf(path))
-  pages = process.env.EVERY_PAGE === undefined ? looked.filter(isOwn) : looked
+  pages = everyPage ? looked : looked.filter(isOwn)
 }, 180_000)
 
 /** An address without its environment and its identifiers. */
@@ -83,14 +87,37 @@ const STRANGE = `(() => {
   return strange
 })()`
 
-test('nothing of what others have set runs on any page, and no browser complains', async () => {
-  const { page, complaints } = await open({})
+/** Narrow phones. A page that fits the narrowest one fits the others unless something is wider there. */
+const WIDTHS = everyPage ? [320, 375] : [320]
+
+test('nothing of what others have set runs on any page, no browser complains, and no page is wider than a phone', async () => {
+  const { page, complaints } = await open({ viewport: { width: 320, height: 700 } })
+  const wide: string[] = []
   for (const path of pages) {
     const response = await page.goto(dashboard.origin + path)
     expect([path, response?.status(), await page.evaluate(STRANGE)]).toEqual([path, 200, []])
+    for (const width of WIDTHS) {
+      if (everyPage) await page.setViewportSize({ width, height: 700 })
+      if (await isTooWide(page)) wide.push(`${path} at ${width}`)
+    }
   }
-  expect(complaints).toEqual([])
+  expect([complaints, wide]).toEqual([[], []])
 }, 180_000)
+
+test.runIf(everyPage)(
+  'axe finds nothing on any page',
+  async () => {
+    const { page } = await open({ bypassCSP: true })
+    const found: string[] = []
+    for (const path of pages) {
+      await page.goto(dashboard.origin + path)
+      await loadAxe(page)
+      found.push(...(await examine(page)).map((each) => `${shapeOf(path)} ${each}`))
+    }
+    expect([...new Set(found)]).toEqual([])
+  },
+  600_000,
+)
 
 async function sendWithCode(page: Page): Promise<number> {
   await fillIn(page.locator('form'))

@@ -82,6 +82,7 @@ export async function makeHostileTenant(dashboard: TestDashboard): Promise<Hosti
     ids.set('req', await logRequests(dashboard, owners[environment], send))
     ids.set('len', await findLedgerEntry(dashboard, owners[environment]))
     ids.set('mem', owner.memberId)
+    ids.set('aud', (await send('/v1/audit_log?limit=1')).body.data[0].id)
     await connectApp(dashboard, owner, environment)
     const places = addresses[environment]
     for (const id of ids.values()) {

@@ -7,6 +7,7 @@ import type { DashboardVisit } from '../../engine/visit.ts'
 import type { TemplateObject } from '../templates/draft.ts'
 import { type CsvRow, parseCsv } from './csv.ts'
 import { passBody } from './issue.ts'
+import { labelOf } from './values.ts'
 
 export const MAX_ROWS = 1000
 /** Maximum batch size of the `createPassBatch` operation. */
@@ -32,29 +33,65 @@ export interface BatchReport {
   readonly stopped?: string
 }
 
-const HOLDER = ['name', 'email']
+/** Columns that every table of passes can have, and what they set. */
+const COMMON: Readonly<Record<string, string>> = {
+  name: 'Holder name',
+  email: 'Holder email',
+  expires_at: 'Expires',
+}
 
-/** Parses the table. Returns an error message if it is not a valid table of passes for the template. */
-export function readTable(text: string, { fields }: TemplateObject): PassTable | string {
+/** Column with the error of each row in a table of failed rows. It is ignored. */
+export const ERROR_COLUMN = 'error'
+
+/** Returns the columns that a table of passes of the template can have, and what they set. */
+export function columnsOf({ fields }: TemplateObject): readonly (readonly [column: string, label: string])[] {
+  return [...Object.entries(COMMON), ...fields.map((each) => [each.key, labelOf(each)] as const)]
+}
+
+/** Parses the table. Columns are named by key or by label. Returns an error message if it is not a valid table of passes for the template. */
+export function readTable(text: string, template: TemplateObject): PassTable | string {
   const parsed = parseCsv(text)
   if (typeof parsed === 'string') return parsed
   const [header, ...rows] = parsed
   if (!header || rows.length === 0) return 'The table must contain a header line and at least one pass.'
   if (rows.length > MAX_ROWS)
     return `The table contains ${rows.length} passes. The maximum is ${MAX_ROWS}. Split the table into several files.`
-  const names = header.cells.map((cell) => cell.toLowerCase().replace(/^(?:holder|fields)[._]/, ''))
-  const keys = fields.map(({ key }) => key)
-  const columns = names.map((name, index) => {
-    const isField = /^fields\./i.test(header.cells[index]!)
-    if (!isField && (HOLDER.includes(name) || name === 'expires_at')) return name
-    return keys.includes(name) ? `fields.${name}` : ''
-  })
+  const columns = header.cells.map((cell) => findColumn(cell, template))
   const unknown = header.cells.filter((_, index) => columns[index] === '')
   if (unknown.length > 0)
-    return `Unknown ${unknown.length === 1 ? 'column' : 'columns'}: ${unknown.join(', ')}. Valid columns: ${[...HOLDER, 'expires_at', ...keys].join(', ')}.`
+    return `Unknown ${unknown.length === 1 ? 'column' : 'columns'}: ${unknown.join(', ')}. Rename or remove ${unknown.length === 1 ? 'it' : 'them'}. Valid columns: ${columnsOf(
+      template,
+    )
+      .map(([column]) => column)
+      .join(', ')}.`
   const twice = header.cells.find((_, index) => columns.indexOf(columns[index]!) < index)
   if (twice !== undefined) return `The column ${twice} occurs more than once.`
-  return { header: header.cells, rows, columns }
+  const ignored = columns.indexOf(ERROR_COLUMN)
+  if (ignored === -1) return { header: header.cells, rows, columns }
+  const kept = (cells: readonly string[]) => cells.toSpliced(ignored, 1)
+  return {
+    header: kept(header.cells),
+    rows: rows.map(({ line, cells }) => ({ line, cells: kept(cells) })),
+    columns: kept(columns),
+  }
+}
+
+/** Returns the pass attribute that a column sets. Returns an empty string for an unknown column. */
+function findColumn(cell: string, { fields }: TemplateObject): string {
+  const name = cell.toLowerCase().replace(/^(?:holder|fields)[._]/, '')
+  const isField = /^fields\./i.test(cell)
+  if (!isField) {
+    const [common] =
+      Object.entries(COMMON).find(
+        ([key, label]) => key === name || label.toLowerCase() === cell.toLowerCase(),
+      ) ?? []
+    if (common !== undefined) return common
+  }
+  const field =
+    fields.find(({ key }) => key === name) ??
+    fields.find(({ label }) => label.toLowerCase() === cell.toLowerCase())
+  if (field) return `fields.${field.key}`
+  return name === ERROR_COLUMN ? ERROR_COLUMN : ''
 }
 
 /** Issues the passes. @param round distinguishes a deliberate resubmission from a retry; empty for the first submission. */
@@ -76,17 +113,18 @@ export async function issueTable(
       const result = typeof answer === 'string' ? undefined : answer[given.indexOf(row)]
       if (!given.includes(row)) outcomes.push({ row, fault: 'The row has more cells than the header.' })
       else if (result?.status === 'succeeded') outcomes.push({ row, passId: result.pass.id })
-      else outcomes.push({ row, ...(result && { fault: faultOf(result.error) }) })
+      else outcomes.push({ row, ...(result && { fault: faultOf(result.error, table) }) })
     }
   }
   return { outcomes, ...(stopped !== undefined && { stopped }) }
 }
 
-/** Returns the error of one row, without the request ID. */
-function faultOf({ message, details = [] }: ErrorBody): string {
+/** Returns the error of one row with the names of its columns, without the request ID. */
+function faultOf({ message, details = [] }: ErrorBody, { header, columns }: PassTable): string {
+  const nameOf = (path: string) => header[columns.indexOf(path.replace(/^holder\./, ''))] ?? path
   return details.length === 0
     ? message
-    : `${details.map(({ field, issue }) => `${field} ${issue}`).join('; ')}.`
+    : `${details.map(({ field, issue }) => `${nameOf(field)} ${issue}`).join('; ')}.`
 }
 
 type BatchRowResult = components['schemas']['PassBatchResult']

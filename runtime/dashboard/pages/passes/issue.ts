@@ -1,7 +1,7 @@
 /** Issues a pass: the member selects a template and then enters the values of the pass. */
 import type { ErrorBody } from '../../../api/errors/errors.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
-import { type Html, html } from '../../../platform/html.ts'
+import { html } from '../../../platform/html.ts'
 import { describe, faultOf, KEY, keyField } from '../../engine/form-page.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn } from '../../engine/links.ts'
@@ -9,20 +9,23 @@ import { queryText } from '../../engine/list-page.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
 import type { ApiPage, Identified } from '../../engine/shapes.ts'
 import { ApiRefused, type DashboardVisit, roleFor } from '../../engine/visit.ts'
-import { choice, field, notice } from '../../html/components.ts'
+import { choice, notice } from '../../html/components.ts'
 import { formField } from '../../html/forms.ts'
-import type { TemplateObject } from '../templates/draft.ts'
+import type { DraftContent, TemplateObject } from '../templates/draft.ts'
+import { PASSES_PATH } from './pass.ts'
+import { readInputs, toInstant, writeInputs, writeOutlook } from './pass-form.ts'
 
-const PATH = 'passes'
 const TEMPLATE = 'template_id'
+/** Maximum size of a form with the values of a pass. */
+export const MAX_FORM_BYTES = 64 * 1024
 const MAX_CHOICES = '100'
 
 export function issueRoutes(send: SendFramed): DashboardRoute[] {
   return ENVIRONMENTS.flatMap((environment): DashboardRoute[] => {
-    const common = { environment, path: `/${environment}/${PATH}/new`, needs: roleFor('createPass') }
+    const common = { environment, path: `/${environment}/${PASSES_PATH}/new`, needs: roleFor('createPass') }
     return [
       { ...common, method: 'GET', handle: (visit) => begin(visit, send) },
-      { ...common, method: 'POST', handle: (visit) => issue(visit, send) },
+      { ...common, method: 'POST', maxBytes: MAX_FORM_BYTES, handle: (visit) => issue(visit, send) },
     ]
   })
 }
@@ -30,7 +33,9 @@ export function issueRoutes(send: SendFramed): DashboardRoute[] {
 async function begin(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const id = queryText(visit, TEMPLATE).trim()
   if (id === '') return showChoice(visit, send, 'Issue pass')
-  showForm(visit, await visit.read<TemplateObject>('getPassTemplate', { path: { template_id: id } }), send)
+  const template = await visit.read<TemplateObject>('getPassTemplate', { path: { template_id: id } })
+  const values = template.fields.map(({ key, value }) => [`fields.${key}`, value])
+  await showForm(visit, send, template, Object.fromEntries(values))
 }
 
 /** Shows a form to select a template. The form submits to the current page. @param title page title. */
@@ -48,41 +53,32 @@ ${choice({
   options: data.map(({ id, name }) => [id, name] as const),
   hint: 'Only the 100 newest templates are listed. To use an older template, start from its page.',
 })}
-<div class="actions"><button type="submit">Continue</button> <a class="button second" href="/${visit.environment}/${PATH}">Back</a></div>
+<div class="actions"><button type="submit">Continue</button> <a class="button second" href="/${visit.environment}/${PASSES_PATH}">Back</a></div>
 </form>`
-  send(visit, 200, { title, path: PATH, content })
+  send(visit, 200, { title, path: PASSES_PATH, content })
 }
 
-function showForm(
+async function showForm(
   visit: DashboardVisit,
-  template: TemplateObject,
   send: SendFramed,
+  template: TemplateObject,
+  typed: DraftContent,
   error?: ErrorBody,
-): void {
-  const list = `/${visit.environment}/${PATH}`
+): Promise<void> {
+  const list = `/${visit.environment}/${PASSES_PATH}`
   const address = `${list}/new`
-  const one = (name: string, label: string, rest: Readonly<{ hint?: string; of?: string }> = {}): Html =>
-    field({
-      name,
-      label,
-      optional: true,
-      hint: rest.hint,
-      value: formField(visit.request, name),
-      fault: faultOf(rest.of ?? name, error),
-    })
-  const content = html`${error && notice('bad', (error.details ?? []).length > 0 ? `Check the highlighted fields. ${describe(error)}` : describe(error))}
-<p>Template: ${linkIn(visit)(`pass-templates/${template.id}`, template.name)}.</p>
-<form method="post" action="${address}">
+  const above = html`<p class="quiet">Of the template ${linkIn(visit)(`pass-templates/${template.id}`, template.name)}.</p>`
+  const content = html`${error && notice('bad', (error.details ?? []).length > 0 ? 'Check the highlighted fields.' : describe(error))}
+<div class="studio">
+<form method="post" action="${address}" enctype="multipart/form-data" data-preview>
 ${visit.guard(address)}${keyField()}<input type="hidden" name="${TEMPLATE}" value="${template.id}">
-${one('holder.name', 'Holder name')}
-${one('holder.email', 'Holder email')}
-${template.fields.map(({ key, label, value }) =>
-  one(`fields.${key}`, label === '' ? key : label, { hint: value === '' ? '' : `Default: ${value}` }),
-)}
-${one('expires_at', 'Expires', { hint: 'For example, 2027-01-31 or 2027-01-31T18:00:00Z. Leave empty for no expiry.' })}
-<div class="actions"><button type="submit">Issue pass</button> <a class="button second" href="${list}">Back</a></div>
-</form>`
-  send(visit, error ? 422 : 200, { title: 'Issue pass', path: PATH, content })
+${writeInputs(template, typed, (path) => faultOf(path, error))}
+<div class="actions"><button type="submit">Issue pass</button> <button class="second" type="submit" name="do" value="preview" formnovalidate>Update preview</button> <a class="button second" href="${list}">Back</a></div>
+</form>
+${await writeOutlook(visit, template, typed, 'New pass', above)}
+</div>`
+  const scripts = ['template-preview.js']
+  send(visit, error ? 422 : 200, { title: 'Issue pass', path: PASSES_PATH, scripts, content })
 }
 
 async function issue(visit: DashboardVisit, send: SendFramed): Promise<void> {
@@ -91,18 +87,22 @@ async function issue(visit: DashboardVisit, send: SendFramed): Promise<void> {
   if (template_id === '')
     throw new ApiRefused(422, 'The form does not contain a template. Select a template first.')
   const template = await visit.read<TemplateObject>('getPassTemplate', { path: { template_id } })
-  const typed = (name: string) => formField(request, name).trim()
+  const typed = readInputs(visit, template)
+  if (formField(request, 'do') !== '') return showForm(visit, send, template, typed)
+  const text = (path: string) => String(typed[path] ?? '')
+  // A value that equals the template's is not sent, so that it follows changes of the template.
+  const own = template.fields.filter(({ key, value }) => text(`fields.${key}`) !== value)
   const answer = await visit.operate('createPass', {
     body: passBody(
       template_id,
-      { name: typed('holder.name'), email: typed('holder.email') },
-      Object.fromEntries(template.fields.map(({ key }) => [key, typed(`fields.${key}`)])),
-      typed('expires_at'),
+      { name: text('holder.name'), email: text('holder.email') },
+      Object.fromEntries(own.map(({ key }) => [key, text(`fields.${key}`)])),
+      text('expires_at'),
     ),
     idempotencyKey: formField(request, KEY),
   })
-  if (!answer.ok) return showForm(visit, template, send, answer.error)
-  visit.finish(`/${visit.environment}/${PATH}/${(answer.body as Identified).id}`, 'Pass issued')
+  if (!answer.ok) return showForm(visit, send, template, typed, answer.error)
+  visit.finish(`/${visit.environment}/${PASSES_PATH}/${(answer.body as Identified).id}`, 'Pass issued')
 }
 
 /** Returns the request body. Empty values are omitted, so that the values of the template apply. */
@@ -118,9 +118,6 @@ export function passBody(
     template_id,
     holder: given(holder),
     fields: given(fields),
-    // A date without a time means the end of that day.
-    ...(expires !== '' && {
-      expires_at: /^\d{4}-\d\d-\d\d$/.test(expires) ? `${expires}T23:59:59Z` : expires,
-    }),
+    ...(expires !== '' && { expires_at: toInstant(expires) }),
   }
 }

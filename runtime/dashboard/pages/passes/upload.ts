@@ -6,14 +6,17 @@ import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn } from '../../engine/links.ts'
 import { queryText, writeTable } from '../../engine/list-page.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
-import { code, state } from '../../engine/values.ts'
+import { code, orDash, state } from '../../engine/values.ts'
 import { ApiRefused, type DashboardVisit, roleFor } from '../../engine/visit.ts'
 import { notice, textArea } from '../../html/components.ts'
 import { formField } from '../../html/forms.ts'
+import { pageHeaders } from '../../html/layout.ts'
 import { uploadedFile } from '../../html/uploads.ts'
 import type { TemplateObject } from '../templates/draft.ts'
 import {
   type BatchReport,
+  columnsOf,
+  ERROR_COLUMN,
   issueTable,
   MAX_ROWS,
   type PassTable,
@@ -25,6 +28,7 @@ import { showChoice } from './issue.ts'
 
 const PATH = 'passes'
 export const UPLOAD_TITLE = 'Issue passes from a file'
+const DOWNLOAD = 'download'
 
 /** Room for the table twice: as a file and as text. */
 const MAX_BYTES = 1024 * 1024
@@ -62,6 +66,7 @@ async function upload(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const id = formField(request, 'template_id')
   if (id === '') throw new ApiRefused(422, 'The form does not contain a template. Select a template first.')
   const template = await readTemplate(visit, id)
+  if (formField(request, 'do') === DOWNLOAD) return sendTable(visit)
   const text = readText(visit)
   const round = formField(request, 'round')
   const table =
@@ -70,6 +75,14 @@ async function upload(visit: DashboardVisit, send: SendFramed): Promise<void> {
     return show(visit, send, 422, writeForm(visit, template, { text: text ?? '', fault: table, round }))
   const report = await issueTable(visit, template.id, table, round)
   show(visit, send, 200, writeReport(visit, template, text ?? '', table, report, round))
+}
+
+/** Sends the table of the form as a file. */
+function sendTable({ request, response }: DashboardVisit): void {
+  response
+    .set(pageHeaders())
+    .attachment('passes.csv')
+    .send(formField(request, 'table').replaceAll('\r\n', '\n'))
 }
 
 /** Returns the file, or else the typed text. Undefined if the file is not UTF-8. */
@@ -104,20 +117,41 @@ function writeForm(
   template: TemplateObject,
   { text, fault, round = '' }: Typed,
 ): Html {
-  const columns = ['name', 'email', 'expires_at', ...template.fields.map(({ key }) => key)]
+  const values = new Map(template.fields.map(({ key, value }) => [key, value]))
+  const columns = writeTable(
+    'Columns',
+    [
+      { title: 'Column', show: ([column]) => code(column) },
+      { title: 'Sets', show: ([, label]) => label },
+      { title: 'If empty', show: ([column]) => orDash(values.get(column)) },
+    ],
+    columnsOf(template),
+    linkIn(visit),
+  )
+  const sample = writeCsv([columnsOf(template).map(([column]) => column)])
   return html`${fault !== undefined && notice('bad', fault)}
-<p>Template: ${linkIn(visit)(`pass-templates/${template.id}`, template.name)}. The first line contains the column names, in any order.
-Each further line is one pass. Empty cells use the values of the template. A table can contain up to ${String(MAX_ROWS)} passes. If you submit the same table again within 24 hours, no pass is issued twice.</p>
-<p>Columns: ${code(columns.join(', '))}</p>
+<p class="quiet">Template: ${linkIn(visit)(`pass-templates/${template.id}`, template.name)}. Each line after the column names is one pass, up to ${String(MAX_ROWS)}. If you submit the same table again within 24 hours, no pass is issued twice.</p>
 ${formAround(
   visit,
   template,
   round,
-  html`<div class="field"><label for="file">File <span class="quiet">(optional)</span></label>
-<input id="file" name="file" type="file" accept=".csv,text/csv" aria-describedby="file-hint"><p class="hint" id="file-hint">A CSV file, as exported by a spreadsheet.</p></div>
-${textArea({ name: 'table', label: 'Or paste the table', optional: true, rows: 8, value: text })}
+  html`<div class="field drop"><label for="file">File</label>
+<input id="file" name="file" type="file" accept=".csv,text/csv" aria-describedby="file-hint"><p class="hint" id="file-hint">Drop or choose a CSV file, as exported by a spreadsheet.</p></div>
+<details${text !== '' && html` open`}><summary>Paste a table</summary>
+${textArea({ name: 'table', label: 'Table', optional: true, rows: 8, value: text })}</details>
 <div class="actions"><button type="submit">Issue passes</button> <a class="button second" href="/${visit.environment}/${PATH}">Back</a></div>`,
-)}`
+)}
+<h2>Columns</h2>
+<p class="quiet">Name the columns by these names or by what they set, in any order. Leave out the columns that you do not need.</p>
+${columns}
+${writeDownload(visit, template, sample, 'Download empty table')}`
+}
+
+/** Writes a button that downloads a table. */
+function writeDownload(visit: DashboardVisit, template: TemplateObject, csv: string, button: string): Html {
+  const table = html`<textarea name="table" hidden>\n${csv}</textarea>
+<p><button class="second" type="submit" name="do" value="${DOWNLOAD}">${button}</button></p>`
+  return formAround(visit, template, '', table)
 }
 
 function writeReport(
@@ -138,19 +172,29 @@ ${formAround(
   round,
   html`<textarea name="table" hidden>\n${text}</textarea><div class="actions"><button type="submit">Continue issuing</button></div>`,
 )}`
+  const withErrors = [
+    [...table.header, ERROR_COLUMN],
+    ...failed.map(({ row, fault }) => [...row.cells, ...padding(table, row), fault ?? '']),
+  ]
   const again = html`<h2>Failed rows</h2>
-<p>Correct the lines here, and submit only these lines again.</p>
+<p>Correct the lines here and submit only them, or download them, correct the file, and upload it.</p>
 ${formAround(
   visit,
   template,
   randomUUID(),
   html`${textArea({ name: 'table', label: 'Corrected lines', rows: 8, value: writeCsv([table.header, ...failed.map(({ row }) => row.cells)]) })}
 <div class="actions"><button type="submit">Issue corrected passes</button></div>`,
-)}`
+)}
+${writeDownload(visit, template, writeCsv(withErrors), 'Download failed rows')}`
   return html`${stopped === undefined ? notice(failed.length > 0 ? 'warn' : 'good', words) : goOn}
 ${writeOutcomes(visit, table, outcomes)}
 ${stopped === undefined && failed.length > 0 && again}
 <p>${linkIn(visit)(`passes?template_id=${template.id}`, 'View passes of this template')}</p>`
+}
+
+/** Returns the missing cells of a short row. */
+function padding({ header }: PassTable, { cells }: RowOutcome['row']): string[] {
+  return Array<string>(Math.max(header.length - cells.length, 0)).fill('')
 }
 
 function writeOutcomes(visit: DashboardVisit, { columns }: PassTable, outcomes: readonly RowOutcome[]): Html {

@@ -1,16 +1,18 @@
 /** The page of one delivery attempt, with the endpoint's response and a retry button. */
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { html } from '../../../platform/html.ts'
-import { describe, keyField, perform } from '../../engine/form-page.ts'
+import { describe, perform } from '../../engine/form-page.ts'
 import type { SendFramed } from '../../engine/frame.ts'
-import { linkIn } from '../../engine/links.ts'
+import { writeBody } from '../../engine/json.ts'
+import { linkNaming } from '../../engine/links.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
 import { code, orDash, state, when, words } from '../../engine/values.ts'
 import { type DashboardVisit, mayAct, roleFor } from '../../engine/visit.ts'
 import { facts, notice } from '../../html/components.ts'
-import type { DeliveryAttempt } from './webhook-endpoints.ts'
+import { panel } from '../../html/records.ts'
+import { type DeliveryAttempt, writeRetry } from './webhook-endpoints.ts'
 
-const RETRY = { operation: 'retryDeliveryAttempt', button: 'Retry delivery', fields: [] } as const
+const RETRY = { operation: 'retryDeliveryAttempt', button: 'Send again', fields: [] } as const
 
 export function attemptRoutes(send: SendFramed): DashboardRoute[] {
   return ENVIRONMENTS.flatMap((environment) => {
@@ -52,31 +54,32 @@ async function showAttempt(
   const attempt = await visit.read<DeliveryAttempt>('getDeliveryAttempt', {
     path: { whe_id: id, wdla_id: attemptOf(visit) },
   })
-  const link = linkIn(visit)
-  const address = `/${visit.environment}/webhook-endpoints/${attempt.webhook_endpoint_id}/attempts/${attempt.id}/retry`
-  const content = html`<p class="trail">${link(`webhook-endpoints/${attempt.webhook_endpoint_id}`, 'Webhook endpoint')}</p>
-${fault !== undefined && notice('bad', fault)}
-${facts([
-  ['ID', code(attempt.id)],
-  ['Status', state(attempt.status)],
-  ['Event', link.to(attempt.event_id)],
-  ['Trigger', words(attempt.trigger)],
-  ['Scheduled', when(attempt.scheduled_at)],
-  ['Sent', when(attempt.attempted_at)],
-  ['Duration', attempt.duration_ms === null ? '–' : `${attempt.duration_ms} ms`],
-  ['Response status', String(attempt.response_status ?? '–')],
-  ['Error', orDash(attempt.error)],
-  ['Next attempt', when(attempt.next_attempt_at)],
-])}
-${
-  mayAct(visit.member.role, roleFor(RETRY.operation)) &&
-  html`<form class="actions" method="post" action="${address}">${visit.guard(address)}${keyField()}<button class="second" type="submit">${RETRY.button}</button></form>`
-}
-<h2>Response body</h2>
-${attempt.response_body ? html`<pre tabindex="0">${attempt.response_body}</pre>` : html`<p class="empty">The response body is empty or was not stored.</p>`}`
+  const link = await linkNaming(visit, attempt)
+  const content = html`${fault !== undefined && notice('bad', fault)}
+<div class="record"><div>${panel(
+    'Response body',
+    attempt.response_body
+      ? writeBody(attempt.response_body, visit)
+      : html`<p class="empty">The response body is empty or was not stored.</p>`,
+  )}</div>
+<aside class="panel" aria-label="Details">${facts([
+    ['ID', code(attempt.id)],
+    ['Event', link.to(attempt.event_id)],
+    ['Trigger', words(attempt.trigger)],
+    ['Scheduled', when(attempt.scheduled_at)],
+    ['Sent', when(attempt.attempted_at)],
+    ['Duration', attempt.duration_ms === null ? '–' : `${attempt.duration_ms} ms`],
+    ['Response status', String(attempt.response_status ?? '–')],
+    ['Error', orDash(attempt.error)],
+    ['Next attempt', when(attempt.next_attempt_at)],
+  ])}</aside></div>`
+  const mayRetry = mayAct(visit.member.role, roleFor(RETRY.operation))
   send(visit, fault === undefined ? 200 : 409, {
     title: `Delivery attempt ${attempt.attempt}`,
     path: 'webhook-endpoints',
+    trail: html`${link('webhook-endpoints', 'Webhook endpoints')} / ${link.to(attempt.webhook_endpoint_id)}`,
+    badge: state(attempt.status),
+    ...(mayRetry && { actions: html`<div class="actions">${writeRetry(attempt, visit)}</div>` }),
     content,
   })
 }

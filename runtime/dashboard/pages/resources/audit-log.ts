@@ -1,4 +1,3 @@
-import type { components } from '../../../../generated/canonical/types.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { html } from '../../../platform/html.ts'
 import { verifyAudit } from '../../../tenants/admin/audit.ts'
@@ -7,13 +6,12 @@ import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn } from '../../engine/links.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
 import { resource } from '../../engine/shapes.ts'
-import { code, orDash, state, when, words } from '../../engine/values.ts'
+import { code, orDash, state, when } from '../../engine/values.ts'
 import { type DashboardVisit, roleFor } from '../../engine/visit.ts'
 import { facts, notice } from '../../html/components.ts'
+import { AUDIT_PATH, auditEntryRoutes, type ShownEntry, writeActor } from './audit-entry.ts'
 
-type ShownEntry = components['schemas']['AuditEntry']
-
-const PATH = 'audit-log'
+const PATH = AUDIT_PATH
 const LISTING = 'listAuditEntries'
 
 const verifyAddress = ({ environment }: Pick<DashboardVisit, 'environment'>) =>
@@ -27,11 +25,8 @@ export const AUDIT_LOG = resource<ShownEntry>({
   list: {
     operation: LISTING,
     columns: [
-      { title: 'Action', show: ({ action }) => code(action) },
-      {
-        title: 'Actor',
-        show: ({ actor }, link) => (actor.id === null ? words(actor.type) : link.to(actor.id)),
-      },
+      { title: 'Action', show: ({ id, action }, link) => link(`${PATH}/${id}`, code(action)) },
+      { title: 'Actor', show: writeActor },
       { title: 'Target', show: ({ target_id }, link) => link.to(target_id) },
       { title: 'Outcome', show: ({ outcome }) => state(outcome) },
       { title: 'IP address', show: ({ ip }) => html`<span class="number">${orDash(ip)}</span>` },
@@ -49,15 +44,18 @@ export const AUDIT_LOG = resource<ShownEntry>({
 /** Verifying 50,000 entries takes about one second. The operator's command verifies all entries. */
 const MAX_CHECKED = 50_000
 
-/** Routes that verify the hash chain of the audit log. */
+/** Routes of single entries, and routes that verify the hash chain of the audit log. */
 export function auditRoutes(send: SendFramed): DashboardRoute[] {
-  return ENVIRONMENTS.map((environment) => ({
-    method: 'POST',
-    path: verifyAddress({ environment }),
-    environment,
-    needs: roleFor(LISTING),
-    handle: (visit) => verify(visit, send),
-  }))
+  const verifying = ENVIRONMENTS.map(
+    (environment): DashboardRoute => ({
+      method: 'POST',
+      path: verifyAddress({ environment }),
+      environment,
+      needs: roleFor(LISTING),
+      handle: (visit) => verify(visit, send),
+    }),
+  )
+  return [...verifying, ...auditEntryRoutes(send)]
 }
 
 async function verify(visit: DashboardVisit, send: SendFramed): Promise<void> {

@@ -1,11 +1,12 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { versions } from '../../../../generated/versions.ts'
 import { type Html, html } from '../../../platform/html.ts'
+import { writeJson } from '../../engine/json.ts'
 import { writeTable } from '../../engine/list-page.ts'
 import { type ApiPage, type LinkTo, type ListColumn, resource } from '../../engine/shapes.ts'
-import { code, json, shortId, when } from '../../engine/values.ts'
+import { code, shortId, when } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
-import { ATTEMPT_COLUMNS, type DeliveryAttempt, type EndpointObject } from './webhook-endpoints.ts'
+import { attemptColumns, type DeliveryAttempt, type EndpointObject } from './webhook-endpoints.ts'
 
 export type EventObject = components['schemas']['Event']
 
@@ -46,7 +47,7 @@ export const EVENTS = resource<EventObject>({
     sections: [
       {
         title: 'Payload',
-        write: (event, _visit, link) => html`${linkVersions(event, link)}\n${json(event)}`,
+        write: (event, visit, link) => html`${linkVersions(event, link)}\n${writeJson(event, visit)}`,
       },
       { title: 'Deliveries', write: writeDeliveries },
     ],
@@ -84,7 +85,17 @@ async function writeDeliveries({ id }: EventObject, visit: DashboardVisit, link:
     ),
   )
   const all = attempts.flatMap(({ data }) => data)
+  const endpoint: ListColumn<DeliveryAttempt> = {
+    title: 'Endpoint',
+    show: ({ webhook_endpoint_id: whe_id }) =>
+      link(
+        `webhook-endpoints/${whe_id}`,
+        nameOf(endpoints.data.find(({ id }) => id === whe_id)) ?? code(whe_id),
+      ),
+  }
   return all.length > 0
-    ? writeTable('Deliveries', ATTEMPT_COLUMNS, all, link)
+    ? writeTable('Deliveries', [endpoint, ...attemptColumns(visit)], all, link)
     : html`<p class="empty">No deliveries for this event. ${link('webhook-endpoints', 'Webhook endpoints')} receive only the event types that they are subscribed to.</p>`
 }
+
+const nameOf = (endpoint: EndpointObject | undefined) => endpoint?.description ?? endpoint?.url

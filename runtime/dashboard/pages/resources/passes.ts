@@ -1,24 +1,34 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { countDevices } from '../../../passes/passes/registration-queries.ts'
 import { type Html, html, trusted } from '../../../platform/html.ts'
-import { linkIn } from '../../engine/links.ts'
 import { writeTable } from '../../engine/list-page.ts'
-import { type ApiPage, type ListColumn, resource } from '../../engine/shapes.ts'
+import { type DetailPage, type ListColumn, resource } from '../../engine/shapes.ts'
 import { code, orDash, state, when, words } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
-import { facts } from '../../html/components.ts'
+import { writeHistory } from '../passes/history.ts'
+import {
+  drawPass,
+  holderOf,
+  isUsable,
+  PASSES_PATH,
+  type PassObject,
+  templateOf,
+  WALLETS,
+} from '../passes/pass.ts'
+import { writeValues } from '../passes/values.ts'
 import { promotes } from '../promotions/promotions.ts'
+import { writeCounts } from '../templates/counts.ts'
 import { BARCODE_FORMATS, draftOf } from '../templates/draft.ts'
 import { drawPasses } from '../templates/preview.ts'
+import { writeTestPass } from '../templates/test-pass.ts'
 
 type Template = components['schemas']['PassTemplate']
-type Pass = components['schemas']['Pass']
 type Scan = components['schemas']['Scan']
 
 const FIELD_COLUMNS: readonly ListColumn<Template['fields'][number]>[] = [
-  { title: 'Key', show: ({ key }) => code(key) },
   { title: 'Label', show: ({ label }) => orDash(label) },
   { title: 'Value', show: ({ value }) => orDash(value) },
+  { title: 'Key', show: ({ key }) => code(key) },
 ]
 
 const barcodeLabel = (format: string) => BARCODE_FORMATS.find(([each]) => each === format)?.[1] ?? format
@@ -45,15 +55,17 @@ export const PASS_TEMPLATES = resource<Template>({
     operation: 'getPassTemplate',
     parameter: 'template_id',
     name: ({ name }) => name,
-    facts: ({ id, kind, status, brand, barcode, created, updated }) => [
-      ['ID', code(id)],
+    status: ({ status }) => status,
+    picture: (template, visit) => drawPasses(visit, draftOf(template)),
+    facts: ({ id, kind, brand, barcode, relevant_locations, created, updated }) => [
       ['Kind', words(kind)],
-      ['Status', state(status)],
       ['Colors', `${brand.foreground_color} on ${brand.background_color}`],
-      ['Logo text', orDash(brand.logo_text)],
-      ['Barcode format', barcodeLabel(barcode.format)],
+      ['Barcode', barcodeLabel(barcode.format)],
+      ['Barcode content', barcode.message ?? 'Unique for each pass'],
+      ['Locations', String(relevant_locations.length)],
       ['Created', when(created)],
       ['Updated', when(updated)],
+      ['ID', code(id)],
     ],
     ways: [
       { operation: 'updatePassTemplate', text: 'Edit template', to: ({ id }) => `pass-templates/${id}/edit` },
@@ -82,97 +94,111 @@ export const PASS_TEMPLATES = resource<Template>({
       },
     ],
     sections: [
-      { title: 'Preview', write: (template, visit) => drawPasses(visit, draftOf(template)) },
+      { title: 'Passes', write: writeCounts },
+      { title: 'Test on a phone', write: writeTestPass },
       {
         title: 'Fields',
         write: ({ fields }, _visit, link) => writeTable('Fields', FIELD_COLUMNS, fields, link),
-      },
-      {
-        title: 'Passes',
-        write: ({ id }, _visit, link) =>
-          html`<p>${link(`passes?template_id=${id}`, 'View passes of this template')}</p>`,
       },
     ],
   },
 })
 
-export const PASSES = resource<Pass>({
-  path: 'passes',
+const PASS: DetailPage<PassObject> = {
+  operation: 'getPass',
+  parameter: 'pass_id',
+  name: holderOf,
+  trail: ({ template_id }, link) => html`${link('passes', 'Passes')} / ${link.to(template_id)}`,
+  status: ({ status }) => status,
+  picture: async (pass, visit) => drawPass(visit, await templateOf(visit, pass), pass),
+  facts: (pass, link) => [
+    ['Template', link.to(pass.template_id)],
+    ['Holder', orDash(pass.holder.name)],
+    ['Email', orDash(pass.holder.email)],
+    ['Expires', pass.expires_at === null ? 'Never' : when(pass.expires_at)],
+    ['Issued', when(pass.created)],
+    ...Object.entries(pass.metadata),
+    ['ID', code(pass.id)],
+  ],
+  ways: [
+    { operation: 'updatePass', text: 'Change pass', to: ({ id }) => `passes/${id}/change`, when: isUsable },
+  ],
+  actions: [
+    {
+      name: 'revoke',
+      isBulk: true,
+      operation: 'revokePass',
+      button: 'Revoke pass',
+      warning: 'The wallet of the holder shows the pass as no longer valid. You cannot undo this.',
+      isDanger: true,
+      when: isUsable,
+    },
+    {
+      name: 'archive',
+      operation: 'archivePass',
+      button: 'Archive pass',
+      when: (pass) => !isUsable(pass) && pass.archived_at === null,
+    },
+  ],
+  sections: [
+    { title: 'Values', write: writeValues },
+    { title: 'Wallets', write: writeWallets },
+    { title: 'Timeline', write: writeHistory },
+  ],
+}
+
+export const PASSES = resource<PassObject>({
+  path: PASSES_PATH,
   title: 'Passes',
   intro: 'Wallet passes issued to your customers.',
   list: {
     operation: 'listPasses',
     columns: [
-      { title: 'Pass', show: ({ id }) => code(id) },
-      { title: 'Holder', show: ({ holder }) => orDash(holder.name ?? holder.email) },
+      { title: 'Holder', show: holderOf },
+      { title: 'Template', show: ({ template_id }, link) => link.to(template_id) },
       { title: 'Status', show: ({ status }) => state(status) },
-      { title: 'Created', show: ({ created }) => when(created) },
+      {
+        title: 'In wallets',
+        show: ({ platforms }) => orDash(platforms.map((each) => WALLETS[each] ?? each).join(', ')),
+      },
+      { title: 'Issued', show: ({ created }) => when(created) },
     ],
     filters: { status: 'Status', template_id: 'Template' },
     empty: 'No passes yet. Create a template, issue a pass from it, and open the pass on your phone.',
   },
   create: { operation: 'createPass', title: 'Issue pass' },
-  detail: {
-    operation: 'getPass',
-    parameter: 'pass_id',
-    name: ({ id }) => id,
-    facts: (pass, link) => [
-      ['Template', link.to(pass.template_id)],
-      ['Status', state(pass.status)],
-      ['Holder', orDash(pass.holder.name)],
-      ['Email', orDash(pass.holder.email)],
-      [
-        'Download page',
-        html`<a href="${pass.download.page_url}" rel="noreferrer">${pass.download.page_url}</a>`,
-      ],
-      ['Installed', when(pass.installed_at)],
-      ['Expires', when(pass.expires_at)],
-      ['Revoked', when(pass.revoked_at)],
-      ['Created', when(pass.created)],
-    ],
-    actions: [
-      {
-        name: 'revoke',
-        isBulk: true,
-        operation: 'revokePass',
-        button: 'Revoke pass',
-        warning: 'The wallet of the holder shows the pass as no longer valid. You cannot undo this.',
-        isDanger: true,
-        when: ({ status }) => status !== 'revoked' && status !== 'expired',
-      },
-    ],
-    sections: [
-      { title: 'Add to a phone', write: writeCode },
-      { title: 'Fields', write: ({ fields }) => facts(Object.entries(fields)) },
-      { title: 'Devices', write: writeDevices },
-      { title: 'Scans', write: writeScans },
-    ],
-  },
+  detail: PASS,
 })
 
-/** Shows the URL of the download page as a QR code, so that a phone can scan it from the screen. */
-async function writeCode({ download, status }: Pass, visit: DashboardVisit): Promise<Html> {
-  if (status === 'revoked' || status === 'expired') return html`<p>The pass is no longer valid.</p>`
-  const drawn = await visit.draw({ format: 'qr', message: download.page_url })
-  return html`<p>Scan this code with the camera of a phone. The page that opens adds the pass to a wallet.</p>
-${drawn && html`<figure class="qr" role="img" aria-label="QR code with the URL of the download page">${trusted(drawn.svg)}</figure>`}`
+/** Shows which wallets have the pass, and the URL of the download page as a QR code that a phone can scan from the screen. */
+async function writeWallets(pass: PassObject, visit: DashboardVisit): Promise<Html> {
+  const { page_url } = pass.download
+  const drawn = isUsable(pass) ? await visit.draw({ format: 'qr', message: page_url }) : undefined
+  return html`<div class="wallet-state" id="wallets"><div>${await writeDevices(pass, visit)}
+${
+  isUsable(pass)
+    ? html`<p>To add the pass to a wallet, scan this code with the camera of a phone, or send the <a href="${page_url}" rel="noreferrer">download page</a> to the holder.</p>`
+    : html`<p>The pass is no longer valid. Wallets show it as void.</p>`
+}</div>
+${drawn && html`<figure class="qr" role="img" aria-label="QR code with the URL of the download page">${trusted(drawn.svg)}</figure>`}</div>`
 }
-
-const PLATFORMS: Readonly<Record<string, string>> = { apple: 'Apple Wallet', google: 'Google Wallet' }
 
 /** Limits the count query; a pass on more devices shows “100 or more”. */
 const MAX_DEVICES = 100
 
 /** Apple registers each device, so devices are counted. Google reports only whether the pass is saved. */
-async function writeDevices({ id, platforms, installed_at }: Pass, visit: DashboardVisit): Promise<Html> {
+async function writeDevices(
+  { id, platforms, installed_at }: PassObject,
+  visit: DashboardVisit,
+): Promise<Html> {
   if (platforms.length === 0)
-    return html`<p class="empty">${installed_at === null ? 'Not in a wallet yet.' : 'Removed from all wallets.'}</p>`
+    return html`<p>${installed_at === null ? 'Not in a wallet yet.' : 'Removed from all wallets.'}</p>`
   const { db, space } = await visit.place()
   const devices = await countDevices(db, space, id, MAX_DEVICES)
   const known =
     devices === 1 ? ', on 1 device' : `, on ${devices}${devices === MAX_DEVICES ? ' or more' : ''} devices`
   return html`<ul class="plain">${platforms.map(
-    (each) => html`<li>${PLATFORMS[each] ?? each}${each === 'apple' && devices > 0 && known}</li>`,
+    (each) => html`<li>${WALLETS[each] ?? each}${each === 'apple' && devices > 0 && known}</li>`,
   )}</ul>`
 }
 
@@ -186,16 +212,6 @@ const SCAN_COLUMNS: readonly ListColumn<Scan>[] = [
     show: ({ location }) => (location === null ? '–' : `${location.latitude}, ${location.longitude}`),
   },
 ]
-
-const SHOWN_SCANS = '10'
-
-async function writeScans({ id }: Pass, visit: DashboardVisit): Promise<Html> {
-  const query = { pass_id: id, limit: SHOWN_SCANS }
-  const { data, has_more } = await visit.read<ApiPage<Scan>>('listScans', { query })
-  if (data.length === 0) return html`<p class="empty">No scans of this pass yet.</p>`
-  const link = linkIn(visit)
-  return html`${writeTable('Scans', SCAN_COLUMNS, data, link)}${has_more && html`<p>${link(`scans?pass_id=${id}`, 'View all scans')}</p>`}`
-}
 
 export const SCANS = resource<Scan>({
   path: 'scans',

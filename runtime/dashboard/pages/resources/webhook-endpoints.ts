@@ -2,6 +2,8 @@ import { filters } from '../../../../generated/canonical/records.ts'
 import type { components } from '../../../../generated/canonical/types.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { bodyOf } from '../../engine/bodies.ts'
+import { keyField } from '../../engine/form-page.ts'
+import { linkNaming } from '../../engine/links.ts'
 import { writeTable } from '../../engine/list-page.ts'
 import {
   type ApiPage,
@@ -12,24 +14,47 @@ import {
   resource,
 } from '../../engine/shapes.ts'
 import { code, orDash, state, when, words } from '../../engine/values.ts'
-import type { DashboardVisit } from '../../engine/visit.ts'
+import { type DashboardVisit, mayAct, roleFor } from '../../engine/visit.ts'
 import { ALL } from '../../html/controls.ts'
 import { promotes } from '../promotions/promotions.ts'
+import { writeHealth } from './endpoint-health.ts'
 
 export type EndpointObject = components['schemas']['WebhookEndpoint']
 export type DeliveryAttempt = components['schemas']['WebhookDeliveryAttempt']
 
-export const ATTEMPT_COLUMNS: readonly ListColumn<DeliveryAttempt>[] = [
-  {
-    title: 'Attempt',
-    show: ({ id, webhook_endpoint_id, attempt }, link) =>
-      link(`webhook-endpoints/${webhook_endpoint_id}/attempts/${id}`, `Attempt\u00a0${attempt}`),
-  },
-  { title: 'Status', show: ({ status }) => state(status) },
-  { title: 'Event', show: ({ event_id }, link) => link.to(event_id) },
-  { title: 'Response', show: ({ response_status, error }) => String(response_status ?? orDash(error)) },
-  { title: 'Time', show: ({ attempted_at, scheduled_at }) => when(attempted_at ?? scheduled_at) },
-]
+const RETRY = 'retryDeliveryAttempt'
+
+/** Columns of delivery attempts after the first, which says what was sent or to whom. The last one sends an attempt again. */
+export function attemptColumns(visit: DashboardVisit): readonly ListColumn<DeliveryAttempt>[] {
+  const columns: readonly ListColumn<DeliveryAttempt>[] = [
+    { title: 'Status', show: writeStatus },
+    { title: 'Response', show: writeResponse },
+    { title: 'Time', show: ({ attempted_at, scheduled_at }) => when(attempted_at ?? scheduled_at) },
+  ]
+  if (!mayAct(visit.member.role, roleFor(RETRY))) return columns
+  return [...columns, { title: 'Action', show: (attempt) => writeRetry(attempt, visit, 'second small') }]
+}
+
+/** Links the status to the attempt. Only later attempts show their number. */
+function writeStatus({ id, webhook_endpoint_id, status, attempt }: DeliveryAttempt, link: LinkTo): Html {
+  const page = link(`webhook-endpoints/${webhook_endpoint_id}/attempts/${id}`, state(status))
+  return attempt === 1 ? page : html`${page} <span class="quiet">attempt\u00a0${String(attempt)}</span>`
+}
+
+function writeResponse({ response_status, error, duration_ms }: DeliveryAttempt): Html | string {
+  if (response_status === null || duration_ms === null) return orDash(error)
+  return html`<span class="number">${String(response_status)} in ${String(duration_ms)} ms</span>`
+}
+
+/** Writes the button that sends an attempt again now. */
+export function writeRetry(
+  { id, webhook_endpoint_id, attempt }: DeliveryAttempt,
+  visit: DashboardVisit,
+  style = 'second',
+): Html {
+  const address = `/${visit.environment}/webhook-endpoints/${webhook_endpoint_id}/attempts/${id}/retry`
+  return html`<form method="post" action="${address}">${visit.guard(address)}${keyField()}<button class="${style}" type="submit" aria-label="Send again: attempt ${String(attempt)}">Send again</button></form>`
+}
 
 const FIELDS: readonly FormField[] = [
   { name: 'url', label: 'URL', kind: 'url', hint: 'A public URL of your server. Live requires https.' },
@@ -84,7 +109,7 @@ export const WEBHOOK_ENDPOINTS = resource<EndpointObject>({
     facts: ({ id, status, disabled_reason, enabled_events, description, created, updated }) => [
       ['ID', code(id)],
       ['Status', html`${state(status)}${disabled_reason === null ? '' : ` ${words(disabled_reason)}`}`],
-      ['Events', enabled_events.join(', ')],
+      ['Events', writeEventTypes(enabled_events)],
       ['Description', orDash(description)],
       ['Created', when(created)],
       ['Updated', when(updated)],
@@ -126,15 +151,32 @@ export const WEBHOOK_ENDPOINTS = resource<EndpointObject>({
         removes: true,
       },
     ],
+    picture: ({ id }, visit) => writeHealth(id, visit),
     sections: [{ title: 'Recent delivery attempts', write: writeAttempts }],
   },
 })
 
-async function writeAttempts({ id }: EndpointObject, visit: DashboardVisit, link: LinkTo): Promise<Html> {
+/** Writes the event types by the record that they are about. */
+function writeEventTypes(types: readonly string[]): Html | string {
+  if (types.includes('*')) return 'All event types'
+  const groups = Map.groupBy(types, (type) => type.slice(0, type.lastIndexOf('.')))
+  return html`<ul class="plain">${[...groups].map(
+    ([group, members]) =>
+      html`<li>${words(group.replaceAll('.', '_'))}: ${members.map((type) => type.slice(group.length + 1).replaceAll('_', ' ')).join(', ')}</li>`,
+  )}</ul>`
+}
+
+/** Number of attempts on the page of an endpoint. */
+const SHOWN = '15'
+
+async function writeAttempts({ id }: EndpointObject, visit: DashboardVisit): Promise<Html> {
   const { data } = await visit.read<ApiPage<DeliveryAttempt>>('listDeliveryAttempts', {
     path: { whe_id: id },
+    query: { limit: SHOWN },
   })
-  return data.length > 0
-    ? writeTable('Recent delivery attempts', ATTEMPT_COLUMNS, data, link)
-    : html`<p class="empty">No delivery attempts yet. Send a test event to check the endpoint.</p>`
+  if (data.length === 0)
+    return html`<p class="empty">No delivery attempts yet. Send a test event to check the endpoint.</p>`
+  const link = await linkNaming(visit, data)
+  const event: ListColumn<DeliveryAttempt> = { title: 'Event', show: ({ event_id }) => link.to(event_id) }
+  return writeTable('Recent delivery attempts', [event, ...attemptColumns(visit)], data, link)
 }

@@ -3,6 +3,7 @@ import { records } from '../../../../generated/canonical/records.ts'
 import type { Environment } from '../../../platform/environment.ts'
 import { type IdPrefix, isId, PREFIXES } from '../../../platform/ids.ts'
 import type { MenuEntry } from '../../engine/frame.ts'
+import { AUDIT_PATH } from '../resources/audit-entry.ts'
 import { RESOURCES } from '../resources/resources.ts'
 import { REQUESTS_PATH } from '../watch/requests.ts'
 
@@ -20,10 +21,11 @@ interface RecordPages extends FoundPlace {
   readonly hasDetail: boolean
 }
 
-/** Records that have pages without a `DashboardResource`. */
+/** Records that have pages other than those of a `DashboardResource`. */
 const OTHERS: Readonly<Partial<Record<IdPrefix, RecordPages>>> = {
   len: { kind: 'Ledger entries', path: 'ledger-entries', hasDetail: true },
   req: { kind: 'Request log', path: REQUESTS_PATH, hasDetail: true },
+  aud: { kind: 'Audit log', path: AUDIT_PATH, hasDetail: true },
   key: { kind: 'API keys', path: 'keys', hasDetail: false },
   mem: { kind: 'Members', path: 'members', hasDetail: false },
 }
@@ -44,7 +46,7 @@ const DESCRIBED: Readonly<Record<string, RecordPages>> = Object.fromEntries(
 /** Returns the page of the record with this ID, or its list page. Undefined if the text is not an ID with a page. */
 export function findById(text: string): FoundPlace | undefined {
   const prefix = PREFIXES.find((each) => isId(each, text))
-  const found = prefix && (DESCRIBED[prefix] ?? OTHERS[prefix])
+  const found = prefix && (OTHERS[prefix] ?? DESCRIBED[prefix])
   if (!found) return undefined
   const { kind, path, hasDetail, environment } = found
   return { kind, path: hasDetail ? `${path}/${text}` : path, ...(environment && { environment }) }

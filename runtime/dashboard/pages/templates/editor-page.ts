@@ -1,5 +1,6 @@
 /** The template form, next to a preview of its passes. */
 import type { ErrorBody } from '../../../api/errors/errors.ts'
+import { IMAGE_RULES } from '../../../passes/templates/rules.ts'
 import { png } from '../../../passes/wallets/render/page/front.ts'
 import { PASS_KINDS } from '../../../passes/wallets/render/pass-state.ts'
 import { type Html, html } from '../../../platform/html.ts'
@@ -7,6 +8,7 @@ import { describe, faultOf, keyField } from '../../engine/form-page.ts'
 import { words } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { choice, field, notice, textArea } from '../../html/components.ts'
+import { icon } from '../../html/icons.ts'
 import {
   BARCODE_FORMATS,
   contentOf,
@@ -17,6 +19,7 @@ import {
   type TemplateObject,
   writeDigest,
 } from './draft.ts'
+import type { BarcodeSamples } from './preview.ts'
 import { MAX_FIELDS, MAX_LOCATIONS } from './typed.ts'
 
 export interface Editor {
@@ -31,16 +34,18 @@ export interface Editor {
   /** Message above the form. */
   readonly news?: Html | undefined
   readonly preview: Html
+  readonly samples: BarcodeSamples
 }
 
 /** Name of the hidden field with the state of the template when the form was loaded. */
 export const BEGAN = 'began'
 
 export function writeEditor(visit: DashboardVisit, editor: Editor): Html {
-  const { address, back, draft, template, error, news, preview } = editor
+  const { address, back, draft, template, error, news, preview, samples } = editor
   const fault = (name: string) => faultOf(name, error)
   return html`${error && notice('bad', (error.details ?? []).length > 0 ? 'Check the highlighted fields.' : describe(error))}
 ${news}
+<p class="to-preview"><a class="button second" href="#preview">${icon('eye')}Preview</a></p>
 <div class="studio">
 <form method="post" action="${address}" enctype="multipart/form-data" data-preview>
 ${visit.guard(address)}${keyField()}
@@ -49,7 +54,7 @@ ${template && html`<input type="hidden" name="${BEGAN}" value="${writeDigest(con
 ${writeBasics(draft, template !== undefined, fault)}
 ${writeBrand(draft, template, fault)}
 ${writeFields(draft, fault)}
-${writeBarcode(draft, fault)}
+${writeBarcode(draft, samples, fault)}
 ${writeLocations(draft, fault)}
 ${textArea({ name: 'metadata', label: 'Metadata', optional: true, rows: 3, value: draft.metadata, hint: 'Key-value pairs for your integration. One pair per line: key = value.', fault: fault('metadata') })}
 <div class="actions"><button type="submit">${template ? 'Save template' : 'Create template'}</button> <button class="second" type="submit" name="do" value="preview" formnovalidate>Update preview</button> <a class="button second" href="${back}">Back</a></div>
@@ -91,48 +96,87 @@ ${IMAGES.map((name) => writeImage(name, brand[name], template?.brand[name] ?? ''
 </fieldset>`
 }
 
-const IMAGE_LABELS: Readonly<Record<TemplateImage, readonly [label: string, hint: string]>> = {
-  logo: ['Logo', 'PNG, up to 480 × 150 pixels and 128 KiB.'],
-  strip: ['Strip image', 'Shown behind the main field. PNG, up to 1125 × 432 pixels and 512 KiB.'],
-  icon: [
-    'Icon',
-    'Square PNG, 29 to 174 pixels, up to 64 KiB. If you select no icon, one is drawn from the colors.',
-  ],
+interface ImageSlot {
+  readonly label: string
+  readonly hint: string
+  /** Shapes to crop to, in pixels. */
+  readonly shapes: readonly (readonly [text: string, width: number, height: number])[]
+}
+
+const { icon: square, logo, strip } = IMAGE_RULES
+
+const SLOTS: Readonly<Record<TemplateImage, ImageSlot>> = {
+  logo: {
+    label: 'Logo',
+    hint: 'At the top of the pass.',
+    shapes: [
+      ['Square', logo.height, logo.height],
+      ['Wide', logo.width, logo.height],
+    ],
+  },
+  strip: {
+    label: 'Strip image',
+    hint: 'Behind the main field in Apple Wallet, and below the barcode in Google Wallet.',
+    shapes: [['Strip', strip.width, strip.height]],
+  },
+  icon: {
+    label: 'Icon',
+    hint: 'On the lock screen and in notifications. If you select no icon, one is drawn from the colors.',
+    shapes: [['Square', square.width, square.height]],
+  },
+}
+
+function sizeHint(name: TemplateImage): string {
+  const { width, height, bytes } = IMAGE_RULES[name]
+  return `PNG, up to ${width} × ${height} pixels and ${bytes / 1024} KB.`
 }
 
 /** Browsers do not resend a file, so an image that is not stored yet is carried in a hidden field. */
-function writeImage(name: TemplateImage, value: string, stored: string, fault: string | undefined): Html {
-  const [label, hint] = IMAGE_LABELS[name]
+function writeImage(name: TemplateImage, value: string, stored: string, issue: string | undefined): Html {
+  const { label, hint, shapes } = SLOTS[name]
   const id = `${name}_file`
-  return html`<div class="field"><label for="${id}">${label} <span class="quiet">(optional)</span></label>
+  const { bytes } = IMAGE_RULES[name]
+  const isLarge = Buffer.byteLength(value, 'base64') > bytes
+  const fault =
+    issue &&
+    (isLarge ? `The picture is larger than ${bytes / 1024} KB.` : issue.replace(/^Is /, 'The picture is '))
+  return html`<div class="field picture" data-picture="${label}" data-shapes="${JSON.stringify(shapes)}" data-bytes="${String(bytes)}"><label for="${id}">${label}</label>
 ${value !== '' && html`<p class="chosen"><img src="${png(value)}" alt="${label}, selected image"> <label><input type="checkbox" name="${name}_remove" value="yes"> Remove</label></p>`}
 <input id="${id}" name="${id}" type="file" accept="image/png" aria-describedby="${fault !== undefined && `${id}-fault `}${id}-hint"${fault !== undefined && html` aria-invalid="true"`}>
 ${value !== stored && html`<input type="hidden" name="brand.${name}" value="${value}">`}
-${fault !== undefined && html`<p class="fault" id="${id}-fault">${fault}</p>`}<p class="hint" id="${id}-hint">${hint}</p></div>`
+${fault !== undefined && html`<p class="fault" id="${id}-fault">${fault}</p>`}<p class="hint" id="${id}-hint">${hint} ${sizeHint(name)}</p></div>`
 }
 
 function writeFields({ fields }: TemplateDraft, fault: FaultOf): Html {
-  return html`<fieldset><legend>Fields</legend>
-<p class="hint">Wallets show the fields in this order. The first field is the largest.</p>
+  return html`<fieldset data-rows><legend>Fields</legend>
+<p class="quiet">Wallets show the fields in this order. The first field is the largest. Your integration names a field by its key, such as points.</p>
 ${fields.map((each, index) => {
-  const one = (name: keyof typeof each, label: string, optional: boolean) => {
+  const given = (name: keyof typeof each, label: string) => {
     const path = `fields[${index}].${name}`
-    return field({ name: path, label, value: each[name], optional, fault: fault(path) })
+    return { name: path, label, value: each[name], optional: name !== 'key', fault: fault(path) }
   }
   return writeRow(
     `Field ${index + 1}`,
-    [one('key', 'Key', false), one('label', 'Label', true), one('value', 'Value', true)],
+    [
+      field(given('label', 'Label')),
+      field(given('key', 'Key')),
+      textArea({ ...given('value', 'Value'), rows: 1 }),
+    ],
     'fields',
     index,
+    fields.length,
   )
 })}
 ${fields.length < MAX_FIELDS && addButton('fields', 'Add field')}
 </fieldset>`
 }
 
-function writeBarcode({ barcode }: TemplateDraft, fault: FaultOf): Html {
+function writeBarcode({ barcode }: TemplateDraft, samples: BarcodeSamples, fault: FaultOf): Html {
   return html`<fieldset><legend>Barcode</legend>
-${choice({ name: 'barcode.format', label: 'Format', value: barcode.format, options: BARCODE_FORMATS, fault: fault('barcode.format') })}
+<div class="formats" role="radiogroup" aria-label="Format">${BARCODE_FORMATS.map(
+    ([format, label]) =>
+      html`<label><input type="radio" name="barcode.format" value="${format}"${format === barcode.format && html` checked`}><span>${samples.get(format)}${label}</span></label>`,
+  )}</div>
 ${field({
   name: 'barcode.message',
   label: 'Content',
@@ -165,6 +209,7 @@ ${relevant_locations.map((each, index) =>
     }),
     'relevant_locations',
     index,
+    relevant_locations.length,
   ),
 )}
 ${relevant_locations.length < MAX_LOCATIONS && addButton('relevant_locations', 'Add location')}
@@ -173,11 +218,11 @@ ${relevant_locations.length < MAX_LOCATIONS && addButton('relevant_locations', '
 
 type List = 'fields' | 'relevant_locations'
 
-function writeRow(name: string, controls: readonly Html[], list: List, index: number): Html {
+function writeRow(name: string, controls: readonly Html[], list: List, index: number, rows: number): Html {
   const button = (verb: string, text: string) =>
     html`<button class="second small" type="submit" name="do" value="${verb}-${list}-${String(index)}" aria-label="${text}: ${name}" formnovalidate>${text}</button> `
   return html`<div class="row" role="group" aria-label="${name}"><div class="columns">${controls}</div>
-<p>${index > 0 && button('up', 'Move up')}${button('remove', 'Remove')}</p></div>`
+<p><span class="handle" draggable="true" aria-hidden="true" hidden>${icon('grip-vertical')}</span>${index > 0 && button('up', 'Move up')}${index < rows - 1 && button('down', 'Move down')}${button('remove', 'Remove')}</p></div>`
 }
 
 function addButton(list: List, text: string): Html {

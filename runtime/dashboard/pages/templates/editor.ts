@@ -27,7 +27,7 @@ import {
   type TemplateObject,
 } from './draft.ts'
 import { BEGAN, type Editor, writeEditor } from './editor-page.ts'
-import { COLORS_PATH, sendColors, writePreview } from './preview.ts'
+import { COLORS_PATH, drawSamples, sendColors, writePreview } from './preview.ts'
 import { changeRows, readDraft } from './typed.ts'
 
 type AuditEntryObject = components['schemas']['AuditEntry']
@@ -84,16 +84,17 @@ async function show(
   const { draft, template } = editor
   const list = `/${visit.environment}/${PATH}`
   const back = template ? `${list}/${template.id}` : list
-  const preview = await writePreview(visit, draft)
+  const [preview, samples] = await Promise.all([writePreview(visit, draft), drawSamples(visit)])
   send(visit, status, {
     title: template ? `Edit template: ${template.name}` : 'Create template',
     path: PATH,
-    scripts: ['template-preview.js'],
+    scripts: ['template-preview.js', 'image-crop.js', 'row-order.js'],
     content: writeEditor(visit, {
       ...editor,
       back,
       address: template ? `${back}/edit` : `${list}/new`,
       preview,
+      samples,
     }),
   })
 }

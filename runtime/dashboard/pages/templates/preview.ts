@@ -1,33 +1,94 @@
 /** Previews a pass of a template in the layouts of both wallets. */
 
 import { barcodeIssue } from '../../../passes/wallets/render/barcode.ts'
-import { brandColors, contrast } from '../../../passes/wallets/render/page/colors.ts'
+import { contrast } from '../../../passes/wallets/render/page/colors.ts'
 import { showFront } from '../../../passes/wallets/render/page/front.ts'
 import type { BarcodeFormat, PassBrand, PassState } from '../../../passes/wallets/render/pass-state.ts'
-import { type Html, html } from '../../../platform/html.ts'
+import { createPassTokens } from '../../../passes/wallets/render/pass-tokens.ts'
+import { type Html, html, trusted } from '../../../platform/html.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { assetPath } from '../../html/assets.ts'
-import { NEW, type TemplateDraft } from './draft.ts'
+import { notice } from '../../html/components.ts'
+import { BARCODE_FORMATS, NEW, type TemplateDraft } from './draft.ts'
 import { showGoogleCard } from './google-card.ts'
 
 const COLOR = /^#[0-9a-f]{6}$/i
 const COLOR_NAMES = ['background_color', 'foreground_color', 'label_color'] as const
 
-/** Placeholder for values that differ for each pass. */
-const SAMPLE_CODE = 'SAMPLE-0001'
-const SAMPLE_HOLDER = 'Alex Example'
+/** What differs for each pass of a template. */
+export type PassContent = Pick<PassState, 'status' | 'holder' | 'expiresAt'> & {
+  /** Values by field key. The values of the template apply to missing keys. */
+  readonly values: Readonly<Record<string, string>>
+  /** The barcode message, if the template has none. */
+  readonly scanCode: string
+}
+
+/** What previews show of a pass that does not exist. */
+export const SAMPLE: PassContent = {
+  status: 'active',
+  holder: { name: 'Alex Example', email: null },
+  expiresAt: null,
+  values: {},
+  scanCode: 'SAMPLE-0001',
+}
+
+/** Returns the message of a pass's own barcode. */
+export async function scanCodeOf(visit: DashboardVisit, passId: string): Promise<string> {
+  const { space } = await visit.place()
+  return createPassTokens(visit.operator.pepper, visit.environment).scanCode({ space, passId })
+}
 
 /** Writes the preview next to the template form. The page script replaces it when the form changes. */
 export async function writePreview(visit: DashboardVisit, draft: TemplateDraft): Promise<Html> {
   return html`<section class="previews" id="preview" aria-labelledby="preview-title" tabindex="0"><h2 class="first" id="preview-title">Preview</h2>
+${writeContrasts(draft)}
 ${await drawPasses(visit, draft)}
 </section>`
 }
 
-/** Draws a pass of the template in both wallets. */
-export async function drawPasses(visit: DashboardVisit, draft: TemplateDraft): Promise<Html> {
+/** Smallest contrast of text that is easy to read (WCAG 2.2, 1.4.3). */
+const MIN_CONTRAST = 4.5
+
+/** Warns about colors of text that are hard to read on the background. */
+function writeContrasts({ brand }: TemplateDraft): Html[] {
+  const { background_color, foreground_color, label_color } = readColors((name) => brand[name])
+  const pairs = [
+    ['text', foreground_color],
+    ['labels', label_color],
+  ] as const
+  return pairs
+    .filter(([, color]) => color !== '' && contrast(background_color, color) < MIN_CONTRAST)
+    .map(([what, color]) =>
+      notice(
+        'warn',
+        `The color of the ${what} is hard to read on the background: the contrast is ${contrast(background_color, color).toFixed(1)} : 1. Choose colors with at least 4.5 : 1.`,
+      ),
+    )
+}
+
+/** A drawing of each barcode format. */
+export type BarcodeSamples = ReadonlyMap<string, Html>
+
+const samples = new Map<string, Html>()
+
+/** Draws a sample of each barcode format. The drawings are kept, because they are always the same. */
+export async function drawSamples(visit: DashboardVisit): Promise<BarcodeSamples> {
+  for (const [format] of BARCODE_FORMATS) {
+    if (samples.has(format)) continue
+    const drawn = await visit.draw({ format, message: SAMPLE.scanCode })
+    if (drawn) samples.set(format, trusted(drawn.svg.replace('<svg ', '<svg aria-hidden="true" ')))
+  }
+  return samples
+}
+
+/** Draws a pass of the template in both wallets. @param pass absent for a sample. */
+export async function drawPasses(
+  visit: DashboardVisit,
+  draft: TemplateDraft,
+  pass: PassContent = SAMPLE,
+): Promise<Html> {
   const { tenant } = await visit.read<{ readonly tenant: { readonly name: string } }>('getMe')
-  const state = stateOf(draft, tenant.name)
+  const state = stateOf(draft, tenant.name, pass)
   const { format, message } = state.barcode
   const drawn = barcodeIssue(format, message) === undefined ? await visit.draw(state.barcode) : undefined
   const { background_color, foreground_color, label_color = '' } = state.brand
@@ -35,15 +96,19 @@ export async function drawPasses(visit: DashboardVisit, draft: TemplateDraft): P
   const styles = (name: string) => html`<link rel="stylesheet" href="${assetPath(name)}">
 <link rel="stylesheet" href="/${visit.environment}/${COLORS_PATH}?${String(colors)}">`
   // Shadow roots isolate the style sheets of passes from the console, because they share class names.
-  return html`<div class="wallets"><div><h3>Apple Wallet</h3>
-<div class="pass-preview"><template shadowrootmode="open">${styles('pass.css')}${showFront(state, drawn)}</template></div></div>
-<div><h3>Google Wallet</h3>
-<div class="pass-preview"><template shadowrootmode="open">${styles('google-card.css')}${showGoogleCard(state, SAMPLE_HOLDER, drawn)}</template></div></div></div>
+  return html`<div class="wallets" role="group" tabindex="0" aria-label="The pass in both wallets"><figure><figcaption>Apple Wallet</figcaption>
+<div class="pass-preview"><template shadowrootmode="open">${styles('pass.css')}${showFront(state, drawn)}</template></div></figure>
+<figure><figcaption>Google Wallet</figcaption>
+<div class="pass-preview"><template shadowrootmode="open">${styles('google-card.css')}${showGoogleCard(state, drawn)}</template></div></figure></div>
 <p class="hint">This preview follows the published layouts of both wallets. Passes can look slightly different on phones.</p>`
 }
 
 /** Returns the pass state for the preview. Missing or invalid values of the draft are replaced by defaults. */
-function stateOf(draft: TemplateDraft, organization: string): PassState {
+function stateOf(
+  draft: TemplateDraft,
+  organization: string,
+  { status, holder, expiresAt, values, scanCode }: PassContent,
+): PassState {
   const { kind, fields, barcode } = draft
   const place = { space: '', passId: '' }
   return {
@@ -52,13 +117,13 @@ function stateOf(draft: TemplateDraft, organization: string): PassState {
     kind,
     organization,
     name: draft.name || 'Template name',
-    status: 'active',
+    status,
     brand: brandOf(draft),
-    fields,
-    barcode: { format: barcode.format as BarcodeFormat, message: barcode.message || SAMPLE_CODE },
+    fields: fields.map(({ key, label, value }) => ({ key, label, value: values[key] ?? value })),
+    barcode: { format: barcode.format as BarcodeFormat, message: barcode.message || scanCode },
     locations: [],
-    holder: { name: SAMPLE_HOLDER, email: null },
-    expiresAt: null,
+    holder,
+    expiresAt,
     changed: 0,
     pageUrl: '',
     appleToken: '',
@@ -89,13 +154,15 @@ export function sendColors({ request, response }: DashboardVisit): void {
     const value = request.query[name]
     return typeof value === 'string' ? value : ''
   })
-  const colors = brandColors({ ...others, ...(label_color !== '' && { label_color }) })
+  // Wallets use the colors as they are, even if the text is hard to read.
+  const { background_color: brand, foreground_color: value } = others
+  const colors = `--brand:${brand};--value:${value};--label:${label_color || value}`
   response.set({
     'Cache-Control': `private, max-age=${A_DAY_SECONDS}`,
     'X-Content-Type-Options': 'nosniff',
   })
   // Google Wallet uses white or black text, whichever has the higher contrast.
-  const of = (text: string) => contrast(others.background_color, text)
+  const of = (text: string) => contrast(brand, text)
   const google = of('#ffffff') >= of('#000000') ? '#ffffff' : '#000000'
   response.type('css').send(`:host{${colors};--google-text:${google}}`)
 }

@@ -50,7 +50,7 @@ function readImage(request: Request, name: TemplateImage, before: string): strin
 /** Applies a button that adds, removes, or moves a row. Returns undefined for other buttons. */
 export function changeRows(draft: TemplateDraft, button: string): TemplateDraft | undefined {
   const [, verb, list, at = '-1'] =
-    /^(add|remove|up)-(fields|relevant_locations)(?:-(\d{1,2}))?$/.exec(button) ?? []
+    /^(add|remove|up|down)-(fields|relevant_locations)(?:-(\d{1,2}))?$/.exec(button) ?? []
   if (!verb || !list) return undefined
   const index = Number(at)
   if (list === 'fields')
@@ -62,7 +62,7 @@ export function changeRows(draft: TemplateDraft, button: string): TemplateDraft 
 function moved<Row>(rows: readonly Row[], verb: string, index: number, empty: Row): readonly Row[] {
   if (verb === 'add') return [...rows, empty]
   if (verb === 'remove') return rows.toSpliced(index, 1)
-  return index > 0 && index < rows.length
-    ? rows.with(index - 1, rows[index]!).with(index, rows[index - 1]!)
-    : rows
+  const upper = verb === 'up' ? index - 1 : index
+  const [one, other] = [rows[upper], rows[upper + 1]]
+  return one && other ? rows.toSpliced(upper, 2, other, one) : rows
 }

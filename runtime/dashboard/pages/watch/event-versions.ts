@@ -5,10 +5,11 @@ import { renderAgain } from '../../../events/emit/render-again.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { html } from '../../../platform/html.ts'
 import type { SendFramed } from '../../engine/frame.ts'
+import { writeJson } from '../../engine/json.ts'
 import { linkIn } from '../../engine/links.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
-import { json } from '../../engine/values.ts'
 import { ApiRefused, type DashboardVisit, roleFor } from '../../engine/visit.ts'
+import { panel } from '../../html/records.ts'
 import { linkVersions } from '../resources/events.ts'
 import { findPlace, type Watching } from './watching.ts'
 
@@ -30,17 +31,17 @@ async function show(watching: Watching, visit: DashboardVisit, id: string, send:
   if (!event) throw new ApiRefused(404, 'Event not found.')
   const again = renderAgain(event, version.name)
   const link = linkIn(visit)
-  const content = html`<p class="trail">${link('events', 'Events')} / ${link(`events/${id}`, event.type)}</p>
-${linkVersions(event, link, version.name)}
+  const sent: unknown = JSON.parse(event.body)
+  const content = html`${linkVersions(event, link, version.name)}
 <div class="beside">
-<section><h2>In version ${version.name}</h2>
-${
+${panel(
+  `In version ${version.name}`,
   again.kind === 'none'
     ? html`<p class="empty">This event is not sent in this version. The version does not define the event type, or none of the changed fields exist in it.</p>`
-    : json(again.body)
-}</section>
-<section><h2>As sent, in version ${event.version}</h2>
-${json(JSON.parse(event.body))}</section>
+    : writeJson(again.body, visit, sent),
+)}
+${panel(`As sent, in version ${event.version}`, writeJson(sent, visit, again.kind === 'other' ? again.body : undefined))}
 </div>`
-  send(visit, 200, { title: event.type, path: 'events', content })
+  const trail = html`${link('events', 'Events')} / ${link(`events/${id}`, event.type)}`
+  send(visit, 200, { title: event.type, path: 'events', trail, content })
 }

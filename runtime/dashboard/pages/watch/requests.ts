@@ -23,6 +23,7 @@ import {
   writeQuery,
 } from '../../engine/filters.ts'
 import type { SendFramed } from '../../engine/frame.ts'
+import { writeBody } from '../../engine/json.ts'
 import { linkNaming } from '../../engine/links.ts'
 import {
   queryText,
@@ -36,9 +37,10 @@ import {
 import type { DashboardRoute } from '../../engine/routes.ts'
 import { writeViews } from '../../engine/saved-views.ts'
 import type { ListColumn, ListFilter } from '../../engine/shapes.ts'
-import { code, json, orDash, when } from '../../engine/values.ts'
+import { code, orDash, when } from '../../engine/values.ts'
 import { ApiRefused, type DashboardVisit, type TenantPlace } from '../../engine/visit.ts'
 import { facts, notice } from '../../html/components.ts'
+import { panel } from '../../html/records.ts'
 import { openTail, seenBy, type Tails, writeMessage } from './tails.ts'
 import { findPlace, type Watching } from './watching.ts'
 
@@ -212,34 +214,27 @@ async function showRequest(
   const request = await readRequest(db, space, id)
   if (!request) throw new ApiRefused(404, 'Request not found. The log keeps requests for 7 days.')
   const link = await linkNaming(visit, request)
-  const content = html`<p class="trail">${link(REQUESTS_PATH, 'Request log')}</p>
-${facts([
-  ['ID', code(request.id)],
-  ['Status', showStatus(request.status, request.code)],
-  ['Operation', orDash(request.operation)],
-  ['Version', request.version],
-  ['API key', link.to(request.key_id)],
-  ['IP address', request.address],
-  ['Created', instant(request.created)],
-  ['Duration', `${request.ms} ms`],
-])}
+  const content = html`<section class="panel">${facts([
+    ['ID', code(request.id)],
+    ['Operation', orDash(request.operation)],
+    ['Version', request.version],
+    ['API key', link.to(request.key_id)],
+    ['IP address', request.address],
+    ['Created', instant(request.created)],
+    ['Duration', `${request.ms} ms`],
+  ])}</section>
 <div class="beside">
-${writeBody('Request body', request.request_body)}
-${writeBody('Response body', request.response_body)}
+${panel('Request body', showBody(request.request_body, visit))}
+${panel('Response body', showBody(request.response_body, visit))}
 </div>`
-  send(visit, 200, { title: `${request.method} ${request.target}`, path: REQUESTS_PATH, content })
+  send(visit, 200, {
+    title: `${request.method} ${request.target}`,
+    path: REQUESTS_PATH,
+    trail: link(REQUESTS_PATH, 'Request log'),
+    badge: showStatus(request.status, request.code),
+    content,
+  })
 }
 
-function writeBody(title: string, body: string | null): Html {
-  return html`<section><h2>${title}</h2>
-${body === null ? html`<p class="empty">The body is empty or was not stored.</p>` : showBody(body)}</section>`
-}
-
-/** Indents the body if it is complete JSON. A truncated body is shown as it is. */
-function showBody(body: string): Html {
-  try {
-    return json(JSON.parse(body))
-  } catch {
-    return html`<pre tabindex="0">${body}</pre>`
-  }
-}
+const showBody = (body: string | null, visit: DashboardVisit): Html =>
+  body === null ? html`<p class="empty">The body is empty or was not stored.</p>` : writeBody(body, visit)
