@@ -11,7 +11,7 @@ import { drawChart } from './html/chart.ts'
 import { choice, facts, field, notice, textArea } from './html/components.ts'
 import { ICON_NAMES, icon } from './html/icons.ts'
 import { writePage } from './html/layout.ts'
-import { figures, meter, panel, timeline } from './html/records.ts'
+import { figures, meter, panel, timeline, waterfall } from './html/records.ts'
 
 /** Pairs of text and background, with the contrast that WCAG 2.2 requires (1.4.3 and 1.4.11). */
 const PAIRS: readonly (readonly [text: string, ground: string, required: number])[] = [
@@ -57,6 +57,7 @@ async function writeScheme(scheme: ColorScheme): Promise<Html> {
     ['Notices', writeNotices()],
     ['Table', writeSampleTable(name)],
     ['Figures and meters', writeNumbers()],
+    ['Waterfall', writeSampleWaterfall()],
     ['Chart', await writeSampleChart(name)],
     ['Record', writeRecord()],
     ['Empty state', html`<p class="empty">No cards yet. Add a cardholder, and then issue a card.</p>`],
@@ -146,6 +147,12 @@ function writeNumbers(): Html {
 ${[0.4, 0.85, 1].map((part) => meter({ name: 'Monthly limit', text: `${part * 500} of 500 USD`, part }))}`
 }
 
+function writeSampleWaterfall(): Html {
+  const step = (name: string, amount: number) => ({ name, amount, text: money(amount, 'usd') })
+  const steps = [step('Cleared', -50_000), step('Program funding', 50_000), step('Interchange', 7500)]
+  return waterfall([...steps, step('Network fees', -500)], step('Net', 7000))
+}
+
 function writeSampleChart(name: string): Promise<Html> {
   return drawChart({
     title: `Authorizations in ${name} colors`,
@@ -163,7 +170,12 @@ function writeRecord(): Html {
   return panel(
     'Life of a transaction',
     html`${timeline([
-      { what: 'Authorized', at: when('2026-11-26T09:30:00Z'), mood: 'good' },
+      {
+        what: 'Authorized',
+        amount: money(1250, 'usd'),
+        at: when('2026-11-26T09:30:00Z'),
+        mood: 'good',
+      },
       {
         what: 'Increment declined',
         at: when('2026-11-26T09:45:00Z'),

@@ -147,7 +147,7 @@ const FORMS: Readonly<Record<string, () => Promise<Form>>> = {
   'keys/:id/rotate': async () => ({
     page: `/sandbox/keys/${(await makeKey(dashboard.service, tenantId)).id}/rotate`,
   }),
-  version: async () => ({ page: '/live/version', typed: { version: versions.at(-2)!.name } }),
+  version: async () => ({ page: '/live/version', typed: { version: versions.at(-2)!.name, anyway: 'yes' } }),
   'members/invite': async () => ({
     page: '/sandbox/members/invite',
     typed: { email: 'grace@example.com', role: 'owner' },
@@ -195,7 +195,7 @@ const FORMS: Readonly<Record<string, () => Promise<Form>>> = {
   }),
   'payout-destinations/new': async () => ({
     page: '/sandbox/payout-destinations/new',
-    typed: { holder_name: 'Harbour', type: 'usdc_address', where: ON_CHAIN, default: 'no' },
+    typed: { holder_name: 'Harbour', type: 'usdc_address', address: ON_CHAIN, default: 'false' },
   }),
   'payout-destinations/:id/make-default': async () => {
     const page = `/sandbox/payout-destinations/${await makeDestination()}`

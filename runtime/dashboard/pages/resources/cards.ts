@@ -193,7 +193,7 @@ async function writeWallets({ id, wallets }: Card, visit: DashboardVisit, link: 
   const { data } = await visit.read<ApiPage<WalletToken>>('listWalletTokens', { query: { card_id: id } })
   const reason = wallets.apple_pay.ineligible_reason
   if (data.length === 0)
-    return html`<p class="empty">The card is in no wallet. ${reason === null ? 'The cardholder can add it to Apple Pay or Google Pay.' : `It cannot be added now: ${words(reason)}.`}</p>`
+    return html`<p class="empty">The card is in no wallet. ${reason === null ? 'The cardholder can add it to Apple Pay or Google Pay.' : `It cannot be added now: ${words(reason).toLowerCase()}.`}</p>`
   return writeTable(
     'Wallets',
     [
