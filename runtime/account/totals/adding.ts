@@ -126,7 +126,7 @@ const ADD_SPENDING: Statement = {
 const SET_BALANCE: Statement = {
   name: 'totals_set_balance',
   text: `${ADD}
-         SELECT e.tenant_id, ${DAY}, 'balance', '', 0::bigint,
+         SELECT e.tenant_id, ${DAY}, 'balance'::text, ''::text, 0::bigint,
                 least(greatest((array_agg(e.current ORDER BY e.version DESC))[1], -${MAX_SUM}), ${MAX_SUM})
            FROM ${ENTRIES}
           GROUP BY 1, 2
