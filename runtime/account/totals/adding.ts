@@ -96,13 +96,13 @@ const DAY = `(e.created AT TIME ZONE 'UTC')::date`
 const ADD_EVENTS: Statement = {
   name: 'totals_add_events',
   text: `${ADD}
-         SELECT $1, ${DAY}, e.type,
+         SELECT e.tenant_id, ${DAY}, e.type,
                 CASE WHEN e.type = 'card.transaction.declined'
                      THEN coalesce(coalesce(e.source, e.body::json) #>> '{data,card_transaction,decline_reason,code}', '')
                      ELSE '' END,
-                count(*), 0
+                count(*), 0::bigint
            FROM events e WHERE e.tenant_id = $1 AND e.sequence > $2 AND e.sequence <= $3 AND e.type = ANY ($4)
-          GROUP BY 2, 3, 4
+          GROUP BY 1, 2, 3, 4
          ${KEY} count = t.count + excluded.count`,
 }
 
@@ -113,22 +113,23 @@ const ENTRIES = `ledger_entries e
 const ADD_SPENDING: Statement = {
   name: 'totals_add_spending',
   text: `${ADD}
-         SELECT $1, u.day, CASE WHEN u.amount < 0 THEN 'card_spending' ELSE 'card_refunds' END, x.category,
+         SELECT u.tenant_id, u.day, CASE WHEN u.amount < 0 THEN 'card_spending' ELSE 'card_refunds' END, x.category,
                 count(*), least(sum(abs(u.amount)), ${MAX_SUM})::bigint
-           FROM (SELECT e.amount, ${DAY} AS day, split_part(e.cause, '/', 1) AS transaction_id FROM ${ENTRIES}
+           FROM (SELECT e.tenant_id, e.amount, ${DAY} AS day, split_part(e.cause, '/', 1) AS transaction_id FROM ${ENTRIES}
                     AND e.cause LIKE 'ctx\\_%') AS u
           CROSS JOIN LATERAL (
             SELECT x.category FROM card_transactions x WHERE x.tenant_id = $1 AND x.id = u.transaction_id OFFSET 0) AS x
-          GROUP BY 2, 3, 4
+          GROUP BY 1, 2, 3, 4
          ${KEY} count = t.count + excluded.count, amount = least(t.amount::numeric + excluded.amount, ${MAX_SUM})`,
 }
 
 const SET_BALANCE: Statement = {
   name: 'totals_set_balance',
   text: `${ADD}
-         SELECT DISTINCT ON (${DAY}) $1, ${DAY}, 'balance', '', 0, least(greatest(e.current, -${MAX_SUM}), ${MAX_SUM})
+         SELECT e.tenant_id, ${DAY}, 'balance'::text, ''::text, 0::bigint,
+                least(greatest((array_agg(e.current ORDER BY e.version DESC))[1], -${MAX_SUM}), ${MAX_SUM})
            FROM ${ENTRIES}
-          ORDER BY ${DAY}, e.version DESC
+          GROUP BY 1, 2
          ${KEY} amount = excluded.amount`,
 }
 
