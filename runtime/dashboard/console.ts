@@ -1,6 +1,7 @@
 /** The routes of the console that need no account: documentation, assets, and `/livez`. */
 import express, { type Request, type Response, type Router } from 'express'
 import { html } from '../platform/html.ts'
+import { writeDesign } from './design.ts'
 import { type DocsParts, serveDocs } from './docs.ts'
 import { serveAssets } from './html/assets.ts'
 import { sendPage, writePage } from './html/layout.ts'
@@ -11,9 +12,16 @@ const MISSING = writePage({
   content: html`<p>This page does not exist. Go to the <a href="/docs">documentation</a>.</p>`,
 })
 
+export interface ConsoleRoutes extends DocsParts {
+  /** Whether to serve `/design`, which shows the components of the pages. Not in production. */
+  readonly showsDesign: boolean
+}
+
 /** Returns the routes of the console. Mount them at its root, last, because they answer every request. */
-export function createConsole(docs: DocsParts): Router {
+export function createConsole({ showsDesign, ...docs }: ConsoleRoutes): Router {
   const router = express.Router({ caseSensitive: true })
+  if (showsDesign)
+    router.get('/design', async (_request, response) => sendPage(response, 200, await writeDesign()))
   serveAssets(router)
   router
     .route('/livez')

@@ -73,6 +73,7 @@ export function createConsolePages(parts: ConsoleParts, observability: Observabi
       operator: parts.operator,
       wrongCodes,
       databases: database,
+      apiUrls: baseUrls,
       barcodes,
     }),
   )
@@ -83,6 +84,7 @@ export function createConsolePages(parts: ConsoleParts, observability: Observabi
       consoleUrl: baseUrls.console,
       sandboxUrl: baseUrls.sandbox,
       build: () => build('site'),
+      showsDesign: !settings.production,
     }),
   )
   return pages

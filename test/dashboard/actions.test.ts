@@ -72,6 +72,7 @@ test('every form of the console is in the list, and nothing else is', () => {
     clock: service.clock,
     csrfKey: 'key',
     consoleUrl: origin,
+    apiUrls: { sandbox: origin, live: origin },
     proxies: 0 as const,
     log: pino({ level: 'silent' }),
     sessions: {} as never,
@@ -110,6 +111,12 @@ const makeDestination = async () => {
   const body = { type: 'usdc_address', address: ON_CHAIN, holder_name: 'Harbour Coffee LLC', default: false }
   const id = await itemOf(sandbox, '/v1/payout_destinations', body)
   await query(`UPDATE sandbox.payout_destinations SET status = 'active' WHERE id = $1`, [id])
+  return id
+}
+
+async function makeDisabledEndpoint(): Promise<string> {
+  const id = await itemOf(live, '/v1/webhook-endpoints', ENDPOINT)
+  await live(`/v1/webhook-endpoints/${id}`, { method: 'PATCH', body: { status: 'disabled' } })
   return id
 }
 
@@ -176,10 +183,12 @@ const FORMS: Readonly<Record<string, () => Promise<Form>>> = {
     typed: { url: ENDPOINT.url, enabled_events: 'pass.created', description: '' },
   }),
   'webhook-endpoints/:id/enable': async () => {
-    const id = await itemOf(live, '/v1/webhook-endpoints', ENDPOINT)
-    await live(`/v1/webhook-endpoints/${id}`, { method: 'PATCH', body: { status: 'disabled' } })
-    const page = `/live/webhook-endpoints/${id}`
+    const page = `/live/webhook-endpoints/${await makeDisabledEndpoint()}`
     return { page, action: `${page}/enable` }
+  },
+  'webhook-endpoints/bulk/enable': async () => {
+    const action = '/live/webhook-endpoints/bulk/enable'
+    return { page: `${action}?id=${await makeDisabledEndpoint()}`, action }
   },
   'webhook-endpoints/:id/rotate': async () => ({
     page: `/sandbox/webhook-endpoints/${await itemOf(sandbox, '/v1/webhook-endpoints', ENDPOINT)}/rotate`,

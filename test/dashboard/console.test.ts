@@ -47,6 +47,7 @@ beforeAll(async () => {
     versions: [VERSION],
     sandboxUrl: 'http://sandbox.example',
     build: async () => builds.shift()?.(),
+    showsDesign: false,
   }
   server = createServer(express().use(createConsole(docs)))
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -59,6 +60,10 @@ afterAll(() => {
 })
 
 const get = (path: string, init?: RequestInit) => fetch(origin + path, { redirect: 'manual', ...init })
+
+test('production has no page of components', async () => {
+  expect((await get('/design')).status).toBe(404)
+})
 
 test('a build that fails is tried again for the next reader', async () => {
   builds.push(() => Promise.reject(new Error('no room on the disk')))

@@ -1,11 +1,14 @@
 /** Cardholders, programs, destinations and everything that the simulator can, by the forms of the dashboard, over real money. */
 import { hash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import * as functions from '../../generated/client/src/2026-05-19/functions.ts'
 import { current, versions } from '../../generated/versions.ts'
+import { RESOURCES } from '../../runtime/dashboard/pages/resources/resources.ts'
 import { HELPERS } from '../../runtime/dashboard/pages/simulator/forms.ts'
 import { USDC_CHAINS } from '../../runtime/money/chain/usdc-chains.ts'
 import { reportWorker } from '../../runtime/money/reports/job.ts'
 import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts'
+import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { makeTemplate } from '../api/fixtures.ts'
 import { make } from '../cards/fixtures.ts'
 import { makeKey, type Send, speak } from '../support/service.ts'
@@ -19,6 +22,7 @@ let browser: Browser
 beforeAll(async () => {
   dashboard = await startDashboard()
   const tenantId = await makeTenant(dashboard.service, 'enterprise')
+  await verifyTenant(dashboard.service.operator, tenantId)
   const developer = await dashboard.signIn(tenantId, 'developer')
   browser = new Browser(dashboard.origin, developer.cookie, developer)
   const { secret } = await makeKey(dashboard.service, tenantId, { scope: 'admin' })
@@ -76,7 +80,7 @@ test('a cardholder is added, changed, switched off and on, and judged', async ()
     email: 'ada@example.com',
     'billing_address.line1': '500 Harbor Street',
     'billing_address.city': 'Oakland',
-    'billing_address.state': 'CA',
+    'billing_address.us_state': 'CA',
     'billing_address.postal_code': '94607',
     'billing_address.country': 'US',
   })
@@ -106,20 +110,25 @@ test('a fault of an address or a limit is shown beside its field', async () => {
     'billing_address.line1': '500 Harbor Street',
     'billing_address.city': 'Oakland',
     'billing_address.postal_code': '94607',
-    'billing_address.country': 'California',
+    'billing_address.country': '',
   })
   expect([holder.status, holder.text]).toEqual([
     422,
-    expect.stringContaining('id="billing_address.country-fault"'),
+    expect.stringContaining('id="billing_address.country-fault">Choose “Country”.'),
   ])
+  expect(holder.text).toMatch(/<select id="billing_address.country"[^>]* autofocus/)
+  expect(holder.text).toContain('<a href="#billing_address.country">Country</a>')
   const program = await browser.submit('/sandbox/card-programs/new', '/sandbox/card-programs/new', {
     name: 'Crew',
     kind: 'both',
-    'spending_controls.spending_limits': 'a lot monthly',
+    'spending_controls.spending_limits.0.amount': 'a lot',
+    'spending_controls.spending_limits.0.interval': 'monthly',
   })
   expect([program.status, program.text]).toEqual([
     422,
-    expect.stringContaining('id="spending_controls.spending_limits-fault"'),
+    expect.stringContaining(
+      'id="spending_controls.spending_limits.0.amount-fault">Enter an amount such as 12.50.',
+    ),
   ])
 })
 
@@ -127,20 +136,42 @@ test('a program limits its cards, and a card has limits of its own', async () =>
   const typed = {
     name: 'Crew',
     kind: 'both',
-    'spending_controls.blocked_categories': '7995, 7801',
-    'spending_controls.spending_limits': '20.00 per_authorization\n500.00 monthly 5411 5812',
+    'spending_controls.blocked_categories': '7995',
+    'spending_controls.spending_limits.0.amount': '20.00',
+    'spending_controls.spending_limits.0.interval': 'per_authorization',
+    'spending_controls.spending_limits.2.amount': '500.00',
+    'spending_controls.spending_limits.2.interval': 'monthly',
+    'find:spending_controls.spending_limits.2.categories': '5411',
     'design.background_color': '#1e3a5f',
     'design.foreground_color': '#ffffff',
   }
   const program = await fill('card-programs/new', typed)
-  expect(await page(program)).toContain('5411, 5812')
+  expect(await page(program)).toContain('Grocery Stores, Supermarkets')
+  expect(await page(program)).toContain('Betting')
   await fill(`${program.replace('/sandbox/', '')}/change`, { ...typed, name: 'Deck crew' })
-  expect(await page(`${program}/change`)).toContain('20.00 per_authorization\n500.00 monthly 5411 5812')
+  const change = `${program}/change`
+  const form = await page(change)
+  expect(form).toMatch(/name="spending_controls.spending_limits.0.amount"[^>]* value="20.00"/)
+  expect(form).toMatch(/name="spending_controls.spending_limits.1.categories" value="5411"[^>]* checked/)
+  const limits = {
+    name: 'Crew',
+    'spending_controls.spending_limits.0.amount': '20.00',
+    'spending_controls.spending_limits.1.amount': '500.00',
+  }
+  const press = async (button: string) => {
+    const { status, text } = await browser.submit(change, change, { ...limits, change: button })
+    expect(status).toBe(200)
+    return text
+      .match(/(?<=name="spending_controls.spending_limits.)\d+.amount"[^>]* value="[^"]*"/g)
+      ?.map((each) => each.split('"').at(-2))
+  }
+  expect(await press('add:spending_controls.spending_limits')).toEqual(['20.00', '500.00', ''])
+  expect(await press('remove:spending_controls.spending_limits:0')).toEqual(['500.00'])
   const card_id = await makeCard({ card_program_id: idOf(program) })
   const over = { card_id, amount: '20.01', ...MERCHANT }
   await simulate('funding', { amount: '1000' })
   expect(await page(await simulate('authorization', over))).toContain('<dd><span class="state bad">Declined')
-  await fill(`cards/${card_id}/limit`, { 'spending_controls.spending_limits': '' })
+  await fill(`cards/${card_id}/limit`)
   expect(await page(await simulate('authorization', over))).toContain('Authorized')
 })
 
@@ -181,7 +212,7 @@ test('a physical card is sent', async () => {
     type: 'physical',
     'shipping.address.line1': '500 Harbor Street',
     'shipping.address.city': 'Oakland',
-    'shipping.address.state': 'CA',
+    'shipping.address.us_state': 'CA',
     'shipping.address.postal_code': '94607',
     'shipping.address.country': 'US',
     'shipping.service': 'express',
@@ -205,10 +236,68 @@ test('a pass is installed, scanned and removed', async () => {
   ])
 })
 
+test('a picker takes a name, offers what it could mean, and keeps what was typed', async () => {
+  const holder = async (name: string, email: string) =>
+    idOf(await fill('cardholders/new', { type: 'individual', name, email }))
+  const grace = await holder('Grace Brewster', 'grace@example.com')
+  const [one, other] = [
+    await holder('Mary Jackson', 'mary@example.com'),
+    await holder('Mary Jackson', 'mj@example.com'),
+  ]
+  const card = await fill('cards/new', { 'find:cardholder_id': 'grace', type: 'virtual' })
+  expect(await page(card)).toContain(grace)
+  const NEW = '/sandbox/cards/new'
+  const ask = (typed: Typed) => browser.submit(NEW, NEW, { type: 'physical', ...typed })
+  const unclear = await ask({ 'find:cardholder_id': 'mary' })
+  expect([unclear.status, unclear.text]).toEqual([422, expect.stringContaining('Choose one.')])
+  for (const id of [one, other])
+    expect(unclear.text).toContain(`type="radio" name="cardholder_id" value="${id}"`)
+  expect(unclear.text).toContain('mj@example.com, Active')
+  expect(unclear.text).toContain('value="physical" selected')
+  const unknown = await ask({ 'find:cardholder_id': 'nemo' })
+  expect([unknown.status, unknown.text]).toEqual([
+    422,
+    expect.stringContaining('No active cardholder matches “nemo”'),
+  ])
+  expect(await page(`${NEW}?cardholder_id=${grace}`)).toMatch(
+    new RegExp(`value="${grace}"[^>]* checked> Grace Brewster <span class="quiet">grace@example.com`),
+  )
+  expect(await page(`/sandbox/cardholders/${grace}`)).toContain(`href="${NEW}?cardholder_id=${grace}"`)
+})
+
+test('the lookup of pickers finds by name, digits, cardholder and ID, and by status', async () => {
+  const card_id = await makeCard()
+  const find = async (kind: string, text: string, status = '') => {
+    const answer = await browser.get(`/sandbox/find/${kind}?${new URLSearchParams({ q: text, status })}`)
+    return (JSON.parse(answer.text) as { readonly id: string }[]).map(({ id }) => id)
+  }
+  const { last4 } = (await send(`/v1/cards/${card_id}`)).body
+  for (const text of ['', 'moreau', last4, card_id, card_id.slice(0, 20)])
+    expect([text, await find('cards', text)]).toEqual([text, expect.arrayContaining([card_id])])
+  expect(await find('cards', card_id, 'canceled')).toEqual([])
+  expect(await find('cards', 'a\0b')).toEqual([])
+  await simulate('funding', { amount: '1000' })
+  const sale = idOf(await simulate('authorization', { card_id, amount: '31.25', ...MERCHANT }))
+  for (const text of ['31.25', 'harbor groc', sale])
+    expect(await find('card-transactions', text)).toContain(sale)
+  expect(await find('card-transactions', sale, 'cleared')).toEqual([])
+  for (const kind of [
+    'card-programs',
+    'disputes',
+    'pass-templates',
+    'passes',
+    'payout-destinations',
+    'settlements',
+    'payouts',
+  ])
+    expect([kind, await find(kind, 'no such name')]).toEqual([kind, []])
+})
+
 test('links of others fill in nothing but what the tenant has', async () => {
   const card_id = await makeCard()
-  expect(await page(`/sandbox/simulator/authorization?card_id=${card_id}&amount=99`)).toMatch(
-    new RegExp(`name="card_id"[^>]* value="${card_id}"[^]*name="amount"(?![^>]* value)`),
+  const form = await page(`/sandbox/simulator/authorization?card_id=${card_id}&amount=99`)
+  expect(form).toMatch(
+    new RegExp(`name="card_id"[^>]* value="${card_id}".*name="amount"[^>]* value="12.50"`, 's'),
   )
 })
 
@@ -217,9 +306,9 @@ test('money is followed from a clearing to the ledger, to its payout and into a 
   await simulate('funding', { amount: '1000' })
   const destination = await fill('payout-destinations/new', {
     type: 'usdc_address',
-    where: `${USDC_CHAINS.sandbox.id}:0x52908400098527886E0F7030069857D2E4169EE7`,
+    address: `${USDC_CHAINS.sandbox.id}:0x52908400098527886E0F7030069857D2E4169EE7`,
     holder_name: 'Harbour Coffee LLC',
-    default: 'yes',
+    default: 'true',
   })
   expect(await page(destination)).toContain('Inactive')
   await simulate('clock', { seconds: '172800' })
@@ -266,6 +355,75 @@ test('money is followed from a clearing to the ledger, to its payout and into a 
     const file = Buffer.from(await (await fetch(url!)).arrayBuffer())
     expect(hash('sha256', file)).toBe(digest)
   }
+})
+
+test('a bank account is added by its number, which no page, log or API call shows', async () => {
+  const NEW = '/live/payout-destinations/new'
+  const typed = {
+    type: 'bank_account',
+    holder_name: 'Harbour Coffee LLC',
+    'bank_account.country': 'US',
+    'bank_account.routing_number': '110000001',
+    'bank_account.account_number': '000987654321',
+  }
+  const wrong = await browser.submit(NEW, NEW, typed)
+  expect([wrong.status, wrong.text]).toEqual([
+    422,
+    expect.stringContaining('id="bank_account.routing_number-fault"'),
+  ])
+  expect(wrong.text).toContain('value="110000001"')
+  const shown = await browser.submit(NEW, NEW, { ...typed, change: 'call' })
+  expect(shown.text).toMatch(/client\.createToken\(.*ACCOUNT_NUMBER.*client\.createPayoutDestination\(/s)
+  const added = await browser.submit(NEW, NEW, { ...typed, 'bank_account.routing_number': '110000000' })
+  expect([added.status, added.location]).toEqual([
+    303,
+    expect.stringContaining('/live/payout-destinations/pod_'),
+  ])
+  const destination = await page(added.location!)
+  expect(destination).toContain('•••• 4321, US')
+  await send('/v1/tokens', {
+    body: {
+      type: 'bank_account',
+      bank_account: {
+        holder_name: 'A',
+        account_number: '000987654321',
+        routing_number: '110000000',
+        country: 'US',
+      },
+    },
+  })
+  await dashboard.service.flush()
+  const { data } = (await send('/v1/request_logs?operation=createToken')).body
+  const logged = JSON.stringify((await send(`/v1/request_logs/${data[0].id}`)).body)
+  expect(logged).toContain('account_number')
+  for (const text of [wrong.text, shown.text, destination, logged]) expect(text).not.toContain('000987654321')
+})
+
+test('a form shows its values as an API call, without performing it', async () => {
+  const NEW = '/sandbox/cardholders/new'
+  const typed = { type: 'individual', name: "Zoë O'Hara", email: 'zoe@example.com' }
+  const { status, text } = await browser.submit(NEW, NEW, { ...typed, change: 'call' })
+  expect(status).toBe(200)
+  const [curl, typescript] = [...text.matchAll(/<pre tabindex="0">(.*?)<\/pre>/gs)].map(([, code]) => code)
+  expect(curl).toContain('/v1/cardholders')
+  expect(curl).toContain('Bearer $SVC_API_KEY')
+  expect(curl).toContain('Zoë O&#39;\\&#39;&#39;Hara')
+  expect(typescript).toContain(
+    'await client.createCardholder({\n  body: {\n    type: &#39;individual&#39;,\n    name: &#39;Zoë O\\&#39;Hara&#39;,',
+  )
+  expect((await send('/v1/cardholders?limit=1')).body.data[0].email).not.toBe('zoe@example.com')
+  expect(await page(NEW)).toContain('<summary>Show as API call')
+})
+
+test('every form calls an operation that the client has', () => {
+  const forms = [
+    ...Object.values(RESOURCES)
+      .flat()
+      .flatMap(({ create, detail }) => [create, ...(detail?.actions ?? [])]),
+    ...HELPERS.flatMap(({ helpers }) => helpers),
+  ]
+  const missing = forms.filter((form) => form && !Object.hasOwn(functions, form.operation))
+  expect([forms.length > 40, missing]).toEqual([true, []])
 })
 
 const PNG = Buffer.from(

@@ -96,6 +96,115 @@ test('a list goes on by the cursors of the API, and keeps what it is narrowed to
   expect(second.text.split('<tr')).toHaveLength(1 + 1 + 1)
   expect(second.text).toContain('href="?status=issued">First page')
   expect((await browser.get('/sandbox/passes?starting_after=nonsense')).status).toBe(400)
+  const [day] = new Date(dashboard.service.clock.now).toISOString().split('T')
+  const rows = async (query: string) =>
+    (await browser.get(`/sandbox/passes?${query}`)).text.split('<tr').length - 2
+  expect([
+    await rows(`from=${day}&to=${day}`),
+    await rows('to=2020-01-01'),
+    await rows('period=today'),
+  ]).toEqual([25, -1, 25])
+  const narrowed = await browser.get(`/sandbox/passes?template_id=${template_id}&to=${day}`)
+  expect(narrowed.text).toMatch(/href="\?template_id=tpl_\w+" aria-label="Remove filter: Created until/)
+  expect(narrowed.text).toMatch(/href="\?to=[\d-]+" aria-label="Remove filter: Template Coffee loyalty"/)
+})
+
+test('selected cards are frozen together: a preview names those that cannot be, and a repeated form acts once', async () => {
+  const cards = [await makeCard(send), await makeCard(send), await makeCard(send)]
+  for (const { id, status } of cards)
+    if (status === 'inactive') await send(`/v1/cards/${id}/activate`, { method: 'POST', body: {} })
+  const [frozen, gone, active] = cards as [{ id: string }, { id: string }, { id: string }]
+  const change = (path: string) => send(`/v1/cards/${path}`, { method: 'POST', body: {} })
+  await change(`${frozen.id}/freeze`)
+  const browser = browse('developer')
+  const list = await browser.get('/sandbox/cards')
+  expect(list.text).toContain(`form="bulk" name="id" value="${active.id}"`)
+  expect((await browse('viewer').get('/sandbox/cards')).text).not.toContain('form="bulk"')
+  const action = '/sandbox/cards/bulk/freeze'
+  const page = `${action}?${cards.map(({ id }) => `id=${id}`).join('&')}`
+  const { text } = await browser.get(page)
+  expect([text.includes('Selected records: 2'), text.includes('Not possible: 1')]).toEqual([true, true])
+  const all = await browser.get(`${action}?all=yes&status=inactive`)
+  expect(all.text).toContain('Select at least one record')
+  const form = hiddenFields(text, action)
+  // Canceled between the preview and the form.
+  await send(`/v1/cards/${gone.id}/cancel`, { body: { reason: 'lost' } })
+  const body = new URLSearchParams(form)
+  body.delete('id')
+  for (const { id } of [gone, active]) body.append('id', id)
+  const once = await browser.post(action, body)
+  expect(once.text).toContain('Succeeded: 1. Failed: 1.')
+  await change(`${active.id}/unfreeze`)
+  expect((await browser.post(action, body)).text).toContain('Succeeded: 1. Failed: 1.')
+  expect((await send(`/v1/cards/${active.id}`)).body.frozen).toBe(false)
+})
+
+describe('exports', () => {
+  const fetchAs = ({ cookie }: Visitor, path: string) =>
+    fetch(dashboard.origin + path, { headers: { Cookie: cookie }, redirect: 'manual' })
+
+  test('a list is exported as CSV without formulas and as JSON, with its filters, also without rows', async () => {
+    const template_id = await makeTemplate(send)
+    await make(send, '/v1/passes', { template_id, holder: { name: '=1+1, "Ada"', email: 'ada@example.com' } })
+    const query = `template_id=${template_id}&period=today`
+    const csv = await fetchAs(members.viewer, `/sandbox/passes/export.csv?${query}`)
+    expect(csv.headers.get('Content-Disposition')).toMatch(
+      /^attachment; filename="passes-sandbox-\d{4}-\d\d-\d\d\.csv"$/,
+    )
+    const [header = '', row = '', end] = (await csv.text()).split('\r\n')
+    expect([header.split(',').slice(0, 2), end]).toEqual([['id', 'object'], ''])
+    expect(header).toContain(',holder.email,holder.name,')
+    expect(row).toContain(`,ada@example.com,"'=1+1, ""Ada""",`)
+    const json = await (await fetchAs(members.viewer, `/sandbox/passes/export.json?${query}`)).json()
+    expect(json).toMatchObject([{ template_id, holder: { name: '=1+1, "Ada"' } }])
+    const none = await fetchAs(members.viewer, '/sandbox/passes/export.json?to=2020-01-01')
+    expect(await none.json()).toEqual([])
+    const refused = await fetchAs(members.viewer, '/sandbox/passes/export.csv?template_id=nonsense&from=soon')
+    expect([refused.status, refused.headers.get('Content-Type')]).toEqual([400, 'text/html; charset=utf-8'])
+    expect((await fetchAs(members.viewer, '/sandbox/audit-log/export.csv')).status).toBe(403)
+  })
+
+  test('an export has every row, and breaks visibly if it ends early', async () => {
+    const visitor = await dashboard.signIn(await makeTenant(dashboard.service), 'owner')
+    const text = `INSERT INTO sandbox.scans (tenant_id, id, pass_id, mode, result, created)
+      SELECT $1, 'scan_' || lpad(n::text, 26, '0'), NULL, 'verify', 'unknown', now() FROM generate_series(1, 2150) n`
+    await dashboard.service.database.control.query({ text }, [visitor.tenantId])
+    const path = '/sandbox/scans/export.json'
+    const all = (await (await fetchAs(visitor, path)).json()) as readonly { readonly id: string }[]
+    expect(new Set(all.map(({ id }) => id)).size).toBe(2150)
+    const broken = await fetchAs(visitor, path)
+    expect((await fetchAs(visitor, path)).status).toBe(429)
+    await dashboard.service.database.control.query(
+      { text: 'DELETE FROM control.sessions WHERE tenant_id = $1' },
+      [visitor.tenantId],
+    )
+    await expect(broken.text()).rejects.toThrow('terminated')
+  })
+})
+
+test('a view of a list is saved once, renamed, and deleted, and is shown only to its member', async () => {
+  const browser = browse('viewer')
+  const page = '/sandbox/passes?status=revoked&period=7d'
+  const query = 'status=revoked&period=7d'
+  const save = (name: string, at = page) => browser.submit(at, '/sandbox/views/save', { name })
+  expect((await save('<b>Revoked</b>')).location).toBe(`/sandbox/passes?${query}`)
+  const { text } = await browser.get(page)
+  expect(text).toContain(`<a href="?status=revoked&amp;period=7d" aria-current="page">&lt;b&gt;Revoked`)
+  expect((await browse('owner').get('/sandbox/passes')).text).not.toContain('Revoked</b>')
+  const other = page.replace('revoked', 'issued')
+  const filled = hiddenFields((await browser.get(other)).text, '/sandbox/views/save')
+  const again = await browser.post('/sandbox/views/save', { ...filled, query, name: '<b>Revoked</b>' })
+  expect(again.status).toBe(303)
+  expect((await save('<b>Revoked</b>', other)).text).toContain('You have another view with this name.')
+  expect((await browser.submit(page, '/sandbox/views/rename', { name: 'Gone' })).status).toBe(303)
+  for (let count = 2; count <= 20; count += 1) {
+    const sent = await browser.post('/sandbox/views/save', { ...filled, name: `View ${count}` })
+    expect([count, sent.status]).toEqual([count, 303])
+  }
+  const full = await browser.post('/sandbox/views/save', { ...filled, name: 'View 21' })
+  expect([full.status, full.text.includes('A list has at most 20 views.')]).toEqual([422, true])
+  expect((await browser.submit(page, '/sandbox/views/delete')).location).toBe('/sandbox/passes?')
+  expect((await browser.get(page)).text).not.toContain('Gone')
 })
 
 test('a card is frozen and thawed, and a declined transaction says why', async () => {
@@ -193,13 +302,14 @@ describe('keys', () => {
   })
 })
 
-test('live moves on without a warning once the sandbox has been there for 48 hours, and back at any time', async () => {
+test('live moves on without a warning once the sandbox has been there for 48 hours', async () => {
   const { service, origin } = dashboard
   const earlier = versions.at(-2)!.name
   const tenant = await makeTenant(service, 'enterprise', earlier)
   const owner = await dashboard.signIn(tenant, 'owner')
   const browser = new Browser(origin, owner.cookie, owner)
-  const pinTo = (version: string) => browser.submit('/live/version', '/live/version', { version })
+  const pinTo = (version: string, typed = {}) =>
+    browser.submit('/live/version', '/live/version', { version, ...typed })
   const pinSandbox = (hoursAgo: number) => {
     const clock = { ...service.clock, service: () => service.clock.now - hoursAgo * 3_600_000 }
     return setPin(
@@ -218,18 +328,26 @@ test('live moves on without a warning once the sandbox has been there for 48 hou
   const confirmed = { ...hiddenFields(warned.text, '/live/version'), code: await owner.freshCode() }
   expect((await browser.post('/live/version', confirmed)).status).toBe(303)
   expect(await pinned()).toBe(current)
-  expect((await pinTo(earlier)).status).toBe(303)
+  expect((await pinTo(earlier, { anyway: 'yes' })).status).toBe(303)
   await pinSandbox(48)
   expect((await pinTo(current)).status).toBe(303)
   expect(await pinned()).toBe(current)
 })
 
-test('an environment is pinned to an earlier version and taken back', async () => {
+test('an environment is pinned to a deprecated and an earlier version after a warning, and taken back', async () => {
   const browser = browse('owner')
-  const earlier = versions.at(-2)!.name
-  for (const version of [earlier, current]) {
-    expect((await browser.submit('/sandbox/version', '/sandbox/version', { version })).status).toBe(303)
-    expect((await browser.get('/sandbox/version')).text).toContain(`<dd>${version}</dd>`)
+  const PAGE = '/sandbox/version'
+  const [oldest, earlier] = [versions[0]!, versions.at(-2)!.name]
+  const warned = await browser.submit(PAGE, PAGE, { version: oldest.name })
+  expect(warned.text).toContain(`supported until ${oldest.sunset!.slice(0, 10)}`)
+  expect(warned.text).toContain(`earlier than the version that applies now, ${current}`)
+  expect(warned.text).toContain('<li>Return merchant category code ')
+  expect((await browser.get(PAGE)).text).toContain(`<dd>${current}</dd>`)
+  const confirmed = { ...hiddenFields((await browser.submit(PAGE, PAGE, { version: earlier })).text, PAGE) }
+  expect(confirmed).toMatchObject({ version: earlier, anyway: 'yes' })
+  for (const fields of [confirmed, { ...confirmed, version: current }]) {
+    expect((await browser.post(PAGE, fields)).status).toBe(303)
+    expect((await browser.get(PAGE)).text).toContain(`<dd>${fields.version}</dd>`)
   }
   expect(
     (await browser.submit('/sandbox/version', '/sandbox/version', { version: '1999-01-01' })).status,

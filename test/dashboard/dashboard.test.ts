@@ -1,7 +1,11 @@
 /** The dashboard over HTTP, without a browser: every page, every action, every role. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { mayAct, ROLES, type VisitRole } from '../../runtime/dashboard/engine/visit.ts'
+import { doneOf } from '../../runtime/dashboard/html/toasts.ts'
 import { listRoutes } from '../../runtime/dashboard/pages/dashboard.ts'
+import { RESOURCES } from '../../runtime/dashboard/pages/resources/resources.ts'
+import { HELPERS } from '../../runtime/dashboard/pages/simulator/forms.ts'
+import { makeTemplate } from '../api/fixtures.ts'
 import { makeKey, speak } from '../support/service.ts'
 import {
   Browser,
@@ -138,14 +142,12 @@ describe('forms', () => {
     expect(answer.text).toContain('id="url-fault"')
     expect(answer.text).toContain('value="no address"')
     expect(answer.text).toContain('value="Till &quot;4&quot; &amp; more"')
-    expect(answer.text).toContain('pass.created</textarea>')
-    const misspelt = await browse('developer').submit(`${ENDPOINTS}/new`, `${ENDPOINTS}/new`, {
+    expect(answer.text).toContain('value="pass.created" checked')
+    expect(answer.text).toContain('>Enter a URL such as https://example.com/hooks.<')
+    const none = await browse('developer').submit(`${ENDPOINTS}/new`, `${ENDPOINTS}/new`, {
       url: 'https://93.184.215.14/hooks',
-      enabled_events: 'pass.updatd',
     })
-    const [, fault = ''] = /id="enabled_events-fault"[^>]*>([\s\S]*?)<\//.exec(misspelt.text) ?? []
-    expect(fault).toContain('did you mean')
-    expect(fault).toContain('pass.updated')
+    expect([none.status, none.text]).toEqual([422, expect.stringContaining('>Choose “Events”.<')])
   })
 
   test('text that others set is shown as text, wherever it is', async () => {
@@ -199,8 +201,18 @@ test('an endpoint is disabled, enabled, rotated and deleted, and the log says wh
   const { path } = await addEndpoint()
   const id = path.split('/').at(-1)!
   const browser = browse('developer')
-  expect((await browser.submit(path, `${path}/disable`)).location).toBe(path)
-  expect((await browser.get(path)).text).toContain('Disabled')
+  const disabled = await browser.submit(path, `${path}/disable`)
+  expect(disabled.location).toBe(path)
+  const shown = (await browser.get(path)).text
+  expect(shown).toContain('Disabled')
+  expect(shown).toMatch(/role="status">.*<span>Endpoint disabled<\/span>/)
+  expect((await browser.get(path)).text).not.toContain('Endpoint disabled')
+  // A message that was signed for another member is not shown.
+  const done = disabled.headers.getSetCookie().find((each) => each.startsWith('svc_done='))!
+  const showTo = async ({ cookie }: Visitor) =>
+    (await fetch(dashboard.origin + path, { headers: { Cookie: `${cookie}; ${done.split(';')[0]}` } })).text()
+  expect(await showTo(members.developer)).toContain('Endpoint disabled')
+  expect(await showTo(members.owner)).not.toContain('Endpoint disabled')
   expect((await browser.submit(path, `${path}/enable`)).location).toBe(path)
   expect((await browser.submit(`${path}/rotate`, `${path}/rotate`)).text).toMatch(/whsec_/)
   expect((await browser.submit(`${path}/delete`, `${path}/delete`)).location).toBe(ENDPOINTS)
@@ -226,6 +238,85 @@ test('an event shows its payload and its deliveries, and an attempt is made agai
   expect((await browser.get('/sandbox')).text).toContain(event)
 })
 
+test('every page is reached by links from home', async () => {
+  const browser = browse('owner')
+  const { secret } = await makeKey(dashboard.service, tenantId, { scope: 'admin' })
+  await makeTemplate(speak(dashboard.service.urls.sandbox, { secret }))
+  await addEndpoint()
+  // One page of each kind of record is enough.
+  const kindOf = (path: string) => path.replaceAll(/_[0-9a-z]{26}|^\/(sandbox|live)/g, '')
+  const seen = new Map([['', '/sandbox']]).set('live', '/live')
+  for (const path of seen.values()) {
+    const links = (await browser.get(path)).text.matchAll(/href="(\/(?:sandbox|live)[^"#]*)"/g)
+    for (const [, link = ''] of links) {
+      const kind = kindOf(link.split('?')[0]!)
+      if (!seen.has(kind)) seen.set(kind, link)
+    }
+  }
+  const pages = listRoutes(dashboard.watching)
+    .filter(({ method, path }) => method === 'GET' && !/:|.\/live$/.test(path))
+    .map(({ path }) => kindOf(path))
+  expect(pages.filter((path) => !seen.has(path))).toEqual([])
+})
+
+test('at most 12 entries of the menu are in view, and the group of the current page is open', async () => {
+  for (const [environment, paths] of [
+    ['sandbox', ['', '/cards', '/keys', '/members', '/balance', '/passes']],
+    ['live', ['/audit-log']],
+  ] as const)
+    for (const path of paths) {
+      const { text } = await browse('owner').get(`/${environment}${path}`)
+      const menu = text.split('<nav class="menu"')[1]!.split('</nav>')[0]!
+      const shown = menu.replaceAll(/<details name="menu">(<summary>)[\s\S]*?<\/details>/g, '$1')
+      expect([path, shown.match(/<li>|<summary>/g)!.length <= 12]).toEqual([path, true])
+      expect([path, shown.includes(`href="/${environment}${path}" aria-current="page"`)]).toEqual([
+        path,
+        true,
+      ])
+    }
+})
+
+test('a member chooses the time zone of all times, and others keep theirs', async () => {
+  const { path } = await addEndpoint()
+  const browser = browse('developer')
+  const page = '/sandbox/preferences'
+  expect((await browser.submit(page, page, { time_zone: 'Mars/Olympus' })).status).toBe(422)
+  const typed = { time_zone: 'Asia/Tokyo', return_to: 'https://elsewhere.example/' }
+  expect((await browser.submit(page, page, typed)).location).toBe('/')
+  const shown = (await browser.get(path)).text
+  expect(shown).toContain('<span>Times are shown in Asia/Tokyo</span>')
+  expect(shown).toMatch(
+    /<time datetime="2026-06-01T12:00:00.000Z" title="(2026-06-01 21:00:00 GMT\+9)"[^>]*>\1</,
+  )
+  expect((await browse('viewer').get(path)).text).toContain('>2026-06-01 12:00:00 UTC</time>')
+  await browser.submit(page, page, { time_zone: 'Asia/Tokyo' })
+  const { rows } = await dashboard.service.database.control.query(
+    {
+      text: `SELECT action FROM live.audit_log WHERE tenant_id = $1 AND action = 'member.time_zone_changed'`,
+    },
+    [tenantId],
+  )
+  expect(rows).toHaveLength(1)
+})
+
+test('what an action did follows from its button', () => {
+  const forms = Object.values(RESOURCES)
+    .flat()
+    .flatMap(({ create, detail }) => [
+      ...(create && 'fields' in create ? [create] : []),
+      ...(detail?.actions ?? []),
+    ])
+  const said = [...forms, ...HELPERS.flatMap(({ helpers }) => helpers)].map(
+    ({ button, done = doneOf(button) }) => done,
+  )
+  expect(said).toEqual(
+    expect.arrayContaining(['Card frozen', 'Card issued', 'Dispute withdrawn', 'Clock advanced']),
+  )
+  expect(
+    said.filter((done) => !/^[A-Z].+ (\w+ed|frozen|unfrozen|sent|withdrawn)$|^Set as default$/.test(done)),
+  ).toEqual([])
+})
+
 test('pages hold no script or style of their own, are not kept, and are not framed', async () => {
   const { headers, text } = await browse('viewer').get('/sandbox')
   expect(headers.get('Content-Security-Policy')).toMatch(
@@ -234,6 +325,6 @@ test('pages hold no script or style of their own, are not kept, and are not fram
   expect(headers.get('Content-Security-Policy')).toContain("frame-ancestors 'none'")
   expect(headers.get('Cache-Control')).toBe('no-store')
   expect(text).not.toMatch(
-    /<script(?! type="module" src="\/assets\/[0-9a-f]{16}\/\w+\.js"><\/script>)|<style|style="/,
+    /<script(?! type="module" src="\/assets\/[0-9a-f]{16}\/\w+\.js" blocking="render"><\/script>)|<style|style="/,
   )
 })

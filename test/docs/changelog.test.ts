@@ -29,7 +29,7 @@ beforeAll(async () => {
     sandboxUrl: 'http://sandbox.example',
     consoleUrl: origin,
   }
-  server.on('request', express().use(createConsole({ ...parts, build: async () => {} })))
+  server.on('request', express().use(createConsole({ ...parts, showsDesign: false, build: async () => {} })))
 })
 afterAll(() => void server.close())
 

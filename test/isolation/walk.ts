@@ -21,9 +21,15 @@ import { disputeExpiryWorker } from '../../runtime/cards/disputes/expiry-job.ts'
 import { payloadWorker } from '../../runtime/cards/provisioning/stand-in-job.ts'
 import { holdExpiryWorker } from '../../runtime/cards/transactions/expiry-job.ts'
 import { insertWalletToken } from '../../runtime/cards/wallet-tokens/queries.ts'
+import { deleteView, insertView, listViews, renameView } from '../../runtime/dashboard/engine/view-queries.ts'
 import { readPassEvents } from '../../runtime/dashboard/pages/passes/history-queries.ts'
-import { findNamed } from '../../runtime/dashboard/pages/search/name-queries.ts'
-import { readNames } from '../../runtime/dashboard/pages/search/names-of-ids.ts'
+import {
+  findPickable,
+  PICKABLE_PREFIXES,
+  readPickable,
+} from '../../runtime/dashboard/pages/pickers/pickable-queries.ts'
+import { findNamed, findRecent } from '../../runtime/dashboard/pages/search/name-queries.ts'
+import { readAccountNames, readNames } from '../../runtime/dashboard/pages/search/names-of-ids.ts'
 import { countByStatus } from '../../runtime/dashboard/pages/templates/counts.ts'
 import type { Database } from '../../runtime/database/database.ts'
 import { readRevision } from '../../runtime/database/revision.ts'
@@ -188,10 +194,22 @@ export async function tour(
     id: event.id,
   })
   await findNamed(service.database[environment], space, 'ada')
+  await findRecent(service.database[environment], space, 'ada')
   await readNames(service.database[environment], space, [newId('card')])
   await countByStatus(service.database[environment], space, newId('tpl'), 10)
   const latest = { created: service.clock.now, id: '~' }
   await readPassEvents(service.database[environment], space, newId('pass'), latest, 20)
+  await readAccountNames(service.database.control, tenantId, [newId('mem')])
+  const viewed = { tenantId, memberId: user.id, environment, list: 'passes' }
+  await insertView(service.database.control, viewed, { name: 'Issued', query: 'status=issued' })
+  await renameView(service.database.control, viewed, 'Issued', 'New')
+  expect(await listViews(service.database.control, viewed)).toHaveLength(1)
+  await deleteView(service.database.control, viewed, 'New')
+  for (const prefix of PICKABLE_PREFIXES) {
+    for (const text of ['', 'ada', `${prefix}_`])
+      await findPickable(service.database[environment], space, prefix, text, '')
+    await readPickable(service.database[environment], space, prefix, [newId(prefix)])
+  }
   await walkTransfers(recorder.database[environment], space, service.clock.now)
   recorder.actFor(undefined)
 }

@@ -54,6 +54,10 @@ const SIGN_IN_DELETIONS: readonly Statement[] = [
   { text: 'DELETE FROM control.wrong_codes WHERE tenant_id = $1 AND member_id = $2' },
 ]
 
+const DELETE_VIEWS: Statement = {
+  text: 'DELETE FROM control.saved_views WHERE tenant_id = $1 AND member_id = $2',
+}
+
 const DELETE: Statement = { text: 'DELETE FROM control.members WHERE tenant_id = $1 AND id = $2' }
 
 const FIND: Statement = {
@@ -237,6 +241,7 @@ export function removeMember(operator: Operator, tenantId: string, id: string, h
     await endAuthority(operator, tx, note, tenantId, id)
     await tx.query(HAND_OVER_KEYS, [tenantId, id, heir])
     await endSignIns(tx, tenantId, id)
+    await tx.query(DELETE_VIEWS, [tenantId, id])
     await tx.query(DELETE, [tenantId, id])
     note({ tenantId, action: 'member.removed', targetId: id })
   })

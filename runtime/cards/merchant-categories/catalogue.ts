@@ -10,6 +10,13 @@ export const CATEGORIES: readonly string[] = [OTHER_CATEGORIES, ...codes.map(({ 
 
 const members: ReadonlySet<string> = new Set(CATEGORIES)
 
+const descriptions = new Map(codes.map(({ code, description }) => [code, description]))
+
+/** Returns the description of a catalog member in plain words. Returns other codes unchanged. */
+export function describeCategory(code: string): string {
+  return code === OTHER_CATEGORIES ? 'All other categories' : (descriptions.get(code) ?? code)
+}
+
 /** Returns whether a list may contain the code: a four-digit code of the catalog, or `0000`. */
 export function isCategory(code: string): boolean {
   return members.has(code)

@@ -1,25 +1,80 @@
 /** Converts form values to request bodies. Invalid values are passed on unchanged, so that the API reports the error. */
-import type { FormField, FormValues } from './shapes.ts'
+import type { FieldKind, FormField, FormValues } from './shapes.ts'
 
-/** Returns a body with nested members, without empty fields. Returns undefined if the form has no fields. */
+/**
+ * Returns a body with nested members, without empty fields. Returns undefined if the form has no fields. A field that names
+ * one path in `of` sets this member.
+ */
 export function bodyOf(fields: readonly FormField[], values: FormValues): unknown {
   if (fields.length === 0) return undefined
   const body: Record<string, unknown> = {}
-  for (const { name, kind } of fields) {
-    const text = values[name] ?? ''
-    if (text === '' || kind === 'file') continue
-    const [last, ...above] = name.split('.').toReversed() as [string, ...string[]]
+  for (const field of fields) {
+    const { name, of = [name] } = field
+    const value = readField(field, values)
+    if (value === undefined || of.length !== 1) continue
+    const [last, ...above] = of[0]!.split('.').toReversed() as [string, ...string[]]
     let at = body
     for (const member of above.toReversed()) {
       at[member] ??= {}
       at = at[member] as Record<string, unknown>
     }
-    at[last] = READ[kind ?? 'text']?.(text) ?? text
+    at[last] = value
   }
   return body
 }
 
-const READ: Readonly<Partial<Record<NonNullable<FormField['kind']>, (text: string) => unknown>>> = {
+/** Returns the member of the body. Undefined if the field is empty. */
+function readField({ name, kind = 'text', row, isMany, options }: FormField, values: FormValues): unknown {
+  if (row) {
+    const rows = rowsOf(values, name).map((of) => bodyOf(row, of))
+    return rows.length > 0 ? rows : undefined
+  }
+  const text = values[name] ?? ''
+  if (kind === 'truth' && !options) return text === 'true'
+  if (text === '' || kind === 'file') return undefined
+  return isMany || kind === 'checks' ? text.split('\n') : (READ[kind]?.(text) ?? text)
+}
+
+/** Returns the values of each row, by the names of the fields in the row. */
+export function rowsOf(values: FormValues, name: string): FormValues[] {
+  const rows: Record<string, string>[] = []
+  for (const [key, value] of Object.entries(values)) {
+    const [, index, field] =
+      /^(\d+)\.(.*)$/s.exec(key.startsWith(`${name}.`) ? key.slice(name.length + 1) : '') ?? []
+    if (index === undefined || field === undefined) continue
+    rows[Number(index)] = { ...rows[Number(index)], [field]: value }
+  }
+  return rows.filter((row) => row !== undefined)
+}
+
+/** Returns the fields of a row, with the names that they have in the form. */
+export function rowFields({ name, row = [] }: FormField, index: number): FormField[] {
+  return row.map((each) => ({ ...each, name: `${name}.${index}.${each.name}` }))
+}
+
+/** Returns the fields of a form, with those of its rows. */
+export function allFields(fields: readonly FormField[], values: FormValues): FormField[] {
+  return fields.flatMap((field) => [
+    field,
+    ...rowsOf(values, field.name).flatMap((_, index) => rowFields(field, index)),
+  ])
+}
+
+/** Whether all conditions of a field are met. */
+export function applies({ when = [] }: FormField, values: FormValues): boolean {
+  return when.every(({ name, is, isNot }) => {
+    const value = values[name] ?? ''
+    return is === undefined ? value !== isNot : value === is
+  })
+}
+
+/** Returns the values without those of fields whose conditions are not met. */
+export function applicable(fields: readonly FormField[], values: FormValues): FormValues {
+  const others = fields.filter((field) => !applies(field, values)).map(({ name }) => [name, ''])
+  return { ...values, ...(Object.fromEntries(others) as FormValues) }
+}
+
+const READ: Readonly<Partial<Record<FieldKind, (text: string) => unknown>>> = {
   amount: readCents,
   number: readNumber,
   truth: (text) => text === 'true',

@@ -1,9 +1,9 @@
-/** The frame of every dashboard page: environment switch, search, menu, and signed-in member. */
-import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
+/** The frame of every dashboard page: header and menu. */
+import type { Environment } from '../../platform/environment.ts'
 import { type Html, html } from '../../platform/html.ts'
 import { icon } from '../html/icons.ts'
 import { type PageLayout, sendPage, writePage } from '../html/layout.ts'
-import type { SignedInMember } from '../sign-in/sessions.ts'
+import { writeGuides, writeHeader } from './header.ts'
 import { type DashboardVisit, mayAct, type VisitRole } from './visit.ts'
 
 export interface MenuEntry {
@@ -31,57 +31,77 @@ export interface Framed extends Pick<PageLayout, 'title' | 'trail' | 'badge' | '
 
 export type SendFramed = (visit: DashboardVisit, status: number, page: Framed) => void
 
-export function createFrame(menu: Menu): SendFramed {
+const SCRIPTS = ['console.js', 'palette.js', 'keys.js']
+
+/** Keys that open pages, by path. */
+const KEYS: Readonly<Record<string, string>> = {
+  '': 'g h',
+  passes: 'g p',
+  'pass-templates': 'g m',
+  cards: 'g c',
+  cardholders: 'g u',
+  'card-transactions': 'g t',
+  balance: 'g b',
+  payouts: 'g o',
+  events: 'g e',
+  'webhook-endpoints': 'g w',
+  requests: 'g r',
+  keys: 'g k',
+}
+
+/** @param linked pages without a menu entry, which other pages link to. */
+export function createFrame(menu: Menu, linked: Menu): SendFramed {
   return (visit, status, { path, scripts = [], ...page }) => {
-    const { environment, member } = visit
+    const entry = [...menu, ...linked].find((each) => each.path === path) ?? { path, group: '' }
+    const done = visit.takeDone()
     const frame = {
-      header: writeHeader(environment, menu.find((entry) => entry.path === path) ?? { path }),
-      menu: writeMenu(menu, environment, path, member),
+      toast: done === undefined ? undefined : writeToast(done),
+      header: writeHeader(visit, entry),
+      menu: writeMenu(entriesFor(visit, menu), visit, entry),
     }
-    sendPage(visit.response, status, writePage({ ...page, frame, scripts: ['console.js', ...scripts] }))
+    sendPage(visit.response, status, writePage({ ...page, frame, scripts: [...SCRIPTS, ...scripts] }))
   }
 }
 
-const NAMES = { sandbox: 'Sandbox', live: 'Live' } as const
-
-/** Writes the header. The environment switch links to the same page in the other environment if it exists there. */
-function writeHeader(
-  environment: Environment,
-  { path, environment: only }: Pick<MenuEntry, 'path' | 'environment'>,
-): Html {
-  const others = ENVIRONMENTS.map(
-    (each) =>
-      html`<a href="/${each}${path && (only ?? each) === each && `/${path}`}"${each === environment && html` aria-current="true"`}>${NAMES[each]}</a>`,
-  )
-  return html`<header class="bar ${environment}">
-<a class="home" href="/${environment}">Dashboard</a>
-<nav class="switch" aria-label="Environment">${others}</nav>
-<form class="find" method="get" action="/${environment}/search" role="search"><input type="search" name="q" aria-label="Search by ID, name, or page" aria-keyshortcuts="Control+K Meta+K" placeholder="Search by ID, name, or page" autocomplete="off"></form>
-<a class="to-menu" href="#menu">Menu</a>
-</header>
-`
-}
-
-function writeMenu(menu: Menu, environment: Environment, path: string, member: SignedInMember): Html {
-  const readable = menu.filter(
+/** Returns the entries that the environment has and the member may see. */
+export function entriesFor(
+  { environment, member }: Pick<DashboardVisit, 'environment' | 'member'>,
+  entries: Menu,
+): Menu {
+  return entries.filter(
     ({ needs, environment: only = environment }) => only === environment && mayAct(member.role, needs),
   )
-  const groups = [...Map.groupBy(readable, ({ group }) => group)]
-  const current = groups.find(([, entries]) => entries.some((each) => each.path === path))
-  return html`<nav class="menu" id="menu" aria-label="Pages">
-${groups.map(([group, entries]) => {
-  const links = html`<ul>${entries.map(
+}
+
+/** Writes a message that floats above the page and disappears by itself. */
+export function writeToast(text: string): Html {
+  return html`<div class="toast" role="status">${icon('circle-check')}<span>${text}</span></div>\n`
+}
+
+/**
+ * Writes the menu. The group of the current page is open, and opening a group closes the other one. On narrow screens the
+ * button in the header opens the menu.
+ */
+function writeMenu(
+  entries: Menu,
+  { environment }: DashboardVisit,
+  { path, group: current }: Pick<MenuEntry, 'path' | 'group'>,
+): Html {
+  const groups = [...Map.groupBy(entries, ({ group }) => group)]
+  return html`<nav class="menu" id="menu" aria-label="Pages" popover>
+${groups.map(([group, within]) => {
+  const links = html`<ul>${within.map(
     (each) =>
       html`<li><a href="/${environment}${each.path && `/${each.path}`}"${
         each.path === path && html` aria-current="page"`
-      }>${each.icon !== undefined && icon(each.icon)}${each.title}</a></li>`,
+      }${KEYS[each.path] !== undefined && html` data-keys="${KEYS[each.path]}"`}>${each.icon !== undefined && icon(each.icon)}${each.title}</a></li>`,
   )}</ul>
 `
   if (group === '') return links
-  return html`<details name="menu"${group === current?.[0] && html` open`}><summary>${group}${icon('chevron-right')}</summary>
+  return html`<details name="menu"${group === current && html` open`}><summary>${group}${icon('chevron-right')}</summary>
 ${links}</details>
 `
-})}<div class="who"><p>${member.email}<br><span class="quiet">${member.role}</span></p><a href="/sign-out">${icon('log-out')}Sign out</a></div>
+})}<div class="guides">${writeGuides(current)}</div>
 </nav>
 `
 }

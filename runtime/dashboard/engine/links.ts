@@ -3,7 +3,7 @@
 import { html } from '../../platform/html.ts'
 import { isId, PREFIXES } from '../../platform/ids.ts'
 import type { LinkTo, ShownText } from './shapes.ts'
-import { code } from './values.ts'
+import { shortId } from './values.ts'
 import type { DashboardVisit } from './visit.ts'
 
 /** Returns links that show IDs. */
@@ -18,7 +18,8 @@ export function linkIn(
       if (id === null) return '–'
       const page = pageOf(id)
       const name = names.get(id)
-      const text = name === undefined ? code(id) : html`<span title="${id}">${name}</span>`
+      const text =
+        name === undefined ? shortId(id) : html`<span class="long" title="${name} (${id})">${name}</span>`
       return page === undefined ? text : link(page, text)
     },
   })

@@ -1,23 +1,25 @@
 /** List pages, with filters and the cursor pagination of the API. */
-import { filters as documented } from '../../../generated/canonical/records.ts'
+import { readEventHead } from '../../events/emit/queries.ts'
 import { type Html, html } from '../../platform/html.ts'
-import { choice, field } from '../html/components.ts'
+import { writeExports } from './export.ts'
+import {
+  type AskedFilters,
+  filtersOf,
+  isNarrowed,
+  queryOf,
+  readFilters,
+  writeFilters,
+  writeQuery,
+} from './filters.ts'
 import type { SendFramed } from './frame.ts'
 import { linkNaming } from './links.ts'
-import type { ApiPage, DashboardResource, Identified, LinkTo, ListColumn, ListFilter } from './shapes.ts'
-import { words } from './values.ts'
+import { liveTypesOf } from './live-types.ts'
+import { writeViews } from './saved-views.ts'
+import { bulkActionsOf, selectionOf, writeBulkForm } from './selection.ts'
+import type { ApiPage, DashboardResource, Identified, LinkTo, ListColumn, ShownText } from './shapes.ts'
 import { type DashboardVisit, mayAct, roleFor } from './visit.ts'
 
 const LIMIT = '25'
-
-/** Returns the filters of a list, with the values that the OpenAPI document defines. */
-function filtersOf({ operation, filters: labels = {} }: DashboardResource<Identified>['list']): ListFilter[] {
-  const listed: Readonly<Record<string, Readonly<Record<string, readonly string[] | null>>>> = documented
-  return Object.entries(labels).map(([name, label]) => {
-    const options = listed[operation]?.[name]
-    return { name, label, ...(options && { options }) }
-  })
-}
 
 /** Writes a table. On narrow screens, each row is a block and each cell shows its column title. */
 export function writeTable<Item>(
@@ -28,8 +30,8 @@ export function writeTable<Item>(
 ): Html {
   return html`<table role="table" aria-label="${label}">
 <thead><tr role="row">${columns.map(
-    ({ title, isAmount }) =>
-      html`<th role="columnheader" scope="col"${isAmount && html` class="amount"`}>${title}</th>`,
+    (column) =>
+      html`<th role="columnheader" scope="col"${classOf(column)}>${column.isSelection ? html`<span class="visually-hidden">${column.title}</span>` : column.title}</th>`,
   )}</tr></thead>
 <tbody>
 ${items.map((item) => writeRow(columns, item, link))}</tbody>
@@ -37,10 +39,26 @@ ${items.map((item) => writeRow(columns, item, link))}</tbody>
 }
 
 export function writeRow<Item>(columns: readonly ListColumn<Item>[], item: Item, link: LinkTo): Html {
-  return html`<tr role="row">${columns.map(
-    ({ title, show, isAmount }) =>
-      html`<td role="cell" data-title="${title}"${isAmount && html` class="amount"`}><div>${show(item, link)}</div></td>`,
+  return html`<tr role="row"${keysOf(item)}>${columns.map(
+    (column) =>
+      html`<td role="cell" data-title="${column.title}"${classOf(column)}><div>${column.show(item, link)}</div></td>`,
   )}</tr>\n`
+}
+
+/** Writes the attributes by which `tail.js` finds and orders the rows of records. */
+function keysOf(item: unknown): Html {
+  if (typeof item !== 'object' || item === null || !('id' in item) || typeof item.id !== 'string')
+    return html``
+  const created = 'created' in item && typeof item.created === 'string' ? item.created : undefined
+  return html` data-id="${item.id}"${created !== undefined && html` data-created="${created}"`}`
+}
+
+function classOf({
+  isAmount,
+  isSelection,
+}: Pick<ListColumn<never>, 'isAmount' | 'isSelection'>): Html | false {
+  if (isSelection) return html` class="select"`
+  return isAmount === true && html` class="amount"`
 }
 
 /** Writes the element through which `tail.js` adds new rows to the table. */
@@ -51,6 +69,9 @@ export function writeTail(address: string): Html {
 /** The script that reads the element of `writeTail`. */
 export const TAIL_SCRIPT = 'tail.js'
 
+/** The script that opens a row when it is clicked. */
+export const ROWS_SCRIPT = 'rows.js'
+
 export async function showList(
   visit: DashboardVisit,
   resource: DashboardResource<Identified>,
@@ -60,38 +81,65 @@ export async function showList(
   const filters = filtersOf(list)
   const asked = readFilters(visit, filters)
   const after = queryText(visit, 'starting_after')
+  const isLive = liveTypesOf(list.operation) !== undefined && !list.of && after === '' && asked.to === ''
+  // Read before the list, so that no change in between is missed.
+  const head = isLive ? await readHead(visit) : ''
   const { data, has_more, next_cursor } = await visit.read<ApiPage<Identified>>(list.operation, {
     ...(list.of && { path: list.of }),
-    query: { ...asked, limit: LIMIT, starting_after: after },
+    query: { ...queryOf(visit, asked), limit: LIMIT, starting_after: after },
   })
   const link = await linkNaming(visit, data)
-  const columns = resource.detail ? list.columns.map(toDetail(resource)) : list.columns
-  const isNarrowed = after !== '' || Object.values(asked).some((value) => value !== '')
-  const isLive = list.isLive === true && after === ''
+  const columns = columnsOf(visit, resource)
+  const bulk = bulkActionsOf(visit, resource)
   const canCreate = create && mayAct(visit.member.role, roleFor(create.operation))
   const actions =
     canCreate &&
     html`<div class="actions"><a class="button" href="/${visit.environment}/${path}/new">${create.title}</a></div>`
   const content = html`<p class="quiet">${intro}</p>
 ${list.above?.(visit)}
-${filters.length > 0 && writeFilters(filters, asked)}
-${isLive && writeTail(`/${visit.environment}/${path}/live${writeQuery({ ...asked, after: data[0]?.id ?? '' })}`)}
+${!list.of && (await writeViews(visit, path, asked))}
+${await writeFilters(visit, filters, asked, writeExports(visit, path, asked))}
+${isLive && writeTail(`/${visit.environment}/${path}/live${writeQuery({ ...asked, after: head })}`)}
 ${
   data.length > 0
     ? writeTable(title, columns, data, link)
-    : html`<p class="empty">${isNarrowed ? 'No results match these filters. Change or clear the filters.' : list.empty}</p>`
+    : html`<p class="empty">${after !== '' || isNarrowed(asked) ? 'No results match these filters. Change or clear the filters.' : list.empty}</p>`
 }
-${writePaging(after !== '', has_more ? next_cursor : null, asked)}`
-  const scripts = isLive ? [TAIL_SCRIPT] : []
+${writePaging(after !== '', has_more ? next_cursor : null, asked)}
+${bulk.length > 0 && data.length > 0 && writeBulkForm(visit, path, bulk, asked)}`
+  const scripts = [ROWS_SCRIPT, ...(isLive ? [TAIL_SCRIPT] : [])]
   send(visit, 200, { title, path: menu, ...(actions && { actions }), scripts, content })
 }
 
-/** Links the first column to the detail page. */
-function toDetail({ path }: DashboardResource<Identified>) {
-  return (column: ListColumn<Identified>, index: number): ListColumn<Identified> =>
-    index > 0
-      ? column
-      : { ...column, show: (item, link) => link(`${path}/${item.id}`, column.show(item, link)) }
+/** Returns the ID of the newest event. */
+async function readHead(visit: DashboardVisit): Promise<string> {
+  const { db, space } = await visit.place()
+  return (await readEventHead(db, space)).id
+}
+
+/** Returns the columns of the list page. The first links to the detail page, and long texts are truncated. */
+export function columnsOf(
+  visit: DashboardVisit,
+  resource: DashboardResource<Identified>,
+): readonly ListColumn<Identified>[] {
+  const { path, list, detail } = resource
+  const columns = list.columns.map((column, index): ListColumn<Identified> => {
+    const show = (item: Identified, link: LinkTo) => truncate(column.show(item, link))
+    if (index > 0 || !detail) return { ...column, show }
+    return { ...column, show: (item, link) => link(`${path}/${item.id}`, show(item, link)) }
+  })
+  if (!detail || bulkActionsOf(visit, resource).length === 0) return columns
+  return [selectionOf(detail), ...columns]
+}
+
+/** Texts of at most this length, in characters, fit on one line. */
+const MAX_TEXT = 36
+
+/** A longer text ends with an ellipsis on wide screens, and shows in full on hover. */
+function truncate(shown: ShownText): ShownText {
+  return typeof shown !== 'string' || shown.length <= MAX_TEXT
+    ? shown
+    : html`<span class="long" title="${shown}">${shown}</span>`
 }
 
 export function queryText({ request }: DashboardVisit, name: string): string {
@@ -99,36 +147,7 @@ export function queryText({ request }: DashboardVisit, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-function readFilters(visit: DashboardVisit, filters: readonly ListFilter[]): Record<string, string> {
-  return Object.fromEntries(filters.map(({ name }) => [name, queryText(visit, name).trim()]))
-}
-
-export function writeFilters(filters: readonly ListFilter[], asked: Readonly<Record<string, string>>): Html {
-  return html`<form class="filters" method="get">
-${filters.map(({ name, label, options }) =>
-  options
-    ? choice({
-        name,
-        label,
-        value: asked[name],
-        options: [['', 'Any'], ...options.map((option) => [option, words(option)] as const)],
-      })
-    : field({ name, label, value: asked[name], optional: true }),
-)}
-<button class="second" type="submit">Apply filters</button>
-</form>`
-}
-
-/** Returns a query string without empty values. */
-export function writeQuery(values: Readonly<Record<string, string>>): string {
-  return `?${new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ''))}`
-}
-
-export function writePaging(
-  isLater: boolean,
-  next: string | null,
-  asked: Readonly<Record<string, string>>,
-): Html {
+export function writePaging(isLater: boolean, next: string | null, asked: AskedFilters): Html {
   const address = (cursor?: string) => writeQuery({ ...asked, ...(cursor && { starting_after: cursor }) })
   if (!isLater && next === null) return html``
   return html`<nav class="paging" aria-label="Pagination">${

@@ -3,11 +3,20 @@
 import type { OperationId } from '../../api/operate.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
+import { doneOf } from '../html/toasts.ts'
+import { bulkRoutes } from './bulk.ts'
 import { hasPage, readItem, showDetail } from './detail-page.ts'
-import { describe, type FormPlace, hasFiles, perform, readValues, showForm, showSecret } from './form-page.ts'
+import { describe, type FormPlace, hasFiles, perform, showForm, showSecret, submitForm } from './form-page.ts'
 import type { SendFramed } from './frame.ts'
 import { showList } from './list-page.ts'
-import type { DashboardResource, DetailPage, Identified, ItemAction, OperationForm } from './shapes.ts'
+import type {
+  DashboardResource,
+  DetailPage,
+  FormField,
+  Identified,
+  ItemAction,
+  OperationForm,
+} from './shapes.ts'
 import { type DashboardVisit, isServed, roleFor, type VisitRole } from './visit.ts'
 
 /** Maximum size of a form with files. In base64, 6 MiB become 8 MiB, the largest body limit of an operation. */
@@ -48,6 +57,7 @@ export function routesOf(resource: DashboardResource<Identified>, send: SendFram
     ...(resource.create && 'fields' in resource.create
       ? createRoutes(environment, resource, resource.create, send)
       : []),
+    ...bulkRoutes(environment, resource, send),
     ...(resource.detail ? detailRoutes(environment, resource, resource.detail, send) : []),
   ])
 }
@@ -55,9 +65,10 @@ export function routesOf(resource: DashboardResource<Identified>, send: SendFram
 function createRoutes(
   environment: Environment,
   { path }: DashboardResource<Identified>,
-  form: OperationForm,
+  described: OperationForm,
   send: SendFramed,
 ): DashboardRoute[] {
+  const form = { ...described, fields: fieldsIn(environment, described.fields) }
   if (!isServed(form.operation, environment)) return []
   const list = `/${environment}/${path}`
   const address = `${list}/new`
@@ -71,13 +82,8 @@ function createRoutes(
       ...(hasFiles(form) && { maxBytes: MAX_FILES_BYTES }),
       method: 'POST',
       handle: async (visit) => {
-        const answer = await perform(visit, form, {})
-        if (!answer.ok) {
-          return showForm(visit, form, place, send, {
-            values: readValues(visit, form.fields),
-            error: answer.error,
-          })
-        }
+        const answer = await submitForm(visit, form, () => place, send)
+        if (!answer) return
         const next = `${list}/${(answer.body as Identified).id}`
         succeed(visit, form, place, answer.body, next, send)
       },
@@ -85,17 +91,21 @@ function createRoutes(
   ]
 }
 
+function fieldsIn(environment: Environment, fields: readonly FormField[] = []): readonly FormField[] {
+  return fields.filter(({ environment: only = environment }) => only === environment)
+}
+
 /** Shows the secret in the result, if any, or else redirects to the next page. */
 function succeed(
   visit: DashboardVisit,
-  { secret: find }: Pick<OperationForm, 'secret'>,
+  { secret: find, button, done = doneOf(button) }: Pick<OperationForm, 'secret' | 'button' | 'done'>,
   { title, path }: Pick<FormPlace, 'title' | 'path'>,
   body: unknown,
   next: string,
   send: SendFramed,
 ): void {
   const secret = find?.(body)
-  if (secret === undefined) visit.response.redirect(303, next)
+  if (secret === undefined) visit.finish(next, done)
   else showSecret(visit, title, path, secret, next, send)
 }
 
@@ -130,7 +140,7 @@ function actionRoutes(
   send: SendFramed,
 ): DashboardRoute[] {
   const button = action.values ? 'Save changes' : action.button
-  const form = { ...action, button, fields: action.fields ?? [] }
+  const form = { ...action, button, fields: fieldsIn(environment, action.fields) }
   const list = `/${environment}/${resource.path}`
   const placeOf = (id: string, name: string): FormPlace => {
     const back = `${list}/${encodeURIComponent(id)}`
@@ -140,6 +150,7 @@ function actionRoutes(
       path: resource.path,
       address: `${back}/${action.name}`,
       back,
+      parameters: { [detail.parameter]: id },
       warning,
       isDanger,
     }
@@ -160,24 +171,15 @@ function actionRoutes(
     ...(hasFiles(form) && { maxBytes: MAX_FILES_BYTES }),
     method: 'POST',
     handle: async (visit, id) => {
-      const answer = await perform(visit, form, { [detail.parameter]: id })
-      if (answer.ok) {
-        const place = placeOf(id, '')
-        return succeed(
-          visit,
-          form,
-          { ...place, title: action.button },
-          answer.body,
-          action.removes ? list : place.back,
-          send,
-        )
-      }
-      if (!hasPage(action)) return showDetail(visit, resource, detail, id, send, describe(answer.error))
-      const item = await readItem(visit, detail, id)
-      await showForm(visit, form, placeOf(id, detail.name(item)), send, {
-        values: readValues(visit, form.fields),
-        error: answer.error,
-      })
+      const path = { [detail.parameter]: id }
+      const name = async () => placeOf(id, detail.name(await readItem(visit, detail, id)))
+      const answer = hasPage(action)
+        ? await submitForm(visit, form, name, send, path)
+        : await perform(visit, form, path)
+      if (!answer) return
+      if ('error' in answer) return showDetail(visit, resource, detail, id, send, describe(answer.error))
+      const place = { ...placeOf(id, ''), title: action.button }
+      succeed(visit, form, place, answer.body, action.removes ? list : place.back, send)
     },
   }
   return hasPage(action) ? [show, act] : [act]

@@ -14,6 +14,8 @@ export interface ListColumn<Item> {
   show(item: Item, link: LinkTo): ShownText
   /** Aligns the column to the right. */
   readonly isAmount?: boolean
+  /** The column contains the checkboxes that select rows. */
+  readonly isSelection?: boolean
 }
 
 export interface LinkTo {
@@ -31,29 +33,96 @@ export interface ListFilter {
   readonly options?: readonly string[]
 }
 
+/** A record that a picker offers. */
+export interface Match {
+  readonly id: string
+  readonly name: string
+  /** Tells records with the same name apart, such as an email address. Can be empty. */
+  readonly about: string
+}
+
+/** A kind of record that forms refer to, or a fixed list that is too long for a select. */
+export interface Pickable {
+  /** Last path segment of its lookup. */
+  readonly path: string
+  /** The name of one record in messages, such as `cardholder`. */
+  readonly noun: string
+  /** The operation whose role the lookup requires. Absent if every member may use it. */
+  readonly operation?: OperationId
+  /**
+   * Finds records by name or by the beginning of an ID. An empty text finds the newest.
+   *
+   * @param status only records with this status.
+   */
+  find(visit: DashboardVisit, text: string, status?: string): Promise<readonly Match[]>
+  /** Reads records by ID. Unknown IDs are missing. */
+  read(visit: DashboardVisit, ids: readonly string[]): Promise<readonly Match[]>
+}
+
+/** Values and texts of a select, radio buttons, or checkboxes. Consecutive checkboxes of a group have a common heading. */
+export type FieldOptions = readonly (readonly [value: string, text: string, group?: string])[]
+
+/** The field `name` has the value `is`, or does not have the value `isNot`. */
+export interface FieldCondition {
+  readonly name: string
+  readonly is?: string
+  readonly isNot?: string
+}
+
+/**
+ * - `amount`: decimal in the form, cents in the body.
+ * - `truth`: a boolean, as a checkbox or, with options, as radio buttons.
+ * - `checks`: checkboxes; the value has one option per line.
+ * - `rows`: any number of rows, whose fields are named `NAME.0.FIELD`; a list in the body.
+ * - `secret`: not shown again after the form was submitted.
+ */
+export type FieldKind =
+  | 'text'
+  | 'lines'
+  | 'choice'
+  | 'amount'
+  | 'number'
+  | 'truth'
+  | 'file'
+  | 'date'
+  | 'email'
+  | 'url'
+  | 'color'
+  | 'secret'
+  | 'checks'
+  | 'rows'
+
 export interface FormField {
   /** Name of the form field and path of the body member: `merchant.name` is a nested member. API errors refer to this path. */
   readonly name: string
   readonly label: string
   /** Paths of the body members that the field sets, if they differ from `name`. */
   readonly of?: readonly string[]
-  /** `amount`: decimal in the form, cents in the body. `truth`: a choice of `true` and `false`. */
-  readonly kind?: 'text' | 'lines' | 'choice' | 'amount' | 'number' | 'truth' | 'file'
-  /** Source of suggested values. */
-  readonly suggest?: Suggest
-  readonly options?: readonly (readonly [value: string, text: string])[]
+  readonly kind?: FieldKind
+  /** Absent if both environments have the field. */
+  readonly environment?: Environment
+  /** The field is a picker: its value is the ID of one of these records. */
+  readonly pick?: Pickable
+  /** Only records with this status can be picked. */
+  readonly status?: string | undefined
+  /** The newest record is picked at first. */
+  readonly picksNewest?: boolean
+  /** The picker takes several records: its value is one ID per line. */
+  readonly isMany?: boolean
+  readonly options?: FieldOptions
+  /** Fields of each row of the kind `rows`. */
+  readonly row?: readonly FormField[]
+  /** What buttons call one row, such as `limit`. */
+  readonly noun?: string
+  /** Legend that the field shares with the fields beside it. */
+  readonly group?: string
+  /** The field applies only if all conditions are met. */
+  readonly when?: readonly FieldCondition[]
   /** Accepted file types. */
   readonly accept?: string
   readonly value?: string
   readonly hint?: string
   readonly optional?: boolean
-}
-
-/** Suggests the IDs of a list, with a text for each. */
-export interface Suggest {
-  readonly operation: OperationId
-  readonly query?: Readonly<Record<string, string>>
-  text(item: never): string
 }
 
 /** Submitted values by field name. */
@@ -62,11 +131,34 @@ export type FormValues = Readonly<Record<string, string>>
 /** Returns the uploaded file of a field, or undefined if no file was selected. */
 export type Files = (name: string) => UploadedFile | undefined
 
+/** Values of a form that often belong together. */
+export interface FormPreset {
+  readonly text: string
+  readonly values: FormValues
+}
+
+/** An operation that is performed before the operation of a form. */
+export interface FirstOperation {
+  readonly operation: OperationId
+  /** Whether the operation is needed. */
+  when(values: FormValues): boolean
+  body(values: FormValues): unknown
+  /** Returns values for the body of the second operation. */
+  give(answer: unknown): FormValues
+  /** The values of `give` in a request that is shown and not sent. */
+  readonly placeholder: FormValues
+}
+
 /** A form that performs an API operation. */
 export interface OperationForm {
+  readonly first?: FirstOperation
+  /** Buttons that fill in several fields. */
+  readonly presets?: readonly FormPreset[]
   readonly operation: OperationId
   readonly title: string
   readonly button: string
+  /** What the form did, such as "Card frozen". Absent if it follows from the button. */
+  readonly done?: string
   readonly fields: readonly FormField[]
   /** Returns the request body. If absent, the body is built from the field names and kinds. */
   body?(values: FormValues, files: Files): unknown
@@ -88,6 +180,8 @@ export interface ItemAction<Item> extends Omit<OperationForm, 'fields' | 'title'
   when?(item: Item): boolean
   /** The action deletes the item. */
   readonly removes?: boolean
+  /** The action can also be performed on selected rows of the list. It has no fields. */
+  readonly isBulk?: boolean
 }
 
 export interface Section<Item> {
@@ -148,8 +242,6 @@ export interface DashboardResource<Item> {
     readonly empty: string
     /** Writes content between the introduction and the list. */
     above?(visit: DashboardVisit): Html
-    /** New rows appear automatically, through the route `live` below the list. */
-    readonly isLive?: boolean
   }
   readonly detail?: DetailPage<Item>
   /** A create form without fields has a custom page at `new`. */

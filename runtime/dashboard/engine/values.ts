@@ -1,6 +1,7 @@
 /** Formats API values for pages. */
 import type { components } from '../../../generated/canonical/types.ts'
 import { type Html, html } from '../../platform/html.ts'
+import { writeInstant } from './time-zone.ts'
 
 /** Shows a time. The script `console.js` replaces the text with a relative time, such as "3 minutes ago". */
 export function when(instant: string | null): Html | string {
@@ -14,7 +15,7 @@ export function exactly(instant: string): Html {
 
 function writeTime(instant: string, attribute: Html): Html {
   const time = new Date(instant).toISOString()
-  const text = `${time.slice(0, 10)} ${time.slice(11, 19)} UTC`
+  const text = writeInstant(new Date(instant))
   return html`<time datetime="${time}" title="${text}"${attribute}>${text}</time>`
 }
 
@@ -87,6 +88,12 @@ export function writeAddress(address: components['schemas']['Address']): string 
 
 export function code(text: string): Html {
   return html`<code>${text}</code>`
+}
+
+/** Shows the prefix, the beginning, and the end of an ID. The title is the whole ID, which the Copy button copies. */
+export function shortId(id: string): Html {
+  const [, start = id, rest = '', end = ''] = /^([a-z]+_.{4})(.*)(.{4})$/.exec(id) ?? []
+  return html`<code title="${id}">${start}${rest && '…'}${end}</code>`
 }
 
 /** Returns the text, or a dash if it is missing or empty. */

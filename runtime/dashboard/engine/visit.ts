@@ -30,10 +30,14 @@ export interface TenantPlace {
 export interface DashboardVisit {
   readonly member: SignedInMember
   readonly environment: Environment
+  /** IANA time zone in which the page shows times. */
+  readonly timeZone: string
   /** IP address of the browser, in the format of the audit log. */
   readonly address: string
   /** Origin of the console. */
   readonly origin: string
+  /** Base URL of the API in the environment of the page. */
+  readonly apiUrl: string
   /** Operator functions, with the member as the actor in audit entries. */
   readonly operator: Operator
   readonly request: Request
@@ -52,6 +56,10 @@ export interface DashboardVisit {
   place(): Promise<TenantPlace>
   /** Draws a barcode. Drawing is scheduled fairly between tenants. */
   draw(barcode: Barcode): ReturnType<Barcodes['draw']>
+  /** Redirects to a page after an action. @param done what was done, such as "Card frozen". The page shows it once. */
+  finish(path: string, done: string): void
+  /** Returns what the last action did, once. Undefined if no action has just finished. */
+  takeDone(): string | undefined
   /** Returns the hidden CSRF field of a form that is submitted to the path. */
   guard(path: string): Html
   /** Whether a form that is submitted to the path of this page requires an authenticator code. */

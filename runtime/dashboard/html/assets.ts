@@ -58,6 +58,29 @@ function readConsoleStyle(): Buffer {
   return Buffer.from(text)
 }
 
+const SCHEMES = ['light', 'dark'] as const
+
+/** Names and values of the tokens of the style sheet in a color scheme. */
+function tokensOf(scheme: (typeof SCHEMES)[number]): ReadonlyMap<string, string> {
+  const [base = '', dark = ''] = readFileSync(new URL('console/tokens.css', FOLDER), 'utf8').split('@media')
+  const rules = scheme === 'dark' ? base + dark : base
+  return new Map(
+    Array.from(rules.matchAll(/--([\w-]+): ([^;]+);/g), ([, name = '', value = '']) => [name, value]),
+  )
+}
+
+/** Color schemes with the tokens of the style sheet. An element with the class `scheme-NAME` shows a scheme in `design.css`. */
+export const COLOR_SCHEMES = SCHEMES.map((name) => ({ name, tokens: tokensOf(name) }))
+
+addAsset('design.css', () =>
+  Buffer.from(
+    COLOR_SCHEMES.map(({ name, tokens }) => {
+      const colors = [...tokens].map(([token, value]) => `--${token}:${value}`)
+      return `.scheme-${name}{color-scheme:${name};${colors.join(';')};background:var(--ground);color:var(--text)}`
+    }).join('\n'),
+  ),
+)
+
 /** Returns the URL path of a file in `assets/`. @throws if no file has this name. */
 export function assetPath(name: string): string {
   const asset = ASSETS.get(name)

@@ -13,33 +13,37 @@ export interface InputField {
   /** ID of the element, if a page contains several fields with the same name. */
   readonly id?: string
   readonly label: string
-  readonly type?: 'text' | 'email' | 'password' | 'color' | 'datetime-local'
+  readonly type?: 'text' | 'email' | 'password' | 'color' | 'date' | 'datetime-local'
   /** Initial value. Never set for passwords. */
   readonly value?: string | undefined
   readonly autocomplete?: string
   readonly inputMode?: 'numeric' | 'decimal' | undefined
-  /** Suggested values. Other values are allowed. */
-  readonly suggestions?: readonly (readonly [value: string, text: string])[] | undefined
   readonly optional?: boolean
+  /** Whether browsers require a value. Defaults to true for fields that are not optional. */
+  readonly isRequired?: boolean
   readonly hint?: string | undefined
   /** Error message for the submitted value. */
   readonly fault?: string | undefined
+  /** The field gets the focus when the page is loaded. */
+  readonly hasFocus?: boolean
 }
 
 /** Writes a labeled input with its hint and error message. The input is required unless it is optional. */
 export function field(given: InputField): Html {
-  const { name, id = name, type = 'text', value, autocomplete = 'off', inputMode, suggestions = [] } = given
-  const list = suggestions.length > 0 ? `${id}-list` : undefined
+  const {
+    name,
+    id = name,
+    type = 'text',
+    value,
+    autocomplete = 'off',
+    inputMode,
+    isRequired = !given.optional,
+  } = given
   return labelled(
     given,
     html`<input id="${id}" name="${name}" type="${type}" autocomplete="${autocomplete}"${
-      !given.optional && html` required`
-    }${inputMode && html` inputmode="${inputMode}"`}${value !== undefined && html` value="${value}"`}${list && html` list="${list}"`}${describe(given)}>${
-      list &&
-      html`<datalist id="${list}">${suggestions.map(
-        ([each, text]) => html`<option value="${each}">${text}</option>`,
-      )}</datalist>`
-    }`,
+      isRequired && html` required`
+    }${inputMode && html` inputmode="${inputMode}"`}${value !== undefined && html` value="${value}"`}${describe(given)}>`,
   )
 }
 
@@ -55,27 +59,29 @@ export const codeField = (form: string): Html =>
 
 /** Writes a labeled file input. Browsers do not restore a selected file when the form is shown again. */
 export function fileField(given: InputField & { readonly accept?: string }): Html {
-  const { name, accept, optional } = given
+  const { name, accept, isRequired = !given.optional } = given
   return labelled(
     given,
     html`<input id="${name}" name="${name}" type="file"${accept !== undefined && html` accept="${accept}"`}${
-      !optional && html` required`
+      isRequired && html` required`
     }${describe(given)}>`,
   )
 }
 
 export function textArea(given: InputField & { readonly rows?: number }): Html {
-  const { name, value = '', rows = 4 } = given
+  const { name, value = '', rows = 4, isRequired = !given.optional } = given
   return labelled(
     given,
     html`<textarea id="${name}" name="${name}" rows="${String(rows)}" autocomplete="off"${
-      !given.optional && html` required`
+      isRequired && html` required`
     }${describe(given)}>\n${value}</textarea>`,
   )
 }
 
 export function choice(
-  given: InputField & { readonly options: readonly (readonly [value: string, text: string])[] },
+  given: InputField & {
+    readonly options: readonly (readonly [value: string, text: string, group?: string])[]
+  },
 ): Html {
   const { name, value, options } = given
   return labelled(
@@ -86,20 +92,28 @@ export function choice(
   )
 }
 
-function describe({ name, id = name, hint, fault }: InputField): Html {
+/** Writes the attributes that connect a control with its hint and error message, and moves the focus to it on request. */
+export function describe({ name, id = name, hint, fault, hasFocus }: InputField): Html {
   const notes = [fault !== undefined && `${id}-fault`, hint !== undefined && `${id}-hint`].filter(Boolean)
-  return html`${fault !== undefined && html` aria-invalid="true"`}${
+  return html`${hasFocus && html` autofocus`}${fault !== undefined && html` aria-invalid="true"`}${
     notes.length > 0 && html` aria-describedby="${notes.join(' ')}"`
   }`
 }
 
-function labelled({ name, id = name, label, optional, hint, fault }: InputField, control: Html): Html {
+/** Writes a label, a control, and the hint and error message of the control. */
+export function labelled(given: InputField, control: Html): Html {
+  const { name, id = name, label, optional } = given
   return html`<div class="field">
 <label for="${id}">${label}${optional && html` <span class="quiet">(optional)</span>`}</label>
 ${control}
-${fault !== undefined && html`<p class="fault" id="${id}-fault">${fault}</p>`}
-${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
-</div>`
+${writeNotes(given)}</div>`
+}
+
+/** Writes the error message and the hint of a control. */
+export function writeNotes({ name, id = name, hint, fault }: InputField): Html {
+  return html`${fault !== undefined && html`<p class="fault" id="${id}-fault">${fault}</p>\n`}${
+    hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>\n`
+  }`
 }
 
 /** Writes a description list of names and values. */

@@ -65,8 +65,17 @@ export const CODE_FIELD = 'code'
 
 /** Returns a submitted field. Returns an empty string if it is missing, repeated, or contains U+0000, which PostgreSQL cannot store. */
 export function formField(request: Request, name: string): string {
-  const body: unknown = request.body
-  if (typeof body !== 'object' || body === null) return ''
-  const value: unknown = Object.hasOwn(body, name) ? (body as Record<string, unknown>)[name] : undefined
-  return typeof value === 'string' && !value.includes('\0') ? value : ''
+  const [value = '', ...more] = formFields(request, name)
+  return more.length === 0 ? value : ''
 }
+
+/** Returns the values of a field that can be submitted several times, without those that contain U+0000. */
+export function formFields(request: Request, name: string): readonly string[] {
+  const body: unknown = request.body
+  if (typeof body !== 'object' || body === null || !Object.hasOwn(body, name)) return []
+  const values: readonly unknown[] = [(body as Record<string, unknown>)[name]].flat()
+  return values.filter((value): value is string => typeof value === 'string' && !value.includes('\0'))
+}
+
+/** Returns the names of all submitted fields. */
+export const fieldNames = ({ body }: Request): readonly string[] => Object.keys((body ?? {}) as object)

@@ -4,7 +4,10 @@ import { type Html, html } from '../../platform/html.ts'
 import { assetPath } from './assets.ts'
 
 const SPRITE = readFileSync(new URL('assets/icons.svg', import.meta.url), 'utf8')
-const NAMES = new Set(Array.from(SPRITE.matchAll(/<symbol id="([\w-]+)"/g), ([, name]) => name))
+/** Names of all icons. */
+export const ICON_NAMES: ReadonlySet<string> = new Set(
+  Array.from(SPRITE.matchAll(/<symbol id="([\w-]+)"/g), ([, name = '']) => name),
+)
 
 /**
  * Writes an icon that only repeats the text beside it. Screen readers skip it.
@@ -13,6 +16,6 @@ const NAMES = new Set(Array.from(SPRITE.matchAll(/<symbol id="([\w-]+)"/g), ([, 
  * @throws if the sprite has no such symbol.
  */
 export function icon(name: string): Html {
-  if (!NAMES.has(name)) throw new Error(`icon not found: ${name}`)
+  if (!ICON_NAMES.has(name)) throw new Error(`icon not found: ${name}`)
   return html`<svg class="icon" aria-hidden="true"><use href="${assetPath('icons.svg')}#${name}"/></svg>`
 }

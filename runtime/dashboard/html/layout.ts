@@ -15,27 +15,35 @@ export interface PageLayout {
   /** Uses a narrow column, for a single form or message. */
   readonly narrow?: boolean
   /** Header and menu around the content. */
-  readonly frame?: { readonly header: Html; readonly menu: Html }
+  readonly frame?: { readonly header: Html; readonly menu: Html; readonly toast?: Html | undefined }
+  /** Style sheets in `assets/`, in addition to `console.css`. */
+  readonly styles?: readonly string[]
   /** Scripts in `assets/`. Pages and forms also work without them. */
   readonly scripts?: readonly string[]
   readonly content: Html
 }
 
+/** The font is loaded with the style sheet. If it is late, the page keeps the font of the system, so that nothing moves. */
+const FONT = html`<link rel="preload" as="font" type="font/woff2" href="${assetPath('inter-latin-wght-normal.woff2')}" crossorigin>\n`
+
+/** Scripts change texts, so the browser shows the page after they have run. */
+const writeScript = (name: string): Html =>
+  html`<script type="module" src="${assetPath(name)}" blocking="render"></script>\n`
+
 /** Returns the complete HTML document. */
 export function writePage(page: PageLayout): Html {
-  const { title, narrow = false, trail, badge, actions, frame, scripts = [], content } = page
+  const { title, narrow = false, trail, badge, actions, frame, styles = [], scripts = [], content } = page
   return html`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <link rel="icon" href="${assetPath('favicon.svg')}">
-<link rel="stylesheet" href="${assetPath('console.css')}">
-${scripts.map((name) => html`<script type="module" src="${assetPath(name)}"></script>\n`)}${frame?.header}<main${narrow && html` class="narrow"`}>
+${['console.css', ...styles].map((name) => html`<link rel="stylesheet" href="${assetPath(name)}">\n`)}${FONT}${scripts.map(writeScript)}${frame?.header}<main${narrow && html` class="narrow"`}>
 ${trail && html`<p class="trail">${trail}</p>\n`}<div class="heading"><h1>${title}</h1>${badge}${actions}</div>
 ${content}
 </main>
-${frame?.menu}</html>
+${frame?.menu}${frame?.toast}</html>
 `
 }
 

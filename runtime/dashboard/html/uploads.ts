@@ -19,9 +19,9 @@ async function readParts(request: Request, _response: unknown, next: NextFunctio
   const form = await parse(body, request.get('Content-Type') ?? '')
   if (!form) return next(Object.assign(new Error('the form is not multipart/form-data'), { status: 400 }))
   const found = new Map<string, UploadedFile>()
-  const fields: Record<string, string> = Object.create(null)
+  const fields: Record<string, string[]> = Object.create(null)
   for (const [name, value] of form) {
-    if (typeof value === 'string') fields[name] = value
+    if (typeof value === 'string') fields[name] = [...(fields[name] ?? []), value]
     else if (value.size > 0)
       found.set(name, { name: value.name, bytes: Buffer.from(await value.arrayBuffer()) })
   }

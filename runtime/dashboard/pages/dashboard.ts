@@ -4,16 +4,21 @@ import type { Logger } from 'pino'
 import type { DryRun, Operate, OperationId } from '../../api/operate.ts'
 import type { Barcodes } from '../../passes/wallets/pages/barcodes.ts'
 import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/client-address.ts'
-import { ENVIRONMENTS } from '../../platform/environment.ts'
+import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { actionOf, findAction, takesCode } from '../actions.ts'
 import { isConfirmed } from '../confirmation.ts'
 import { showDetail } from '../engine/detail-page.ts'
+import { type Exports, exportRoutes } from '../engine/export.ts'
 import { createFrame, type Menu } from '../engine/frame.ts'
+import { PREFERENCES_PATH } from '../engine/header.ts'
 import { type DashboardRoute, routesOf } from '../engine/routes.ts'
+import { viewRoutes } from '../engine/saved-views.ts'
+import { inTimeZone } from '../engine/time-zone.ts'
 import { ApiRefused, type DashboardVisit, mayAct, roleFor } from '../engine/visit.ts'
 import { answerFailures } from '../html/failures.ts'
 import { createFormGuard, type FormGuard } from '../html/forms.ts'
 import { sendPage, writeNotice } from '../html/layout.ts'
+import { createToasts, type Toasts } from '../html/toasts.ts'
 import { readUploads } from '../html/uploads.ts'
 import { SEND_AGAIN_PATH } from '../sign-in/pages.ts'
 import type { Sessions, SignedInMember } from '../sign-in/sessions.ts'
@@ -22,6 +27,7 @@ import { createSignInPage } from '../sign-in/sign-in-page.ts'
 import { connectedAppRoutes } from '../team/connected-apps.ts'
 import { memberRoutes } from '../team/members.ts'
 import { keyRoutes } from './account/keys.ts'
+import { preferenceRoutes } from './account/preferences.ts'
 import { RESET_PATH, resetRoutes } from './account/reset.ts'
 import { SECURITY_PATH, securityRoutes } from './account/security.ts'
 import { sessionRoutes } from './account/sessions.ts'
@@ -30,7 +36,8 @@ import { versionRoutes } from './account/versions.ts'
 import { homeRoutes } from './home.ts'
 import { changeRoutes } from './passes/change.ts'
 import { issueRoutes } from './passes/issue.ts'
-import { uploadRoutes } from './passes/upload.ts'
+import { UPLOAD_TITLE, uploadRoutes } from './passes/upload.ts'
+import { lookupRoutes } from './pickers/lookup.ts'
 import { PROMOTE_PATH, promoteRoutes } from './promotions/promote.ts'
 import { attemptRoutes } from './resources/attempts.ts'
 import { auditRoutes } from './resources/audit-log.ts'
@@ -39,7 +46,7 @@ import { PASSES } from './resources/passes.ts'
 import { ledgerEntryRoutes } from './resources/postings.ts'
 import { RESOURCES } from './resources/resources.ts'
 import { settlementLineRoutes } from './resources/settlement-lines.ts'
-import { readNames } from './search/names-of-ids.ts'
+import { readAccountNames, readNames } from './search/names-of-ids.ts'
 import { findById } from './search/places.ts'
 import { searchRoutes } from './search/search.ts'
 import { SIMULATOR_PAGES, SIMULATOR_PATH, simulatorRoutes } from './simulator/pages.ts'
@@ -47,7 +54,7 @@ import { templateRoutes } from './templates/editor.ts'
 import { testPassRoutes } from './templates/test-pass.ts'
 import { sealTyped, showTyped, writeCodePage } from './typed-forms.ts'
 import { eventVersionRoutes } from './watch/event-versions.ts'
-import { liveEventRoutes } from './watch/live-events.ts'
+import { liveRoutes } from './watch/live-lists.ts'
 import { REQUESTS_PATH, requestRoutes } from './watch/requests.ts'
 import type { Tails } from './watch/tails.ts'
 import { findPlace, type Watching } from './watch/watching.ts'
@@ -60,11 +67,15 @@ export interface DashboardParts extends Watching {
   readonly csrfKey: string
   /** Origin of the console. */
   readonly consoleUrl: string
+  /** Base URLs of the API. */
+  readonly apiUrls: Readonly<Record<Environment, string>>
   readonly proxies: ProxyTrust
   readonly log: Logger
 }
 
 const COOKIE_SECONDS = 7 * 86_400
+/** A form has at most 20 limits, and lists of countries and merchant categories. */
+const MAX_FIELDS = 3000
 
 /** Icons of the resources' menu entries, by path. */
 const ICONS: Readonly<Record<string, string>> = {
@@ -113,18 +124,13 @@ const MENU: Menu = [
   { group: 'Developers', title: 'API version', icon: 'git-branch', path: 'version', needs: 'viewer' },
   { group: 'Account', title: 'Members', icon: 'user-cog', path: 'members', needs: 'viewer' },
   { group: 'Account', title: 'Connected apps', icon: 'plug', path: 'connected-apps', needs: 'viewer' },
-  {
-    group: 'Account',
-    title: 'Sign-in and security',
-    icon: 'shield-check',
-    path: SECURITY_PATH,
-    needs: 'viewer',
-  },
   { group: 'Account', title: 'Usage', icon: 'gauge', path: 'usage', needs: 'viewer' },
 ]
 
 /** Pages that other pages link to. */
 const LINKED: Menu = [
+  { group: 'Account', title: 'Sign-in and security', path: SECURITY_PATH, needs: 'viewer' },
+  { group: 'Account', title: 'Preferences', path: PREFERENCES_PATH, needs: 'viewer' },
   { group: 'Account', title: 'Sessions', path: 'sessions', needs: 'viewer' },
   {
     group: 'Account',
@@ -142,10 +148,8 @@ const LINKED: Menu = [
   },
 ]
 
-/** Pages that the search finds by title: the menu entries, create forms, and simulator forms. */
-const PAGES: Menu = [
-  ...MENU,
-  ...LINKED,
+/** Pages with a form, which the search finds by title. */
+const ACTIONS: Menu = [
   ...Object.entries(RESOURCES).flatMap(([group, resources]) =>
     resources.flatMap(({ path, create, environment }) =>
       create
@@ -161,14 +165,18 @@ const PAGES: Menu = [
         : [],
     ),
   ),
+  { group: 'Passes', title: UPLOAD_TITLE, path: 'passes/upload', needs: roleFor('createPassBatch') },
+  { group: 'Developers', title: 'Create API key', path: 'keys/new', needs: 'owner' },
+  { group: 'Account', title: 'Invite member', path: 'members/invite', needs: 'owner' },
   ...SIMULATOR_PAGES,
 ]
 
 /** Returns all dashboard routes, each with the role that it requires. */
 export function listRoutes(watching: Watching): readonly DashboardRoute[] {
-  const send = createFrame(MENU)
+  const send = createFrame(MENU, LINKED)
   const { operator } = watching
   const tails: Tails = new Map()
+  const exports: Exports = new Set()
   return [
     ...homeRoutes(send),
     ...attemptRoutes(send),
@@ -179,6 +187,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...connectedAppRoutes(send),
     ...securityRoutes(send),
     ...sessionRoutes(send),
+    ...preferenceRoutes(send),
     ...usageRoutes(send, operator),
     ...templateRoutes(send),
     ...testPassRoutes(),
@@ -186,15 +195,18 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...uploadRoutes(send),
     ...changeRoutes(send, (visit, id, fault) => showDetail(visit, PASSES, PASSES.detail!, id, send, fault)),
     ...balanceRoutes(send),
-    ...settlementLineRoutes(send),
+    ...settlementLineRoutes(send, exports),
     ...ledgerEntryRoutes(send),
     ...simulatorRoutes(send),
-    ...searchRoutes(send, PAGES),
-    ...liveEventRoutes(watching, tails),
+    ...searchRoutes(send, { pages: [...MENU, ...LINKED], actions: ACTIONS }),
+    ...viewRoutes(send),
+    ...exportRoutes(Object.values(RESOURCES).flat(), exports),
+    ...liveRoutes(Object.values(RESOURCES).flat(), watching, tails),
+    ...lookupRoutes(),
     ...eventVersionRoutes(send, watching),
     ...resetRoutes(send),
     ...promoteRoutes(send),
-    ...requestRoutes(send, watching, tails),
+    ...requestRoutes(send, watching, tails, exports),
     ...Object.values(RESOURCES)
       .flat()
       .flatMap((each) => routesOf(each, send)),
@@ -210,13 +222,14 @@ export function createDashboard(parts: DashboardParts): Router {
     secure: parts.consoleUrl.startsWith('https:'),
   })
   const router = express.Router({ caseSensitive: true, strict: true })
-  const form = express.urlencoded({ extended: false, limit: '256kb', parameterLimit: 50 })
+  const form = express.urlencoded({ extended: false, limit: '256kb', parameterLimit: MAX_FIELDS })
   router.get('/', (_request, response) => response.redirect(302, `/${ENVIRONMENTS[0]}`))
+  const toasts = createToasts(parts.csrfKey, parts.consoleUrl.startsWith('https:'))
   const routes = listRoutes(parts)
   const pages = new Set(routes.filter(({ method }) => method === 'GET').map(({ path }) => path))
   for (const route of routes) {
     const answer = (request: Request<{ id?: string }>, response: Response) =>
-      visit({ ...parts, forms, pages }, route, request, response)
+      visit({ ...parts, forms, toasts, pages }, route, request, response)
     if (route.method === 'GET') router.get(route.path, answer)
     else {
       // Throws at startup for a form that ACTIONS does not list.
@@ -235,6 +248,7 @@ export function createDashboard(parts: DashboardParts): Router {
 
 interface VisitParts extends DashboardParts {
   readonly forms: FormGuard
+  readonly toasts: Toasts
   /** Paths of the GET routes. */
   readonly pages: ReadonlySet<string>
 }
@@ -259,7 +273,7 @@ async function visit(
     sendPage(response, 403, writeNotice('Form expired', text))
     return
   }
-  await answerVisit(parts, route, request, response, member)
+  await inTimeZone(member.timeZone, () => answerVisit(parts, route, request, response, member))
 }
 
 /** Handles the request. If the form requires a code, the code is checked before the handler runs or within its operation. */
@@ -339,14 +353,16 @@ function createVisit(
   request: Request,
   response: Response,
 ): DashboardVisit {
-  const { operate, dryRun, operator, barcodes, sessions, consoleUrl, forms } = parts
+  const { operate, dryRun, operator, barcodes, sessions, consoleUrl, apiUrls, forms, toasts } = parts
   const { environment, operation } = route
   const acting = { tenantId: member.tenantId, memberId: member.memberId, address }
   return {
     member,
     environment,
+    timeZone: member.timeZone ?? 'UTC',
     address,
     origin: new URL(consoleUrl).origin,
+    apiUrl: apiUrls[environment],
     operator: { ...operator, member: { id: member.memberId, ip: address } },
     request,
     response,
@@ -377,10 +393,19 @@ function createVisit(
     },
     async names(ids) {
       const { db, space } = await findPlace(parts, { member, environment })
-      return readNames(db, space, ids)
+      const found = await Promise.all([
+        readNames(db, space, ids),
+        readAccountNames(operator.control, member.tenantId, ids),
+      ])
+      return new Map(found.flatMap((each) => [...each]))
     },
     place: () => findPlace(parts, { member, environment }),
     draw: (barcode) => barcodes.draw(member.tenantId, barcode),
+    finish(path, done) {
+      toasts.put(response, formName(member, ''), done)
+      response.redirect(303, path)
+    },
+    takeDone: () => toasts.take(request, response, formName(member, '')),
     guard: (path) => forms.issue(response, formName(member, path), '/'),
     isSignedIn: async () => (await sessions.find(request))?.memberId === member.memberId,
   }
@@ -389,7 +414,7 @@ function createVisit(
 /** Shows the message of an `ApiRefused` error; other errors go to the next handler. */
 function answerRefusals({ log }: DashboardParts) {
   return (error: unknown, _request: Request, response: Response, next: NextFunction): void => {
-    if (!(error instanceof ApiRefused)) return next(error)
+    if (!(error instanceof ApiRefused) || response.headersSent) return next(error)
     const title = error.status === 404 ? 'Not found' : 'Request failed'
     if (error.status >= 500) log.warn({ err: error }, 'a dashboard page cannot be shown')
     sendPage(response, error.status, writeNotice(title, error.message))

@@ -20,9 +20,15 @@ export const MAX_TYPED_BYTES = 32 * 1024
 const KEPT_MS = 30 * 60_000
 
 /** Secret fields are not kept; the member enters them again. */
-const SECRETS: readonly string[] = [CODE_FIELD, 'password', 'current', 'next']
+const ACCOUNT_NUMBER = 'bank_account.account_number'
 
-const PASSWORDS: Readonly<Record<string, string>> = { current: 'Current password', next: 'New password' }
+const SECRETS: readonly string[] = [CODE_FIELD, 'password', 'current', 'next', ACCOUNT_NUMBER]
+
+const PASSWORDS: Readonly<Record<string, string>> = {
+  current: 'Current password',
+  next: 'New password',
+  [ACCOUNT_NUMBER]: 'Account number',
+}
 
 /** A passkey response is valid only for its challenge, so a form with this field is not kept. */
 const MOMENTARY = 'credential'

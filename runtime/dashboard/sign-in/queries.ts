@@ -73,12 +73,15 @@ export interface SessionRow {
   readonly member_id: string
   readonly email: string
   readonly role: MemberRole
+  readonly tenant_name: string
+  readonly time_zone: string | null
   readonly seen_at: number
 }
 
 const FIND: Statement = {
-  text: `SELECT s.member_id, m.email, m.role, s.seen_at FROM control.sessions s
+  text: `SELECT s.member_id, m.email, m.role, t.name AS tenant_name, m.time_zone, s.seen_at FROM control.sessions s
          JOIN control.members m ON m.tenant_id = s.tenant_id AND m.id = s.member_id
+         JOIN control.tenants t ON t.id = s.tenant_id
          WHERE s.tenant_id = $1 AND s.digest = $2 AND s.expires_at > $3 AND s.seen_at > $4
                       -- A sign-in that was in progress when the member was disabled also created a session.
            AND m.totp_secret IS NOT NULL`,
@@ -184,6 +187,21 @@ export function setPasswordHash(
   hash: string,
 ): Promise<unknown> {
   return db.query(SET_HASH, [tenantId, memberId, hash])
+}
+
+const SET_ZONE: Statement = {
+  text: `UPDATE control.members SET time_zone = $3
+         WHERE tenant_id = $1 AND id = $2 AND time_zone IS DISTINCT FROM $3`,
+}
+
+/** Sets the time zone of a member. @returns whether it was another one before. */
+export async function setTimeZone(
+  db: Database,
+  tenantId: string,
+  memberId: string,
+  zone: string,
+): Promise<boolean> {
+  return (await db.query(SET_ZONE, [tenantId, memberId, zone])).count > 0
 }
 
 const DELETE_OTHERS: Statement = {

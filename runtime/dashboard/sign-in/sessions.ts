@@ -13,6 +13,9 @@ export interface SignedInMember {
   readonly memberId: string
   readonly email: string
   readonly role: MemberRole
+  readonly tenantName: string
+  /** IANA name. Null until the member chooses a time zone. */
+  readonly timeZone: string | null
   /** Digest under which the session is stored. */
   readonly session: Buffer
 }
@@ -83,8 +86,8 @@ export function createSessions({ control, pepper, clock, secure }: SessionParts)
       const row = await findSession(control, named.tenantId, named.digest, now, now - MAX_IDLE_MS)
       if (!row) return undefined
       if (now - row.seen_at > SEEN_EVERY_MS) await seeSession(control, named.tenantId, named.digest, now)
-      const { member_id: memberId, email, role } = row
-      return { tenantId: named.tenantId, memberId, email, role, session: named.digest }
+      const { member_id: memberId, email, role, tenant_name: tenantName, time_zone: timeZone } = row
+      return { tenantId: named.tenantId, memberId, email, role, tenantName, timeZone, session: named.digest }
     },
 
     async begin(request, response, { tenantId, memberId, ip }, also = async () => {}) {

@@ -36,7 +36,7 @@ export function connectedAppRoutes(send: SendFramed): DashboardRoute[] {
           throw new ApiRefused(404, 'Connected app not found. It may already be disconnected.')
         }
         await revokeConnectedApp(visit.operator, id)
-        visit.response.redirect(303, `/${environment}/${PATH}`)
+        visit.finish(`/${environment}/${PATH}`, 'App disconnected')
       },
     },
   ])

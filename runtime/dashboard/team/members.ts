@@ -39,6 +39,7 @@ export function memberRoutes(send: SendFramed): DashboardRoute[] {
     /** Performs the change and redirects to the list. If it is refused, shows the error on the page of the form. */
     const act = (
       path: string,
+      done: string,
       work: (visit: DashboardVisit, id: string) => Promise<unknown>,
       again: (visit: DashboardVisit, id: string, fault: string) => Promise<void> | void,
     ): DashboardRoute => ({
@@ -47,7 +48,7 @@ export function memberRoutes(send: SendFramed): DashboardRoute[] {
       path: `${list}/${path}`,
       handle: async (visit, id) => {
         const fault = await refusalOf(() => work(visit, id))
-        if (fault === undefined) visit.response.redirect(303, list)
+        if (fault === undefined) visit.finish(list, done)
         else await again(visit, id, fault)
       },
     })
@@ -65,16 +66,19 @@ export function memberRoutes(send: SendFramed): DashboardRoute[] {
       { ...owner, method: 'GET', path: `${list}/:id`, handle: (visit, id) => member(visit, id) },
       act(
         ':id/role',
+        'Role changed',
         (visit, id) => changeRole(visit.operator, visit.member.tenantId, id, readRole(visit)),
         member,
       ),
       act(
         ':id/remove',
+        'Member removed',
         ({ operator, member: { tenantId, memberId } }, id) => removeMember(operator, tenantId, id, memberId),
         member,
       ),
       act(
         'invitations/:id/withdraw',
+        'Invitation withdrawn',
         (visit, id) => withdrawInvitation(visit.operator, visit.member.tenantId, id),
         allMembers,
       ),

@@ -22,8 +22,8 @@ export interface EventStreams {
      * read.
      */
     readonly findSpace: () => Promise<string | undefined>
-    /** Formats an event for the stream. Default: as the API sends it. */
-    readonly write?: (event: SequencedEvent) => string
+    /** Formats events of the given types for the stream. Default: as the API sends them. */
+    readonly write?: (events: readonly SequencedEvent[]) => Promise<string>
   }): AsyncIterable<string>
 }
 
@@ -84,7 +84,7 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
     after,
     types,
     findSpace,
-    write = writeEvent,
+    write = async (events) => events.map(writeEvent).join(''),
   }: Parameters<EventStreams['open']>[0]): AsyncGenerator<string> {
     let wake = () => {}
     let isNew = false
@@ -110,7 +110,7 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
         const events = await look(findSpace, last)
         if (!events) return
         last = events.at(-1)?.sequence ?? last
-        const text = events.map((event) => (types.has(event.type) ? write(event) : '')).join('')
+        const text = await write(events.filter(({ type }) => types.has(type)))
         if (text !== '' || performance.now() - spokeAt >= commentMs) {
           spokeAt = performance.now()
           yield text || COMMENT

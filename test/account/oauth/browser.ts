@@ -58,7 +58,7 @@ export async function startConsole(
 }
 
 /** A member and the cookie of a session of theirs. */
-export interface SignedIn extends Omit<SignedInMember, 'session'> {
+export interface SignedIn extends Pick<SignedInMember, 'tenantId' | 'memberId' | 'email' | 'role'> {
   readonly cookie: string
   /** A code of the member's app that was not used yet. */
   freshCode(): Promise<string>

@@ -1,7 +1,12 @@
 /** The dashboard in a real browser: readable by everybody, on telephones and desktops, light and dark, without scripts. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
 import type { Browser as Chromium, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { versions } from '../../../generated/versions.ts'
+import { createConsole } from '../../../runtime/dashboard/console.ts'
 import { makeTemplate } from '../../api/fixtures.ts'
 import { make, makeCard } from '../../cards/fixtures.ts'
 import { startChromium } from '../../support/chromium.ts'
@@ -65,6 +70,7 @@ beforeAll(async () => {
     `/card-transactions/${transactionId}`,
     `/cardholders/${card.cardholder_id}`,
     '/card-programs/new',
+    '/payout-destinations/new',
     '/simulator',
     '/simulator/authorization',
     '/disputes/new',
@@ -168,6 +174,32 @@ test.each([390, 1280])(
   180_000,
 )
 
+test('axe finds nothing on the page of components, and every contrast suffices', async () => {
+  const docs = {
+    generated: '',
+    versions: [],
+    consoleUrl: '',
+    sandboxUrl: dashboard.origin,
+    build: async () => {},
+  }
+  const server = createServer(express().use(createConsole({ ...docs, showsDesign: true })))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const page = await chromium.newPage({ bypassCSP: true, viewport: { width: 390, height: 900 } })
+  await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/design`)
+  await loadAxe(page)
+  expect(await examine(page)).toEqual([])
+  expect(
+    await page
+      .getByRole('table', { name: /^Contrasts/ })
+      .getByText('Failed')
+      .count(),
+  ).toBe(0)
+  await page.setViewportSize({ width: 320, height: 900 })
+  expect(await isTooWide(page)).toBe(false)
+  await page.close()
+  server.close()
+})
+
 test('nothing runs out of the widest and the narrowest screen', async () => {
   const found: string[] = []
   const widths = [320, 2560]
@@ -222,6 +254,45 @@ test('an endpoint is added with the keyboard alone, without scripts, and its sec
   await context.close()
 })
 
+test('with scripts, a picker finds a person by the keyboard, rows are added in place, and the API call follows', async () => {
+  const holder = await make(send, '/v1/cardholders', {
+    type: 'individual',
+    name: 'Ingrid Berg',
+    email: 'ib@example.com',
+  })
+  const context = await chromium.newContext({ viewport: { width: 375, height: 800 } })
+  const [name, value] = owner.cookie.split('=', 2)
+  await context.addCookies([{ name: name!, value: value!, url: dashboard.origin }])
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', (message) => complaints.push(message.text()))
+  await page.goto(`${dashboard.origin}/sandbox/cards/new`)
+  await page.getByText('Show as API call').click()
+  const picker = page.getByRole('combobox', { name: 'Cardholder' })
+  await picker.focus()
+  await page.keyboard.type('ingr')
+  await page.getByRole('option', { name: 'Ingrid Berg ib@example.com' }).waitFor()
+  await page.keyboard.press('ArrowDown')
+  expect(await page.getByRole('option', { selected: true }).textContent()).toContain('Ingrid Berg')
+  await page.keyboard.press('Enter')
+  expect(await picker.inputValue()).toBe('Ingrid Berg')
+  await page.locator('.call pre', { hasText: `cardholder_id: '${holder.id}'` }).waitFor()
+  expect(await isTooWide(page)).toBe(false)
+  await page.getByRole('button', { name: 'Issue card' }).click()
+  await page.waitForURL(/\/sandbox\/cards\/card_/)
+  await page.goto(`${dashboard.origin}/sandbox/card-programs/new`)
+  await page.getByLabel('Name').fill('Crew')
+  await page.getByRole('button', { name: 'Add limit' }).click()
+  await page.getByLabel('Amount (USD)').fill('20')
+  expect(await page.getByLabel('Name').inputValue()).toBe('Crew')
+  await loadAxe(page)
+  expect(await examine(page)).toEqual([])
+  await page.getByRole('button', { name: 'Create card program' }).click()
+  await page.getByRole('cell', { name: '20.00 USD' }).waitFor()
+  expect(complaints).toEqual([])
+  await context.close()
+}, 60_000)
+
 test('an event appears by itself while its page is open, until that is paused', async () => {
   const context = await chromium.newContext()
   const [name, value] = owner.cookie.split('=', 2)
@@ -240,8 +311,40 @@ test('an event appears by itself while its page is open, until that is paused', 
   await context.close()
 })
 
+test('the time zone of the browser is offered once, and the page comes back with its times', async () => {
+  const context = await chromium.newContext({ timezoneId: 'Asia/Tokyo' })
+  const { cookie } = await dashboard.signIn(owner.tenantId, 'viewer')
+  const [name, value] = cookie.split('=', 2)
+  await context.addCookies([{ name: name!, value: value!, url: dashboard.origin }])
+  const page = await context.newPage()
+  const address = `${dashboard.origin}/sandbox/passes`
+  await page.goto(address)
+  const change = page.getByRole('button', { name: 'Change' })
+  await page.getByText('Change to Asia/Tokyo?').waitFor()
+  await page.reload()
+  expect(await change.isVisible()).toBe(false)
+  await page.evaluate('localStorage.clear()')
+  await page.reload()
+  await change.click()
+  await page.getByRole('status').getByText('Times are shown in Asia/Tokyo').waitFor()
+  expect(page.url()).toBe(address)
+  expect(await page.locator('time').first().getAttribute('title')).toContain('GMT+9')
+  expect(await page.locator('form.offer').count()).toBe(0)
+  await context.close()
+})
+
+/** Sum of the layout shifts since the page began to load. */
+const SHIFTS = `new Promise((resolve) => {
+  const observer = new PerformanceObserver(() => {})
+  observer.observe({ type: 'layout-shift', buffered: true })
+  requestAnimationFrame(() => setTimeout(() => resolve(observer.takeRecords().reduce((sum, { value }) => sum + value, 0))))
+})`
+
 test('Ctrl-K finds an identifier, and a click copies it', async () => {
-  const context = await chromium.newContext({ permissions: ['clipboard-read', 'clipboard-write'] })
+  const context = await chromium.newContext({
+    bypassCSP: true,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
   const [name, value] = owner.cookie.split('=', 2)
   await context.addCookies([{ name: name!, value: value!, url: dashboard.origin }])
   const page = await context.newPage()
@@ -257,5 +360,35 @@ test('Ctrl-K finds an identifier, and a click copies it', async () => {
   await page.getByRole('button', { name: `Copy ${id}` }).click()
   await page.getByRole('button', { name: 'Copied' }).waitFor()
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(id)
+  expect(await page.evaluate(SHIFTS)).toBe(0)
+  // The palette offers what the page can do first, then pages visited before. Escape gives the focus back.
+  await page.goto(`${dashboard.origin}/sandbox/webhook-endpoints`)
+  const add = page.getByRole('link', { name: 'Add webhook endpoint' })
+  await add.focus()
+  await page.keyboard.press('/')
+  const options = page.getByRole('listbox').getByRole('option')
+  expect((await options.allTextContents())[0]).toContain('Add webhook endpoint')
+  await page.getByRole('group', { name: 'Recently visited' }).getByRole('option').first().waitFor()
+  await page.keyboard.press('Escape')
+  expect(await add.evaluate((element) => element.matches(':focus'))).toBe(true)
+  await page.getByRole('searchbox', { name: 'Search by name, ID, or page' }).click()
+  await page.keyboard.type('ada')
+  const holder = page.getByRole('group', { name: 'Passes' }).getByRole('option', { name: 'Ada Moreau' })
+  await holder.waitFor()
+  expect(await holder.getAttribute('aria-selected')).toBe('true')
+  await loadAxe(page)
+  expect(await examine(page)).toEqual([])
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${dashboard.origin}/sandbox/passes/*`)
+  await page.keyboard.type('gw')
+  await page.waitForURL(`${dashboard.origin}/sandbox/webhook-endpoints`)
+  await page.keyboard.press('?')
+  await page
+    .getByRole('dialog', { name: 'Keyboard shortcuts' })
+    .getByLabel('Use shortcuts without Ctrl')
+    .uncheck()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('/')
+  expect(await page.getByRole('dialog').count()).toBe(0)
   await context.close()
 })

@@ -28,7 +28,7 @@ export interface TestDashboard {
   stop(): Promise<void>
 }
 
-export interface Visitor extends Omit<SignedInMember, 'session'> {
+export interface Visitor extends Pick<SignedInMember, 'tenantId' | 'memberId' | 'email' | 'role'> {
   readonly cookie: string
   readonly password: string
   /** What the member's authenticator app shows so many steps from now. */
@@ -74,6 +74,7 @@ export async function startDashboard({ named, ...options }: DashboardOptions = {
     ...watching,
     csrfKey: 'key of the forms',
     consoleUrl: named ? origin : 'http://127.0.0.1',
+    apiUrls: service.urls,
     proxies: 0,
     log: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
   }
@@ -135,7 +136,7 @@ export class Browser {
   }
 
   /** Sends fields as they are. */
-  async post(path: string, fields: Readonly<Record<string, string>>): Promise<PageAnswer> {
+  async post(path: string, fields: Readonly<Record<string, string>> | URLSearchParams): Promise<PageAnswer> {
     return this.#send(path, { method: 'POST', body: new URLSearchParams(fields) })
   }
 
@@ -199,7 +200,7 @@ export function hiddenFields(text: string, action: string): Record<string, strin
   const form = text.split('<form').find((each) => each.includes(`action="${action}"`))
   if (form === undefined) throw new Error(`no form goes to ${action}`)
   const inputs = form.split('</form>')[0]!.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)
-  return Object.fromEntries([...inputs].map(([, name, value]) => [name!, value!]))
+  return Object.fromEntries([...inputs].map(([, name, value]) => [name!, value!.replaceAll('&amp;', '&')]))
 }
 
 /** Messages of a stream until there are so many; the connection is closed then. */

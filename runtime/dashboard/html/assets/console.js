@@ -1,8 +1,10 @@
 /** Optional enhancements of every dashboard page. */
 
-const local = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long' })
+const bar = document.querySelector('header.bar')
+const ownZone = bar?.getAttribute('data-time-zone') ?? undefined
+const local = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long', timeZone: ownZone })
 const utc = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long', timeZone: 'UTC' })
-const dateOnly = new Intl.DateTimeFormat('en', { dateStyle: 'medium' })
+const dateOnly = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: ownZone })
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
 const DAY_MS = 86_400_000
@@ -16,7 +18,7 @@ const UNITS = [
   ['second', 1000],
 ]
 
-/** Shows relative times, such as "3 minutes ago", with the full time in the user's time zone and in UTC on hover. */
+/** Shows relative times, such as "3 minutes ago", with the full time in the member's time zone, or else the browser's, and in UTC on hover. */
 function showTimes() {
   for (const time of document.querySelectorAll('time[data-relative]')) {
     const instant = Date.parse(time.getAttribute('datetime') ?? '')
@@ -40,7 +42,7 @@ const ID = /^[a-z]{2,5}_[0-7][0-9a-hjkmnp-tv-z]{25}$/
 function offerCopies() {
   if (!navigator.clipboard) return
   for (const shown of document.querySelectorAll('main code:not([data-copied]), main h1:not([data-copied])')) {
-    const text = shown.textContent ?? ''
+    const text = shown.getAttribute('title') ?? shown.textContent ?? ''
     if (!ID.test(text) && !shown.closest('.secret')) continue
     shown.setAttribute('data-copied', '')
     const place = shown.closest('a') ?? shown
@@ -64,15 +66,29 @@ function copyButton(text) {
   return button
 }
 
-/** Ctrl-K or ⌘K moves the focus to the search field. */
-document.addEventListener('keydown', (event) => {
-  const field = document.querySelector('.find input')
-  if (event.key !== 'k' || !(event.ctrlKey || event.metaKey) || !(field instanceof HTMLInputElement)) return
-  event.preventDefault()
-  field.focus()
-  field.select()
-})
+/** Screen readers announce changes of a status, but not one that the page starts with. */
+function announceToast() {
+  const text = document.querySelector('.toast span')
+  text?.replaceChildren(text.textContent)
+}
 
+const OFFERED = 'time zone offered'
+
+/** Offers the time zone of the browser, once, to a member who has not chosen one. */
+function offerTimeZone() {
+  const offer = document.querySelector('form.offer')
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
+  const [text, button] = [offer?.querySelector('p'), offer?.querySelector('button')]
+  if (!(offer instanceof HTMLElement) || !text || !button) return
+  if (/^(Etc\/)?(UTC|GMT)$/.test(timeZone) || localStorage.getItem(OFFERED) !== null) return
+  localStorage.setItem(OFFERED, timeZone)
+  text.textContent = `Times are shown in UTC. Change to ${timeZone.replaceAll('_', ' ')}?`
+  button.value = timeZone
+  offer.hidden = false
+}
+
+announceToast()
+offerTimeZone()
 for (const show of [showTimes, offerCopies]) {
   show()
   document.addEventListener('rows', show)

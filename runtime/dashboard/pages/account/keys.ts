@@ -60,7 +60,7 @@ export function keyRoutes(send: SendFramed): DashboardRoute[] {
           const key = await found(visit, id)
           if (name === 'rotate') return rotate(visit, key, send)
           await revokeKey(visit.operator, key.id)
-          visit.response.redirect(303, list)
+          visit.finish(list, 'API key revoked')
         },
       },
     ]

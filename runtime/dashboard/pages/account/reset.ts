@@ -1,6 +1,6 @@
 /** Resets the sandbox. The member types a word and an authenticator code; the result lists the deleted records. */
 import { html } from '../../../platform/html.ts'
-import { type FormPlace, perform, readValues, showForm } from '../../engine/form-page.ts'
+import { type FormPlace, showForm, submitForm } from '../../engine/form-page.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn } from '../../engine/links.ts'
 import { writeTable } from '../../engine/list-page.ts'
@@ -42,9 +42,8 @@ interface Wipe {
 }
 
 async function reset(visit: DashboardVisit, send: SendFramed): Promise<void> {
-  const answer = await perform(visit, FORM, {})
-  if (!answer.ok)
-    return showForm(visit, FORM, PLACE, send, { values: readValues(visit, FORM.fields), error: answer.error })
+  const answer = await submitForm(visit, FORM, () => PLACE, send)
+  if (!answer) return
   const deleted = Object.entries((answer.body as Wipe).deleted).filter(([, count]) => count > 0)
   const content = html`${notice('good', deleted.length === 0 ? 'The sandbox was already empty.' : 'All sandbox data was deleted.')}
 ${

@@ -11,6 +11,7 @@ import { PASSKEY_SCRIPT } from '../../sign-in/pages.ts'
 import { faultOfPassword, MIN_PASSWORD } from '../../sign-in/passwords.ts'
 import { countRecoveryCodes } from '../../sign-in/queries.ts'
 import { dropPasskey, type PasskeySaid, savePasskey, writePasskeys } from './passkeys.ts'
+import { SESSIONS_PATH } from './sessions.ts'
 
 export const SECURITY_PATH = 'security'
 
@@ -97,7 +98,9 @@ ${codeField('password')}`,
 ${await writePasskeys(visit, `/${visit.environment}/${SECURITY_PATH}/passkeys`, said)}
 <h2>Recovery codes</h2>
 <p>If you lose the phone with your authenticator app, sign in with a recovery code instead. Each code works once. ${left === 0 ? 'You have no recovery codes.' : `You have ${left} of ${RECOVERY_CODES} codes left.`}</p>
-${formTo(visit, 'recovery-codes', codeField('recovery-codes'), left === 0 ? 'Create recovery codes' : 'Replace recovery codes')}`
+${formTo(visit, 'recovery-codes', codeField('recovery-codes'), left === 0 ? 'Create recovery codes' : 'Replace recovery codes')}
+<h2>Sessions</h2>
+<p>See where you are signed in, and end sessions that you do not recognize. <a href="/${visit.environment}/${SESSIONS_PATH}">Show sessions</a></p>`
   const isRefused = said.fault !== undefined || said.passkey?.mood === 'bad'
   send(visit, isRefused ? 422 : 200, {
     title: TITLE,

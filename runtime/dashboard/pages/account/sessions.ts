@@ -13,27 +13,27 @@ import type { DashboardVisit } from '../../engine/visit.ts'
 import { deleteSession, type ListedSession, listSessions } from '../../sign-in/queries.ts'
 import { MAX_IDLE_MS } from '../../sign-in/sessions.ts'
 
-const PATH = 'sessions'
+export const SESSIONS_PATH = 'sessions'
 
 export function sessionRoutes(send: SendFramed): DashboardRoute[] {
   return ENVIRONMENTS.flatMap((environment): DashboardRoute[] => [
     {
       method: 'GET',
-      path: `/${environment}/${PATH}`,
+      path: `/${environment}/${SESSIONS_PATH}`,
       environment,
       needs: 'viewer',
       handle: (visit) => showSessions(visit, send),
     },
     {
       method: 'POST',
-      path: `/${environment}/${PATH}/:id/end`,
+      path: `/${environment}/${SESSIONS_PATH}/:id/end`,
       environment,
       needs: 'viewer',
       handle: async (visit, id) => {
         const own = (await readSessions(visit)).find((each) => idOf(each) === id)
         // If the session has already expired, the request still succeeds.
         if (own) await endSession(visit, own)
-        visit.response.redirect(303, `/${environment}/${PATH}`)
+        visit.finish(`/${environment}/${SESSIONS_PATH}`, 'Session ended')
       },
     },
   ])
@@ -72,7 +72,7 @@ async function showSessions(visit: DashboardVisit, send: SendFramed): Promise<vo
     {
       title: 'Actions',
       show: (session) => {
-        const address = `/${visit.environment}/${PATH}/${idOf(session)}/end`
+        const address = `/${visit.environment}/${SESSIONS_PATH}/${idOf(session)}/end`
         return html`<form method="post" action="${address}">${visit.guard(address)}<button type="submit" class="second" aria-label="End session from ${session.ip}">End session</button></form>`
       },
     },
@@ -81,5 +81,5 @@ async function showSessions(visit: DashboardVisit, send: SendFramed): Promise<vo
   const content = html`<p class="quiet">The browsers in which you are signed in, most recent first. If you end this session, you are signed out.</p>
 ${writeTable('Sessions', columns, sessions, linkIn(visit))}
 <p><a href="/sign-out">Sign out</a></p>`
-  send(visit, 200, { title: 'Sessions', path: PATH, content })
+  send(visit, 200, { title: 'Sessions', path: SESSIONS_PATH, content })
 }

@@ -11,8 +11,9 @@ import { linkIn } from '../../engine/links.ts'
 import { writeTable } from '../../engine/list-page.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
 import { words } from '../../engine/values.ts'
-import type { DashboardVisit } from '../../engine/visit.ts'
+import { type DashboardVisit, mayAct, roleFor } from '../../engine/visit.ts'
 import { drawChart } from '../../html/chart.ts'
+import { RESET_PATH } from './reset.ts'
 
 const DAYS = 30
 const DAY_MS = 86_400_000
@@ -30,10 +31,17 @@ export function usageRoutes(send: SendFramed, operator: Operator): DashboardRout
     environment,
     needs: 'viewer',
     handle: async (visit) => {
-      const content = html`${await writeDays(operator, visit)}${await writeHours(visit)}`
+      const content = html`${await writeDays(operator, visit)}${await writeHours(visit)}${writeReset(visit)}`
       send(visit, 200, { title: 'Usage', path: 'usage', content })
     },
   }))
+}
+
+function writeReset({ environment, member }: DashboardVisit): Html | undefined {
+  if (environment !== 'sandbox' || !mayAct(member.role, roleFor('wipeSandbox'))) return undefined
+  return html`<h2>Sandbox data</h2>
+<p>Start again with an empty sandbox. API keys, members, and all live data are kept.</p>
+<div class="actions"><a class="button danger" href="/sandbox/${RESET_PATH}">Reset sandbox</a></div>`
 }
 
 async function writeDays(operator: Operator, visit: DashboardVisit): Promise<Html> {

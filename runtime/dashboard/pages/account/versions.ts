@@ -1,4 +1,5 @@
 /** The API version page: shows and changes the pinned version of an environment. */
+import { changes } from '../../../../generated/changelog.ts'
 import { current, versions } from '../../../../generated/versions.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
@@ -171,20 +172,44 @@ ${writeRehearsal(visit, way, await rehearse(visit, way))}`
 
 const ANYWAY = 'anyway'
 
-/** Warns if the sandbox has not run the version long enough before live is pinned to it. @returns whether a response was sent. */
+/**
+ * Warns before live is pinned to a version that the sandbox has not run long enough, and before a pin to a deprecated or an
+ * earlier version.
+ *
+ * @returns whether a response was sent.
+ */
 async function warnBefore(visit: DashboardVisit, send: SendFramed): Promise<boolean> {
-  const { member, environment, request } = visit
-  const version = formField(request, 'version')
-  const isKnown = versions.some(({ name }) => name === version)
-  if (environment !== 'live' || !isKnown || formField(request, ANYWAY) === 'yes') return false
-  const soaked = await missingSoak(visit.operator, member.tenantId, version)
-  if (soaked === undefined) return false
-  warnOfSoak(visit, version, soaked, send)
+  const { member, environment, request, operator } = visit
+  const version = versions.find(({ name }) => name === formField(request, 'version'))
+  if (!version || formField(request, ANYWAY) === 'yes') return false
+  const now = operator.clock.service(environment)
+  // `pin` refuses such a version.
+  if (version.sunset !== undefined && Date.parse(version.sunset) <= now) return false
+  const pinned = (await readPinned(operator.control, member.tenantId, environment))?.version ?? current
+  if (version.name === pinned) return false
+  const soaked =
+    environment === 'live' ? await missingSoak(operator, member.tenantId, version.name) : undefined
+  const warnings = [
+    ...(soaked === undefined ? [] : [writeMissingSoak(version.name, soaked)]),
+    ...(version.sunset === undefined ? [] : [writeDeadline(version.name, version.sunset, now)]),
+    ...(version.name < pinned ? [writeLoss(version.name, pinned)] : []),
+  ]
+  if (warnings.length === 0) return false
+  askToPin(visit, version.name, html`${warnings}`, send)
   return true
 }
 
+/** Lists the changes that an environment loses with an earlier version. */
+function writeLoss(version: string, pinned: string): Html {
+  const lost = changes.filter((change) => change.version > version && change.version <= pinned)
+  return html`${notice('warn', `Version ${version} is earlier than the version that applies now, ${pinned}. Requests without a Service-Version header and events no longer include the ${lost.length} changes since ${version}. Integrations that rely on them fail.`)}
+<h2>Changes that you lose</h2>
+<ul>${lost.map(({ title, version: since }) => html`<li>${title} <span class="quiet">${since}</span></li>`)}</ul>
+<p><a href="/docs/upgrading/${version}/${pinned}">Read what differs between ${version} and ${pinned}</a></p>`
+}
+
 async function pin(visit: DashboardVisit): Promise<void> {
-  const { member, environment, request, response } = visit
+  const { member, environment, request } = visit
   const version = formField(request, 'version')
   try {
     await setPin(visit.operator, { tenantId: member.tenantId, environment, version }, versions)
@@ -192,23 +217,31 @@ async function pin(visit: DashboardVisit): Promise<void> {
     if (!(error instanceof ControlError)) throw error
     throw new ApiRefused(422, sentence(error.message))
   }
-  response.redirect(303, `/${environment}/${PATH}`)
+  visit.finish(`/${environment}/${PATH}`, `Version ${version} pinned`)
 }
 
-/** Shows the warning. The version is not pinned until the member submits this form. */
-function warnOfSoak(visit: DashboardVisit, version: string, soaked: number, send: SendFramed): void {
-  const address = `/live/${PATH}`
+function writeMissingSoak(version: string, soaked: number): Html {
   const hours = Math.floor(soaked / HOUR_MS)
   const has =
     soaked === 0
       ? `is not pinned to version ${version}`
       : `has been pinned to version ${version} for ${hours} of ${SOAK_HOURS} hours`
-  const content = html`${notice('warn', `The sandbox ${has}. Run your integration in the sandbox for ${SOAK_HOURS} hours first, to find incompatibilities before they affect live.`)}
+  return notice(
+    'warn',
+    `The sandbox ${has}. Run your integration in the sandbox for ${SOAK_HOURS} hours first, to find incompatibilities before they affect live.`,
+  )
+}
+
+/** Asks for confirmation. The version is not pinned until the member submits this form. */
+function askToPin(visit: DashboardVisit, version: string, warnings: Html, send: SendFramed): void {
+  const { environment } = visit
+  const address = `/${environment}/${PATH}`
+  const content = html`${warnings}
 <form method="post" action="${address}">
 ${visit.guard(address)}
 <input type="hidden" name="version" value="${version}"><input type="hidden" name="${ANYWAY}" value="yes">
 ${visit.takesCode && codeField('pin')}
-<div class="actions"><button type="submit" class="danger">Pin live anyway</button> <a class="button second" href="${address}">Back</a></div>
+<div class="actions"><button type="submit" class="danger">Pin ${environment} anyway</button> <a class="button second" href="${address}">Back</a></div>
 </form>`
-  send(visit, 200, { title: `Pin live to ${version}?`, path: PATH, content })
+  send(visit, 200, { title: `Pin ${environment} to ${version}?`, path: PATH, content })
 }

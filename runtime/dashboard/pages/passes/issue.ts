@@ -102,7 +102,7 @@ async function issue(visit: DashboardVisit, send: SendFramed): Promise<void> {
     idempotencyKey: formField(request, KEY),
   })
   if (!answer.ok) return showForm(visit, send, template, typed, answer.error)
-  visit.response.redirect(303, `/${visit.environment}/${PASSES_PATH}/${(answer.body as Identified).id}`)
+  visit.finish(`/${visit.environment}/${PASSES_PATH}/${(answer.body as Identified).id}`, 'Pass issued')
 }
 
 /** Returns the request body. Empty values are omitted, so that the values of the template apply. */

@@ -28,7 +28,7 @@ import { showChoice } from './issue.ts'
 
 const PATH = 'passes'
 const DOWNLOAD = 'download'
-const TITLE = 'Issue passes from a file'
+export const UPLOAD_TITLE = 'Issue passes from a file'
 
 /** Room for the table twice: as a file and as text. */
 const MAX_BYTES = 1024 * 1024
@@ -43,7 +43,7 @@ export function uploadRoutes(send: SendFramed): DashboardRoute[] {
         method: 'GET',
         handle: async (visit) => {
           const id = queryText(visit, 'template_id').trim()
-          if (id === '') return showChoice(visit, send, TITLE)
+          if (id === '') return showChoice(visit, send, UPLOAD_TITLE)
           const template = await readTemplate(visit, id)
           show(visit, send, 200, writeForm(visit, template, { text: '' }))
         },
@@ -58,7 +58,7 @@ function readTemplate(visit: DashboardVisit, template_id: string): Promise<Templ
 }
 
 function show(visit: DashboardVisit, send: SendFramed, status: number, content: Html): void {
-  send(visit, status, { title: TITLE, path: PATH, content })
+  send(visit, status, { title: UPLOAD_TITLE, path: PATH, content })
 }
 
 async function upload(visit: DashboardVisit, send: SendFramed): Promise<void> {

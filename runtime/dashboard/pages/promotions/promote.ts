@@ -83,7 +83,7 @@ ${visit.guard(address)}${keyField()}<input type="hidden" name="type" value="${as
 }
 
 async function plan(visit: DashboardVisit): Promise<void> {
-  const { request, response } = visit
+  const { request } = visit
   const names = Object.keys((request.body ?? {}) as object)
   const answer = await visit.operate('createPromotion', {
     body: {
@@ -94,7 +94,7 @@ async function plan(visit: DashboardVisit): Promise<void> {
     idempotencyKey: formField(request, KEY),
   })
   if (!answer.ok) throw new ApiRefused(422, describe(answer.error))
-  response.redirect(303, `/live/promotions/${(answer.body as Promotion).id}`)
+  visit.finish(`/live/promotions/${(answer.body as Promotion).id}`, 'Plan created')
 }
 
 async function apply(visit: DashboardVisit, send: SendFramed, id: string): Promise<void> {
@@ -107,6 +107,6 @@ async function apply(visit: DashboardVisit, send: SendFramed, id: string): Promi
     },
     idempotencyKey: formField(visit.request, KEY),
   })
-  if (answer.ok) return visit.response.redirect(303, `/live/promotions/${(answer.body as Promotion).id}`)
+  if (answer.ok) return visit.finish(`/live/promotions/${(answer.body as Promotion).id}`, 'Promoted to live')
   await showDetail(visit, PROMOTIONS, PROMOTIONS.detail!, id, send, describe(answer.error))
 }

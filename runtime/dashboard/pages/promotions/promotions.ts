@@ -57,6 +57,8 @@ export const PROMOTIONS = resource<Promotion>({
       { title: 'Created', show: ({ promoted_at }) => when(promoted_at) },
     ],
     empty: 'No promotions yet. Open a resource in the sandbox, and promote it to live.',
+    above: ({ member }) =>
+      html`${mayAct(member.role, roleFor('createPromotion')) && html`<div class="actions"><a class="button" href="/sandbox/promote">Promote to live</a></div>`}`,
   },
   detail: {
     operation: 'getPromotion',

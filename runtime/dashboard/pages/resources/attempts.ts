@@ -30,10 +30,8 @@ export function attemptRoutes(send: SendFramed): DashboardRoute[] {
       handle: async (visit, id) => {
         const answer = await perform(visit, RETRY, { whe_id: id, wdla_id: attemptOf(visit) })
         if (!answer.ok) return showAttempt(visit, id, send, describe(answer.error))
-        visit.response.redirect(
-          303,
-          `/${environment}/webhook-endpoints/${id}/attempts/${(answer.body as DeliveryAttempt).id}`,
-        )
+        const next = `/${environment}/webhook-endpoints/${id}/attempts/${(answer.body as DeliveryAttempt).id}`
+        visit.finish(next, 'Delivery retried')
       },
     }
     return [show, retry]

@@ -7,7 +7,7 @@ import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn } from '../../engine/links.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
 import { resource } from '../../engine/shapes.ts'
-import { code, orDash, state, when } from '../../engine/values.ts'
+import { code, orDash, state, when, words } from '../../engine/values.ts'
 import { type DashboardVisit, roleFor } from '../../engine/visit.ts'
 import { facts, notice } from '../../html/components.ts'
 
@@ -28,13 +28,16 @@ export const AUDIT_LOG = resource<ShownEntry>({
     operation: LISTING,
     columns: [
       { title: 'Action', show: ({ action }) => code(action) },
-      { title: 'Actor', show: ({ actor }) => `${actor.type} ${actor.id ?? ''}` },
-      { title: 'Target', show: ({ target_id }) => (target_id === null ? '–' : code(target_id)) },
+      {
+        title: 'Actor',
+        show: ({ actor }, link) => (actor.id === null ? words(actor.type) : link.to(actor.id)),
+      },
+      { title: 'Target', show: ({ target_id }, link) => link.to(target_id) },
       { title: 'Outcome', show: ({ outcome }) => state(outcome) },
       { title: 'IP address', show: ({ ip }) => html`<span class="number">${orDash(ip)}</span>` },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
-    filters: { action: 'Action', actor_id: 'Actor ID', target_id: 'Target ID' },
+    filters: { action: 'Action', actor_id: 'Actor', target_id: 'Target' },
     empty: 'No audit entries yet. Actions by members and API keys appear here.',
     above: (visit) => {
       const address = verifyAddress(visit)

@@ -14,9 +14,16 @@ type Program = components['schemas']['CardProgram']
 const FIELDS: readonly FormField[] = [
   { name: 'name', label: 'Name' },
   ...CONTROL_FIELDS,
-  { name: 'design.background_color', label: 'Card color', optional: true, hint: 'For example, #1e3a5f.' },
-  { name: 'design.foreground_color', label: 'Text color', optional: true },
-  { name: 'design.text', label: 'Second line of text', optional: true },
+  {
+    group: 'Design',
+    name: 'design.background_color',
+    label: 'Card color',
+    kind: 'color',
+    optional: true,
+    hint: 'For example, #1e3a5f. Leave both colors empty for the standard design.',
+  },
+  { group: 'Design', name: 'design.foreground_color', label: 'Text color', kind: 'color', optional: true },
+  { group: 'Design', name: 'design.text', label: 'Second line of text', optional: true },
 ]
 
 function readProgram(values: FormValues): object {

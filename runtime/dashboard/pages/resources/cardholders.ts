@@ -3,42 +3,27 @@ import { html } from '../../../platform/html.ts'
 import { bodyOf } from '../../engine/bodies.ts'
 import { type FormField, type FormValues, resource } from '../../engine/shapes.ts'
 import { code, orDash, state, when, words, writeAddress } from '../../engine/values.ts'
+import { addressFields, addressValues } from './addresses.ts'
 
 type Cardholder = components['schemas']['Cardholder']
 type Alert = components['schemas']['SanctionsAlert']
 
 const PERSON: readonly FormField[] = [
   { name: 'name', label: 'Name', hint: 'The full legal name.' },
-  { name: 'email', label: 'Email', optional: true },
+  { name: 'email', label: 'Email', kind: 'email', optional: true },
   {
     name: 'phone_number',
     label: 'Phone',
     optional: true,
     hint: 'With the country code, for example, +14155550100.',
   },
-  {
-    name: 'date_of_birth',
-    label: 'Date of birth',
-    optional: true,
-    hint: 'For example, 1990-05-31. Individuals only.',
-  },
 ]
 
-const ADDRESS: readonly FormField[] = [
-  { name: 'billing_address.line1', label: 'Address line 1', optional: true },
-  { name: 'billing_address.line2', label: 'Address line 2', optional: true },
-  { name: 'billing_address.city', label: 'City', optional: true },
-  { name: 'billing_address.state', label: 'State or province', optional: true },
-  { name: 'billing_address.postal_code', label: 'Postal code', optional: true },
-  {
-    name: 'billing_address.country',
-    label: 'Country',
-    optional: true,
-    hint: 'Two-letter code, for example, US.',
-  },
-]
+const BIRTH: FormField = { name: 'date_of_birth', label: 'Date of birth', kind: 'date', optional: true }
 
-const FIELDS = [...PERSON, ...ADDRESS]
+const ADDRESS = addressFields('billing_address', { group: 'Billing address', optional: true })
+
+const FIELDS = [...PERSON, BIRTH, ...ADDRESS]
 
 /** Returns a merge patch. An optional field that was left empty becomes null, which removes its value. */
 function readChanges(values: FormValues): object {
@@ -58,9 +43,7 @@ function currentValues({
     email,
     phone_number,
     date_of_birth,
-    ...Object.fromEntries(
-      Object.entries(billing_address ?? {}).map(([key, value]) => [`billing_address.${key}`, value]),
-    ),
+    ...addressValues('billing_address', billing_address),
   }
   return Object.fromEntries(Object.entries(given).map(([key, value]) => [key, value ?? '']))
 }
@@ -96,7 +79,9 @@ export const CARDHOLDERS = resource<Cardholder>({
           ['company', 'Company'],
         ],
       },
-      ...FIELDS,
+      ...PERSON,
+      { ...BIRTH, when: [{ name: 'type', is: 'individual' }] },
+      ...ADDRESS,
     ],
   },
   detail: {
@@ -121,6 +106,14 @@ export const CARDHOLDERS = resource<Cardholder>({
       ['List version', orDash(holder.sanctions.list_version)],
       ['Created', when(holder.created)],
       ['Updated', when(holder.updated)],
+    ],
+    ways: [
+      {
+        operation: 'createCard',
+        text: 'Issue card',
+        to: ({ id }) => `cards/new?cardholder_id=${id}`,
+        when: ({ status }) => status === 'active',
+      },
     ],
     actions: [
       {
@@ -205,8 +198,8 @@ export const SANCTIONS_ALERTS = resource<Alert>({
             label: 'Resolution',
             kind: 'choice',
             options: [
-              ['false_positive', 'False positive'],
-              ['confirmed', 'Confirmed'],
+              ['false_positive', 'False positive: not the person on the list'],
+              ['confirmed', 'Confirmed: block the cardholder'],
             ],
           },
           {

@@ -3,6 +3,8 @@ import { html } from '../../../platform/html.ts'
 import { writeTable } from '../../engine/list-page.ts'
 import { type FormField, resource, type ShownText } from '../../engine/shapes.ts'
 import { code, money, orDash, state, when, words, writeAddress } from '../../engine/values.ts'
+import { CARD_PROGRAM, CARDHOLDER } from '../pickers/pickable.ts'
+import { addressFields } from './addresses.ts'
 import { writeNetworkMessages } from './network-messages.ts'
 import { explainRule } from './rules.ts'
 import {
@@ -12,34 +14,23 @@ import {
   readControls,
   writeLimits,
 } from './spending-controls.ts'
-import { CARD_PROGRAM, CARDHOLDER, inState } from './suggestions.ts'
 
 type Card = components['schemas']['Card']
 type Transaction = components['schemas']['CardTransaction']
 
-/** Shipping fields, which stay empty for virtual cards. */
+const SHIPPED: Pick<FormField, 'group' | 'when'> = {
+  group: 'Shipping',
+  when: [{ name: 'type', is: 'physical' }],
+}
+
 const SHIPPING: readonly FormField[] = [
+  ...addressFields('shipping.address', SHIPPED),
   {
-    name: 'shipping.address.line1',
-    label: 'Shipping address line 1',
-    optional: true,
-    hint: 'Physical cards only.',
-  },
-  { name: 'shipping.address.city', label: 'Shipping city', optional: true },
-  { name: 'shipping.address.state', label: 'Shipping state or province', optional: true },
-  { name: 'shipping.address.postal_code', label: 'Shipping postal code', optional: true },
-  {
-    name: 'shipping.address.country',
-    label: 'Shipping country',
-    optional: true,
-    hint: 'Two-letter code, for example, US.',
-  },
-  {
+    ...SHIPPED,
     name: 'shipping.service',
     label: 'Shipping service',
     kind: 'choice',
     options: [
-      ['', '–'],
       ['standard', 'Standard'],
       ['express', 'Express'],
     ],
@@ -84,8 +75,8 @@ export const CARDS = resource<Card>({
       {
         name: 'cardholder_id',
         label: 'Cardholder',
-        suggest: inState(CARDHOLDER, 'active'),
-        hint: 'The ID of an active cardholder.',
+        pick: CARDHOLDER,
+        status: 'active',
       },
       {
         name: 'type',
@@ -96,7 +87,7 @@ export const CARDS = resource<Card>({
           ['physical', 'Physical'],
         ],
       },
-      { name: 'card_program_id', label: 'Card program', suggest: CARD_PROGRAM, optional: true },
+      { name: 'card_program_id', label: 'Card program', pick: CARD_PROGRAM, optional: true },
       ...SHIPPING,
     ],
   },
@@ -125,11 +116,18 @@ export const CARDS = resource<Card>({
       },
       {
         name: 'freeze',
+        isBulk: true,
         operation: 'freezeCard',
         button: 'Freeze card',
         when: ({ status, frozen }) => status === 'active' && !frozen,
       },
-      { name: 'unfreeze', operation: 'unfreezeCard', button: 'Unfreeze card', when: ({ frozen }) => frozen },
+      {
+        name: 'unfreeze',
+        isBulk: true,
+        operation: 'unfreezeCard',
+        button: 'Unfreeze card',
+        when: ({ frozen }) => frozen,
+      },
       {
         name: 'limit',
         operation: 'updateCard',
@@ -211,6 +209,14 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
       ['Decline reason', decline_reason === null ? '–' : decline_reason.message],
       ['Created', when(created)],
     ],
+    ways: [
+      {
+        operation: 'createDispute',
+        text: 'Dispute transaction',
+        to: ({ id }) => `disputes/new?card_transaction_id=${id}`,
+        when: ({ status }) => status === 'cleared',
+      },
+    ],
     actions: [
       {
         name: 'release',
@@ -237,13 +243,6 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
                 rules,
                 link,
               ),
-      },
-      {
-        title: 'Dispute',
-        write: ({ id, status }, _visit, link) =>
-          status === 'cleared'
-            ? html`<p>${link(`disputes/new?card_transaction_id=${id}`, 'Dispute transaction')}</p>`
-            : html`<p class="empty">You can dispute a transaction only after it clears.</p>`,
       },
       {
         title: 'History',

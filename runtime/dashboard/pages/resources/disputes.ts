@@ -7,7 +7,7 @@ import { writeTable } from '../../engine/list-page.ts'
 import { type Files, type FormField, type LinkTo, resource } from '../../engine/shapes.ts'
 import { code, money, orDash, state, when, words } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
-import { inState, TRANSACTION } from './suggestions.ts'
+import { TRANSACTION } from '../pickers/pickable.ts'
 
 type Dispute = components['schemas']['Dispute']
 
@@ -82,16 +82,17 @@ export const DISPUTES = resource<Dispute>({
       {
         name: 'card_transaction_id',
         label: 'Transaction',
-        suggest: inState(TRANSACTION, 'cleared'),
-        hint: 'The ID of a cleared transaction.',
+        pick: TRANSACTION,
+        status: 'cleared',
+        hint: 'Only cleared transactions can be disputed.',
       },
       REASON,
       {
         name: 'amount',
-        label: 'Amount',
+        label: 'Amount (USD)',
         kind: 'amount',
         optional: true,
-        hint: 'For example, 12.50. Leave empty to dispute the full amount.',
+        hint: 'Leave empty to dispute the full amount.',
       },
       ...EVIDENCE,
     ],
@@ -121,7 +122,7 @@ export const DISPUTES = resource<Dispute>({
         operation: 'updateDispute',
         button: 'Edit dispute',
         warning: 'If you select documents here, they replace all documents that you uploaded before.',
-        fields: [REASON, { name: 'amount', label: 'Amount', kind: 'amount' }, ...EVIDENCE],
+        fields: [REASON, { name: 'amount', label: 'Amount (USD)', kind: 'amount' }, ...EVIDENCE],
         values: ({ reason, amount, evidence }) => ({
           reason,
           amount: writeCents(amount),

@@ -3,16 +3,23 @@ import { versions } from '../../../../generated/versions.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { writeTable } from '../../engine/list-page.ts'
 import { type ApiPage, type LinkTo, type ListColumn, resource } from '../../engine/shapes.ts'
-import { code, json, when } from '../../engine/values.ts'
+import { code, json, shortId, when } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { ATTEMPT_COLUMNS, type DeliveryAttempt, type EndpointObject } from './webhook-endpoints.ts'
 
 export type EventObject = components['schemas']['Event']
 
+/** Returns the ID of the record that the event is about. */
+export function subjectOf({ data }: Pick<EventObject, 'data'>): string | null {
+  const [record] = Object.values(data) as readonly { readonly id?: string }[]
+  return record?.id ?? null
+}
+
 /** Columns for pages other than the events list. The event type links to the event. */
 export const EVENT_COLUMNS: readonly ListColumn<EventObject>[] = [
   { title: 'Event', show: ({ id, type }, link) => link(`events/${id}`, type) },
-  { title: 'ID', show: ({ id }) => code(id) },
+  { title: 'Record', show: (event, link) => link.to(subjectOf(event)) },
+  { title: 'ID', show: ({ id }) => shortId(id) },
   { title: 'Created', show: ({ created }) => when(created) },
 ]
 
@@ -24,7 +31,6 @@ export const EVENTS = resource<EventObject>({
     operation: 'listEvents',
     columns: [{ title: 'Event', show: ({ type }) => type }, ...EVENT_COLUMNS.slice(1)],
     filters: { type: 'Type' },
-    isLive: true,
     empty: 'No events yet. Issue a pass or a card to see its events here.',
   },
   detail: {

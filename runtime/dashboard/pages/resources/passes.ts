@@ -126,6 +126,7 @@ const PASS: DetailPage<PassObject> = {
   actions: [
     {
       name: 'revoke',
+      isBulk: true,
       operation: 'revokePass',
       button: 'Revoke pass',
       warning: 'The wallet of the holder shows the pass as no longer valid. You cannot undo this.',

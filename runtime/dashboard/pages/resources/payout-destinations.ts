@@ -1,17 +1,43 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { html } from '../../../platform/html.ts'
-import { type FormValues, resource } from '../../engine/shapes.ts'
+import { type FirstOperation, type FormValues, resource } from '../../engine/shapes.ts'
 import { code, orDash, state, when, words } from '../../engine/values.ts'
+import { COUNTRY_OPTIONS } from '../pickers/lists.ts'
 
 type PayoutDestination = components['schemas']['PayoutDestination']
 
-/** A bank account is identified by a token, and a USDC destination by an address. */
-function readDestination({ type, where, holder_name, default: isDefault }: FormValues): object {
+const TYPE = { name: 'type', label: 'Type', kind: 'choice' } as const
+const USDC_OPTION = ['usdc_address', 'USDC address'] as const
+const USDC = { group: 'USDC address', when: [{ name: 'type', is: 'usdc_address' }] } as const
+const BANK = {
+  group: 'Bank account',
+  environment: 'live',
+  when: [{ name: 'type', is: 'bank_account' }],
+} as const
+
+/** The account number is sent only to the first operation, which returns a token for the account. */
+const TOKEN: FirstOperation = {
+  operation: 'createToken',
+  when: ({ type }) => type === 'bank_account',
+  body: ({
+    holder_name,
+    'bank_account.account_number': account_number,
+    'bank_account.routing_number': routing_number,
+    'bank_account.country': country,
+  }) => ({
+    type: 'bank_account',
+    bank_account: { holder_name, account_number, routing_number, country },
+  }),
+  give: (answer) => ({ token_id: (answer as components['schemas']['Token']).id }),
+  placeholder: { token_id: 'tok_…' },
+}
+
+function readDestination({ type, address, token_id, holder_name, default: isDefault }: FormValues): object {
   return {
     type,
-    [type === 'bank_account' ? 'token_id' : 'address']: where,
+    ...(type === 'bank_account' ? { token_id } : { address }),
     holder_name,
-    default: isDefault === 'yes',
+    default: isDefault === 'true',
   }
 }
 
@@ -40,32 +66,43 @@ export const PAYOUT_DESTINATIONS = resource<PayoutDestination>({
     title: 'Add payout destination',
     button: 'Add payout destination',
     fields: [
-      { name: 'holder_name', label: 'Account holder' },
       {
-        name: 'type',
-        label: 'Type',
+        ...TYPE,
+        environment: 'sandbox',
+        options: [USDC_OPTION],
+        hint: 'Bank accounts are available only in live.',
+      },
+      { ...TYPE, environment: 'live', options: [USDC_OPTION, ['bank_account', 'Bank account']] },
+      {
+        name: 'holder_name',
+        of: ['holder_name', 'bank_account.holder_name'],
+        label: 'Account holder',
+      },
+      {
+        ...USDC,
+        name: 'address',
+        label: 'Address',
+        hint: 'With its chain, for example, eip155:8453:0x5290….',
+      },
+      {
+        ...BANK,
+        name: 'bank_account.country',
+        label: 'Country',
         kind: 'choice',
-        options: [
-          ['usdc_address', 'USDC address'],
-          ['bank_account', 'Bank account'],
-        ],
+        options: COUNTRY_OPTIONS,
+        value: 'US',
       },
+      { ...BANK, name: 'bank_account.routing_number', label: 'Routing number', hint: 'Nine digits.' },
       {
-        name: 'where',
-        of: ['address', 'token_id'],
-        label: 'Address or bank account token',
-        hint: 'For USDC, the address with its chain, for example, eip155:8453:0x5290…. For a bank account, the token that your application created.',
+        ...BANK,
+        name: 'bank_account.account_number',
+        label: 'Account number',
+        kind: 'secret',
+        hint: 'Letters and digits. The number is stored encrypted and is not shown again.',
       },
-      {
-        name: 'default',
-        label: 'Use as the default destination for settlements',
-        kind: 'choice',
-        options: [
-          ['no', 'No'],
-          ['yes', 'Yes'],
-        ],
-      },
+      { name: 'default', label: 'Use as the default destination for settlements', kind: 'truth' },
     ],
+    first: TOKEN,
     body: readDestination,
   },
   detail: {
@@ -82,11 +119,20 @@ export const PAYOUT_DESTINATIONS = resource<PayoutDestination>({
       ['Created', when(destination.created)],
       ['Updated', when(destination.updated)],
     ],
+    ways: [
+      {
+        operation: 'createPayout',
+        text: 'Create payout',
+        to: ({ id }) => `payouts/new?destination_id=${id}`,
+        when: ({ status }) => status === 'active',
+      },
+    ],
     actions: [
       {
         name: 'make-default',
         operation: 'updatePayoutDestination',
         button: 'Set as default',
+        done: 'Set as default',
         when: ({ status, default: isDefault }) => status === 'active' && !isDefault,
         body: () => ({ default: true }),
       },
@@ -102,11 +148,8 @@ export const PAYOUT_DESTINATIONS = resource<PayoutDestination>({
     sections: [
       {
         title: 'Payouts',
-        write: ({ id, status }, _visit, link) =>
-          html`<ul class="plain"><li>${link(`payouts?destination_id=${id}`, 'View payouts to this destination')}</li>${
-            status === 'active' &&
-            html`<li>${link(`payouts/new?destination_id=${id}`, 'Create payout to this destination')}</li>`
-          }</ul>`,
+        write: ({ id }, _visit, link) =>
+          html`<p>${link(`payouts?destination_id=${id}`, 'View payouts to this destination')}</p>`,
       },
     ],
   },

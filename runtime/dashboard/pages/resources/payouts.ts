@@ -5,8 +5,8 @@ import { resource } from '../../engine/shapes.ts'
 import { code, money, orDash, state, when, words } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { facts } from '../../html/components.ts'
+import { DESTINATION } from '../pickers/pickable.ts'
 import { writePostings } from './postings.ts'
-import { DESTINATION } from './suggestions.ts'
 
 type Payout = components['schemas']['Payout']
 
@@ -34,10 +34,10 @@ export const PAYOUTS = resource<Payout>({
       {
         name: 'destination_id',
         label: 'Destination',
-        suggest: DESTINATION,
-        hint: 'The ID of an active destination.',
+        pick: DESTINATION,
+        status: 'active',
       },
-      { name: 'amount', label: 'Amount', kind: 'amount', hint: 'For example, 12.50.' },
+      { name: 'amount', label: 'Amount', kind: 'amount' },
       {
         name: 'currency',
         label: 'Currency',

@@ -7,7 +7,7 @@ type TreasuryReport = components['schemas']['TreasuryReport']
 
 const TYPES = ['balance_summary', 'settlement_reconciliation', 'payout_reconciliation', 'ledger_entries']
 
-/** A date without a time means midnight UTC. */
+/** A day begins at midnight UTC. */
 function readInstant(text: string): string {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00.000Z` : text
 }
@@ -39,10 +39,15 @@ export const REPORTS = resource<TreasuryReport>({
       },
       {
         name: 'interval_start',
-        label: 'From',
-        hint: 'A date (UTC), for example, 2026-05-01, or a timestamp.',
+        label: 'First day (UTC)',
+        kind: 'date',
       },
-      { name: 'interval_end', label: 'To', hint: 'The end is not included in the report.' },
+      {
+        name: 'interval_end',
+        label: 'End (UTC)',
+        kind: 'date',
+        hint: 'The report ends when this day begins.',
+      },
     ],
     body: ({ type, interval_start = '', interval_end = '' }) => ({
       type,

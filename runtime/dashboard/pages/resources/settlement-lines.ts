@@ -1,12 +1,14 @@
 /** The list of settlement lines, each with its source and its ledger entry. */
 import type { components } from '../../../../generated/canonical/types.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
+import { type Exports, exportRoutesOf } from '../../engine/export.ts'
+import { filtersOf, queryOf, readFilters } from '../../engine/filters.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { showList } from '../../engine/list-page.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
 import { type ListColumn, resource } from '../../engine/shapes.ts'
 import { money, when, words } from '../../engine/values.ts'
-import { roleFor } from '../../engine/visit.ts'
+import { type DashboardVisit, roleFor } from '../../engine/visit.ts'
 
 type Line = components['schemas']['SettlementLine']
 
@@ -36,12 +38,19 @@ const linesOf = (id: string) =>
     },
   })
 
-export function settlementLineRoutes(send: SendFramed): DashboardRoute[] {
-  return ENVIRONMENTS.map((environment) => ({
-    method: 'GET',
+export function settlementLineRoutes(send: SendFramed, exports: Exports): DashboardRoute[] {
+  const shown = ENVIRONMENTS.map((environment) => ({
+    method: 'GET' as const,
     path: `/${environment}/settlements/:id/lines`,
     environment,
     needs: roleFor('listSettlementLines'),
-    handle: (visit, id) => showList(visit, linesOf(id), send),
+    handle: (visit: DashboardVisit, id: string) => showList(visit, linesOf(id), send),
   }))
+  const { operation } = linesOf('').list
+  const exported = exportRoutesOf('settlements/:id/lines', operation, exports, (visit, id) => {
+    const { list } = linesOf(id)
+    const query = queryOf(visit, readFilters(visit, filtersOf(list)))
+    return { name: 'settlement-lines', operation, of: list.of, query }
+  })
+  return [...shown, ...exported]
 }

@@ -1,5 +1,7 @@
+import { filters } from '../../../../generated/canonical/records.ts'
 import type { components } from '../../../../generated/canonical/types.ts'
 import { type Html, html } from '../../../platform/html.ts'
+import { bodyOf } from '../../engine/bodies.ts'
 import { writeTable } from '../../engine/list-page.ts'
 import {
   type ApiPage,
@@ -11,6 +13,7 @@ import {
 } from '../../engine/shapes.ts'
 import { code, orDash, state, when, words } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
+import { ALL } from '../../html/controls.ts'
 import { promotes } from '../promotions/promotions.ts'
 
 export type EndpointObject = components['schemas']['WebhookEndpoint']
@@ -29,20 +32,24 @@ export const ATTEMPT_COLUMNS: readonly ListColumn<DeliveryAttempt>[] = [
 ]
 
 const FIELDS: readonly FormField[] = [
-  { name: 'url', label: 'URL', hint: 'A public URL of your server. Live requires https.' },
+  { name: 'url', label: 'URL', kind: 'url', hint: 'A public URL of your server. Live requires https.' },
   {
     name: 'enabled_events',
     label: 'Events',
-    kind: 'lines',
-    value: '*',
-    hint: 'One event type per line, for example, pass.created. Use * for all event types.',
+    kind: 'checks',
+    value: ALL,
+    options: [
+      [ALL, 'All events, including types that are added later'],
+      ...filters.listEvents.type.map((type) => [type, type, words(type.split('.')[0]!)] as const),
+    ],
   },
   { name: 'description', label: 'Description', optional: true },
 ]
 
-function readEndpoint({ url, enabled_events = '', description }: FormValues) {
-  const types = enabled_events.split(/[\s,]+/).filter((type) => type !== '')
-  return { url, enabled_events: types, ...(description && { description }) }
+/** The box for all events includes the other boxes. */
+function readEndpoint(values: FormValues): unknown {
+  const types = (values.enabled_events ?? '').split('\n')
+  return bodyOf(FIELDS, { ...values, ...(types.includes(ALL) && { enabled_events: ALL }) })
 }
 
 const secretOf = (answer: unknown) => (answer as EndpointObject).secret
@@ -87,6 +94,7 @@ export const WEBHOOK_ENDPOINTS = resource<EndpointObject>({
       { name: 'test', operation: 'testWebhookEndpoint', button: 'Send test event' },
       {
         name: 'disable',
+        isBulk: true,
         operation: 'updateWebhookEndpoint',
         button: 'Disable endpoint',
         when: ({ status }) => status === 'enabled',
@@ -94,6 +102,7 @@ export const WEBHOOK_ENDPOINTS = resource<EndpointObject>({
       },
       {
         name: 'enable',
+        isBulk: true,
         operation: 'updateWebhookEndpoint',
         button: 'Enable endpoint',
         when: ({ status }) => status === 'disabled',

@@ -7,6 +7,8 @@ import { RESOURCES } from '../resources/resources.ts'
 import { REQUESTS_PATH } from '../watch/requests.ts'
 
 export interface FoundPlace {
+  /** What the place shows, such as "Cards". */
+  readonly kind: string
   /** Path below the environment. */
   readonly path: string
   /** Absent for the current environment. */
@@ -20,21 +22,21 @@ interface RecordPages extends FoundPlace {
 
 /** Records that have pages without a `DashboardResource`. */
 const OTHERS: Readonly<Partial<Record<IdPrefix, RecordPages>>> = {
-  len: { path: 'ledger-entries', hasDetail: true },
-  req: { path: REQUESTS_PATH, hasDetail: true },
-  key: { path: 'keys', hasDetail: false },
-  mem: { path: 'members', hasDetail: false },
+  len: { kind: 'Ledger entries', path: 'ledger-entries', hasDetail: true },
+  req: { kind: 'Request log', path: REQUESTS_PATH, hasDetail: true },
+  key: { kind: 'API keys', path: 'keys', hasDetail: false },
+  mem: { kind: 'Members', path: 'members', hasDetail: false },
 }
 
 const DESCRIBED: Readonly<Record<string, RecordPages>> = Object.fromEntries(
   Object.values(RESOURCES)
     .flat()
-    .flatMap(({ path, list, detail, environment }) =>
+    .flatMap(({ title: kind, path, list, detail, environment }) =>
       Object.entries(records)
         .filter(([, record]) => 'list' in record && record.list === list.operation)
         .map(([prefix]) => [
           prefix,
-          { path, hasDetail: detail !== undefined, ...(environment && { environment }) },
+          { kind, path, hasDetail: detail !== undefined, ...(environment && { environment }) },
         ]),
     ),
 )
@@ -44,15 +46,14 @@ export function findById(text: string): FoundPlace | undefined {
   const prefix = PREFIXES.find((each) => isId(each, text))
   const found = prefix && (DESCRIBED[prefix] ?? OTHERS[prefix])
   if (!found) return undefined
-  const { path, hasDetail, environment } = found
-  return { path: hasDetail ? `${path}/${text}` : path, ...(environment && { environment }) }
+  const { kind, path, hasDetail, environment } = found
+  return { kind, path: hasDetail ? `${path}/${text}` : path, ...(environment && { environment }) }
 }
 
-/** Returns the pages whose group and title contain every word of the text. */
+/** Returns the pages whose group and title contain every word of the text. Pages whose title contains all words are first. */
 export function findByName(entries: readonly MenuEntry[], text: string): MenuEntry[] {
   const asked = text.toLowerCase().split(/\s+/).filter(Boolean)
-  return entries.filter(({ group, title }) => {
-    const said = `${group} ${title}`.toLowerCase()
-    return asked.length > 0 && asked.every((word) => said.includes(word))
-  })
+  const contains = (said: string) => asked.every((word) => said.toLowerCase().includes(word))
+  const found = entries.filter(({ group, title }) => asked.length > 0 && contains(`${group} ${title}`))
+  return found.toSorted((one, other) => Number(contains(other.title)) - Number(contains(one.title)))
 }

@@ -1,17 +1,9 @@
 /** The forms of the sandbox simulator. */
 import type { components } from '../../../../generated/canonical/types.ts'
-import type { FormField, OperationForm } from '../../engine/shapes.ts'
+import type { FormField, FormPreset, OperationForm } from '../../engine/shapes.ts'
 import { words } from '../../engine/values.ts'
-import {
-  CARD,
-  CARDHOLDER,
-  DISPUTE,
-  inState,
-  PASS,
-  PAYOUT,
-  SETTLEMENT,
-  TRANSACTION,
-} from '../resources/suggestions.ts'
+import { CATEGORY, COUNTRY_OPTIONS } from '../pickers/lists.ts'
+import { CARD, CARDHOLDER, DISPUTE, PASS, PAYOUT, SETTLEMENT, TRANSACTION } from '../pickers/pickable.ts'
 
 type Schemas = components['schemas']
 
@@ -28,39 +20,69 @@ export interface HelperGroup {
   readonly helpers: readonly Helper[]
 }
 
+const currencyNames = new Intl.DisplayNames('en', { type: 'currency' })
 const options = (names: readonly string[]) => names.map((name) => [name, words(name)] as const)
 const orNone = (names: readonly string[]) => [['', '–'] as const, ...options(names)]
 
-const card: FormField = { name: 'card_id', label: 'Card', suggest: CARD }
-const physicalCard: FormField = { ...card, hint: 'A physical card.' }
+/** Currencies other than USD are declined, so that members can simulate this. */
+const currencies = ['usd', 'eur', 'gbp'].map(
+  (code) => [code, `${code.toUpperCase()}, ${currencyNames.of(code.toUpperCase())}`] as const,
+)
+
+const card: FormField = { name: 'card_id', label: 'Card', pick: CARD, status: 'active', picksNewest: true }
+const physicalCard: FormField = { name: 'card_id', label: 'Card', pick: CARD, hint: 'A physical card.' }
 const amount: FormField = {
   name: 'amount',
-  label: 'Amount',
+  label: 'Amount (USD)',
   kind: 'amount',
-  hint: 'In USD, for example, 12.50.',
+  value: '12.50',
 }
 const partOf = (whole: string): FormField => ({
   ...amount,
+  value: '',
   optional: true,
-  hint: `In USD. Leave empty for ${whole}.`,
+  hint: `Leave empty for ${whole}.`,
 })
-const transaction = (status?: string): FormField => ({
+const transaction = (status: string): FormField => ({
   name: 'card_transaction_id',
   label: 'Transaction',
-  suggest: status === undefined ? TRANSACTION : inState(TRANSACTION, status),
+  pick: TRANSACTION,
+  status,
+  picksNewest: true,
 })
 const merchant: readonly FormField[] = [
-  { name: 'merchant.name', label: 'Merchant', value: 'Harbor Grocer' },
+  { group: 'Merchant', name: 'merchant.name', label: 'Name', value: 'Harbor Grocer' },
+  { group: 'Merchant', name: 'merchant.category_code', label: 'Category', pick: CATEGORY, value: '5411' },
   {
-    name: 'merchant.category_code',
-    label: 'Merchant category',
-    value: '5411',
-    hint: 'A four-digit code: 5411 is groceries, 5812 is restaurants, 7995 is betting.',
+    group: 'Merchant',
+    name: 'merchant.country',
+    label: 'Country',
+    kind: 'choice',
+    options: [['', '–'], ...COUNTRY_OPTIONS],
+    value: 'US',
   },
-  { name: 'merchant.country', label: 'Merchant country', value: 'US', optional: true },
-  { name: 'merchant.city', label: 'Merchant city', optional: true },
+  { group: 'Merchant', name: 'merchant.city', label: 'City', optional: true, value: 'Oakland' },
 ]
-const pass: FormField = { name: 'pass_id', label: 'Pass', suggest: PASS }
+/** Merchants for typical rules: limits by category, blocked categories, and blocked countries. */
+const merchants: readonly FormPreset[] = (
+  [
+    ['Groceries', 'Harbor Grocer', '5411', 'US', 'Oakland'],
+    ['Restaurant', 'Dockside Diner', '5812', 'US', 'Oakland'],
+    ['Online store', 'Paper & Ink', '5942', 'GB', 'London'],
+    ['Hotel abroad', 'Hotel Lumière', '7011', 'FR', 'Paris'],
+    ['Betting', 'Lucky Odds', '7995', 'US', 'Las Vegas'],
+  ] as const
+).map(([text, name, category, country, city]) => ({
+  text,
+  values: {
+    'merchant.name': name,
+    'merchant.category_code': category,
+    'merchant.country': country,
+    'merchant.city': city,
+  },
+}))
+
+const pass: FormField = { name: 'pass_id', label: 'Pass', pick: PASS, picksNewest: true }
 const platform: FormField = {
   name: 'platform',
   label: 'Wallet',
@@ -148,11 +170,12 @@ const CARDS: readonly Helper[] = [
     title: 'Authorization',
     text: 'A merchant requests an authorization. All rules are checked as in live.',
     button: 'Simulate authorization',
+    presets: merchants,
     fields: [
       card,
-      { ...amount, hint: 'In USD, for example, 12.50. An amount of 0 only verifies the card.' },
+      { ...amount, hint: 'An amount of 0 only verifies the card.' },
       ...merchant,
-      { name: 'currency', label: 'Currency', optional: true, value: 'usd' },
+      { name: 'currency', label: 'Currency', kind: 'choice', value: 'usd', options: currencies },
       {
         name: 'entry_method',
         label: 'Entry method',
@@ -169,6 +192,7 @@ const CARDS: readonly Helper[] = [
     title: 'Decline',
     text: 'An authorization is declined for a reason that you select.',
     button: 'Simulate decline',
+    presets: merchants,
     fields: [
       card,
       amount,
@@ -240,6 +264,7 @@ const CARDS: readonly Helper[] = [
     title: 'Force post',
     text: 'A merchant posts a transaction without an authorization.',
     button: 'Simulate force post',
+    presets: merchants,
     fields: [card, amount, ...merchant],
     next: toTransaction,
   },
@@ -267,7 +292,7 @@ const CARDS: readonly Helper[] = [
     text: 'Screening finds a possible sanctions match for a cardholder.',
     button: 'Simulate sanctions match',
     fields: [
-      { name: 'cardholder_id', label: 'Cardholder', suggest: CARDHOLDER },
+      { name: 'cardholder_id', label: 'Cardholder', pick: CARDHOLDER },
       { name: 'score', label: 'Match score', kind: 'number', optional: true, hint: 'A number from 0 to 1.' },
     ],
     next: ({ id }: Schemas['SanctionsAlert']) => `sanctions-alerts/${id}`,
@@ -279,7 +304,7 @@ const CARDS: readonly Helper[] = [
     text: 'The acquiring bank responds, or the card network decides the dispute.',
     button: 'Simulate dispute outcome',
     fields: [
-      { name: 'dispute_id', label: 'Dispute', suggest: DISPUTE },
+      { name: 'dispute_id', label: 'Dispute', pick: DISPUTE, picksNewest: true },
       {
         name: 'outcome',
         label: 'Outcome',
@@ -301,7 +326,7 @@ const FAILURES = orNone([
 ])
 
 const failedPayout = (status: string): readonly FormField[] => [
-  { name: 'payout_id', label: 'Payout', suggest: inState(PAYOUT, status) },
+  { name: 'payout_id', label: 'Payout', pick: PAYOUT, status, picksNewest: true },
   { name: 'failure_code', label: 'Failure reason', kind: 'choice', options: FAILURES },
 ]
 
@@ -329,7 +354,7 @@ const MONEY: readonly Helper[] = [
         optional: true,
         hint: 'For example, 86400 for one day. Leave all fields empty to advance to the next change.',
       },
-      { name: 'settlement_id', label: 'Settlement', suggest: SETTLEMENT, optional: true },
+      { name: 'settlement_id', label: 'Settlement', pick: SETTLEMENT, optional: true },
       {
         name: 'to',
         label: 'Target status',
@@ -346,7 +371,15 @@ const MONEY: readonly Helper[] = [
     title: 'Settlement failure',
     text: 'A settlement in processing fails.',
     button: 'Simulate settlement failure',
-    fields: [{ name: 'settlement_id', label: 'Settlement', suggest: inState(SETTLEMENT, 'processing') }],
+    fields: [
+      {
+        name: 'settlement_id',
+        label: 'Settlement',
+        pick: SETTLEMENT,
+        status: 'processing',
+        picksNewest: true,
+      },
+    ],
     next: ({ id }: Schemas['Settlement']) => `settlements/${id}`,
   },
   {

@@ -1,11 +1,12 @@
 /** The sandbox simulator: an overview page, and one form for each simulated event. */
 import { findOperation } from '../../../api/operate.ts'
 import { html } from '../../../platform/html.ts'
-import { perform, readValues, showForm } from '../../engine/form-page.ts'
+import { showForm, submitForm } from '../../engine/form-page.ts'
 import type { Menu, SendFramed } from '../../engine/frame.ts'
 import { linkIn } from '../../engine/links.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
 import { type DashboardVisit, mayAct, roleFor } from '../../engine/visit.ts'
+import { doneOf } from '../../html/toasts.ts'
 import { HELPERS, type Helper } from './forms.ts'
 
 export const SIMULATOR_PATH = 'simulator'
@@ -66,11 +67,9 @@ function helperRoutes(helper: Helper, send: SendFramed): DashboardRoute[] {
       ...common,
       method: 'POST',
       handle: async (visit) => {
-        const answer = await perform(visit, helper, {})
-        if (answer.ok)
-          return visit.response.redirect(303, `/${environment}/${helper.next(answer.body as never)}`)
-        const values = readValues(visit, helper.fields)
-        await showForm(visit, helper, place, send, { values, error: answer.error })
+        const answer = await submitForm(visit, helper, () => place, send)
+        if (answer)
+          visit.finish(`/${environment}/${helper.next(answer.body as never)}`, doneOf(helper.button))
       },
     },
   ]

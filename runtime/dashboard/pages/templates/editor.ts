@@ -108,7 +108,7 @@ async function create(send: SendFramed, visit: DashboardVisit): Promise<void> {
     idempotencyKey: formField(visit.request, KEY),
   })
   if (!answer.ok) return show(send, visit, { draft, error: answer.error }, 422)
-  visit.response.redirect(303, `/${visit.environment}/${PATH}/${(answer.body as Identified).id}`)
+  visit.finish(`/${visit.environment}/${PATH}/${(answer.body as Identified).id}`, 'Template created')
 }
 
 async function update(send: SendFramed, visit: DashboardVisit, id: string): Promise<void> {
@@ -129,7 +129,7 @@ async function update(send: SendFramed, visit: DashboardVisit, id: string): Prom
     const answer = await visit.operate('updatePassTemplate', { path: { template_id: id }, body })
     if (!answer.ok) return show(send, visit, { draft, template, error: answer.error }, 422)
   }
-  visit.response.redirect(303, `/${visit.environment}/${PATH}/${id}`)
+  visit.finish(`/${visit.environment}/${PATH}/${id}`, 'Template saved')
 }
 
 /** Returns the state of the template when the form was loaded. */

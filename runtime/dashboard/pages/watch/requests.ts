@@ -12,19 +12,29 @@ import type { Boundary } from '../../../database/page.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { parseInstant } from '../../../platform/instants.ts'
+import { type ExportedList, type Exports, exportRoutesOf, writeExports } from '../../engine/export.ts'
+import {
+  type AskedFilters,
+  createdOf,
+  isNarrowed,
+  queryOf,
+  readFilters,
+  writeFilters,
+  writeQuery,
+} from '../../engine/filters.ts'
 import type { SendFramed } from '../../engine/frame.ts'
-import { linkIn } from '../../engine/links.ts'
+import { linkNaming } from '../../engine/links.ts'
 import {
   queryText,
+  ROWS_SCRIPT,
   TAIL_SCRIPT,
-  writeFilters,
   writePaging,
-  writeQuery,
   writeRow,
   writeTable,
   writeTail,
 } from '../../engine/list-page.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
+import { writeViews } from '../../engine/saved-views.ts'
 import type { ListColumn, ListFilter } from '../../engine/shapes.ts'
 import { code, json, orDash, when } from '../../engine/values.ts'
 import { ApiRefused, type DashboardVisit, type TenantPlace } from '../../engine/visit.ts'
@@ -45,9 +55,7 @@ const FILTERS: readonly ListFilter[] = [
   { name: 'id', label: 'Request ID' },
   { name: 'path', label: 'Path' },
   { name: 'status', label: 'Status' },
-  { name: 'key', label: 'API key ID' },
-  { name: 'from', label: 'From (UTC)' },
-  { name: 'before', label: 'Before (UTC)' },
+  { name: 'key', label: 'API key' },
 ]
 
 const COLUMNS: readonly ListColumn<LoggedRequest>[] = [
@@ -56,8 +64,8 @@ const COLUMNS: readonly ListColumn<LoggedRequest>[] = [
     show: ({ id, method, target }, link) => link(`${REQUESTS_PATH}/${id}`, html`${method} ${target}`),
   },
   { title: 'Status', show: ({ status, code: name }) => showStatus(status, name) },
-  { title: 'Duration', show: ({ ms }) => html`<span class="number">${String(ms)} ms</span>` },
-  { title: 'API key', show: ({ key_id }) => code(key_id) },
+  { title: 'Duration', isAmount: true, show: ({ ms }) => html`<span class="number">${String(ms)} ms</span>` },
+  { title: 'API key', show: ({ key_id }, link) => link.to(key_id) },
   { title: 'Created', show: ({ created }) => instant(created) },
 ]
 
@@ -68,8 +76,14 @@ function showStatus(status: string, name: string | null): Html {
   return html`<span class="state ${mood}">${status}</span>${name !== null && html` ${name}`}`
 }
 
-export function requestRoutes(send: SendFramed, watching: Watching, tails: Tails): DashboardRoute[] {
-  return ENVIRONMENTS.flatMap((environment) => {
+export function requestRoutes(
+  send: SendFramed,
+  watching: Watching,
+  tails: Tails,
+  exports: Exports,
+): DashboardRoute[] {
+  const exported = exportRoutesOf(REQUESTS_PATH, 'listRequestLogs', exports, exportedRequests)
+  const shown = ENVIRONMENTS.flatMap((environment) => {
     const path = `/${environment}/${REQUESTS_PATH}`
     const common = { method: 'GET', environment, needs: NEEDS } as const
     return [
@@ -82,14 +96,17 @@ export function requestRoutes(send: SendFramed, watching: Watching, tails: Tails
       { ...common, path: `${path}/:id`, handle: (visit, id) => showRequest(watching, visit, id, send) },
     ] satisfies DashboardRoute[]
   })
+  return [...exported, ...shown]
 }
 
-type AskedFilters = Readonly<Record<string, string>>
+function exportedRequests(visit: DashboardVisit): ExportedList {
+  const { id = '', key = '', ...asked } = readFilters(visit, FILTERS)
+  const query = queryOf(visit, { ...asked, request_id: id, key_id: key })
+  return { name: REQUESTS_PATH, operation: 'listRequestLogs', query }
+}
 
 async function showRequests(watching: Watching, visit: DashboardVisit, send: SendFramed): Promise<void> {
-  const asked: AskedFilters = Object.fromEntries(
-    FILTERS.map(({ name }) => [name, queryText(visit, name).trim()]),
-  )
+  const asked = readFilters(visit, FILTERS)
   const { response, environment } = visit
   if (asked.id)
     return response.redirect(303, `/${environment}/${REQUESTS_PATH}/${encodeURIComponent(asked.id)}`)
@@ -99,47 +116,49 @@ async function showRequests(watching: Watching, visit: DashboardVisit, send: Sen
   const boundary = await boundaryOf(place, after)
   const { rows, hasMore, last } =
     fault === undefined
-      ? await listRequests(place.db, place.space, filterOf(asked), {
+      ? await listRequests(place.db, place.space, filterOf(visit, asked), {
           limit: LIMIT,
           order: 'desc',
           backward: false,
           ...(boundary && { boundary }),
         })
       : { rows: [], hasMore: false, last: undefined }
-  const isLive = fault === undefined && after === '' && asked.before === ''
+  const isLive = fault === undefined && after === '' && asked.to === ''
   const address = `/${environment}/${REQUESTS_PATH}/live${writeQuery({ ...asked, after: rows[0]?.id ?? '' })}`
-  const isNarrowed = Object.values(asked).some((value) => value !== '')
   const content = html`<p class="quiet">API requests made with your keys in the last 7 days, newest first. New requests appear after a few seconds. Secrets are removed from bodies, and long bodies are truncated. At more than ${String(MAX_PER_FLUSH)} requests per second, some requests are not logged.</p>
 ${fault !== undefined && notice('bad', fault)}
-${writeFilters(FILTERS, asked)}
+${await writeViews(visit, REQUESTS_PATH, asked)}
+${await writeFilters(visit, FILTERS, asked, writeExports(visit, REQUESTS_PATH, asked))}
 ${isLive && writeTail(address)}
 ${
   rows.length > 0
-    ? writeTable('Request log', COLUMNS, rows, linkIn(visit))
+    ? writeTable('Request log', COLUMNS, rows, await linkNaming(visit, rows))
     : !hasMore &&
-      html`<p class="empty">${isNarrowed ? 'No requests match these filters. Change or clear the filters.' : 'No requests yet. Send a request with an API key to see it here.'}</p>`
+      html`<p class="empty">${isNarrowed(asked) ? 'No requests match these filters. Change or clear the filters.' : 'No requests yet. Send a request with an API key to see it here.'}</p>`
 }
 ${hasMore && rows.length < LIMIT && html`<p class="quiet">This page searched ${MAX_LOOKED.toLocaleString('en')} requests, back to ${instant(last!.created)}. Go to the next page to search older requests.</p>`}
 ${writePaging(after !== '', hasMore ? last!.id : null, asked)}`
   send(visit, fault === undefined ? 200 : 422, {
     title: 'Request log',
     path: REQUESTS_PATH,
-    scripts: isLive ? [TAIL_SCRIPT] : [],
+    scripts: [ROWS_SCRIPT, ...(isLive ? [TAIL_SCRIPT] : [])],
     content,
   })
 }
 
-function faultOf({ status, from, before }: AskedFilters): string | undefined {
+function faultOf({ status, from, to }: AskedFilters): string | undefined {
   if (status && statusesOf(status).length === 0)
     return `Invalid status. Enter a status code, for example, 404, or one of ${CLASSES.join(', ')}.`
-  if ([from, before].some((time) => time && parseInstant(time) === undefined))
-    return 'Invalid time. Use the format 2026-05-19T12:00:00Z.'
+  if ([from, to].some((time) => time && parseInstant(time) === undefined))
+    return 'Invalid date. Enter a date such as 2026-05-19.'
   return undefined
 }
 
-function filterOf({ path, status, key, from, before }: AskedFilters): RequestFilter {
-  const gte = from ? parseInstant(from) : undefined
-  const lt = before ? parseInstant(before) : undefined
+function filterOf(visit: DashboardVisit, asked: AskedFilters): RequestFilter {
+  const { path, status, key } = asked
+  const { from, before } = createdOf(visit, asked)
+  const gte = parseInstant(from)
+  const lt = parseInstant(before)
   return {
     created: { ...(gte !== undefined && { gte }), ...(lt !== undefined && { lt }) },
     paths: path ? [path] : undefined,
@@ -162,10 +181,7 @@ const LOOKED_AT = 100
 
 /** Yields new requests every second as table rows, oldest first. */
 async function* follow(watching: Watching, visit: DashboardVisit): AsyncGenerator<string> {
-  const filter = filterOf(
-    Object.fromEntries(FILTERS.map(({ name }) => [name, queryText(visit, name).trim()])),
-  )
-  const link = linkIn(visit)
+  const filter = filterOf(visit, readFilters(visit, FILTERS))
   let seen: ReadonlySet<string> | undefined
   while (await visit.isSignedIn()) {
     const { db, space } = await findPlace(watching, visit)
@@ -173,6 +189,7 @@ async function* follow(watching: Watching, visit: DashboardVisit): AsyncGenerato
     const { rows } = await listRequests(db, space, filter, page, LOOKED_AT)
     const known = seen ?? new Set(rows.slice(indexOf(rows, seenBy(visit))).map(({ id }) => id))
     const fresh = rows.filter(({ id }) => !known.has(id)).toReversed()
+    const link = await linkNaming(visit, fresh)
     yield fresh.map((row) => writeMessage(row.id, writeRow(COLUMNS, row, link).text)).join('') || ':\n\n'
     seen = new Set(rows.map(({ id }) => id))
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
@@ -194,14 +211,14 @@ async function showRequest(
   const { db, space } = await findPlace(watching, visit)
   const request = await readRequest(db, space, id)
   if (!request) throw new ApiRefused(404, 'Request not found. The log keeps requests for 7 days.')
-  const link = linkIn(visit)
+  const link = await linkNaming(visit, request)
   const content = html`<p class="trail">${link(REQUESTS_PATH, 'Request log')}</p>
 ${facts([
   ['ID', code(request.id)],
   ['Status', showStatus(request.status, request.code)],
   ['Operation', orDash(request.operation)],
   ['Version', request.version],
-  ['API key', code(request.key_id)],
+  ['API key', link.to(request.key_id)],
   ['IP address', request.address],
   ['Created', instant(request.created)],
   ['Duration', `${request.ms} ms`],

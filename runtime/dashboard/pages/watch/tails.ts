@@ -1,6 +1,5 @@
 /** Live tails of pages as server-sent events (WHATWG HTML, 9.2), limited in number and duration. */
-import { pipeline } from 'node:stream/promises'
-import { codeOf } from '../../../database/errors.ts'
+import { sendTexts } from '../../engine/streaming.ts'
 import { ApiRefused, type DashboardVisit } from '../../engine/visit.ts'
 
 /** Number of open tails on this node, by tenant. */
@@ -41,21 +40,12 @@ export async function openTail(
     const rows = await open()
     if (response.destroyed) return
     response.set(HEADERS).status(200).flushHeaders()
-    await pipeline(rows, response, { signal: AbortSignal.timeout(MAX_AGE_MS) })
-  } catch (error) {
-    if (!isOver(error)) throw error
+    await sendTexts(response, rows, AbortSignal.timeout(MAX_AGE_MS))
   } finally {
     const left = (tails.get(tenantId) ?? 1) - 1
     if (left === 0) tails.delete(tenantId)
     else tails.set(tenantId, left)
   }
-}
-
-/** The client disconnected, or the tail reached its maximum age. */
-function isOver(error: unknown): boolean {
-  return (
-    codeOf(error) === 'ERR_STREAM_PREMATURE_CLOSE' || (error instanceof Error && error.name === 'AbortError')
-  )
 }
 
 /** Formats a table row as a message. @param id the browser sends it as `Last-Event-ID` when it reconnects. */
