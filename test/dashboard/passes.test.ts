@@ -45,9 +45,11 @@ afterAll(() => dashboard?.stop())
 const PASSES = '/sandbox/passes'
 
 test('a pass is issued from a template that is chosen, with values of its own, and shown with its code', async () => {
-  expect((await browser.get(`${PASSES}/new`)).text).toContain(
-    `<option value="${template_id}">Card of &lt;points&gt;</option>`,
-  )
+  for (const query of ['', `?find:template_id=${template_id}`])
+    expect((await browser.get(`${PASSES}/new${query}`)).text).toMatch(
+      new RegExp(`value="${template_id}" data-text="Card of &lt;points&gt;"`),
+    )
+  expect((await browser.get(`${PASSES}/new?find:template_id=nothing`)).text).toContain('No active template')
   const page = `${PASSES}/new?template_id=${template_id}`
   expect((await browser.get(page)).text).toMatch(/name="fields\.points"[^>]* value="0"/)
   const wrong = await browser.submit(page, `${PASSES}/new`, {

@@ -65,6 +65,7 @@ beforeAll(async () => {
     `/passes/upload?template_id=${template_id}`,
     '/scans',
     `/passes/${pass.id}`,
+    `/passes/${pass.id}/change`,
     '/cards',
     `/card-transactions/${transaction.id}`,
     `/card-transactions/${transactionId}`,

@@ -88,7 +88,7 @@ async function change(send: SendFramed, visit: DashboardVisit, id: string): Prom
     const answer = await visit.operate('updatePass', { path: { pass_id: id }, body: patchBody(began, typed) })
     if (!answer.ok) return show(send, visit, { pass, began, typed, error: answer.error }, 422)
   }
-  visit.response.redirect(303, `/${visit.environment}/${PASSES_PATH}/${id}`)
+  visit.finish(`/${visit.environment}/${PASSES_PATH}/${id}`, 'Pass saved')
 }
 
 async function show(
@@ -125,7 +125,7 @@ async function takeStep(refuse: ShowFault, visit: DashboardVisit, id: string): P
   const body = { fields: { [field.key]: to } }
   const answer = await visit.operate('updatePass', { path: { pass_id: id }, body })
   if (!answer.ok) return refuse(visit, id, describe(answer.error))
-  visit.response.redirect(303, `/${visit.environment}/${PASSES_PATH}/${id}`)
+  visit.finish(`/${visit.environment}/${PASSES_PATH}/${id}`, `${label}: ${to}`)
 }
 
 const REFUSALS: Readonly<Record<string, string>> = {
@@ -144,5 +144,8 @@ async function scan(refuse: ShowFault, visit: DashboardVisit, id: string): Promi
   if (!answer.ok) return refuse(visit, id, describe(answer.error))
   const refusal = REFUSALS[(answer.body as { readonly result: string }).result]
   if (refusal !== undefined) return refuse(visit, id, refusal)
-  visit.response.redirect(303, `/${visit.environment}/${PASSES_PATH}/${id}`)
+  visit.finish(
+    `/${visit.environment}/${PASSES_PATH}/${id}`,
+    mode === 'redeem' ? 'Pass redeemed' : 'Holder checked in',
+  )
 }

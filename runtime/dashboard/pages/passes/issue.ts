@@ -2,15 +2,18 @@
 import type { ErrorBody } from '../../../api/errors/errors.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { html } from '../../../platform/html.ts'
+import { LOOKUP_PATH } from '../../engine/fields.ts'
 import { describe, faultOf, KEY, keyField } from '../../engine/form-page.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn } from '../../engine/links.ts'
 import { queryText } from '../../engine/list-page.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
-import type { ApiPage, Identified } from '../../engine/shapes.ts'
+import type { Identified } from '../../engine/shapes.ts'
 import { ApiRefused, type DashboardVisit, roleFor } from '../../engine/visit.ts'
-import { choice, notice } from '../../html/components.ts'
+import { notice } from '../../html/components.ts'
 import { formField } from '../../html/forms.ts'
+import { FORM_SCRIPT, picker, typedName } from '../../html/picker.ts'
+import { TEMPLATE as TEMPLATES } from '../pickers/pickable.ts'
 import type { DraftContent, TemplateObject } from '../templates/draft.ts'
 import { PASSES_PATH } from './pass.ts'
 import { readInputs, toInstant, writeInputs, writeOutlook } from './pass-form.ts'
@@ -18,7 +21,7 @@ import { readInputs, toInstant, writeInputs, writeOutlook } from './pass-form.ts
 const TEMPLATE = 'template_id'
 /** Maximum size of a form with the values of a pass. */
 export const MAX_FORM_BYTES = 64 * 1024
-const MAX_CHOICES = '100'
+const ACTIVE = 'active'
 
 export function issueRoutes(send: SendFramed): DashboardRoute[] {
   return ENVIRONMENTS.flatMap((environment): DashboardRoute[] => {
@@ -31,31 +34,38 @@ export function issueRoutes(send: SendFramed): DashboardRoute[] {
 }
 
 async function begin(visit: DashboardVisit, send: SendFramed): Promise<void> {
-  const id = queryText(visit, TEMPLATE).trim()
+  const id = pickedTemplate(visit)
   if (id === '') return showChoice(visit, send, 'Issue pass')
   const template = await visit.read<TemplateObject>('getPassTemplate', { path: { template_id: id } })
   const values = template.fields.map(({ key, value }) => [`fields.${key}`, value])
   await showForm(visit, send, template, Object.fromEntries(values))
 }
 
-/** Shows a form to select a template. The form submits to the current page. @param title page title. */
+/** Shows a form to find a template. The form submits to the current page. @param title page title. */
 export async function showChoice(visit: DashboardVisit, send: SendFramed, title: string): Promise<void> {
-  const { data } = await visit.read<ApiPage<TemplateObject>>('listPassTemplates', {
-    query: { status: 'active', limit: MAX_CHOICES },
-  })
+  const text = queryText(visit, typedName(TEMPLATE)).trim()
+  const offered = await TEMPLATES.find(visit, text, ACTIVE)
+  const isMissing = text !== '' && offered.length === 0
   const content =
-    data.length === 0
+    offered.length === 0 && text === ''
       ? html`<p class="empty">No pass templates yet. ${linkIn(visit)('pass-templates/new', 'Create a template')} before you issue a pass.</p>`
       : html`<form method="get">
-${choice({
+${picker({
   name: TEMPLATE,
   label: 'Template',
-  options: data.map(({ id, name }) => [id, name] as const),
-  hint: 'Only the 100 newest templates are listed. To use an older template, start from its page.',
+  offered,
+  picked: offered.length === 1 ? offered.map(({ id }) => id) : [],
+  lookup: `/${visit.environment}/${LOOKUP_PATH}/${TEMPLATES.path}?status=${ACTIVE}`,
+  ...(isMissing && { value: text, fault: 'No active template has this name or ID.' }),
 })}
 <div class="actions"><button type="submit">Continue</button> <a class="button second" href="/${visit.environment}/${PASSES_PATH}">Back</a></div>
 </form>`
-  send(visit, 200, { title, path: PASSES_PATH, content })
+  send(visit, 200, { title, path: PASSES_PATH, scripts: [FORM_SCRIPT], content })
+}
+
+/** Returns the picked template. Empty if the member has yet to choose one of those that match the text. */
+export function pickedTemplate(visit: DashboardVisit): string {
+  return queryText(visit, typedName(TEMPLATE)).trim() === '' ? queryText(visit, TEMPLATE).trim() : ''
 }
 
 async function showForm(

@@ -4,7 +4,7 @@ import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn } from '../../engine/links.ts'
-import { queryText, writeTable } from '../../engine/list-page.ts'
+import { writeTable } from '../../engine/list-page.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
 import { code, orDash, state } from '../../engine/values.ts'
 import { ApiRefused, type DashboardVisit, roleFor } from '../../engine/visit.ts'
@@ -24,7 +24,7 @@ import {
   readTable,
 } from './batch.ts'
 import { writeCsv } from './csv.ts'
-import { showChoice } from './issue.ts'
+import { pickedTemplate, showChoice } from './issue.ts'
 
 const PATH = 'passes'
 export const UPLOAD_TITLE = 'Issue passes from a file'
@@ -42,7 +42,7 @@ export function uploadRoutes(send: SendFramed): DashboardRoute[] {
         ...common,
         method: 'GET',
         handle: async (visit) => {
-          const id = queryText(visit, 'template_id').trim()
+          const id = pickedTemplate(visit)
           if (id === '') return showChoice(visit, send, UPLOAD_TITLE)
           const template = await readTemplate(visit, id)
           show(visit, send, 200, writeForm(visit, template, { text: '' }))

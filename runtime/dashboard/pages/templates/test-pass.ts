@@ -36,5 +36,5 @@ async function issueTestPass(visit: DashboardVisit, template_id: string): Promis
     idempotencyKey: formField(visit.request, KEY),
   })
   if (!answer.ok) throw new ApiRefused(answer.status, answer.error.message)
-  visit.response.redirect(303, `/${visit.environment}/passes/${(answer.body as Identified).id}#wallets`)
+  visit.finish(`/${visit.environment}/passes/${(answer.body as Identified).id}#wallets`, 'Test pass issued')
 }
