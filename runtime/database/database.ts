@@ -25,7 +25,7 @@ export interface Statement {
 /**
  * A statement for many sets of values. $1 is the value that all have in common, the tenant. $2 is a JSON list with an
  * object for each set: its number from 0 as `place`, and its values as `v1`, `v2` and so on. Returned rows have the
- * `place` of the set that they are for.
+ * `place` of the set that they are for. If a value is a `JsonList`, $2 has its items instead of the set.
  */
 export interface ManyStatement {
   readonly text: string

@@ -13,6 +13,19 @@ interface Held {
   readonly reject: (error: unknown) => void
 }
 
+/** A value that is a list in JSON. A statement for many gets the items of all lists instead of the sets of values. */
+export class JsonList {
+  readonly #items: readonly object[]
+
+  constructor(items: readonly object[]) {
+    this.#items = items
+  }
+
+  toJSON(): readonly object[] {
+    return this.#items
+  }
+}
+
 /** A row that a statement for many returns: `place` is the place of its values in the list. */
 interface Placed {
   readonly place: number
@@ -63,7 +76,7 @@ const rankOf = ([first]: readonly Held[]) => first?.statement.many?.rank ?? 0
 
 function sendGroup(db: Database, group: readonly Held[]): void {
   const [{ statement, values }] = group as readonly [Held]
-  const { many, guarded } = statement
+  const { name, many, guarded } = statement
   const reject = (error: unknown) => {
     for (const each of group) each.reject(error)
   }
@@ -74,22 +87,23 @@ function sendGroup(db: Database, group: readonly Held[]): void {
     return
   }
   const { common = 0, text } = many
-  const rows = group.map((each, place) => rowOf(each.values, place, common))
-  db.query<Placed>({ text, ...(guarded && { guarded }) }, [values[common], JSON.stringify(rows)]).then(
-    (result) => {
-      const found = Map.groupBy(result.rows, ({ place }) => place)
-      for (const [place, { resolve }] of group.entries()) {
-        const own = (found.get(place) ?? []) as never[]
-        resolve({ rows: own, count: own.length })
-      }
-    },
-    reject,
-  )
+  const rows = group.flatMap((each, place) => rowsOf(each.values, place, common))
+  // The name keeps the plan, which takes a seventh of the database's time otherwise.
+  const sent = { ...(name && { name: `${name}_many` }), text, ...(guarded && { guarded }) }
+  db.query<Placed>(sent, [values[common], JSON.stringify(rows)]).then((result) => {
+    const found = Map.groupBy(result.rows, ({ place }) => place)
+    for (const [place, { resolve }] of group.entries()) {
+      const own = (found.get(place) ?? []) as never[]
+      resolve({ rows: own, count: own.length })
+    }
+  }, reject)
 }
 
 /** The values as members v1, v2, …, without the common one. */
-function rowOf(values: readonly unknown[], place: number, common: number): object {
+function rowsOf(values: readonly unknown[], place: number, common: number): readonly object[] {
+  const list = values.find((value) => value instanceof JsonList)
+  if (list) return list.toJSON()
   const row: Record<string, unknown> = { place }
   for (const [index, value] of values.entries()) if (index !== common) row[`v${index + 1}`] = value
-  return row
+  return [row]
 }

@@ -1,4 +1,5 @@
 import { wipeWorker } from '../account/account/wipe-job.ts'
+import { totalsWorker } from '../account/totals/job.ts'
 import { cardholderScreeningWorker } from '../cards/cardholders/screening-job.ts'
 import { abandonedDecisionWorker } from '../cards/decisions/abandoned-job.ts'
 import { disputeExpiryWorker } from '../cards/disputes/expiry-job.ts'
@@ -56,6 +57,7 @@ export function startWork(parts: Foundation): Work {
     reportWorker(reporting),
     reportExpiryWorker(reporting),
     wipeWorker({ database, clock, log }),
+    totalsWorker({ database, clock, log }),
   ]
   for (const worker of queue) worker.start()
   const jobs = [

@@ -32,6 +32,7 @@ import { createTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { createClock } from '../../runtime/tenants/clock/clock.ts'
 import { BENCH_PEPPER } from './bench-database.ts'
 import { startDemoService } from './demo-service.ts'
+import { processorSeconds, SESSION, serverSeconds } from './processor.ts'
 import { type Scratch, withScratch } from './scratch.ts'
 
 const { values: options } = parseArgs({
@@ -56,6 +57,8 @@ interface Use {
 
 interface Target {
   readonly name: string
+  /** Of the target, and of a session of its PostgreSQL. */
+  readonly pids: readonly [number, number]
   readonly url: string
   /** Of the client, for HTTPS. */
   readonly tls?: Pick<SimulatorAccess, 'cert' | 'key' | 'ca'>
@@ -94,10 +97,12 @@ interface Figures {
   readonly perSecond: number
   /** Milliseconds. */
   readonly p99: number
+  /** Milliseconds of processor for each authorization: of the target, of PostgreSQL, and of the clients. */
+  readonly processor: readonly number[]
 }
 
 async function measure(
-  { name, url, tls, write }: Target,
+  { name, pids, url, tls, write }: Target,
   uses: readonly Use[],
   connections: number,
 ): Promise<Figures> {
@@ -106,6 +111,8 @@ async function measure(
     ...request,
     ...write(uses[next++ % uses.length]!),
   })
+  const used = () => [processorSeconds(pids[0]), serverSeconds(pids[1]), processorSeconds(process.pid)]
+  const before = used()
   const result = await autocannon({
     url,
     method: 'POST',
@@ -117,7 +124,11 @@ async function measure(
   if (result.non2xx > 0 || result.errors > 0) {
     throw new Error(`${name}: ${result.non2xx} answers without success, ${result.errors} errors`)
   }
-  return { perSecond: result['2xx'] / result.duration, p99: result.latency.p99 }
+  return {
+    perSecond: result['2xx'] / result.duration,
+    p99: result.latency.p99,
+    processor: used().map((seconds, place) => ((seconds - before[place]!) * 1000) / result['2xx']),
+  }
 }
 
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
@@ -213,7 +224,7 @@ async function startByHand(
   scratch: Scratch,
   url: string,
   access: SimulatorAccess,
-): Promise<{ readonly api: string; readonly door: string }> {
+): Promise<{ readonly pid: number; readonly api: string; readonly door: string }> {
   const env = {
     ...{ DATABASE_URL: url, NUMBER_KEY, SIGNING_KEY: access.signingKey },
     ...{ SERVER_PEM: join(scratch.directory, 'network', 'server.pem'), CLIENT_PEM: access.cert },
@@ -223,7 +234,8 @@ async function startByHand(
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   scratch.own(child)
-  return JSON.parse(String((await once(createInterface({ input: child.stdout }), 'line'))[0]))
+  const [line] = await once(createInterface({ input: child.stdout }), 'line')
+  return { ...JSON.parse(String(line)), pid: child.pid }
 }
 
 /** An endpoint that takes questions and never answers. */
@@ -254,7 +266,7 @@ interface Made {
 }
 
 async function makeTargets(scratch: Scratch): Promise<Made> {
-  const { url, origin, network } = await startDemoService(scratch, {
+  const { url, origin, network, pid } = await startDemoService(scratch, {
     SVC_WEBHOOK_ALLOW: '127.0.0.0/8',
     NETWORK_PORT: '0',
   })
@@ -280,19 +292,22 @@ async function makeTargets(scratch: Scratch): Promise<Made> {
     await db.query('UPDATE by_hand.cards SET number_digest = $2 WHERE id = $1', [card, digestNumber(number)])
   if (Number(options.rows) > 0) await db.query(BEFORE, [Number(options.rows), one[0]!.card])
   await db.query('VACUUM ANALYZE')
-  await db.end()
+  const session = (await db.query<{ pid: number }>(SESSION)).rows[0]!.pid
+  scratch.atEnd(() => db.end())
   const hand = await startByHand(scratch, url, access)
   const door = { tls: access, write: viaDoor(access.signingKey) }
+  const byHand = { name: 'by hand', pids: [hand.pid, session] } as const
+  const service = { name: 'service', pids: [pid, session] } as const
   const pairs: readonly Pair[] = [
     {
       name: 'api',
-      byHand: { name: 'by hand', url: hand.api + PATH, write: viaApi },
-      service: { name: 'service', url: origin + PATH, write: viaApi },
+      byHand: { ...byHand, url: hand.api + PATH, write: viaApi },
+      service: { ...service, url: origin + PATH, write: viaApi },
     },
     {
       name: 'door',
-      byHand: { name: 'by hand', url: hand.door + DOOR_PATH, ...door },
-      service: { name: 'service', url: network + DOOR_PATH, ...door },
+      byHand: { ...byHand, url: hand.door + DOOR_PATH, ...door },
+      service: { ...service, url: network + DOOR_PATH, ...door },
     },
   ]
   return { pairs: pairs.filter(({ name }) => name === (options.only ?? name)), one, many, hanging }
@@ -325,7 +340,9 @@ async function compare({ name, byHand, service }: Pair, made: Made): Promise<voi
     ['64 tenants, 64 clients', 'many', 64],
   ] as const
   const title = `authorizations per second, ${name}`.padEnd(32)
-  console.log(`${title} by hand  service  ratio  p99 (ms)   (${options.rows} transactions before)`)
+  console.log(
+    `${title} by hand  service  ratio  p99 (ms)  processor of process, PostgreSQL and clients (ms each)   (${options.rows} transactions before)`,
+  )
   for (const [what, uses, connections] of scenarios) {
     const figures = new Map<Target, Figures[]>(targets.map((target) => [target, []]))
     for (let round = 0; round <= Number(options.rounds); round += 1) {
@@ -344,6 +361,11 @@ async function compare({ name, byHand, service }: Pair, made: Made): Promise<voi
       median(figures.get(service)!.map(({ p99 }) => p99))
         .toFixed(0)
         .padStart(9),
+      ...targets.map((target) => {
+        const each = figures.get(target)!.map(({ processor }) => processor)
+        const medians = [0, 1, 2].map((place) => median(each.map((times) => times[place]!)).toFixed(2))
+        return `  ${target.name} ${medians.join(' ')}`
+      }),
     ]
     console.log(`${what.padEnd(32)} ${columns.join(' ')}`)
   }

@@ -10,7 +10,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { current } from '../../generated/versions.ts'
@@ -22,6 +22,7 @@ import { createTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { createClock } from '../../runtime/tenants/clock/clock.ts'
 import { type TestRecord, writeClearingFile } from '../cards/clearing/clearing-file.ts'
 import { BENCH_PEPPER, startDatabase } from './bench-database.ts'
+import { processorSeconds, SESSION, serverSeconds } from './processor.ts'
 import { type Scratch, withScratch } from './scratch.ts'
 
 const { values: options } = parseArgs({
@@ -127,26 +128,6 @@ function* records(): Generator<TestRecord> {
   }
 }
 
-/** Seconds that PostgreSQL's processes have used. */
-async function databaseSeconds({ control }: OpenDatabase): Promise<number> {
-  const [{ pid }] = (await control.query<{ pid: number }>({ text: 'SELECT pg_backend_pid() AS pid' }))
-    .rows as [{ pid: number }]
-  const statOf = (id: string | number) =>
-    readFileSync(`/proc/${id}/stat`, 'utf8').split(') ')[1]!.split(' ').map(Number)
-  const postmaster = statOf(pid)[1]!
-  const own = statOf(postmaster)
-  let ticks = own[11]! + own[12]! + own[13]! + own[14]!
-  for (const id of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    try {
-      const stat = statOf(id)
-      if (stat[1] === postmaster) ticks += stat[11]! + stat[12]!
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error)) throw error // it has ended meanwhile
-    }
-  }
-  return ticks / 100
-}
-
 interface Run {
   readonly seconds: number
   readonly processor: number
@@ -159,7 +140,8 @@ function startImport(scratch: Scratch, url: string, path: string): ChildProcess 
     env: { ...process.env, DATABASE_URL: url, SVC_PEPPER: BENCH_PEPPER, NODE_ENV: 'test' },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  scratch.own(child)
+  // At SIGTERM, the command ends after the import.
+  scratch.atEnd(() => child.kill('SIGKILL'))
   return child
 }
 
@@ -177,8 +159,7 @@ async function runImport(
     try {
       const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
       mib = Math.max(mib, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024)
-      const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]!.split(' ').map(Number)
-      processor = (stat[11]! + stat[12]!) / 100
+      processor = processorSeconds(child.pid!)
     } catch (error) {
       if (!(error instanceof Error && 'code' in error)) throw error // it has ended meanwhile
     }
@@ -239,9 +220,10 @@ await withScratch(async (scratch) => {
     writeClearingFile(join(scratch.directory, `${environment}.jsonl`), {
       ...{ fileId: 'bench', businessDate: '2026-11-25', environment, records: records() },
     })
-  const before = await databaseSeconds(database)
+  const [session] = (await database.control.query<{ pid: number }>({ text: SESSION })).rows
+  const before = serverSeconds(session!.pid)
   const steady = await runImport(scratch, url, path(environments[0]))
-  const used = (await databaseSeconds(database)) - before
+  const used = serverSeconds(session!.pid) - before
   const rate = Math.round(lines / steady.seconds)
   console.log(
     `${lines} lines: ${steady.seconds.toFixed(1)} s, ${rate} lines/s, at most ${Math.round(steady.mib)} MiB; processor: ${steady.processor.toFixed(1)} s of the command, ${used.toFixed(1)} s of PostgreSQL`,

@@ -6,6 +6,8 @@ import express from 'express'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
+import { addToTotals } from '../../runtime/account/totals/adding.ts'
+import { totalsWorker } from '../../runtime/account/totals/job.ts'
 import type { Exchange } from '../../runtime/api/exchange.ts'
 import { createRequestLog, MAX_PER_FLUSH } from '../../runtime/api/request-log.ts'
 import type { Versions } from '../../runtime/api/version-table.ts'
@@ -15,6 +17,7 @@ import { makeTemplate } from '../api/fixtures.ts'
 import { make, makeCard } from '../cards/fixtures.ts'
 import { until } from '../support/programs.ts'
 import { makeKey, type Send, START, speak } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
 import {
   Browser,
   makeTenant,
@@ -145,6 +148,126 @@ test('a tail is for those who have signed in, and shows nothing of another tenan
     redirect: 'manual',
   })
   expect(refused.status).toBe(303)
+})
+
+describe('home', () => {
+  const run = (step?: number) => totalsWorker({ ...dashboard.service, log: strictLog }, step).runOnce()
+
+  const totalsOf = async (of: string) => {
+    const text = `SELECT day, kind, label, count, amount FROM sandbox.daily_totals WHERE tenant_id = $1 ORDER BY 1, 2, 3`
+    return (await dashboard.service.database.control.query({ text }, [of])).rows
+  }
+
+  /** A tenant with two days of passes and card use. */
+  async function makeUsed(version = current) {
+    const { service } = dashboard
+    const own = await makeTenant(service, 'enterprise', version)
+    const { secret } = await makeKey(service, own, { scope: 'admin' })
+    const speaking = speak(service.urls.sandbox, { secret, version: current })
+    const template_id = await makeTemplate(speaking)
+    const card = await makeCard(speaking)
+    const buy = (amount: number, category_code = '5812') =>
+      make(speaking, '/v1/test/cards/simulate_authorization', {
+        card_id: card.id,
+        amount,
+        merchant: { name: 'Till', category_code },
+      })
+    const act = async (path: string, body: object) => {
+      const answer = await speaking(`/v1/test/${path}`, { body })
+      expect([path, answer.status]).toEqual([path, 200])
+      return answer.body
+    }
+    const clear = ({ id }: { readonly id: string }) =>
+      act('cards/simulate_clearing', { card_transaction_id: id })
+    await buy(100)
+    await act('funding', { amount: 10_000 })
+    await clear(await buy(1250))
+    const pass = await make(speaking, '/v1/passes', { template_id })
+    service.clock.now += 86_400_000
+    const bought = await clear(await buy(2000, '5411'))
+    await act('cards/simulate_refund', { card_transaction_id: bought.id, amount: 500 })
+    await act('passes/simulate_install', { pass_id: pass.id, platform: 'apple' })
+    service.clock.now -= 86_400_000
+    return { own, speaking, buy }
+  }
+
+  test('totals of each day count everything once, in steps, by two workers, and after one that dies', async () => {
+    const { own } = await makeUsed()
+    const dying = dashboard.service.database.sandbox.transaction(async (tx) => {
+      await addToTotals(tx, own, 3, Date.now())
+      throw new Error('killed')
+    })
+    await expect(dying).rejects.toThrow('killed')
+    expect(await totalsOf(own)).toEqual([])
+    await Promise.all([run(4), run(4)])
+    const [first, second] = [START, START + 86_400_000].map((at) => new Date(at).toISOString().slice(0, 10))
+    const total = (day: string | undefined, kind: string, label: string, count: number, amount: number) => ({
+      ...{ day, kind, label, count, amount },
+    })
+    const wanted = [
+      total(first, 'balance', '', 0, 8750),
+      total(first, 'card.transaction.authorized', '', 1, 0),
+      total(first, 'card.transaction.declined', 'insufficient_funds', 1, 0),
+      total(first, 'card_spending', '5812', 1, 1250),
+      total(first, 'pass.created', '', 1, 0),
+      total(second, 'balance', '', 0, 7250),
+      total(second, 'card.transaction.authorized', '', 1, 0),
+      total(second, 'card_refunds', '5411', 1, 500),
+      total(second, 'card_spending', '5411', 1, 2000),
+      total(second, 'pass.installed', '', 1, 0),
+    ]
+    expect(await totalsOf(own)).toEqual(wanted)
+    await run()
+    expect(await totalsOf(own)).toEqual(wanted)
+  })
+
+  test('a tenant whose events cannot be counted does not delay the totals of others', async () => {
+    const { control } = dashboard.service.database
+    const broken = await makeTenant(dashboard.service)
+    const own = await makeTenant(dashboard.service)
+    for (const [of, body] of [
+      [broken, 'not JSON'],
+      [own, '{}'],
+    ]) {
+      await control.query({ text: 'INSERT INTO sandbox.event_heads VALUES ($1, 1)' }, [of])
+      const text = `INSERT INTO sandbox.events (tenant_id, id, sequence, type, version, body, created)
+                    VALUES ($1, 'evt_1', 1, 'card.transaction.declined', '2026-05-19', $2, now())`
+      await control.query({ text }, [of, body])
+    }
+    await totalsWorker({ ...dashboard.service, log: pino({ level: 'silent' }) }).runOnce()
+    expect([await totalsOf(broken), await totalsOf(own)]).toMatchObject([[], [{ count: 1 }]])
+  })
+
+  test('shows figures, open tasks and the guide, and sends them again when the totals have changed', async () => {
+    const { own, speaking, buy } = await makeUsed('2025-11-01')
+    const member = await dashboard.signIn(own, 'owner')
+    const page = new Browser(dashboard.origin, member.cookie)
+    const [transaction] = (await speaking('/v1/card_transactions?category_code=5812&status=cleared')).body
+      .data
+    await make(speaking, '/v1/disputes', { card_transaction_id: transaction.id, reason: 'fraudulent' })
+    await run()
+    dashboard.service.clock.now += 86_400_000
+    const { text } = await page.get('/sandbox?days=7')
+    dashboard.service.clock.now -= 86_400_000
+    for (const shown of ['72.50 USD', '32.50 USD', '5.00 USD refunded', '2 approved, 1 declined', '67%'])
+      expect(text).toContain(shown)
+    expect(text).toMatch(/Insufficient funds<\/a><\/span><span class="number">1 \(100%\)/)
+    expect(text).toMatch(/disputes\?status=unsubmitted">Submit 1 dispute<\/a>/)
+    expect(text).toContain('Upgrade API version 2025-11-01')
+    expect(text).toContain('6 of 8 steps done')
+    expect(text).toContain('<title>Jun 1\nCard spend: 12.50 USD</title>')
+    const other = await dashboard.signIn(await makeTenant(dashboard.service), 'viewer')
+    const stranger = await new Browser(dashboard.origin, other.cookie).get('/sandbox')
+    expect(stranger.text).toContain('0 of 8 steps done')
+    expect(stranger.text).not.toContain('72.50 USD')
+
+    const address = /data-live="([^"]+)"/.exec(text)![1]!.replaceAll('&amp;', '&')
+    const reading = readOf(address, 1, member.cookie)
+    await buy(300)
+    await run()
+    const data = /^data: (.*)$/m.exec((await reading)[0]!)![1]!
+    expect(JSON.parse(data)['1']).toContain('2 approved, 1 declined')
+  })
 })
 
 describe('requests', () => {
@@ -371,7 +494,9 @@ test('the last hours are drawn, with their numbers in a table, and are of one te
   expect(cells).toEqual(['12:00', '2', '1', '0', expect.stringMatching(/^\d+$/), '0', '0'])
   // Two bars of one hour, stacked, and one of its time.
   const bars = [
-    ...text.matchAll(/<rect class="(\w+)" x="([\d.]+)" y="([\d.]+)" width="[\d.]+" height="([\d.]+)"/g),
+    ...text.matchAll(
+      /<rect class="(?!room)(\w+)" x="([\d.]+)" y="([\d.]+)" width="[\d.]+" height="([\d.]+)"/g,
+    ),
   ]
   expect(bars.map(([, kind]) => kind)).toEqual(['plain', 'warn', 'plain'])
   const [done, refused] = bars.map(([, , x, y, height]) => ({ x, y: Number(y), height: Number(height) }))

@@ -217,6 +217,15 @@ const REQUESTS = `INSERT INTO request_log (tenant_id, id, created, written, meth
          CASE WHEN n BETWEEN 18 AND 20 THEN 'key_rare' ELSE 'key_common' END, '::1', 1
     FROM generate_series(0, $3 - 1) n`
 
+// Each day has the balance, counts of passes and authorizations, decline reasons, and a hundred and seventy categories.
+const TOTALS = `INSERT INTO daily_totals (tenant_id, day, kind, label, count, amount)
+  SELECT $1, to_timestamp($2::double precision / 1000)::date + 15 - (n / 200)::int,
+         CASE n % 200 WHEN 0 THEN 'balance' WHEN 1 THEN 'pass.created' WHEN 2 THEN 'pass.installed' WHEN 3 THEN 'pass.uninstalled'
+              WHEN 4 THEN 'card.transaction.authorized'
+              ELSE CASE WHEN n % 200 < 30 THEN 'card.transaction.declined' ELSE 'card_spending' END END,
+         CASE WHEN n % 200 < 5 THEN '' ELSE (5000 + n % 200)::text END, 1 + n % 7, 100 * (1 + n % 13)
+    FROM generate_series(0, $3 - 1) n`
+
 // Nobody sends what waits here: it is not ready.
 const REGISTRATIONS = `INSERT INTO apple_registrations (tenant_id, device_id, pass_id, template_id, push_token, changed, registered_at)
   SELECT $1, 'device-' || lpad((n / 2)::text, 8, '0'), ${id('pass', 'n')}, ${id('tpl', '0')}, lpad(to_hex(n / 2), 64, '0'), 0, ${AT}
@@ -273,6 +282,7 @@ const TABLES = [
   [AUDIT, 1 / 3],
   [ANSWERS, 1 / 3],
   [REQUESTS, 1 / 3],
+  [TOTALS, 1 / 3],
   [REGISTRATIONS, 1],
   [UPDATES, 1 / 3],
   [CHANGES, 1 / 3],

@@ -74,6 +74,11 @@ export const LOCATORS: Table = [
   ['WITH due AS MATERIALIZED ( SELECT w.ctid', 'attempts become due whoever they are of'],
   ['SELECT w.tenant_id FROM webhook_waiting w', 'they find the tenants of whom attempts have become due'],
   [
+    'SELECT h.tenant_id FROM event_heads h LEFT JOIN totals_cursors',
+    'workers find the tenants whose totals lack events',
+  ],
+  ['SELECT a.tenant_id FROM ledger_accounts a LEFT JOIN totals_cursors', 'or ledger entries'],
+  [
     'SELECT h.tenant_id FROM wallet_heads h LEFT JOIN',
     'workers find the tenants of whom wallets are to be told',
   ],
@@ -122,6 +127,11 @@ export const SPREAD: Table = [
     'workers find the spaces that Google Wallet is to be told of',
   ],
   ['SELECT w.tenant_id FROM webhook_waiting w', 'they find the tenants of whom attempts have become due'],
+  [
+    'SELECT h.tenant_id FROM event_heads h LEFT JOIN totals_cursors',
+    'workers find the tenants whose totals lack events',
+  ],
+  ['SELECT a.tenant_id FROM ledger_accounts a LEFT JOIN totals_cursors', 'or ledger entries'],
   [
     'SELECT h.tenant_id FROM wallet_heads h LEFT JOIN',
     'workers find the tenants of whom wallets are to be told',
@@ -216,6 +226,17 @@ export const LAVISH: Table = [
     'SELECT count(*) AS count FROM webhook_endpoints w',
     'the endpoints of the tenant, a hundred at most, before one more is made',
   ],
+  ['SELECT coalesce( (SELECT max(p.sequence)', 'totals: the events of one step, two thousand at most'],
+  ['INSERT INTO daily_totals', 'and these events and entries, which become a few totals'],
+  ['SELECT t.kind, t.day, sum', 'the totals of a period, which home adds up by day'],
+  ['SELECT t.kind, t.label, sum', 'and by label'],
+  [
+    'SELECT (SELECT count(*) FROM (SELECT FROM sanctions_alerts',
+    'open tasks, a hundred of each kind at most',
+  ],
+  ['SELECT (SELECT min(e.created) FROM', 'the endpoints of the tenant, a hundred at most'],
+  [`SELECT date_trunc('hour', a.attempted_at)`, 'the last attempts, two thousand at most, counted by hour'],
+  [`SELECT date_trunc('hour', r.created)`, 'and the last requests'],
 ]
 
 export function findException(table: Table, text: string): string | undefined {

@@ -7,6 +7,8 @@ import { expect } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
 import { wipeWorker } from '../../runtime/account/account/wipe-job.ts'
 import { createUser } from '../../runtime/account/members/users.ts'
+import { totalsWorker } from '../../runtime/account/totals/job.ts'
+import { readTotalsPosition } from '../../runtime/account/totals/reading.ts'
 import { readAnswer } from '../../runtime/api/idempotency.ts'
 import { addRequests, readRequest } from '../../runtime/api/request-log-queries.ts'
 import { createCardKeys } from '../../runtime/cards/card-keys/card-keys.ts'
@@ -22,6 +24,11 @@ import { payloadWorker } from '../../runtime/cards/provisioning/stand-in-job.ts'
 import { holdExpiryWorker } from '../../runtime/cards/transactions/expiry-job.ts'
 import { insertWalletToken } from '../../runtime/cards/wallet-tokens/queries.ts'
 import { deleteView, insertView, listViews, renameView } from '../../runtime/dashboard/engine/view-queries.ts'
+import { readGuide } from '../../runtime/dashboard/pages/home/guide.ts'
+import { readHealth } from '../../runtime/dashboard/pages/home/health.ts'
+import { readOverview } from '../../runtime/dashboard/pages/home/overview.ts'
+import { periodOf } from '../../runtime/dashboard/pages/home/period.ts'
+import { readTasks } from '../../runtime/dashboard/pages/home/tasks.ts'
 import { readPassEvents } from '../../runtime/dashboard/pages/passes/history-queries.ts'
 import {
   findPickable,
@@ -197,6 +204,7 @@ export async function tour(
   await findNamed(service.database[environment], space, 'ada')
   await findRecent(service.database[environment], space, 'ada')
   await readNames(service.database[environment], space, [newId('card')])
+  await readHome(service, environment, tenantId, space)
   await readAccountNames(service.database.control, tenantId, [newId('mem')])
   const viewed = { tenantId, memberId: user.id, environment, list: 'passes' }
   await insertView(service.database.control, viewed, { name: 'Issued', query: 'status=issued' })
@@ -213,6 +221,21 @@ export async function tour(
   await readPassEvents(service.database[environment], space, newId('pass'), latest, 20)
   await walkTransfers(recorder.database[environment], space, service.clock.now)
   recorder.actFor(undefined)
+}
+
+/** What the home page of the dashboard shows. */
+async function readHome(
+  { database, clock }: TestService,
+  environment: Environment,
+  tenantId: string,
+  space: string,
+): Promise<void> {
+  const db = database[environment]
+  await readTotalsPosition(db, space)
+  await readOverview(db, space, periodOf(30, clock.now))
+  await readHealth(db, space, clock.now)
+  await readTasks(db, space, clock.now)
+  await readGuide(database.control, db, tenantId, space)
 }
 
 /** But for wipes: what a tenant has is looked at afterwards. */
@@ -493,6 +516,7 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
   })
   await meter.flush()
   await logRequests(database)
+  await totalsWorker({ database, clock, log: strictLog }).runOnce()
   await sweep(database, clock)
   await wipeWorker({ database, clock, log: strictLog, batch: 2, graceMs: 0 }).runOnce()
   clock.now += 3_600_000

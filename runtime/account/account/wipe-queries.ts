@@ -86,6 +86,8 @@ const NAMED: readonly WipedTable[] = [
   { name: 'google_cursors', isLate: true },
   { name: 'google_refusals', key: 'target_id', isLate: true },
   { name: 'touched_changes', key: 'change', isLate: true },
+  { name: 'daily_totals', key: 'day', isLate: true },
+  { name: 'totals_cursors', isLate: true },
   { name: 'webhook_senders', isLate: true },
   { name: 'webhook_waiting', key: 'attempt_id', isLate: true },
   { name: 'webhook_ready', key: 'attempt_id', isLate: true },

@@ -11,6 +11,7 @@ import { collectEvents } from '../../events/emit/emit.ts'
 import type { WakeUpChannel } from '../../events/emit/wake-ups.ts'
 import type { Rates } from '../../money/settlement-lines/interchange.ts'
 import { writeManyLines } from '../../money/settlement-lines/lines.ts'
+import type { OpenSettlement } from '../../money/settlement-lines/queries.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { readPin } from '../../tenants/admin/pins.ts'
 import { systemEntry } from '../../tenants/audit/entry.ts'
@@ -125,8 +126,8 @@ async function attemptTogether(
       // One entry of the audit log is for all lines.
       done: () => {},
     }
-    const apply = async () => {
-      const ends = await applyAll(place, environment, lines)
+    const apply = async (open?: OpenSettlement) => {
+      const ends = await applyAll({ ...place, open }, environment, lines)
       gathering?.flush()
       return ends
     }
@@ -149,14 +150,20 @@ async function applyAll(
 ): Promise<ReadonlyMap<number, LineOutcome>> {
   const outcomes = new Map<number, LineOutcome>()
   const uses = Map.groupBy(lines, ({ content }) => content.message.transaction_id)
-  const ends = await Promise.allSettled(
+  await allEnded(
     [...uses.values()].map(async (ofUse) => {
       for (const line of ofUse) outcomes.set(line.line, await applyOne(place, environment, line))
     }),
   )
-  const failed = ends.find((end) => end.status === 'rejected')
-  if (failed) throw failed.reason
   return outcomes
+}
+
+/** Waits until all promises have settled, then throws a failure among them. */
+export async function allEnded<T extends readonly unknown[] | []>(
+  promises: T,
+): Promise<{ -readonly [Place in keyof T]: Awaited<T[Place]> }> {
+  await Promise.allSettled(promises)
+  return Promise.all(promises)
 }
 
 async function applyOne(

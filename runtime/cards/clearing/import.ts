@@ -4,10 +4,11 @@
  * IDs.
  */
 import type { Environment } from '../../platform/environment.ts'
+import { createFairQueue } from '../../platform/fairness/fair-queue.ts'
 import type { CardKeys } from '../card-keys/card-keys.ts'
 import { type NewException, recordExceptions } from '../network/exceptions.ts'
 import type { CardDirectory, FoundCard } from '../network/network.ts'
-import { type ApplyParts, applyLines, type LineOfCard, type LineOutcome } from './apply-lines.ts'
+import { type ApplyParts, allEnded, applyLines, type LineOfCard, type LineOutcome } from './apply-lines.ts'
 import type { FileFormat, FilePart } from './format.ts'
 import { advanceFile, beginFile, type ClearingFileRow, type FileProgress } from './queries.ts'
 import { ClearingFileError, type ClearingLine, type FaultyLine, readRecord } from './records.ts'
@@ -31,7 +32,7 @@ export interface ImportOptions {
   readonly report?: (row: ClearingFileRow) => void
 }
 
-const DEFAULTS = { window: 5000, batch: 500, concurrency: 3, report: () => {} }
+const DEFAULTS = { window: 10_000, batch: 500, concurrency: 3, report: () => {} }
 
 export interface ImportResult {
   readonly file: ClearingFileRow
@@ -87,10 +88,22 @@ async function applyFile(
     file = { ...file, lines, position, exceptions: file.exceptions + exceptions, imported }
     options.report(file)
   }
-  for await (const window of readWindows(format.read(bytes), begun, headerBytes.length, options.window)) {
-    const exceptions = await applyWindow(parts, file, window, options)
-    await recordExceptions(control, parts.digest, exceptions, parts.clock.machine())
-    await advance(window, exceptions.length, null)
+  const takeTurn = createTurns(options.concurrency)
+  // Each window begins while the one before it ends: tenants with many lines are still at work then.
+  let ended: Promise<unknown> = Promise.resolve()
+  try {
+    for await (const window of readWindows(format.read(bytes), begun, headerBytes.length, options.window)) {
+      const [before, placed] = [ended, await placeWindow(parts, file, window)]
+      const applied = applyWindow(parts, file, placed, options.batch, takeTurn)
+      ended = allEnded([applied, before]).then(async ([exceptions]) => {
+        await recordExceptions(control, parts.digest, exceptions, parts.clock.machine())
+        await advance(window, exceptions.length, null)
+      })
+      ended.catch(() => {}) // until it is awaited
+      await before
+    }
+  } finally {
+    await ended
   }
   await retryWaiting(parts, file)
   await advance(file, 0, parts.clock.machine())
@@ -124,48 +137,75 @@ async function* readWindows(
   if (records.length > 0) yield { lines, position, records }
 }
 
-/** Applies the lines of a window and returns the exceptions among them. */
+/** What becomes of the lines of a window. */
+interface PlacedWindow {
+  readonly lines: readonly LineOfCard[]
+  /** Lines that cannot be applied. */
+  readonly exceptions: readonly NewException[]
+}
+
+/** Cards that are looked up at once: a connection is free for each soon, even on a busy database. */
+const LOOKUPS = 500
+
+/** Finds the cards of the lines. */
+async function placeWindow(
+  { cards }: ImportParts,
+  file: ClearingFileRow,
+  { records }: LineWindow,
+): Promise<PlacedWindow> {
+  const [lines, exceptions]: [LineOfCard[], NewException[]] = [[], []]
+  for (let start = 0; start < records.length; start += LOOKUPS) {
+    const some = records.slice(start, start + LOOKUPS)
+    const found = await Promise.all(
+      some.map((record) =>
+        'fault' in record ? undefined : cards.find(file.environment, record.content.message.card_number),
+      ),
+    )
+    for (const [index, record] of some.entries()) {
+      const card = found[index]
+      if ('fault' in record) exceptions.push(exceptionOf(file, record.line, record.fault))
+      else if (card) lines.push({ ...record, ...card })
+      else exceptions.push(exceptionOf(file, record.line, UNKNOWN_CARD, record))
+    }
+  }
+  return { lines, exceptions }
+}
+
+/** Applies the lines of a window and returns the exceptions among them. Takes the turns at once, so in order. */
 async function applyWindow(
   parts: ImportParts,
-  { environment, id: fileId, business_date: businessDate }: ClearingFileRow,
-  { records }: LineWindow,
-  { batch, concurrency }: Required<ImportOptions>,
+  file: ClearingFileRow,
+  { lines: placed, exceptions: found }: PlacedWindow,
+  batch: number,
+  takeTurn: TakeTurn,
 ): Promise<readonly NewException[]> {
-  const exceptions: NewException[] = []
-  const except = (
-    line: number,
-    outcome: Exclude<LineOutcome, 'applied'>,
-    { content, category }: Partial<ClearingLine> = {},
-  ) => {
-    const { kind, message } = content ?? {}
-    exceptions.push({ ...outcome, environment, kind, message, category, place: { fileId, line } })
-  }
-  const placed: LineOfCard[] = []
-  await Promise.all(
-    records.map(async (record) => {
-      if ('fault' in record) {
-        except(record.line, record.fault)
-        return
-      }
-      const card = await parts.cards.find(environment, record.content.message.card_number)
-      if (card) placed.push({ ...record, ...card })
-      else except(record.line, UNKNOWN_CARD, record)
-    }),
+  const exceptions = [...found]
+  const { environment, id: fileId, business_date: businessDate } = file
+  await allEnded(
+    [...Map.groupBy(placed, ({ space }) => space)].map(([space, ofTenant]) =>
+      takeTurn(space, async () => {
+        for (let start = 0; start < ofTenant.length; start += batch) {
+          const lines = ofTenant.slice(start, start + batch)
+          const outcomes = await applyLines(parts, { environment, fileId, businessDate }, lines)
+          for (const each of lines) {
+            const outcome = outcomes.get(each.line)!
+            if (outcome !== 'applied') exceptions.push(exceptionOf(file, each.line, outcome, each))
+          }
+        }
+      }),
+    ),
   )
-  const source = { environment, fileId, businessDate }
-  const bySpace = Map.groupBy(placed, ({ space }) => space)
-  await runAtOnce(concurrency, [...bySpace.values()], async (ofTenant) => {
-    const inOrder = ofTenant.toSorted((a, b) => a.line - b.line)
-    for (let start = 0; start < inOrder.length; start += batch) {
-      const lines = inOrder.slice(start, start + batch)
-      const outcomes = await applyLines(parts, source, lines)
-      for (const each of lines) {
-        const outcome = outcomes.get(each.line)!
-        if (outcome !== 'applied') except(each.line, outcome, each)
-      }
-    }
-  })
   return exceptions
+}
+
+function exceptionOf(
+  { environment, id: fileId }: ClearingFileRow,
+  line: number,
+  outcome: Exclude<LineOutcome, 'applied'>,
+  { content, category }: Partial<ClearingLine> = {},
+): NewException {
+  const { kind, message } = content ?? {}
+  return { ...outcome, environment, kind, message, category, place: { fileId, line } }
 }
 
 const UNKNOWN_CARD = {
@@ -174,17 +214,22 @@ const UNKNOWN_CARD = {
   field: 'card_number',
 } as const
 
-/** Does the work for each item, for some at the same time. Waits for all that have begun, then throws the first failure. */
-async function runAtOnce<T>(
-  limit: number,
-  items: readonly T[],
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const queue = items.values()
-  const runner = async () => {
-    for (const item of queue) await work(item)
+type TakeTurn = (space: string, work: () => Promise<void>) => Promise<void>
+
+/** Does the work of some tenants at the same time, and that of one tenant in order. After a failure, no work begins. */
+function createTurns(places: number): TakeTurn {
+  const queue = createFairQueue({ places, share: 1 })
+  let failure: { readonly reason: unknown } | undefined
+  return async (space, work) => {
+    await new Promise<void>((start) => queue.acquire(space, start))
+    try {
+      if (failure) throw failure.reason
+      await work()
+    } catch (reason) {
+      failure ??= { reason }
+      throw reason
+    } finally {
+      queue.release(space)
+    }
   }
-  const ends = await Promise.allSettled(Array.from({ length: Math.min(limit, items.length) }, runner))
-  const failed = ends.find((end) => end.status === 'rejected')
-  if (failed) throw failed.reason
 }

@@ -31,13 +31,14 @@ export async function applyMessage(
   before: CardTransactionRow,
   message: TransactionMessage,
 ): Promise<CardTransactionRow> {
-  const { db, space } = place
   if (message.kind === 'refund') return applyRefund(place, before, message)
   const after = withMessage(before, message)
   requireTotals(after)
-  const open = after.cleared > before.cleared ? await readOpenSettlement(db, space) : undefined
+  const open = after.cleared > before.cleared ? await openOf(place) : undefined
   return writeSeen({ ...place, open }, before, after, eventOf(after, message))
 }
+
+const openOf = ({ open, db, space }: TransactionPlace) => open ?? readOpenSettlement(db, space)
 
 async function applyRefund(
   place: TransactionPlace,
@@ -45,10 +46,7 @@ async function applyRefund(
   message: TransactionMessage,
 ): Promise<CardTransactionRow> {
   const { db, space } = place
-  const [open, disputes] = await Promise.all([
-    readOpenSettlement(db, space),
-    lockDisputesOf(db, space, before.id, OPEN),
-  ])
+  const [open, disputes] = await Promise.all([openOf(place), lockDisputesOf(db, space, before.id, OPEN)])
   const after = withMessage(before, message, keptOf(before, contestedBy(disputes)))
   if (after.refunded === before.refunded) return writeSeen(place, before, after)
   return writeRefund({ ...place, open }, before, after, disputes)
@@ -121,7 +119,7 @@ export async function beginWith(
 ): Promise<CardTransactionRow> {
   const row = withMessage(blank, message)
   requireTotals(row)
-  const open = row.cleared > 0 ? await readOpenSettlement(place.db, place.space) : undefined
+  const open = row.cleared > 0 ? await openOf(place) : undefined
   await writeNew({ ...place, open }, row, eventOf(row, message) as TransactionEventType)
   return row
 }

@@ -33,7 +33,7 @@ import { SECURITY_PATH, securityRoutes } from './account/security.ts'
 import { sessionRoutes } from './account/sessions.ts'
 import { usageRoutes } from './account/usage.ts'
 import { versionRoutes } from './account/versions.ts'
-import { homeRoutes } from './home.ts'
+import { homeRoutes } from './home/home.ts'
 import { changeRoutes } from './passes/change.ts'
 import { issueRoutes } from './passes/issue.ts'
 import { UPLOAD_TITLE, uploadRoutes } from './passes/upload.ts'
@@ -178,7 +178,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
   const tails: Tails = new Map()
   const exports: Exports = new Set()
   return [
-    ...homeRoutes(send),
+    ...homeRoutes(send, tails),
     ...attemptRoutes(send),
     ...auditRoutes(send),
     ...keyRoutes(send),

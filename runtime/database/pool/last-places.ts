@@ -4,16 +4,8 @@
  * (`test/platform/fairness/locks.test.ts`).
  */
 import type { Tenant } from '../../platform/fairness/fair-queue.ts'
-import type { Database, Statement } from '../database.ts'
 import { codeOf, LOCK_NOT_AVAILABLE } from '../errors.ts'
-import { pipelined } from '../pipelined.ts'
 import type { HeldConnection, TenantConnections } from './connections.ts'
-
-/**
- * When few connections are left, none is spent on a long lock wait, because other tenants would wait as long as the
- * lock is held. A transaction that waits only for the previous one needs far less than 250 ms.
- */
-const BRIEF: Statement = { text: "SET LOCAL lock_timeout = '250ms'" }
 
 /** Maximum total lock wait, the same as the lock timeout on other connections. */
 const PATIENCE_MS = 5000
@@ -22,25 +14,20 @@ const PATIENCE_MS = 5000
  * Runs a transaction of a tenant. If connections are scarce, it waits for a lock only briefly, then rolls back and
  * queues for a connection again. Tenants that wait for locks therefore delay others only briefly.
  *
- * @param steps may run more than once.
- * @param run runs the steps in a transaction on the connection and releases the connection.
+ * @param run runs the transaction on the connection and releases the connection. It may be called more than once.
+ * `isBrief` says whether the transaction must wait for a lock only briefly.
  */
 export async function runInPlaces<T>(
   connections: Pick<TenantConnections, 'acquire'>,
   tenant: Tenant,
-  steps: (db: Database) => Promise<T>,
-  run: (held: HeldConnection, steps: (db: Database) => Promise<T>) => Promise<T>,
+  run: (held: HeldConnection, isBrief: boolean) => Promise<T>,
 ): Promise<T> {
   const began = performance.now()
-  const briefly = (db: Database) => {
-    pipelined(db.query(BRIEF))
-    return steps(db)
-  }
   for (;;) {
     const held = await connections.acquire(tenant)
-    if (tenant === undefined || !held.isScarce) return run(held, steps)
+    if (tenant === undefined || !held.isScarce) return run(held, false)
     try {
-      return await run(held, briefly)
+      return await run(held, true)
     } catch (error) {
       if (codeOf(error) !== LOCK_NOT_AVAILABLE || performance.now() - began > PATIENCE_MS) throw error
     }

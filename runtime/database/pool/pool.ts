@@ -114,21 +114,30 @@ const LONG_PATIENCE_MS = 20_000
 
 /** SET LOCAL applies until the end of the transaction, also behind a pooler. */
 const SOON = '; SET LOCAL synchronous_commit = off'
-const LOCKS = "; SET LOCAL lock_timeout = '5s'"
 
 /**
- * A tenant waits only for locks of its own transactions, and occupies a connection while it waits. Long statements,
- * such as counts, are canceled after ten seconds.
+ * A tenant waits only for locks of its own transactions, and occupies a connection while it waits. When few connections are
+ * left, none is spent on a long wait, because other tenants would wait as long as the lock is held. A transaction that
+ * waits only for the previous one needs far less than 250 ms.
  */
+const LOCKS = { tenant: "lock_timeout = '5s'", brief: "lock_timeout = '250ms'" }
+
+const beginsLocking = (limit: string) => ({
+  durable: begin(`BEGIN; SET LOCAL ${limit}`),
+  soon: begin(`BEGIN; SET LOCAL ${limit}${SOON}`),
+})
+
+/** Long statements, such as counts, are canceled after ten seconds. */
 const BEGIN: Begin = {
   service: { durable: begin('BEGIN'), soon: begin(`BEGIN${SOON}`) },
-  tenant: { durable: begin(`BEGIN${LOCKS}`), soon: begin(`BEGIN${LOCKS}${SOON}`) },
+  tenant: beginsLocking(LOCKS.tenant),
+  brief: beginsLocking(LOCKS.brief),
   long: begin("BEGIN; SET LOCAL statement_timeout = '10s'"),
 }
 
-type Begin = Readonly<Record<'service' | 'tenant', Record<'durable' | 'soon', readonly Statement[]>>> & {
-  readonly long: readonly Statement[]
-}
+type Begin = Readonly<
+  Record<'service' | 'tenant' | 'brief', Record<'durable' | 'soon', readonly Statement[]>>
+> & { readonly long: readonly Statement[] }
 
 function begin(...texts: readonly string[]): readonly Statement[] {
   return texts.map((text) => ({ text }))
@@ -146,11 +155,14 @@ function beginDistributed(limit: string): readonly Statement[] {
 function beginsDistributed(...then: readonly Statement[]): Begin {
   // On a single server, a worker's visit is sent in one packet with its COMMIT. On Citus it takes several round trips.
   // The timeout releases the locks on the tenant if the worker stops responding in between.
-  const visit = [...beginDistributed("idle_in_transaction_session_timeout = '10s'"), ...then]
-  const request = [...beginDistributed("lock_timeout = '5s'"), ...then]
+  const limited = (limit: string) => {
+    const begin = [...beginDistributed(limit), ...then]
+    return { durable: begin, soon: begin }
+  }
   return {
-    service: { durable: visit, soon: visit },
-    tenant: { durable: request, soon: request },
+    service: limited("idle_in_transaction_session_timeout = '10s'"),
+    tenant: limited(LOCKS.tenant),
+    brief: limited(LOCKS.brief),
     long: beginDistributed("statement_timeout = '10s'"),
   }
 }
@@ -192,10 +204,11 @@ export function createPool(options: PoolOptions): MeasuredPool {
       // Requested before anything is sent: if the server restarts in the meantime, this session is lost and the flush
       // fails.
       const session = flusher?.session()
-      const begin = begins[tenant === undefined ? 'service' : 'tenant'][session ? 'soon' : 'durable']
-      const value = await runInPlaces(own, tenant, steps, (held, all) =>
-        runTransaction(held, { prepared, begin, distributed, tenant, ticks }, all),
-      )
+      const value = await runInPlaces(own, tenant, (held, isBrief) => {
+        const kind = tenant === undefined ? 'service' : isBrief ? 'brief' : 'tenant'
+        const begin = begins[kind][session ? 'soon' : 'durable']
+        return runTransaction(held, { prepared, begin, distributed, tenant, ticks }, steps)
+      })
       return { value, flushed: async () => session?.flush() }
     }
     const transaction: Transactions['transaction'] = async (steps) => {

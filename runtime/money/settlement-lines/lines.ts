@@ -68,17 +68,17 @@ const takesLines = (known: OpenSettlement | undefined, now: number): known is Op
  * Writes lines of several clearings or refunds at once, which all begin with the same totals: opens the settlement of the
  * day if none takes lines, and checks the totals after the work.
  * @param now service time.
- * @param work writes the lines; all of its statements are sent when it ends.
+ * @param work writes the lines to the settlement that it is given; all of its statements are sent when it ends.
  */
 export async function writeManyLines<T>(
   place: SettlementPlace,
   now: number,
-  work: () => Promise<T>,
+  work: (open: OpenSettlement) => Promise<T>,
 ): Promise<T> {
   const { db, space } = place
   const known = await readOpenSettlement(db, space)
   const before = takesLines(known, now) ? known : await openSettlement(place, now)
-  const result = await work()
+  const result = await work(before)
   const after = await readOpenSettlement(db, space)
   if (after?.id === before.id) requireMoved(before, after)
   return result

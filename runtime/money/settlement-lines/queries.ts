@@ -1,6 +1,7 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, ManyStatement, Statement, StatementStep } from '../../database/database.ts'
 import { defineList } from '../../database/define-list.ts'
+import { JsonList } from '../../database/gathering.ts'
 import { inSteps, sendSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { type Interchange, type LineAmount, type LineType, type Totals, totalsOf } from './amounts.ts'
@@ -200,7 +201,7 @@ export interface LineRow {
 const LINE_VALUES = `l.id, CASE WHEN s.status = 'open' THEN s.id END, l.type, l.amount, l.source_id, l.ledger_entry_id,
             l.interchange_category, l.interchange_earned, l.network_date, l.created`
 
-const LINES = `l (id text, type text, amount bigint, source_id text, ledger_entry_id text, interchange_category text,
+const LINES = `l (id text, settlement_id text, type text, amount bigint, source_id text, ledger_entry_id text, interchange_category text,
             interchange_earned bigint, network_date date, created timestamptz)`
 
 const INSERT_LINES = `INSERT INTO settlement_lines (tenant_id, id, settlement_id, type, amount, source_id, ledger_entry_id,
@@ -230,8 +231,9 @@ const LINE_STEPS: readonly StatementStep[] = [
   }),
   withMany(ADD_LINES, {
     common: 1,
-    text: `${INSERT_LINES} SELECT s.tenant_id, ${LINE_VALUES} FROM json_to_recordset($2) AS g (v1 text, v3 text)
-             JOIN settlements s ON s.tenant_id = $1 AND s.id = g.v3 CROSS JOIN LATERAL json_to_recordset(g.v1::json) AS ${LINES}`,
+    text: `${INSERT_LINES} SELECT $1, ${LINE_VALUES} FROM json_to_recordset($2) AS ${LINES} LEFT JOIN (
+             SELECT s.id, s.status FROM settlements s WHERE s.tenant_id = $1 AND s.status = 'open' OFFSET 0
+           ) AS s ON s.id = l.settlement_id`,
   }),
 ]
 
@@ -259,7 +261,7 @@ export function addLines(
     totals.net_amount,
     totals.lines_count,
     rows[0]!.created,
-    JSON.stringify(rows),
+    new JsonList(rows),
   ]
   return sendSteps(db, LINE_STEPS, values, { guarded: true })
 }

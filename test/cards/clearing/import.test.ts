@@ -173,14 +173,22 @@ describe('a file', () => {
     const use = `${count}-late`
     const records = [
       record('refund', card, use, 2, paying(300)),
-      record('refund', card, `${use}r`, 2, paying(300)),
       record('clearing', card, use, 1, paying(1000)),
+      record('refund', card, `${use}r`, 2, paying(300)),
     ]
-    // Windows of one line: the refund is applied before the clearing is read.
+    // The first card is found late. Windows of one line: the refund is applied before the clearing still.
+    const { find } = parts.cards
+    let found = 0
+    const late: typeof find = async (...words) => {
+      found += 1
+      if (found === 1) await service.database.control.transaction((tx) => tx.query({ text: 'SELECT 1' }))
+      return find(...words)
+    }
+    parts = { ...parts, cards: { find: late } }
     await importing({ records }, { window: 1 })
     expect(await exceptions()).toMatchObject([
       { line: 1, reason: 'waiting', resolved: true },
-      { line: 2, reason: 'waiting', resolved: false },
+      { line: 3, reason: 'waiting', resolved: false },
     ])
     expect(await transactionsOf(card)).toMatchObject([{ cleared: 1000, refunded: 300 }])
     await expectSound()

@@ -31,7 +31,7 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
       { title: 'Card', show: ({ card_id }, link) => html`<span class="number">${link.to(card_id)}</span>` },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
-    filters: { status: 'Status', card_id: 'Card' },
+    filters: { status: 'Status', card_id: 'Card', category_code: 'Merchant category' },
     empty: 'No transactions yet. In the sandbox, use the simulator to create an authorization.',
   },
   detail: {
