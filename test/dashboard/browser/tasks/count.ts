@@ -27,9 +27,10 @@ const STEP_MS = 30_000
 /** An authenticator app whose codes are each used once. Codes of the previous and next half minute are valid too. */
 function openAuthenticator(secret: string): () => Promise<string> {
   const totp = new TOTP({ secret })
-  let step = Math.floor(Date.now() / STEP_MS) - 2
+  const current = () => Math.floor(Date.now() / STEP_MS)
+  let step = current() - 2
   return async () => {
-    step += 1
+    step = Math.max(step + 1, current() - 1)
     await wait(Math.max(0, (step - 1) * STEP_MS - Date.now()))
     return totp.generate({ timestamp: step * STEP_MS })
   }
