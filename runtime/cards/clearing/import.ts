@@ -137,7 +137,7 @@ async function* readWindows(
   if (records.length > 0) yield { lines, position, records }
 }
 
-/** What becomes of the lines of a window. */
+/** A window whose cards are found. */
 interface PlacedWindow {
   readonly lines: readonly LineOfCard[]
   /** Lines that cannot be applied. */
