@@ -112,6 +112,8 @@ export interface ShownForm {
   /** Empty: the page's own. */
   readonly action: string
   readonly isMultipart: boolean
+  /** Only scripts show it. */
+  readonly isHidden: boolean
   /** Names and values of what nobody types. */
   readonly hidden: Readonly<Record<string, string>>
   /** Names of what is typed. */
@@ -140,6 +142,7 @@ export function readForms({ elements }: Markup): ShownForm[] {
       method,
       action,
       isMultipart: enctype === 'multipart/form-data',
+      isHidden: 'hidden' in own[0]!.others,
       hidden: Object.fromEntries(hidden.map(({ field, value }) => [field, value])),
       typed: fields.filter(isTyped).map(({ field }) => field),
       chosen: chosen.map(({ field }) => field),
