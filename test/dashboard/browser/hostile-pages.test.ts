@@ -58,6 +58,9 @@ const LAST =
     ' ',
   )
 
+/** What is typed into fields of a type. */
+const TYPED: Readonly<Record<string, string>> = { email: 'ada@example.com', date: '2026-01-02' }
+
 /** Fills in what has to be and is not: what nearly every field takes. */
 async function fillIn(form: Locator): Promise<void> {
   for (const field of await form.locator('input[required], textarea[required]').all()) {
@@ -66,7 +69,7 @@ async function fillIn(form: Locator): Promise<void> {
       await field.fill(await tenant.owner.freshCode())
       continue
     }
-    await field.fill((await field.getAttribute('type')) === 'email' ? 'ada@example.com' : '1')
+    await field.fill(TYPED[(await field.getAttribute('type')) ?? 'text'] ?? '1')
   }
 }
 
