@@ -1,6 +1,6 @@
 -- each environment, concurrently
 -- For the dashboard's search, which 0098 began: words between the first and the last of names, and the last digits of cards.
--- Few names have so many words, so most of these indexes contain few rows.
+-- Few names have four words or more, so most of these indexes contain few rows.
 
 CREATE INDEX passes_by_second_word ON passes (tenant_id, (lower(substring(holder_name FROM '^(?:\S+\s+){1}(\S+\s+\S.*)$')) COLLATE "C"))
   WHERE substring(holder_name FROM '^(?:\S+\s+){1}(\S+\s+\S.*)$') IS NOT NULL;

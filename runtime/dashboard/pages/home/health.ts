@@ -27,7 +27,7 @@ const WAITING: Statement = {
 }
 
 interface WaitingWebhooks {
-  /** Service time of the oldest event with an unfinished delivery; null if there is none. */
+  /** Service time of the oldest event with an unfinished delivery; null if all deliveries are finished. */
   readonly oldest: number | null
   readonly enabled: number
   readonly disabled: number

@@ -49,8 +49,9 @@ export const PAYOUTS = resource<Payout>({
         label: 'Currency',
         kind: 'choice',
         options: [
-          ['usd', 'USD'],
+          // The sandbox pays only USDC.
           ['usdc', 'USDC'],
+          ['usd', 'USD'],
         ],
       },
     ],

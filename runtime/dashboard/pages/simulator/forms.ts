@@ -1,9 +1,21 @@
 /** The forms of the sandbox simulator. */
 import type { components } from '../../../../generated/canonical/types.ts'
-import type { FormField, FormPreset, OperationForm } from '../../engine/shapes.ts'
-import { words } from '../../engine/values.ts'
-import { CATEGORY, COUNTRY_OPTIONS } from '../pickers/lists.ts'
-import { CARD, CARDHOLDER, DISPUTE, PASS, PAYOUT, SETTLEMENT, TRANSACTION } from '../pickers/pickable.ts'
+import type { FormField, OperationForm } from '../../engine/shapes.ts'
+import { CARDHOLDER, DISPUTE, PAYOUT, SETTLEMENT } from '../pickers/pickable.ts'
+import {
+  amount,
+  card,
+  currencies,
+  merchant,
+  merchants,
+  options,
+  orNone,
+  partOf,
+  pass,
+  physicalCard,
+  platform,
+  transaction,
+} from './fields.ts'
 
 type Schemas = components['schemas']
 
@@ -18,79 +30,6 @@ export interface Helper extends OperationForm {
 export interface HelperGroup {
   readonly group: string
   readonly helpers: readonly Helper[]
-}
-
-const currencyNames = new Intl.DisplayNames('en', { type: 'currency' })
-const options = (names: readonly string[]) => names.map((name) => [name, words(name)] as const)
-const orNone = (names: readonly string[]) => [['', '–'] as const, ...options(names)]
-
-/** Currencies other than USD are declined, so that members can simulate this. */
-const currencies = ['usd', 'eur', 'gbp'].map(
-  (code) => [code, `${code.toUpperCase()}, ${currencyNames.of(code.toUpperCase())}`] as const,
-)
-
-const card: FormField = { name: 'card_id', label: 'Card', pick: CARD, picksNewest: true }
-const physicalCard: FormField = { name: 'card_id', label: 'Card', pick: CARD, hint: 'A physical card.' }
-const amount: FormField = {
-  name: 'amount',
-  label: 'Amount (USD)',
-  kind: 'amount',
-  value: '12.50',
-}
-const partOf = (whole: string): FormField => ({
-  ...amount,
-  value: '',
-  optional: true,
-  hint: `Leave empty for ${whole}.`,
-})
-const transaction = (status: string): FormField => ({
-  name: 'card_transaction_id',
-  label: 'Transaction',
-  pick: TRANSACTION,
-  status,
-  picksNewest: true,
-})
-const merchant: readonly FormField[] = [
-  { group: 'Merchant', name: 'merchant.name', label: 'Name', value: 'Harbor Grocer' },
-  { group: 'Merchant', name: 'merchant.category_code', label: 'Category', pick: CATEGORY, value: '5411' },
-  {
-    group: 'Merchant',
-    name: 'merchant.country',
-    label: 'Country',
-    kind: 'choice',
-    options: [['', '–'], ...COUNTRY_OPTIONS],
-    value: 'US',
-  },
-  { group: 'Merchant', name: 'merchant.city', label: 'City', optional: true, value: 'Oakland' },
-]
-/** Merchants for typical rules: limits by category, blocked categories, and blocked countries. */
-const merchants: readonly FormPreset[] = (
-  [
-    ['Groceries', 'Harbor Grocer', '5411', 'US', 'Oakland'],
-    ['Restaurant', 'Dockside Diner', '5812', 'US', 'Oakland'],
-    ['Online store', 'Paper & Ink', '5942', 'GB', 'London'],
-    ['Hotel abroad', 'Hotel Lumière', '7011', 'FR', 'Paris'],
-    ['Betting', 'Lucky Odds', '7995', 'US', 'Las Vegas'],
-  ] as const
-).map(([text, name, category, country, city]) => ({
-  text,
-  values: {
-    'merchant.name': name,
-    'merchant.category_code': category,
-    'merchant.country': country,
-    'merchant.city': city,
-  },
-}))
-
-const pass: FormField = { name: 'pass_id', label: 'Pass', pick: PASS, picksNewest: true }
-const platform: FormField = {
-  name: 'platform',
-  label: 'Wallet',
-  kind: 'choice',
-  options: [
-    ['apple', 'Apple Wallet'],
-    ['google', 'Google Wallet'],
-  ],
 }
 
 const DECLINES = [
