@@ -9,12 +9,14 @@ import { refusalOf, wishOf } from './refusal.ts'
 import type { NamedValues, OperationRow, Service, ValueCodec } from './service.ts'
 import { decodeValue } from './streams.ts'
 import { type Attempt, send } from './transport.ts'
-import type { CallOptions, KeyOption } from './types.ts'
+import type { CallOptions, RequestOptions } from './types.ts'
 
 export interface ClientOptions extends CredentialOptions {
   /** Origin of the service, with or without a trailing slash. */
   readonly baseUrl: string
   /** Timeout of one attempt in milliseconds, until the last byte of the body. Default: 30,000. */
+  readonly timeout?: number
+  /** @deprecated Use `timeout`. */
   readonly timeoutMs?: number
   /** Maximum number of retries. Default: 3. */
   readonly maxRetries?: number
@@ -30,11 +32,11 @@ export interface ClientOptions extends CredentialOptions {
   readonly clock?: RetryClock
 }
 
-export interface AnyInput extends CallOptions, KeyOption {
-  readonly path?: NamedValues
-  readonly query?: NamedValues
-  readonly header?: NamedValues
-  readonly cookie?: NamedValues
+export interface AnyInput extends RequestOptions, Pick<CallOptions, 'timeoutMs'> {
+  readonly path?: NamedValues | undefined
+  readonly query?: NamedValues | undefined
+  readonly header?: NamedValues | undefined
+  readonly cookie?: NamedValues | undefined
   readonly body?: unknown
 }
 
@@ -87,28 +89,6 @@ export function stream<Item>(
   return new StreamCall(connection.perform(operation, input) as Promise<Answer<AsyncIterable<Item>>>)
 }
 
-/** The operation functions as methods that do not take a connection. */
-export type Bound<Functions> = {
-  readonly [Name in keyof Functions]: Functions[Name] extends (
-    connection: ServiceConnection,
-    ...input: infer Input
-  ) => infer Result
-    ? (...input: Input) => Result
-    : never
-}
-
-/** Binds functions to a connection. @returns a method for each function. */
-export function bind<Functions extends object>(
-  functions: Functions,
-  connection: ServiceConnection,
-): Bound<Functions> {
-  const methods = Object.entries(functions).map(([name, operation]) => [
-    name,
-    (input?: AnyInput) => operation(connection, input),
-  ])
-  return Object.fromEntries(methods)
-}
-
 function performer(service: Service, options: ClientOptions) {
   const { wire, version } = service
   const exchange = createFetchClient({ baseUrl: options.baseUrl }).request as unknown as Exchange
@@ -121,7 +101,8 @@ function performer(service: Service, options: ClientOptions) {
 
   return async function perform(operation: OperationRow, input: AnyInput): Promise<Answer<unknown>> {
     const { values: codec } = operation
-    const { header, cookie, path, query, body } = codec ? encodeInput(input, codec) : input
+    const declared = declaredHeaders(operation, input)
+    const { header, cookie, path, query, body } = codec ? encodeInput(declared, codec) : declared
     requirePath(operation, path)
     const credentials = await credentialsOf(service, options, operation)
     const values = {
@@ -135,7 +116,7 @@ function performer(service: Service, options: ClientOptions) {
     const transport = {
       fetch: options.fetch ?? globalThis.fetch,
       clock,
-      timeoutMs: input.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS,
+      timeoutMs: input.timeout ?? input.timeoutMs ?? options.timeout ?? options.timeoutMs ?? TIMEOUT_MS,
       maxRetries: input.maxRetries ?? options.maxRetries ?? MAX_RETRIES,
       keyed: key !== undefined,
       streamed: operation.streamed ?? false,
@@ -169,6 +150,19 @@ function performer(service: Service, options: ClientOptions) {
       response,
       requestId: response.headers.get(wire.requestIdHeader) ?? undefined,
     }
+  }
+}
+
+/** Moves the headers of call options that need serialization to the header parameters. */
+function declaredHeaders({ parameters = [] }: OperationRow, input: AnyInput): AnyInput {
+  const { headers = {} } = input
+  const names = parameters
+    .filter((each) => each.in === 'header' && each.name in headers)
+    .map(({ name }) => name)
+  if (names.length === 0) return input
+  return {
+    ...input,
+    header: { ...input.header, ...Object.fromEntries(names.map((name) => [name, headers[name]])) },
   }
 }
 
@@ -208,14 +202,14 @@ function headersOf(
   input: AnyInput,
   key: string | undefined,
   media: string | undefined,
-): Record<string, string> {
+): Record<string, unknown> {
   return {
     Accept: operation.accept ?? (operation.streamed ? '*/*' : 'application/json'),
     ...(media !== undefined && input.body !== undefined && { 'Content-Type': media }),
     ...options.headers,
     ...input.headers,
     ...(key !== undefined && { [wire.idempotencyHeader]: key }),
-    ...(wire.versionHeader !== undefined && { [wire.versionHeader]: version }),
+    ...(wire.versionHeader !== undefined && { [wire.versionHeader]: input.version ?? version }),
   }
 }
 
