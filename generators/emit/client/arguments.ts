@@ -5,7 +5,7 @@ import { partsOf } from '../../ir/members.ts'
 import type { Api, ApiOperation, ApiParameter, Schema } from '../../ir/model.ts'
 import { camelCase, identifier, snakeCase } from '../../ir/naming.ts'
 import type { TypeScriptFile } from '../../print/file.ts'
-import { member, propertyKey, stringLiteral } from '../../print/literal.ts'
+import { propertyKey, stringLiteral } from '../../print/literal.ts'
 import { queryType } from '../types/type-names.ts'
 import { clientBody } from './bodies.ts'
 import { isHeader } from './rows.ts'
@@ -20,8 +20,6 @@ export interface FunctionArguments {
     | { readonly part: 'body' | 'query'; readonly type: string; readonly required: boolean }
     | undefined
   readonly options: { readonly type: string; readonly required: boolean }
-  /** Whether callers set header parameters of the operation, in the options. */
-  readonly hasHeaders: boolean
 }
 
 /** Values of a sample request, in the parts that the arguments consist of. */
@@ -30,6 +28,7 @@ export interface ArgumentValues {
   readonly query: Readonly<Record<string, unknown>>
   readonly header: Readonly<Record<string, unknown>>
   readonly body: { readonly value: unknown } | undefined
+  readonly idempotencyKey?: string | undefined
 }
 
 const RESERVED_LOCALS = ['connection', 'params', 'options']
@@ -134,7 +133,6 @@ export function argumentsOf(
       type: members.length === 0 ? options : `${options} & { ${members.join('; ')} }`,
       required: further.some(([, , required]) => required),
     },
-    hasHeaders: headers.length > 0,
   }
 }
 
@@ -199,22 +197,6 @@ export function printInput({ path, params }: FunctionArguments): string {
   return parts.length === 0 ? 'options' : `{ ${parts.join(', ')}, ...options }`
 }
 
-/** Prints the parameter of a method that takes one object, and the arguments that it passes on. */
-export function printFlatArguments({ path, params, hasHeaders }: FunctionArguments): {
-  readonly taken: string
-  readonly given: string
-} {
-  const taken = [
-    ...(path.length > 0 ? ['path'] : []),
-    ...(params ? [params.part] : []),
-    ...(hasHeaders ? ['header', 'headers'] : []),
-    '...options',
-  ]
-  const options = hasHeaders ? '{ ...options, headers: { ...header, ...headers } }' : 'options'
-  const given = [...path.map(({ name }) => `path${member(name)}`), ...(params ? [params.part] : []), options]
-  return { taken: `{ ${taken.join(', ')} }`, given: given.join(', ') }
-}
-
 /**
  * Returns the values of a call's arguments for a sample request; undefined for an argument that is left out.
  */
@@ -229,6 +211,7 @@ export function sampleArguments(
   const options = emptyAsUndefined({
     ...(bodied && Object.keys(values.query).length > 0 && { query: values.query }),
     ...(Object.keys(values.header).length > 0 && { headers: values.header }),
+    ...(values.idempotencyKey !== undefined && { idempotencyKey: values.idempotencyKey }),
   })
   const all = [...path, ...(hasParams(api, operation) ? [params] : []), options]
   while (all.length > 0 && all.at(-1) === undefined) all.pop()

@@ -10,7 +10,7 @@ import { createFile } from '../../print/file.ts'
 import { literal, member, propertyKey } from '../../print/literal.ts'
 import { createPage } from '../reference/page.ts'
 import { createTypeNames, schemaTypes } from '../types/type-names.ts'
-import { argumentsOf, printFlatArguments } from './arguments.ts'
+import { argumentsOf } from './arguments.ts'
 import { answerOf, MANAGED, managedHeaders } from './functions.ts'
 import { createRows, isHeader } from './rows.ts'
 
@@ -39,14 +39,11 @@ export function printFlat(
   const rowOf = createRows(api, wire, walked)
   const types = schemaTypes(api.schemas.keys())
   const methods = resourceMethods(api)
-  const roots = new Set([...methods.values()].map(({ resource }) => resource[0]))
   const useType = (name: string, from: string) => file.use(name, from, { type: true })
-  // A resource of the same name takes the place of the method.
-  const all = api.operations.filter(({ id }) => !roots.has(id))
   const input = useType('Input', '../runtime/types.ts')
   const connection = useType('ServiceConnection', '../runtime/connect.ts')
   file.print(MANAGED, `type Managed = ${managedHeaders(api, wire)}`, '')
-  for (const { id, parameters } of all) {
+  for (const { id, parameters } of api.operations) {
     const keyed = parameters.some((each) => isHeader(each, wire.idempotencyHeader))
     const key = keyed ? ` & ${useType('KeyOption', '../runtime/types.ts')}` : ''
     const own = `${useType('operations', './types.ts')}[${literal(id)}]`
@@ -57,23 +54,25 @@ export function printFlat(
     '/** Methods that take one object. Resources have methods with the same effect. */',
     'export interface FlatMethods {',
   )
-  for (const operation of all) {
+  for (const operation of api.operations) {
     const answer = answerOf(file, page, operation, rowOf(operation), types)
     file.print(
       `  /** @deprecated Use \`client.${printMethod(methods.get(operation.id)!)}\`. */`,
       `  ${propertyKey(operation.id)}(input${needsInput(operation, wire) ? '' : '?'}: ${inputs.get(operation.id)!}): ${answer}`,
     )
   }
-  file.print('}', '', `export function flatMethods(connection: ${connection}): FlatMethods {`, '  return {')
   const functions = file.use('*', './functions.ts', { as: 'functions' })
-  for (const operation of all) {
+  const bind = file.use('bindFlat', '../runtime/flat.ts')
+  file.print('}', '', `export function flatMethods(connection: ${connection}): FlatMethods {`)
+  file.print(`  return ${bind}(connection, {`)
+  for (const operation of api.operations) {
+    const { path, params } = argumentsOf(createFile(), api, wire, operation, (schema) => schema)
     const called = `${functions}.${renamed.get(operation.id) ?? operation.id}`
-    const given = argumentsOf(createFile(), api, wire, operation, (schema) => schema)
-    const { taken, given: passed } = printFlatArguments(given)
-    const empty = needsInput(operation, wire) ? '' : ' = {}'
-    file.print(`    ${propertyKey(operation.id)}: (${taken}${empty}) => ${called}(connection, ${passed}),`)
+    const names = path.length > 0 || params ? [literal(path.map(({ name }) => name))] : []
+    const row = [called, ...names, ...(params ? [literal(params.part)] : [])]
+    file.print(`    ${propertyKey(operation.id)}: [${row.join(', ')}],`)
   }
-  file.print('  }', '}')
+  file.print('  }) as object as FlatMethods', '}')
   return file.text()
 }
 

@@ -1,6 +1,6 @@
 /** Prints a request as a program that uses the client. */
 import { streamOf } from '../../ir/bodies.ts'
-import type { ApiOperation } from '../../ir/model.ts'
+import type { Api, ApiOperation } from '../../ir/model.ts'
 import { resourceMethods } from '../../ir/resource-methods.ts'
 import { literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
 import { sampleArguments } from '../client/arguments.ts'
@@ -34,9 +34,13 @@ export function typescriptOf(page: ReferencePage, operation: ApiOperation, clien
 
 /** Prints only the call: `client.books.retrieve('…')`. */
 export function callOf(page: ReferencePage, operation: ApiOperation): string {
-  const { resource, method } = resourceMethods(page.api).get(operation.id)!
-  const path = [...resource, method].map(member).join('')
-  return `client${path}(${argumentsIn(page, operation, sampleRequest(page, operation))})`
+  return `client${methodPath(page.api, operation)}(${argumentsIn(page, operation, sampleRequest(page, operation))})`
+}
+
+/** Prints the method of an operation as members of the client: `.books.retrieve`. */
+export function methodPath(api: Api, { id }: ApiOperation): string {
+  const { resource, method } = resourceMethods(api).get(id)!
+  return [...resource, method].map(member).join('')
 }
 
 /** Matches a placeholder as `stringLiteral` prints it. */

@@ -75,7 +75,8 @@ export class Client extends Resources {
     const connection = connect(options)
     super(connection)
     this.#options = options
-    Object.assign(this, flatMethods(connection))
+    // A resource takes the place of a method of the same name.
+    Object.assign(this, { ...flatMethods(connection), ...this })
   }
 
   /** Returns a client with the same settings, except those that are given. */
@@ -84,7 +85,7 @@ export class Client extends Resources {
   }
 }
 
-export interface Client extends FlatMethods {}
+export interface Client extends Omit<FlatMethods, keyof Resources> {}
 
 /** Creates a client for version 2025-06-01. */
 export function createClient(options: ClientOptions): Client {

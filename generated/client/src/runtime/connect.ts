@@ -5,6 +5,7 @@ import { type RetryClock, systemClock } from './clock.ts'
 import { type CredentialOptions, credentialsOf } from './credentials.ts'
 import { type Deprecation, readDeprecation } from './deprecation.ts'
 import { ClientError, UnexpectedAnswerError } from './errors.ts'
+import { loggedAttempts } from './log.ts'
 import { refusalOf, wishOf } from './refusal.ts'
 import type { NamedValues, OperationRow, Service, ValueCodec } from './service.ts'
 import { decodeValue } from './streams.ts'
@@ -57,7 +58,9 @@ export interface ServiceConnection {
   readonly page: PageWire
 }
 
+/** @throws ClientError if the base URL or all credentials are missing. */
 export function connect(service: Service, options: ClientOptions): ServiceConnection {
+  requireOptions(service, options)
   return { perform: performer(service, options), page: service.wire.page }
 }
 
@@ -89,6 +92,23 @@ export function stream<Item>(
   return new StreamCall(connection.perform(operation, input) as Promise<Answer<AsyncIterable<Item>>>)
 }
 
+function requireOptions(
+  { security = [] }: Service,
+  { baseUrl, apiKey, credentials }: Partial<ClientOptions>,
+) {
+  // A page may name a service by a path of its own origin.
+  const base = (globalThis as { location?: { href?: string } }).location?.href
+  if (typeof baseUrl !== 'string' || !URL.canParse(baseUrl, base))
+    throw new ClientError(
+      `The option baseUrl is ${baseUrl === undefined ? 'missing' : JSON.stringify(baseUrl)}: expected the URL of the service, such as https://api.example.com`,
+    )
+  const needsOne = security.length > 0 && security.every((each) => each.length > 0)
+  if (needsOne && !apiKey && !credentials)
+    throw new ClientError(
+      'The option apiKey is missing: pass your key, or `credentials: {}` to call only operations that need none',
+    )
+}
+
 function performer(service: Service, options: ClientOptions) {
   const { wire, version } = service
   const exchange = createFetchClient({ baseUrl: options.baseUrl }).request as unknown as Exchange
@@ -98,6 +118,7 @@ function performer(service: Service, options: ClientOptions) {
     return deprecation !== undefined
   })
   const clock = options.clock ?? systemClock
+  const onAttempt = loggedAttempts(options.onAttempt)
 
   return async function perform(operation: OperationRow, input: AnyInput): Promise<Answer<unknown>> {
     const { values: codec } = operation
@@ -122,7 +143,7 @@ function performer(service: Service, options: ClientOptions) {
       streamed: operation.streamed ?? false,
       signal: input.signal,
       wishOf: (body: string) => wishOf(body, wire),
-      onAttempt: options.onAttempt,
+      onAttempt,
     }
     const encoded = body === undefined ? undefined : operation.encode?.(body, operation)
     const serialize = encoded ? () => encoded.body : codec?.stringify
@@ -131,12 +152,18 @@ function performer(service: Service, options: ClientOptions) {
       ...(written?.cookie && { Cookie: written.cookie }),
       ...headersOf(service, options, operation, input, key, encoded?.type ?? operation.media),
     }
+    // openapi-fetch reads the body, so callers get a copy.
+    let unread: Response | undefined
     const { data, error, response } = await parsed(
       exchange(operation.method, written?.path ?? operation.path, {
         params: { path, query: values.query, header: written?.header ?? header },
         headers,
         querySerializer: written?.querySerializer,
-        fetch: (request: Request) => send(request, transport),
+        fetch: async (request: Request) => {
+          const received = await send(request, transport)
+          unread = operation.streamed ? received : received.clone()
+          return received
+        },
         ...(operation.streamed ? { parseAs: 'stream' } : codec && { parseAs: 'text' }),
         body,
         ...(serialize && { bodySerializer: serialize }),
@@ -147,7 +174,7 @@ function performer(service: Service, options: ClientOptions) {
     const items = operation.read?.(response.body, operation, input.signal)
     return {
       data: items ?? (codec && !operation.streamed ? decodeText(data, codec) : data),
-      response,
+      response: unread ?? response,
       requestId: response.headers.get(wire.requestIdHeader) ?? undefined,
     }
   }
