@@ -76,7 +76,7 @@ const STRANGE = `(() => {
   const look = (root) => {
     for (const each of root.querySelectorAll('*')) {
       for (const { name, value } of each.attributes)
-        if (name.startsWith('on') || /^\\s*(javascript|vbscript):/i.test(value) && name !== 'value' && !name.startsWith('aria-'))
+        if (name.startsWith('on') || /^\\s*(javascript|vbscript):/i.test(value) && !/^(value|title|aria-.*|data-.*)$/.test(name))
           strange.push(each.localName + ' ' + name)
       if (each.localName === 'script' && !each.getAttribute('src')?.startsWith('/assets/')) strange.push('script')
       if (each.localName === 'img' && each.getAttribute('src') === 'x') strange.push('img')
@@ -104,9 +104,8 @@ test('nothing of what others have set runs on any page, no browser complains, an
   expect([complaints, wide]).toEqual([[], []])
 }, 180_000)
 
-test.runIf(everyPage)(
-  'axe finds nothing on any page',
-  async () => {
+if (everyPage)
+  test('axe finds nothing on any page', async () => {
     const { page } = await open({ bypassCSP: true })
     const found: string[] = []
     for (const path of pages) {
@@ -115,9 +114,7 @@ test.runIf(everyPage)(
       found.push(...(await examine(page)).map((each) => `${shapeOf(path)} ${each}`))
     }
     expect([...new Set(found)]).toEqual([])
-  },
-  600_000,
-)
+  }, 600_000)
 
 async function sendWithCode(page: Page): Promise<number> {
   await fillIn(page.locator('form'))
@@ -134,8 +131,8 @@ test('every page without scripts says what it holds, and every form is sent', as
   for (const path of inSandbox) {
     const response = await page.goto(dashboard.origin + path)
     const text = await page.locator('body').innerText()
-    expect([path, response?.status(), text.length > 400]).toEqual([path, 200, true])
-    if ((await page.locator('[data-rows]').count()) > 0) expect(text).toContain('Reload this page')
+    expect([path, response?.status(), text.length > 150]).toEqual([path, 200, true])
+    if ((await page.locator('.tail[data-rows]').count()) > 0) expect(text).toContain('Reload this page')
     for (const { method, action } of readForms(readMarkup(await page.content())))
       if (method === 'post' && !forms.has(action)) forms.set(action, path)
   }

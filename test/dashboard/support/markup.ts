@@ -81,7 +81,7 @@ const ADDRESSES = new Set(['href', 'src', 'srcset', 'action', 'formaction', 'dat
 const OURS = new Set(
   `html meta title link script noscript header nav a form input label button main h1 h2 h3 p ul ol li div span section table thead tbody
    tr th td dl dt dd code pre select option textarea br strong time svg use g rect text line path circle template img figure
-   figcaption fieldset legend details summary article em small aside header footer progress output kbd`
+   figcaption fieldset legend details summary article em small aside header footer progress output kbd mark`
     .trim()
     .split(/\s+/),
 )
