@@ -79,7 +79,7 @@ export async function fillDemo(send: Send, options: DemoOptions): Promise<void> 
     while (passes.length < until(CUSTOMERS.length * 2))
       passes.push(await addPass(make, send, templates, passes.length))
     while (used.length < until(TRANSACTIONS)) used.push(await spend(make, cards, used.length, isLast))
-    if (day === Math.ceil(options.days / 2)) await dispute(make, used)
+    if (day === Math.ceil(options.days / 2)) await dispute(make, send)
     await payOut(make, send, destination, options.days - day)
   }
   await make('/v1/test/cardholders/simulate_sanctions_match', {
@@ -250,8 +250,9 @@ async function spend(
 }
 
 /** Disputes three cleared transactions: one is won, one is under review, and one is not submitted yet. */
-async function dispute(make: Make, used: readonly string[]): Promise<void> {
-  const cleared = [0, 1, 2].map((index) => used[index]!)
+async function dispute(make: Make, send: Send): Promise<void> {
+  const { body } = await send('/v1/card_transactions?status=cleared&limit=3')
+  const cleared: readonly string[] = body.data.map(({ id }: { readonly id: string }) => id)
   const reasons = ['not_received', 'duplicate', 'fraudulent']
   for (const [index, card_transaction_id] of cleared.entries()) {
     const explanation = 'The cardholder wrote to the merchant twice and got no answer.'
