@@ -38,7 +38,7 @@ test.each([
   {
     given: `/things: { post: { operationId: createThing, parameters: [${key}, ${version}], ${body}, ${ok} } }`,
     want: [
-      "export function createThing(connection: ServiceConnection, params: BodyOf<operations['createThing']>, options?: RequestOptions): Result<operations['createThing']> {",
+      "export function createThing(connection: ServiceConnection, params: RequestBodyOf<operations['createThing']>, options?: RequestOptions): Result<operations['createThing']> {",
       "  return call(connection, { method: 'POST', path: '/things', keyed: true }, { body: params, ...options })",
     ],
   },
@@ -66,7 +66,7 @@ test.each([
   {
     given: `/f: { put: { operationId: sendForm, requestBody: { content: { application/x-www-form-urlencoded: {} } }, ${ok} } }`,
     want: [
-      "export function sendForm(connection: ServiceConnection, params?: BodyOf<operations['sendForm']>, options?: RequestOptions): Result<operations['sendForm']> {",
+      "export function sendForm(connection: ServiceConnection, params?: RequestBodyOf<operations['sendForm']>, options?: RequestOptions): Result<operations['sendForm']> {",
       "  return call(connection, { method: 'PUT', path: '/f', media: 'application/x-www-form-urlencoded', encode: encodeForm }, { body: params, ...options })",
     ],
   },

@@ -3,10 +3,10 @@ import type { Wire } from '../../client-runtime/service.ts'
 import { isJson } from '../../ir/media-type.ts'
 import { partsOf } from '../../ir/members.ts'
 import type { Api, ApiOperation, ApiParameter, Schema } from '../../ir/model.ts'
-import { camelCase, identifier, snakeCase } from '../../ir/naming.ts'
 import type { TypeScriptFile } from '../../print/file.ts'
 import { propertyKey, stringLiteral } from '../../print/literal.ts'
 import { queryType } from '../types/type-names.ts'
+import { pathArguments, takesBody } from '../wire/arguments.ts'
 import { clientBody } from './bodies.ts'
 import { isHeader } from './rows.ts'
 
@@ -20,42 +20,6 @@ export interface FunctionArguments {
     | { readonly part: 'body' | 'query'; readonly type: string; readonly required: boolean }
     | undefined
   readonly options: { readonly type: string; readonly required: boolean }
-}
-
-/** Values of a sample request, in the parts that the arguments consist of. */
-export interface ArgumentValues {
-  readonly path: Readonly<Record<string, unknown>>
-  readonly query: Readonly<Record<string, unknown>>
-  readonly header: Readonly<Record<string, unknown>>
-  readonly body: { readonly value: unknown } | undefined
-  readonly idempotencyKey?: string | undefined
-}
-
-const RESERVED_LOCALS = ['connection', 'params', 'options']
-
-/** Names the path parameters of an operation for programs, in the order of the path. */
-function pathArguments({ path, parameters }: ApiOperation) {
-  const declared = new Map(parameters.filter((each) => each.in === 'path').map((each) => [each.name, each]))
-  const taken = new Set(RESERVED_LOCALS)
-  return Array.from(path.matchAll(/\{([^}]+)\}/g), ([, name = '']) => {
-    let local = identifier(camelCase(snakeCase(name)))
-    while (taken.has(local)) local = `${local}_`
-    taken.add(local)
-    return { name, local, parameter: declared.get(name) }
-  })
-}
-
-/** Whether the operation takes a body with members. An empty body is left out. */
-function takesBody(api: Api, operation: ApiOperation): boolean {
-  const body = clientBody(api, operation)
-  if (!body) return false
-  const parts = partsOf(api, body.content.schema)
-  const isEmpty =
-    parts.length > 0 &&
-    parts.every(
-      (part) => part.kind === 'object' && part.properties.length === 0 && part.additional === 'closed',
-    )
-  return operation.body?.required === true || !isEmpty
 }
 
 /** Header parameters that callers set, which the client does not send by itself. */
@@ -99,7 +63,7 @@ export function argumentsOf(
         part: 'body' as const,
         type:
           bodyType(api, operation, (name) => useType(typeOf(name), './types.ts')) ??
-          `${useType('BodyOf', RUNTIME_TYPES)}<${own()}>`,
+          `${useType('RequestBodyOf', RUNTIME_TYPES)}<${own()}>`,
         required: operation.body?.required === true,
       }
     : queried.length > 0
@@ -153,14 +117,6 @@ function scalarOf(api: Api, schema: Schema): string | undefined {
   return only.kind === 'number' && !api.types ? 'number' : undefined
 }
 
-/** Whether the function has an argument for the body or the query. */
-export const hasParams = (api: Api, operation: ApiOperation): boolean =>
-  takesBody(api, operation) || operation.parameters.some((each) => each.in === 'query')
-
-/** Returns the number of arguments before the call options. */
-export const countArguments = (api: Api, operation: ApiOperation): number =>
-  pathArguments(operation).length + (hasParams(api, operation) ? 1 : 0)
-
 /** Prints the parameter list of a function, without its connection. */
 export function printParameters({ path, params, options }: FunctionArguments): string[] {
   const isLater = options.required
@@ -196,27 +152,3 @@ export function printInput({ path, params }: FunctionArguments): string {
   ]
   return parts.length === 0 ? 'options' : `{ ${parts.join(', ')}, ...options }`
 }
-
-/**
- * Returns the values of a call's arguments for a sample request; undefined for an argument that is left out.
- */
-export function sampleArguments(
-  api: Api,
-  operation: ApiOperation,
-  values: ArgumentValues,
-): readonly unknown[] {
-  const path = pathArguments(operation).map(({ name }) => values.path[name])
-  const bodied = takesBody(api, operation)
-  const params = bodied ? values.body?.value : emptyAsUndefined(values.query)
-  const options = emptyAsUndefined({
-    ...(bodied && Object.keys(values.query).length > 0 && { query: values.query }),
-    ...(Object.keys(values.header).length > 0 && { headers: values.header }),
-    ...(values.idempotencyKey !== undefined && { idempotencyKey: values.idempotencyKey }),
-  })
-  const all = [...path, ...(hasParams(api, operation) ? [params] : []), options]
-  while (all.length > 0 && all.at(-1) === undefined) all.pop()
-  return all
-}
-
-const emptyAsUndefined = (value: Readonly<Record<string, unknown>>) =>
-  Object.keys(value).length === 0 ? undefined : value

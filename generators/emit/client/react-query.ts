@@ -4,7 +4,7 @@ import type { Api, ApiOperation } from '../../ir/model.ts'
 import { createFile } from '../../print/file.ts'
 import { docComment, literal, member, propertyKey, tagHeading } from '../../print/literal.ts'
 import { createTypeNames } from '../types/type-names.ts'
-import { countArguments } from './arguments.ts'
+import { countArguments } from '../wire/arguments.ts'
 import type { ClientOperationRow } from './rows.ts'
 
 /**

@@ -94,6 +94,7 @@ function printExports(file: TypeScriptFile, classes: ReadonlyMap<string, string>
     ...printCommonExports('..', classes.values()),
     ...(sends ? [printWebhookExports('..')] : []),
     "export type * from './resources.ts'",
+    "export type * from './flat.ts'",
     "export type * from './types.ts'",
     '',
     '/** Types of the documented schemas, by name. */',

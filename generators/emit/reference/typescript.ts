@@ -3,7 +3,7 @@ import { streamOf } from '../../ir/bodies.ts'
 import type { Api, ApiOperation } from '../../ir/model.ts'
 import { resourceMethods } from '../../ir/resource-methods.ts'
 import { literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
-import { sampleArguments } from '../client/arguments.ts'
+import { sampleArguments } from '../wire/arguments.ts'
 import type { ReferencePage } from './page.ts'
 import { type ReferenceRequest, sampleRequest } from './request.ts'
 
