@@ -10,7 +10,7 @@ export class ConnectionError extends ClientError {
   override readonly name = 'ConnectionError'
 }
 
-/** Thrown if an attempt does not receive the complete response within `timeoutMs`. */
+/** Thrown if an attempt does not receive the complete response within `timeout`. */
 export class TimeoutError extends ClientError {
   override readonly name = 'TimeoutError'
   readonly timeoutMs: number
@@ -50,9 +50,13 @@ export class ResponseError extends ClientError {
   readonly type: string | undefined
   readonly code: string | undefined
   readonly param: string | undefined
+  /** The message of the service alone. */
+  readonly description: string
   readonly details: readonly ErrorDetail[]
   /** Include this ID when you report the failure. */
   readonly requestId: string | undefined
+  /** Page that explains the error code. */
+  readonly docUrl: string | undefined
   /** Time to wait before the next attempt, in milliseconds, if the service requires one. */
   readonly retryAfterMs: number | undefined
   readonly headers: Headers
@@ -61,18 +65,29 @@ export class ResponseError extends ClientError {
 
   constructor(refusal: Refusal) {
     const { status, error } = refusal
-    super(text(error.message) ?? `The service responded with status ${status}`)
+    super(messageOf(refusal))
     this.status = status
     this.type = text(error.type)
     this.code = text(error.code)
     this.param = text(error.param)
+    this.description = descriptionOf(error)
     this.details = Array.isArray(error.details) ? error.details : []
     this.requestId = refusal.requestId
+    this.docUrl = text(error.doc_url)
     this.retryAfterMs = refusal.retryAfterMs
     this.headers = refusal.headers
     this.body = refusal.body
   }
 }
+
+/** Writes `409 idempotency_key_reused: The key … (req_…)`. */
+function messageOf({ status, error, requestId }: Refusal): string {
+  const code = text(error.code) ?? text(error.type)
+  return `${status}${code === undefined ? '' : ` ${code}`}: ${descriptionOf(error)}${requestId === undefined ? '' : ` (${requestId})`}`
+}
+
+const descriptionOf = (error: Refusal['error']): string =>
+  text(error.message) ?? 'the response has no error message'
 
 /** Error classes by error `type`. */
 export type ErrorClasses = Readonly<Record<string, new (refusal: Refusal) => ResponseError>>

@@ -49,7 +49,7 @@ function explainRefusal(error: ResponseError, baseUrl: string): string {
   const details = error.details.map(({ field, issue }) => `\n  ${field}: ${issue}`).join('')
   const request = error.requestId === undefined ? '' : ` (${error.requestId})`
   const advice = adviceOn(error)
-  return `the API returned ${error.status}: ${error.message}${request}${details}${advice ? `\n${advice}` : ''}`
+  return `the API returned ${error.status}: ${error.description}${request}${details}${advice ? `\n${advice}` : ''}`
 }
 
 /** Returns the error object of the response body, or an empty object. */

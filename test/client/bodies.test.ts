@@ -210,8 +210,9 @@ test('a body that the client does not write is found where it stands', () => {
 
 test('the types take what is written', () => {
   const program = `
-import { createClient } from './client/src/2030-01-01/index.ts'
-const client = createClient({ baseUrl: '' })
+import { flatMethods } from './client/src/2030-01-01/flat.ts'
+import { connect } from './client/src/2030-01-01/index.ts'
+const client = flatMethods(connect({ baseUrl: '' }))
 await client.parts({ body: { id: 'a', file: new Blob([]), files: [new Uint8Array(1), 'text'], address: { zip: 'z' } } })
 await client.several({ body: { zip: 'z' } })
 await client.patch({ body: { zip: 'z' } })

@@ -14,6 +14,7 @@ test('a refusal is thrown as the class of its type, with everything that it says
     details: [{ field: 'fields[0].key', issue: 'is not a key' }],
     retry_after_ms: 7,
     request_id: 'req_1',
+    doc_url: 'https://docs.example/errors#not_found',
   }
   const server = await serve({ status: 404, headers: { 'Request-Id': 'req_1' }, body: { error } })
   const thrown = await clientOf(server)
@@ -21,7 +22,8 @@ test('a refusal is thrown as the class of its type, with everything that it says
     .catch((reason: unknown) => reason)
   expect(thrown).toBeInstanceOf(NotFoundError)
   expect(thrown).toMatchObject({
-    message: 'There is no such thing.',
+    message: '404 not_found: There is no such thing. (req_1)',
+    docUrl: 'https://docs.example/errors#not_found',
     status: 404,
     type: 'not_found',
     code: 'not_found',
@@ -36,13 +38,13 @@ test('a refusal is thrown as the class of its type, with everything that it says
 test.each([
   {
     given: { error: { type: 'brand_new', code: 'x', message: 'New.' } },
-    want: { type: 'brand_new', message: 'New.' },
+    want: { type: 'brand_new', message: '400 x: New.' },
   },
   {
     given: { error: { type: 'constructor' } },
-    want: { type: 'constructor', message: 'The service responded with status 400' },
+    want: { type: 'constructor', message: '400 constructor: the response has no error message' },
   },
-  { given: { error: 'text' }, want: { type: undefined, message: 'The service responded with status 400' } },
+  { given: { error: 'text' }, want: { type: undefined, message: '400: the response has no error message' } },
   {
     given: '<html>Bad gateway</html>',
     want: { type: undefined, body: '<html>Bad gateway</html>', details: [] },

@@ -46,11 +46,15 @@ export async function generateClient(
   const code = await main(argv, { out: (line) => lines.push(line), error: (line) => lines.push(line) })
   const { findings } = JSON.parse(lines.join('\n')) as { findings: Diagnostic[] }
   if (code !== 0) throw new Error(lines.join('\n'))
-  const index = join(folder, 'out/client/src/2030-01-01/index.ts')
+  const version = join(folder, 'out/client/src/2030-01-01')
+  const [{ connect }, { flatMethods }] = await Promise.all([
+    import(join(version, 'index.ts')),
+    import(join(version, 'flat.ts')),
+  ])
   return {
     out: join(folder, 'out'),
     findings,
-    createClient: (await import(index)).createClient,
+    createClient: (options) => flatMethods(connect(options)),
     read: (path) => readFileSync(join(folder, 'out', path), 'utf8'),
     compile: (program) => compile(folder, program),
     remove: () => rmSync(folder, { recursive: true }),

@@ -14,14 +14,17 @@ const OPTIONS = ts.parseJsonConfigFileContent(
 /** Each `/*name*\/` marks the identifier after it. */
 const PROGRAMS = {
   'client.ts': `
-import { createPass, listPasses } from '../../generated/client/src/${current}/functions.ts'
+import { createPass } from '../../generated/client/src/${current}/functions.ts'
 import { createClient, type ServiceConnection } from '../../generated/client/src/${current}/index.ts'
 declare const connection: ServiceConnection
 const client = createClient({ baseUrl: '', apiKey: '' })
-export const /*answer*/pass = await createPass(connection, { /*body*/body: { template_id: '' } })
-export const /*methodAnswer*/updated = await client.updatePass({ path: { pass_id: '' }, /*methodBody*/body: {} })
-export const /*page*/page = await listPasses(connection, { /*query*/query: { limit: 1 } })
-for await (const /*item*/each of client.listPasses()) each.id
+export const /*answer*/pass = await /*function*/createPass(connection, { template_id: '' })
+export const updated = await client.passes./*update*/update('', { /*member*/fields: {} })
+export const found = await client./*resource*/passes./*retrieve*/retrieve('')
+export const /*page*/page = await client.passes./*list*/list({ /*filter*/limit: 1 })
+for await (const /*item*/each of client.passes.list()) each./*property*/holder
+await client.test.cards./*nested*/simulateAuthorization({ card_id: '', amount: 1, merchant: { name: '', category_code: '' } })
+client./*flat*/getPass({ path: { pass_id: '' } })
 `,
   'server.ts': `
 import type { PassesHandlers } from '../../generated/canonical/handlers.ts'
@@ -84,12 +87,36 @@ test.each(Object.keys(PROGRAMS) as Program[])('%s compiles', (program) => {
 
 const ROWS: readonly (readonly [Program, string, string])[] = [
   ['client.ts', 'answer', 'const pass: Pass'],
-  ['client.ts', 'body', '(property) body: PassCreate'],
-  ['client.ts', 'methodAnswer', 'const updated: Pass'],
-  ['client.ts', 'methodBody', '(property) body: PassUpdate'],
+  [
+    'client.ts',
+    'function',
+    '(alias) createPass(connection: ServiceConnection, params: PassCreate, options?: RequestOptions): Call<Pass>',
+  ],
+  ['client.ts', 'resource', '(property) Resources.passes: PassesResource'],
+  [
+    'client.ts',
+    'update',
+    '(method) PassesResource.update(passId: string, params: PassUpdateParams, options?: RequestOptions): Call<Pass>',
+  ],
+  [
+    'client.ts',
+    'retrieve',
+    '(method) PassesResource.retrieve(passId: string, options?: RequestOptions): Call<Pass>',
+  ],
+  [
+    'client.ts',
+    'list',
+    '(method) PassesResource.list(params?: PassListParams, options?: RequestOptions): ListCall<PassList, Pass>',
+  ],
+  [
+    'client.ts',
+    'nested',
+    '(method) TestCardsResource.simulateAuthorization(params: TestCardSimulateAuthorizationParams, options?: RequestOptions): Call<CardTransaction>',
+  ],
   ['client.ts', 'page', 'const page: PassList'],
-  ['client.ts', 'query', '(property) query?: ListPassesQuery'],
+  ['client.ts', 'filter', '(property) limit?: number'],
   ['client.ts', 'item', 'const each: Pass'],
+  ['client.ts', 'property', '(property) holder: Holder'],
   ['server.ts', 'handlerBody', '(parameter) body: PassCreate'],
   ['server.ts', 'handlerQuery', '(parameter) query: ListPassesQuery'],
   ['server.ts', 'handlerAnswer', 'const reply: Pass'],

@@ -135,8 +135,9 @@ test.each(UNWRITTEN)(
 test('the types take what is written', () => {
   const content = ROWS.findIndex((each) => each.content && each.in === 'query')
   const program = `
-import { createClient } from './client/src/2030-01-01/index.ts'
-const client = createClient({ baseUrl: '' })
+import { flatMethods } from './client/src/2030-01-01/flat.ts'
+import { connect } from './client/src/2030-01-01/index.ts'
+const client = flatMethods(connect({ baseUrl: '' }))
 await client.two({ path: { id: 'a', color: 'b' }, cookie: { a: 'x' }, query: { filter: { R: 1 } } })
 await client.op${content}({ query: { color: { R: 1 } } })
 await client.two({ path: { id: 'a', color: 'b' }, cookie: { c: 'x' } }) // wrong

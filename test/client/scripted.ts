@@ -7,7 +7,6 @@ import type { Call, ListCall } from '../../generators/client-runtime/call.ts'
 import type { RetryClock } from '../../generators/client-runtime/clock.ts'
 import {
   type AnyInput,
-  bind,
   type ClientOptions,
   call,
   connect,
@@ -145,5 +144,9 @@ export function notedClock(): NotedClock {
 
 export function clientOf({ baseUrl }: ScriptedServer, options: Partial<ClientOptions> = {}): Client {
   const connection = connect(service, { baseUrl, apiKey: 'key_1', clock: notedClock(), ...options })
-  return bind(functions, connection) as unknown as Client
+  const methods = Object.entries(functions).map(([name, operation]) => [
+    name,
+    (input?: AnyInput) => operation(connection, input),
+  ])
+  return Object.fromEntries(methods) as Client
 }

@@ -93,7 +93,9 @@ const ROWS: readonly (readonly [id: string, settings: object, want: Sent])[] = [
 
 test.each(ROWS)('the client calls %s with credentials %j as %j', async (id, settings, want) => {
   const server = await serve({ status: 200, body: {} })
-  await made.createClient({ baseUrl: server.baseUrl, ...settings })[id]!({ query: { limit: 1 } })
+  await made.createClient({ baseUrl: server.baseUrl, credentials: {}, ...settings })[id]!({
+    query: { limit: 1 },
+  })
   const { url, headers } = server.received[0]!
   const { authorization, 'x-key': key, cookie } = headers
   const sent = { url: url.slice(`/${id}`.length), authorization, key, cookie }

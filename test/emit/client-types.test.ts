@@ -65,11 +65,17 @@ createClient({ baseUrl: '', apikey: 'key' }) // wrong
 const made: Schemas['Thing'] = await client.createThing({ body: { name: 'n' } })
 await client.createThing({ body: { name: 'n', size: 1 }, idempotencyKey: 'k', signal: AbortSignal.timeout(1) })
 await client.createThing({ body: { name: 'n' } }).withResponse().then(({ data, response }) => [data.id, response.status])
-const flat: Thing = await createThing(connect({ baseUrl: '' }), { body: { name: 'n' }, idempotencyKey: 'k' })
+const flat: Thing = await createThing(connect({ baseUrl: '' }), { name: 'n' }, { idempotencyKey: 'k' })
 const query: ListThingsQuery = { limit: 1, 'created[gte]': flat.id }
-for await (const each of listThings(connect({ baseUrl: '' }), { query })) each.name.trim()
-await createThing({ body: { name: 'n' } }) // wrong
-await createThing(connect({ baseUrl: '' }), { body: {} }) // wrong
+for await (const each of listThings(connect({ baseUrl: '' }), query)) each.name.trim()
+await createThing({ name: 'n' }) // wrong
+await createThing(connect({ baseUrl: '' }), {}) // wrong
+await client.things.create({ name: 'n', size: 1 }, { timeout: 1 }).asResponse()
+for await (const each of client.things.list({ limit: 1 })) (await client.things.retrieve(each.id)).name.trim()
+await client.things.delete('t', { headers: { 'X-Why': 'old' } })
+await client.things.create({}) // wrong
+await client.things.delete('t') // wrong
+await client.things.retrieve() // wrong
 await client.createThing() // wrong
 await client.createThing({}) // wrong
 await client.createThing({ body: {} }) // wrong

@@ -31,65 +31,57 @@ test.each([
   {
     given: `/me: { get: { operationId: getMe, ${ok} } }`,
     want: [
-      "export type GetMeInput = Input<operations['getMe'], Managed>",
-      "export function getMe(connection: ServiceConnection, input?: GetMeInput): Result<operations['getMe']> {",
-      "  return call(connection, { method: 'GET', path: '/me' }, input)",
+      "export function getMe(connection: ServiceConnection, options?: RequestOptions): Result<operations['getMe']> {",
+      "  return call(connection, { method: 'GET', path: '/me' }, options)",
     ],
   },
   {
     given: `/things: { post: { operationId: createThing, parameters: [${key}, ${version}], ${body}, ${ok} } }`,
     want: [
-      "export type CreateThingInput = Input<operations['createThing'], Managed> & KeyOption",
-      "export function createThing(connection: ServiceConnection, input: CreateThingInput): Result<operations['createThing']> {",
-      "  return call(connection, { method: 'POST', path: '/things', keyed: true }, input)",
+      "export function createThing(connection: ServiceConnection, params: RequestBodyOf<operations['createThing']>, options?: RequestOptions): Result<operations['createThing']> {",
+      "  return call(connection, { method: 'POST', path: '/things', keyed: true }, { body: params, ...options })",
     ],
   },
   {
     given: `/ping: { post: { operationId: ping, parameters: [${key}, ${version}], ${ok} } }`,
     want: [
-      "export type PingInput = Input<operations['ping'], Managed> & KeyOption",
-      "export function ping(connection: ServiceConnection, input?: PingInput): Result<operations['ping']> {",
-      "  return call(connection, { method: 'POST', path: '/ping', keyed: true }, input)",
+      "export function ping(connection: ServiceConnection, options?: RequestOptions): Result<operations['ping']> {",
+      "  return call(connection, { method: 'POST', path: '/ping', keyed: true }, options)",
     ],
   },
   {
     given: `/things: { get: { operationId: listThings, x-pagination: cursor, ${ok} } }`,
     want: [
-      "export type ListThingsInput = Input<operations['listThings'], Managed>",
-      "export function listThings(connection: ServiceConnection, input?: ListThingsInput): ListResult<operations['listThings'], 'data'> {",
-      "  return list(connection, { method: 'GET', path: '/things' }, input)",
+      "export function listThings(connection: ServiceConnection, options?: RequestOptions): ListResult<operations['listThings'], 'data'> {",
+      "  return list(connection, { method: 'GET', path: '/things' }, options)",
     ],
   },
   {
     given: `/w: { get: { operationId: watch, responses: { '200': { description: OK, content: { text/event-stream: {} } } } } }`,
     want: [
-      "export type WatchInput = Input<operations['watch'], Managed>",
-      "export function watch(connection: ServiceConnection, input?: WatchInput): Result<operations['watch']> {",
-      "  return call(connection, { method: 'GET', path: '/w', streamed: true }, input)",
+      "export function watch(connection: ServiceConnection, options?: RequestOptions): Result<operations['watch']> {",
+      "  return call(connection, { method: 'GET', path: '/w', streamed: true }, options)",
     ],
   },
   {
     given: `/f: { put: { operationId: sendForm, requestBody: { content: { application/x-www-form-urlencoded: {} } }, ${ok} } }`,
     want: [
-      "export type SendFormInput = Input<operations['sendForm'], Managed>",
-      "export function sendForm(connection: ServiceConnection, input?: SendFormInput): Result<operations['sendForm']> {",
-      "  return call(connection, { method: 'PUT', path: '/f', media: 'application/x-www-form-urlencoded', encode: encodeForm }, input)",
+      "export function sendForm(connection: ServiceConnection, params?: RequestBodyOf<operations['sendForm']>, options?: RequestOptions): Result<operations['sendForm']> {",
+      "  return call(connection, { method: 'PUT', path: '/f', media: 'application/x-www-form-urlencoded', encode: encodeForm }, { body: params, ...options })",
     ],
   },
   {
     given: `/plain/{id}: { get: { parameters: [{ name: id, in: path, required: true, schema: { type: string } }], ${ok} } }`,
     want: [
-      "export type GetPlainIdInput = Input<operations['getPlainId'], Managed>",
-      "export function getPlainId(connection: ServiceConnection, input: GetPlainIdInput): Result<operations['getPlainId']> {",
-      "  return call(connection, { method: 'GET', path: '/plain/{id}' }, input)",
+      "export function getPlainId(connection: ServiceConnection, id: string, options?: RequestOptions): Result<operations['getPlainId']> {",
+      "  return call(connection, { method: 'GET', path: '/plain/{id}' }, { path: { id }, ...options })",
     ],
   },
   {
     given: `/odd: { get: { operationId: "it's.odd", ${ok} } }`,
     want: [
-      "export type ItSOddInput = Input<operations['it\\'s.odd'], Managed>",
-      "export function it_s_odd(connection: ServiceConnection, input?: ItSOddInput): Result<operations['it\\'s.odd']> {",
-      "  return call(connection, { method: 'GET', path: '/odd' }, input)",
+      "export function it_s_odd(connection: ServiceConnection, options?: RequestOptions): Result<operations['it\\'s.odd']> {",
+      "  return call(connection, { method: 'GET', path: '/odd' }, options)",
     ],
   },
 ])('the client has the row $want.1', ({ given, want }) => {
@@ -106,15 +98,17 @@ components:
     ThingList: { type: object, properties: { data: { type: array, items: { $ref: '#/components/schemas/Thing' } } } }
 `)
   const functions = emit([api]).get('client/src/2030-01-01/functions.ts')
-  expect(functions).toContain('input?: ListThingsInput): ListCall<ThingList, Thing> {')
-  expect(functions).toContain('input?: GetThingInput): Call<Thing> {')
+  expect(functions).toContain('options?: RequestOptions): ListCall<ThingList, Thing> {')
+  expect(functions).toContain('options?: RequestOptions): Call<Thing> {')
 })
 
 test('an operation whose id is no identifier is a method of the client under its id', () => {
   const { api } = read(`paths:\n  /odd: { get: { operationId: "it's.odd", ${ok} } }\n`)
-  const index = emit([api]).get('client/src/2030-01-01/index.ts')
-  expect(index).toContain("Bound<typeof functions & { 'it\\'s.odd': typeof functions.it_s_odd }>")
-  expect(index).toContain("bind({ ...functions, 'it\\'s.odd': functions.it_s_odd }, connect(options))")
+  const files = emit([api])
+  expect(files.get('client/src/2030-01-01/flat.ts')).toContain("'it\\'s.odd': [functions.it_s_odd],")
+  expect(files.get('client/src/2030-01-01/resources.ts')).toContain(
+    'functions.it_s_odd(this.connection, options)',
+  )
 })
 
 test('nothing of a document ends a comment or a string early', () => {

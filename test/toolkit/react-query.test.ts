@@ -30,13 +30,13 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 const createBook = (queries: QueryClient, title: string) =>
-  new MutationObserver(queries, createBookMutationOptions(connection)).mutate({ body: { title } })
+  new MutationObserver(queries, createBookMutationOptions(connection)).mutate([{ title }])
 
 test('a mutation creates a book, and a query shows it under its key', async () => {
   const queries = new QueryClient()
   const made = await createBook(queries, 'Emma')
-  const options = getBookOptions(connection, { path: { book_id: made.id } })
-  expect(options.queryKey).toEqual(['2030-01-01', 'books', 'getBook', { path: { book_id: made.id } }])
+  const options = getBookOptions(connection, made.id)
+  expect(options.queryKey).toEqual(['2030-01-01', 'books', 'getBook', made.id])
   const book = await queries.fetchQuery(options)
   expect(book).toEqual({ id: made.id, title: 'Emma' })
   expectTypeOf(book).toEqualTypeOf<Book>()
@@ -48,8 +48,8 @@ test('a mutation creates a book, and a query shows it under its key', async () =
 test('an infinite query follows the cursor through all pages', async () => {
   const queries = new QueryClient()
   for (const title of ['Emma', 'Persuasion', 'Lady Susan']) await createBook(queries, title)
-  const all = await queries.fetchQuery(listBooksOptions(connection, { query: { limit: 50 } }))
-  const options = listBooksInfiniteOptions(connection, { query: { limit: 2 } })
+  const all = await queries.fetchQuery(listBooksOptions(connection, { limit: 50 }))
+  const options = listBooksInfiniteOptions(connection, { limit: 2 })
   const { pages } = await queries.fetchInfiniteQuery({ ...options, pages: 50 })
   expect(pages.length).toBe(Math.ceil(all.data.length / 2))
   expect(pages.flatMap(({ data }) => data)).toEqual(all.data)
@@ -74,8 +74,8 @@ test('an answer without body is null, because a query must not return undefined'
 })
 
 test('call options are not part of a key', () => {
-  const input = { path: { book_id: '1' }, timeoutMs: 5, signal: AbortSignal.timeout(1000) }
-  expect(getBookOptions(connection, input).queryKey.at(-1)).toEqual({ path: { book_id: '1' } })
+  const options = { timeout: 5, signal: AbortSignal.timeout(1000) }
+  expect(getBookOptions(connection, '1', options).queryKey.at(-1)).toBe('1')
 })
 
 test('a canceled query aborts its request', async () => {
@@ -101,9 +101,9 @@ test('options take the input of their operation', () => {
   // @ts-expect-error a book needs its id
   getBookOptions(connection)
   // @ts-expect-error the limit is a number
-  listBooksOptions(connection, { query: { limit: 'all' } })
+  listBooksOptions(connection, { limit: 'all' })
   const { mutate } = new MutationObserver(new QueryClient(), ringMutationOptions(connection))
   expectTypeOf(mutate).toBeCallableWith()
   const create = createBookMutationOptions(connection).mutationFn
-  expectTypeOf(create).parameter(0).toExtend<{ body: { title: string } }>()
+  expectTypeOf(create).parameter(0).toExtend<[{ title: string }, ...unknown[]]>()
 })

@@ -13,9 +13,11 @@ import { render } from '../templates/templates.ts'
 import { type WireConfig, wireOf } from '../wire/wire.ts'
 import { type ClientConfig, hasUpgrade } from './config.ts'
 import { errorClassNames, printErrorClasses } from './error-classes.ts'
+import { printFlat } from './flat.ts'
 import { printFunctions } from './functions.ts'
 import { printQueries } from './react-query.ts'
 import { readmeOf } from './readme.ts'
+import { printResources } from './resources.ts'
 import { createRows } from './rows.ts'
 import { upgradeManifest } from './upgrade.ts'
 import { printVersion } from './version.ts'
@@ -86,13 +88,16 @@ export function emitClient(
     const walked = index >= walkSince
     const decoders = api.types && printAnswerDecoders(api, report)
     const functions = printFunctions(api, wire, walked, classes, decoders?.names)
+    const resources = printResources(api, wire, walked, functions.renamed, classes)
     const rowOf = createRows(api, wire, walked)
     return [
       ...(decoders ? [{ path: `src/${api.version}/decode.ts`, text: decoders.text }] : []),
       { path: `src/${api.version}/functions.ts`, text: functions.text },
+      { path: `src/${api.version}/resources.ts`, text: resources },
+      { path: `src/${api.version}/flat.ts`, text: printFlat(api, wire, walked, functions.renamed) },
       {
         path: `src/${api.version}/index.ts`,
-        text: printVersion(api, functions.renamed, classes, decoders?.names),
+        text: printVersion(api, classes, decoders?.names),
       },
       ...(config.reactQuery
         ? [{ path: `src/${api.version}/react-query.ts`, text: printQueries(api, functions.renamed, rowOf) }]

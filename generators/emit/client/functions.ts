@@ -7,7 +7,6 @@ import { streamOf } from '../../ir/bodies.ts'
 import { isJson } from '../../ir/media-type.ts'
 import { partsOf, propertiesNamed } from '../../ir/members.ts'
 import type { Api, ApiOperation, ApiParameter, Schema } from '../../ir/model.ts'
-import { pascalCase } from '../../ir/naming.ts'
 import { taggedStability } from '../../ir/stability.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { docComment, literal, tagHeading } from '../../print/literal.ts'
@@ -15,17 +14,13 @@ import { createPage, type ReferencePage } from '../reference/page.ts'
 import { callOf } from '../reference/typescript.ts'
 import { claimAll, createTypeNames, schemaTypes } from '../types/type-names.ts'
 import { refusalTypes } from '../wire/error-catalogue.ts'
+import { argumentsOf, printInput, printParameters } from './arguments.ts'
 import { type ClientOperationRow, createRows, isHeader, printRow } from './rows.ts'
 
 export interface PrintedFunctions {
   readonly text: string
   /** By operation id: names of functions whose operation id is not an identifier. */
   readonly renamed: ReadonlyMap<string, string>
-}
-
-interface FunctionNames {
-  readonly function: string
-  readonly input: string
 }
 
 /**
@@ -42,33 +37,30 @@ export function printFunctions(
   classes: ReadonlyMap<string, string>,
   decoders?: ReadonlyMap<string, string>,
 ): PrintedFunctions {
-  const names = createTypeNames()
   const functions = claimAll(
     api.operations.map(({ id }) => id),
-    names,
+    createTypeNames(),
   )
-  const inputs = new Map(api.operations.map(({ id }) => [id, names.claim(`${pascalCase(id)}Input`)]))
-  const file = createFile([...functions.values(), ...inputs.values(), 'Managed', 'connection', 'input'])
+  const file = createFile([...functions.values(), 'Managed', 'connection', 'params', 'options'])
   const page = createPage(api, wire, '', [])
   const rowOf = createRows(api, wire, walked)
   const types = schemaTypes(api.schemas.keys())
-  if (api.operations.length > 0)
-    file.print(
-      '/** Header parameters that the client sets automatically. */',
-      `type Managed = ${managedHeaders(api, wire).map(literal).join(' | ') || 'never'}`,
-    )
+  const managed = managedHeaders(api, wire)
+  if (takesHeaders(api, wire)) file.print(MANAGED, `type Managed = ${managed}`)
   for (const [index, operation] of api.operations.entries()) {
     const titles = tagHeading(operation.tag, api.operations[index - 1]?.tag)
     if (titles.length > 0) file.print('', ...titles)
-    const named = { function: functions.get(operation.id)!, input: inputs.get(operation.id)! }
+    const name = functions.get(operation.id)!
     file.print(
       '',
-      ...printFunction(file, page, operation, rowOf(operation), named, { types, classes, decoders }),
+      ...printFunction(file, page, operation, rowOf(operation), name, { types, classes, decoders }),
     )
   }
   const renamed = new Map([...functions].filter(([id, name]) => id !== name))
   return { text: api.operations.length > 0 ? file.text() : 'export {}\n', renamed }
 }
+
+export const MANAGED = '/** Header parameters that the client sets automatically. */'
 
 interface PrintedNames {
   /** Type names of schemas, by schema name. */
@@ -82,43 +74,50 @@ function printFunction(
   page: ReferencePage,
   operation: ApiOperation,
   of: ClientOperationRow,
-  name: FunctionNames,
+  name: string,
   { types, classes, decoders }: PrintedNames,
 ): string[] {
-  const useType = (type: string, from: string) => file.use(type, from, { type: true })
   const { api, wire } = page
-  const own = `${useType('operations', './types.ts')}[${literal(operation.id)}]`
-  const key = of.row.keyed ? ` & ${useType('KeyOption', '../runtime/types.ts')}` : ''
-  const optional = needsInput(operation, wire) ? '' : '?'
-  const connection = `connection: ${useType('ServiceConnection', '../runtime/connect.ts')}`
+  const connection = `connection: ${file.use('ServiceConnection', '../runtime/connect.ts', { type: true })}`
+  const taken = argumentsOf(file, api, wire, operation, (schema) => types.get(schema)!)
+  const call = file.use(of.reader ? 'stream' : of.listed ? 'list' : 'call', '../runtime/connect.ts')
+  return [
+    ...docComment(describe(page, operation, classes))
+      .trimEnd()
+      .split('\n'),
+    `export function ${name}(${[connection, ...printParameters(taken)].join(', ')}): ${answerOf(file, page, operation, of, types)} {`,
+    `  return ${call}(connection, ${printRow(file, of, decoders && { decoder: decoders.get(operation.id) })}, ${printInput(taken)})`,
+    '}',
+  ]
+}
+
+/** Prints the type that a function returns. */
+export function answerOf(
+  file: TypeScriptFile,
+  { api, wire }: ReferencePage,
+  operation: ApiOperation,
+  of: ClientOperationRow,
+  types: ReadonlyMap<string, string>,
+): string {
+  const useType = (type: string, from: string) => file.use(type, from, { type: true })
+  const own = () => `${useType('operations', './types.ts')}[${literal(operation.id)}]`
   const result = resultOf(api, operation, of.listed ? wire.page.items : undefined)
   const [body, item] = [result?.body, result?.item].map(
     (each) => each && useType(types.get(each)!, './types.ts'),
   )
   const streamed = of.reader && streamOf(operation)!.items!.items
   const streamedName = streamed && types.get(nameOf(streamed) ?? '')
-  const answer = streamed
-    ? streamedName
+  if (streamed)
+    return streamedName
       ? `${useType('StreamCall', '../runtime/call.ts')}<${useType(streamedName, './types.ts')}>`
-      : `${useType('StreamResult', '../runtime/types.ts')}<${own}>`
-    : of.listed
-      ? body && item
-        ? `${useType('ListCall', '../runtime/call.ts')}<${body}, ${item}>`
-        : `${useType('ListResult', '../runtime/types.ts')}<${own}, ${literal(wire.page.items)}>`
-      : body
-        ? `${useType('Call', '../runtime/call.ts')}<${body}>`
-        : `${useType('Result', '../runtime/types.ts')}<${own}>`
-  const call = file.use(of.reader ? 'stream' : of.listed ? 'list' : 'call', '../runtime/connect.ts')
-  return [
-    `export type ${name.input} = ${useType('Input', '../runtime/types.ts')}<${own}, Managed>${key}`,
-    '',
-    ...docComment(describe(page, operation, classes))
-      .trimEnd()
-      .split('\n'),
-    `export function ${name.function}(${connection}, input${optional}: ${name.input}): ${answer} {`,
-    `  return ${call}(connection, ${printRow(file, of, decoders && { decoder: decoders.get(operation.id) })}, input)`,
-    '}',
-  ]
+      : `${useType('StreamResult', '../runtime/types.ts')}<${own()}>`
+  if (of.listed)
+    return body && item
+      ? `${useType('ListCall', '../runtime/call.ts')}<${body}, ${item}>`
+      : `${useType('ListResult', '../runtime/types.ts')}<${own()}, ${literal(wire.page.items)}>`
+  return body
+    ? `${useType('Call', '../runtime/call.ts')}<${body}>`
+    : `${useType('Result', '../runtime/types.ts')}<${own()}>`
 }
 
 /** Returns the schema names of the only success body and of its list items. */
@@ -140,7 +139,7 @@ function resultOf(
 const nameOf = (schema: Schema | undefined): string | undefined =>
   schema?.kind === 'ref' && !schema.nullable ? schema.name : undefined
 
-function describe(
+export function describe(
   page: ReferencePage,
   operation: ApiOperation,
   classes: ReadonlyMap<string, string>,
@@ -162,17 +161,19 @@ function describe(
 const awaited = (operation: ApiOperation, call: string): string =>
   streamOf(operation)?.items ? `for await (const item of ${call}) console.log(item)` : `await ${call}`
 
-function managedHeaders(api: Api, wire: Wire): string[] {
+/** Prints the union of the names of header parameters that the client sends by itself. */
+export function managedHeaders(api: Api, wire: Wire): string {
   const parameters = api.operations.flatMap((operation) => operation.parameters)
   const managed = parameters.filter((each) => isManaged(each, wire))
-  return [...new Set(managed.map((each) => each.name))]
+  return [...new Set(managed.map((each) => each.name))].map(literal).join(' | ') || 'never'
 }
+
+/** Whether callers set header parameters of an operation. */
+const takesHeaders = (api: Api, wire: Wire): boolean =>
+  api.operations.some(({ parameters }) =>
+    parameters.some((each) => each.in === 'header' && !isManaged(each, wire)),
+  )
 
 function isManaged(parameter: ApiParameter, wire: Wire): boolean {
   return isHeader(parameter, wire.versionHeader) || isHeader(parameter, wire.idempotencyHeader)
-}
-
-function needsInput(operation: ApiOperation, wire: Wire): boolean {
-  const required = operation.parameters.some((each) => each.required && !isManaged(each, wire))
-  return required || operation.body?.required === true
 }

@@ -4,6 +4,7 @@ import type { Api, ApiOperation } from '../../ir/model.ts'
 import { createFile } from '../../print/file.ts'
 import { docComment, literal, member, propertyKey, tagHeading } from '../../print/literal.ts'
 import { createTypeNames } from '../types/type-names.ts'
+import { countArguments } from '../wire/arguments.ts'
 import type { ClientOperationRow } from './rows.ts'
 
 /**
@@ -35,7 +36,8 @@ export function printQueries(
     const called = renamed.get(operation.id) ?? operation.id
     const print = (make: string, suffix: string) => {
       const use = file.use(make, '../runtime/react-query.ts')
-      const given = `keys${member(operation.tag)}, ${literal(operation.id)}, ${file.use(called, './functions.ts')}`
+      const count = make === 'mutationOf' ? '' : `, ${countArguments(api, operation)}`
+      const given = `keys${member(operation.tag)}, ${literal(operation.id)}, ${file.use(called, './functions.ts')}${count}`
       return `export const ${names.claim(called + suffix)} = /* @__PURE__ */ ${use}(${given})`
     }
     file.print(

@@ -1,10 +1,12 @@
 /** Builds the view for the package's README. */
 
 import type { Wire } from '../../client-runtime/service.ts'
-import type { Api } from '../../ir/model.ts'
+import type { Api, ApiOperation } from '../../ir/model.ts'
+import { resourceMethods } from '../../ir/resource-methods.ts'
 import { schemesOf } from '../wire/security.ts'
 import { type ClientConfig, hasUpgrade } from './config.ts'
 import { errorClassNames } from './error-classes.ts'
+import { printMethod } from './flat.ts'
 import { signatureHeaderOf } from './webhooks.ts'
 
 interface ReadmeView {
@@ -18,8 +20,8 @@ interface ReadmeView {
    * An operation without input that all versions have, and a list of the newest version; undefined if there is
    * none.
    */
-  readonly plain: string | undefined
-  readonly listed: string | undefined
+  readonly plain: ReadmeOperation | undefined
+  readonly listed: ReadmeOperation | undefined
   /** A query of the newest version without required input, if there are options of TanStack Query. */
   readonly queried: string | undefined
   /** Members of a page, and the parameter for the next page. */
@@ -37,6 +39,19 @@ interface ReadmeView {
   readonly weights: readonly { readonly what: string; readonly kilobytes: number }[] | undefined
 }
 
+/** The names of an operation: its function, and its method, such as `passes.list`. */
+interface ReadmeOperation {
+  readonly function: string
+  readonly method: string
+}
+
+function namesOf(api: Api | undefined, operation: ApiOperation | undefined): ReadmeOperation | undefined {
+  return (
+    api &&
+    operation && { function: operation.id, method: printMethod(resourceMethods(api).get(operation.id)!) }
+  )
+}
+
 /** @param apis oldest first. */
 export function readmeOf(apis: readonly Api[], config: ClientConfig, wire: Wire): ReadmeView {
   const newest = apis.at(-1)
@@ -51,8 +66,11 @@ export function readmeOf(apis: readonly Api[], config: ClientConfig, wire: Wire)
     current: newest?.version ?? '',
     versions: apis.map(({ version }) => version),
     previous: hasUpgrade(apis, config) ? apis.at(-2)?.version : undefined,
-    plain: everywhere?.id,
-    listed: newest && plain(newest).find((each) => each.extensions['x-pagination'] === 'cursor')?.id,
+    plain: namesOf(newest, everywhere),
+    listed: namesOf(
+      newest,
+      newest && plain(newest).find((each) => each.extensions['x-pagination'] === 'cursor'),
+    ),
     queried: config.reactQuery && newest ? plain(newest)[0]?.id : undefined,
     ...{ items, more, next, after },
     refused: errorClassNames(apis, wire).values().next().value,

@@ -1,4 +1,4 @@
-/** Emits one version of the client: its connection, and an object with its operations. */
+/** Emits one version of the client: its connection, and a class with its resources. */
 import type { Service } from '../../client-runtime/service.ts'
 import type { Api } from '../../ir/model.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
@@ -10,11 +10,13 @@ import { printReceiver, signatureHeaderOf } from './webhooks.ts'
 
 const DECLARED = [
   'Client',
+  'FlatMethods',
+  'Resources',
+  'flatMethods',
   'Schemas',
   'WebhookEvent',
   'createClient',
   'connect',
-  'functions',
   'service',
   'testHeaders',
   'unwrap',
@@ -23,39 +25,60 @@ const DECLARED = [
 /**
  * Emits the entry point of a version.
  *
- * @param renamed by operation id: names of functions whose operation id is not an identifier.
  * @param classes names of the error classes, by `type`.
  * @param decoders names of the functions that decode events, by `eventKey`, if types are mapped.
  */
 export function printVersion(
   api: Api,
-  renamed: ReadonlyMap<string, string>,
   classes: ReadonlyMap<string, string>,
   decoders?: ReadonlyMap<string, string>,
 ): string {
   const file = createFile(DECLARED)
-  const use = (name: string, as?: string) => file.use(name, '../runtime/connect.ts', as ? { as } : {})
   const useType = (name: string, from: string) => file.use(name, `../runtime/${from}.ts`, { type: true })
   const options = useType('ClientOptions', 'connect')
-  const odd = [...renamed].map(([id, name]) => [propertyKey(id), `functions.${name}`] as const)
-  const types = odd.map(([id, name]) => `${id}: typeof ${name}`).join('; ')
-  const values = odd.map(([id, name]) => `, ${id}: ${name}`).join('')
   printExports(file, classes, api.events.length > 0)
   file.print(
-    ...docComment(`${api.title}, version ${api.version}.`).trimEnd().split('\n'),
-    `export type Client = ${useType('Bound', 'connect')}<typeof functions${types && ` & { ${types} }`}>`,
-    '',
     `/** Names on the wire and security schemes of version ${api.version}. */`,
     `export const service: ${useType('Service', 'service')} = ${printService(file, api)}`,
     '',
     `/** Creates the connection for the functions of this version: \`getThing(connect({ baseUrl, apiKey }), input)\`. */`,
     `export function connect(options: ${options}): ${useType('ServiceConnection', 'connect')} {`,
-    `  return ${use('connect', 'connectTo')}(service, options)`,
+    `  return ${file.use('connect', '../runtime/connect.ts', { as: 'connectTo' })}(service, options)`,
     '}',
     '',
-    `/** Creates a client for version ${api.version}, with all operations as methods. */`,
+    ...docComment(`${api.title}, version ${api.version}. Each resource has methods for its operations.`)
+      .trimEnd()
+      .split('\n'),
+    'export class Client extends Resources {',
+    `  readonly #options: ${options}`,
+    ...(signatureHeaderOf(api) === undefined
+      ? []
+      : [
+          '',
+          '  /** Verifies and signs webhook deliveries. */',
+          '  readonly webhooks = { unwrap, sign: testHeaders }',
+        ]),
+    '',
+    '  /** @throws ClientError if the options have no base URL or no credentials. */',
+    `  constructor(options: ${options}) {`,
+    '    const connection = connect(options)',
+    '    super(connection)',
+    '    this.#options = options',
+    '    // A resource takes the place of a method of the same name.',
+    '    Object.assign(this, { ...flatMethods(connection), ...this })',
+    '  }',
+    '',
+    '  /** Returns a client with the same settings, except those that are given. */',
+    `  withOptions(options: Partial<${options}>): Client {`,
+    '    return new Client({ ...this.#options, ...options })',
+    '  }',
+    '}',
+    '',
+    'export interface Client extends Omit<FlatMethods, keyof Resources> {}',
+    '',
+    `/** Creates a client for version ${api.version}. */`,
     `export function createClient(options: ${options}): Client {`,
-    `  return ${use('bind')}(${values ? `{ ...functions${values} }` : 'functions'}, connect(options))`,
+    '  return new Client(options)',
     '}',
   )
   printWebhooks(file, api, decoders)
@@ -65,10 +88,13 @@ export function printVersion(
 function printExports(file: TypeScriptFile, classes: ReadonlyMap<string, string>, sends: boolean): void {
   const components = file.use('components', './types.ts', { type: true })
   file.print(
-    "import * as functions from './functions.ts'",
+    "import { type FlatMethods, flatMethods } from './flat.ts'",
+    "import { Resources } from './resources.ts'",
     '',
     ...printCommonExports('..', classes.values()),
     ...(sends ? [printWebhookExports('..')] : []),
+    "export type * from './resources.ts'",
+    "export type * from './flat.ts'",
     "export type * from './types.ts'",
     '',
     '/** Types of the documented schemas, by name. */',

@@ -2,8 +2,9 @@
 import type { Wire } from '../../client-runtime/service.ts'
 import type { ApiOperation } from '../../ir/model.ts'
 import { literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
+import { sampleArguments } from '../wire/arguments.ts'
 import { serverOf } from '../reference/request.ts'
-import { readGiven } from '../reference/typescript.ts'
+import { methodPath, readGiven } from '../reference/typescript.ts'
 import { isObject, type PathStep } from './paths.ts'
 import type { SampleRequest } from './request.ts'
 
@@ -29,7 +30,7 @@ export function printCall(
   reading?: SampleReading,
 ): string {
   const { api, operation } = request
-  const call = `await client${member(operation.id)}(${inputOf(request, wire)})`
+  const call = `await client${methodPath(api, operation)}(${argumentsIn(request, wire)})`
   return [
     `import { createClient } from ${stringLiteral(`${client}/${api.version}`)}`,
     '',
@@ -39,19 +40,20 @@ export function printCall(
   ].join('\n')
 }
 
-function inputOf({ path, query, headers, body, keyed }: SampleRequest, wire: Wire): string {
-  const own = Object.entries(headers)
+function argumentsIn(
+  { api, operation, path, query, headers, body, keyed }: SampleRequest,
+  wire: Wire,
+): string {
   const isKey = (name: string) => name.toLowerCase() === wire.idempotencyHeader.toLowerCase()
-  const key = own.find(([name]) => isKey(name))?.[1]
-  const others = own.filter(([name]) => !isKey(name))
-  const input = {
-    ...(Object.keys(path).length > 0 && { path }),
-    ...(Object.keys(query).length > 0 && { query }),
-    ...(others.length > 0 && { header: Object.fromEntries(others) }),
-    ...(body !== undefined && { body }),
-    ...(keyed === true && key !== undefined && { idempotencyKey: key }),
-  }
-  return Object.keys(input).length === 0 ? '' : readGiven(printValue(input, ''))
+  const own = Object.entries(headers)
+  const all = sampleArguments(api, operation, {
+    path,
+    query,
+    header: Object.fromEntries(own.filter(([name]) => !isKey(name))),
+    body: body === undefined ? undefined : { value: body },
+    idempotencyKey: keyed === true ? own.find(([name]) => isKey(name))?.[1] : undefined,
+  })
+  return all.map((each) => (each === undefined ? 'undefined' : readGiven(printValue(each, '')))).join(', ')
 }
 
 /** Prints a literal on one line if it fits, otherwise on several. */

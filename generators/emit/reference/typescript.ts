@@ -1,7 +1,9 @@
 /** Prints a request as a program that uses the client. */
 import { streamOf } from '../../ir/bodies.ts'
-import type { ApiOperation } from '../../ir/model.ts'
+import type { Api, ApiOperation } from '../../ir/model.ts'
+import { resourceMethods } from '../../ir/resource-methods.ts'
 import { literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
+import { sampleArguments } from '../wire/arguments.ts'
 import type { ReferencePage } from './page.ts'
 import { type ReferenceRequest, sampleRequest } from './request.ts'
 
@@ -30,9 +32,15 @@ export function typescriptOf(page: ReferencePage, operation: ApiOperation, clien
   ].join('\n')
 }
 
-/** Prints only the call: `client.getBook({ path: { book_id: '…' } })`. */
+/** Prints only the call: `client.books.retrieve('…')`. */
 export function callOf(page: ReferencePage, operation: ApiOperation): string {
-  return `client${member(operation.id)}(${inputOf(page, sampleRequest(page, operation))})`
+  return `client${methodPath(page.api, operation)}(${argumentsIn(page, operation, sampleRequest(page, operation))})`
+}
+
+/** Prints the method of an operation as members of the client: `.books.retrieve`. */
+export function methodPath(api: Api, { id }: ApiOperation): string {
+  const { resource, method } = resourceMethods(api).get(id)!
+  return [...resource, method].map(member).join('')
 }
 
 /** Matches a placeholder as `stringLiteral` prints it. */
@@ -45,17 +53,16 @@ export const readGiven = (code: string): string =>
   )
 
 /** Leaves out the idempotency key and the version header, which the client sends. */
-function inputOf({ wire }: ReferencePage, { path, query, headers, body }: ReferenceRequest): string {
-  const own = Object.entries(headers).filter(
-    ([name]) => name.toLowerCase() !== wire.idempotencyHeader.toLowerCase(),
+function argumentsIn(
+  { api, wire }: ReferencePage,
+  operation: ApiOperation,
+  { path, query, headers, body }: ReferenceRequest,
+): string {
+  const header = Object.fromEntries(
+    Object.entries(headers).filter(([name]) => name.toLowerCase() !== wire.idempotencyHeader.toLowerCase()),
   )
-  const input = {
-    ...(Object.keys(path).length > 0 && { path }),
-    ...(Object.keys(query).length > 0 && { query }),
-    ...(own.length > 0 && { header: Object.fromEntries(own) }),
-    ...(body && { body: body.value }),
-  }
-  return Object.keys(input).length === 0 ? '' : readGiven(printValue(input, ''))
+  const all = sampleArguments(api, operation, { path, query, header, body })
+  return all.map((each) => (each === undefined ? 'undefined' : readGiven(printValue(each, '')))).join(', ')
 }
 
 /** Prints a literal on one line if it fits, otherwise on several. */

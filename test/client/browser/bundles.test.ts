@@ -27,13 +27,13 @@ async function bundle(text: string): Promise<string> {
 }
 
 const one = (version: string) =>
-  `import { createClient } from '@dateline/passes/${version}'; await createClient({ baseUrl: '' }).getMe()`
+  `import { createClient } from '@dateline/passes/${version}'; await createClient({ baseUrl: '' }).me.retrieve()`
 const newest = versions.at(-1)!.name
 
-test.each(versions.map(({ name }) => name))('one operation of %s weighs at most 12 kB', async (version) => {
+test.each(versions.map(({ name }) => name))('one operation of %s weighs at most 13 kB', async (version) => {
   const bytes = gzipSync(await bundle(one(version))).length
   expect(bytes).toBeGreaterThan(500)
-  expect(bytes).toBeLessThanOrEqual(12 * KILOBYTE)
+  expect(bytes).toBeLessThanOrEqual(13 * KILOBYTE)
 })
 
 test('the README says what each import weighs', async () => {
@@ -46,10 +46,11 @@ test('the README says what each import weighs', async () => {
     '`unwrap` of all versions': "import { unwrap } from '@dateline/passes'; await unwrap('', {}, '')",
   }
   expect(Object.keys(client.weights)).toEqual(Object.keys(programs))
-  for (const [what, text] of Object.entries(programs)) {
-    const kilobytes = gzipSync(await bundle(text)).length / KILOBYTE
-    expect(Math.abs(kilobytes - client.weights[what]), `${what}: ${kilobytes} kB`).toBeLessThan(0.3)
-  }
+  const measured: [string, number][] = []
+  for (const [what, text] of Object.entries(programs))
+    measured.push([what, gzipSync(await bundle(text)).length / KILOBYTE])
+  const wrong = measured.filter(([what, kilobytes]) => Math.abs(kilobytes - client.weights[what]) >= 0.3)
+  expect(wrong).toEqual([])
 })
 
 /** Calls, is refused, and receives; what came of it goes to `report`. */

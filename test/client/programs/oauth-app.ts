@@ -85,7 +85,7 @@ app.get('/callback', async (request, response) => {
       return (await renewed).token
     },
   })
-  const [{ count }, { data }] = await Promise.all([client.countPasses(), client.listPasses()])
+  const [{ count }, { data }] = await Promise.all([client.passes.count(), client.passes.list()])
   response.json({ count, passes: data.map(({ id }) => id) })
 })
 

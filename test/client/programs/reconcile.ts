@@ -6,7 +6,7 @@ const known = new Set((process.env.KNOWN_EVENTS ?? '').split(','))
 const since = process.env.SINCE ?? '2026-01-01T00:00:00Z'
 
 const missed: string[] = []
-for await (const event of client.listEvents({ query: { 'created[gte]': since, order: 'asc' } })) {
+for await (const event of client.events.list({ 'created[gte]': since, order: 'asc' })) {
   if (known.has(event.id)) continue
   known.add(event.id)
   missed.push(event.type)

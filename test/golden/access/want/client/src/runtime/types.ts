@@ -3,14 +3,25 @@
  */
 import type { Call, ListCall, StreamCall } from './call.ts'
 
-/** Options that override the client's settings for one call. */
-export interface CallOptions {
+/** Options of one call, which override the client's settings. */
+export interface RequestOptions extends KeyOption {
+  /** Cancels the call and its pauses between retries. */
   readonly signal?: AbortSignal | undefined
   /** Timeout of one attempt in milliseconds, until the last byte of the body. */
-  readonly timeoutMs?: number | undefined
+  readonly timeout?: number | undefined
   readonly maxRetries?: number | undefined
   /** Additional headers; they override the client's headers of the same name. */
+  readonly headers?: Readonly<Record<string, unknown>> | undefined
+  /** Sends a different version. The types stay those of the client's version. */
+  readonly version?: string | undefined
+}
+
+/** Options of the methods that take one object. */
+export interface CallOptions extends Omit<RequestOptions, keyof KeyOption | 'headers'> {
+  /** Additional headers; they override the client's headers of the same name. */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** @deprecated Use `timeout`. */
+  readonly timeoutMs?: number | undefined
 }
 
 /**
@@ -38,6 +49,18 @@ export type Input<Operation, Managed extends string = never> = Part<'path', Para
   Part<'cookie', Parameters<Operation, 'cookie'>> &
   BodyPart<Operation> &
   CallOptions
+
+/** The query of an operation. */
+export type QueryOf<Operation> = Parameters<Operation, 'query'>
+
+/** The header parameters of an operation that callers set. */
+export type HeadersOf<Operation, Managed extends string> = Without<Parameters<Operation, 'header'>, Managed>
+
+/** The cookies of an operation. */
+export type CookieOf<Operation> = Parameters<Operation, 'cookie'>
+
+/** The body of an operation, in the media type that the client sends. */
+export type BodyOf<Operation> = BodyPart<Operation> extends { readonly body?: infer Body } ? Body : never
 
 /**
  * The result of a method: the body of the success response, undefined if it has none, or a stream if it is not JSON.

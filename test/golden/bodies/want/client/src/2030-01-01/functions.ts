@@ -2,15 +2,11 @@
 import type { Call } from '../runtime/call.ts'
 import { type ServiceConnection, call } from '../runtime/connect.ts'
 import { encodeForm, encodeMultipart, encodeRaw } from '../runtime/request-body.ts'
-import type { Input, Result } from '../runtime/types.ts'
+import type { BodyOf, RequestOptions, Result } from '../runtime/types.ts'
 import type { Photo, operations } from './types.ts'
 
-/** Header parameters that the client sets automatically. */
-type Managed = never
 
 // ----- Photos -----
-
-export type UploadPhotoInput = Input<operations['uploadPhoto'], Managed>
 
 /**
  * Upload a photo
@@ -19,14 +15,12 @@ export type UploadPhotoInput = Input<operations['uploadPhoto'], Managed>
  *
  * @example
  * ```ts
- * await client.uploadPhoto({ body: { title: 'string', file: 'string' } })
+ * await client.photos.upload({ title: 'string', file: 'string' })
  * ```
  */
-export function uploadPhoto(connection: ServiceConnection, input: UploadPhotoInput): Call<Photo> {
-  return call(connection, { method: 'POST', path: '/photos', media: 'multipart/form-data', encode: encodeMultipart }, input)
+export function uploadPhoto(connection: ServiceConnection, params: BodyOf<operations['uploadPhoto']>, options?: RequestOptions): Call<Photo> {
+  return call(connection, { method: 'POST', path: '/photos', media: 'multipart/form-data', encode: encodeMultipart }, { body: params, ...options })
 }
-
-export type SearchPhotosInput = Input<operations['searchPhotos'], Managed>
 
 /**
  * Search photos
@@ -35,14 +29,16 @@ export type SearchPhotosInput = Input<operations['searchPhotos'], Managed>
  *
  * @example
  * ```ts
- * await client.searchPhotos({ body: { title: 'string' } })
+ * await client.photos.search({ title: 'string' })
  * ```
  */
-export function searchPhotos(connection: ServiceConnection, input: SearchPhotosInput): Result<operations['searchPhotos']> {
-  return call(connection, { method: 'POST', path: '/photos/search', media: 'application/x-www-form-urlencoded', encode: encodeForm }, input)
+export function searchPhotos(connection: ServiceConnection, params: BodyOf<operations['searchPhotos']>, options?: RequestOptions): Result<operations['searchPhotos']> {
+  return call(
+    connection,
+    { method: 'POST', path: '/photos/search', media: 'application/x-www-form-urlencoded', encode: encodeForm },
+    { body: params, ...options }
+  )
 }
-
-export type ReadFileInput = Input<operations['readFile'], Managed>
 
 /**
  * Read the file of a photo
@@ -51,14 +47,12 @@ export type ReadFileInput = Input<operations['readFile'], Managed>
  *
  * @example
  * ```ts
- * await client.readFile({ path: { photo_id: 'string' } })
+ * await client.photos.file.read('string')
  * ```
  */
-export function readFile(connection: ServiceConnection, input: ReadFileInput): Result<operations['readFile']> {
-  return call(connection, { method: 'GET', path: '/photos/{photo_id}/file', streamed: true }, input)
+export function readFile(connection: ServiceConnection, photoId: string, options?: RequestOptions): Result<operations['readFile']> {
+  return call(connection, { method: 'GET', path: '/photos/{photo_id}/file', streamed: true }, { path: { photo_id: photoId }, ...options })
 }
-
-export type ReplaceFileInput = Input<operations['replaceFile'], Managed>
 
 /**
  * Replace the file of a photo
@@ -67,14 +61,16 @@ export type ReplaceFileInput = Input<operations['replaceFile'], Managed>
  *
  * @example
  * ```ts
- * await client.replaceFile({ path: { photo_id: 'string' }, body: 'string' })
+ * await client.photos.file.replace('string', 'string')
  * ```
  */
-export function replaceFile(connection: ServiceConnection, input: ReplaceFileInput): Call<Photo> {
-  return call(connection, { method: 'PUT', path: '/photos/{photo_id}/file', media: 'image/png', encode: encodeRaw }, input)
+export function replaceFile(connection: ServiceConnection, photoId: string, params: BodyOf<operations['replaceFile']>, options?: RequestOptions): Call<Photo> {
+  return call(
+    connection,
+    { method: 'PUT', path: '/photos/{photo_id}/file', media: 'image/png', encode: encodeRaw },
+    { path: { photo_id: photoId }, body: params, ...options }
+  )
 }
-
-export type ReplaceNotesInput = Input<operations['replaceNotes'], Managed>
 
 /**
  * Replace the notes of a photo
@@ -83,9 +79,13 @@ export type ReplaceNotesInput = Input<operations['replaceNotes'], Managed>
  *
  * @example
  * ```ts
- * await client.replaceNotes({ path: { photo_id: 'string' }, body: 'string' })
+ * await client.photos.notes.replace('string', 'string')
  * ```
  */
-export function replaceNotes(connection: ServiceConnection, input: ReplaceNotesInput): Result<operations['replaceNotes']> {
-  return call(connection, { method: 'PUT', path: '/photos/{photo_id}/notes', streamed: true, media: 'text/plain', encode: encodeRaw }, input)
+export function replaceNotes(connection: ServiceConnection, photoId: string, params: BodyOf<operations['replaceNotes']>, options?: RequestOptions): Result<operations['replaceNotes']> {
+  return call(
+    connection,
+    { method: 'PUT', path: '/photos/{photo_id}/notes', streamed: true, media: 'text/plain', encode: encodeRaw },
+    { path: { photo_id: photoId }, body: params, ...options }
+  )
 }

@@ -41,7 +41,7 @@ export interface Transport {
 /**
  * Sends a request, with retries.
  *
- * @returns the last response. Its body has been read, unless it is a stream.
+ * @returns the last response. Its body is in memory, unless it is a stream.
  * @throws ConnectionError or TimeoutError if the last attempt got no response; the signal's reason after an abort.
  */
 export async function send(request: Request, transport: Transport): Promise<Response> {

@@ -5,16 +5,19 @@ import { type RetryClock, systemClock } from './clock.ts'
 import { type CredentialOptions, credentialsOf } from './credentials.ts'
 import { type Deprecation, readDeprecation } from './deprecation.ts'
 import { ClientError, UnexpectedAnswerError } from './errors.ts'
+import { loggedAttempts } from './log.ts'
 import { refusalOf, wishOf } from './refusal.ts'
 import type { NamedValues, OperationRow, Service, ValueCodec } from './service.ts'
 import { decodeValue } from './streams.ts'
 import { type Attempt, send } from './transport.ts'
-import type { CallOptions, KeyOption } from './types.ts'
+import type { CallOptions, RequestOptions } from './types.ts'
 
 export interface ClientOptions extends CredentialOptions {
   /** Origin of the service, with or without a trailing slash. */
   readonly baseUrl: string
   /** Timeout of one attempt in milliseconds, until the last byte of the body. Default: 30,000. */
+  readonly timeout?: number
+  /** @deprecated Use `timeout`. */
   readonly timeoutMs?: number
   /** Maximum number of retries. Default: 3. */
   readonly maxRetries?: number
@@ -30,11 +33,11 @@ export interface ClientOptions extends CredentialOptions {
   readonly clock?: RetryClock
 }
 
-export interface AnyInput extends CallOptions, KeyOption {
-  readonly path?: NamedValues
-  readonly query?: NamedValues
-  readonly header?: NamedValues
-  readonly cookie?: NamedValues
+export interface AnyInput extends RequestOptions, Pick<CallOptions, 'timeoutMs'> {
+  readonly path?: NamedValues | undefined
+  readonly query?: NamedValues | undefined
+  readonly header?: NamedValues | undefined
+  readonly cookie?: NamedValues | undefined
   readonly body?: unknown
 }
 
@@ -55,7 +58,9 @@ export interface ServiceConnection {
   readonly page: PageWire
 }
 
+/** @throws ClientError if the base URL or all credentials are missing. */
 export function connect(service: Service, options: ClientOptions): ServiceConnection {
+  requireOptions(service, options)
   return { perform: performer(service, options), page: service.wire.page }
 }
 
@@ -87,26 +92,21 @@ export function stream<Item>(
   return new StreamCall(connection.perform(operation, input) as Promise<Answer<AsyncIterable<Item>>>)
 }
 
-/** The operation functions as methods that do not take a connection. */
-export type Bound<Functions> = {
-  readonly [Name in keyof Functions]: Functions[Name] extends (
-    connection: ServiceConnection,
-    ...input: infer Input
-  ) => infer Result
-    ? (...input: Input) => Result
-    : never
-}
-
-/** Binds functions to a connection. @returns a method for each function. */
-export function bind<Functions extends object>(
-  functions: Functions,
-  connection: ServiceConnection,
-): Bound<Functions> {
-  const methods = Object.entries(functions).map(([name, operation]) => [
-    name,
-    (input?: AnyInput) => operation(connection, input),
-  ])
-  return Object.fromEntries(methods)
+function requireOptions(
+  { security = [] }: Service,
+  { baseUrl, apiKey, credentials }: Partial<ClientOptions>,
+) {
+  // A page may name a service by a path of its own origin.
+  const base = (globalThis as { location?: { href?: string } }).location?.href
+  if (typeof baseUrl !== 'string' || !URL.canParse(baseUrl, base))
+    throw new ClientError(
+      `The option baseUrl is ${baseUrl === undefined ? 'missing' : JSON.stringify(baseUrl)}: expected the URL of the service, such as https://api.example.com`,
+    )
+  const needsOne = security.length > 0 && security.every((each) => each.length > 0)
+  if (needsOne && !apiKey && !credentials)
+    throw new ClientError(
+      'The option apiKey is missing: pass your key, or `credentials: {}` to call only operations that need none',
+    )
 }
 
 function performer(service: Service, options: ClientOptions) {
@@ -118,10 +118,12 @@ function performer(service: Service, options: ClientOptions) {
     return deprecation !== undefined
   })
   const clock = options.clock ?? systemClock
+  const onAttempt = loggedAttempts(options.onAttempt)
 
   return async function perform(operation: OperationRow, input: AnyInput): Promise<Answer<unknown>> {
     const { values: codec } = operation
-    const { header, cookie, path, query, body } = codec ? encodeInput(input, codec) : input
+    const declared = declaredHeaders(operation, input)
+    const { header, cookie, path, query, body } = codec ? encodeInput(declared, codec) : declared
     requirePath(operation, path)
     const credentials = await credentialsOf(service, options, operation)
     const values = {
@@ -135,13 +137,13 @@ function performer(service: Service, options: ClientOptions) {
     const transport = {
       fetch: options.fetch ?? globalThis.fetch,
       clock,
-      timeoutMs: input.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS,
+      timeoutMs: input.timeout ?? input.timeoutMs ?? options.timeout ?? options.timeoutMs ?? TIMEOUT_MS,
       maxRetries: input.maxRetries ?? options.maxRetries ?? MAX_RETRIES,
       keyed: key !== undefined,
       streamed: operation.streamed ?? false,
       signal: input.signal,
       wishOf: (body: string) => wishOf(body, wire),
-      onAttempt: options.onAttempt,
+      onAttempt,
     }
     const encoded = body === undefined ? undefined : operation.encode?.(body, operation)
     const serialize = encoded ? () => encoded.body : codec?.stringify
@@ -150,12 +152,18 @@ function performer(service: Service, options: ClientOptions) {
       ...(written?.cookie && { Cookie: written.cookie }),
       ...headersOf(service, options, operation, input, key, encoded?.type ?? operation.media),
     }
+    // openapi-fetch reads the body, so callers get a copy.
+    let unread: Response | undefined
     const { data, error, response } = await parsed(
       exchange(operation.method, written?.path ?? operation.path, {
         params: { path, query: values.query, header: written?.header ?? header },
         headers,
         querySerializer: written?.querySerializer,
-        fetch: (request: Request) => send(request, transport),
+        fetch: async (request: Request) => {
+          const received = await send(request, transport)
+          unread = operation.streamed ? received : received.clone()
+          return received
+        },
         ...(operation.streamed ? { parseAs: 'stream' } : codec && { parseAs: 'text' }),
         body,
         ...(serialize && { bodySerializer: serialize }),
@@ -166,9 +174,22 @@ function performer(service: Service, options: ClientOptions) {
     const items = operation.read?.(response.body, operation, input.signal)
     return {
       data: items ?? (codec && !operation.streamed ? decodeText(data, codec) : data),
-      response,
+      response: unread ?? response,
       requestId: response.headers.get(wire.requestIdHeader) ?? undefined,
     }
+  }
+}
+
+/** Moves the headers of call options that need serialization to the header parameters. */
+function declaredHeaders({ parameters = [] }: OperationRow, input: AnyInput): AnyInput {
+  const { headers = {} } = input
+  const names = parameters
+    .filter((each) => each.in === 'header' && each.name in headers)
+    .map(({ name }) => name)
+  if (names.length === 0) return input
+  return {
+    ...input,
+    header: { ...input.header, ...Object.fromEntries(names.map((name) => [name, headers[name]])) },
   }
 }
 
@@ -208,14 +229,14 @@ function headersOf(
   input: AnyInput,
   key: string | undefined,
   media: string | undefined,
-): Record<string, string> {
+): Record<string, unknown> {
   return {
     Accept: operation.accept ?? (operation.streamed ? '*/*' : 'application/json'),
     ...(media !== undefined && input.body !== undefined && { 'Content-Type': media }),
     ...options.headers,
     ...input.headers,
     ...(key !== undefined && { [wire.idempotencyHeader]: key }),
-    ...(wire.versionHeader !== undefined && { [wire.versionHeader]: version }),
+    ...(wire.versionHeader !== undefined && { [wire.versionHeader]: input.version ?? version }),
   }
 }
 

@@ -2,15 +2,11 @@
 import type { Call } from '../runtime/call.ts'
 import { type ServiceConnection, call } from '../runtime/connect.ts'
 import { writeParameters } from '../runtime/parameters.ts'
-import type { Input } from '../runtime/types.ts'
-import type { Asked, operations } from './types.ts'
+import type { RequestOptions } from '../runtime/types.ts'
+import type { Asked, FindParcelsQuery } from './types.ts'
 
-/** Header parameters that the client sets automatically. */
-type Managed = never
 
 // ----- Default -----
-
-export type FindParcelsInput = Input<operations['findParcels'], Managed>
 
 /**
  * Find parcels
@@ -19,10 +15,10 @@ export type FindParcelsInput = Input<operations['findParcels'], Managed>
  *
  * @example
  * ```ts
- * await client.findParcels()
+ * await client.parcels.find()
  * ```
  */
-export function findParcels(connection: ServiceConnection, input?: FindParcelsInput): Call<Asked> {
+export function findParcels(connection: ServiceConnection, params?: FindParcelsQuery, options?: RequestOptions): Call<Asked> {
   return call(
     connection,
     {
@@ -36,6 +32,6 @@ export function findParcels(connection: ServiceConnection, input?: FindParcelsIn
       ],
       write: writeParameters
     },
-    input
+    { query: params, ...options }
   )
 }

@@ -13,18 +13,18 @@ export const keys = {
 
 // ----- Books -----
 /** List books */
-export const listBooksOptions = /* @__PURE__ */ queryOf(keys.books, 'listBooks', listBooks)
-export const listBooksInfiniteOptions = /* @__PURE__ */ pagesOf(keys.books, 'listBooks', listBooks)
+export const listBooksOptions = /* @__PURE__ */ queryOf(keys.books, 'listBooks', listBooks, 1)
+export const listBooksInfiniteOptions = /* @__PURE__ */ pagesOf(keys.books, 'listBooks', listBooks, 1)
 
 /** Add a book */
 export const createBookMutationOptions = /* @__PURE__ */ mutationOf(keys.books, 'createBook', createBook)
 
 /** Show a book */
-export const getBookOptions = /* @__PURE__ */ queryOf(keys.books, 'getBook', getBook)
+export const getBookOptions = /* @__PURE__ */ queryOf(keys.books, 'getBook', getBook, 1)
 
 // ----- Reading room -----
 /** Check whether the reading room is open */
-export const check_reading_roomOptions = /* @__PURE__ */ queryOf(keys.reading_room, 'check-reading-room', check_reading_room)
+export const check_reading_roomOptions = /* @__PURE__ */ queryOf(keys.reading_room, 'check-reading-room', check_reading_room, 0)
 
 /** Ring the bell */
 export const ringMutationOptions = /* @__PURE__ */ mutationOf(keys.reading_room, 'ring', ring)

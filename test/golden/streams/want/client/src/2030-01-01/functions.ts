@@ -2,15 +2,11 @@
 import type { StreamCall } from '../runtime/call.ts'
 import { type ServiceConnection, stream } from '../runtime/connect.ts'
 import { readEvents, readLines, readRecords } from '../runtime/streams.ts'
-import type { Input, StreamResult } from '../runtime/types.ts'
+import type { RequestOptions, StreamResult } from '../runtime/types.ts'
 import type { Parcel, ParcelEvent, operations } from './types.ts'
 
-/** Header parameters that the client sets automatically. */
-type Managed = never
 
 // ----- Parcels -----
-
-export type WatchParcelsInput = Input<operations['watchParcels'], Managed>
 
 /**
  * Watch the parcels
@@ -19,14 +15,12 @@ export type WatchParcelsInput = Input<operations['watchParcels'], Managed>
  *
  * @example
  * ```ts
- * for await (const item of client.watchParcels()) console.log(item)
+ * for await (const item of client.parcels.events.watch()) console.log(item)
  * ```
  */
-export function watchParcels(connection: ServiceConnection, input?: WatchParcelsInput): StreamCall<ParcelEvent> {
-  return stream(connection, { method: 'GET', path: '/parcels/events', streamed: true, accept: 'text/event-stream', json: ['moved'], read: readEvents }, input)
+export function watchParcels(connection: ServiceConnection, options?: RequestOptions): StreamCall<ParcelEvent> {
+  return stream(connection, { method: 'GET', path: '/parcels/events', streamed: true, accept: 'text/event-stream', json: ['moved'], read: readEvents }, options)
 }
-
-export type ExportParcelsInput = Input<operations['exportParcels'], Managed>
 
 /**
  * Export all parcels
@@ -35,14 +29,12 @@ export type ExportParcelsInput = Input<operations['exportParcels'], Managed>
  *
  * @example
  * ```ts
- * for await (const item of client.exportParcels()) console.log(item)
+ * for await (const item of client.parcels.export()) console.log(item)
  * ```
  */
-export function exportParcels(connection: ServiceConnection, input?: ExportParcelsInput): StreamCall<Parcel> {
-  return stream(connection, { method: 'GET', path: '/parcels/export', streamed: true, accept: 'application/x-ndjson', read: readLines }, input)
+export function exportParcels(connection: ServiceConnection, options?: RequestOptions): StreamCall<Parcel> {
+  return stream(connection, { method: 'GET', path: '/parcels/export', streamed: true, accept: 'application/x-ndjson', read: readLines }, options)
 }
-
-export type ListWeightsInput = Input<operations['listWeights'], Managed>
 
 /**
  * All weights
@@ -51,9 +43,9 @@ export type ListWeightsInput = Input<operations['listWeights'], Managed>
  *
  * @example
  * ```ts
- * for await (const item of client.listWeights()) console.log(item)
+ * for await (const item of client.parcels.weights.list()) console.log(item)
  * ```
  */
-export function listWeights(connection: ServiceConnection, input?: ListWeightsInput): StreamResult<operations['listWeights']> {
-  return stream(connection, { method: 'GET', path: '/parcels/weights', streamed: true, accept: 'application/json-seq', read: readRecords }, input)
+export function listWeights(connection: ServiceConnection, options?: RequestOptions): StreamResult<operations['listWeights']> {
+  return stream(connection, { method: 'GET', path: '/parcels/weights', streamed: true, accept: 'application/json-seq', read: readRecords }, options)
 }

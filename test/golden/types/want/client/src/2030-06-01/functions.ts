@@ -2,17 +2,13 @@
 import type { Call, StreamCall } from '../runtime/call.ts'
 import { type ServiceConnection, call, stream } from '../runtime/connect.ts'
 import { readLines } from '../runtime/streams.ts'
-import type { Input, Result } from '../runtime/types.ts'
+import type { RequestOptions, Result } from '../runtime/types.ts'
 import { codecOf } from '../runtime/values.ts'
 import { decodeListTransfers, decodeTransfer } from './decode.ts'
-import type { Transfer, operations } from './types.ts'
+import type { ListTransfersQuery, Transfer, operations } from './types.ts'
 
-/** Header parameters that the client sets automatically. */
-type Managed = never
 
 // ----- Transfers -----
-
-export type ListTransfersInput = Input<operations['listTransfers'], Managed>
 
 /**
  * List transfers
@@ -21,14 +17,12 @@ export type ListTransfersInput = Input<operations['listTransfers'], Managed>
  *
  * @example
  * ```ts
- * await client.listTransfers()
+ * await client.transfers.list()
  * ```
  */
-export function listTransfers(connection: ServiceConnection, input?: ListTransfersInput): Result<operations['listTransfers']> {
-  return call(connection, { method: 'GET', path: '/transfers', values: codecOf(decodeListTransfers) }, input)
+export function listTransfers(connection: ServiceConnection, params?: ListTransfersQuery, options?: RequestOptions): Result<operations['listTransfers']> {
+  return call(connection, { method: 'GET', path: '/transfers', values: codecOf(decodeListTransfers) }, { query: params, ...options })
 }
-
-export type CreateTransferInput = Input<operations['createTransfer'], Managed>
 
 /**
  * Create a transfer
@@ -37,21 +31,17 @@ export type CreateTransferInput = Input<operations['createTransfer'], Managed>
  *
  * @example
  * ```ts
- * await client.createTransfer({
- *   body: {
- *     number: 0,
- *     sent_at: '2026-01-31T12:00:00Z',
- *     cleared: '2026-01-31T12:00:00Z',
- *     steps: {},
- *   },
+ * await client.transfers.create({
+ *   number: 0,
+ *   sent_at: '2026-01-31T12:00:00Z',
+ *   cleared: '2026-01-31T12:00:00Z',
+ *   steps: {},
  * })
  * ```
  */
-export function createTransfer(connection: ServiceConnection, input: CreateTransferInput): Call<Transfer> {
-  return call(connection, { method: 'POST', path: '/transfers', values: codecOf(decodeTransfer) }, input)
+export function createTransfer(connection: ServiceConnection, params: Transfer, options?: RequestOptions): Call<Transfer> {
+  return call(connection, { method: 'POST', path: '/transfers', values: codecOf(decodeTransfer) }, { body: params, ...options })
 }
-
-export type WatchTransferInput = Input<operations['watchTransfer'], Managed>
 
 /**
  * Watch a transfer
@@ -60,13 +50,13 @@ export type WatchTransferInput = Input<operations['watchTransfer'], Managed>
  *
  * @example
  * ```ts
- * for await (const item of client.watchTransfer({ path: { number: 1 } })) console.log(item)
+ * for await (const item of client.transfers.watch(1)) console.log(item)
  * ```
  */
-export function watchTransfer(connection: ServiceConnection, input: WatchTransferInput): StreamCall<Transfer> {
+export function watchTransfer(connection: ServiceConnection, number: operations['watchTransfer']['parameters']['path']['number'], options?: RequestOptions): StreamCall<Transfer> {
   return stream(
     connection,
     { method: 'GET', path: '/transfers/{number}', streamed: true, accept: 'application/x-ndjson', values: codecOf(decodeTransfer), read: readLines },
-    input
+    { path: { number }, ...options }
   )
 }

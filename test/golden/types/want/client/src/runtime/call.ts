@@ -4,7 +4,6 @@ import { UnexpectedAnswerError } from './errors.ts'
 /** A response body with the response that carried it. */
 export interface Answer<Data> {
   readonly data: Data
-  /** Its body has already been read. */
   readonly response: Response
   readonly requestId: string | undefined
 }
@@ -20,6 +19,11 @@ export class Call<Data> implements Promise<Data> {
 
   withResponse(): Promise<Answer<Data>> {
     return this.#answer
+  }
+
+  /** Returns the response itself, whose body can be read unless it is a stream. */
+  async asResponse(): Promise<Response> {
+    return (await this.#answer).response
   }
 
   // Derived on demand: a promise created earlier would reject unhandled for callers that use withResponse().

@@ -10,7 +10,7 @@ export class ConnectionError extends ClientError {
   override readonly name = 'ConnectionError'
 }
 
-/** Thrown if an attempt does not receive the complete response within `timeoutMs`. */
+/** Thrown if an attempt does not receive the complete response within `timeout`. */
 export class TimeoutError extends ClientError {
   override readonly name = 'TimeoutError'
   readonly timeoutMs: number
@@ -53,6 +53,8 @@ export class ResponseError extends ClientError {
   readonly details: readonly ErrorDetail[]
   /** Include this ID when you report the failure. */
   readonly requestId: string | undefined
+  /** Page that explains the error code. */
+  readonly docUrl: string | undefined
   /** Time to wait before the next attempt, in milliseconds, if the service requires one. */
   readonly retryAfterMs: number | undefined
   readonly headers: Headers
@@ -61,17 +63,25 @@ export class ResponseError extends ClientError {
 
   constructor(refusal: Refusal) {
     const { status, error } = refusal
-    super(text(error.message) ?? `The service responded with status ${status}`)
+    super(messageOf(refusal))
     this.status = status
     this.type = text(error.type)
     this.code = text(error.code)
     this.param = text(error.param)
     this.details = Array.isArray(error.details) ? error.details : []
     this.requestId = refusal.requestId
+    this.docUrl = text(error.doc_url)
     this.retryAfterMs = refusal.retryAfterMs
     this.headers = refusal.headers
     this.body = refusal.body
   }
+}
+
+/** Writes `409 idempotency_key_reused: The key … (req_…)`. */
+function messageOf({ status, error, requestId }: Refusal): string {
+  const code = text(error.code) ?? text(error.type)
+  const said = text(error.message) ?? 'the response has no error message'
+  return `${status}${code === undefined ? '' : ` ${code}`}: ${said}${requestId === undefined ? '' : ` (${requestId})`}`
 }
 
 /** Error classes by error `type`. */
