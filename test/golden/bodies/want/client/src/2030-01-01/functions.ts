@@ -2,7 +2,7 @@
 import type { Call } from '../runtime/call.ts'
 import { type ServiceConnection, call } from '../runtime/connect.ts'
 import { encodeForm, encodeMultipart, encodeRaw } from '../runtime/request-body.ts'
-import type { BodyOf, RequestOptions, Result } from '../runtime/types.ts'
+import type { RequestBodyOf, RequestOptions, Result } from '../runtime/types.ts'
 import type { Photo, operations } from './types.ts'
 
 
@@ -18,7 +18,7 @@ import type { Photo, operations } from './types.ts'
  * await client.photos.upload({ title: 'string', file: 'string' })
  * ```
  */
-export function uploadPhoto(connection: ServiceConnection, params: BodyOf<operations['uploadPhoto']>, options?: RequestOptions): Call<Photo> {
+export function uploadPhoto(connection: ServiceConnection, params: RequestBodyOf<operations['uploadPhoto']>, options?: RequestOptions): Call<Photo> {
   return call(connection, { method: 'POST', path: '/photos', media: 'multipart/form-data', encode: encodeMultipart }, { body: params, ...options })
 }
 
@@ -32,7 +32,7 @@ export function uploadPhoto(connection: ServiceConnection, params: BodyOf<operat
  * await client.photos.search({ title: 'string' })
  * ```
  */
-export function searchPhotos(connection: ServiceConnection, params: BodyOf<operations['searchPhotos']>, options?: RequestOptions): Result<operations['searchPhotos']> {
+export function searchPhotos(connection: ServiceConnection, params: RequestBodyOf<operations['searchPhotos']>, options?: RequestOptions): Result<operations['searchPhotos']> {
   return call(
     connection,
     { method: 'POST', path: '/photos/search', media: 'application/x-www-form-urlencoded', encode: encodeForm },
@@ -64,7 +64,7 @@ export function readFile(connection: ServiceConnection, photoId: string, options
  * await client.photos.file.replace('string', 'string')
  * ```
  */
-export function replaceFile(connection: ServiceConnection, photoId: string, params: BodyOf<operations['replaceFile']>, options?: RequestOptions): Call<Photo> {
+export function replaceFile(connection: ServiceConnection, photoId: string, params: RequestBodyOf<operations['replaceFile']>, options?: RequestOptions): Call<Photo> {
   return call(
     connection,
     { method: 'PUT', path: '/photos/{photo_id}/file', media: 'image/png', encode: encodeRaw },
@@ -82,7 +82,7 @@ export function replaceFile(connection: ServiceConnection, photoId: string, para
  * await client.photos.notes.replace('string', 'string')
  * ```
  */
-export function replaceNotes(connection: ServiceConnection, photoId: string, params: BodyOf<operations['replaceNotes']>, options?: RequestOptions): Result<operations['replaceNotes']> {
+export function replaceNotes(connection: ServiceConnection, photoId: string, params: RequestBodyOf<operations['replaceNotes']>, options?: RequestOptions): Result<operations['replaceNotes']> {
   return call(
     connection,
     { method: 'PUT', path: '/photos/{photo_id}/notes', streamed: true, media: 'text/plain', encode: encodeRaw },

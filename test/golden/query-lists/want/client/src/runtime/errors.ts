@@ -50,6 +50,8 @@ export class ResponseError extends ClientError {
   readonly type: string | undefined
   readonly code: string | undefined
   readonly param: string | undefined
+  /** The message of the service alone. */
+  readonly description: string
   readonly details: readonly ErrorDetail[]
   /** Include this ID when you report the failure. */
   readonly requestId: string | undefined
@@ -68,6 +70,7 @@ export class ResponseError extends ClientError {
     this.type = text(error.type)
     this.code = text(error.code)
     this.param = text(error.param)
+    this.description = descriptionOf(error)
     this.details = Array.isArray(error.details) ? error.details : []
     this.requestId = refusal.requestId
     this.docUrl = text(error.doc_url)
@@ -80,9 +83,11 @@ export class ResponseError extends ClientError {
 /** Writes `409 idempotency_key_reused: The key … (req_…)`. */
 function messageOf({ status, error, requestId }: Refusal): string {
   const code = text(error.code) ?? text(error.type)
-  const said = text(error.message) ?? 'the response has no error message'
-  return `${status}${code === undefined ? '' : ` ${code}`}: ${said}${requestId === undefined ? '' : ` (${requestId})`}`
+  return `${status}${code === undefined ? '' : ` ${code}`}: ${descriptionOf(error)}${requestId === undefined ? '' : ` (${requestId})`}`
 }
+
+const descriptionOf = (error: Refusal['error']): string =>
+  text(error.message) ?? 'the response has no error message'
 
 /** Error classes by error `type`. */
 export type ErrorClasses = Readonly<Record<string, new (refusal: Refusal) => ResponseError>>

@@ -16,6 +16,7 @@ export { ClientError, ConnectionError, type ErrorDetail, ResponseError, TimeoutE
 export type { Attempt } from '../runtime/transport.ts'
 export type { Known } from '../runtime/types.ts'
 export type * from './resources.ts'
+export type * from './flat.ts'
 export type * from './types.ts'
 
 /** Types of the documented schemas, by name. */

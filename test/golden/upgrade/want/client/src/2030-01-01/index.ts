@@ -27,6 +27,7 @@ export type { Attempt } from '../runtime/transport.ts'
 export type { Known } from '../runtime/types.ts'
 export { type UnlistedType, type WebhookBody, WebhookError, type WebhookErrorCode, type WebhookHeaders, type WebhookSecret } from '../runtime/webhooks.ts'
 export type * from './resources.ts'
+export type * from './flat.ts'
 export type * from './types.ts'
 
 /** Types of the documented schemas, by name. */
