@@ -122,7 +122,7 @@ function serviceOf({ config }: CommandRun, api: Api): Service {
 
 /** The key is sent in every scheme that takes one. HTTP Basic takes `username:password`. */
 function credentialsOf(api: Api, key: string | undefined): Pick<ClientOptions, 'apiKey' | 'credentials'> {
-  if (key === undefined || key === '') return {}
+  if (key === undefined || key === '') return { credentials: {} }
   const [username = '', ...rest] = key.split(':')
   const schemes = Object.entries(schemesOf(api)).map(([name, { basic }]) => [
     name,

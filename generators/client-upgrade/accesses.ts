@@ -1,6 +1,6 @@
 /** Upgrades reads and writes of properties, such as `book.color` and `book['color']`. */
 import type { ts } from 'ts-morph'
-import { propertyRules, rulesOf } from './applicable-rules.ts'
+import { calledOperation, laterCall, propertyRules, rulesOf } from './applicable-rules.ts'
 import { markOperation } from './calls.ts'
 import type { FileContext } from './file-context.ts'
 import { renameAccess, renameEnumMember } from './renames.ts'
@@ -19,12 +19,30 @@ export function upgradeAccess(context: FileContext, node: Access, name: ts.Node)
   if (!property) return
   if (!ts.isCallExpression(node.parent) || node.parent.expression !== node)
     markOperation(context, property, node)
+  moveMethod(context, node, property)
   for (const rule of propertyRules(context, property, owner)) {
     if (rule.kind === 'rename') renameAccess(context, node, name, rule)
     else if (rule.kind === 'move') moveAccess(context, node, rule)
     else if (rule.kind === 'look') context.mark(node, rule.change)
     else if (rule.kind === 'fallback' && isRead(ts, node)) addFallback(context, node, rule)
   }
+}
+
+/** Writes the new name of a resource's method, which may be a method of another resource. */
+function moveMethod(context: FileContext, node: Access, property: ts.Symbol): void {
+  const { ts } = context
+  const called = calledOperation(context, property)
+  const later = called?.form === 'resource' && laterCall(context, called)
+  if (!later) return
+  const [from, to] = [called.row.method, later.row.method]
+  if (from.join('.') === to.join('.')) return
+  let root: ts.Expression = node
+  for (const name of from.toReversed()) {
+    if (!isAccessOf(ts, root, name) || root.questionDotToken)
+      return context.warn(node, `this method is \`${to.join('.')}\` of the client`)
+    root = root.expression
+  }
+  context.edit(later.change, root.end, node.end, ...to.map((name) => accessOf(context, name)))
 }
 
 function moveAccess(

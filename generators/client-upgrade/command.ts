@@ -6,7 +6,9 @@ import { join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { printDiff, printReport } from './report.ts'
+import { emptyStep, useResources } from './resource-calls.ts'
 import type { UpgradeManifest, UpgradeStep } from './rules.ts'
+import { upgradeFile } from './step.ts'
 import { stepsBetween, type UpgradeResult, upgradeProject } from './upgrade.ts'
 
 /** Exit codes. */
@@ -30,10 +32,14 @@ const OPTIONS = {
 
 const helpOf = ({ package: name, versions }: UpgradeManifest): string => `\
 npx ${name} upgrade FROM TO
+npx ${name} resources VERSION
 
-Changes the source of a TypeScript program from one version of the API to a later one. What has a new name, place or
-spelling is changed. What needs a decision gets a comment \`// upgrade <version>: …\`, and a line in the report.
-The report begins with differences that the compiler does not see.
+upgrade changes the source of a TypeScript program from one version of the API to a later one. What has a new name,
+place or spelling is changed. What needs a decision gets a comment \`// upgrade <version>: …\`, and a line in the
+report. The report begins with differences that the compiler does not see.
+
+resources changes calls that take one object, such as \`client.getThing({ path: { id } })\`, into calls of methods of
+resources, such as \`client.things.retrieve(id)\`.
 
 Versions: ${versions.join(', ')}
 
@@ -88,7 +94,7 @@ async function upgrade(
     output.out(helpOf(manifest))
     return DONE
   }
-  const steps = readVersions(positionals, manifest)
+  const { steps, edit } = readTask(positionals, manifest)
   const { Project, ts } = await importMorph(folder)
   const tsConfigFilePath = resolve(folder, values.project)
   if (!existsSync(tsConfigFilePath))
@@ -99,7 +105,7 @@ async function upgrade(
       UNREADABLE,
       `${values.project} has no source files: name the configuration that has them with --project`,
     )
-  const result = upgradeProject(project, ts, manifest, steps)
+  const result = upgradeProject(project, ts, manifest, steps, edit)
   const dry = values['dry-run']
   if (!dry && !values.force) refuseUnsaved(folder, result)
   if (!dry) for (const { path, after } of result.files) writeFileSync(path, after)
@@ -122,19 +128,28 @@ function readArguments(argv: readonly string[]) {
   }
 }
 
-function readVersions(
-  [command, from, to, ...more]: readonly string[],
-  manifest: UpgradeManifest,
-): readonly UpgradeStep[] {
-  const { package: name, versions } = manifest
-  if (command !== 'upgrade' || from === undefined || to === undefined || more.length > 0)
-    throw new CommandEnd(REFUSED, `usage: npx ${name} upgrade FROM TO (--help describes it)`)
-  const unknown = [from, to].find((version) => !versions.includes(version))
+/** What a command does in a program. */
+interface Task {
+  readonly steps: readonly UpgradeStep[]
+  readonly edit: typeof upgradeFile
+}
+
+function readTask([command, ...versions]: readonly string[], manifest: UpgradeManifest): Task {
+  const { package: name } = manifest
+  const wanted = { upgrade: 2, resources: 1 }[command ?? '']
+  if (versions.length !== wanted)
+    throw new CommandEnd(
+      REFUSED,
+      `usage: npx ${name} upgrade FROM TO, or npx ${name} resources VERSION (--help describes them)`,
+    )
+  const unknown = versions.find((version) => !manifest.versions.includes(version))
   if (unknown !== undefined)
-    throw new CommandEnd(REFUSED, `${name} has no version ${unknown}: it has ${versions.join(', ')}`)
+    throw new CommandEnd(REFUSED, `${name} has no version ${unknown}: it has ${manifest.versions.join(', ')}`)
+  const [from = '', to = from] = versions
+  if (command === 'resources') return { steps: [emptyStep(from)], edit: useResources }
   const steps = stepsBetween(manifest, from, to)
   if (!steps) throw new CommandEnd(REFUSED, `${to} is not newer than ${from}`)
-  return steps
+  return { steps, edit: upgradeFile }
 }
 
 /** Finds ts-morph in the project, or beside this package. */

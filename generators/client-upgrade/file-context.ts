@@ -1,7 +1,8 @@
 /** What the upgrade of a file knows of the program, and how it writes edits and marks. */
 import type { ts } from 'ts-morph'
 import type { SourceEdit } from './edits.ts'
-import type { UpgradeStep } from './rules.ts'
+import type { Operations } from './operations.ts'
+import type { MethodRow, UpgradeStep } from './rules.ts'
 import type { Sites, TypeScriptCompiler } from './sites.ts'
 
 /** A place in a file that needs a person. Positions are those of the text before the step. */
@@ -32,6 +33,10 @@ export interface ClientProgram {
   readonly types: ts.SourceFile
   /** The sites of what that file declares. */
   readonly sites: Sites
+  /** The operations of the older version. */
+  readonly operations: Operations
+  /** Returns how the newer version calls an operation; undefined if it lacks the operation. */
+  laterRow(id: string): MethodRow | undefined
 }
 
 /** A file of the program in one step. */

@@ -18,19 +18,30 @@ export function printReport(
 ): string {
   const { errorsBefore, silent, marked, errors, changed, unconcerned, unplaced, files } = result
   const [from, to] = [steps[0]!.from, steps.at(-1)!.to]
-  if (files.length === 0) return `No file uses ${options.package}/${from}.`
+  const isUpgrade = from !== to
+  if (files.length === 0)
+    return isUpgrade
+      ? `No file uses ${options.package}/${from}.`
+      : `No file calls methods of ${options.package}/${from} that take one object.`
   const sections = [
     errorsBefore === 0
       ? ''
       : `The compiler reported ${errorsBefore} ${errorsBefore === 1 ? 'error' : 'errors'} before the upgrade. What does not compile may not have been found.`,
-    section('Silent: this compiles in both versions, but its meaning differs or may differ', silent, options),
+    section(
+      isUpgrade
+        ? 'Silent: this compiles in both versions, but its meaning differs or may differ'
+        : 'Marked: change these by hand',
+      silent,
+      options,
+    ),
     section('Marked: the compiler reports these too', marked, options),
     section('Not marked: the compiler reports these since the upgrade', errors, options),
     listed('Not looked for: decide whether they concern this program', unplaced, ({ why }) => `: ${why}`),
     changedSection(changed, options),
     listed('No line uses', unconcerned, () => ''),
-    `${files.length} ${files.length === 1 ? 'file' : 'files'} ${options.written ? 'upgraded' : 'would be upgraded'} ` +
-      `from ${from} to ${to}; ${silent.length} silent, ${marked.length + errors.length} that the compiler reports.`,
+    `${files.length} ${files.length === 1 ? 'file' : 'files'} ${options.written ? '' : 'would be '}` +
+      `${isUpgrade ? `upgraded from ${from} to ${to}` : 'changed'}; ` +
+      `${silent.length} ${isUpgrade ? 'silent' : 'marked'}, ${marked.length + errors.length} that the compiler reports.`,
   ]
   return sections.filter((each) => each !== '').join('\n\n')
 }

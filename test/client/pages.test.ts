@@ -28,7 +28,7 @@ let project: string
 let errors: ReadonlyMap<string, readonly string[]>
 beforeAll(() => {
   project = installClient()
-  const wrong = blocks[blockWith('createPass(')]!.text.replace('createPass(', 'createPas(')
+  const wrong = blocks[blockWith('passes.create(')]!.text.replace('passes.create(', 'passes.creat(')
   const files = blocks.map(({ text }, index) => [nameOf(index), `${text}\nexport {}\n`])
   errors = compileIn(project, { 'at-hand.d.ts': AT_HAND, ...Object.fromEntries(files), 'wrong.ts': wrong })
 }, 120_000)

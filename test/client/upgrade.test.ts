@@ -7,6 +7,7 @@ import { Project, ts } from 'ts-morph'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { run } from '../../generators/client-upgrade/command.ts'
 import { printReport } from '../../generators/client-upgrade/report.ts'
+import { emptyStep, useResources } from '../../generators/client-upgrade/resource-calls.ts'
 import type { UpgradeManifest } from '../../generators/client-upgrade/rules.ts'
 import { stepsBetween, type UpgradeResult, upgradeProject } from '../../generators/client-upgrade/upgrade.ts'
 
@@ -69,6 +70,18 @@ test.each(PROGRAMS)('%s', (name) => {
 test('the report begins with what the compiler does not see', () => {
   const options = { package: manifest.package, written: true, shown: (path: string) => basename(path) }
   expectFile('report.txt', `${printReport(result, steps, options)}\n`)
+})
+
+test('calls that take one object become calls of methods of resources, and other uses of them are marked', async () => {
+  const own = openProject({ 'resources.ts': read('resources.before.ts') })
+  const step = [emptyStep('2030-01-01')]
+  const changed = upgradeProject(own, ts, manifest, step, useResources)
+  expectFile('resources.after.ts', changed.files[0]?.after ?? '')
+  const options = { package: manifest.package, written: true, shown: (path: string) => basename(path) }
+  expect(printReport(changed, step, options)).toContain('1 file changed; 3 marked, 0 that the compiler')
+  expect(upgradeProject(own, ts, manifest, step, useResources).files).toEqual([])
+  const left = own.getPreEmitDiagnostics().map((each) => each.getMessageText())
+  expect(left).toEqual([])
 })
 
 test('a second upgrade changes nothing', () => {

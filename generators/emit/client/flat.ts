@@ -64,15 +64,15 @@ export function printFlat(
   const functions = file.use('*', './functions.ts', { as: 'functions' })
   const bind = file.use('bindFlat', '../runtime/flat.ts')
   file.print('}', '', `export function flatMethods(connection: ${connection}): FlatMethods {`)
-  file.print(`  return ${bind}(connection, {`)
+  file.print(`  return ${bind}(connection, [`)
   for (const operation of api.operations) {
     const { path, params } = argumentsOf(createFile(), api, wire, operation, (schema) => schema)
     const called = `${functions}.${renamed.get(operation.id) ?? operation.id}`
     const names = path.length > 0 || params ? [literal(path.map(({ name }) => name))] : []
-    const row = [called, ...names, ...(params ? [literal(params.part)] : [])]
-    file.print(`    ${propertyKey(operation.id)}: [${row.join(', ')}],`)
+    const row = [literal(operation.id), called, ...names, ...(params ? [literal(params.part)] : [])]
+    file.print(`    [${row.join(', ')}],`)
   }
-  file.print('  }) as object as FlatMethods', '}')
+  file.print('  ]) as object as FlatMethods', '}')
   return file.text()
 }
 

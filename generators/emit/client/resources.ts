@@ -7,7 +7,7 @@ import { createFile } from '../../print/file.ts'
 import { docComment, propertyKey } from '../../print/literal.ts'
 import { createPage } from '../reference/page.ts'
 import { createTypeNames, schemaTypes } from '../types/type-names.ts'
-import { hasParams } from '../wire/arguments.ts'
+import { paramsPart } from '../wire/arguments.ts'
 import { argumentsOf, printNames, printParameters } from './arguments.ts'
 import { answerOf, describe, MANAGED, managedHeaders } from './functions.ts'
 import { createRows } from './rows.ts'
@@ -33,11 +33,7 @@ export function printResources(
   renamed: ReadonlyMap<string, string>,
   classes: ReadonlyMap<string, string>,
 ): string {
-  const types = schemaTypes(api.schemas.keys())
-  const names = createTypeNames()
-  for (const type of [...types.values(), 'Client', 'Resources']) names.claim(type)
-  const root = treeOf(api, names)
-  const paramsOf = paramsNames(api, names)
+  const { types, root, paramsOf } = resourceTypes(api)
   const declared = [...nodesOf(root).map(({ className }) => className), ...paramsOf.values()]
   const file = createFile([...declared, 'Managed', 'connection', 'params', 'options'])
   const page = createPage(api, wire, '', [])
@@ -87,6 +83,14 @@ export function printResources(
   return file.text()
 }
 
+/** Names the classes of a version's resources, and the types of their parameters by operation id. */
+export function resourceTypes(api: Api) {
+  const types = schemaTypes(api.schemas.keys())
+  const names = createTypeNames()
+  for (const type of [...types.values(), 'Client', 'Resources']) names.claim(type)
+  return { types, root: treeOf(api, names), paramsOf: paramsNames(api, names) }
+}
+
 /** Returns the resources as a tree, whose root has the outermost ones. */
 function treeOf(api: Api, names: { claim(wanted: string): string }): ResourceNode {
   const root: ResourceNode = { name: '', className: 'Resources', operations: [], children: new Map() }
@@ -134,10 +138,10 @@ function pathOf(root: ResourceNode, wanted: ResourceNode): string {
 function paramsNames(api: Api, names: { claim(wanted: string): string }): ReadonlyMap<string, string> {
   return new Map(
     api.operations
-      .filter((operation) => hasParams(api, operation))
+      .filter((operation) => paramsPart(api, operation))
       .map(({ id }) => {
         const { resource, method } = resourceMethods(api).get(id)!
-        const noun = [...resource.slice(0, -1), singular(resource.at(-1) ?? '')].map(upperFirst).join('')
+        const noun = resource.map(singular).map(upperFirst).join('')
         return [id, names.claim(`${noun}${upperFirst(method)}Params`)]
       }),
   )

@@ -13,6 +13,7 @@ import type { Lens, SchemaLens } from '../../change/change.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
 import type {
   HeaderRule,
+  MethodRow,
   OperationRule,
   SiteRule,
   UpgradeManifest,
@@ -20,7 +21,10 @@ import type {
 } from '../../client-upgrade/rules.ts'
 import { type AccountedDifference, claimDifferences } from '../../gate/steps.ts'
 import type { Api, ApiOperation } from '../../ir/model.ts'
+import { resourceMethods } from '../../ir/resource-methods.ts'
+import { paramsPart, pathArguments } from '../wire/arguments.ts'
 import { renamedSchemas } from './renamed-schemas.ts'
+import { resourceTypes } from './resources.ts'
 
 /**
  * Returns the content of `upgrade.json`.
@@ -46,6 +50,34 @@ export function upgradeManifest(
         claimed: () => (claimed ??= claimDifferences(old, next, own)),
       })
     }),
+    methods: methodsOf(apis),
+  }
+}
+
+/** Returns how programs call the operations of each version, without what the version before it has too. */
+function methodsOf(apis: readonly Api[]): UpgradeManifest['methods'] {
+  const known = new Map<string, string>()
+  return Object.fromEntries(
+    apis.map((api) => {
+      const { paramsOf } = resourceTypes(api)
+      const rows = api.operations.map((operation) => [operation.id, rowOf(api, operation, paramsOf)] as const)
+      const fresh = rows.filter(([id, row]) => known.get(id) !== JSON.stringify(row))
+      for (const [id, row] of fresh) known.set(id, JSON.stringify(row))
+      return [api.version, Object.fromEntries(fresh)]
+    }),
+  )
+}
+
+function rowOf(api: Api, operation: ApiOperation, paramsOf: ReadonlyMap<string, string>): MethodRow {
+  const { resource, method } = resourceMethods(api).get(operation.id)!
+  const path = pathArguments(operation).map(({ name }) => name)
+  const part = paramsPart(api, operation)
+  const params = paramsOf.get(operation.id)
+  return {
+    method: [...resource, method],
+    ...(path.length > 0 && { path }),
+    ...(part && { part }),
+    ...(params !== undefined && { params }),
   }
 }
 

@@ -2,9 +2,9 @@
 import type { Wire } from '../../client-runtime/service.ts'
 import type { ApiOperation } from '../../ir/model.ts'
 import { literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
-import { sampleArguments } from '../wire/arguments.ts'
 import { serverOf } from '../reference/request.ts'
 import { methodPath, readGiven } from '../reference/typescript.ts'
+import { sampleArguments } from '../wire/arguments.ts'
 import { isObject, type PathStep } from './paths.ts'
 import type { SampleRequest } from './request.ts'
 

@@ -39,13 +39,15 @@ export function takesBody(api: Api, operation: ApiOperation): boolean {
   return operation.body?.required === true || !isEmpty
 }
 
-/** Whether the function has an argument for the body or the query. */
-export const hasParams = (api: Api, operation: ApiOperation): boolean =>
-  takesBody(api, operation) || operation.parameters.some((each) => each.in === 'query')
+/** Returns the part of the request that has an argument of its own; undefined if the operation takes neither. */
+export function paramsPart(api: Api, operation: ApiOperation): 'body' | 'query' | undefined {
+  if (takesBody(api, operation)) return 'body'
+  return operation.parameters.some((each) => each.in === 'query') ? 'query' : undefined
+}
 
 /** Returns the number of arguments before the call options. */
 export const countArguments = (api: Api, operation: ApiOperation): number =>
-  pathArguments(operation).length + (hasParams(api, operation) ? 1 : 0)
+  pathArguments(operation).length + (paramsPart(api, operation) ? 1 : 0)
 
 /**
  * Returns the values of a call's arguments for a sample request; undefined for an argument that is left out.
@@ -63,7 +65,7 @@ export function sampleArguments(
     ...(Object.keys(values.header).length > 0 && { headers: values.header }),
     ...(values.idempotencyKey !== undefined && { idempotencyKey: values.idempotencyKey }),
   })
-  const all = [...path, ...(hasParams(api, operation) ? [params] : []), options]
+  const all = [...path, ...(paramsPart(api, operation) ? [params] : []), options]
   while (all.length > 0 && all.at(-1) === undefined) all.pop()
   return all
 }

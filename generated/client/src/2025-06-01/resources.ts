@@ -66,7 +66,7 @@ export type PassCountParams = CountPassesQuery
 export type PassUpdateParams = PassUpdate
 export type ScanCreateParams = ScanCreate
 export type ScanListParams = ListScansQuery
-export type WebhookEndpointsDeliveryAttemptListParams = ListDeliveryAttemptsQuery
+export type WebhookEndpointDeliveryAttemptListParams = ListDeliveryAttemptsQuery
 export type WebhookEndpointCreateParams = WebhookEndpointCreate
 export type WebhookEndpointListParams = ListWebhookEndpointsQuery
 export type WebhookEndpointUpdateParams = WebhookEndpointUpdate
@@ -553,7 +553,7 @@ export class WebhookEndpointsDeliveryAttemptsResource extends Resource {
    * await client.webhookEndpoints.deliveryAttempts.list('whe_01jx5c9d8e7f6g5h4j3k2m1n0p')
    * ```
    */
-  list(wheId: string, params?: WebhookEndpointsDeliveryAttemptListParams, options?: RequestOptions): Call<WebhookDeliveryAttemptList> {
+  list(wheId: string, params?: WebhookEndpointDeliveryAttemptListParams, options?: RequestOptions): Call<WebhookDeliveryAttemptList> {
     return functions.listDeliveryAttempts(this.connection, wheId, params, options)
   }
 

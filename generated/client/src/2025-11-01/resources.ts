@@ -142,7 +142,7 @@ export type PassCountParams = CountPassesQuery
 export type PassUpdateParams = PassUpdate
 export type ScanCreateParams = ScanCreate
 export type ScanListParams = ListScansQuery
-export type WebhookEndpointsDeliveryAttemptListParams = ListDeliveryAttemptsQuery
+export type WebhookEndpointDeliveryAttemptListParams = ListDeliveryAttemptsQuery
 export type WebhookEndpointCreateParams = WebhookEndpointCreate
 export type WebhookEndpointListParams = ListWebhookEndpointsQuery
 export type WebhookEndpointUpdateParams = WebhookEndpointUpdate
@@ -156,8 +156,8 @@ export type SanctionsAlertResolveParams = SanctionsAlertResolve
 export type CardProgramCreateParams = CardProgramCreate
 export type CardProgramListParams = ListCardProgramsQuery
 export type CardProgramUpdateParams = CardProgramUpdate
-export type CardsProvisioningPayloadCreateParams = ProvisioningPayloadCreate
-export type CardsProvisioningPayloadListParams = ListProvisioningPayloadsQuery
+export type CardProvisioningPayloadCreateParams = ProvisioningPayloadCreate
+export type CardProvisioningPayloadListParams = ListProvisioningPayloadsQuery
 export type CardCreateParams = CardCreate
 export type CardListParams = ListCardsQuery
 export type CardUpdateParams = CardUpdate
@@ -170,7 +170,7 @@ export type CardTransactionUpdateParams = CardTransactionUpdate
 export type DisputeCreateParams = DisputeCreate
 export type DisputeListParams = ListDisputesQuery
 export type DisputeUpdateParams = DisputeUpdate
-export type SettlementsLineListParams = ListSettlementLinesQuery
+export type SettlementLineListParams = ListSettlementLinesQuery
 export type SettlementListParams = ListSettlementsQuery
 export type PayoutListParams = ListPayoutsQuery
 export type PayoutDestinationCreateParams = PayoutDestinationCreate
@@ -676,7 +676,7 @@ export class WebhookEndpointsDeliveryAttemptsResource extends Resource {
    * await client.webhookEndpoints.deliveryAttempts.list('whe_01jx5c9d8e7f6g5h4j3k2m1n0p')
    * ```
    */
-  list(wheId: string, params?: WebhookEndpointsDeliveryAttemptListParams, options?: RequestOptions): Call<WebhookDeliveryAttemptList> {
+  list(wheId: string, params?: WebhookEndpointDeliveryAttemptListParams, options?: RequestOptions): Call<WebhookDeliveryAttemptList> {
     return functions.listDeliveryAttempts(this.connection, wheId, params, options)
   }
 
@@ -1245,7 +1245,7 @@ export class CardsProvisioningPayloadsResource extends Resource {
    * })
    * ```
    */
-  create(cardId: string, params: CardsProvisioningPayloadCreateParams, options?: RequestOptions): Call<ProvisioningPayload> {
+  create(cardId: string, params: CardProvisioningPayloadCreateParams, options?: RequestOptions): Call<ProvisioningPayload> {
     return functions.createProvisioningPayload(this.connection, cardId, params, options)
   }
 
@@ -1263,7 +1263,7 @@ export class CardsProvisioningPayloadsResource extends Resource {
    * await client.cards.provisioningPayloads.list('card_01jxg19h8j7k6m5n4p3q2r1s0t')
    * ```
    */
-  list(cardId: string, params?: CardsProvisioningPayloadListParams, options?: RequestOptions): Call<ProvisioningPayloadList> {
+  list(cardId: string, params?: CardProvisioningPayloadListParams, options?: RequestOptions): Call<ProvisioningPayloadList> {
     return functions.listProvisioningPayloads(this.connection, cardId, params, options)
   }
 
@@ -1752,7 +1752,7 @@ export class SettlementsLinesResource extends Resource {
    * await client.settlements.lines.list('stl_01jxp19q8r7s6t5v4w3x2y1z0a')
    * ```
    */
-  list(settlementId: string, params?: SettlementsLineListParams, options?: RequestOptions): Call<SettlementLineList> {
+  list(settlementId: string, params?: SettlementLineListParams, options?: RequestOptions): Call<SettlementLineList> {
     return functions.listSettlementLines(this.connection, settlementId, params, options)
   }
 }

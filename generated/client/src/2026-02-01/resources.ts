@@ -148,7 +148,7 @@ export type PromotionListParams = ListPromotionsQuery
 export type PassTemplateCreateParams = PassTemplateCreate
 export type PassTemplateListParams = ListPassTemplatesQuery
 export type PassTemplateUpdateParams = PassTemplateUpdate
-export type PassesBatchCreateParams = PassBatchCreate
+export type PassBatchCreateParams = PassBatchCreate
 export type PassCreateParams = PassCreate
 export type PassListParams = ListPassesQuery
 export type PassCountParams = CountPassesQuery
@@ -157,7 +157,7 @@ export type PassBatchRevokeParams = PassBatchRevoke
 export type PassUpdateParams = PassUpdate
 export type ScanCreateParams = ScanCreate
 export type ScanListParams = ListScansQuery
-export type WebhookEndpointsDeliveryAttemptListParams = ListDeliveryAttemptsQuery
+export type WebhookEndpointDeliveryAttemptListParams = ListDeliveryAttemptsQuery
 export type WebhookEndpointCreateParams = WebhookEndpointCreate
 export type WebhookEndpointListParams = ListWebhookEndpointsQuery
 export type WebhookEndpointUpdateParams = WebhookEndpointUpdate
@@ -171,8 +171,8 @@ export type SanctionsAlertResolveParams = SanctionsAlertResolve
 export type CardProgramCreateParams = CardProgramCreate
 export type CardProgramListParams = ListCardProgramsQuery
 export type CardProgramUpdateParams = CardProgramUpdate
-export type CardsProvisioningPayloadCreateParams = ProvisioningPayloadCreate
-export type CardsProvisioningPayloadListParams = ListProvisioningPayloadsQuery
+export type CardProvisioningPayloadCreateParams = ProvisioningPayloadCreate
+export type CardProvisioningPayloadListParams = ListProvisioningPayloadsQuery
 export type CardCreateParams = CardCreate
 export type CardListParams = ListCardsQuery
 export type CardUpdateParams = CardUpdate
@@ -187,7 +187,7 @@ export type AuthorizationDecisionListParams = ListAuthorizationDecisionsQuery
 export type DisputeCreateParams = DisputeCreate
 export type DisputeListParams = ListDisputesQuery
 export type DisputeUpdateParams = DisputeUpdate
-export type SettlementsLineListParams = ListSettlementLinesQuery
+export type SettlementLineListParams = ListSettlementLinesQuery
 export type SettlementListParams = ListSettlementsQuery
 export type PayoutListParams = ListPayoutsQuery
 export type PayoutDestinationCreateParams = PayoutDestinationCreate
@@ -512,7 +512,7 @@ export class PassesBatchResource extends Resource {
    * })
    * ```
    */
-  create(params: PassesBatchCreateParams, options?: RequestOptions): Call<PassBatch> {
+  create(params: PassBatchCreateParams, options?: RequestOptions): Call<PassBatch> {
     return functions.createPassBatch(this.connection, params, options)
   }
 }
@@ -766,7 +766,7 @@ export class WebhookEndpointsDeliveryAttemptsResource extends Resource {
    * await client.webhookEndpoints.deliveryAttempts.list('whe_01jx5c9d8e7f6g5h4j3k2m1n0p')
    * ```
    */
-  list(wheId: string, params?: WebhookEndpointsDeliveryAttemptListParams, options?: RequestOptions): ListCall<WebhookDeliveryAttemptList, WebhookDeliveryAttempt> {
+  list(wheId: string, params?: WebhookEndpointDeliveryAttemptListParams, options?: RequestOptions): ListCall<WebhookDeliveryAttemptList, WebhookDeliveryAttempt> {
     return functions.listDeliveryAttempts(this.connection, wheId, params, options)
   }
 
@@ -1335,7 +1335,7 @@ export class CardsProvisioningPayloadsResource extends Resource {
    * })
    * ```
    */
-  create(cardId: string, params: CardsProvisioningPayloadCreateParams, options?: RequestOptions): Call<ProvisioningPayload> {
+  create(cardId: string, params: CardProvisioningPayloadCreateParams, options?: RequestOptions): Call<ProvisioningPayload> {
     return functions.createProvisioningPayload(this.connection, cardId, params, options)
   }
 
@@ -1353,7 +1353,7 @@ export class CardsProvisioningPayloadsResource extends Resource {
    * await client.cards.provisioningPayloads.list('card_01jxg19h8j7k6m5n4p3q2r1s0t')
    * ```
    */
-  list(cardId: string, params?: CardsProvisioningPayloadListParams, options?: RequestOptions): ListCall<ProvisioningPayloadList, ProvisioningPayload> {
+  list(cardId: string, params?: CardProvisioningPayloadListParams, options?: RequestOptions): ListCall<ProvisioningPayloadList, ProvisioningPayload> {
     return functions.listProvisioningPayloads(this.connection, cardId, params, options)
   }
 
@@ -1959,7 +1959,7 @@ export class SettlementsLinesResource extends Resource {
    * await client.settlements.lines.list('stl_01jxp19q8r7s6t5v4w3x2y1z0a')
    * ```
    */
-  list(settlementId: string, params?: SettlementsLineListParams, options?: RequestOptions): ListCall<SettlementLineList, SettlementLine> {
+  list(settlementId: string, params?: SettlementLineListParams, options?: RequestOptions): ListCall<SettlementLineList, SettlementLine> {
     return functions.listSettlementLines(this.connection, settlementId, params, options)
   }
 }

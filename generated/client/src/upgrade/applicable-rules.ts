@@ -2,8 +2,9 @@
 /** Finds the rules of a step that apply to what a program uses. */
 import type { ts } from 'ts-morph'
 import type { FileContext } from './file-context.ts'
+import type { CalledOperation } from './operations.ts'
 import type { OperationRule, SiteRule } from './rules.ts'
-import { aliased, isOfVersion } from './symbols.ts'
+import { aliased } from './symbols.ts'
 
 /** A new name, with the change that gives it. */
 export interface Renaming {
@@ -44,13 +45,29 @@ export function propertyRules(
   return [...new Set([...own, ...ofValues])]
 }
 
-/** Returns the rules of the operation whose function a name is; none for other names. */
+/** Returns the rules of the operation that a name of the program calls; none for other names. */
 export function operationRules(
   context: FileContext,
   symbol: ts.Symbol | undefined,
 ): readonly OperationRule[] {
+  const id = calledOperation(context, symbol)?.id
+  return id === undefined ? [] : (entryOf(context.step.operations, id) ?? [])
+}
+
+/** Returns the operation that a name of the program calls; undefined for other names. */
+export function calledOperation(
+  context: FileContext,
+  symbol: ts.Symbol | undefined,
+): CalledOperation | undefined {
   const own = aliased(context, symbol)
-  return own && isOfVersion(context, own) ? (entryOf(context.step.operations, own.name) ?? []) : []
+  return own && context.operations.calledBy(own)
+}
+
+/** Returns how the newer version calls an operation, with the change that renames it. */
+export function laterCall(context: FileContext, { id }: CalledOperation) {
+  const renamed = renamingIn(entryOf(context.step.operations, id) ?? [])
+  const row = context.laterRow(renamed?.to ?? id)
+  return row && { row, change: renamed?.change }
 }
 
 export const renamingIn = (rules: readonly OperationRule[]): Renaming | undefined =>

@@ -2,10 +2,11 @@
 /** Upgrades a program through all steps between two versions. */
 import type { Project, ts } from 'ts-morph'
 import { applyEdits, type EditedText, newlineOf, positionAfter, positionBefore } from './edits.ts'
-import type { UpgradeMark } from './file-context.ts'
+import type { ClientProgram, UpgradeMark } from './file-context.ts'
+import { createOperations, methodRow } from './operations.ts'
 import type { UpgradeManifest, UpgradeStep } from './rules.ts'
 import { createSites, type TypeScriptCompiler } from './sites.ts'
-import { upgradeFile } from './step.ts'
+import { type UpgradedFile, upgradeFile } from './step.ts'
 
 /** A line that an upgrade changed, or that a person must look at. */
 export interface UpgradePlace {
@@ -68,19 +69,24 @@ export function stepsBetween(
   return first < 0 || last <= first ? undefined : steps.slice(first, last)
 }
 
-/** Upgrades the files of a project in memory. The caller writes them. */
+/**
+ * Upgrades the files of a project in memory. The caller writes them.
+ *
+ * @param edit returns the edits and marks of one file in one step.
+ */
 export function upgradeProject(
   project: Project,
   ts: TypeScriptCompiler,
   manifest: UpgradeManifest,
   steps: readonly UpgradeStep[],
+  edit: (program: ClientProgram, step: UpgradeStep, file: ts.SourceFile) => UpgradedFile = upgradeFile,
 ): UpgradeResult {
   const histories = new Map<string, FileHistory>()
   const earlier = reportsOf(project, ts, manifest.package)
   const known = new Set(earlier.map(keyOfReport))
   for (const [index, step] of steps.entries())
     upgradeStep(
-      { project, ts, name: manifest.package, from: steps[0]!.from, to: steps.at(-1)!.to },
+      { project, ts, manifest, edit, from: steps[0]!.from, to: steps.at(-1)!.to },
       step,
       index,
       histories,
@@ -158,18 +164,19 @@ function rootOf(project: Project, ts: TypeScriptCompiler, name: string): string 
 interface ProjectUpgrade {
   readonly project: Project
   readonly ts: TypeScriptCompiler
-  /** Name of the package. */
-  readonly name: string
+  readonly manifest: UpgradeManifest
+  readonly edit: typeof upgradeFile
   readonly from: string
   readonly to: string
 }
 
 function upgradeStep(
-  { project, ts, name, from, to }: ProjectUpgrade,
+  { project, ts, manifest, edit, from, to }: ProjectUpgrade,
   step: UpgradeStep,
   index: number,
   histories: Map<string, FileHistory>,
 ): void {
+  const name = manifest.package
   const root = rootOf(project, ts, name)
   if (root === undefined) return
   const program = project.getProgram().compilerObject
@@ -178,10 +185,15 @@ function upgradeStep(
     .map((extension) => program.getSourceFile(`${root}/${step.from}/types${extension}`))
     .find((file) => file !== undefined)
   if (!types) return
-  const client = { ts, checker, package: name, types, sites: createSites(ts, checker, types), from, to }
+  const client: ClientProgram = {
+    ...{ ts, checker, package: name, types, from, to },
+    sites: createSites(ts, checker, types),
+    operations: createOperations(ts, { program, checker }, `${root}/${step.from}/`, manifest, step.from),
+    laterRow: (id) => methodRow(manifest, step.to, id),
+  }
   const upgraded = ownFiles(project, root).map((file) => ({
     file,
-    ...upgradeFile(client, step, file),
+    ...edit(client, step, file),
   }))
   for (const { file, edits, marks: found } of upgraded) {
     // A mark that an earlier upgrade or step wrote stays the only one.

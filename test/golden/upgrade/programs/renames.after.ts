@@ -1,6 +1,6 @@
 /** What has a new name: properties, parameters, operations and members of enumerations. */
-import { connect, createClient, type Known, type Schemas } from '@acme/books/2030-12-01'
-import { type CreateLoanInput, createLoan as lend } from '@acme/books/2030-12-01/functions'
+import { type BookLoanCreateParams, connect, createClient, type Known, type CreateLoanInput, type Schemas } from '@acme/books/2030-12-01'
+import { createLoan as lend } from '@acme/books/2030-12-01/functions'
 import type { Book, BookCreate, LoanCreate, operations, Shelf } from '@acme/books/2030-12-01'
 
 const client = createClient({ baseUrl: 'http://localhost' })
@@ -30,7 +30,16 @@ export async function run(color: string): Promise<void> {
   await getBook({ path: { id: 'b4' } })
   const book = await client.getBook({ path: { id: 'b1' } })
   const input: CreateLoanInput = { path: { id: book.id }, body: { reader: 'Ada' } }
-  await lend(connect({ baseUrl: 'http://localhost' }), input)
+  await client.createLoan(input)
+  const params: BookLoanCreateParams = { reader: 'Ada' }
+  await lend(connect({ baseUrl: 'http://localhost' }), book.id, params)
+  await client.books.loans.create(book.id, params, { timeout: 1000 })
+  await client.search.find({ words: color })
+  const { books } = client
+  // upgrade 2030-12-01: this method is `books.loans.create` of the client
+  const { lend: borrow } = books
+  // upgrade 2030-12-01: this method is `books.loans.create` of the client
+  console.log(await books.lend('b5', params), borrow)
   await client.createLoan({ path: { id: 'b2' }, body: { reader: 'Grace' } })
 }
 

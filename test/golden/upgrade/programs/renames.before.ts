@@ -1,6 +1,6 @@
 /** What has a new name: properties, parameters, operations and members of enumerations. */
-import { connect, createClient, type Known, type Schemas } from '@acme/books/2030-01-01'
-import { type LendBookInput, lendBook as lend } from '@acme/books/2030-01-01/functions'
+import { type BookLendParams, connect, createClient, type Known, type LendBookInput, type Schemas } from '@acme/books/2030-01-01'
+import { lendBook as lend } from '@acme/books/2030-01-01/functions'
 import type { Book, BookCreate, Loan, operations, Shelf } from '@acme/books/2030-01-01'
 
 const client = createClient({ baseUrl: 'http://localhost' })
@@ -30,7 +30,14 @@ export async function run(color: string): Promise<void> {
   await getBook({ path: { book_id: 'b4' } })
   const book = await client.getBook({ path: { book_id: 'b1' } })
   const input: LendBookInput = { path: { book_id: book.id }, body: { reader: 'Ada' } }
-  await lend(connect({ baseUrl: 'http://localhost' }), input)
+  await client.lendBook(input)
+  const params: BookLendParams = { reader: 'Ada' }
+  await lend(connect({ baseUrl: 'http://localhost' }), book.id, params)
+  await client.books.lend(book.id, params, { timeout: 1000 })
+  await client.search.create({ text: color })
+  const { books } = client
+  const { lend: borrow } = books
+  console.log(await books.lend('b5', params), borrow)
   await client.lendBook({ path: { book_id: 'b2' }, body: { reader: 'Grace' } })
 }
 

@@ -21,8 +21,8 @@ export interface FlatMethods {
 }
 
 export function flatMethods(connection: ServiceConnection): FlatMethods {
-  return bindFlat(connection, {
-    createAccount: [functions.createAccount, [], 'body'],
-    createTeam: [functions.createTeam, [], 'body'],
-  }) as object as FlatMethods
+  return bindFlat(connection, [
+    ['createAccount', functions.createAccount, [], 'body'],
+    ['createTeam', functions.createTeam, [], 'body'],
+  ]) as object as FlatMethods
 }

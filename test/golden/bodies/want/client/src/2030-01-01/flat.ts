@@ -30,11 +30,11 @@ export interface FlatMethods {
 }
 
 export function flatMethods(connection: ServiceConnection): FlatMethods {
-  return bindFlat(connection, {
-    uploadPhoto: [functions.uploadPhoto, [], 'body'],
-    searchPhotos: [functions.searchPhotos, [], 'body'],
-    readFile: [functions.readFile, ['photo_id']],
-    replaceFile: [functions.replaceFile, ['photo_id'], 'body'],
-    replaceNotes: [functions.replaceNotes, ['photo_id'], 'body'],
-  }) as object as FlatMethods
+  return bindFlat(connection, [
+    ['uploadPhoto', functions.uploadPhoto, [], 'body'],
+    ['searchPhotos', functions.searchPhotos, [], 'body'],
+    ['readFile', functions.readFile, ['photo_id']],
+    ['replaceFile', functions.replaceFile, ['photo_id'], 'body'],
+    ['replaceNotes', functions.replaceNotes, ['photo_id'], 'body'],
+  ]) as object as FlatMethods
 }

@@ -6,8 +6,8 @@ import * as functions from './functions.ts'
 import type { Photo, operations } from './types.ts'
 
 // ----- Parameters -----
-export type PhotosFileReplaceParams = RequestBodyOf<operations['replaceFile']>
-export type PhotosNoteReplaceParams = RequestBodyOf<operations['replaceNotes']>
+export type PhotoFileReplaceParams = RequestBodyOf<operations['replaceFile']>
+export type PhotoNoteReplaceParams = RequestBodyOf<operations['replaceNotes']>
 export type PhotoUploadParams = RequestBodyOf<operations['uploadPhoto']>
 export type PhotoSearchParams = RequestBodyOf<operations['searchPhotos']>
 
@@ -39,7 +39,7 @@ export class PhotosFileResource extends Resource {
    * await client.photos.file.replace('string', 'string')
    * ```
    */
-  replace(photoId: string, params: PhotosFileReplaceParams, options?: RequestOptions): Call<Photo> {
+  replace(photoId: string, params: PhotoFileReplaceParams, options?: RequestOptions): Call<Photo> {
     return functions.replaceFile(this.connection, photoId, params, options)
   }
 }
@@ -56,7 +56,7 @@ export class PhotosNotesResource extends Resource {
    * await client.photos.notes.replace('string', 'string')
    * ```
    */
-  replace(photoId: string, params: PhotosNoteReplaceParams, options?: RequestOptions): Result<operations['replaceNotes']> {
+  replace(photoId: string, params: PhotoNoteReplaceParams, options?: RequestOptions): Result<operations['replaceNotes']> {
     return functions.replaceNotes(this.connection, photoId, params, options)
   }
 }

@@ -23,9 +23,9 @@ export interface FlatMethods {
 }
 
 export function flatMethods(connection: ServiceConnection): FlatMethods {
-  return bindFlat(connection, {
-    listBooks: [functions.listBooks, [], 'query'],
-    searchBooks: [functions.searchBooks, [], 'body'],
-    linkBook: [functions.linkBook, ['book_id'], 'body'],
-  }) as object as FlatMethods
+  return bindFlat(connection, [
+    ['listBooks', functions.listBooks, [], 'query'],
+    ['searchBooks', functions.searchBooks, [], 'body'],
+    ['linkBook', functions.linkBook, ['book_id'], 'body'],
+  ]) as object as FlatMethods
 }

@@ -18,7 +18,7 @@ export interface FlatMethods {
 }
 
 export function flatMethods(connection: ServiceConnection): FlatMethods {
-  return bindFlat(connection, {
-    findParcels: [functions.findParcels, [], 'query'],
-  }) as object as FlatMethods
+  return bindFlat(connection, [
+    ['findParcels', functions.findParcels, [], 'query'],
+  ]) as object as FlatMethods
 }

@@ -33,12 +33,12 @@ export interface FlatMethods {
 }
 
 export function flatMethods(connection: ServiceConnection): FlatMethods {
-  return bindFlat(connection, {
-    listBooks: [functions.listBooks, [], 'query'],
-    createBook: [functions.createBook, [], 'body'],
-    getBook: [functions.getBook, ['book_id']],
-    'check-reading-room': [functions.check_reading_room],
-    ring: [functions.ring],
-    watchVisitors: [functions.watchVisitors],
-  }) as object as FlatMethods
+  return bindFlat(connection, [
+    ['listBooks', functions.listBooks, [], 'query'],
+    ['createBook', functions.createBook, [], 'body'],
+    ['getBook', functions.getBook, ['book_id']],
+    ['check-reading-room', functions.check_reading_room],
+    ['ring', functions.ring],
+    ['watchVisitors', functions.watchVisitors],
+  ]) as object as FlatMethods
 }

@@ -24,9 +24,9 @@ export interface FlatMethods {
 }
 
 export function flatMethods(connection: ServiceConnection): FlatMethods {
-  return bindFlat(connection, {
-    watchParcels: [functions.watchParcels],
-    exportParcels: [functions.exportParcels],
-    listWeights: [functions.listWeights],
-  }) as object as FlatMethods
+  return bindFlat(connection, [
+    ['watchParcels', functions.watchParcels],
+    ['exportParcels', functions.exportParcels],
+    ['listWeights', functions.listWeights],
+  ]) as object as FlatMethods
 }

@@ -60,7 +60,8 @@ export type HeadersOf<Operation, Managed extends string> = Without<Parameters<Op
 export type CookieOf<Operation> = Parameters<Operation, 'cookie'>
 
 /** The body of an operation, in the media type that the client sends. */
-export type RequestBodyOf<Operation> = BodyPart<Operation> extends { readonly body?: infer Body } ? Body : never
+export type RequestBodyOf<Operation> =
+  BodyPart<Operation> extends { readonly body?: infer Body } ? Body : never
 
 /**
  * The result of a method: the body of the success response, undefined if it has none, or a stream if it is not JSON.

@@ -24,9 +24,9 @@ export interface FlatMethods {
 }
 
 export function flatMethods(connection: ServiceConnection): FlatMethods {
-  return bindFlat(connection, {
-    listTransfers: [functions.listTransfers, [], 'query'],
-    createTransfer: [functions.createTransfer, [], 'body'],
-    watchTransfer: [functions.watchTransfer, ['number']],
-  }) as object as FlatMethods
+  return bindFlat(connection, [
+    ['listTransfers', functions.listTransfers, [], 'query'],
+    ['createTransfer', functions.createTransfer, [], 'body'],
+    ['watchTransfer', functions.watchTransfer, ['number']],
+  ]) as object as FlatMethods
 }

@@ -1,8 +1,9 @@
 /** Methods that take one object with `path`, `query`, `header` and `body`. */
 import type { AnyInput, ServiceConnection } from './connect.ts'
 
-/** A function, the names of its path parameters, and the part of the input that is its `params`. */
+/** The method's name, its function, the names of its path parameters, and the part of the input that is its `params`. */
 export type FlatRow = readonly [
+  name: string,
   // biome-ignore lint/suspicious/noExplicitAny: each function has its own arguments, which the generated types describe
   operation: (connection: ServiceConnection, ...given: any[]) => unknown,
   path?: readonly string[],
@@ -12,9 +13,9 @@ export type FlatRow = readonly [
 /** Returns a method for each row. */
 export function bindFlat(
   connection: ServiceConnection,
-  rows: Readonly<Record<string, FlatRow>>,
+  rows: readonly FlatRow[],
 ): Readonly<Record<string, (input?: AnyInput) => unknown>> {
-  const methods = Object.entries(rows).map(([name, [operation, names = [], part]]) => [
+  const methods = rows.map(([name, operation, names = [], part]) => [
     name,
     ({ path = {}, header, headers, ...input }: AnyInput = {}) => {
       const { [part ?? 'body']: params, ...options } = input

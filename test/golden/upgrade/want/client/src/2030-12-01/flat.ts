@@ -30,11 +30,11 @@ export interface FlatMethods {
 }
 
 export function flatMethods(connection: ServiceConnection): FlatMethods {
-  return bindFlat(connection, {
-    listBooks: [functions.listBooks, [], 'query'],
-    createBook: [functions.createBook, [], 'body'],
-    getBook: [functions.getBook, ['id']],
-    createLoan: [functions.createLoan, ['id'], 'body'],
-    findBooks: [functions.findBooks, [], 'body'],
-  }) as object as FlatMethods
+  return bindFlat(connection, [
+    ['listBooks', functions.listBooks, [], 'query'],
+    ['createBook', functions.createBook, [], 'body'],
+    ['getBook', functions.getBook, ['id']],
+    ['createLoan', functions.createLoan, ['id'], 'body'],
+    ['findBooks', functions.findBooks, [], 'body'],
+  ]) as object as FlatMethods
 }

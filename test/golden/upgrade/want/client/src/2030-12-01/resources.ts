@@ -6,7 +6,7 @@ import * as functions from './functions.ts'
 import type { Book, BookCreate, BookList, ListBooksQuery, LoanCreate, operations } from './types.ts'
 
 // ----- Parameters -----
-export type BooksLoanCreateParams = LoanCreate
+export type BookLoanCreateParams = LoanCreate
 export type BookListParams = ListBooksQuery
 export type BookCreateParams = BookCreate
 export type SearchFindParams = RequestBodyOf<operations['findBooks']>
@@ -25,7 +25,7 @@ export class BooksLoansResource extends Resource {
    * await client.books.loans.create('string', { reader: 'string' })
    * ```
    */
-  create(id: string, params: BooksLoanCreateParams, options?: RequestOptions): Call<Book> {
+  create(id: string, params: BookLoanCreateParams, options?: RequestOptions): Call<Book> {
     return functions.createLoan(this.connection, id, params, options)
   }
 }

@@ -1,19 +1,24 @@
 // @ts-nocheck
 /** Upgrades calls of operations, and marks what uses their functions without a call. */
 import type { ts } from 'ts-morph'
-import { operationRules } from './applicable-rules.ts'
+import { calledOperation, laterCall, operationRules } from './applicable-rules.ts'
 import type { FileContext } from './file-context.ts'
 import { addMember, insertMember, memberOf } from './object-members.ts'
+import type { CalledOperation } from './operations.ts'
 import type { OperationRule } from './rules.ts'
 import type { TypeScriptCompiler } from './sites.ts'
 import { nameOf, namingNode } from './syntax.ts'
 
 export function upgradeCall(context: FileContext, call: ts.CallExpression): void {
   const { ts, checker } = context
-  const operation = checker.getSymbolAtLocation(namingNode(ts, call.expression))
-  for (const rule of operationRules(context, operation)) {
+  const symbol = checker.getSymbolAtLocation(namingNode(ts, call.expression))
+  const called = calledOperation(context, symbol)
+  if (!called) return
+  if (hasOtherArguments(context, called))
+    context.warn(call, 'the arguments of this method are not those of the older version')
+  for (const rule of operationRules(context, symbol)) {
     if (rule.kind === 'look') context.mark(call, rule.change)
-    else if (rule.kind === 'add-parameter') addParameter(context, call, rule)
+    else if (rule.kind === 'add-parameter') addParameter(context, call, called, rule)
     else if (rule.kind === 'status' && readsResponse(ts, call)) context.mark(call, rule.change)
   }
 }
@@ -27,28 +32,64 @@ export function markOperation(context: FileContext, symbol: ts.Symbol, at: ts.No
 const readsResponse = (ts: TypeScriptCompiler, { parent }: ts.Node): boolean =>
   ts.isPropertyAccessExpression(parent) && parent.name.text === 'withResponse'
 
+/** Returns whether the arguments before the options have other places in the newer version. */
+function hasOtherArguments(context: FileContext, called: CalledOperation): boolean {
+  const later = called.form === 'flat' ? undefined : laterCall(context, called)?.row
+  const { path = [], part } = called.row
+  return later !== undefined && ((later.path ?? []).length !== path.length || later.part !== part)
+}
+
+/** A parameter that a call lacks, with the value that it meant. */
+type AddedParameter = Extract<OperationRule, { kind: 'add-parameter' }>
+
 function addParameter(
   context: FileContext,
   call: ts.CallExpression,
-  { in: where, name, value, change }: Extract<OperationRule, { kind: 'add-parameter' }>,
+  { form, row: { path = [], part } }: CalledOperation,
+  rule: AddedParameter,
+): void {
+  if (form === 'flat') return addTo(context, call, 0, rule.in, rule)
+  const first = (form === 'function' ? 1 : 0) + path.length
+  if (rule.in === part) return addTo(context, call, first, undefined, rule)
+  if (rule.in === 'path') return context.mark(call, rule.change)
+  addTo(context, call, first + (part ? 1 : 0), rule.in === 'header' ? 'headers' : rule.in, rule)
+}
+
+/**
+ * Adds a member to an argument that is an object, or to a group of its members.
+ *
+ * @param group the member of the argument that holds the new member; absent if that is the argument itself.
+ */
+function addTo(
+  context: FileContext,
+  call: ts.CallExpression,
+  index: number,
+  group: string | undefined,
+  { name, value, change }: AddedParameter,
 ): void {
   const { ts, checker } = context
-  const group = `${where}: { ${memberOf(context, name, value)} }`
-  // A method has the client in front of it, a function takes it as its first argument.
-  const index = ts.isPropertyAccessExpression(call.expression) ? 0 : 1
-  const input = call.arguments[index]
-  if (!input) {
-    const at = call.end - 1
-    return context.edit(change, at, at, index === 0 ? '' : ', ', `{ ${group} }`)
+  const member = memberOf(context, name, value)
+  const added = group === undefined ? member : `${group}: { ${member} }`
+  const given = call.arguments[index]
+  if (!given) {
+    const missing = Array.from({ length: index - call.arguments.length }, () => 'undefined')
+    const comma = call.arguments.length > 0 ? ', ' : ''
+    return context.edit(change, call.end - 1, call.end - 1, comma, [...missing, `{ ${added} }`].join(', '))
   }
-  if (!ts.isObjectLiteralExpression(input)) {
-    const groupOf = checker.getPropertyOfType(checker.getTypeAtLocation(input), where)
-    const has = groupOf && checker.getPropertyOfType(checker.getTypeOfSymbolAtLocation(groupOf, input), name)
-    return has ? undefined : context.mark(call, change)
+  if (!ts.isObjectLiteralExpression(given)) {
+    const type = checker.getTypeAtLocation(given)
+    const held = group === undefined ? undefined : checker.getPropertyOfType(type, group)
+    const owner = held
+      ? checker.getTypeOfSymbolAtLocation(held, given)
+      : group === undefined
+        ? type
+        : undefined
+    return owner && checker.getPropertyOfType(owner, name) ? undefined : context.mark(call, change)
   }
-  const given = input.properties.find((each) => each.name && nameOf(ts, each.name) === where)
-  if (!given) return insertMember(context, change, input, [group])
-  if (!ts.isPropertyAssignment(given) || !ts.isObjectLiteralExpression(given.initializer))
+  if (group === undefined) return addMember(context, given, { name, value, change })
+  const grouped = given.properties.find((each) => each.name && nameOf(ts, each.name) === group)
+  if (!grouped) return insertMember(context, change, given, [added])
+  if (!ts.isPropertyAssignment(grouped) || !ts.isObjectLiteralExpression(grouped.initializer))
     return context.mark(call, change)
-  addMember(context, given.initializer, { name, value, change })
+  addMember(context, grouped.initializer, { name, value, change })
 }

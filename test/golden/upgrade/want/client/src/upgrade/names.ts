@@ -1,15 +1,21 @@
 // @ts-nocheck
 /** Renames types of components, and what is named after an operation: its function, its types, and its options. */
 import type { ts } from 'ts-morph'
-import { entryOf, propertyRules, renamingIn } from './applicable-rules.ts'
+import { entryOf, laterCall, propertyRules, renamingIn } from './applicable-rules.ts'
 import type { FileContext } from './file-context.ts'
 import { literalOf } from './spelling.ts'
-import { isOfVersion } from './symbols.ts'
+import { aliased, isOfVersion } from './symbols.ts'
 
 /** Renames an identifier. */
 export function upgradeName(context: FileContext, node: ts.Identifier): void {
-  const { checker, step } = context
-  const isOurs = () => isOfVersion(context, checker.getSymbolAtLocation(node))
+  const { checker, operations, step } = context
+  const symbol = () => checker.getSymbolAtLocation(node)
+  // A resource or its method may have the name of another operation.
+  const isOurs = () => isOfVersion(context, symbol()) && !operations.isOfResources(aliased(context, symbol()))
+  const params = operations.ofParams(node.text)
+  const later = params && laterCall(context, params)
+  if (later?.row.params !== undefined && later.row.params !== node.text && isOfVersion(context, symbol()))
+    context.replace(later.change, node, later.row.params)
   const schema = entryOf(step.schemas, node.text)
   if (schema !== undefined && isOurs()) context.replace(undefined, node, schema)
   for (const [id, rules] of Object.entries(step.operations)) {

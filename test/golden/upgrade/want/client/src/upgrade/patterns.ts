@@ -1,7 +1,7 @@
 // @ts-nocheck
 /** Upgrades patterns that read properties, such as `const { color } = book`. */
 import type { ts } from 'ts-morph'
-import { operationRules, propertyRules, renamingIn } from './applicable-rules.ts'
+import { calledOperation, laterCall, operationRules, propertyRules, renamingIn } from './applicable-rules.ts'
 import { markOperation } from './calls.ts'
 import type { FileContext } from './file-context.ts'
 import { type MovedPart, moveParts } from './moves.ts'
@@ -20,8 +20,13 @@ export function upgradePattern(context: FileContext, pattern: ts.ObjectBindingPa
     if (!property) continue
     const target = element.propertyName && element.name
     markOperation(context, property, element)
-    const renamed = target ? undefined : renamingIn(operationRules(context, property))
-    if (renamed) renamePart(context, element, key, target, renamed)
+    const called = calledOperation(context, property)
+    const renamed = called && !target ? renamingIn(operationRules(context, property)) : undefined
+    const later = called && laterCall(context, called)?.row.method.join('.')
+    if (called?.form === 'resource') {
+      if (later !== undefined && later !== called.row.method.join('.'))
+        context.warn(element, `this method is \`${later}\` of the client`)
+    } else if (renamed) renamePart(context, element, key, target, renamed)
     for (const rule of propertyRules(context, property, owner)) {
       if (rule.kind === 'rename') renamePart(context, element, key, target, rule)
       else if (rule.kind === 'move' && rule.from.length === 1)

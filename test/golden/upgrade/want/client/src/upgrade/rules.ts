@@ -14,6 +14,20 @@ export interface UpgradeManifest {
   readonly versions: readonly string[]
   /** From each version to the next. */
   readonly steps: readonly UpgradeStep[]
+  /** By version and operation id: how programs call operations. A version has only what its predecessor lacks. */
+  readonly methods: Readonly<Record<string, Readonly<Record<string, MethodRow>>>>
+}
+
+/** How programs call an operation. */
+export interface MethodRow {
+  /** Names on the way from the client to the method: `['books', 'lend']`. */
+  readonly method: readonly string[]
+  /** Names of the path parameters, in the order of the arguments. */
+  readonly path?: readonly string[]
+  /** The part of the request that is the argument after them. */
+  readonly part?: 'body' | 'query'
+  /** Name of that argument's type. */
+  readonly params?: string
 }
 
 /** What changes between two adjacent versions. */

@@ -11,13 +11,22 @@ import type { UpgradeStep } from './rules.ts'
 import { upgradeText } from './texts.ts'
 import { markAssertion, markComputed, markUntypedCall, markVariable } from './untyped.ts'
 
-interface UpgradedFile {
+export interface UpgradedFile {
   readonly edits: readonly UpgradeEdit[]
   readonly marks: readonly UpgradeMark[]
 }
 
 /** Returns the edits and marks of one file. */
-export function upgradeFile(program: ClientProgram, step: UpgradeStep, file: ts.SourceFile): UpgradedFile {
+export const upgradeFile = (program: ClientProgram, step: UpgradeStep, file: ts.SourceFile): UpgradedFile =>
+  editFile(program, step, file, upgradeNode)
+
+/** Visits all nodes of a file, and returns the edits and marks. */
+export function editFile(
+  program: ClientProgram,
+  step: UpgradeStep,
+  file: ts.SourceFile,
+  visitNode: (context: FileContext, node: ts.Node) => void,
+): UpgradedFile {
   const edits: UpgradeEdit[] = []
   const marks = new Map<string, UpgradeMark>()
   const context: FileContext = {
@@ -44,7 +53,7 @@ export function upgradeFile(program: ClientProgram, step: UpgradeStep, file: ts.
   }
 
   function visit(node: ts.Node): void {
-    upgradeNode(context, node)
+    visitNode(context, node)
     node.forEachChild(visit)
   }
 }
