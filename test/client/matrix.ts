@@ -28,13 +28,13 @@ import { createClient as createAny } from '@dateline/passes'
 
 const settings = { baseUrl: process.argv[2] ?? '', apiKey: 'key', maxRetries: 0 }
 const client = createClient(settings)
-const me: Schemas['Me'] = await client.getMe()
+const me: Schemas['Me'] = await client.me.retrieve()
 const ids: string[] = []
-for await (const pass of client.listPasses()) ids.push(pass.id)
-const refused = await client.getPass({ path: { pass_id: 'p' } }).catch((error: unknown) => error instanceof NotFoundError)
+for await (const pass of client.passes.list()) ids.push(pass.id)
+const refused = await client.passes.retrieve('p').catch((error: unknown) => error instanceof NotFoundError)
 const body = '{"type":"pass.created"}'
 const event = await unwrap(body, await testHeaders(body, 'whsec_1'), 'whsec_1')
-const oldest = await createAny(settings).at('2025-06-01').getMe()
+const oldest = await createAny(settings).at('2025-06-01').me.retrieve()
 // @ts-expect-error a version that there is not
 const wrong = () => createAny(settings).at('2020-01-01')
 console.log(JSON.stringify([me, ids, refused, event.type, oldest, typeof wrong]))
@@ -47,6 +47,16 @@ const WANT = JSON.stringify([
   { version: '2025-06-01' },
   'function',
 ])
+
+/** The same package, in a CommonJS program. */
+const REQUIRED = `
+const { createClient, NotFoundError } = require('@dateline/passes/2026-05-19')
+const { getMe } = require('@dateline/passes/2026-05-19/functions')
+const { createClient: createAny } = require('@dateline/passes')
+createClient({ baseUrl: process.argv[2], apiKey: 'key', maxRetries: 0 }).passes.retrieve('p').catch((error) =>
+  console.log(JSON.stringify([error instanceof NotFoundError, typeof getMe, typeof createAny])))
+`
+const WANT_REQUIRED = JSON.stringify([true, 'function', 'function'])
 
 const run = promisify(execFile)
 const program = (path: string) => join(PROJECT, 'node_modules', path)
@@ -77,6 +87,7 @@ function install(): string {
     ...NODE.map((version) => `node-${version}@npm:node-${process.platform}-${process.arch}@${version}`),
   )
   writeFileSync(join(PROJECT, 'program.ts'), PROGRAM)
+  writeFileSync(join(PROJECT, 'program.cjs'), REQUIRED)
   return join(PROJECT, packed!.filename)
 }
 
@@ -116,17 +127,12 @@ function compile(version: string, module: string, resolution: string): Promise<u
   return run(process.execPath, [compiler, '-p', config], { cwd: PROJECT, timeout: STEP_MS })
 }
 
-async function runOn(version: string, url: string): Promise<void> {
-  const newest = TYPESCRIPT.at(-1)
-  const { stdout } = await run(
-    program(`node-${version}/bin/node`),
-    [`out-${newest}-NodeNext/program.js`, url],
-    {
-      cwd: PROJECT,
-      timeout: STEP_MS,
-    },
-  )
-  if (stdout.trim() !== WANT) throw new Error(`wanted ${WANT}\nprinted ${stdout}`)
+async function runOn(version: string, file: string, url: string, want: string): Promise<void> {
+  const { stdout } = await run(program(`node-${version}/bin/node`), [file, url], {
+    cwd: PROJECT,
+    timeout: STEP_MS,
+  })
+  if (stdout.trim() !== want) throw new Error(`wanted ${want}\nprinted ${stdout}`)
 }
 
 async function step(what: string, work: () => Promise<unknown>): Promise<boolean> {
@@ -149,13 +155,18 @@ results.push(
     run(program('.bin/publint'), ['run', tarball, '--strict'], { timeout: STEP_MS }),
   ),
 )
-const attw = [tarball, '--profile', 'esm-only', '--no-emoji', '--format', 'ascii']
+const attw = [tarball, '--profile', 'node16', '--no-emoji', '--format', 'ascii']
 results.push(await step('arethetypeswrong', () => run(program('.bin/attw'), attw, { timeout: STEP_MS })))
 for (const version of TYPESCRIPT)
   for (const [module, resolution] of Object.entries(RESOLUTIONS))
     results.push(
       await step(`TypeScript ${version}, ${resolution}`, () => compile(version, module, resolution)),
     )
-for (const version of NODE) results.push(await step(`Node ${version}`, () => runOn(version, server.url)))
+const compiled = `out-${TYPESCRIPT.at(-1)}-NodeNext/program.js`
+for (const version of NODE)
+  results.push(
+    await step(`Node ${version}`, () => runOn(version, compiled, server.url, WANT)),
+    await step(`Node ${version}, CommonJS`, () => runOn(version, 'program.cjs', server.url, WANT_REQUIRED)),
+  )
 server.close()
 process.exitCode = results.every(Boolean) ? 0 : 1

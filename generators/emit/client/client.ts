@@ -59,6 +59,16 @@ const TSCONFIG = {
   exclude: ['src/upgrade'],
 }
 
+/** For programs that use `require`. Its package.json makes Node read the files as CommonJS. */
+const COMMONJS = { folder: 'dist/cjs', tsconfig: 'tsconfig.cjs.json' }
+const COMMONJS_TSCONFIG = {
+  extends: './tsconfig.json',
+  compilerOptions: {
+    ...{ module: 'CommonJS', moduleResolution: 'Node10', outDir: COMMONJS.folder },
+    verbatimModuleSyntax: false,
+  },
+}
+
 /** The command runs on Node, and has no declarations. */
 const UPGRADE_TSCONFIG = {
   extends: './tsconfig.json',
@@ -112,6 +122,7 @@ export function emitClient(
   const files = [
     { path: 'package.json', text: json(packageOf(apis, config)) },
     { path: 'tsconfig.json', text: json(TSCONFIG) },
+    { path: COMMONJS.tsconfig, text: json(COMMONJS_TSCONFIG) },
     { path: 'README.md', text: render('client-readme', readmeOf(apis, config, wire)) },
     { path: 'src/errors.ts', text: printErrorClasses(apis, wire) },
     { path: 'src/wire.ts', text: printWire(wire) },
@@ -154,7 +165,16 @@ function upgradeFiles(
 const unchecked = (text: string): string => text.replace(/^(#!.*\n)?/, '$1// @ts-nocheck\n')
 
 function packageOf(apis: readonly Api[], config: ClientConfig): Record<string, unknown> {
-  const entry = (file: string) => ({ types: `./dist/${file}.d.ts`, default: `./dist/${file}.js` })
+  const entry = (file: string) =>
+    Object.fromEntries(
+      [
+        ['import', 'dist'],
+        ['require', COMMONJS.folder],
+      ].map(([condition, folder]) => [
+        condition,
+        { types: `./${folder}/${file}.d.ts`, default: `./${folder}/${file}.js` },
+      ]),
+    )
   const subpaths = apis.flatMap(({ version }) => [
     [`./${version}`, entry(`${version}/index`)],
     [`./${version}/functions`, entry(`${version}/functions`)],
@@ -171,7 +191,12 @@ function packageOf(apis: readonly Api[], config: ClientConfig): Record<string, u
     files: upgrades ? ['dist', 'upgrade.json'] : ['dist'],
     exports: Object.fromEntries([['.', entry('index')], ...subpaths]),
     scripts: {
-      build: upgrades ? 'tsc -p tsconfig.json && tsc -p tsconfig.upgrade.json' : 'tsc -p tsconfig.json',
+      build: [
+        'tsc -p tsconfig.json',
+        `tsc -p ${COMMONJS.tsconfig}`,
+        `node -e "fs.writeFileSync('${COMMONJS.folder}/package.json', JSON.stringify({ type: 'commonjs' }))"`,
+        ...(upgrades ? ['tsc -p tsconfig.upgrade.json'] : []),
+      ].join(' && '),
       prepare: 'npm run build',
     },
     dependencies: { 'openapi-fetch': OPENAPI_FETCH },

@@ -8,11 +8,11 @@ export function printCommonExports(to: '.' | '..', classes: Iterable<string>): r
   return [
     `export { ${[...classes, 'errorClasses'].join(', ')} } from '${to}/errors.ts'`,
     `export type { Answer, Call, ListCall, StreamCall } from '${to}/runtime/call.ts'`,
-    `export type { ClientOptions, ServiceConnection } from '${to}/runtime/connect.ts'`,
+    `export type { ClientOptions, Middleware, ServiceConnection } from '${to}/runtime/connect.ts'`,
     `export type { Deprecation } from '${to}/runtime/deprecation.ts'`,
     `export { ClientError, ConnectionError, type ErrorDetail, ResponseError, TimeoutError, UnexpectedAnswerError } from '${to}/runtime/errors.ts'`,
     `export type { Attempt } from '${to}/runtime/transport.ts'`,
-    `export type { Known } from '${to}/runtime/types.ts'`,
+    `export type { Known, RequestOptions } from '${to}/runtime/types.ts'`,
   ]
 }
 

@@ -37,11 +37,11 @@ export {
   errorClasses
 } from '../errors.ts'
 export type { Answer, Call, ListCall, StreamCall } from '../runtime/call.ts'
-export type { ClientOptions, ServiceConnection } from '../runtime/connect.ts'
+export type { ClientOptions, Middleware, ServiceConnection } from '../runtime/connect.ts'
 export type { Deprecation } from '../runtime/deprecation.ts'
 export { ClientError, ConnectionError, type ErrorDetail, ResponseError, TimeoutError, UnexpectedAnswerError } from '../runtime/errors.ts'
 export type { Attempt } from '../runtime/transport.ts'
-export type { Known } from '../runtime/types.ts'
+export type { Known, RequestOptions } from '../runtime/types.ts'
 export { type UnlistedType, type WebhookBody, WebhookError, type WebhookErrorCode, type WebhookHeaders, type WebhookSecret } from '../runtime/webhooks.ts'
 export type * from './resources.ts'
 export type * from './flat.ts'

@@ -6,11 +6,11 @@ import { type Versioned, connectVersions } from './runtime/versions.ts'
 
 export { errorClasses } from './errors.ts'
 export type { Answer, Call, ListCall, StreamCall } from './runtime/call.ts'
-export type { ClientOptions, ServiceConnection } from './runtime/connect.ts'
+export type { ClientOptions, Middleware, ServiceConnection } from './runtime/connect.ts'
 export type { Deprecation } from './runtime/deprecation.ts'
 export { ClientError, ConnectionError, type ErrorDetail, ResponseError, TimeoutError, UnexpectedAnswerError } from './runtime/errors.ts'
 export type { Attempt } from './runtime/transport.ts'
-export type { Known } from './runtime/types.ts'
+export type { Known, RequestOptions } from './runtime/types.ts'
 
 /** Types of each version: its client, its schemas, and the events that it sends to webhook endpoints. */
 export interface Versions {

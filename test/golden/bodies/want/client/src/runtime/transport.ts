@@ -23,7 +23,7 @@ export interface Attempt {
 }
 
 export interface Transport {
-  readonly fetch: typeof globalThis.fetch
+  readonly fetch: (request: Request, init: RequestInit) => Promise<Response>
   readonly clock: RetryClock
   /** Timeout of one attempt in milliseconds, until the last byte of the body. */
   readonly timeoutMs: number
@@ -65,7 +65,6 @@ export async function send(request: Request, transport: Transport): Promise<Resp
 }
 
 async function attempt(request: Request, transport: Transport): Promise<Response | ClientError> {
-  // Destructured, because a browser's fetch must not be called with the transport as `this`.
   const { fetch, timeoutMs, signal, streamed } = transport
   const timeout = new AbortController()
   const timer = setTimeout(() => timeout.abort(), timeoutMs)

@@ -9,7 +9,7 @@ import { loggedAttempts } from './log.ts'
 import { refusalOf, wishOf } from './refusal.ts'
 import type { NamedValues, OperationRow, Service, ValueCodec } from './service.ts'
 import { decodeValue } from './streams.ts'
-import { type Attempt, send } from './transport.ts'
+import { type Attempt, send, type Transport } from './transport.ts'
 import type { CallOptions, RequestOptions } from './types.ts'
 
 export interface ClientOptions extends CredentialOptions {
@@ -29,9 +29,20 @@ export interface ClientOptions extends CredentialOptions {
   readonly onAttempt?: (attempt: Attempt) => void
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch
+  /** Functions around each attempt, outermost first: they can change the request and the response. */
+  readonly middleware?: readonly Middleware[]
   /** Replaces the system clock, for tests. */
   readonly clock?: RetryClock
 }
+
+/**
+ * Receives the request of one attempt, and returns the response of `next` or one of its own:
+ * `async (request, next) => { request.headers.set('X-Team', 'cards'); return next(request) }`.
+ */
+export type Middleware = (
+  request: Request,
+  next: (request: Request) => Promise<Response>,
+) => Promise<Response>
 
 export interface AnyInput extends RequestOptions, Pick<CallOptions, 'timeoutMs'> {
   readonly path?: NamedValues | undefined
@@ -135,7 +146,7 @@ function performer(service: Service, options: ClientOptions) {
     const written = operation.write?.(operation, values)
     const key = operation.keyed ? (input.idempotencyKey ?? crypto.randomUUID()) : undefined
     const transport = {
-      fetch: options.fetch ?? globalThis.fetch,
+      fetch: fetchOf(options),
       clock,
       timeoutMs: input.timeout ?? input.timeoutMs ?? options.timeout ?? options.timeoutMs ?? TIMEOUT_MS,
       maxRetries: input.maxRetries ?? options.maxRetries ?? MAX_RETRIES,
@@ -179,6 +190,14 @@ function performer(service: Service, options: ClientOptions) {
     }
   }
 }
+
+/** Returns `fetch` inside the middleware. */
+const fetchOf = ({ fetch = globalThis.fetch, middleware = [] }: ClientOptions): Transport['fetch'] =>
+  middleware.reduceRight<Transport['fetch']>(
+    (next, each) => (request, init) => each(request, (own) => next(own, init)),
+    // A browser's fetch must not be called with an object as `this`.
+    (request, init) => fetch(request, init),
+  )
 
 /** Moves the headers of call options that need serialization to the header parameters. */
 function declaredHeaders({ parameters = [] }: OperationRow, input: AnyInput): AnyInput {
