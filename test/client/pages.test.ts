@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { compileIn, installClient } from './installed.ts'
 
-const PAGES = ['README.md', 'generated/client/README.md']
+const PAGES = ['README.md', 'generated/client/README.md', 'generated/client/GUIDE.md']
 
 /** What a reader has at hand, under the names that the pages give it; most of it from blocks further up. */
 const AT_HAND = `

@@ -69,18 +69,18 @@ test('signed events have a type, a verifier and a page', () => {
   expect(index(files)).toContain(
     "  return verifyDelivery<WebhookEvent>('it\\'s', body, headers, secret, options)\n",
   )
-  expect(files.get('client/README.md')).toContain("      case 'thing.made':\n")
+  expect(files.get('client/GUIDE.md')).toContain("      case 'thing.made':\n")
 })
 
 test('events that are signed in another way have their type alone', () => {
   const files = filesOf(webhook('thing.made', id))
   expect(index(files)).toContain('export type WebhookEvent = ')
   expect(index(files)).not.toContain('verifyDelivery')
-  expect(files.get('client/README.md')).not.toContain('## Webhooks')
+  expect(files.get('client/GUIDE.md')).not.toContain('## Webhooks')
 })
 
 test('a package of a document without events does not mention them', () => {
   const files = filesOf()
   expect(index(files)).not.toMatch(/WebhookE|unwrap/)
-  expect(files.get('client/README.md')).not.toContain('## Webhooks')
+  expect(files.get('client/GUIDE.md')).not.toContain('## Webhooks')
 })

@@ -11,6 +11,7 @@ const PAGES = [
   'docs/operations.md',
   'CONTRIBUTING.md',
   'generated/client/README.md',
+  'generated/client/GUIDE.md',
   'generators/README.md',
 ]
 

@@ -95,7 +95,7 @@ describe('an edit of', () => {
   test.each([
     ['client/src/runtime/clock.ts', 'export'],
     ['client/tsconfig.json', '"declaration"'],
-    ['client/README.md', 'return new Response'],
+    ['client/GUIDE.md', 'return new Response'],
   ])('%s names no document: the text is the toolkit’s own', (path, text) => {
     expect(explainDrift([edit(path, text)], apis)).toEqual([
       expect.not.objectContaining({ place: expect.anything() }),

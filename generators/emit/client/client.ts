@@ -119,11 +119,13 @@ export function emitClient(
     .map((name) => `${RUNTIME}/${name}`)
   const assets = apis.some((api) => api.types) ? [...own, VALUES] : own
   const runtime = assets.map((asset) => ({ path: `src/runtime/${basename(asset)}`, text: readAsset(asset) }))
+  const readme = readmeOf(apis, config, wire)
   const files = [
     { path: 'package.json', text: json(packageOf(apis, config)) },
     { path: 'tsconfig.json', text: json(TSCONFIG) },
     { path: COMMONJS.tsconfig, text: json(COMMONJS_TSCONFIG) },
-    { path: 'README.md', text: render('client-readme', readmeOf(apis, config, wire)) },
+    { path: 'README.md', text: render('client-readme', readme) },
+    { path: 'GUIDE.md', text: render('client-guide', readme) },
     { path: 'src/errors.ts', text: printErrorClasses(apis, wire) },
     { path: 'src/wire.ts', text: printWire(wire) },
     { path: 'src/index.ts', text: printVersions(apis, wire, classes.values()) },
@@ -188,7 +190,7 @@ function packageOf(apis: readonly Api[], config: ClientConfig): Record<string, u
     sideEffects: false,
     engines: { node: '>=20.3' },
     ...(upgrades && { bin: { [config.package.name.replace(/^@[^/]+\//, '')]: './dist/upgrade/cli.js' } }),
-    files: upgrades ? ['dist', 'upgrade.json'] : ['dist'],
+    files: ['dist', 'GUIDE.md', ...(upgrades ? ['upgrade.json'] : [])],
     exports: Object.fromEntries([['.', entry('index')], ...subpaths]),
     scripts: {
       build: [
