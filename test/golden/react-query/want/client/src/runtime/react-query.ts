@@ -36,7 +36,7 @@ export interface OperationMutation<Variables, Data> {
 // biome-ignore lint/suspicious/noConfusingVoidType: TanStack Query reads void as variables that can be left out
 type Variables<Given extends unknown[]> = [] extends Given ? Given | void : Given
 
-/** @template Given the arguments of the operation, of which the last one has the call options. */
+/** @template Given the arguments of the operation. The last one has the call options. */
 type Operation<Given extends unknown[], Result> = (connection: ServiceConnection, ...given: Given) => Result
 
 /**
