@@ -146,7 +146,7 @@ const SETTLEMENTS = `INSERT INTO settlements (tenant_id, id, status, period_star
 
 const LINES = `INSERT INTO settlement_lines (tenant_id, id, settlement_id, type, amount, source_id, ledger_entry_id, created)
   SELECT $1, ${id('sln', 'n')}, CASE WHEN n BETWEEN 10 AND 16 THEN ${id('stl', '1')} ELSE ${id('stl', '0')} END,
-         CASE WHEN n BETWEEN 20 AND 22 THEN 'dispute' ELSE 'card_transaction' END, 1,
+         CASE WHEN n BETWEEN 20 AND 22 THEN 'dispute' WHEN n % 20 = 6 THEN 'card_refund' ELSE 'card_transaction' END, 1,
          CASE WHEN n BETWEEN 14 AND 22 THEN ${id('ctx', '1')} ELSE ${id('ctx', 'n')} END, ${id('len', 'n')}, ${AT}
     FROM generate_series(0, $3 - 1) n`
 
