@@ -1,13 +1,14 @@
 /** List pages, with filters and the cursor pagination of the API. */
 import { readEventHead } from '../../events/emit/queries.ts'
 import { type Html, html } from '../../platform/html.ts'
+import { FORM_SCRIPT } from '../html/picker.ts'
 import { writeExports } from './export-links.ts'
 import {
   type AskedFilters,
   filtersOf,
   isNarrowed,
   queryOf,
-  readFilters,
+  readPicked,
   writeFilters,
   writeQuery,
 } from './filters.ts'
@@ -17,7 +18,7 @@ import { liveTypesOf } from './live-types.ts'
 import { writeViews } from './saved-views.ts'
 import { bulkActionsOf, selectionOf, writeBulkForm } from './selection.ts'
 import type { ApiPage, DashboardResource, Identified, LinkTo, ListColumn, ShownText } from './shapes.ts'
-import { type DashboardVisit, mayAct, roleFor } from './visit.ts'
+import { type DashboardVisit, mayAct, queryText, roleFor } from './visit.ts'
 
 const LIMIT = '25'
 
@@ -79,7 +80,7 @@ export async function showList(
 ): Promise<void> {
   const { list, title, intro, path, menu = path, create } = resource
   const filters = filtersOf(list)
-  const asked = readFilters(visit, filters)
+  const { asked, picks } = await readPicked(visit, filters)
   const after = queryText(visit, 'starting_after')
   const isLive = liveTypesOf(list.operation) !== undefined && !list.of && after === '' && asked.to === ''
   // Read before the list, so that no change in between is missed.
@@ -100,7 +101,7 @@ export async function showList(
   const content = html`<p class="quiet">${intro}</p>
 ${list.above?.(visit)}
 ${!list.of && (await writeViews(visit, path, asked))}
-${await writeFilters(visit, filters, asked, html`${tail}${writeExports(visit, path, asked)}`)}
+${await writeFilters(visit, filters, asked, html`${tail}${writeExports(visit, path, asked)}`, picks)}
 ${
   data.length > 0
     ? writeTable(title, columns, data, link)
@@ -108,7 +109,7 @@ ${
 }
 ${writePaging(after !== '', has_more ? next_cursor : null, asked)}
 ${bulk.length > 0 && data.length > 0 && writeBulkForm(visit, path, bulk, asked)}`
-  const scripts = [ROWS_SCRIPT, ...(isLive ? [TAIL_SCRIPT] : [])]
+  const scripts = [ROWS_SCRIPT, ...(isLive ? [TAIL_SCRIPT] : []), ...(picks.size > 0 ? [FORM_SCRIPT] : [])]
   send(visit, 200, { title, path: menu, ...(actions && { actions }), scripts, content })
 }
 
@@ -150,11 +151,6 @@ function truncate(shown: ShownText): ShownText {
   return typeof shown !== 'string' || shown.length <= MAX_TEXT
     ? shown
     : html`<span class="long" title="${shown}">${shown}</span>`
-}
-
-export function queryText({ request }: DashboardVisit, name: string): string {
-  const value = request.query[name]
-  return typeof value === 'string' ? value : ''
 }
 
 export function writePaging(isLater: boolean, next: string | null, asked: AskedFilters): Html {

@@ -2,14 +2,13 @@
 import type { ErrorBody } from '../../../api/errors/errors.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { html } from '../../../platform/html.ts'
-import { LOOKUP_PATH } from '../../engine/fields.ts'
 import { describe, faultOf, KEY, keyField } from '../../engine/form-page.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn } from '../../engine/links.ts'
-import { queryText } from '../../engine/list-page.ts'
+import { lookupOf } from '../../engine/picking.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
 import type { Identified } from '../../engine/shapes.ts'
-import { ApiRefused, type DashboardVisit, roleFor } from '../../engine/visit.ts'
+import { ApiRefused, type DashboardVisit, queryText, roleFor } from '../../engine/visit.ts'
 import { notice } from '../../html/components.ts'
 import { formField } from '../../html/forms.ts'
 import { FORM_SCRIPT, picker, typedName } from '../../html/picker.ts'
@@ -55,7 +54,7 @@ ${picker({
   label: 'Template',
   offered,
   picked: offered.length === 1 ? offered.map(({ id }) => id) : [],
-  lookup: `/${visit.environment}/${LOOKUP_PATH}/${TEMPLATES.path}?status=${ACTIVE}`,
+  lookup: lookupOf(visit, TEMPLATES, ACTIVE),
   ...(isMissing && { value: text, fault: 'No active template has this name or ID.' }),
 })}
 <div class="actions"><button type="submit">Continue</button> <a class="button second" href="/${visit.environment}/${PASSES_PATH}">Back</a></div>
