@@ -197,6 +197,25 @@ test('rows of other lists appear and change after events, and are marked if they
   expect(messages).not.toContain('card_')
 })
 
+test('the audit log and card programs change as entries are written', async () => {
+  const program = await make(send, '/v1/card_programs', { name: 'Travel', kind: 'virtual' })
+  const addressOf = async (path: string) =>
+    /data-rows="([^"]+)"/.exec((await browser.get(path)).text)![1]!.replaceAll('&amp;', '&')
+  const [log, programs] = [
+    await addressOf('/sandbox/audit-log?action=card_program.updated'),
+    await addressOf('/sandbox/card-programs'),
+  ]
+  const reading = Promise.all([readOf(log, 2), readOf(programs, 1)])
+  // Its entry does not match the filter.
+  await makeTemplate(send)
+  await send(`/v1/card_programs/${program.id}`, { method: 'PATCH', body: { name: 'Fuel <b>' } })
+  const [entries, rows] = await reading
+  const { data } = (await send('/v1/audit_log?action=card_program.updated')).body
+  expect(entries.join('\n\n')).toContain(`id: ${data[0].id}\ndata: <tr role="row" data-id="${data[0].id}"`)
+  expect(rows[0]).toContain(`data: <tr role="row" data-id="${program.id}"`)
+  expect(rows[0]).toContain('Fuel &lt;b&gt;')
+})
+
 test('a tail is for those who have signed in, and shows nothing of another tenant', async () => {
   const other = await dashboard.signIn(await makeTenant(dashboard.service), 'viewer')
   const own = speak(dashboard.service.urls.sandbox, {
