@@ -25,13 +25,14 @@ const TYPES: Readonly<Partial<Record<ListOperation, readonly string[]>>> = {
   listPayouts: ['payout.'],
   listPayoutDestinations: ['payout_destination.'],
   listTreasuryReports: ['treasury_report.'],
-  listPromotions: ['promotion.'],
 }
 
-/** Beginnings of the actions of audit entries, for records without events. */
+/** Beginnings of the actions of audit entries, for records that events are not about. */
 const ACTIONS: Readonly<Partial<Record<ListOperation, readonly string[]>>> = {
   listAuditEntries: [''],
   listCardPrograms: ['card_program.'],
+  // The event is about a copy.
+  listPromotions: ['promotion.'],
 }
 
 /** The tenant's events, or the entries of its audit log in the form of events. */

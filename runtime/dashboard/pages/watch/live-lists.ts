@@ -81,13 +81,11 @@ function changedBy(events: readonly SequencedEvent[], prefix: string): ReadonlyM
   const found = events.flatMap((event) => Object.values(readBody(event).data)) as readonly {
     readonly id: string
     readonly created?: string | number
-    /** Of promotions, whose `created` lists their copies. */
-    readonly promoted_at?: string
   }[]
   return new Map(
     found
       .filter(({ id }) => id.startsWith(`${prefix}_`))
-      .map(({ id, created, promoted_at }) => [id, new Date(promoted_at ?? created ?? '').getTime()] as const),
+      .map(({ id, created = Number.NaN }) => [id, new Date(created).getTime()] as const),
   )
 }
 
