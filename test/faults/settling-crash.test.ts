@@ -1,6 +1,6 @@
 /**
  * A worker is killed at each statement of the transaction in which holds of destinations end, a settlement is closed, processed
- * and settled, and its payout is made: all of it has happened or nothing, and whoever comes next does it once. So it is with the
+ * and settled, and its payout is made: all of it has happened or nothing, and the next worker does it once. The same holds for the
  * worker that keeps the totals of each day.
  */
 import { afterAll, expect, test } from 'vitest'
