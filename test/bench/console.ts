@@ -1,14 +1,15 @@
 /**
  * `npm run bench:console`: every page of the dashboard of a tenant with a million passes, card transactions and requests in its
  * log, beside that of a tenant with a thousand, in one database. Prints for each page what it takes in both and its bytes, without
- * pictures and style sheets; and which pages take longer than 100 ms (p95) or are larger than 100 kB.
+ * pictures and style sheets; and which pages take longer than 100 ms (p95) or are larger than 100 kB. The sandbox first, then live.
  *
- * Options: --rows N (1000000), --rounds N (40), --only TEXT (pages whose address has it).
+ * Options: --rows N (1000000), --rounds N (40), --only TEXT (pages whose address has it: live, sandbox/passes).
  */
 import { parseArgs } from 'node:util'
 import { listRoutes } from '../../runtime/dashboard/pages/dashboard.ts'
 import { findById } from '../../runtime/dashboard/pages/search/places.ts'
 import { openDatabase } from '../../runtime/database/open/open-database.ts'
+import { ENVIRONMENTS, type Environment } from '../../runtime/platform/environment.ts'
 import { PREFIXES } from '../../runtime/platform/ids.ts'
 import {
   Browser,
@@ -17,7 +18,7 @@ import {
   type TestDashboard,
   type Visitor,
 } from '../dashboard/support/dashboard.ts'
-import { crowdId, fillSandbox } from '../isolation/crowd.ts'
+import { crowdId, fillCrowd } from '../isolation/crowd.ts'
 import { settleInto } from '../support/payable.ts'
 import { makeKey } from '../support/service.ts'
 import { BENCH_PEPPER, startDatabase } from './bench-database.ts'
@@ -50,21 +51,22 @@ const PARAMETERS = {
 
 /** What the log of requests can be narrowed to. */
 const NARROWED = [
-  '/sandbox/requests?path=/v1/me',
-  '/sandbox/requests?status=404',
-  '/sandbox/requests?status=4xx&path=/v1/passes',
-  '/sandbox/requests?status=5xx&key=key_common&path=/v1/passes',
-  '/sandbox/requests?key=key_rare&status=200',
+  'requests?path=/v1/me',
+  'requests?status=404',
+  'requests?status=4xx&path=/v1/passes',
+  'requests?status=5xx&key=key_common&path=/v1/passes',
+  'requests?key=key_rare&status=200',
 ]
 
 /**
- * Addresses of all pages in the sandbox, with what stands for their parameters in a tenant of so many rows. Streams, style sheets
+ * Addresses of all pages of an environment, with what stands for their parameters in a tenant of so many rows. Streams, style sheets
  * and exports, which are as long as their lists, are no pages.
  *
  * @param own identifiers of records that were not loaded, by the first part of the address.
  */
 function pagesOf(
   dashboard: TestDashboard,
+  environment: Environment,
   rows: number,
   { memberId }: Visitor,
   own: ReadonlyMap<string, string>,
@@ -81,12 +83,14 @@ function pagesOf(
   ids.set(':attempt', crowdId('wdla', 1)).set(':version', '2026-02-01')
   const shown = listRoutes(dashboard.watching).filter(
     ({ method, path }) =>
-      method === 'GET' && path.startsWith('/sandbox') && !/.\/live$|\.css$|\/export\.\w+$/.test(path),
+      method === 'GET' && path.startsWith(`/${environment}`) && !/.\/live$|\.css$|\/export\.\w+$/.test(path),
   )
   const filled = shown.map(({ path }) =>
     path.replaceAll(/:\w+/g, (name) => ids.get(name === ':id' ? path.split('/')[2]! : name) ?? 'x'),
   )
-  return [...filled, ...NARROWED].filter((path) => path.includes(options.only))
+  return [...filled, ...NARROWED.map((rest) => `/${environment}/${rest}`)].filter((path) =>
+    path.includes(options.only),
+  )
 }
 
 interface Figures {
@@ -115,17 +119,17 @@ async function measure(pair: readonly (readonly [Browser, string])[], rounds: nu
 }
 
 /** An owner in a browser, of a tenant with so many rows, and the pages of it. */
-async function settle(dashboard: TestDashboard, rows: number) {
+async function settle(dashboard: TestDashboard, environment: Environment, rows: number) {
   const { service } = dashboard
   const tenantId = await makeTenant(service)
   const owner = await dashboard.signIn(tenantId, 'owner')
-  const key = await makeKey(service, tenantId)
-  const sizes = { rows, tenants: 0, each: 0, whole: ['card_transactions', 'request_log'] }
+  const key = await makeKey(service, tenantId, { environment })
+  const sizes = { rows, tenants: 0, each: 0, whole: ['card_transactions', 'request_log'], environment }
   const { control } = service.database
-  await fillSandbox(control, tenantId, service.clock.now - (rows + 1) * 1000, sizes)
-  await settleInto(service.database, 'sandbox', tenantId, 100, service.clock.now)
+  await fillCrowd(control, tenantId, service.clock.now - (rows + 1) * 1000, sizes)
+  await settleInto(service.database, environment, tenantId, 100, service.clock.now)
   const newest = async (table: string) => {
-    const text = `SELECT id FROM sandbox.${table} WHERE tenant_id = $1 ORDER BY id DESC LIMIT 1`
+    const text = `SELECT id FROM ${environment}.${table} WHERE tenant_id = $1 ORDER BY id DESC LIMIT 1`
     return (await control.query<{ id: string }>({ text }, [tenantId])).rows[0]!.id
   }
   const own = new Map([
@@ -135,16 +139,21 @@ async function settle(dashboard: TestDashboard, rows: number) {
   ])
   return {
     browser: new Browser(dashboard.origin, owner.cookie),
-    pages: pagesOf(dashboard, rows, owner, own),
+    pages: pagesOf(dashboard, environment, rows, owner, own),
   }
 }
 
-async function compare(dashboard: TestDashboard, rows: number, rounds: number): Promise<void> {
+async function compare(
+  dashboard: TestDashboard,
+  environment: Environment,
+  rows: number,
+  rounds: number,
+): Promise<void> {
   const began = performance.now()
-  const small = await settle(dashboard, SMALL)
-  const large = await settle(dashboard, rows)
+  const small = await settle(dashboard, environment, SMALL)
+  const large = await settle(dashboard, environment, rows)
   print(
-    `${rows} passes, card transactions and requests beside ${SMALL}: loaded in ${Math.round((performance.now() - began) / 1000)} s`,
+    `${rows} passes, card transactions and requests in ${environment} beside ${SMALL}: loaded in ${Math.round((performance.now() - began) / 1000)} s`,
   )
   const head = ['p50', 'p95', 'p50', 'p95', 'kB', 'status']
   print(`${'page'.padEnd(52)}${head.map((word) => word.padStart(9)).join('')}`)
@@ -178,5 +187,7 @@ await withScratch(async (scratch) => {
   const database = { ...opened, url, clock, operator: { control: opened.control, clock, pepper } } as never
   const dashboard = await startDashboard({ database, guarded: false })
   atEnd(() => dashboard.stop())
-  await compare(dashboard, Number(options.rows), Number(options.rounds))
+  const named = ENVIRONMENTS.filter((each) => options.only.includes(each))
+  for (const environment of named.length > 0 ? named : ENVIRONMENTS)
+    await compare(dashboard, environment, Number(options.rows), Number(options.rounds))
 })

@@ -9,7 +9,7 @@
  */
 import { parseArgs } from 'node:util'
 import { openDatabase } from '../../runtime/database/open/open-database.ts'
-import { fillSandbox } from '../isolation/crowd.ts'
+import { fillCrowd } from '../isolation/crowd.ts'
 import { BENCH_PEPPER, startDatabase } from './bench-database.ts'
 import { withScratch } from './scratch.ts'
 import { compareSizes } from './size-table.ts'
@@ -51,7 +51,7 @@ async function run(databaseUrl: string): Promise<void> {
     const began = performance.now()
     const now = Date.now()
     const sizes = { rows, tenants, each: EACH }
-    const crowds = await fillSandbox(database.control, 'ten_large', now - (rows + 1) * 1000, sizes)
+    const crowds = await fillCrowd(database.control, 'ten_large', now - (rows + 1) * 1000, sizes)
     print(`loaded in ${Math.round((performance.now() - began) / 1000)} s`)
     await compareSizes(database, crowds, now, Number(options.rounds))
   } finally {

@@ -5,7 +5,7 @@ import { writeLines } from '../../runtime/money/settlement-lines/lines.ts'
 import { readOpenSettlement } from '../../runtime/money/settlement-lines/queries.ts'
 import { settlementWorker } from '../../runtime/money/settlements/job.ts'
 import { verifyLedger } from '../../runtime/operator/ledger.ts'
-import { showSettlement } from '../../runtime/operator/settlements.ts'
+import { showSettlement, showSettlementAmounts } from '../../runtime/operator/settlements.ts'
 import { checkEvent } from '../support/contract.ts'
 import { makeTenant, type Send, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
@@ -65,7 +65,20 @@ test('clearings, refunds and disputes of a day are lines of one settlement', asy
     'program_funding 100',
     'program_funding 10100',
   ])
+  const shown = () => showSettlementAmounts(service.operator, tenantId, settlement.id)
+  const sums = {
+    card_transaction: -10_200,
+    card_refund: 40,
+    program_funding: 10_160,
+    interchange: 153,
+    network_fee: -10,
+    dispute: 700,
+    dispute_reversal: 0,
+    adjustment: 0,
+  }
+  expect(await shown()).toMatchObject({ amounts: sums, postings: [] })
   await send('/v1/test/disputes/simulate_outcome', { body: { dispute_id: dispute.id, outcome: 'lost' } })
+  expect(await shown()).toMatchObject({ amounts: { ...sums, dispute_reversal: -700 } })
   expect((await send(`/v1/settlements/${settlement.id}`)).body).toMatchObject({
     net_amount: 143,
     lines_count: 12,

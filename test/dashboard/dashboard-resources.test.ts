@@ -109,6 +109,33 @@ test('a list goes on by the cursors of the API, and keeps what it is narrowed to
   expect(narrowed.text).toMatch(/href="\?to=[\d-]+" aria-label="Remove filter: Template Coffee loyalty"/)
 })
 
+test('a list is narrowed to a record that is named, and offers those that match if there are several', async () => {
+  const issue = async (name: string) => {
+    const { id } = await make(send, '/v1/cardholders', { name })
+    return { id, card: (await make(send, '/v1/cards', { cardholder_id: id, type: 'virtual' })).id }
+  }
+  const [hopper, jones] = [await issue('Grace Hopper'), await issue('Grace Jones')]
+  const narrow = async (typed: string) =>
+    (await browse('viewer').get(`/sandbox/cards?${new URLSearchParams({ 'find:cardholder_id': typed })}`))
+      .text
+  const one = await narrow('grace hopper')
+  expect([one.includes(`data-id="${hopper.card}"`), one.includes(`data-id="${jones.card}"`)]).toEqual([
+    true,
+    false,
+  ])
+  expect(one).toContain('aria-label="Remove filter: Cardholder Grace Hopper"')
+  expect(one).toContain(`/sandbox/cards/export.csv?cardholder_id=${hopper.id}`)
+  expect(one).toContain('data-lookup="/sandbox/find/cardholders"')
+  const several = await narrow('Grace')
+  expect(several).toContain('<details class="pops" open>')
+  expect(several).toContain('More than one cardholder matches “Grace”. Choose one.')
+  for (const { id, card } of [hopper, jones]) {
+    expect(several).toMatch(new RegExp(`type="radio" name="cardholder_id" value="${id}"`))
+    expect(several).toContain(`data-id="${card}"`)
+  }
+  expect(await narrow('Nemo')).toContain('No cardholder matches “Nemo”.')
+})
+
 test('selected cards are frozen together: a preview names those that cannot be, and a repeated form acts once', async () => {
   const cards = [await makeCard(send), await makeCard(send), await makeCard(send)]
   for (const { id, status } of cards)

@@ -17,6 +17,7 @@ import {
   type TestDashboard,
   type Visitor,
 } from './support/dashboard.ts'
+import { callsOf } from './support/markup.ts'
 
 let dashboard: TestDashboard
 let send: Send
@@ -61,6 +62,15 @@ test('a pass is issued from a template that is chosen, with values of its own, a
   expect(wrong.text).toContain('value="12"')
   const shown = await browser.submit(page, `${PASSES}/new`, { 'fields.points': '34', do: 'preview' })
   expect(shown.text.split('id="preview"')[1]).toContain('<dd dir="auto">34</dd>')
+  expect(callsOf(shown.text)).toContain(`await client.createPass({
+  body: {
+    template_id: '${template_id}',
+    holder: {},
+    fields: {
+      points: '34',
+    },
+  },
+})`)
   const { location } = await browser.submit(page, `${PASSES}/new`, {
     'holder.name': 'Ada',
     'fields.points': '12',
@@ -106,6 +116,9 @@ describe('a pass', () => {
     expect(preview).toContain('<dt>Points</dt><dd><span class="was">120</span> → <strong>130</strong></dd>')
     expect(preview).toContain('Apple Wallet gets the new values')
     expect(preview).toContain('<dd dir="auto">130</dd>')
+    const [curl, client] = callsOf(shown.text).split('TypeScript')
+    expect(curl).toContain(`curl -X PATCH '${dashboard.service.urls.sandbox}/v1/passes/${id}'`)
+    expect(client).toContain("fields: {\n      points: '130',\n    },")
     expect(await read(id)).toMatchObject({ fields: { points: '120' } })
     expect((await browser.submit(form, form, { ...kept, ...typed, 'fields.tier': '' })).status).toBe(303)
     expect(await read(id)).toMatchObject({

@@ -7,6 +7,7 @@ import {
   Browser,
   hiddenFields,
   makeTenant,
+  readMessages,
   startDashboard,
   type TestDashboard,
   type Visitor,
@@ -61,7 +62,10 @@ test('a template goes to live by a plan that is read first, once', async () => {
 
   const form = hiddenFields((await owner.get(planned)).text, `${planned}/apply`)
   const fields = { ...form, code: await ada.freshCode() }
+  const [, address = ''] = /data-rows="([^"]+)"/.exec((await owner.get('/live/promotions')).text) ?? []
+  const row = readMessages(dashboard.origin + address.replaceAll('&amp;', '&'), 1, ada.cookie)
   const done = await owner.post(`${planned}/apply`, fields)
+  expect((await row)[0]).toContain(`data: <tr role="row" data-id="${done.location!.split('/').at(-1)}"`)
   expect((await owner.post(`${planned}/apply`, fields)).location).toBe(done.location)
   expect(await listLive()).toMatchObject([{ name: 'To <live>' }])
   const { text } = await owner.get(done.location!)

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodePng } from '../../runtime/passes/wallets/render/png.ts'
 import { makeKey, type Send, speak } from '../support/service.ts'
 import { Browser, hiddenFields, makeTenant, startDashboard, type TestDashboard } from './support/dashboard.ts'
+import { callsOf } from './support/markup.ts'
 
 let dashboard: TestDashboard
 let send: Send
@@ -84,6 +85,12 @@ test('all that a template has is typed, stored, and in the form that edits it', 
   expect(text).toMatch(/name="fields\[0\]\.value"[^>]*>\n12A</)
   for (const value of ['HARBOUR-1', '-122.4231', 'Near', 'Harbour'])
     expect(text).toContain(`value="${value}"`)
+  expect(callsOf(text)).toContain(`await client.updatePassTemplate({
+  path: {
+    template_id: '${id}',
+  },
+  body: {},
+})`)
   const { kind: _kind, ...kept } = TYPED
   const sent = { ...(await open(ada, edit)), ...kept }
   expect((await ada.upload(edit, sent)).location).toBe(`${LIST}/${id}`)
@@ -117,6 +124,8 @@ test('a button shows the pass as both wallets draw it, and nothing is stored', a
     { logo_file: logo },
   )
   expect(status).toBe(200)
+  expect(callsOf(text)).toContain('await client.createPassTemplate({')
+  expect(callsOf(text)).toContain("logo: 'LOGO_AS_BASE64',")
   const [, apple, google] = text.split('<template shadowrootmode="open">')
   for (const drawing of [apple, google]) {
     expect(drawing).toContain('Seat &lt;b&gt;')

@@ -96,6 +96,71 @@ test('an event of change that was sent in an old version says in the newest what
   expect(text).toContain(`<a href="/sandbox/passes/${pass.id}">`)
 })
 
+test('an audit entry shows what the action changed, to its own tenant', async () => {
+  const template_id = await makeTemplate(send)
+  const pass = await make(send, '/v1/passes', { template_id, holder: { name: 'Ada' } })
+  dashboard.service.clock.now += 1000
+  await send(`/v1/passes/${pass.id}`, { method: 'PATCH', body: { holder: { name: '<i>Grace</i>' } } })
+  const { data } = (await send('/v1/audit_log?limit=100')).body
+  const idOf = (wanted: string) => data.find(({ action }: { action: string }) => action === wanted)?.id
+  const path = `/sandbox/audit-log/${idOf('pass.updated')}`
+  const { text } = await browser.get(path)
+  const [, table = ''] = /aria-label="Changes">([\s\S]*?)<\/table>/.exec(text) ?? []
+  const cells = [...table.matchAll(/<td[^>]*>(.*?)<\/td>/g)].map(([, cell = '']) => readMarkup(cell).text)
+  expect(cells).toEqual(['holder.name', '"Ada"', '"<i>Grace</i>"'])
+  expect(text).toContain(`<a href="/sandbox/passes/${pass.id}">`)
+  expect(text).toMatch(/<a href="\/sandbox\/events\/evt_\w+">pass.updated<\/a>/)
+  const issued = await browser.get(`/sandbox/audit-log/${idOf('pass.created')}`)
+  expect([issued.status, issued.text.includes('aria-label="Changes"')]).toEqual([200, false])
+  const other = await dashboard.signIn(await makeTenant(dashboard.service), 'owner')
+  const stranger = new Browser(dashboard.origin, other.cookie)
+  expect((await stranger.get(path)).status).toBe(404)
+  expect((await browser.get('/sandbox/audit-log/aud_x')).status).toBe(404)
+})
+
+test('a webhook endpoint shows how it answered, by hour or by day, with the last 30 days in its figures', async () => {
+  const endpoint = { url: 'https://93.184.216.34/', enabled_events: ['pass.scanned'] }
+  const { id } = await make(send, '/v1/webhook-endpoints', endpoint)
+  const { now } = dashboard.service.clock
+  const attempt = (hoursAgo: number, status: string, duration: number | null) => {
+    const text = `INSERT INTO sandbox.webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, duration_ms,
+                    scheduled_at, attempted_at, created, updated)
+                  SELECT $1, $2, $3, 'evt_1', 1, $4, 'schedule', $5, t, t, t, t FROM (SELECT $6::timestamptz AS t) AS at`
+    const values = [
+      tenantId,
+      `wdla_${crypto.randomUUID()}`,
+      id,
+      status,
+      duration,
+      new Date(now - hoursAgo * 3_600_000),
+    ]
+    return dashboard.service.database.control.query({ text }, values)
+  }
+  const read = async () => readMarkup((await browser.get(`/sandbox/webhook-endpoints/${id}`)).text).text
+  expect(await read()).not.toContain('Latency (p95)')
+  await attempt(1, 'succeeded', 10)
+  await attempt(1, 'succeeded', 20)
+  await attempt(2, 'succeeded', 400)
+  await attempt(2, 'failed', null)
+  await attempt(31 * 24, 'failed', 9000)
+  const hours = await read()
+  for (const shown of ['75 %', '3 of 4 attempts', 'Attempts by hour (UTC)', 'Attempts of the last 30 days'])
+    expect(hours).toContain(shown)
+  expect(hours).toContain('11:00\nsucceeded: 2\nfailed: 0')
+  expect(hours).toContain('10:00\nsucceeded: 1\nfailed: 1')
+  expect(hours).toContain('11:00\np95: 20 ms')
+  expect(hours).toMatch(/Latency \(p50\)\s*20 ms[\s\S]*Latency \(p95\)\s*400 ms/)
+  await attempt(5 * 24, 'succeeded', 1000)
+  const days = await read()
+  for (const shown of [
+    '80 %',
+    '4 of 5 attempts',
+    '05-27\nsucceeded: 1\nfailed: 0',
+    '06-01\nsucceeded: 3\nfailed: 1',
+  ])
+    expect(days).toContain(shown)
+})
+
 test('events appear as they happen, after what the page showed, and of the type that is looked for', async () => {
   const template_id = await makeTemplate(send)
   await make(send, '/v1/passes', { template_id, holder: { name: '<i>Ada</i>' } })
@@ -130,6 +195,25 @@ test('rows of other lists appear and change after events, and are marked if they
   expect(messages).toContain('&lt;i&gt;Grace')
   expect(messages).toContain(`event: unmatched\ndata: ${first.id}`)
   expect(messages).not.toContain('card_')
+})
+
+test('the audit log and card programs change as entries are written', async () => {
+  const program = await make(send, '/v1/card_programs', { name: 'Travel', kind: 'virtual' })
+  const addressOf = async (path: string) =>
+    /data-rows="([^"]+)"/.exec((await browser.get(path)).text)![1]!.replaceAll('&amp;', '&')
+  const [log, programs] = [
+    await addressOf('/sandbox/audit-log?action=card_program.updated'),
+    await addressOf('/sandbox/card-programs'),
+  ]
+  const reading = Promise.all([readOf(log, 2), readOf(programs, 1)])
+  // Its entry does not match the filter.
+  await makeTemplate(send)
+  await send(`/v1/card_programs/${program.id}`, { method: 'PATCH', body: { name: 'Fuel <b>' } })
+  const [entries, rows] = await reading
+  const { data } = (await send('/v1/audit_log?action=card_program.updated')).body
+  expect(entries.join('\n\n')).toContain(`id: ${data[0].id}\ndata: <tr role="row" data-id="${data[0].id}"`)
+  expect(rows[0]).toContain(`data: <tr role="row" data-id="${program.id}"`)
+  expect(rows[0]).toContain('Fuel &lt;b&gt;')
 })
 
 test('a tail is for those who have signed in, and shows nothing of another tenant', async () => {

@@ -1,11 +1,12 @@
-/** A process that moves settlements on once it is signalled to, as the worker of the service does. */
+/** A process that does the work of a worker of the service once it is signalled to: settlements, or the totals of each day. */
 
+import { totalsWorker } from '../../runtime/account/totals/job.ts'
 import { openSanctions } from '../../runtime/cards/sanctions/list-in-use.ts'
 import { openDatabase } from '../../runtime/database/open/open-database.ts'
 import { settlementWorker } from '../../runtime/money/settlements/job.ts'
 import { strictLog } from '../support/strict-log.ts'
 
-const { TEST_DATABASE = '', TEST_PEPPER = '', TEST_NOW = '' } = process.env
+const { TEST_DATABASE = '', TEST_PEPPER = '', TEST_NOW = '', TEST_WORKER } = process.env
 const database = await openDatabase({
   ...{ databaseUrl: TEST_DATABASE, pepper: TEST_PEPPER, dataDir: '/nowhere' },
   ...{ poolSize: 2, preparedStatements: true },
@@ -13,13 +14,8 @@ const database = await openDatabase({
 const sanctions = await openSanctions(database.control, undefined, Date.now)
 process.once('SIGUSR2', async () => {
   const clock = { machine: Date.now, service: () => Number(TEST_NOW) }
-  await settlementWorker({
-    database,
-    sanctions,
-    clock,
-    log: strictLog,
-    wakeUpChannel: { publish: () => {} },
-  }).runOnce()
+  const parts = { database, sanctions, clock, log: strictLog, wakeUpChannel: { publish: () => {} } }
+  await (TEST_WORKER === 'totals' ? totalsWorker(parts) : settlementWorker(parts)).runOnce()
   process.stdout.write('{"done":true}\n')
 })
 process.stdout.write('{"ready":true}\n')

@@ -1,8 +1,10 @@
 /**
  * A worker is killed at each statement of the transaction in which holds of destinations end, a settlement is closed, processed
- * and settled, and its payout is made: all of it has happened or nothing, and whoever comes next does it once.
+ * and settled, and its payout is made: all of it has happened or nothing, and the next worker does it once. The same holds for the
+ * worker that keeps the totals of each day.
  */
 import { afterAll, expect, test } from 'vitest'
+import { totalsWorker } from '../../runtime/account/totals/job.ts'
 import { settlementWorker } from '../../runtime/money/settlements/job.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { type Account, openAccount, perform } from '../cards/money-account.ts'
@@ -40,7 +42,7 @@ async function openUsed(): Promise<Account> {
   return account
 }
 
-async function startSettler(point: Point) {
+async function startWorker(worker: 'settlements' | 'totals', point: Point) {
   const { rows } = await service.database.sandbox.query<{ role: string }>({
     text: 'SELECT current_user AS role',
   })
@@ -49,9 +51,21 @@ async function startSettler(point: Point) {
   wire.stopAt(point)
   const program = startProgram(process.execPath, ['test/faults/settler.ts'], {
     ...{ TEST_DATABASE: wire.url, TEST_PEPPER: service.database.pepper },
-    TEST_NOW: String(service.clock.now + THEN_MS),
+    ...{ TEST_WORKER: worker, TEST_NOW: String(service.clock.now + THEN_MS) },
   })
   return { wire, program, role }
+}
+
+/** Kills the worker with SIGKILL at its point; returns false if it is done before. */
+async function kill({ wire, program, role }: Awaited<ReturnType<typeof startWorker>>): Promise<boolean> {
+  await program.ready()
+  program.child.kill('SIGUSR2')
+  await until('a stop, or the end', () => wire.stopped().length > 0 || program.stdout().includes('done'))
+  const isKilled = wire.stopped().length > 0
+  await program.end('SIGKILL')
+  wire.end()
+  await forgotten(role)
+  return isKilled
 }
 
 /** The killed worker's transaction ends when the server notices. */
@@ -92,19 +106,13 @@ test('a settlement that is settled while workers are killed is settled once', {
       clock: { machine: Date.now, service: () => service.clock.now + THEN_MS },
     }).runOnce()
   const all = transactionPoints()
-  const next = () => startSettler(all.next().value!)
+  const next = () => startWorker('settlements', all.next().value!)
   let killed = 0
   let coming = next()
   for (;;) {
-    const [{ wire, program, role }, account] = await Promise.all([coming, openUsed()])
+    const [worker, account] = await Promise.all([coming, openUsed()])
     coming = next()
-    await program.ready()
-    program.child.kill('SIGUSR2')
-    await until('a stop, or the end', () => wire.stopped().length > 0 || program.stdout().includes('done'))
-    const isKilled = wire.stopped().length > 0
-    await program.end('SIGKILL')
-    wire.end()
-    await forgotten(role)
+    const isKilled = await kill(worker)
     const told = await toldOf(account)
     if (told.at(-1) === 'payout.created') expect(told).toEqual(DONE)
     else expect(await auditOf(account)).toEqual([])
@@ -124,4 +132,48 @@ test('a settlement that is settled while workers are killed is settled once', {
   }
   // BEGIN, locks, three moves, two holds, a payout, the ledger, events, audit entries and COMMIT.
   expect(killed * STEP).toBeGreaterThan(25)
+})
+
+/** What the totals of a tenant come to, and what its events and ledger come to. */
+async function countsOf({ tenantId }: Account) {
+  const read = async (text: string) => (await service.database.control.query({ text }, [tenantId])).rows
+  return {
+    kept: await read(`SELECT kind, sum(count)::bigint AS count, sum(amount)::bigint AS amount FROM sandbox.daily_totals
+                       WHERE tenant_id = $1 AND kind <> 'balance' GROUP BY kind ORDER BY kind`),
+    happened:
+      await read(`SELECT 'card.transaction.declined' AS kind, count(*) AS count, 0::bigint AS amount FROM sandbox.events
+                           WHERE tenant_id = $1 AND type = 'card.transaction.declined'
+                          UNION ALL
+                          SELECT 'card_spending', count(*), -sum(amount)::bigint FROM sandbox.ledger_entries
+                           WHERE tenant_id = $1 AND account_id = 'program_funds' AND cause LIKE 'ctx%'`),
+  }
+}
+
+test('totals of each day count everything once while workers are killed', { timeout: 300_000 }, async () => {
+  const count = () =>
+    totalsWorker({ database: service.database, clock: { machine: Date.now }, log: strictLog }).runOnce()
+  const account = await openAccount(service)
+  await count()
+  const points = transactionPoints()
+  const next = () => startWorker('totals', points.next().value!)
+  let killed = 0
+  let before: unknown = []
+  for (let coming = next(); ; ) {
+    await perform(account, { kind: 'force_post', card: 0, amount: 100 })
+    const merchant = { name: 'A', category_code: '5812' }
+    const declined = { card_id: account.cards[0], amount: 100, merchant }
+    await account.send('/v1/test/cards/simulate_authorization', declined)
+    const worker = await coming
+    coming = next()
+    const isKilled = await kill(worker)
+    const { kept, happened } = await countsOf(account)
+    expect([before, happened]).toContainEqual(kept)
+    await Promise.all([count(), count()])
+    expect([killed, (await countsOf(account)).kept]).toEqual([killed, happened])
+    if (!isKilled) break
+    before = happened
+    killed += 1
+  }
+  // BEGIN, the cursor, its lock, what follows, events, spending, the balance, the cursor and COMMIT.
+  expect(killed * STEP).toBeGreaterThan(6)
 })

@@ -1,5 +1,6 @@
 /** A large tenant beside many tiny ones, as tables look where plans go wrong. */
 import type { Database } from '../../runtime/database/database.ts'
+import type { Environment } from '../../runtime/platform/environment.ts'
 
 /** A tenant, and what its lists can be asked for. */
 export interface Crowd {
@@ -146,7 +147,7 @@ const SETTLEMENTS = `INSERT INTO settlements (tenant_id, id, status, period_star
 
 const LINES = `INSERT INTO settlement_lines (tenant_id, id, settlement_id, type, amount, source_id, ledger_entry_id, created)
   SELECT $1, ${id('sln', 'n')}, CASE WHEN n BETWEEN 10 AND 16 THEN ${id('stl', '1')} ELSE ${id('stl', '0')} END,
-         CASE WHEN n BETWEEN 20 AND 22 THEN 'dispute' ELSE 'card_transaction' END, 1,
+         CASE WHEN n BETWEEN 20 AND 22 THEN 'dispute' WHEN n % 20 = 6 THEN 'card_refund' ELSE 'card_transaction' END, 1,
          CASE WHEN n BETWEEN 14 AND 22 THEN ${id('ctx', '1')} ELSE ${id('ctx', 'n')} END, ${id('len', 'n')}, ${AT}
     FROM generate_series(0, $3 - 1) n`
 
@@ -315,17 +316,19 @@ export interface Sizes {
   readonly each: number
   /** Tables that have as many rows as passes in the large tenant. */
   readonly whole?: readonly string[]
+  /** The sandbox, if absent. */
+  readonly environment?: Environment
 }
 
-/** Fills the sandbox; gives the large tenant and one of the others. */
-export async function fillSandbox(
+/** Fills an environment; gives the large tenant and one of the others. */
+export async function fillCrowd(
   owner: Database,
   tenantId: string,
   from: number,
-  { rows, tenants, each, whole = [] }: Sizes,
+  { rows, tenants, each, whole = [], environment = 'sandbox' }: Sizes,
 ): Promise<{ readonly large: Crowd; readonly small: Crowd }> {
   const run = (text: string, values: readonly unknown[]) =>
-    owner.query({ text: text.replace(/(INSERT INTO|DELETE FROM) /, '$1 sandbox.') }, values)
+    owner.query({ text: text.replace(/(INSERT INTO|DELETE FROM) /, `$1 ${environment}.`) }, values)
   for (const text of HEADS) await run(text, text.includes('$2') ? [tenantId, rows] : [tenantId])
   for (const [text, part] of TABLES) {
     const isWhole = whole.some((name) => text.includes(`INTO ${name} `))
@@ -337,7 +340,7 @@ export async function fillSandbox(
     await run(many, [tenants, from, part === 0 ? 1 : share(each, part)])
   }
   await owner.query({
-    text: `VACUUM (ANALYZE) ${FILLED.map((name) => `sandbox.${name}`).join(', ')}`,
+    text: `VACUUM (ANALYZE) ${FILLED.map((name) => `${environment}.${name}`).join(', ')}`,
   })
   const crowdOf = (id: string, count: number): Crowd => ({
     tenantId: id,

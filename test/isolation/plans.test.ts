@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { findNamed } from '../../runtime/dashboard/pages/search/name-queries.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { makeTenant, START, useService } from '../support/service.ts'
-import { type Crowd, crowdId, fillSandbox, rowsOf } from './crowd.ts'
+import { type Crowd, crowdId, fillCrowd, rowsOf } from './crowd.ts'
 import { examine, type Reading } from './examine.ts'
 import { findException, LAVISH } from './exceptions.ts'
 import { everyCount, everyList, everyPage } from './pages.ts'
@@ -69,7 +69,7 @@ beforeAll(async () => {
     })
   }
   const sizes = { rows: ROWS, tenants: ROWS / 4, each: 2 }
-  crowd = (await fillSandbox(service.database.control, await makeTenant(service), from, sizes)).large
+  crowd = (await fillCrowd(service.database.control, await makeTenant(service), from, sizes)).large
 }, 120_000)
 
 function excess({ read, answered, buffers, text }: Reading): boolean {

@@ -18,15 +18,15 @@ export interface ShownCall {
  * Writes the calls below a form. `form.js` keeps them up to date while a member types.
  *
  * @param apiUrl base URL of the API.
- * @param form ID of the form.
+ * @param form ID of the form. Absent if the form has a button of its own that updates the calls.
  */
-export function writeCalls(calls: readonly ShownCall[], apiUrl: string, form: string, isOpen: boolean): Html {
+export function writeCalls(calls: readonly ShownCall[], apiUrl: string, form?: string, isOpen = false): Html {
   return html`<details class="call"${isOpen && html` open`}><summary>Show as API call</summary>
 <div class="calls"><h2>curl</h2>
 <pre tabindex="0">${calls.map((call) => writeCurl(call, apiUrl)).join('\n\n')}</pre>
 <h2>TypeScript</h2>
 <pre tabindex="0">${writeTypeScript(calls, apiUrl)}</pre></div>
-<noscript>${changeButton(CALL, 'Update with the values of the form', undefined, form)}</noscript>
+${form !== undefined && html`<noscript>${changeButton(CALL, 'Update with the values of the form', undefined, form)}</noscript>`}
 </details>`
 }
 

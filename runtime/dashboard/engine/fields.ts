@@ -4,12 +4,9 @@ import { choice, field, fileField, type InputField, textArea } from '../html/com
 import { checkbox, checks, radios, rows } from '../html/controls.ts'
 import { type PickerOption, picker } from '../html/picker.ts'
 import { rowFields, rowsOf } from './bodies.ts'
-import { writeQuery } from './filters.ts'
-import type { FormField, FormFieldKind, FormValues } from './shapes.ts'
+import { lookupOf } from './picking.ts'
+import type { FormField, FormFieldKind, FormValues, Pickable } from './shapes.ts'
 import type { DashboardVisit } from './visit.ts'
-
-/** First path segment of the lookups of the pickers. */
-export const LOOKUP_PATH = 'find'
 
 /** The content of the fields of a form, by field name. */
 export interface FormContent {
@@ -72,7 +69,7 @@ function writeField(visit: DashboardVisit, asked: FormField, content: FormConten
     optional: asked.optional ?? false,
     isRequired: asked.optional !== true && when === undefined,
   }
-  if (asked.pick) return writePicker(visit, asked, given, content)
+  if (asked.pick) return writePicker(visit, asked.pick, asked, given, content)
   if (asked.row) return writeRows(visit, asked, given, content)
   if (kind === 'checks') return checks({ ...given, options: options ?? [] })
   if (kind === 'truth') return options ? radios({ ...given, options }) : checkbox(given)
@@ -83,19 +80,26 @@ function writeField(visit: DashboardVisit, asked: FormField, content: FormConten
 }
 
 function writePicker(
-  { environment }: DashboardVisit,
-  { pick, status = '', isMany }: FormField,
+  visit: DashboardVisit,
+  pick: Pickable,
+  { status, isMany }: FormField,
   given: InputField,
   { offered }: FormContent,
 ): Html {
   const found = offered.get(given.name) ?? []
   const values = (given.value ?? '').split('\n')
   const picked = found.filter(({ id }) => values.includes(id)).map(({ id }) => id)
-  const lookup = `/${environment}/${LOOKUP_PATH}/${pick?.path}${writeQuery({ status })}`
   // The choice of one of several matches counts, and not the text that they match.
   const typed =
     found.length > picked.length ? '' : values.filter((value) => !picked.includes(value)).join(' ')
-  return picker({ ...given, value: typed, offered: found, picked, lookup, isMany })
+  return picker({
+    ...given,
+    value: typed,
+    offered: found,
+    picked,
+    lookup: lookupOf(visit, pick, status),
+    isMany,
+  })
 }
 
 function writeRows(visit: DashboardVisit, asked: FormField, given: InputField, content: FormContent): Html {

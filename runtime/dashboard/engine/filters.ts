@@ -3,9 +3,11 @@ import { filters as documented } from '../../../generated/canonical/records.ts'
 import { type Html, html } from '../../platform/html.ts'
 import { choice, field } from '../html/components.ts'
 import { icon } from '../html/icons.ts'
+import { picker, typedName } from '../html/picker.ts'
+import { findTyped, lookupOf, type TypedRecord } from './picking.ts'
 import type { DashboardResource, Identified, ListFilter } from './shapes.ts'
 import { words } from './values.ts'
-import type { DashboardVisit } from './visit.ts'
+import { type DashboardVisit, queryText } from './visit.ts'
 
 /**
  * Values of the filters by name, and the time of creation: either the first and last day, `from` and `to`, or a `period`
@@ -21,19 +23,40 @@ export function filtersOf({
   const listed: Readonly<Record<string, Readonly<Record<string, readonly string[] | null>>>> = documented
   return Object.entries(labels).map(([name, label]) => {
     const options = listed[operation]?.[name]
-    return { name, label, ...(options && { options }) }
+    return { name, ...(typeof label === 'string' ? { label } : label), ...(options && { options }) }
   })
 }
 
-export function readFilters({ request }: DashboardVisit, filters: readonly ListFilter[]): AskedFilters {
+export function readFilters(visit: DashboardVisit, filters: readonly ListFilter[]): AskedFilters {
   const names = [...filters.map(({ name }) => name), 'period', 'from', 'to']
   const asked: Record<string, string> = Object.fromEntries(
-    names.map((name) => {
-      const value = request.query[name]
-      return [name, typeof value === 'string' ? value.trim() : '']
-    }),
+    names.map((name) => [name, queryText(visit, name).trim()]),
   )
   return asked.from || asked.to ? { ...asked, period: '' } : asked
+}
+
+/** What the pickers of the filters show, by filter name. */
+export type FilterPicks = ReadonlyMap<string, { readonly typed: string } & TypedRecord>
+
+/** Reads the filters of a page whose pickers can have a name in place of an ID. A name of one record is replaced with its ID. */
+export async function readPicked(
+  visit: DashboardVisit,
+  filters: readonly ListFilter[],
+): Promise<{ readonly asked: AskedFilters; readonly picks: FilterPicks }> {
+  const asked = { ...readFilters(visit, filters) }
+  const picks = new Map<string, { readonly typed: string } & TypedRecord>()
+  for (const { name, pick } of filters) {
+    if (!pick) continue
+    const typed = queryText(visit, typedName(name)).trim()
+    const value = asked[name] ?? ''
+    const found =
+      typed === ''
+        ? { id: value, matches: value === '' ? [] : await pick.read(visit, [value]) }
+        : await findTyped(visit, pick, typed)
+    asked[name] = found.id ?? ''
+    picks.set(name, { ...found, typed })
+  }
+  return { asked, picks }
 }
 
 /** Whether a filter is applied. */
@@ -89,22 +112,25 @@ export async function writeFilters(
   filters: readonly ListFilter[],
   asked: AskedFilters,
   more?: Html,
+  picks: FilterPicks = new Map(),
 ): Promise<Html> {
   const names = await visit.names(Object.values(asked).filter((value) => value.includes('_')))
   const chips = filters
     .filter(({ name }) => asked[name])
     .map(({ name, label, options }) => {
       const value = asked[name] ?? ''
-      return chip(asked, [name], label, options ? words(value) : (names.get(value) ?? value))
+      const picked = picks.get(name)?.matches[0]?.name
+      return chip(asked, [name], label, options ? words(value) : (picked ?? names.get(value) ?? value))
     })
+  const isFaulty = [...picks.values()].some(({ fault }) => fault !== undefined)
   const { period = '', from = '', to = '' } = asked
   const created = PERIODS[period] ?? showDates(from, to)
   if (created !== '') chips.push(chip(asked, ['period', 'from', 'to'], 'Created', created))
   return html`<div class="narrow">
 ${chips.length > 0 && html`<ul class="chips" aria-label="Filters">${chips}</ul>`}
-<details class="pops"><summary>${icon('list-filter')}Add filter</summary>
+<details class="pops"${isFaulty && html` open`}><summary>${icon('list-filter')}Add filter</summary>
 <form class="add" method="get">
-${filters.map((each) => writeFilter(each, asked[each.name]))}
+${filters.map((each) => writeFilter(visit, each, asked[each.name], picks))}
 <fieldset><legend>Created</legend>
 ${choice({ name: 'period', label: 'Period', value: period, options: [['', 'Any'], ...Object.entries(PERIODS)] })}
 <div class="dates">
@@ -118,7 +144,19 @@ ${chips.length > 1 && html`<a class="clear" href="?">Clear filters</a>`}${more}
 </div>`
 }
 
-function writeFilter({ name, label, options }: ListFilter, value: string | undefined): Html {
+function writeFilter(
+  visit: DashboardVisit,
+  { name, label, options, pick }: ListFilter,
+  value: string | undefined,
+  picks: FilterPicks,
+): Html {
+  if (pick) {
+    const { typed = '', fault, matches = [] } = picks.get(name) ?? {}
+    const picked = matches.filter(({ id }) => id === value).map(({ id }) => id)
+    const text = matches.length > 0 ? undefined : typed || value
+    const given = { name, label, value: text, fault, optional: true }
+    return picker({ ...given, offered: matches, picked, lookup: lookupOf(visit, pick) })
+  }
   if (!options) return field({ name, label, value, optional: true })
   const all = [['', 'Any'], ...options.map((option) => [option, words(option)] as const)] as const
   return choice({ name, label, value, options: all })

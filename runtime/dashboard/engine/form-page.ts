@@ -14,11 +14,10 @@ import { allFields, applicable, applies, bodyOf } from './bodies.ts'
 import { writeFields } from './fields.ts'
 import { explainError } from './form-faults.ts'
 import type { SendFramed } from './frame.ts'
-import { queryText } from './list-page.ts'
 import type { FormField, FormPreset, FormValues, OperationForm } from './shapes.ts'
 import { readSubmitted, type SubmittedForm } from './submitted.ts'
 import { sentence } from './values.ts'
-import type { DashboardVisit } from './visit.ts'
+import { type DashboardVisit, queryText } from './visit.ts'
 
 /** Name of the hidden field with the idempotency key. */
 export const KEY = 'idempotency_key'

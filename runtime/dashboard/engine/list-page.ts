@@ -1,23 +1,23 @@
 /** List pages, with filters and the cursor pagination of the API. */
-import { readEventHead } from '../../events/emit/queries.ts'
 import { type Html, html } from '../../platform/html.ts'
+import { FORM_SCRIPT } from '../html/picker.ts'
 import { writeExports } from './export-links.ts'
 import {
   type AskedFilters,
   filtersOf,
   isNarrowed,
   queryOf,
-  readFilters,
+  readPicked,
   writeFilters,
   writeQuery,
 } from './filters.ts'
 import type { SendFramed } from './frame.ts'
 import { linkNaming } from './links.ts'
-import { liveTypesOf } from './live-types.ts'
+import { type LiveSource, liveSourceOf } from './live-types.ts'
 import { writeViews } from './saved-views.ts'
 import { bulkActionsOf, selectionOf, writeBulkForm } from './selection.ts'
 import type { ApiPage, DashboardResource, Identified, LinkTo, ListColumn, ShownText } from './shapes.ts'
-import { type DashboardVisit, mayAct, roleFor } from './visit.ts'
+import { type DashboardVisit, mayAct, queryText, roleFor } from './visit.ts'
 
 const LIMIT = '25'
 
@@ -79,11 +79,11 @@ export async function showList(
 ): Promise<void> {
   const { list, title, intro, path, menu = path, create } = resource
   const filters = filtersOf(list)
-  const asked = readFilters(visit, filters)
+  const { asked, picks } = await readPicked(visit, filters)
   const after = queryText(visit, 'starting_after')
-  const isLive = liveTypesOf(list.operation) !== undefined && !list.of && after === '' && asked.to === ''
+  const source = list.of || after !== '' || asked.to !== '' ? undefined : liveSourceOf(list.operation)
   // Read before the list, so that no change in between is missed.
-  const head = isLive ? await readHead(visit) : ''
+  const head = source && (await readHead(visit, source))
   const { data, has_more, next_cursor } = await visit.read<ApiPage<Identified>>(list.operation, {
     ...(list.of && { path: list.of }),
     query: { ...queryOf(visit, asked), limit: LIMIT, starting_after: after },
@@ -96,11 +96,12 @@ export async function showList(
     canCreate &&
     html`<div class="actions"><a class="button" href="/${visit.environment}/${path}/new">${create.title}</a></div>`
   const tail =
-    isLive && writeTail(`/${visit.environment}/${path}/live${writeQuery({ ...asked, after: head })}`)
+    head !== undefined &&
+    writeTail(`/${visit.environment}/${path}/live${writeQuery({ ...asked, after: head })}`)
   const content = html`<p class="quiet">${intro}</p>
 ${list.above?.(visit)}
 ${!list.of && (await writeViews(visit, path, asked))}
-${await writeFilters(visit, filters, asked, html`${tail}${writeExports(visit, path, asked)}`)}
+${await writeFilters(visit, filters, asked, html`${tail}${writeExports(visit, path, asked)}`, picks)}
 ${
   data.length > 0
     ? writeTable(title, columns, data, link)
@@ -108,14 +109,14 @@ ${
 }
 ${writePaging(after !== '', has_more ? next_cursor : null, asked)}
 ${bulk.length > 0 && data.length > 0 && writeBulkForm(visit, path, bulk, asked)}`
-  const scripts = [ROWS_SCRIPT, ...(isLive ? [TAIL_SCRIPT] : [])]
+  const scripts = [ROWS_SCRIPT, ...(source ? [TAIL_SCRIPT] : []), ...(picks.size > 0 ? [FORM_SCRIPT] : [])]
   send(visit, 200, { title, path: menu, ...(actions && { actions }), scripts, content })
 }
 
-/** Returns the ID of the newest event. */
-async function readHead(visit: DashboardVisit): Promise<string> {
+/** Returns the ID of the newest event or audit entry. */
+async function readHead(visit: DashboardVisit, source: LiveSource): Promise<string> {
   const { db, space } = await visit.place()
-  return (await readEventHead(db, space)).id
+  return (await source.readHead(db, space)).id
 }
 
 /** Returns the columns of the list page, with checkboxes if the member may act on several rows at once. */
@@ -150,11 +151,6 @@ function truncate(shown: ShownText): ShownText {
   return typeof shown !== 'string' || shown.length <= MAX_TEXT
     ? shown
     : html`<span class="long" title="${shown}">${shown}</span>`
-}
-
-export function queryText({ request }: DashboardVisit, name: string): string {
-  const value = request.query[name]
-  return typeof value === 'string' ? value : ''
 }
 
 export function writePaging(isLater: boolean, next: string | null, asked: AskedFilters): Html {

@@ -28,12 +28,13 @@ export interface LinkTo {
   nameOf(id: string): string
 }
 
-/** A query parameter that users can set. */
+/** A query parameter that users can set. A text input, if it has neither options nor records. */
 export interface ListFilter {
   readonly name: string
   readonly label: string
-  /** Absent for a text input. */
   readonly options?: readonly string[]
+  /** The filter is a picker: its value is the ID of one of these records. */
+  readonly pick?: Pickable
 }
 
 /** A kind of record that forms refer to, or a fixed list that is too long for a select. */
@@ -216,11 +217,13 @@ export interface DetailPage<Item> {
   readonly actions?: readonly ItemAction<Item>[]
 }
 
-/** A list operation and the labels of its filters. A filter with enumerated values is a select; other filters are text inputs. */
+/** A list operation and the labels of its filters. A filter with enumerated values is a select. */
 type ListedBy<Operation> = Operation extends ListOperation
   ? {
       readonly operation: Operation
-      readonly filters?: { readonly [Name in FilterName<Operation>]?: string }
+      readonly filters?: {
+        readonly [Name in FilterName<Operation>]?: string | Required<Pick<ListFilter, 'label' | 'pick'>>
+      }
     }
   : never
 

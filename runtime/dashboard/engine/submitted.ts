@@ -3,7 +3,8 @@ import { CHANGE } from '../html/controls.ts'
 import { fieldNames, formField, formFields } from '../html/forms.ts'
 import { type PickerOption, typedName } from '../html/picker.ts'
 import { applies, rowFields, rowsOf } from './bodies.ts'
-import type { FormField, FormValues, Pickable } from './shapes.ts'
+import { findTyped } from './picking.ts'
+import type { FormField, FormValues } from './shapes.ts'
 import type { DashboardVisit } from './visit.ts'
 
 export interface SubmittedForm {
@@ -68,11 +69,10 @@ async function readPicker(
   const typed = formField(visit.request, typedName(submittedName)).trim()
   values[name] = isMany ? picked.join('\n') : picked.length === 1 ? picked[0]! : ''
   if (!pick || typed === '') return
-  const matches = await findMatches(visit, pick, typed, status)
-  const found = matches.length === 1 ? matches[0]!.id : typed
-  values[name] = isMany ? [...new Set([...picked, found])].join('\n') : found
-  if (matches.length === 1) return
-  faults.set(name, explainMatches(pick, typed, status, matches.length))
+  const { id = typed, fault, matches } = await findTyped(visit, pick, typed, status)
+  values[name] = isMany ? [...new Set([...picked, id])].join('\n') : id
+  if (fault === undefined) return
+  faults.set(name, fault)
   offered.set(name, [...(isMany ? await pick.read(visit, picked) : []), ...matches])
 }
 
@@ -98,23 +98,4 @@ async function readRows(reading: Reading, field: FormField, change: string): Pro
   }
   if (change !== `add:${name}`) return
   for (const { name: each, value = '' } of rowFields(field, rowsOf(values, name).length)) values[each] = value
-}
-
-/** Returns the record with the ID or exactly this name if there is one, or else all matches. */
-async function findMatches(visit: DashboardVisit, pick: Pickable, typed: string, status?: string) {
-  const matches = await pick.find(visit, typed, status)
-  const exact = matches.filter(({ id, name }) => id === typed || name.toLowerCase() === typed.toLowerCase())
-  return exact.length === 1 ? exact : matches
-}
-
-function explainMatches(
-  { noun }: Pickable,
-  typed: string,
-  status: string | undefined,
-  count: number,
-): string {
-  const kind = status === undefined ? noun : `${status.replaceAll('_', ' ')} ${noun}`
-  return count === 0
-    ? `No ${kind} matches “${typed}”. Enter a different name or an ID.`
-    : `More than one ${kind} matches “${typed}”. Choose one.`
 }

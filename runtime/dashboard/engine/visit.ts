@@ -70,6 +70,12 @@ export interface DashboardVisit {
   isSignedIn(): Promise<boolean>
 }
 
+/** Returns a parameter of the page's query, or an empty text. */
+export function queryText({ request }: DashboardVisit, name: string): string {
+  const value = request.query[name]
+  return typeof value === 'string' ? value : ''
+}
+
 /** The API refused an operation that the page needs. */
 export class ApiRefused extends Error {
   readonly status: number

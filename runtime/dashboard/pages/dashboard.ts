@@ -89,7 +89,6 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
   return [
     ...homeRoutes(send, tails),
     ...attemptRoutes(send),
-    ...auditRoutes(send),
     ...keyRoutes(send),
     ...versionRoutes(send),
     ...memberRoutes(send),
@@ -113,6 +112,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...lookupRoutes(),
     ...exportRoutes(resources, exports),
     ...bulkRoutes(resources, send),
+    ...auditRoutes(send),
 
     ...eventVersionRoutes(send, watching),
     ...resetRoutes(send),

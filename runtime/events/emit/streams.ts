@@ -16,7 +16,9 @@ export interface EventStreams {
   /** Yields one server-sent event for each event after the given position, until the client disconnects. */
   open(options: {
     readonly after: StreamStart
-    readonly types: ReadonlySet<string>
+    readonly types: Pick<ReadonlySet<string>, 'has'>
+    /** Reads what is streamed, in order. Default: the events of the space. */
+    readonly read?: typeof readEventsAfter
     /**
      * Finds the space whose events are streamed; undefined if the caller may no longer watch. Called before each
      * read.
@@ -66,6 +68,7 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
    */
   const look = async (
     findSpace: () => Promise<string | undefined>,
+    read: typeof readEventsAfter,
     last: number,
   ): Promise<readonly SequencedEvent[] | undefined> => {
     try {
@@ -73,7 +76,7 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
       const space = await findSpace()
       return space === undefined
         ? undefined
-        : await readEventsAfter(database.forTenant(readSpace(space).tenantId).flushed, space, last, BATCH)
+        : await read(database.forTenant(readSpace(space).tenantId).flushed, space, last, BATCH)
     } catch (error) {
       if (isUnavailable(error)) return []
       throw error
@@ -84,6 +87,7 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
     after,
     types,
     findSpace,
+    read = readEventsAfter,
     write = async (events) => events.map(writeEvent).join(''),
   }: Parameters<EventStreams['open']>[0]): AsyncGenerator<string> {
     let wake = () => {}
@@ -107,7 +111,7 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
       yield greet(after.id)
       while (!isLeaving()) {
         isNew = false
-        const events = await look(findSpace, last)
+        const events = await look(findSpace, read, last)
         if (!events) return
         last = events.at(-1)?.sequence ?? last
         const text = await write(events.filter(({ type }) => types.has(type)))

@@ -158,6 +158,45 @@ export async function listAudit(
   return cutPage(rows, page)
 }
 
+/** An entry with its place in the chain. */
+export interface SequencedEntry {
+  readonly sequence: number
+  readonly id: string
+  readonly action: string
+  readonly target_id: string | null
+  /** Service time, milliseconds since the epoch. */
+  readonly created: number
+}
+
+const SEQUENCED =
+  'SELECT a.sequence, a.id, a.action, a.target_id, a.created FROM audit_log a WHERE a.tenant_id = $1'
+
+/** Returns the entry with the ID; undefined if the tenant has no such entry. */
+export async function readEntry(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<SequencedEntry | undefined> {
+  return (await db.query<SequencedEntry>({ text: `${SEQUENCED} AND a.id = $2` }, [tenantId, id])).rows[0]
+}
+
+/** Returns the newest entry; undefined if the tenant has no entries. */
+export async function readNewestEntry(db: Database, tenantId: string): Promise<SequencedEntry | undefined> {
+  const text = `${SEQUENCED} ORDER BY a.sequence DESC LIMIT 1`
+  return (await db.query<SequencedEntry>({ text }, [tenantId])).rows[0]
+}
+
+/** Returns entries with a number greater than `after`, in order. */
+export async function readEntriesAfter(
+  db: Database,
+  tenantId: string,
+  after: number,
+  limit: number,
+): Promise<readonly SequencedEntry[]> {
+  const text = `${SEQUENCED} AND a.sequence > $2 ORDER BY a.sequence LIMIT $3`
+  return (await db.query<SequencedEntry>({ text }, [tenantId, after, limit])).rows
+}
+
 /** The newest entry of a chain. */
 export interface AuditHead {
   readonly sequence: number

@@ -54,6 +54,10 @@ export function readMarkup(html: string): Markup {
   return { elements, text: texts.join('') }
 }
 
+/** The API call that a page shows below its form. */
+export const callsOf = (html: string): string =>
+  readMarkup(/<div class="calls">[\s\S]*?<\/div>/.exec(html)?.[0] ?? '').text
+
 /** A tag from its name on. */
 function readTag(html: string, start: number): { readonly element: Element; readonly end: number } {
   let at = start

@@ -1,4 +1,4 @@
-/** Enhances the form of an operation: pickers, conditional fields, rows, and the API call. */
+/** Enhances the form of an operation and the filters of a list: pickers, conditional fields, rows, and the API call. */
 
 const WAIT_MS = 200
 
@@ -269,4 +269,6 @@ function improve(form) {
 
 const operation = findForm()
 if (operation) improve(operation)
+for (const filters of document.querySelectorAll('form.add'))
+  if (filters instanceof HTMLFormElement) improve(filters)
 followCall()

@@ -1,4 +1,4 @@
-/** Updates the template preview while the user types. Without this script, the Update preview button does it. */
+/** Updates the preview and the API call while the user types. Without this script, the Update preview button does it. */
 
 const PAUSE_MS = 350
 
@@ -32,8 +32,11 @@ async function refresh(form, signal) {
   try {
     const answer = await fetch(form.action, { method: 'POST', body, signal })
     if (!answer.ok) return
-    const fresh = Document.parseHTMLUnsafe(await answer.text()).querySelector('#preview')
+    const page = Document.parseHTMLUnsafe(await answer.text())
+    const fresh = page.querySelector('#preview')
     if (!fresh) return
+    const calls = page.querySelector('.calls')
+    if (calls) document.querySelector('.calls')?.replaceChildren(...calls.childNodes)
     await show(document.adoptNode(fresh))
   } catch (error) {
     // The request was aborted by a newer one, or it failed; the next input triggers a new request.

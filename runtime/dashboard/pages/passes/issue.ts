@@ -2,14 +2,14 @@
 import type { ErrorBody } from '../../../api/errors/errors.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { html } from '../../../platform/html.ts'
-import { LOOKUP_PATH } from '../../engine/fields.ts'
+import { writeCalls } from '../../engine/api-call.ts'
 import { describe, faultOf, KEY, keyField } from '../../engine/form-page.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn } from '../../engine/links.ts'
-import { queryText } from '../../engine/list-page.ts'
+import { lookupOf } from '../../engine/picking.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
 import type { Identified } from '../../engine/shapes.ts'
-import { ApiRefused, type DashboardVisit, roleFor } from '../../engine/visit.ts'
+import { ApiRefused, type DashboardVisit, queryText, roleFor } from '../../engine/visit.ts'
 import { notice } from '../../html/components.ts'
 import { formField } from '../../html/forms.ts'
 import { FORM_SCRIPT, picker, typedName } from '../../html/picker.ts'
@@ -55,7 +55,7 @@ ${picker({
   label: 'Template',
   offered,
   picked: offered.length === 1 ? offered.map(({ id }) => id) : [],
-  lookup: `/${visit.environment}/${LOOKUP_PATH}/${TEMPLATES.path}?status=${ACTIVE}`,
+  lookup: lookupOf(visit, TEMPLATES, ACTIVE),
   ...(isMissing && { value: text, fault: 'No active template has this name or ID.' }),
 })}
 <div class="actions"><button type="submit">Continue</button> <a class="button second" href="/${visit.environment}/${PASSES_PATH}">Back</a></div>
@@ -84,6 +84,7 @@ async function showForm(
 ${visit.guard(address)}${keyField()}<input type="hidden" name="${TEMPLATE}" value="${template.id}">
 ${writeInputs(template, typed, (path) => faultOf(path, error))}
 <div class="actions"><button type="submit">Issue pass</button> <button class="second" type="submit" name="do" value="preview" formnovalidate>Update preview</button> <a class="button second" href="${list}">Back</a></div>
+${writeCalls([{ operation: 'createPass', path: {}, body: issueBody(template, typed) }], visit.apiUrl)}
 </form>
 ${await writeOutlook(visit, template, typed, 'New pass', above)}
 </div>`
@@ -99,20 +100,24 @@ async function issue(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const template = await visit.read<TemplateObject>('getPassTemplate', { path: { template_id } })
   const typed = readInputs(visit, template)
   if (formField(request, 'do') !== '') return showForm(visit, send, template, typed)
-  const text = (path: string) => String(typed[path] ?? '')
-  // A value that equals the template's is not sent, so that it follows changes of the template.
-  const own = template.fields.filter(({ key, value }) => text(`fields.${key}`) !== value)
   const answer = await visit.operate('createPass', {
-    body: passBody(
-      template_id,
-      { name: text('holder.name'), email: text('holder.email') },
-      Object.fromEntries(own.map(({ key }) => [key, text(`fields.${key}`)])),
-      text('expires_at'),
-    ),
+    body: issueBody(template, typed),
     idempotencyKey: formField(request, KEY),
   })
   if (!answer.ok) return showForm(visit, send, template, typed, answer.error)
   visit.finish(`/${visit.environment}/${PASSES_PATH}/${(answer.body as Identified).id}`, 'Pass issued')
+}
+
+function issueBody({ id, fields }: TemplateObject, typed: DraftContent): object {
+  const text = (path: string) => String(typed[path] ?? '')
+  // A value that equals the template's is not sent, so that it follows changes of the template.
+  const own = fields.filter(({ key, value }) => text(`fields.${key}`) !== value)
+  return passBody(
+    id,
+    { name: text('holder.name'), email: text('holder.email') },
+    Object.fromEntries(own.map(({ key }) => [key, text(`fields.${key}`)])),
+    text('expires_at'),
+  )
 }
 
 /** Returns the request body. Empty values are omitted, so that the values of the template apply. */

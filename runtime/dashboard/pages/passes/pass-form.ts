@@ -1,6 +1,7 @@
 /** The form with everything that differs between passes of a template, next to the pass as wallets will show it. */
 import type { ErrorBody } from '../../../api/errors/errors.ts'
 import { type Html, html } from '../../../platform/html.ts'
+import { writeCalls } from '../../engine/api-call.ts'
 import { describe, faultOf } from '../../engine/form-page.ts'
 import { orDash } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
@@ -10,6 +11,7 @@ import {
   changedPaths,
   type DraftContent,
   draftOf,
+  patchBody,
   type TemplateObject,
   writeDigest,
 } from '../templates/draft.ts'
@@ -135,6 +137,7 @@ ${taken.length > 0 && notice('warn', 'The pass changed since you opened the page
 ${visit.guard(address)}<input type="hidden" name="${BEGAN}" value="${writeDigest(began)}">
 ${writeInputs(template, typed, fault)}
 <div class="actions"><button type="submit">Save pass</button> <button class="second" type="submit" name="do" value="preview" formnovalidate>Update preview</button> <a class="button second" href="${back}">Back</a></div>
+${writeCalls([{ operation: 'updatePass', path: { pass_id: pass.id }, body: patchBody(began, typed) }], visit.apiUrl)}
 </form>
 ${await writeOutlook(visit, template, typed, 'After saving', writeChanges(form), pass)}
 </div>`

@@ -1,9 +1,8 @@
 /** The lookup of the pickers: finds records by name or ID while a member types. */
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
-import { LOOKUP_PATH } from '../../engine/fields.ts'
-import { queryText } from '../../engine/list-page.ts'
+import { LOOKUP_PATH } from '../../engine/picking.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
-import { isServed, roleFor } from '../../engine/visit.ts'
+import { isServed, queryText, roleFor } from '../../engine/visit.ts'
 import { pageHeaders } from '../../html/layout.ts'
 import { PICKABLE } from './pickable.ts'
 

@@ -5,6 +5,8 @@ import { writeRelated } from '../../engine/detail-page.ts'
 import { resource, type ShownText } from '../../engine/shapes.ts'
 import { code, money, orDash, state, when, words } from '../../engine/values.ts'
 import { figures } from '../../html/records.ts'
+import { CATEGORY } from '../pickers/lists.ts'
+import { CARD } from '../pickers/pickable.ts'
 import { writeDecision } from './card-decision.ts'
 import { DISPUTES } from './disputes.ts'
 import { writeNetworkMessages } from './network-messages.ts'
@@ -31,7 +33,11 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
       { title: 'Card', show: ({ card_id }, link) => html`<span class="number">${link.to(card_id)}</span>` },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
-    filters: { status: 'Status', card_id: 'Card', category_code: 'Merchant category' },
+    filters: {
+      status: 'Status',
+      card_id: { label: 'Card', pick: CARD },
+      category_code: { label: 'Merchant category', pick: CATEGORY },
+    },
     empty: 'No transactions yet. In the sandbox, use the simulator to create an authorization.',
   },
   detail: {

@@ -5,6 +5,7 @@ import { writeRelated } from '../../engine/detail-page.ts'
 import { type FormField, type FormValues, resource } from '../../engine/shapes.ts'
 import { code, orDash, state, when, words, writeAddress } from '../../engine/values.ts'
 import { notice } from '../../html/components.ts'
+import { CARDHOLDER } from '../pickers/pickable.ts'
 import { addressFields, addressValues } from './addresses.ts'
 import { CARD_TRANSACTIONS } from './card-transactions.ts'
 import { CARDS } from './cards.ts'
@@ -197,7 +198,7 @@ export const SANCTIONS_ALERTS = resource<Alert>({
       { title: 'Status', show: ({ status }) => state(status) },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
-    filters: { status: 'Status', cardholder_id: 'Cardholder' },
+    filters: { status: 'Status', cardholder_id: { label: 'Cardholder', pick: CARDHOLDER } },
     empty: 'No sanctions alerts. Every cardholder is screened when you add it and each time a list changes.',
   },
   detail: {

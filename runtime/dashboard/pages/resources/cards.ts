@@ -62,7 +62,7 @@ export const CARDS = resource<Card>({
       { title: 'Expires', show: writeExpiry },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
-    filters: { status: 'Status', cardholder_id: 'Cardholder' },
+    filters: { status: 'Status', cardholder_id: { label: 'Cardholder', pick: CARDHOLDER } },
     empty: 'No cards yet. Add a cardholder, and then issue a card.',
   },
   create: {

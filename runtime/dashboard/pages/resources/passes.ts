@@ -16,6 +16,7 @@ import {
   WALLETS,
 } from '../passes/pass.ts'
 import { writeValues } from '../passes/values.ts'
+import { PASS as PICKED_PASS, TEMPLATE } from '../pickers/pickable.ts'
 import { promotes } from '../promotions/promotions.ts'
 import { writeCounts } from '../templates/counts.ts'
 import { BARCODE_FORMATS, draftOf } from '../templates/draft.ts'
@@ -163,7 +164,7 @@ export const PASSES = resource<PassObject>({
       },
       { title: 'Issued', show: ({ created }) => when(created) },
     ],
-    filters: { status: 'Status', template_id: 'Template' },
+    filters: { status: 'Status', template_id: { label: 'Template', pick: TEMPLATE } },
     empty: 'No passes yet. Create a template, issue a pass from it, and open the pass on your phone.',
   },
   create: { operation: 'createPass', title: 'Issue pass' },
@@ -226,7 +227,7 @@ export const SCANS = resource<Scan>({
         show: ({ pass_id }, link) => link.to(pass_id),
       },
     ],
-    filters: { result: 'Result', pass_id: 'Pass' },
+    filters: { result: 'Result', pass_id: { label: 'Pass', pick: PICKED_PASS } },
     empty: 'No scans yet. Passes that your scanners read appear here.',
   },
 })

@@ -1,5 +1,5 @@
 import type { components } from '../../../../generated/canonical/types.ts'
-import { showSettlement } from '../../../operator/settlements.ts'
+import { showSettlementAmounts } from '../../../operator/settlements.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { writeRelated } from '../../engine/detail-page.ts'
 import { writeTable } from '../../engine/list-page.ts'
@@ -66,7 +66,7 @@ export const SETTLEMENTS = resource<Settlement>({
       { title: 'Lines', write: writeFirstLines },
       {
         title: 'Ledger postings',
-        write: ({ id }, visit, link) => writePostings(visit, showSettlement, id, link),
+        write: ({ id }, visit, link) => writePostings(visit, showSettlementAmounts, id, link),
       },
       {
         title: 'Simulate',
@@ -93,14 +93,14 @@ const STEPS: readonly (readonly [type: LineType, name: string])[] = [
   ['adjustment', 'Adjustments'],
 ]
 
-interface ShownSettlement {
-  readonly types: { readonly [Type in LineType]?: { readonly lines: number; readonly amount: number } }
+interface ShownAmounts {
+  readonly amounts: Readonly<Record<LineType, number>>
 }
 
 async function draw({ id, currency, net_amount }: Settlement, visit: DashboardVisit): Promise<Html> {
-  const { types } = await readMoney<ShownSettlement>(visit, showSettlement, id)
+  const { amounts } = await readMoney<ShownAmounts>(visit, showSettlementAmounts, id)
   const steps = STEPS.flatMap(([type, name]) => {
-    const { amount } = types[type] ?? { amount: 0 }
+    const amount = amounts[type]
     return amount === 0 ? [] : [{ name, amount, text: money(amount, currency) }]
   })
   return waterfall(steps, { name: 'Net', amount: net_amount, text: money(net_amount, currency) })

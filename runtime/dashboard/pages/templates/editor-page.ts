@@ -4,6 +4,7 @@ import { IMAGE_RULES } from '../../../passes/templates/rules.ts'
 import { png } from '../../../passes/wallets/render/page/front.ts'
 import { PASS_KINDS } from '../../../passes/wallets/render/pass-state.ts'
 import { type Html, html } from '../../../platform/html.ts'
+import { type ShownCall, writeCalls } from '../../engine/api-call.ts'
 import { describe, faultOf, keyField } from '../../engine/form-page.ts'
 import { words } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
@@ -12,8 +13,10 @@ import { icon } from '../../html/icons.ts'
 import {
   BARCODE_FORMATS,
   contentOf,
+  createBody,
   draftOf,
   IMAGES,
+  patchBody,
   type TemplateDraft,
   type TemplateImage,
   type TemplateObject,
@@ -58,9 +61,21 @@ ${writeBarcode(draft, samples, fault)}
 ${writeLocations(draft, fault)}
 ${textArea({ name: 'metadata', label: 'Metadata', optional: true, rows: 3, value: draft.metadata, hint: 'Key-value pairs for your integration. One pair per line: key = value.', fault: fault('metadata') })}
 <div class="actions"><button type="submit">${template ? 'Save template' : 'Create template'}</button> <button class="second" type="submit" name="do" value="preview" formnovalidate>Update preview</button> <a class="button second" href="${back}">Back</a></div>
+${writeCalls([callOf(draft, template)], visit.apiUrl)}
 </form>
 ${preview}
 </div>`
+}
+
+/** Returns the call that saves the draft. Images are left out, because they are long. */
+function callOf(draft: TemplateDraft, template: TemplateObject | undefined): ShownCall {
+  const stored = template && draftOf(template)
+  const images = IMAGES.filter((name) => !['', stored?.brand[name]].includes(draft.brand[name]))
+  const named = Object.fromEntries(images.map((name) => [name, `${name.toUpperCase()}_AS_BASE64`]))
+  const brief = { ...draft, brand: { ...draft.brand, ...named } }
+  if (!template || !stored) return { operation: 'createPassTemplate', path: {}, body: createBody(brief) }
+  const body = patchBody(contentOf(stored), contentOf(brief))
+  return { operation: 'updatePassTemplate', path: { template_id: template.id }, body }
 }
 
 type FaultOf = (name: string) => string | undefined

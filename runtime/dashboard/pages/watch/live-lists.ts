@@ -1,15 +1,13 @@
 /** Live lists: rows of records appear and change on the page when events about them occur. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { type ListOperation, records } from '../../../../generated/canonical/records.ts'
-import { events as views } from '../../../../generated/events.ts'
-import { current } from '../../../../generated/versions.ts'
-import { readEvent, readEventHead, type SequencedEvent } from '../../../events/emit/queries.ts'
+import type { SequencedEvent } from '../../../events/emit/queries.ts'
 import type { EventStreams, StreamStart } from '../../../events/emit/streams.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { filtersOf, queryOf, readFilters } from '../../engine/filters.ts'
 import { linkNaming } from '../../engine/links.ts'
 import { columnsOf, writeRow } from '../../engine/list-page.ts'
-import { liveTypesOf } from '../../engine/live-types.ts'
+import { type LiveSource, liveSourceOf } from '../../engine/live-types.ts'
 import { operatePatiently } from '../../engine/patience.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
 import type { ApiPage, DashboardResource, Identified } from '../../engine/shapes.ts'
@@ -27,40 +25,39 @@ const KNOWN_FOR_MS = 5000
 /** Between two reads of a list, so that many events do not use up the rate limit of the tenant. */
 const MIN_INTERVAL_MS = 2000
 
-const TYPES = Object.keys(views[current] ?? {})
-
 export function liveRoutes(
   resources: readonly DashboardResource<Identified>[],
   watching: Watching,
   tails: Tails,
 ): DashboardRoute[] {
-  return resources
-    .filter(({ list }) => liveTypesOf(list.operation) !== undefined)
-    .flatMap((resource) =>
-      ENVIRONMENTS.filter((each) => each === (resource.environment ?? each)).map((environment) => ({
-        method: 'GET' as const,
-        path: `/${environment}/${resource.path}/live`,
-        environment,
-        needs: roleFor(resource.list.operation),
-        handle: (visit: DashboardVisit) => openTail(tails, visit, () => open(watching, visit, resource)),
-      })),
-    )
+  return resources.flatMap((resource) => {
+    const source = liveSourceOf(resource.list.operation)
+    if (!source) return []
+    return ENVIRONMENTS.filter((each) => each === (resource.environment ?? each)).map((environment) => ({
+      method: 'GET' as const,
+      path: `/${environment}/${resource.path}/live`,
+      environment,
+      needs: roleFor(resource.list.operation),
+      handle: (visit: DashboardVisit) =>
+        openTail(tails, visit, () => open(watching, visit, resource, source)),
+    }))
+  })
 }
 
 async function open(
   watching: Watching,
   visit: DashboardVisit,
   resource: DashboardResource<Identified>,
+  source: LiveSource,
 ): Promise<AsyncIterable<string>> {
   const asked = readFilters(visit, filtersOf(resource.list))
-  const begins = liveTypesOf(resource.list.operation) ?? []
   const isEvents = resource.list.operation === EVENTS.list.operation
-  const types = TYPES.filter((type) =>
-    isEvents && asked.type ? type === asked.type : begins.some((each) => type.startsWith(each)),
-  )
+  const has = (type: string) =>
+    isEvents && asked.type ? type === asked.type : source.types.some((each) => type.startsWith(each))
   return watching.streams[visit.environment].open({
-    after: await startOf(watching, visit),
-    types: new Set(types),
+    after: await startOf(watching, visit, source),
+    types: { has },
+    read: source.readAfter,
     findSpace: rememberSpace(watching, visit),
     write: isEvents ? writeEvents(visit) : writeRecords(visit, resource),
   })
@@ -79,16 +76,16 @@ function writeEvents(visit: DashboardVisit): WriteBatch {
   }
 }
 
-/** Returns the times of creation of the records with the prefix that the events are about, by ID. */
+/** Returns the times of creation of the records with the prefix that the events are about, by ID. NaN if it is unknown. */
 function changedBy(events: readonly SequencedEvent[], prefix: string): ReadonlyMap<string, number> {
   const found = events.flatMap((event) => Object.values(readBody(event).data)) as readonly {
     readonly id: string
-    readonly created: string
+    readonly created?: string | number
   }[]
   return new Map(
     found
       .filter(({ id }) => id.startsWith(`${prefix}_`))
-      .map(({ id, created }) => [id, Date.parse(created)] as const),
+      .map(({ id, created = Number.NaN }) => [id, new Date(created).getTime()] as const),
   )
 }
 
@@ -112,8 +109,10 @@ function writeRecords(visit: DashboardVisit, resource: DashboardResource<Identif
     const answer = await operatePatiently(visit, list.operation, {
       query: {
         ...query(),
-        'created[gt]': new Date(Math.min(...times) - 1).toISOString(),
-        'created[lte]': new Date(Math.max(...times)).toISOString(),
+        ...(!times.some(Number.isNaN) && {
+          'created[gt]': new Date(Math.min(...times) - 1).toISOString(),
+          'created[lte]': new Date(Math.max(...times)).toISOString(),
+        }),
         limit: '100',
       },
     })
@@ -136,9 +135,12 @@ function prefixOf(operation: ListOperation): string {
   return found?.[0] ?? ''
 }
 
-async function startOf(watching: Watching, visit: DashboardVisit): Promise<StreamStart> {
+async function startOf(watching: Watching, visit: DashboardVisit, source: LiveSource): Promise<StreamStart> {
   const { db, space } = await findPlace(watching, visit)
-  const [head, seen] = await Promise.all([readEventHead(db, space), readEvent(db, space, seenBy(visit))])
+  const [head, seen] = await Promise.all([
+    source.readHead(db, space),
+    source.readPlace(db, space, seenBy(visit)),
+  ])
   const earliest = head.sequence - MAX_BACK
   return seen && seen.sequence > earliest ? seen : head
 }

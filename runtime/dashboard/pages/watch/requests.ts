@@ -27,7 +27,6 @@ import type { SendFramed } from '../../engine/frame.ts'
 import { writeBody } from '../../engine/json.ts'
 import { linkNaming } from '../../engine/links.ts'
 import {
-  queryText,
   ROWS_SCRIPT,
   TAIL_SCRIPT,
   writePaging,
@@ -39,7 +38,7 @@ import type { DashboardRoute } from '../../engine/routes.ts'
 import { writeViews } from '../../engine/saved-views.ts'
 import type { ListColumn, ListFilter } from '../../engine/shapes.ts'
 import { code, orDash, when } from '../../engine/values.ts'
-import { ApiRefused, type DashboardVisit, type TenantPlace } from '../../engine/visit.ts'
+import { ApiRefused, type DashboardVisit, queryText, type TenantPlace } from '../../engine/visit.ts'
 import { facts, notice } from '../../html/components.ts'
 import { panel } from '../../html/records.ts'
 import { openTail, seenBy, type Tails, writeMessage } from './tails.ts'
