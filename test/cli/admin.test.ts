@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterEach(endPrograms)
 afterAll(() => db.close())
 
-/** Runs a command line in this process, which takes a tenth of the time of `runAdmin`. */
+/** Runs a command line in this process, because most of the time of a process is its start. */
 async function run(...words: readonly string[]) {
   const said = { stdout: '', stderr: '' }
   const code = await runCommand(words, {

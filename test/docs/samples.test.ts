@@ -185,7 +185,7 @@ const IN_ORDER = new Set([200, 201, 202, 204, 402, 403, 404, 409, 410, 422])
 /** Ends what is printed of an answer: no text has it. */
 const END = '\u001e'
 
-/** Words of curl behind those of each sample, without quotes. */
+/** Words for curl after those of each sample. */
 const ENDS = `-sS --max-time 10 -w '\t%{http_code}${END}' --next`
 
 /** Records that are not there, and what wallets send to issuers. */

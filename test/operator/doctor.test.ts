@@ -16,7 +16,7 @@ import { cleanEnvironment, endPrograms, startProgram, startService } from '../su
 
 afterEach(endPrograms)
 
-/** Runs the command in this process, which takes a third of the time of one of its own. */
+/** Runs the command in this process, because most of the time of a process is its start. */
 async function diagnose(env: Record<string, string>, ...words: string[]) {
   let stdout = ''
   let stderr = ''

@@ -68,7 +68,7 @@ const start = (command: readonly string[]) =>
     cwd: folder,
   })
 
-/** Runs a command in this process, which takes a fifth of the time. */
+/** Runs a command in this process, because most of the time of a process is its start. */
 async function run(...command: string[]) {
   const said: string[] = []
   const say = (line: string) => void said.push(`${line}\n`)

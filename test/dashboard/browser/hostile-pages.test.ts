@@ -61,7 +61,7 @@ const LAST =
 /** What is typed into fields of a type. */
 const TYPED: Readonly<Record<string, string>> = { email: 'ada@example.com', date: '2026-01-02' }
 
-/** Of the form that goes to an address: whether it is to be sent, and the fields that have to be filled in and are not. */
+/** Finds the form that goes to an address. Returns its empty required fields, or undefined if the form is not to be sent. */
 const FORM = `(action) => {
   const form = [...document.querySelectorAll('form:not([hidden])')].findLast((each) => each.getAttribute('action') === action)
   const button = form?.querySelector('button[type=submit]:not([formaction])')
@@ -76,7 +76,7 @@ interface EmptyField {
   readonly type: string
 }
 
-/** Fills in the form that goes to the address with what nearly every field takes, and sends it. Skips a form that is not to be sent. */
+/** Fills in the form that goes to the address with what nearly every field takes, and sends it. Returns the status, or undefined if the form is not to be sent. */
 async function sendForm(page: Page, action: string): Promise<number | undefined> {
   const empty: EmptyField[] | undefined = await page.evaluate(`(${FORM})(${JSON.stringify(action)})`)
   if (empty === undefined) return undefined
