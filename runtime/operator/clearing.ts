@@ -33,10 +33,11 @@ const POOL_SIZE = 12
  * the database. Throws an Error if the process cannot open the keys of card numbers.
  */
 export async function withClearing<T>(
+  env: NodeJS.ProcessEnv,
   say: (line: string) => void,
   action: (parts: ImportParts) => Promise<T>,
 ): Promise<T> {
-  const settings = readSettings(process.env, { roles: ['network'] })
+  const settings = readSettings(env, { roles: ['network'] })
   const database = await openDatabase({ ...settings, poolSize: POOL_SIZE }, say)
   try {
     const room = database.cards

@@ -151,6 +151,8 @@ async function compare({ directory, own }: Scratch): Promise<void> {
           method: 'POST',
           connections,
           duration: Number(options.seconds),
+          // It ends with a sample.
+          sampleInt: Math.min(1, Number(options.seconds)) * 1000,
           headers: {
             'content-type': 'application/json',
             'network-signature': signBody([SECRET], body, Math.floor(Date.now() / 1000)),

@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { TOTP } from 'otpauth'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { runAdmin as runCommand } from '../../runtime/operator/command/admin-run.ts'
 import { verifyPassword } from '../../runtime/platform/passwords.ts'
 import { parseKey } from '../../runtime/tenants/keys/keys.ts'
 import { issueToken } from '../support/access-tokens.ts'
 import { type DemoDatabase, openDemoDatabase } from '../support/database.ts'
-import { type Ending, endPrograms, runAdmin } from '../support/programs.ts'
+import { endPrograms, runAdmin } from '../support/programs.ts'
 
 let db: DemoDatabase
 let env: Readonly<Record<string, string>>
@@ -20,9 +21,24 @@ beforeAll(async () => {
 afterEach(endPrograms)
 afterAll(() => db.close())
 
+/** Runs a command line in this process, because most of the time of a process is its start. */
+async function run(...words: readonly string[]) {
+  const said = { stdout: '', stderr: '' }
+  const code = await runCommand(words, {
+    env,
+    print: (text) => {
+      said.stdout += text
+    },
+    say: (line) => {
+      said.stderr += `${line}\n`
+    },
+  })
+  return { code, ...said }
+}
+
 /** Runs a verb that succeeds: one line of JSON on stdout and nothing else anywhere. */
 async function admin(...words: readonly string[]) {
-  const { code, stdout, stderr } = await runAdmin(env, ...words, '--json')
+  const { code, stdout, stderr } = await run(...words, '--json')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(/^\{.*\}\n$/)
   return JSON.parse(stdout)
@@ -109,7 +125,7 @@ describe('keys', () => {
     expect(next).toMatchObject({ scope: 'read', allowed_ips: ['10.0.0.0/8'], replaces_id: old.id })
     expect(next.secret).not.toBe(old.secret)
     expect(Date.parse(next.works_until) - Date.parse(next.retired_at)).toBe(86_400_000)
-    const again = await runAdmin(env, 'key', 'rotate', old.id, '--json')
+    const again = await run('key', 'rotate', old.id, '--json')
     expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/already rotated/) })
   })
 
@@ -127,7 +143,7 @@ describe('keys', () => {
     expect(retired).toMatchObject({ id, retired_at: expect.any(String) })
     expect(await admin('key', 'retire', id)).toEqual(retired)
     expect(await admin('key', 'revoke', id)).toMatchObject({ id, revoked_at: expect.any(String) })
-    expect(await runAdmin(env, 'key', 'rotate', id)).toMatchObject({
+    expect(await run('key', 'rotate', id)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/is revoked/),
     })
@@ -148,8 +164,7 @@ describe('pins, limits and the clock', () => {
       `UPDATE control.clock SET offset_ms = $1 WHERE environment = 'live'`,
       Date.UTC(2027, 1, 2) - Date.now(),
     )
-    const ending = await runAdmin(
-      env,
+    const ending = await run(
       'pin',
       'set',
       '--tenant',
@@ -205,7 +220,7 @@ describe('pins, limits and the clock', () => {
 describe('the ledger', () => {
   test('the ledger is balanced, or the exit code is 1 and what is not is named', async () => {
     const { id } = await admin('tenant', 'create', '--name', 'Acme')
-    const verify = (...words: string[]) => runAdmin(env, 'ledger', 'verify', '--tenant', id, ...words)
+    const verify = (...words: string[]) => run('ledger', 'verify', '--tenant', id, ...words)
     const entries = { sandbox: 0, live: 0 }
     expect(await admin('ledger', 'verify', '--tenant', id)).toEqual({
       ...{ tenant_id: id, balanced: true, faults: [], entries },
@@ -228,7 +243,7 @@ describe('the ledger', () => {
 
 describe('the audit log', () => {
   const verify = (...words: readonly string[]) =>
-    runAdmin(env, 'audit', 'verify', '--tenant', db.tenantId, '--env', 'live', ...words, '--json')
+    run('audit', 'verify', '--tenant', db.tenantId, '--env', 'live', ...words, '--json')
 
   test('the audit log is verified: whole, with the end that was told before, and not when it was changed', async () => {
     const { id } = await createKey()
@@ -249,7 +264,7 @@ describe('the audit log', () => {
   })
 
   test('the audit log of an unknown tenant is not verified', async () => {
-    const ending = await runAdmin(env, 'audit', 'verify', '--tenant', 'ten_x', '--env', 'live')
+    const ending = await run('audit', 'verify', '--tenant', 'ten_x', '--env', 'live')
     expect(ending).toMatchObject({ code: 1, stderr: expect.stringMatching(/no tenant ten_x/) })
   })
 })
@@ -264,7 +279,7 @@ describe('usage', () => {
       environment: 'live',
       usage: [{ day, bucket: 'read', requests: 7 }],
     })
-    const ending = await runAdmin(env, 'usage', 'show', ...words, '--days', '0')
+    const ending = await run('usage', 'show', ...words, '--days', '0')
     expect(ending).toMatchObject({ code: 2, stderr: expect.stringMatching(/number of days must be/) })
   })
 })
@@ -333,7 +348,7 @@ describe('platforms and people', () => {
     expect(stored?.role).toBe('viewer')
     expect(await verifyPassword(user.password, String(stored?.password_hash))).toBe(true)
     expect(new TOTP({ secret: user.totp_secret }).generate()).toMatch(/^\d{6}$/)
-    const again = await runAdmin(env, 'user', 'create', '--tenant', db.tenantId, '--email', 'ADA@example.com')
+    const again = await run('user', 'create', '--tenant', db.tenantId, '--email', 'ADA@example.com')
     expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/already/) })
   })
 })
@@ -421,7 +436,7 @@ describe('what is there is looked up', () => {
     [['user', 'list', '--tenant', 'ten_x'], 'no tenant ten_x'],
     [['pin', 'list', '--tenant', 'ten_x'], 'no tenant ten_x'],
   ])('%j: a program is told what is not there', async (words, message) => {
-    const { code, stdout, stderr } = await runAdmin(env, ...words, '--json')
+    const { code, stdout, stderr } = await run(...words, '--json')
     expect([code, stdout]).toEqual([1, ''])
     expect(JSON.parse(stderr)).toEqual({
       error: { type: 'not_found', message: expect.stringContaining(message) },
@@ -447,7 +462,7 @@ test.each([
     'expected one of 2025-06-01',
   ],
 ])('%j: a program is told of a misuse in JSON', async (words, message) => {
-  const { code, stdout, stderr } = await runAdmin(env, ...words, '--json')
+  const { code, stdout, stderr } = await run(...words, '--json')
   expect([code, stdout]).toEqual([2, ''])
   expect(JSON.parse(stderr).error.message).toContain(message)
 })
@@ -540,7 +555,7 @@ const faults: readonly (readonly [number, readonly string[], RegExp])[] = [
 ]
 
 test.each(faults)('admin exits with %i for the words %j', async (code, words, want) => {
-  const ending = await runAdmin(env, ...words.map((word) => (word === 'TENANT' ? db.tenantId : word)))
+  const ending = await run(...words.map((word) => (word === 'TENANT' ? db.tenantId : word)))
   expect(ending).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(want) })
 })
 
@@ -552,7 +567,7 @@ test.each([
   ],
   [2, { DATABASE_URL: 'postgres://127.0.0.1:1/x' }, /SVC_PEPPER: is required/],
 ])('admin exits with %i when the database is not available: %j', async (code, settings, want) => {
-  const ending: Ending = await runAdmin(settings, 'tenant', 'show', 'ten_x', '--json')
+  const ending = await runAdmin(settings, 'tenant', 'show', 'ten_x', '--json')
   expect(ending).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(want) })
 })
 
@@ -569,7 +584,7 @@ test('rows that workers have set aside are listed, and tried again at once', asy
   expect(await admin('set-aside', 'list', '--env', 'live')).toEqual({ set_aside: [] })
   expect(await admin('set-aside', 'retry', 'pass_1')).toEqual({ retried: 1 })
   expect(await one('SELECT retry_at <= now() AS due FROM control.set_aside_work')).toEqual({ due: true })
-  const { code, stderr } = await runAdmin(env, 'set-aside', 'retry', 'pass_2')
+  const { code, stderr } = await run('set-aside', 'retry', 'pass_2')
   expect(code).not.toBe(0)
   expect(stderr).toContain('no set-aside row matches the filter')
   await one('DELETE FROM control.set_aside_work')

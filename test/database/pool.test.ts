@@ -75,26 +75,44 @@ describe('single statements', () => {
       prepared: true,
       applicationName: 'watcher',
     })
-    let slept = false
-    const slow = Promise.all([1, 2, 3].map(() => db.control.query({ text: 'SELECT pg_sleep(3)' }))).then(
-      () => {
-        slept = true
-      },
-    )
+    let waited = false
+    const held = Promise.withResolvers<void>()
+    const release = Promise.withResolvers<void>()
+    const holding = watcher.transaction(async (tx) => {
+      await tx.query({ text: 'SELECT pg_advisory_xact_lock(1)' })
+      held.resolve()
+      await release.promise
+    })
+    await held.promise
+    const slow = Promise.all(
+      [1, 2, 3].map(() => db.control.query({ text: 'SELECT pg_advisory_xact_lock(1)' })),
+    ).then(() => {
+      waited = true
+    })
     await until('the slow ones to be under way', async () => {
       const { rows } = await watcher.query<{ n: number }>({
-        text: `SELECT count(*) AS n FROM pg_stat_activity WHERE wait_event = 'PgSleep'
+        text: `SELECT count(*) AS n FROM pg_stat_activity WHERE wait_event = 'advisory'
                  AND datname = current_database() AND clock_timestamp() - query_start > interval '50 ms'`,
       })
       return rows[0]?.n === 1 // all on the one shared connection of a small pool
     })
-    await watcher.end()
-    const quick = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => db.control.query({ text: 'SELECT $1::int AS n' }, [n])),
+    const numbers = Array.from({ length: 20 }, (_, n) => n)
+    const answered: unknown[] = []
+    const quick = Promise.all(
+      numbers.map(async (n) => {
+        const { rows } = await db.control.query({ text: 'SELECT $1::int AS n' }, [n])
+        answered.push(rows[0]?.n)
+      }),
     )
-    expect(quick.map(({ rows }) => rows[0]?.n)).toEqual(Array.from({ length: 20 }, (_, n) => n))
-    expect(slept).toBe(false)
-    await slow
+    try {
+      await until('the quick ones to be answered', () => answered.length === numbers.length)
+      expect(answered.toSorted((one, other) => Number(one) - Number(other))).toEqual(numbers)
+      expect(waited).toBe(false)
+    } finally {
+      release.resolve()
+      await Promise.all([holding, slow, quick])
+      await watcher.end()
+    }
   })
 
   test('single statements that may take long have a connection of their own', async () => {

@@ -8,20 +8,27 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type Anvil, startAnvil } from '../../runtime/money/chain/anvil.ts'
 import { type BankStandIn, startBankStandIn } from '../../runtime/money/payouts/fake-bank.ts'
+import { runDoctor } from '../../runtime/operator/command/doctor-run.ts'
 import type { Finding } from '../../runtime/operator/doctor/finding.ts'
 import { KEY, type Network, PAYER, startNetwork } from '../money/chain/network.ts'
 import { createEmptyDatabase, openTestDatabase, type TestDatabase } from '../support/database.ts'
-import { endPrograms, startProgram, startService } from '../support/programs.ts'
+import { cleanEnvironment, endPrograms, startProgram, startService } from '../support/programs.ts'
 
 afterEach(endPrograms)
 
+/** Runs the command in this process, because most of the time of a process is its start. */
 async function diagnose(env: Record<string, string>, ...words: string[]) {
-  const program = startProgram(
-    process.execPath,
-    ['runtime/operator/command/doctor.ts', '--json', ...words],
-    env,
-  )
-  const { code, stdout, stderr } = await program.ended
+  let stdout = ''
+  let stderr = ''
+  const code = await runDoctor(['--json', ...words], {
+    env: cleanEnvironment(env),
+    print: (text) => {
+      stdout += text
+    },
+    say: (line) => {
+      stderr += `${line}\n`
+    },
+  })
   const findings: Finding[] = stdout === '' ? [] : JSON.parse(stdout).findings
   return {
     code,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { basename, delimiter, join } from 'node:path'
 import { linkPackages } from '../support/clone.ts'
 import { type IsolatedNetwork, openIsolatedNetwork } from '../support/isolated.ts'
-import { ROOT, UNHURRIED } from '../support/programs.ts'
+import { COMPILED, ROOT, UNHURRIED } from '../support/programs.ts'
 
 /** What a clone does not have, and folders that other tests make and remove meanwhile. */
 const isCloned = (path: string) =>
@@ -40,12 +40,12 @@ export interface Terminal {
 }
 
 /**
- * Without what npm adds for a test that it runs: this is a shell of somebody who has just logged in. Node keeps what it compiles,
- * which a dozen commands have in common.
+ * Without what npm adds for a test that it runs: this is a shell of somebody who has just logged in. Node keeps what it compiles
+ * with what other tests have it compile: the packages above all, which are the same files.
  */
 function environment(home: string, programs: readonly string[]): Record<string, string> {
   const found = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'))
-  const quick = { NODE_COMPILE_CACHE: join(home, '.compiled'), ...UNHURRIED }
+  const quick = { NODE_COMPILE_CACHE: COMPILED, ...UNHURRIED }
   return {
     PATH: [...programs, ...found].join(delimiter),
     HOME: home,

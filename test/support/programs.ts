@@ -75,7 +75,7 @@ export const UNHURRIED = { SVC_MAX_LOOP_DELAY_MS: '60000' }
 export const COMPILED = join(ROOT, 'node_modules/.cache/compiled')
 
 /** Returns an environment without the developer's own settings. */
-function cleanEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
+export function cleanEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
   const { PATH = '', HOME = '/' } = process.env
   const ports = { SANDBOX_PORT: '0', LIVE_PORT: '0', CONSOLE_PORT: '0' }
   const quick = { NODE_COMPILE_CACHE: COMPILED, SVC_DNS_SERVERS: NO_NAMES }

@@ -9,6 +9,7 @@ import { delimiter, dirname, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { main } from '../../generators/cli.ts'
 
 interface Step {
   readonly id?: string
@@ -83,7 +84,7 @@ components:
       properties: { ${property}: { type: string }${more} }
 `
 
-const dateline = resolve('generators/cli.ts')
+const ROOT = process.cwd()
 const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter)
 
 beforeEach(async () => {
@@ -102,7 +103,7 @@ beforeEach(async () => {
   writeFileSync(join(folder, 'dateline.config.json'), JSON.stringify(config))
   save(documentOf('title'))
   git('init', '--quiet')
-  commit()
+  await commit()
 })
 afterEach(async () => {
   server.close()
@@ -113,8 +114,12 @@ afterEach(async () => {
 const save = (document: string, name = '2030-01-01') =>
   writeFileSync(join(folder, `openapi/${name}.yaml`), document.replace('2030-01-01', name))
 
-function commit(): void {
-  execFileSync(process.execPath, [dateline, 'generate'], { cwd: folder, stdio: 'pipe' })
+async function commit(): Promise<void> {
+  const said: string[] = []
+  const say = (line: string) => void said.push(line)
+  process.chdir(folder)
+  const code = await main(['generate'], { out: say, error: say }).finally(() => process.chdir(ROOT))
+  expect(code, said.join('\n')).toBe(0)
   git('add', '.')
   git('commit', '--quiet', '--message', 'Edit')
 }
@@ -174,7 +179,7 @@ async function runAction(event: 'pull_request' | 'push' = 'pull_request') {
 
 test('a pull request gets one comment, which later runs update', { timeout: 60_000 }, async () => {
   save(documentOf('title', ', pages: { type: integer }'))
-  commit()
+  await commit()
   const { exit, outputs } = await runAction()
   expect([exit, outputs.get('check'), outputs.get('breaking')]).toEqual([0, '0', 'false'])
   const base = git('rev-list', '--max-parents=0', '--abbrev-commit', '--abbrev=7', 'HEAD')
@@ -191,7 +196,7 @@ ${base}:openapi/2030-01-01.yaml → openapi/2030-01-01.yaml: 0 breaking, 1 addit
 |---|---|---|---|
 | \`property-added\` pages was added | Book.pages | ${base}:openapi/2030-01-01.yaml:10:5 → openapi/2030-01-01.yaml:13:46 |  |`)
   save(documentOf('title'))
-  commit()
+  await commit()
   await runAction()
   expect(comments).toHaveLength(2)
   expect(comments[1]?.body).toContain(`no document differs from ${base}`)
@@ -220,7 +225,7 @@ test('a long comment is cut at a line, and the own comment is found on a later p
   comments[120]!.body = '<!-- dateline -->\nBefore.'
   const many = Array.from({ length: 1500 }, (_, index) => `, property_${index}: { type: string }`)
   save(documentOf('title', many.join('')))
-  commit()
+  await commit()
   expect((await runAction()).exit).toBe(0)
   expect(comments).toHaveLength(130)
   const { body } = comments[120]!

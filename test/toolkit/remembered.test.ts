@@ -16,8 +16,10 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { main } from '../../generators/cli.ts'
 
+const ROOT = process.cwd()
 const CLI = resolve('generators/cli.ts')
 const OLD = 'openapi/2030-01-01.yaml'
 const NEW = 'openapi/2030-06-01.yaml'
@@ -27,6 +29,7 @@ const at = (path: string) => join(folder, path)
 
 /** Two versions with a break, and a change that does not account for it and imports what stands elsewhere. */
 beforeEach(() => {
+  for (const name of ['DATELINE_CACHE', 'GITHUB_ACTIONS']) vi.stubEnv(name, '')
   folder = resolve(mkdtempSync('test/toolkit/.remembered-'))
   cpSync('test/golden/gate-unclaimed/openapi', at('openapi'), { recursive: true })
   for (const path of ['versions/2030-06-01', 'shared', 'linked']) mkdirSync(at(path), { recursive: true })
@@ -43,7 +46,10 @@ beforeEach(() => {
   writeFileSync(at('linked/linked.ts'), "export default { id: 'linked', why: 'linked', lenses: [] }\n")
   symlinkSync(at('linked/linked.ts'), at('versions/2030-06-01/linked.ts'))
 })
-afterEach(() => rmSync(folder, { recursive: true }))
+afterEach(() => {
+  vi.unstubAllEnvs()
+  rmSync(folder, { recursive: true })
+})
 
 const configure = (more: object) =>
   writeFileSync(
@@ -60,11 +66,25 @@ const configure = (more: object) =>
 const start = (command: readonly string[]) =>
   spawn(process.execPath, [CLI, ...command], {
     cwd: folder,
-    env: { ...process.env, DATELINE_CACHE: '', GITHUB_ACTIONS: '' },
   })
 
+/** Runs a command in this process, because most of the time of a process is its start. */
 async function run(...command: string[]) {
-  const child = start(command.length > 0 ? command : ['generate'])
+  const said: string[] = []
+  const say = (line: string) => void said.push(`${line}\n`)
+  const words = command.length > 0 ? command : ['generate']
+  process.chdir(folder)
+  try {
+    const code = await main(words, { out: say, error: say })
+    return { code, said: said.join('') }
+  } finally {
+    process.chdir(ROOT)
+  }
+}
+
+/** Runs a command as its users do. */
+async function runAlone(...command: string[]) {
+  const child = start(command)
   let said = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
@@ -86,16 +106,16 @@ function mark(): void {
 }
 
 test('a failing run says the same again, without doing anything again', async () => {
-  const first = await run()
+  const first = await runAlone('generate')
   expect(first).toMatchObject({ code: 1, said: expect.stringMatching(/break-unclaimed.*weight_grams/) })
-  expect(await run()).toEqual(first)
-  const dry = await run('generate', '--dry-run')
-  expect(await run('generate', '--dry-run')).toEqual(dry)
-  const checked = await run('check')
-  expect(await run('check')).toEqual(checked)
+  expect(await runAlone('generate')).toEqual(first)
+  const dry = await runAlone('generate', '--dry-run')
+  expect(await runAlone('generate', '--dry-run')).toEqual(dry)
+  const checked = await runAlone('check')
+  expect(await runAlone('check')).toEqual(checked)
   mark()
   for (const command of [['generate'], ['generate', '--dry-run'], ['check']]) {
-    const again = await run(...command)
+    const again = await runAlone(...command)
     expect(again.code).toBe(1)
     expect(again.said).toContain('MARKED')
   }

@@ -18,6 +18,7 @@ import {
   withClearing,
 } from '../clearing.ts'
 import type { AddVerb, OperatorRunner } from './admin-options.ts'
+import type { CommandSurroundings } from './surroundings.ts'
 
 interface ExceptionOptions {
   readonly open?: true
@@ -32,16 +33,16 @@ interface ReconcileOptions {
   readonly report: string
 }
 
-/** Adds the verbs for clearing files to `admin network`. @param say receives the progress and unusual events. */
+/** Adds the verbs for clearing files to `admin network`. */
 export function addClearing(
   network: Command,
   verb: AddVerb,
   run: OperatorRunner,
-  say: (line: string) => void,
+  { env, print, say }: CommandSurroundings,
 ): void {
   const runApplying = async (command: Command, action: (parts: ImportParts) => Promise<object>) => {
-    const result = await withClearing(say, action)
-    process.stdout.write(render(result, command.opts().json === true))
+    const result = await withClearing(env, say, action)
+    print(render(result, command.opts().json === true))
   }
   verb(network, 'import', 'import a clearing file, or continue an import that was interrupted')
     .argument('<file>', 'path of the file')

@@ -20,6 +20,7 @@ import { ISO_DIALECTS, type IsoDialectName } from '../../platform/settings.ts'
 import { ControlError } from '../../tenants/admin/change.ts'
 import { addClearing } from './admin-clearing.ts'
 import { type AddNoun, type AddVerb, environmentOption, type OperatorRunner } from './admin-options.ts'
+import type { CommandSurroundings } from './surroundings.ts'
 
 interface InEnvironment {
   readonly env: Environment
@@ -30,14 +31,14 @@ export function addNetwork(
   noun: AddNoun,
   verb: AddVerb,
   run: OperatorRunner,
-  say: (line: string) => void,
+  surroundings: CommandSurroundings,
 ): void {
   const network = noun('network', 'the card network: processors and their messages')
   addProcessor(network, verb, run)
   addCertificates(network, verb, run)
   addKeys(network, verb, run)
-  addDecode(network)
-  addClearing(network, verb, run, say)
+  addDecode(network, surroundings)
+  addClearing(network, verb, run, surroundings)
 }
 
 function addProcessor(network: Command, verb: AddVerb, run: OperatorRunner): void {
@@ -97,14 +98,14 @@ function addKeys(network: Command, verb: AddVerb, run: OperatorRunner): void {
 }
 
 /** The message is read from a file, because other users of the machine can see the words of a command. */
-function addDecode(network: Command): void {
+function addDecode(network: Command, { print }: CommandSurroundings): void {
   network
     .command('decode')
     .description('show the fields of an ISO 8583 message, with card numbers masked')
     .requiredOption('--file <file>', 'the bytes without their length, as hexadecimal digits')
     .addOption(new Option('--dialect <dialect>', 'how it is written').choices(ISO_DIALECTS).default('ascii'))
     .action(({ file, dialect }: { file: string; dialect: IsoDialectName }) => {
-      process.stdout.write(`${decode(read(file).replaceAll(/\s/g, ''), dialect)}\n`)
+      print(`${decode(read(file).replaceAll(/\s/g, ''), dialect)}\n`)
     })
 }
 

@@ -40,6 +40,7 @@ import {
   tenantOption,
 } from './admin-options.ts'
 import { operate } from './operate.ts'
+import type { CommandSurroundings } from './surroundings.ts'
 
 /** Loads the generated tables only for verbs that need them, because they are large. */
 async function loadVersions() {
@@ -47,23 +48,23 @@ async function loadVersions() {
 }
 
 /**
- * Creates the `admin` program. Results are printed to stdout.
+ * Creates the `admin` program.
  *
- * @param say receives unusual events. @param complain receives usage errors.
+ * @param complain receives usage errors.
  */
-export function createProgram(say: (line: string) => void, complain = say): Command {
+export function createProgram(surroundings: CommandSurroundings, complain = surroundings.say): Command {
   const program = new Command('admin')
     .description(
       'Manages tenants, keys, pins, limits, payouts and the clock in the database of this deployment.',
     )
     .exitOverride()
-    .configureOutput({ writeErr: (text) => complain(text.trimEnd()) })
+    .configureOutput({ writeOut: surroundings.print, writeErr: (text) => complain(text.trimEnd()) })
     .showHelpAfterError('(run with --help for usage)')
   const noun = (name: string, about: string) =>
     program.commands.find((each) => each.name() === name) ?? program.command(name).description(about)
   const run: OperatorRunner = async (command, action) => {
-    const result = await operate(say, action)
-    process.stdout.write(render(result, command.opts().json === true))
+    const result = await operate(surroundings, action)
+    surroundings.print(render(result, command.opts().json === true))
   }
   const verb = (parent: Command, name: string, about: string) =>
     parent.command(name).description(about).option('--json', 'print one JSON object')
@@ -74,7 +75,7 @@ export function createProgram(say: (line: string) => void, complain = say): Comm
   addPeople(noun, verb, run)
   addLedgers(noun, verb, run)
   addLookups(noun, verb, run)
-  addNetwork(noun, verb, run, say)
+  addNetwork(noun, verb, run, surroundings)
   return program
 }
 

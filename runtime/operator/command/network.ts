@@ -24,6 +24,7 @@ import { ControlError } from '../../tenants/admin/change.ts'
 import { openDemoTenant, setUpAccess } from '../network-simulator.ts'
 import { disputeAs } from '../simulated-disputes.ts'
 import { operate } from './operate.ts'
+import { ofProcess } from './surroundings.ts'
 
 /** Exit codes: 1 if a message was refused, contradicted or never acknowledged, 2 for wrong options or scenarios. */
 const FAILED = 1
@@ -212,22 +213,19 @@ async function run(words: Words): Promise<void> {
     return play(words, door, readCards(words.cards))
   }
   const settings = readSettings(process.env)
-  await operate(
-    (line) => process.stderr.write(`${line}\n`),
-    async (operator, _production, _room, database) => {
-      const access = await setUpAccess(operator, settings, words.env)
-      const tenant = await openDemoTenant(operator, database, words.env)
-      try {
-        const door = { ...access, ...(words.url !== undefined && { url: words.url }), answerMs }
-        const cards = words.cards === undefined ? tenant.cards : readCards(words.cards)
-        await play(words, door, cards, {
-          dispute: disputeAs(tenant.client, operator.control, words.env, tenant.space),
-        })
-      } finally {
-        await tenant.end()
-      }
-    },
-  )
+  await operate(ofProcess(), async (operator, _production, _room, database) => {
+    const access = await setUpAccess(operator, settings, words.env)
+    const tenant = await openDemoTenant(operator, database, words.env)
+    try {
+      const door = { ...access, ...(words.url !== undefined && { url: words.url }), answerMs }
+      const cards = words.cards === undefined ? tenant.cards : readCards(words.cards)
+      await play(words, door, cards, {
+        dispute: disputeAs(tenant.client, operator.control, words.env, tenant.space),
+      })
+    } finally {
+      await tenant.end()
+    }
+  })
 }
 
 async function main(given: readonly string[]): Promise<void> {

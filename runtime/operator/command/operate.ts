@@ -3,6 +3,7 @@ import { type OpenDatabase, openDatabase } from '../../database/open/open-databa
 import { readSettings } from '../../platform/settings.ts'
 import type { Operator } from '../../tenants/admin/change.ts'
 import { createClock } from '../../tenants/clock/clock.ts'
+import type { CommandSurroundings } from './surroundings.ts'
 
 /** An action needs one connection, and another one for its transaction. */
 const POOL_SIZE = 2
@@ -10,10 +11,10 @@ const POOL_SIZE = 2
 /**
  * Opens the database of the service, whether or not the service is running, runs one action and closes the database.
  *
- * @param say receives unusual events as text for people.
+ * @param surroundings whose `say` receives unusual events as text for people.
  */
 export async function operate<T>(
-  say: (line: string) => void,
+  { env, say }: Pick<CommandSurroundings, 'env' | 'say'>,
   action: (
     operator: Operator,
     production: boolean,
@@ -21,7 +22,7 @@ export async function operate<T>(
     database: OpenDatabase,
   ) => Promise<T>,
 ): Promise<T> {
-  const settings = readSettings(process.env)
+  const settings = readSettings(env)
   const database = await openDatabase({ ...settings, poolSize: POOL_SIZE }, say)
   try {
     const clock = createClock()

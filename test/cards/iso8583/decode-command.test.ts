@@ -2,29 +2,25 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createProgram } from '../../../runtime/operator/command/admin-program.ts'
 
 let directory: string
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'svc-iso-'))
 })
-afterEach(() => {
-  vi.restoreAllMocks()
-  rmSync(directory, { recursive: true })
-})
+afterEach(() => rmSync(directory, { recursive: true }))
 
 /** Runs the command on a file with the given text. Returns what it prints. */
 async function decode(text: string, ...options: readonly string[]): Promise<string> {
   const file = join(directory, 'message.hex')
   writeFileSync(file, text)
   let printed = ''
-  vi.spyOn(process.stdout, 'write').mockImplementation((line) => {
+  const print = (line: string) => {
     printed += line
-    return true
-  })
+  }
   const words = ['network', 'decode', '--file', file, ...options]
-  await createProgram(() => {}).parseAsync(words, { from: 'user' })
+  await createProgram({ env: {}, print, say: () => {} }).parseAsync(words, { from: 'user' })
   return printed
 }
 
