@@ -1,6 +1,9 @@
-import { resolve } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
 import { US_STATES } from '../../runtime/platform/countries.ts'
+import { SETTING_NAMES, SETTINGS } from '../../runtime/platform/setting-catalog.ts'
 import { readSettings, SettingsError } from '../../runtime/platform/settings.ts'
 
 function problemsOf(env: Record<string, string>, flags = {}): readonly string[] {
@@ -216,4 +219,81 @@ describe('settings', () => {
     expect(() => readSettings({ DATABASE_URL: 'db:hunter2@host' })).toThrow(SettingsError)
     expect(() => readSettings({ DATABASE_URL: 'db:hunter2@host' })).not.toThrow(/hunter2/)
   })
+})
+
+describe('secrets in files', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-secrets-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  const PEPPER = 'a3f1c0de5e7b4c2e9d1f0a8b7c6d5e4f'
+  const DATABASE_URL = 'postgres://u:p@db/x'
+  const write = (content: string | Buffer) => {
+    const path = join(folder, crypto.randomUUID())
+    writeFileSync(path, content)
+    return path
+  }
+
+  test.each([
+    ['as it is', PEPPER],
+    ['with a newline at the end', `${PEPPER}\n`],
+    ['with a Windows newline at the end', `${PEPPER}\r\n`],
+  ])('a secret is read from a file: %s', (_, content) => {
+    expect(readSettings({ DATABASE_URL, SVC_PEPPER_FILE: write(content) }).pepper).toBe(PEPPER)
+  })
+
+  test('every secret can be in a file', () => {
+    const NAMES = SETTING_NAMES.filter((name) => SETTINGS[name].isSecret)
+    const { SVC_CLOCK: _, ...env } = Object.fromEntries(
+      SETTING_NAMES.map((name) => [name, NAMES.includes(name) ? SETTINGS[name].example : undefined]),
+    )
+    const paired = {
+      SVC_BANK_URL: 'https://bank.example.com',
+      SVC_USDC_ADDRESS: SETTINGS.SVC_USDC_ADDRESS.example,
+      APPLE_PASS_CERTIFICATE: 'a.pem',
+      APPLE_PASS_KEY: 'b.pem',
+      APPLE_PASS_WWDR: 'c.pem',
+    }
+    const { SVC_PAYOUT_SIGNER_TOKEN: __, ...values } = { ...env, ...paired }
+    const files = NAMES.flatMap((name) =>
+      values[name] ? [[`${name}_FILE`, write(`${values[name]}\n`)]] : [],
+    )
+    expect(files).toHaveLength(NAMES.length - 1)
+    expect(readSettings({ ...paired, ...Object.fromEntries(files) })).toEqual(readSettings(values))
+  })
+
+  test.each([
+    ['an empty file', write(''), /^SVC_PEPPER_FILE: \S+ is empty: write the secret to it$/],
+    ['a newline only', write('\n'), /is empty/],
+    ['a missing file', join(folder, 'nowhere'), /^SVC_PEPPER_FILE: \S+nowhere cannot be read: ENOENT/],
+    ['a folder', folder, /cannot be read: EISDIR/],
+    ['two lines', write(`${PEPPER}\n${PEPPER}\n`), /has several lines: expected one$/],
+    ['too many bytes', write('x'.repeat(65_537)), /has more than 65536 bytes: expected one secret$/],
+    ['bytes that are no text', write(Buffer.of(0xff, 0xfe, 0x41)), /is not a text file in UTF-8$/],
+  ])('a file is refused, once and without its content: %s', (_, path, problem) => {
+    const reading = () => readSettings({ DATABASE_URL, SVC_PEPPER_FILE: path })
+    expect(reading).toThrow(problem)
+    expect(reading).not.toThrow(PEPPER)
+  })
+
+  test('a variable and its file are not set together', () => {
+    expect(() => readSettings({ SVC_PEPPER: PEPPER, SVC_PEPPER_FILE: write(PEPPER) })).toThrow(
+      /^SVC_PEPPER_FILE: is set, and so is SVC_PEPPER: set only one of them$/,
+    )
+  })
+
+  test('a value that is refused is named with its file', () => {
+    const path = write('short')
+    const env = { NODE_ENV: 'production', DATABASE_URL, SVC_PEPPER_FILE: path }
+    const problem = `SVC_PEPPER_FILE: the value in ${path} has fewer than 16 characters`
+    expect(() => readSettings(env)).toThrow(problem)
+  })
+})
+
+test.each([
+  ['SVC_PEPER', 'is not a setting: do you mean SVC_PEPPER?'],
+  ['SVC_PEPPER_FIEL', 'is not a setting: do you mean SVC_PEPPER_FILE?'],
+  ['SVC_CHAIN_ID_FILE', 'is not a setting: only a secret can be in a file, so set SVC_CHAIN_ID'],
+  ['SVC_PORT', 'is not a setting: unset it, or see docs/settings.md'],
+])('a variable that is not a setting is refused: %s', (name, problem) => {
+  expect(() => readSettings({ [name]: 'x' })).toThrow(`${name}: ${problem}`)
+  expect(() => readSettings({ [name]: '', SVC_API_KEY: 'of the svc command' })).not.toThrow()
 })
