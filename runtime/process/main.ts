@@ -5,6 +5,7 @@ import { createLog } from '../platform/log.ts'
 import { type Flags, readSettings, SettingsError } from '../platform/settings.ts'
 import { type RunningService, startService } from './compose.ts'
 import { readyLine, readyWords } from './ready.ts'
+import { createReload } from './reload.ts'
 
 /** Exit codes: 1 if the service failed to start or stop, 2 for invalid settings or options. */
 const FAILED = 1
@@ -85,6 +86,8 @@ async function main(): Promise<void> {
     stopping = true
   })
   const service = await startService(settings, log)
+  // Without the handler, SIGHUP ends a process whose terminal closes.
+  if (!process.stdin.isTTY) process.on('SIGHUP', createReload({ env: process.env, flags, service, log }))
   if (!stopping) await announce(service, settings.json)
   await signal
   log.info('Stopping after the requests in progress have finished')

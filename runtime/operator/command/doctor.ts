@@ -3,6 +3,7 @@ import { messageOf } from '../../database/errors.ts'
 import { readSettings, SettingsError } from '../../platform/settings.ts'
 import { examine } from '../doctor/examine.ts'
 import { type Finding, fail, renderFindings } from '../doctor/finding.ts'
+import { checkSecretFiles } from '../doctor/secret-files.ts'
 
 /** Exit codes: 1 if a check fails, 2 if the settings or options are invalid. */
 const FAILED = 1
@@ -26,7 +27,8 @@ function readWords(words: readonly string[]) {
 
 async function diagnose(roles: readonly string[]): Promise<{ findings: readonly Finding[]; code: number }> {
   try {
-    const findings = await examine(readSettings(process.env, { roles }))
+    const settings = readSettings(process.env, { roles })
+    const findings = [...(await examine(settings)), ...checkSecretFiles(process.env)]
     return { findings, code: findings.some(({ verdict }) => verdict === 'fail') ? FAILED : 0 }
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error
