@@ -1,0 +1,127 @@
+/**
+ * `npm run prove:image`: runs the instructions of `deploy/Dockerfile` in a folder, starts the service as the image would
+ * (not root, read-only file system, secrets in files) against a real PostgreSQL, and issues a pass. Requires Linux and
+ * root, for mounts; it requires no container daemon.
+ *
+ * Options: --ref REF (commit to build; by default HEAD).
+ */
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { BENCH_PEPPER, startDatabase } from '../bench/bench-database.ts'
+import { withScratch } from '../bench/scratch.ts'
+import { endPrograms, ROOT, startProgram } from '../support/programs.ts'
+import { readDockerfile } from './dockerfile.ts'
+import { buildStage, enter, mountSecret, type Stage } from './stage.ts'
+
+const { ref } = parseArgs({ options: { ref: { type: 'string', default: 'HEAD' } } }).values
+
+const git = (...words: readonly string[]) => execFileSync('git', words, { cwd: ROOT, maxBuffer: 1e9 })
+
+function require(condition: boolean, problem: string): void {
+  if (!condition) throw new Error(problem)
+}
+
+/** Settings of npm on this machine, such as its registry, which a daemon would get from its own network. */
+function npmSettings(): Record<string, string> {
+  const read = (name: string) =>
+    execFileSync('npm', ['config', 'get', name], { cwd: ROOT, encoding: 'utf8' }).trim()
+  return { npm_config_registry: read('registry'), npm_config_cache: '/tmp/npm' }
+}
+
+const TEMPLATE = {
+  name: 'Coffee loyalty',
+  kind: 'loyalty',
+  brand: { background_color: '#1E3A5F', foreground_color: '#FFFFFF' },
+  fields: [{ key: 'points', label: 'Points', value: '0' }],
+}
+
+function build(directory: string): Stage {
+  const context = join(directory, 'context')
+  mkdirSync(context)
+  execFileSync('tar', ['-x', '-C', context], { input: git('archive', ref) })
+  const built = new Map<string, Stage>()
+  const buildArguments = { COMMIT: git('rev-parse', ref).toString().trim() }
+  let last: Stage | undefined
+  for (const stage of readDockerfile(readFileSync(join(context, 'deploy/Dockerfile'), 'utf8'))) {
+    const folder = join(directory, `stage-${stage.name}`)
+    last = buildStage(stage, folder, context, built, { buildArguments, env: npmSettings() })
+    built.set(stage.name, last)
+    console.info(`stage ${stage.name}: built`)
+  }
+  return last!
+}
+
+await withScratch(async (scratch) => {
+  const { directory, atEnd } = scratch
+  require(process.getuid?.() === 0, 'prove:image mounts folders: run it as root')
+  const databaseUrl = await startDatabase(scratch)
+  const image = build(directory)
+  atEnd(endPrograms)
+
+  const app = join(image.folder, 'app')
+  const size = execFileSync('du', ['-sm', app], { encoding: 'utf8' }).split('\t')[0]
+  for (const absent of ['node_modules/vitest', 'node_modules/typescript', 'test/api', '.git'])
+    require(!existsSync(join(app, absent)), `the image contains ${absent}`)
+  console.info(`files: ${size} MB, no development packages, tests or history`)
+
+  const env = {
+    DATABASE_URL_FILE: mountSecret(image, 'database-url', databaseUrl),
+    SVC_PEPPER_FILE: mountSecret(image, 'pepper', BENCH_PEPPER),
+    SANDBOX_PORT: '4460',
+    LIVE_PORT: '4461',
+    HOST: '127.0.0.1',
+    SANDBOX_BASE_URL: 'http://127.0.0.1:4460',
+    LIVE_BASE_URL: 'http://127.0.0.1:4461',
+    CONSOLE_BASE_URL: 'http://127.0.0.1:4462',
+  }
+  const run = (words: readonly string[]) => {
+    const inside = enter(image, words, { readOnly: true, env })
+    return startProgram(inside.command, inside.words, inside.env)
+  }
+  const service = run([...image.entrypoint, ...image.command, '--demo'])
+  const { keys } = (await service.ready()) as { keys: Record<string, string> }
+  console.info(`started: ${[...image.entrypoint, ...image.command].join(' ')}, user ${image.user}`)
+
+  const shown = await run([
+    'sh',
+    '-c',
+    'id -u; touch /app/x /usr/x; touch /var/lib/dateline/x && echo volume',
+  ]).ended
+  require(shown.stdout === '10001\nvolume\n', `unexpected user or volume: ${shown.stdout}`)
+  require((shown.stderr.match(/Read-only file system/g) ?? []).length === 2, shown.stderr)
+  console.info('file system: read-only, except /tmp and the volume')
+
+  const health = await run(image.health).ended
+  require(health.code === 0, `the health check fails: ${health.stderr}`)
+  const wrong = await run([...image.health, '4463']).ended
+  require(wrong.code === 1, 'the health check does not fail for a closed port')
+  console.info('health check: 0 for /readyz, 1 for a closed port')
+
+  const send = async (path: string, body: object) => {
+    const headers = { Authorization: `Bearer ${keys.sandbox_secret}`, 'Content-Type': 'application/json' }
+    const response = await fetch(`${env.SANDBOX_BASE_URL}${path}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    })
+    const answer: { id: string } = JSON.parse(await response.text())
+    require(response.status === 201, `${path}: ${response.status} ${JSON.stringify(answer)}`)
+    return answer
+  }
+  const template = await send('/v1/pass_templates', TEMPLATE)
+  const pass = await send('/v1/passes', { template_id: template.id })
+  console.info(`issued: ${pass.id}`)
+
+  const tenants = await run(['node', 'runtime/operator/command/admin.ts', 'tenant', 'list']).ended
+  require(tenants.code === 0 && tenants.stdout.includes('ten_'), `admin tenant list: ${tenants.stderr}`)
+  console.info('admin: answers in the image')
+
+  // The service is process 1 of its namespace, as in a container.
+  const child = readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8').trim()
+  process.kill(Number(child), 'SIGTERM')
+  const { code } = await service.ended
+  require(code === 0, `the service ended with ${code} after SIGTERM`)
+  console.info('stopped: exit code 0 after SIGTERM')
+})
