@@ -23,11 +23,22 @@ function require(condition: boolean, problem: string): void {
   if (!condition) throw new Error(problem)
 }
 
-/** Settings of npm on this machine, such as its registry, which a daemon would get from its own network. */
+const npmSetting = (name: string) =>
+  execFileSync('npm', ['config', 'get', name], { cwd: ROOT, encoding: 'utf8' }).trim()
+
+/** How npm on this machine reaches its registry. A daemon would use its own network. */
 function npmSettings(): Record<string, string> {
-  const read = (name: string) =>
-    execFileSync('npm', ['config', 'get', name], { cwd: ROOT, encoding: 'utf8' }).trim()
-  return { npm_config_registry: read('registry'), npm_config_cache: '/tmp/npm' }
+  const proxies = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy']
+  const passed = ['NODE_EXTRA_CA_CERTS', ...proxies].flatMap((name) => {
+    const value = process.env[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return {
+    ...Object.fromEntries(passed),
+    npm_config_registry: npmSetting('registry'),
+    npm_config_cache: '/tmp/npm',
+    npm_config_prefer_offline: 'true',
+  }
 }
 
 const TEMPLATE = {
@@ -42,11 +53,15 @@ function build(directory: string): Stage {
   mkdirSync(context)
   execFileSync('tar', ['-x', '-C', context], { input: git('archive', ref) })
   const built = new Map<string, Stage>()
-  const buildArguments = { COMMIT: git('rev-parse', ref).toString().trim() }
+  const parts = {
+    buildArguments: { COMMIT: git('rev-parse', ref).toString().trim() },
+    env: npmSettings(),
+    cache: npmSetting('cache'),
+  }
   let last: Stage | undefined
   for (const stage of readDockerfile(readFileSync(join(context, 'deploy/Dockerfile'), 'utf8'))) {
     const folder = join(directory, `stage-${stage.name}`)
-    last = buildStage(stage, folder, context, built, { buildArguments, env: npmSettings() })
+    last = buildStage(stage, folder, context, built, parts)
     built.set(stage.name, last)
     console.info(`stage ${stage.name}: built`)
   }
@@ -81,7 +96,10 @@ await withScratch(async (scratch) => {
     return startProgram(inside.command, inside.words, inside.env)
   }
   const service = run([...image.entrypoint, ...image.command, '--demo'])
-  const { keys } = (await service.ready()) as { keys: Record<string, string> }
+  const { keys, tenant_id } = (await service.ready()) as {
+    keys: Record<string, string>
+    tenant_id: string
+  }
   console.info(`started: ${[...image.entrypoint, ...image.command].join(' ')}, user ${image.user}`)
 
   const shown = await run([
@@ -114,8 +132,15 @@ await withScratch(async (scratch) => {
   const pass = await send('/v1/passes', { template_id: template.id })
   console.info(`issued: ${pass.id}`)
 
-  const tenants = await run(['node', 'runtime/operator/command/admin.ts', 'tenant', 'list']).ended
-  require(tenants.code === 0 && tenants.stdout.includes('ten_'), `admin tenant list: ${tenants.stderr}`)
+  const admin = (...words: readonly string[]) =>
+    run(['node', 'runtime/operator/command/admin.ts', ...words]).ended
+  const shownTenant = await admin('tenant', 'show', tenant_id)
+  require(shownTenant.stdout.includes(tenant_id), `admin tenant show: ${shownTenant.stderr}`)
+  const { stdout: version } = await admin('--version')
+  require(version.includes(
+    git('rev-parse', '--short=12', ref).toString().trim(),
+  ), `admin --version: ${version}`)
+  console.info(version.trim())
   console.info('admin: answers in the image')
 
   // The service is process 1 of its namespace, as in a container.

@@ -1,6 +1,6 @@
 /** Runs the instructions of an image stage in a folder that is the root of a mount namespace, because no container daemon is needed for that. */
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { DockerStage } from './dockerfile.ts'
 
@@ -13,6 +13,7 @@ mount --bind "$STAGE" "$STAGE"
 for each in usr etc; do mount --rbind -o ro "/$each" "$STAGE/$each"; done
 mount --rbind /dev "$STAGE/dev"; mount -t proc proc "$STAGE/proc"
 mount -t tmpfs tmpfs "$STAGE/tmp"; chmod 1777 "$STAGE/tmp"
+if [ -n "$STAGE_CACHE" ]; then mkdir "$STAGE/tmp/npm"; mount --bind "$STAGE_CACHE" "$STAGE/tmp/npm"; fi
 mount -t tmpfs tmpfs "$STAGE/usr/local"; mkdir "$STAGE/usr/local/bin"
 touch "$STAGE/usr/local/bin/node"; mount --bind -o ro "$STAGE_NODE" "$STAGE/usr/local/bin/node"
 if [ -n "$STAGE_VOLUME" ]; then
@@ -37,7 +38,11 @@ export interface Stage {
 export function enter(
   stage: Stage,
   words: readonly string[],
-  { readOnly = false, env = {} }: { readonly readOnly?: boolean; readonly env?: Record<string, string> } = {},
+  {
+    readOnly = false,
+    env = {},
+    cache = '',
+  }: { readonly readOnly?: boolean; readonly env?: Record<string, string>; readonly cache?: string } = {},
 ): { readonly command: string; readonly words: string[]; readonly env: Record<string, string> } {
   const inside = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/tmp', ...stage.env, ...env }
   const variables = Object.entries(inside).map(([name, value]) => `${name}=${value}`)
@@ -52,8 +57,18 @@ export function enter(
       STAGE_USER: stage.user,
       STAGE_VOLUME: readOnly ? stage.volume : '',
       STAGE_NODE: process.execPath,
+      STAGE_CACHE: cache,
     },
   }
+}
+
+export interface BuildOptions {
+  /** Values of ARG instructions. */
+  readonly buildArguments: Readonly<Record<string, string>>
+  /** Variables for RUN only. */
+  readonly env: Readonly<Record<string, string>>
+  /** Folder of npm's cache, mounted at `/tmp/npm` for RUN. */
+  readonly cache: string
 }
 
 /** Creates the root folder that a base image has. */
@@ -61,22 +76,20 @@ function createRoot(folder: string): void {
   for (const each of ['usr', 'etc', 'dev', 'proc', 'tmp', 'run', 'var/lib'])
     mkdirSync(join(folder, each), { recursive: true })
   for (const each of ['bin', 'sbin', 'lib', 'lib64'].filter((name) => existsSync(`/${name}`)))
-    cpSync(`/${each}`, join(folder, each), { recursive: false, verbatimSymlinks: true })
+    symlinkSync(readlinkSync(`/${each}`), join(folder, each))
 }
 
 /**
  * Runs a stage's instructions.
- * @param context folder of the build context. @param others earlier stages. @param env variables for RUN only.
+ * @param context folder of the build context.
+ * @param others earlier stages, by name.
  */
 export function buildStage(
   { instructions }: DockerStage,
   folder: string,
   context: string,
   others: ReadonlyMap<string, Stage>,
-  {
-    buildArguments,
-    env,
-  }: { readonly buildArguments: Record<string, string>; readonly env: Record<string, string> },
+  { buildArguments, env, cache }: BuildOptions,
 ): Stage {
   createRoot(folder)
   const stage: Stage = {
@@ -92,7 +105,7 @@ export function buildStage(
       const source = from === undefined ? context : others.get(from)!.folder
       copy(source, words.slice(0, -1), join(folder, stage.workdir), words.at(-1)!, folder)
     } else if (keyword === 'RUN') {
-      const inside = enter(stage, ['sh', '-c', text], { env: { ...env, ...stage.arguments } })
+      const inside = enter(stage, ['sh', '-c', text], { env: { ...env, ...stage.arguments }, cache })
       execFileSync(inside.command, inside.words, {
         env: { ...process.env, ...inside.env },
         stdio: ['ignore', 'ignore', 'inherit'],
