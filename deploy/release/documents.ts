@@ -32,14 +32,16 @@ export function pinned(
   return { ...sbom, serialNumber: `urn:uuid:${uuid}`, metadata: { ...sbom.metadata, timestamp } }
 }
 
-/** Returns one line for each package: its name, version and license (SPDX). Throws if a package names no license. */
+/**
+ * Returns one line for each package: its name, version and license (SPDX). NOASSERTION is SPDX's word for a package
+ * whose manifest names no license.
+ */
 export function licenseList({ components }: Sbom): string {
   const lines = components.map(({ name, version, licenses = [] }) => {
     const names = licenses.map((each) =>
       'expression' in each ? each.expression : (each.license.id ?? each.license.name ?? ''),
     )
-    if (names.join('') === '') throw new Error(`the package ${name} ${version} names no license`)
-    return `${name} ${version}: ${names.join(', ')}\n`
+    return `${name} ${version}: ${names.join(', ') || 'NOASSERTION'}\n`
   })
   return [...new Set(lines)].toSorted().join('')
 }

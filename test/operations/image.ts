@@ -77,7 +77,7 @@ await withScratch(async (scratch) => {
 
   const app = join(image.folder, 'app')
   const size = execFileSync('du', ['-sm', app], { encoding: 'utf8' }).split('\t')[0]
-  for (const absent of ['node_modules/vitest', 'node_modules/typescript', 'test/api', '.git'])
+  for (const absent of ['node_modules/vitest', 'node_modules/@biomejs', 'test/api', '.git'])
     require(!existsSync(join(app, absent)), `the image contains ${absent}`)
   console.info(`files: ${size} MB, no development packages, tests or history`)
 
