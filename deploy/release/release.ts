@@ -21,24 +21,14 @@ import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { changelogSection, licenseList, pinned, type Sbom } from './documents.ts'
+import { git, serviceTar } from './service-tar.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** Paths of the service's tarball: the service with its sources, its documentation and the deployment files. */
-const SERVICE = [
-  ...['package.json', 'package-lock.json', '.npmrc', 'dateline.config.json', 'test/bench/package.json'],
-  ...['LICENSE', 'README.md', 'CHANGELOG.md', 'GLOSSARY.md', 'SECURITY.md'],
-  ...['generators', 'openapi', 'versions', 'generated', 'runtime', 'docs', 'deploy'],
-]
-
-const git = (...words: readonly string[]) =>
-  execFileSync('git', words, { cwd: ROOT, maxBuffer: 1e9, stdio: ['ignore', 'pipe', 'inherit'] })
-
-/** Writes the service's tarball. `git archive` takes the times from the commit; gzip gets none. */
 function writeService(out: string, version: string): void {
   const name = `wallet-pass-service-${version}`
-  const tar = git('archive', '--format=tar', `--prefix=${name}/`, 'HEAD', '--', ...SERVICE)
-  writeFileSync(join(out, `${name}.tgz`), gzipSync(tar, { level: 9 }))
+  // gzip gets no time.
+  writeFileSync(join(out, `${name}.tgz`), gzipSync(serviceTar('HEAD', name), { level: 9 }))
 }
 
 /** Runs npm in a folder, with the Node that runs this program. */
