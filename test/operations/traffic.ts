@@ -107,3 +107,19 @@ export function startTraffic(first: string, secret: string, templateId: string):
     },
   }
 }
+
+/** Creates the template of the passes, and returns its ID. */
+export async function makeTemplate(url: string, secret: string): Promise<string> {
+  const response = await fetch(`${url}/v1/pass_templates`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${secret}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({
+      name: 'Coffee loyalty',
+      kind: 'loyalty',
+      brand: { background_color: '#1E3A5F', foreground_color: '#FFFFFF' },
+      fields: [{ key: 'points', label: 'Points', value: '0' }],
+    }),
+  })
+  const { id }: { id: string } = JSON.parse(await response.text())
+  return id
+}

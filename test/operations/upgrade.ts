@@ -13,7 +13,7 @@ import { BENCH_PEPPER, startDatabase } from '../bench/bench-database.ts'
 import { withScratch } from '../bench/scratch.ts'
 import { endPrograms, type Program, until } from '../support/programs.ts'
 import { type InstalledRelease, installRelease } from './installed-release.ts'
-import { startTraffic, type Traffic } from './traffic.ts'
+import { makeTemplate, startTraffic, type Traffic } from './traffic.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -135,18 +135,3 @@ await withScratch(async (scratch) => {
   await traffic.stop()
   await verify(databaseUrl, traffic)
 })
-
-async function makeTemplate(url: string, secret: string): Promise<string> {
-  const response = await fetch(`${url}/v1/pass_templates`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${secret}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({
-      name: 'Coffee loyalty',
-      kind: 'loyalty',
-      brand: { background_color: '#1E3A5F', foreground_color: '#FFFFFF' },
-      fields: [{ key: 'points', label: 'Points', value: '0' }],
-    }),
-  })
-  const { id }: { id: string } = JSON.parse(await response.text())
-  return id
-}
