@@ -14,6 +14,7 @@ import { withScratch } from '../bench/scratch.ts'
 import { endPrograms, ROOT, startProgram } from '../support/programs.ts'
 import { readDockerfile } from './dockerfile.ts'
 import { buildStage, enter, mountSecret, type Stage } from './stage.ts'
+import { create, makeTemplate } from './traffic.ts'
 
 const { ref } = parseArgs({ options: { ref: { type: 'string', default: 'HEAD' } } }).values
 
@@ -39,13 +40,6 @@ function npmSettings(): Record<string, string> {
     npm_config_cache: '/tmp/npm',
     npm_config_prefer_offline: 'true',
   }
-}
-
-const TEMPLATE = {
-  name: 'Coffee loyalty',
-  kind: 'loyalty',
-  brand: { background_color: '#1E3A5F', foreground_color: '#FFFFFF' },
-  fields: [{ key: 'points', label: 'Points', value: '0' }],
 }
 
 function build(directory: string): Stage {
@@ -117,20 +111,10 @@ await withScratch(async (scratch) => {
   require(wrong.code === 1, 'the health check does not fail for a closed port')
   console.info('health check: 0 for /readyz, 1 for a closed port')
 
-  const send = async (path: string, body: object) => {
-    const headers = { Authorization: `Bearer ${keys.sandbox_secret}`, 'Content-Type': 'application/json' }
-    const response = await fetch(`${env.SANDBOX_BASE_URL}${path}`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(body),
-    })
-    const answer: { id: string } = JSON.parse(await response.text())
-    require(response.status === 201, `${path}: ${response.status} ${JSON.stringify(answer)}`)
-    return answer
-  }
-  const template = await send('/v1/pass_templates', TEMPLATE)
-  const pass = await send('/v1/passes', { template_id: template.id })
-  console.info(`issued: ${pass.id}`)
+  const secret = keys.sandbox_secret!
+  const template = await makeTemplate(env.SANDBOX_BASE_URL, secret)
+  const pass = await create(env.SANDBOX_BASE_URL, secret, '/v1/passes', { template_id: template })
+  console.info(`issued: ${pass}`)
 
   const admin = (...words: readonly string[]) =>
     run(['node', 'runtime/operator/command/admin.ts', ...words]).ended

@@ -108,18 +108,28 @@ export function startTraffic(first: string, secret: string, templateId: string):
   }
 }
 
-/** Creates the template of the passes, and returns its ID. */
-export async function makeTemplate(url: string, secret: string): Promise<string> {
-  const response = await fetch(`${url}/v1/pass_templates`, {
+/** Creates an object, and returns its ID. Throws if the answer is not 201. */
+export async function create(url: string, secret: string, path: string, body: object): Promise<string> {
+  const response = await fetch(`${url}${path}`, {
     method: 'POST',
-    headers: { Authorization: `Bearer ${secret}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({
-      name: 'Coffee loyalty',
-      kind: 'loyalty',
-      brand: { background_color: '#1E3A5F', foreground_color: '#FFFFFF' },
-      fields: [{ key: 'points', label: 'Points', value: '0' }],
-    }),
+    headers: {
+      Authorization: `Bearer ${secret}`,
+      'Content-Type': 'application/json',
+      'Idempotency-Key': crypto.randomUUID(),
+    },
+    body: JSON.stringify(body),
   })
-  const { id }: { id: string } = JSON.parse(await response.text())
+  const text = await response.text()
+  if (response.status !== 201) throw new Error(`${path}: ${response.status} ${text}`)
+  const { id }: { id: string } = JSON.parse(text)
   return id
 }
+
+/** Creates the template of the passes, and returns its ID. */
+export const makeTemplate = (url: string, secret: string): Promise<string> =>
+  create(url, secret, '/v1/pass_templates', {
+    name: 'Coffee loyalty',
+    kind: 'loyalty',
+    brand: { background_color: '#1E3A5F', foreground_color: '#FFFFFF' },
+    fields: [{ key: 'points', label: 'Points', value: '0' }],
+  })
