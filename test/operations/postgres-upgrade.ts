@@ -30,7 +30,12 @@ await withScratch(async (scratch) => {
   const relay = await openRelay(old.url)
   scratch.atEnd(() => relay.down())
   scratch.atEnd(endPrograms)
-  const env = { DATABASE_URL: relay.url, SVC_PEPPER: BENCH_PEPPER, DATABASE_POOL_SIZE: '4' }
+  const env = {
+    DATABASE_URL: relay.url,
+    SVC_PEPPER: BENCH_PEPPER,
+    CONSOLE_BASE_URL: 'http://console.test',
+    DATABASE_POOL_SIZE: '4',
+  }
   const node = startService(env, ['--json', '--demo', '--role', 'api', '--role', 'worker'])
   const line = (await node.ready()) as { sandbox_base_url: string; keys: Record<string, string> }
   const { sandbox_base_url: url, keys } = line

@@ -101,6 +101,7 @@ await withScratch(async (scratch) => {
   const env = {
     DATABASE_URL: databaseUrl,
     SVC_PEPPER: BENCH_PEPPER,
+    CONSOLE_BASE_URL: 'http://console.test',
     DATABASE_POOL_SIZE: '4',
     SVC_LEAVE_MS: '500',
   }
