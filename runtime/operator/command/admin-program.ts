@@ -24,6 +24,7 @@ import { decidePayout, PAYOUT_OUTCOMES, retryPayout, showHeldUp } from '../held-
 import { type CheckedLedger, checkLedger, requireBalanced } from '../ledger.ts'
 import { showPayout } from '../payouts.ts'
 import { listSetAside, retrySetAside } from '../set-aside.ts'
+import { listSettings } from '../settings.ts'
 import { showSettlement } from '../settlements.ts'
 import { showVersionBlockers } from '../version-blockers.ts'
 import { writeBlockersPage } from '../version-blockers-page.ts'
@@ -72,6 +73,14 @@ export function createProgram(say: (line: string) => void, complain = say): Comm
   program.option('--version', 'print the version and the commit').on('option:version', () => {
     process.stdout.write(`admin ${describeRelease(readRelease())}\n`)
     throw new CommanderError(0, 'commander.version', '')
+  })
+  verb(
+    program,
+    'settings',
+    'list all settings with their value, source and meaning; secrets are hidden',
+  ).action((options: { json?: true }) => {
+    const settings = listSettings(process.env)
+    process.stdout.write(render(settings, options.json === true))
   })
   addTenant(noun('tenant', 'merchants'), verb, run)
   addKey(noun('key', 'API keys'), verb, run)
