@@ -74,7 +74,7 @@ await withScratch(async (scratch) => {
   await traffic.stop()
 
   const { rows: stored } = await fresh.client.query<{ id: string }>(
-    `SELECT id FROM sandbox.passes WHERE metadata ? 'key'`,
+    `SELECT id FROM sandbox.passes WHERE metadata->>'key' IS NOT NULL`,
   )
   const ids = new Set(stored.map(({ id }) => id))
   const lost = traffic.issued.filter(({ id }) => !ids.has(id))

@@ -75,7 +75,7 @@ async function verify(databaseUrl: string, traffic: Traffic): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   const { rows: passes } = await client.query<{ id: string; key: string }>(
-    `SELECT id, metadata->>'key' AS key FROM sandbox.passes WHERE metadata ? 'key'`,
+    `SELECT id, metadata->>'key' AS key FROM sandbox.passes WHERE metadata->>'key' IS NOT NULL`,
   )
   const { rows: events } = await client.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM sandbox.events WHERE type = 'pass.created'`,
