@@ -25,10 +25,10 @@ import { git, serviceTar } from './service-tar.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-function writeService(out: string, version: string): void {
+function writeService(out: string, version: string, commit: string): void {
   const name = `wallet-pass-service-${version}`
   // gzip gets no time.
-  writeFileSync(join(out, `${name}.tgz`), gzipSync(serviceTar('HEAD', name), { level: 9 }))
+  writeFileSync(join(out, `${name}.tgz`), gzipSync(serviceTar(commit, name), { level: 9 }))
 }
 
 /** Runs npm in a folder, with the Node that runs this program. */
@@ -69,17 +69,17 @@ function release(out: string): void {
       'the working tree has changes: commit them, so that the release names the commit it is made from',
     )
   const commit = git('rev-parse', 'HEAD').toString().trim()
-  const seconds = process.env.SOURCE_DATE_EPOCH ?? git('log', '-1', '--format=%ct').toString().trim()
+  const seconds = process.env.SOURCE_DATE_EPOCH ?? git('log', '-1', '--format=%ct', commit).toString().trim()
   const { version }: { version: string } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const staging = mkdtempSync(join(tmpdir(), 'release-'))
   try {
     const [copy, files] = [join(staging, 'copy'), join(staging, 'files')]
     for (const folder of [copy, files]) mkdirSync(folder)
-    execFileSync('tar', ['-x', '-C', copy], { input: git('archive', 'HEAD') })
+    execFileSync('tar', ['-x', '-C', copy], { input: git('archive', commit) })
     symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
-    writeService(files, version)
+    writeService(files, version, commit)
     writePackages(files, copy, commit)
-    const sbom = pinned(readSbom(ROOT), { commit, seconds: Number(seconds) })
+    const sbom = pinned(readSbom(copy), { commit, seconds: Number(seconds) })
     writeFileSync(join(files, 'sbom.cdx.json'), `${JSON.stringify(sbom, null, 2)}\n`)
     writeFileSync(join(files, 'licenses.txt'), licenseList(sbom))
     const changelog = readFileSync(join(copy, 'CHANGELOG.md'), 'utf8')

@@ -1,10 +1,11 @@
 /** The files in `deploy`: they agree with the service, with each other, and with the tools that read them. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, matchesGlob } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { findOutdated } from '../../deploy/commands/write.ts'
 import { changelogSection, licenseList, pinned } from '../../deploy/release/documents.ts'
 import { isSecret, SETTING_NAMES, SETTINGS } from '../../runtime/platform/setting-catalog.ts'
 import { ROLES } from '../../runtime/platform/settings.ts'
@@ -132,6 +133,34 @@ describe('the systemd unit', () => {
     } finally {
       rmSync(folder, { recursive: true })
     }
+  })
+})
+
+describe('manual pages and completion', () => {
+  test('are those of the programs: otherwise run npm run docs:commands', () => {
+    expect(findOutdated()).toEqual([])
+  })
+
+  test.each([
+    ['tenant cr', ['create']],
+    ['tenant create --pl', ['--plan']],
+    ['tenant create --plan s', ['standard']],
+    ['tenant create --name key --plan e', ['enterprise']],
+    ['key create --env ', ['sandbox', 'live']],
+  ])('bash completes "dateline-admin %s"', (line, offers) => {
+    const script = `source deploy/completion/dateline-admin.bash
+COMP_WORDS=(dateline-admin "$@"); COMP_CWORD=$#
+_dateline_admin
+printf '%s\\n' "\${COMPREPLY[@]}"`
+    const shown = execFileSync('bash', ['-c', script, 'bash', ...line.split(' ')], { encoding: 'utf8' })
+    expect(shown.trim().split('\n')).toEqual(offers)
+  })
+
+  const hasGroff = spawnSync('groff', ['--version']).status === 0
+  test.skipIf(!hasGroff).each(globSync('deploy/man/*.1'))('%s is a page without warnings', (page) => {
+    const words = ['-man', '-ww', '-Tutf8', '-K', 'utf8', '-rLL=200n', page]
+    const { status, stderr } = spawnSync('groff', words, { encoding: 'utf8' })
+    expect([status, stderr]).toEqual([0, ''])
   })
 })
 
