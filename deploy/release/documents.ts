@@ -17,19 +17,22 @@ export interface Sbom {
   readonly components: readonly SbomComponent[]
 }
 
-/**
- * Replaces the random serial number and the time of an SBOM, so that the same commit gives the same document.
- * @param seconds time since the epoch.
- */
-export function pinned(
-  sbom: Sbom,
-  { commit, seconds }: { readonly commit: string; readonly seconds: number },
-): Sbom {
+export interface SbomSource {
+  /** Name of the package. npm writes the name of the folder. */
+  readonly name: string
+  readonly commit: string
+  /** Time since the epoch. */
+  readonly seconds: number
+}
+
+/** Replaces the random serial number, the time and the name of an SBOM, so that the same commit gives the same document. */
+export function pinned(sbom: Sbom, { name, commit, seconds }: SbomSource): Sbom {
   const hex = createHash('sha256').update(`sbom ${commit}`).digest('hex')
   // RFC 9562, section 5.8: version 8 for UUIDs from a digest.
   const uuid = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
   const timestamp = new Date(seconds * 1000).toISOString()
-  return { ...sbom, serialNumber: `urn:uuid:${uuid}`, metadata: { ...sbom.metadata, timestamp } }
+  const component = { ...sbom.metadata.component, name }
+  return { ...sbom, serialNumber: `urn:uuid:${uuid}`, metadata: { ...sbom.metadata, timestamp, component } }
 }
 
 /**

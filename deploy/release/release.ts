@@ -48,7 +48,14 @@ function writePackages(out: string, copy: string, commit: string): void {
 }
 
 function readSbom(copy: string): Sbom {
-  return JSON.parse(npm(copy, 'sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--omit=dev'))
+  return JSON.parse(
+    npm(
+      copy,
+      'sbom',
+      '--sbom-format=cyclonedx',
+      ...['--sbom-type=application', '--omit=dev', '--package-lock-only'],
+    ),
+  )
 }
 
 function writeSums(out: string): void {
@@ -70,7 +77,9 @@ function release(out: string): void {
     )
   const commit = git('rev-parse', 'HEAD').toString().trim()
   const seconds = process.env.SOURCE_DATE_EPOCH ?? git('log', '-1', '--format=%ct', commit).toString().trim()
-  const { version }: { version: string } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const { name, version }: { name: string; version: string } = JSON.parse(
+    readFileSync(join(ROOT, 'package.json'), 'utf8'),
+  )
   const staging = mkdtempSync(join(tmpdir(), 'release-'))
   try {
     const [copy, files] = [join(staging, 'copy'), join(staging, 'files')]
@@ -79,7 +88,7 @@ function release(out: string): void {
     symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
     writeService(files, version, commit)
     writePackages(files, copy, commit)
-    const sbom = pinned(readSbom(copy), { commit, seconds: Number(seconds) })
+    const sbom = pinned(readSbom(copy), { name, commit, seconds: Number(seconds) })
     writeFileSync(join(files, 'sbom.cdx.json'), `${JSON.stringify(sbom, null, 2)}\n`)
     writeFileSync(join(files, 'licenses.txt'), licenseList(sbom))
     const changelog = readFileSync(join(copy, 'CHANGELOG.md'), 'utf8')

@@ -178,12 +178,13 @@ describe('the documents of a release', () => {
 
   test('the SBOM depends on the commit only', () => {
     const [one, same, other] = ['a', 'a', 'b'].map((commit) =>
-      pinned(sbom, { commit, seconds: 1_790_000_000 }),
+      pinned(sbom, { name: 'wallet', commit, seconds: 1_790_000_000 }),
     )
     expect(one).toEqual(same)
     expect(one!.serialNumber).toMatch(
       /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/,
     )
+    expect(one!.metadata.component.name).toBe('wallet')
     expect(one!.serialNumber).not.toBe(other!.serialNumber)
     expect(one!.metadata.timestamp).toBe('2026-09-21T14:13:20.000Z')
   })
