@@ -53,7 +53,9 @@ function readSbom(copy: string): Sbom {
       copy,
       'sbom',
       '--sbom-format=cyclonedx',
-      ...['--sbom-type=application', '--omit=dev', '--package-lock-only'],
+      '--sbom-type=application',
+      '--omit=dev',
+      '--package-lock-only',
     ),
   )
 }

@@ -11,7 +11,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { BENCH_PEPPER, startDatabase } from '../bench/bench-database.ts'
 import { withScratch } from '../bench/scratch.ts'
-import { endPrograms, ROOT, startProgram } from '../support/programs.ts'
+import { freePort } from '../support/ports.ts'
+import { endPrograms, isAlive, ROOT, startProgram } from '../support/programs.ts'
 import { readDockerfile } from './dockerfile.ts'
 import { buildStage, enter, mountSecret, type Stage } from './stage.ts'
 import { create, makeTemplate } from './traffic.ts'
@@ -75,15 +76,16 @@ await withScratch(async (scratch) => {
     require(!existsSync(join(app, absent)), `the image contains ${absent}`)
   console.info(`files: ${size} MB, no development packages, tests or history`)
 
+  const port = await freePort()
   const env = {
     DATABASE_URL_FILE: mountSecret(image, 'database-url', databaseUrl),
     SVC_PEPPER_FILE: mountSecret(image, 'pepper', BENCH_PEPPER),
-    SANDBOX_PORT: '4460',
-    LIVE_PORT: '4461',
+    SANDBOX_PORT: String(port),
+    LIVE_PORT: '0',
     HOST: '127.0.0.1',
-    SANDBOX_BASE_URL: 'http://127.0.0.1:4460',
-    LIVE_BASE_URL: 'http://127.0.0.1:4461',
-    CONSOLE_BASE_URL: 'http://127.0.0.1:4462',
+    SANDBOX_BASE_URL: `http://127.0.0.1:${port}`,
+    LIVE_BASE_URL: 'http://live.test',
+    CONSOLE_BASE_URL: 'http://console.test',
   }
   const run = (words: readonly string[]) => {
     const inside = enter(image, words, { readOnly: true, env })
@@ -94,6 +96,9 @@ await withScratch(async (scratch) => {
     keys: Record<string, string>
     tenant_id: string
   }
+  // The service is process 1 of its namespace, as in a container. The end of `unshare` does not end it, because it has a different user.
+  const inner = Number(readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8'))
+  atEnd(() => isAlive(inner) && process.kill(inner, 'SIGKILL'))
   console.info(`started: ${[...image.entrypoint, ...image.command].join(' ')}, user ${image.user}`)
 
   const shown = await run([
@@ -107,7 +112,7 @@ await withScratch(async (scratch) => {
 
   const health = await run(image.health).ended
   require(health.code === 0, `the health check fails: ${health.stderr}`)
-  const wrong = await run([...image.health, '4463']).ended
+  const wrong = await run([...image.health, String(await freePort())]).ended
   require(wrong.code === 1, 'the health check does not fail for a closed port')
   console.info('health check: 0 for /readyz, 1 for a closed port')
 
@@ -127,9 +132,7 @@ await withScratch(async (scratch) => {
   console.info(version.trim())
   console.info('admin: answers in the image')
 
-  // The service is process 1 of its namespace, as in a container.
-  const child = readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8').trim()
-  process.kill(Number(child), 'SIGTERM')
+  process.kill(inner, 'SIGTERM')
   const { code } = await service.ended
   require(code === 0, `the service ended with ${code} after SIGTERM`)
   console.info('stopped: exit code 0 after SIGTERM')
