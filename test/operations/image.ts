@@ -9,6 +9,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { git } from '../../deploy/release/service-tar.ts'
 import { BENCH_PEPPER, startDatabase } from '../bench/bench-database.ts'
 import { withScratch } from '../bench/scratch.ts'
 import { freePort } from '../support/ports.ts'
@@ -19,7 +20,7 @@ import { create, makeTemplate } from './traffic.ts'
 
 const { ref } = parseArgs({ options: { ref: { type: 'string', default: 'HEAD' } } }).values
 
-const git = (...words: readonly string[]) => execFileSync('git', words, { cwd: ROOT, maxBuffer: 1e9 })
+const commit = git('rev-parse', ref).toString().trim()
 
 function require(condition: boolean, problem: string): void {
   if (!condition) throw new Error(problem)
@@ -46,10 +47,10 @@ function npmSettings(): Record<string, string> {
 function build(directory: string): Stage {
   const context = join(directory, 'context')
   mkdirSync(context)
-  execFileSync('tar', ['-x', '-C', context], { input: git('archive', ref) })
+  execFileSync('tar', ['-x', '-C', context], { input: git('archive', commit) })
   const built = new Map<string, Stage>()
   const parts = {
-    buildArguments: { COMMIT: git('rev-parse', ref).toString().trim() },
+    buildArguments: { COMMIT: commit },
     env: npmSettings(),
     cache: npmSetting('cache'),
   }
@@ -126,9 +127,7 @@ await withScratch(async (scratch) => {
   const shownTenant = await admin('tenant', 'show', tenant_id)
   require(shownTenant.stdout.includes(tenant_id), `admin tenant show: ${shownTenant.stderr}`)
   const { stdout: version } = await admin('--version')
-  require(version.includes(
-    git('rev-parse', '--short=12', ref).toString().trim(),
-  ), `admin --version: ${version}`)
+  require(version.includes(commit.slice(0, 12)), `admin --version: ${version}`)
   console.info(version.trim())
   console.info('admin: answers in the image')
 
