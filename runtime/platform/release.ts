@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-export interface Release {
+export interface ProgramRelease {
   readonly version: string
   /** Git commit, 40 hexadecimal digits; undefined if it is not known. */
   readonly commit: string | undefined
@@ -12,7 +12,7 @@ export interface Release {
 const COMMIT = /^[0-9a-f]{40}$/
 
 /** Reads the next `package.json` above this file. Releases have the commit in it; a checkout asks Git. */
-export function readRelease(): Release {
+export function readRelease(): ProgramRelease {
   let folder = import.meta.dirname
   while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)
   const manifest: { readonly version: string; readonly gitHead?: string } = JSON.parse(
@@ -34,6 +34,6 @@ function headOf(folder: string): string {
 }
 
 /** Returns a text such as `0.1.0 (commit 1a2b3c4d5e6f)`. */
-export function describeRelease({ version, commit }: Release): string {
+export function describeRelease({ version, commit }: ProgramRelease): string {
   return commit === undefined ? version : `${version} (commit ${commit.slice(0, 12)})`
 }
