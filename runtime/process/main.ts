@@ -85,9 +85,11 @@ async function main(): Promise<void> {
   const signal = firstSignal().then(() => {
     stopping = true
   })
+  // A start reads all files anyway. In a terminal, SIGHUP means that it closes, which ends the process.
+  let reload = () => {}
+  if (!process.stdin.isTTY) process.on('SIGHUP', () => reload())
   const service = await startService(settings, log)
-  // Without the handler, SIGHUP ends a process whose terminal closes.
-  if (!process.stdin.isTTY) process.on('SIGHUP', createReload({ env: process.env, flags, service, log }))
+  reload = createReload({ env: process.env, flags, service, log })
   if (!stopping) await announce(service, settings.json)
   await signal
   log.info('Stopping after the requests in progress have finished')
