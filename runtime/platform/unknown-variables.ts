@@ -5,7 +5,10 @@ import { isSecret, SETTING_NAMES } from './setting-catalog.ts'
 import type { SettingProblem } from './setting-readers.ts'
 
 /** Variables of the `svc` command, which a developer may have set in the same shell. */
-const OF_THE_CLIENT = ['SVC_API_KEY', 'SVC_PROFILE', 'SVC_BASE_URL', 'SVC_AUTH_URL', 'SVC_WEBHOOK_SECRET']
+const OF_THE_CLIENT = [
+  ...['SVC_API_KEY', 'SVC_PROFILE', 'SVC_BASE_URL', 'SVC_AUTH_URL', 'SVC_WEBHOOK_SECRET'],
+  ...['SVC_LIVE_API_KEY', 'SVC_LIVE_BASE_URL'],
+]
 
 const KNOWN: ReadonlySet<string> = new Set([
   ...SETTING_NAMES,

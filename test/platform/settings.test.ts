@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -296,4 +296,12 @@ test.each([
 ])('a variable that is not a setting is refused: %s', (name, problem) => {
   expect(() => readSettings({ [name]: 'x' })).toThrow(`${name}: ${problem}`)
   expect(() => readSettings({ [name]: '', SVC_API_KEY: 'of the svc command' })).not.toThrow()
+})
+
+test('the variables of the svc command are known, because a developer may have set them', () => {
+  const texts = globSync('runtime/cli/**/*.ts').map((file) => readFileSync(file, 'utf8'))
+  const names = new Set(texts.flatMap((text) => text.match(/\bSVC_[A-Z_]+\b/g) ?? []))
+  expect(() => readSettings(Object.fromEntries([...names].map((name) => [name, 'x'])))).not.toThrow(
+    /is not a setting/,
+  )
 })
