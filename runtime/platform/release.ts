@@ -26,8 +26,8 @@ export function readRelease(): ProgramRelease {
 function headOf(folder: string): string {
   if (!existsSync(join(folder, '.git'))) return ''
   try {
-    const options = { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] } as const
-    return execFileSync('git', ['rev-parse', 'HEAD'], options).trim()
+    const words = ['rev-parse', 'HEAD']
+    return execFileSync('git', words, { cwd: folder, encoding: 'utf8', stdio: 'pipe' }).trim()
   } catch {
     return '' // a version without a commit is still useful
   }
