@@ -8,6 +8,7 @@ import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { Command, CommanderError, Option } from 'commander'
+import { describeRelease } from './cli/release.ts'
 import {
   BUG,
   type CommandOutcome,
@@ -89,6 +90,11 @@ const WITHOUT_CONFIGURATION = new Set(['adopt', 'diff', 'explain', 'init'])
 function createProgram(terminal: Terminal): Command {
   return new Command('dateline')
     .description('Generates servers, translations, clients and docs from dated OpenAPI documents.')
+    .option('--version', 'print the version and the commit')
+    .on('option:version', () => {
+      terminal.out(`dateline ${describeRelease()}`)
+      throw new CommanderError(0, 'commander.version', '')
+    })
     .option('--config <file>', 'configuration file', 'dateline.config.json')
     .option('--json', 'print one JSON object')
     .addOption(new Option('--format <format>', 'output format of findings').choices(FORMATS))

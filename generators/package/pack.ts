@@ -52,6 +52,7 @@ interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>
   readonly devDependencies: Readonly<Record<string, string>>
   readonly private?: boolean
+  readonly gitHead?: string
   readonly scripts?: unknown
 }
 
@@ -59,7 +60,7 @@ const compiled = (path: string, extension: string) =>
   path.replace(/^(?:\.\/)?(.*)\.ts$/, `./dist/$1${extension}`)
 
 /** @returns the manifest of the published package. What generating needs is a development dependency here, and a dependency there. */
-function publishedManifest({ private: _, scripts, devDependencies, ...manifest }: Manifest): object {
+function publishedManifest({ private: _, scripts, devDependencies, gitHead, ...manifest }: Manifest): object {
   const { bin, exports, dependencies } = manifest
   const { GITHUB_SERVER_URL, GITHUB_REPOSITORY } = process.env
   const needed = Object.entries(devDependencies).filter(
@@ -74,6 +75,8 @@ function publishedManifest({ private: _, scripts, devDependencies, ...manifest }
         path.endsWith('.ts') ? { types: compiled(path, '.d.ts'), default: compiled(path, '.js') } : path,
       ]),
     ),
+    // `git archive` replaces the placeholder of a checkout by the commit.
+    ...(gitHead?.startsWith('$') === false && { gitHead }),
     files: ['dist'],
     // Provenance requires the repository that the workflow runs in.
     ...(GITHUB_REPOSITORY !== undefined && {

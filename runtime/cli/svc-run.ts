@@ -1,8 +1,9 @@
 import { CommanderError } from 'commander'
+import { service } from '../../generated/client/src/2026-05-19/index.ts'
+import { describeRelease, readRelease } from '../platform/release.ts'
 import { describeFailure, exitCodeOf, explainFailure } from './explain-failure.ts'
 import { createProgram } from './svc-program.ts'
 import type { Surroundings } from './svc-session.ts'
-import { VERSION } from './svc-version.ts'
 import { createMisuse, errorJson, wantsJson } from './terminal/error-json.ts'
 import { EXIT_CODES } from './terminal/exit-codes.ts'
 import { CommandError } from './terminal/failures.ts'
@@ -18,7 +19,12 @@ export async function runSvc(words: readonly string[], surroundings: Surrounding
   const json = wantsJson(words)
   const misuse = createMisuse(words, surroundings.say)
   if (isVersion(words)) {
-    surroundings.print(json ? JSON.stringify(VERSION) : `svc ${VERSION.version} (API ${VERSION.api_version})`)
+    const release = readRelease()
+    surroundings.print(
+      json
+        ? JSON.stringify({ ...release, api_version: service.version })
+        : `svc ${describeRelease(release)}, API ${service.version}`,
+    )
     return EXIT_CODES.done
   }
   try {

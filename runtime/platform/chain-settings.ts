@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import type { SettingName, SettingVariables } from './setting-catalog.ts'
 import { onOff, type SettingProblem, type SettingReader, url, whole } from './setting-readers.ts'
 
@@ -21,13 +20,12 @@ export interface ChainSettings {
   readonly signer?: SignerSettings
 }
 
-/** A private key, a file with one, or an external signer (docs/payout-signer.md). */
+/** A private key, or an external signer (docs/payout-signer.md). */
 export type SignerSettings =
   | { readonly kind: 'key'; readonly key: string }
-  | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'external'; readonly url: string; readonly token?: string }
 
-const SIGNERS = ['SVC_PAYOUT_KEY', 'SVC_PAYOUT_KEY_FILE', 'SVC_PAYOUT_SIGNER_URL'] as const
+const SIGNERS = ['SVC_PAYOUT_KEY', 'SVC_PAYOUT_SIGNER_URL'] as const
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const KEY = /^(0x)?[0-9a-fA-F]{64}$/
 const GWEI = 1_000_000_000n
@@ -93,10 +91,10 @@ function readSigner(
 ): SignerSettings | undefined {
   const set = SIGNERS.filter((variable) => env[variable])
   if (set.length > 1) {
-    problems.push({ variable: set.join(', '), problem: 'are all set: set only one of them to sign payouts' })
+    problems.push({ variable: set.join(', '), problem: 'are both set: set only one of them to sign payouts' })
     return undefined
   }
-  const { SVC_PAYOUT_KEY: key, SVC_PAYOUT_KEY_FILE: path, SVC_PAYOUT_SIGNER_TOKEN: token } = env
+  const { SVC_PAYOUT_KEY: key, SVC_PAYOUT_SIGNER_TOKEN: token } = env
   if (token && !env.SVC_PAYOUT_SIGNER_URL)
     problems.push({ variable: 'SVC_PAYOUT_SIGNER_TOKEN', problem: 'needs SVC_PAYOUT_SIGNER_URL' })
   if (key) {
@@ -107,7 +105,6 @@ function readSigner(
       problem: 'is not a private key: expected 64 hexadecimal digits',
     })
   }
-  if (path) return { kind: 'file', path: resolve(path) }
   try {
     const address = nearUrl(production)(env.SVC_PAYOUT_SIGNER_URL || undefined)
     if (address) return { kind: 'external', url: address.replace(/\/$/, ''), ...(token && { token }) }

@@ -10,7 +10,7 @@ export interface SettingEntry {
   readonly fallback?: string
   readonly example: string
   readonly meaning: string
-  /** Whether the value is a secret, which pages and commands never show. */
+  /** Whether the value is a secret: pages and commands never show it, and `NAME_FILE` can name a file with it. */
   readonly isSecret?: true
 }
 
@@ -488,13 +488,7 @@ export const SETTING_GROUPS = {
       type: '64 hexadecimal digits',
       example: '4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318',
       isSecret: true,
-      meaning:
-        'Private key that signs USDC payouts. Set exactly one of `SVC_PAYOUT_KEY`, `SVC_PAYOUT_KEY_FILE` and `SVC_PAYOUT_SIGNER_URL`.',
-    },
-    SVC_PAYOUT_KEY_FILE: {
-      type: 'path of a file with mode 0600',
-      example: '/etc/dateline/payout.key',
-      meaning: 'File with the private key that signs USDC payouts.',
+      meaning: 'Private key that signs USDC payouts. Set either it or `SVC_PAYOUT_SIGNER_URL`.',
     },
     SVC_PAYOUT_SIGNER_URL: {
       type: 'URL',
@@ -526,7 +520,28 @@ export const SETTING_GROUPS = {
 
 type Groups = typeof SETTING_GROUPS
 
-export type SettingName = { [G in keyof Groups]: keyof Groups[G] }[keyof Groups]
+type Entries = { [G in keyof Groups]: Groups[G] }[keyof Groups]
+type NamesIn<E> = E extends unknown ? keyof E : never
+type SecretsIn<E> = E extends unknown
+  ? { [N in keyof E]: E[N] extends { readonly isSecret: true } ? N : never }[keyof E]
+  : never
+
+export type SettingName = NamesIn<Entries>
+
+/** A setting whose value is secret. */
+export type SecretName = SecretsIn<Entries>
 
 /** Environment variables, such as those of the process. */
-export type SettingVariables = Readonly<Partial<Record<SettingName, string | undefined>>>
+export type SettingVariables = Readonly<
+  Partial<Record<SettingName | `${SecretName}_FILE`, string | undefined>>
+>
+
+/** Every setting, by its name. */
+export const SETTINGS: Readonly<Record<SettingName, SettingEntry>> = Object.assign(
+  {},
+  ...Object.values(SETTING_GROUPS),
+)
+
+export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[]
+
+export const isSecret = (name: SettingName): name is SecretName => SETTINGS[name].isSecret === true

@@ -3,6 +3,7 @@ import { type CardRoomSettings, readCardRoom } from './card-room-settings.ts'
 import { type ChainSettings, readChain } from './chain-settings.ts'
 import { US_STATES } from './countries.ts'
 import { type InterchangeRow, interchangeTable } from './interchange-table.ts'
+import { nameFiles, withSecretFiles } from './secret-files.ts'
 import type { SettingName, SettingVariables } from './setting-catalog.ts'
 import {
   instant,
@@ -24,6 +25,7 @@ import {
   usStates,
   whole,
 } from './setting-readers.ts'
+import { findUnknown } from './unknown-variables.ts'
 import {
   type ApplePassSettings,
   type ApplePushSettings,
@@ -273,7 +275,9 @@ function readLoad(read: Read): LoadLimits {
  *
  * @throws SettingsError that lists every invalid variable.
  */
-export function readSettings(env: SettingVariables, flags: Flags = {}): Settings {
+export function readSettings(given: SettingVariables, flags: Flags = {}): Settings {
+  const secrets = withSecretFiles(given)
+  const env = secrets.variables
   const { problems, attempt, read, pairOf } = reader(env)
   const production = env.NODE_ENV === 'production'
   const databaseUrl = read('DATABASE_URL', url(['postgres:', 'postgresql:']))
@@ -363,7 +367,8 @@ export function readSettings(env: SettingVariables, flags: Flags = {}): Settings
     const problem = 'is missing: the network listener requires a certificate in production'
     problems.push({ variable: 'NETWORK_TLS_CERT', problem })
   }
-  if (problems.length > 0) throw new SettingsError(problems)
+  const all = [...findUnknown(given), ...nameFiles(secrets, problems)]
+  if (all.length > 0) throw new SettingsError(all)
   return settings
 }
 

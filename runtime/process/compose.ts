@@ -45,6 +45,11 @@ export interface RunningService {
   readonly chains: Chains['of']
   readonly warnings: readonly string[]
   readonly operator: Operator
+  /**
+   * Reads the certificates of the ports again, and uses the database password of these settings for new connections.
+   * Throws if one of them cannot be used.
+   */
+  renew(settings: Settings): void
   /** Stops accepting requests, waits for those in progress and closes the database. */
   stop(): Promise<void>
 }
@@ -178,7 +183,12 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     })
     const networkUrl = ports.origins.network
     const isoPort = network?.iso?.port
-    return { baseUrls, networkUrl, isoPort, demo, chains: chains.of, warnings, operator, stop }
+    const renew = (next: Settings) => {
+      database.renew(next)
+      ports.renewCertificates()
+      network?.iso?.renewCertificate()
+    }
+    return { baseUrls, networkUrl, isoPort, demo, chains: chains.of, warnings, operator, renew, stop }
   } catch (error) {
     await stop()
     throw error

@@ -7,11 +7,13 @@ import type { ProcessorRegistry } from '../cards/processor/registry.ts'
 import { networkTls } from '../cards/processor/server-certificate.ts'
 import type { Settings } from '../platform/settings.ts'
 import type { Clock } from '../tenants/clock/clock.ts'
-import { createWithTls, readTls, startListening } from './listeners.ts'
+import { createWithTls, readTls, renewTls, startListening } from './listeners.ts'
 
 export interface IsoPort {
   /** The port that is open, also if the setting selects any free one. */
   readonly port: number
+  /** Reads the certificate again, for new connections. Throws if it cannot be used. */
+  renewCertificate(): void
   /** Accepts no more connections, and ends the open ones, at the latest after the timeout. */
   drain(timeoutMs: number): Promise<void>
 }
@@ -47,6 +49,7 @@ export async function openIsoPort({ settings, clock, ...parts }: IsoPortParts): 
   const address = server.address()
   return {
     port: typeof address === 'object' && address ? address.port : port,
+    renewCertificate: () => renewTls(server, files, settings),
     async drain(timeoutMs) {
       server.close()
       await listener.drain(timeoutMs)

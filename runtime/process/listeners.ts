@@ -7,7 +7,7 @@ import {
   type ServerOptions,
   type ServerResponse,
 } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
 import type { Server as NetServer } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TlsOptions } from 'node:tls'
@@ -22,6 +22,8 @@ export interface PortListener {
   readonly url: string
   /** Sets the handler. Until then, requests get 503. */
   attach(handler: RequestListener): void
+  /** Reads the certificate again, for new connections. Throws an error that names the variables if it cannot be used. */
+  renewCertificate(): void
   /** Stops accepting connections. Resolves when all requests in progress have a response, or after the timeout. */
   drain(timeoutMs: number): Promise<void>
 }
@@ -82,6 +84,16 @@ export function createWithTls<T>({ cert, key, variables }: TlsFiles, create: () 
       { cause },
     )
   }
+}
+
+/** Reads the certificate and the key again, for new connections. Throws like `readTls` and `createWithTls`. */
+export function renewTls(
+  server: Pick<TlsServer, 'setSecureContext'>,
+  files: TlsFiles,
+  settings: Settings,
+): void {
+  const options = readTls(files, settings)
+  createWithTls(files, () => server.setSecureContext(options))
 }
 
 function createHttp(settings: Settings, place: ListenPort, handler: RequestListener): Server {
@@ -239,6 +251,10 @@ export async function listenOn(settings: Settings, place: ListenPort): Promise<P
     url: originOf(server, settings, place),
     attach: (attached) => {
       handler = attached
+    },
+    renewCertificate: () => {
+      const files = place.tls ?? settings.tls
+      if (files && server instanceof TlsServer) renewTls(server, files, settings)
     },
     drain: (timeoutMs) =>
       new Promise((resolve) => {

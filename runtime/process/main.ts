@@ -5,6 +5,7 @@ import { createLog } from '../platform/log.ts'
 import { type Flags, readSettings, SettingsError } from '../platform/settings.ts'
 import { type RunningService, startService } from './compose.ts'
 import { readyLine, readyWords } from './ready.ts'
+import { createReload } from './reload.ts'
 
 /** Exit codes: 1 if the service failed to start or stop, 2 for invalid settings or options. */
 const FAILED = 1
@@ -84,7 +85,11 @@ async function main(): Promise<void> {
   const signal = firstSignal().then(() => {
     stopping = true
   })
+  // A start reads all files anyway. In a terminal, SIGHUP means that it closes, which ends the process.
+  let reload = () => {}
+  if (!process.stdin.isTTY) process.on('SIGHUP', () => reload())
   const service = await startService(settings, log)
+  reload = createReload({ env: process.env, flags, service, log })
   if (!stopping) await announce(service, settings.json)
   await signal
   log.info('Stopping after the requests in progress have finished')

@@ -10,6 +10,8 @@ export interface Ports {
   readonly origins: Partial<Record<PortName, string>>
   /** Sets the handlers of the open ports. Handlers of other ports are ignored. */
   attach(listeners: Partial<Record<PortName, RequestListener>>): void
+  /** Reads the certificates again. Throws an error that names the variables if one cannot be used. */
+  renewCertificates(): void
   /** Stops accepting connections. Resolves when all requests in progress have a response, or after the timeout. */
   drain(timeoutMs: number): Promise<void>
 }
@@ -53,6 +55,9 @@ export async function openPorts(settings: Settings): Promise<Ports> {
         const listener = listeners[name]
         if (listener) port.attach(listener)
       }
+    },
+    renewCertificates: () => {
+      for (const listener of open.values()) listener.renewCertificate()
     },
     drain,
   }

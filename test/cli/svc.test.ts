@@ -54,11 +54,15 @@ test('svc --version says which it is, and which version of the API it speaks', a
   const { version } = JSON.parse(readFileSync('runtime/cli/package/package.json', 'utf8'))
   expect(await run(['--version'])).toEqual({
     code: 0,
-    stdout: `svc ${version} (API ${current})\n`,
+    stdout: expect.stringMatching(`^svc ${version} \\(commit [0-9a-f]{12}\\), API ${current}\n$`),
     stderr: '',
   })
   const { stdout } = await run(['--json', '--version'])
-  expect(JSON.parse(stdout)).toEqual({ version, api_version: current })
+  expect(JSON.parse(stdout)).toEqual({
+    version,
+    commit: expect.stringMatching(/^[0-9a-f]{40}$/),
+    api_version: current,
+  })
 })
 
 describe('a program is told of errors in JSON', () => {

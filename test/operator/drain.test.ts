@@ -1,8 +1,14 @@
 /** A process that stops: it says so first, then finishes what it has, then goes. */
+import { generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { databasesAnswer } from '../../runtime/operator/metrics/readiness.ts'
+import { writeCertificate } from '../../runtime/passes/wallets/render/apple/certificate.ts'
 import { type DemoDatabase, openDemoDatabase } from '../support/database.ts'
 import { endPrograms, type Program, startService, until } from '../support/programs.ts'
 
@@ -143,4 +149,66 @@ test('a connection that arrives while the process stops gets one answer more, an
 test('a database that does not answer is not waited for', async () => {
   const never = { query: () => new Promise<never>(() => {}) }
   expect(await databasesAnswer([never], 200)).toBe(false)
+})
+
+/** Makes a certificate for a port, and returns its fingerprint. */
+function makeCertificate(folder: string, days: number): string {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const subject = { CN: 'localhost', O: 'Test' }
+  const now = Date.now()
+  const pem = writeCertificate({
+    subject,
+    publicKey,
+    issuer: { subject, key: privateKey },
+    isAuthority: false,
+    server: { dns: 'localhost', ipv4: [127, 0, 0, 1] },
+    from: now,
+    to: now + days * 86_400_000,
+  })
+  writeFileSync(join(folder, 'tls.crt'), pem)
+  writeFileSync(join(folder, 'tls.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  return new X509Certificate(pem).fingerprint256
+}
+
+async function shownCertificate(url: string): Promise<string | undefined> {
+  const { hostname, port } = new URL(url)
+  const socket = connectTls({ host: hostname, port: Number(port), rejectUnauthorized: false })
+  await once(socket, 'secureConnect')
+  const shown = socket.getPeerX509Certificate()?.fingerprint256
+  socket.destroy()
+  return shown
+}
+
+test('SIGHUP takes a renewed certificate and a rotated database password, and keeps the old ones if a new one is wrong', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-reload-'))
+  const [certificate, url, token] = ['tls.crt', 'database-url', 'token'].map((name) => join(folder, name))
+  const first = makeCertificate(folder, 1)
+  writeFileSync(url!, `${db.url}\n`)
+  writeFileSync(token!, 'old\n')
+  const env = { SVC_PEPPER: db.pepper, TLS_CERT: certificate!, TLS_KEY: join(folder, 'tls.key') }
+  const files = { DATABASE_URL_FILE: url!, SVC_BANK_URL: 'https://bank.test', SVC_BANK_TOKEN_FILE: token! }
+  const program = startService({ ...env, ...files }, ['--json', '--role', 'api'])
+  const api = String((await program.ready()).sandbox_base_url)
+  const hangUp = async (log: RegExp) => {
+    const before = program.stderr().length
+    program.child.kill('SIGHUP')
+    await until(`the log to say ${log}`, () => log.test(program.stderr().slice(before)))
+  }
+  expect(await shownCertificate(api)).toBe(first)
+
+  const second = makeCertificate(folder, 2)
+  writeFileSync(token!, 'new\n')
+  await hangUp(/Restart the process to use the new value of SVC_BANK_TOKEN"/)
+  expect(await shownCertificate(api)).toBe(second)
+
+  writeFileSync(certificate!, 'no certificate')
+  await hangUp(/Not everything was reloaded: TLS_CERT .*not a matching certificate and key/)
+  expect(await shownCertificate(api)).toBe(second)
+  makeCertificate(folder, 3)
+  writeFileSync(url!, `${db.url}_other`)
+  await hangUp(/Not everything was reloaded: DATABASE_URL differs in more than its password/)
+  expect(await shownCertificate(api)).toBe(second)
+  expect(program.stderr()).not.toContain(new URL(db.url).password || db.pepper)
+  expect((await program.end()).code).toBe(0)
+  rmSync(folder, { recursive: true })
 })

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { listSettings } from '../../runtime/operator/settings.ts'
 import { renderSettings } from '../../runtime/operator/settings-page.ts'
 import {
   SETTING_GROUPS,
@@ -70,4 +71,21 @@ describe('the catalog of settings', () => {
       expect(outcomeOf({ ...env, [name]: '' })).not.toEqual(settings)
     },
   )
+})
+
+test('admin settings shows where each value comes from, and no secret', () => {
+  const file = join(folder, 'pepper')
+  writeFileSync(file, 'a pepper in a file\n')
+  const env = { SVC_PEPPER_FILE: file, SVC_BANK_TOKEN: 'a token', HOST: '::', LOG_LEVEL: '' }
+  const { data } = listSettings(env)
+  const shown = Object.fromEntries(data.map(({ name, value, source }) => [name, [value, source]]))
+  expect(shown).toMatchObject({
+    SVC_PEPPER: ['hidden', file],
+    SVC_BANK_TOKEN: ['hidden', 'variable'],
+    HOST: ['::', 'variable'],
+    LOG_LEVEL: ['info', 'default'],
+    REDIS_URL: [null, null],
+  })
+  expect(data).toHaveLength(entries.length)
+  expect(JSON.stringify(data)).not.toMatch(/a pepper in a file|a token/)
 })

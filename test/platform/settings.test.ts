@@ -1,6 +1,16 @@
-import { resolve } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
 import { US_STATES } from '../../runtime/platform/countries.ts'
+import { fileVariable } from '../../runtime/platform/secret-files.ts'
+import {
+  isSecret,
+  SETTING_NAMES,
+  SETTINGS,
+  type SecretName,
+  type SettingVariables,
+} from '../../runtime/platform/setting-catalog.ts'
 import { readSettings, SettingsError } from '../../runtime/platform/settings.ts'
 
 function problemsOf(env: Record<string, string>, flags = {}): readonly string[] {
@@ -216,4 +226,90 @@ describe('settings', () => {
     expect(() => readSettings({ DATABASE_URL: 'db:hunter2@host' })).toThrow(SettingsError)
     expect(() => readSettings({ DATABASE_URL: 'db:hunter2@host' })).not.toThrow(/hunter2/)
   })
+})
+
+describe('secrets in files', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-secrets-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  const PEPPER = 'a3f1c0de5e7b4c2e9d1f0a8b7c6d5e4f'
+  const DATABASE_URL = 'postgres://u:p@db/x'
+  const write = (content: string | Buffer) => {
+    const path = join(folder, crypto.randomUUID())
+    writeFileSync(path, content)
+    return path
+  }
+
+  test.each([
+    ['as it is', PEPPER],
+    ['with a newline at the end', `${PEPPER}\n`],
+    ['with a Windows newline at the end', `${PEPPER}\r\n`],
+  ])('a secret is read from a file: %s', (_, content) => {
+    expect(readSettings({ DATABASE_URL, SVC_PEPPER_FILE: write(content) }).pepper).toBe(PEPPER)
+  })
+
+  /** Settings that secrets require. */
+  const PAIRED: SettingVariables = {
+    SVC_BANK_URL: 'https://bank.example.com',
+    SVC_USDC_ADDRESS: SETTINGS.SVC_USDC_ADDRESS.example,
+    APPLE_PASS_CERTIFICATE: 'a.pem',
+    APPLE_PASS_KEY: 'b.pem',
+    APPLE_PASS_WWDR: 'c.pem',
+  }
+
+  test.each<[leftOut: SecretName, others: SettingVariables]>([
+    ['SVC_PAYOUT_SIGNER_TOKEN', {}],
+    ['SVC_PAYOUT_KEY', { SVC_PAYOUT_SIGNER_URL: 'https://signer.example.com' }],
+  ])('every secret can be in a file, here without %s', (leftOut, others) => {
+    const secrets = SETTING_NAMES.filter(isSecret).filter((name) => name !== leftOut)
+    const inFiles = secrets.map((name) => [fileVariable(name), write(`${SETTINGS[name].example}\n`)])
+    const inVariables = secrets.map((name) => [name, SETTINGS[name].example])
+    const read = (given: readonly (readonly string[])[]) =>
+      readSettings({ ...PAIRED, ...others, ...Object.fromEntries(given) })
+    expect(read(inFiles)).toEqual(read(inVariables))
+  })
+
+  test.each([
+    ['an empty file', write(''), /^SVC_PEPPER_FILE: \S+ is empty: write the secret to it$/],
+    ['a newline only', write('\n'), /is empty/],
+    ['a missing file', join(folder, 'nowhere'), /^SVC_PEPPER_FILE: \S+nowhere cannot be read: ENOENT/],
+    ['a folder', folder, /cannot be read: EISDIR/],
+    ['two lines', write(`${PEPPER}\n${PEPPER}\n`), /has several lines: expected one$/],
+    ['too many bytes', write('x'.repeat(65_537)), /has more than 65536 bytes: expected one secret$/],
+    ['bytes that are no text', write(Buffer.of(0xff, 0xfe, 0x41)), /is not a text file in UTF-8$/],
+  ])('a file is refused, once and without its content: %s', (_, path, problem) => {
+    const reading = () => readSettings({ DATABASE_URL, SVC_PEPPER_FILE: path })
+    expect(reading).toThrow(problem)
+    expect(reading).not.toThrow(PEPPER)
+  })
+
+  test('a variable and its file are not set together', () => {
+    expect(() => readSettings({ SVC_PEPPER: PEPPER, SVC_PEPPER_FILE: write(PEPPER) })).toThrow(
+      /^SVC_PEPPER_FILE: is set, and so is SVC_PEPPER: set only one of them$/,
+    )
+  })
+
+  test('a value that is refused is named with its file', () => {
+    const path = write('short')
+    const env = { NODE_ENV: 'production', DATABASE_URL, SVC_PEPPER_FILE: path }
+    const problem = `SVC_PEPPER_FILE: the value in ${path} has fewer than 16 characters`
+    expect(() => readSettings(env)).toThrow(problem)
+  })
+})
+
+test.each([
+  ['SVC_PEPER', 'is not a setting: do you mean SVC_PEPPER?'],
+  ['SVC_PEPPER_FIEL', 'is not a setting: do you mean SVC_PEPPER_FILE?'],
+  ['SVC_CHAIN_ID_FILE', 'is not a setting: only a secret can be in a file, so set SVC_CHAIN_ID'],
+  ['SVC_PORT', 'is not a setting: unset it, or see docs/settings.md'],
+])('a variable that is not a setting is refused: %s', (name, problem) => {
+  expect(() => readSettings({ [name]: 'x' })).toThrow(`${name}: ${problem}`)
+  expect(() => readSettings({ [name]: '' })).not.toThrow()
+})
+
+test('the variables of the svc command are known, because a developer may have set them', () => {
+  const texts = globSync('runtime/cli/**/*.ts').map((file) => readFileSync(file, 'utf8'))
+  const names = new Set(texts.flatMap((text) => text.match(/\bSVC_[A-Z_]+\b/g) ?? []))
+  expect(() => readSettings(Object.fromEntries([...names].map((name) => [name, 'x'])))).not.toThrow(
+    /is not a setting/,
+  )
 })

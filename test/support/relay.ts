@@ -8,6 +8,8 @@ export interface Relay {
   /** Closes all connections and refuses new ones. */
   down(): Promise<void>
   up(): Promise<void>
+  /** Leads new connections to a different server, at the same address of the relay. */
+  pointAt(databaseUrl: string): void
   /** Number of bytes received from the database so far. */
   received(): number
   /** Number of bytes sent to the database so far. */
@@ -16,7 +18,7 @@ export interface Relay {
 
 export async function openRelay(databaseUrl: string): Promise<Relay> {
   const target = new URL(databaseUrl)
-  const { hostname, port } = target
+  let { hostname, port } = target
   const sockets = new Set<Socket>()
   let received = 0
   let sent = 0
@@ -51,6 +53,9 @@ export async function openRelay(databaseUrl: string): Promise<Relay> {
   return {
     url: target.href,
     up,
+    pointAt: (url) => {
+      ;({ hostname, port } = new URL(url))
+    },
     received: () => received,
     sent: () => sent,
     down: async () => {

@@ -29,9 +29,13 @@ export interface OpenDatabase {
   readonly pepper: string
   /** Absent if this process opens no card numbers. */
   readonly cards: CardRoom | undefined
+  /** Uses the passwords of these settings for new connections. Throws if the URLs differ in more than their passwords. */
+  renew(settings: DatabaseUrls): void
   /** Waits for running statements, ends all connections and releases the embedded server. */
   close(): Promise<void>
 }
+
+type DatabaseUrls = Pick<Settings, 'databaseUrl' | 'databaseListenUrl'>
 
 export type DatabaseSettings = Pick<
   Settings,
@@ -51,6 +55,7 @@ interface Server {
   connection(): pg.ClientConfig
   /** Bypasses any pooler, for notifications and migrations, which need a session. */
   direct(): pg.ClientConfig
+  renew(settings: DatabaseUrls): void
   release(): Promise<void>
   readonly pepper: string
   /** Absent if an external deployment has none. */
@@ -65,12 +70,18 @@ export function placeOf(databaseUrl: string): string {
 }
 
 async function openServer(settings: DatabaseSettings, say: (line: string) => void): Promise<Server> {
-  const { databaseUrl, databaseListenUrl = databaseUrl, dataDir } = settings
+  const { databaseUrl, dataDir } = settings
   if (databaseUrl !== undefined) {
+    let urls: DatabaseUrls = settings
     if (settings.pepper === undefined) throw new Error('SVC_PEPPER is required with DATABASE_URL')
     return {
-      connection: () => ({ connectionString: databaseUrl }),
-      direct: () => ({ connectionString: databaseListenUrl }),
+      connection: () => ({ connectionString: urls.databaseUrl }),
+      direct: () => ({ connectionString: urls.databaseListenUrl ?? urls.databaseUrl }),
+      renew: (next) => {
+        requireSamePlace('DATABASE_URL', settings.databaseUrl, next.databaseUrl)
+        requireSamePlace('DATABASE_LISTEN_URL', settings.databaseListenUrl, next.databaseListenUrl)
+        urls = next
+      },
       release: async () => {},
       pepper: settings.pepper,
       cardSecret: settings.cardSecret,
@@ -80,9 +91,18 @@ async function openServer(settings: DatabaseSettings, say: (line: string) => voi
   return {
     ...server,
     direct: server.connection,
+    renew: () => {}, // the embedded server has no password that rotates
     pepper: settings.pepper ?? secretOf(dataDir, 'pepper'),
     cardSecret: settings.cardSecret ?? secretOf(dataDir, 'card-secret'),
   }
+}
+
+/** Throws if a URL differs in more than its password: only a restart moves every part of a process. */
+function requireSamePlace(variable: string, known: string | undefined, next: string | undefined): void {
+  const withoutPassword = (url: string | undefined) =>
+    url && Object.assign(new URL(url), { password: '' }).href
+  if (withoutPassword(known) === withoutPassword(next)) return
+  throw new Error(`${variable} differs in more than its password: restart the processes to use it`)
 }
 
 /** Returns an error that says where the unreachable database is and what to do. */
@@ -176,6 +196,7 @@ export async function openDatabase(
     live,
     pepper,
     cards,
+    renew: server.renew,
     close: async () => {
       await listener.stop()
       await Promise.all([control.end(), sandbox.end(), live.end(), cards?.pool.end()])

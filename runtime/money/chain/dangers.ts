@@ -35,7 +35,6 @@ export const describeDanger = ({ sentence, isRefused }: Danger): string =>
 
 const VARIABLES: Readonly<Record<SignerSettings['kind'], string>> = {
   key: 'SVC_PAYOUT_KEY',
-  file: 'SVC_PAYOUT_KEY_FILE',
   external: 'SVC_PAYOUT_SIGNER_URL',
 }
 

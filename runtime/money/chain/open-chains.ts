@@ -14,7 +14,6 @@ import {
   isTestChain,
   NOTHING_KNOWN,
 } from './dangers.ts'
-import { readKeyFile } from './key-file.ts'
 import { caip2, TEST_CHAIN_ID, TEST_USDC } from './own-chain.ts'
 import type { TransferReportParts } from './report.ts'
 import type { PaymentLimits } from './round-parts.ts'
@@ -57,12 +56,10 @@ const START_MS = 4000
 
 /**
  * Identifies the node in the settings. Throws an error that starts with the variable's name if the chain is not the one used
- * before, if the contract is not USDC, if an unknown node does not respond, or if other users can read the key file. Unless
- * SVC_ALLOW_TEST_CHAIN is set, it also throws for a test chain in production, and for a publicly known key on a chain with
- * real value.
+ * before, if the contract is not USDC, or if an unknown node does not respond. Unless SVC_ALLOW_TEST_CHAIN is set, it also
+ * throws for a test chain in production, and for a publicly known key on a chain with real value.
  */
 export async function openChains(settings: ChainSettings, control: Pool, log: Logger): Promise<Chains> {
-  if (settings.signer?.kind === 'file') readKeyFile(settings.signer.path)
   const configured = settings.rpcUrl === undefined ? undefined : await identifyNode(settings, control, log)
   const isTest = configured !== undefined && isTestChain(configured.id)
   const of = { sandbox: isTest ? configured : OWN, live: configured }

@@ -1,7 +1,6 @@
 /** Opens the signer that the settings select. */
 import type { SignerSettings } from '../../platform/chain-settings.ts'
 import { openExternalSigner } from './external-signer.ts'
-import { readKeyFile } from './key-file.ts'
 import { TEST_KEY } from './own-chain.ts'
 import { checked, createKeySigner, type Signer } from './signer.ts'
 
@@ -20,5 +19,5 @@ export function openSigner(settings: SignerSettings | undefined): () => Promise<
 async function open(settings: SignerSettings | undefined): Promise<Signer> {
   if (!settings) return createKeySigner(TEST_KEY)
   if (settings.kind === 'external') return openExternalSigner(settings)
-  return createKeySigner(settings.kind === 'key' ? settings.key : readKeyFile(settings.path))
+  return createKeySigner(settings.key)
 }

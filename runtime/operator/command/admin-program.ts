@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { Argument, Command, Option } from 'commander'
+import { Argument, Command, CommanderError, Option } from 'commander'
 import { createUser, MEMBER_ROLES, type MemberRole } from '../../account/members/users.ts'
 import { createOauthClient } from '../../account/oauth/clients.ts'
 import { listConnectedApps, revokeConnectedApp } from '../../account/oauth/connected-apps.ts'
@@ -7,6 +7,7 @@ import { render } from '../../cli/print.ts'
 import { build } from '../../platform/build.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { createLog } from '../../platform/log.ts'
+import { describeRelease, readRelease } from '../../platform/release.ts'
 import { verifyAudit } from '../../tenants/admin/audit.ts'
 import { createKey, retireKey, revokeKey, rotateKey, SCOPES, type Scope } from '../../tenants/admin/keys.ts'
 import { BUCKETS, liftLimit } from '../../tenants/admin/limits.ts'
@@ -23,6 +24,7 @@ import { decidePayout, PAYOUT_OUTCOMES, retryPayout, showHeldUp } from '../held-
 import { type CheckedLedger, checkLedger, requireBalanced } from '../ledger.ts'
 import { showPayout } from '../payouts.ts'
 import { listSetAside, retrySetAside } from '../set-aside.ts'
+import { listSettings } from '../settings.ts'
 import { showSettlement } from '../settlements.ts'
 import { showVersionBlockers } from '../version-blockers.ts'
 import { writeBlockersPage } from '../version-blockers-page.ts'
@@ -69,6 +71,18 @@ export function createProgram(surroundings: CommandSurroundings, complain = surr
   const verb = (parent: Command, name: string, about: string) =>
     parent.command(name).description(about).option('--json', 'print one JSON object')
 
+  program.option('--version', 'print the version and the commit').on('option:version', () => {
+    process.stdout.write(`admin ${describeRelease(readRelease())}\n`)
+    throw new CommanderError(0, 'commander.version', '')
+  })
+  verb(
+    program,
+    'settings',
+    'list all settings with their value, source and meaning; secrets are hidden',
+  ).action((options: { json?: true }) => {
+    const settings = listSettings(process.env)
+    process.stdout.write(render(settings, options.json === true))
+  })
   addTenant(noun('tenant', 'merchants'), verb, run)
   addKey(noun('key', 'API keys'), verb, run)
   addSwitches(noun, verb, run)

@@ -3,6 +3,7 @@ import { messageOf } from '../../database/errors.ts'
 import { readSettings, SettingsError } from '../../platform/settings.ts'
 import { examine } from '../doctor/examine.ts'
 import { type Finding, fail, renderFindings } from '../doctor/finding.ts'
+import { checkSecretFiles } from '../doctor/secret-files.ts'
 import type { CommandSurroundings } from './surroundings.ts'
 
 /** Exit codes: 1 if a check fails, 2 if the settings or options are invalid. */
@@ -30,7 +31,8 @@ async function diagnose(
   roles: readonly string[],
 ): Promise<{ findings: readonly Finding[]; code: number }> {
   try {
-    const findings = await examine(readSettings(env, { roles }))
+    const settings = readSettings(env, { roles })
+    const findings = [...(await examine(settings)), ...checkSecretFiles(env)]
     return { findings, code: findings.some(({ verdict }) => verdict === 'fail') ? FAILED : 0 }
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error

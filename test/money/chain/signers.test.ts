@@ -1,7 +1,5 @@
 /** Who signs: keys in files, signers elsewhere; and the contract that signatures are for. */
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { keccak256, parseSignature, parseTransaction } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openSigner } from '../../../runtime/money/chain/open-signer.ts'
@@ -18,14 +16,11 @@ const TOKEN = 'let-me-sign'
 let database: TestDatabase
 let network: Network
 let server: SignerServer
-let folder: string
 beforeAll(async () => {
   ;[database, network] = await Promise.all([openTestDatabase(), startNetwork()])
   server = await startSigner(KEY as `0x${string}`, TOKEN)
-  folder = mkdtempSync(join(tmpdir(), 'svc-key-'))
 })
 afterAll(async () => {
-  rmSync(folder, { recursive: true })
   server.close()
   await network.stop()
   await database.close()
@@ -124,35 +119,6 @@ describe('a signer elsewhere', () => {
   })
 })
 
-describe('a file with a key', () => {
-  const write = (name: string, text: string, mode: number) => {
-    const path = join(folder, name)
-    writeFileSync(path, text)
-    chmodSync(path, mode)
-    return openSigner({ kind: 'file', path })
-  }
-
-  test('a key file is read where nobody else can read it', async () => {
-    expect((await write('good', `${KEY}\n`, 0o600)()).address).toBe(PAYER)
-    expect((await write('bare', KEY.slice(2), 0o400)()).address).toBe(PAYER)
-  })
-
-  test.each([
-    ['group', KEY, 0o640, /is readable by other users \(mode 0640\): run chmod 600$/],
-    ['all', KEY, 0o604, /is readable by other users/],
-    ['words', 'not a key at all', 0o600, /does not contain a private key: expected 64 hexadecimal digits$/],
-  ] as const)('a key file is refused: %s', async (name, text, mode, why) => {
-    const failing = write(name, text, mode)()
-    await expect(failing).rejects.toThrow(why)
-    await expect(failing).rejects.not.toThrow(text)
-  })
-
-  test('a key file that is not there is told of', async () => {
-    const failing = openSigner({ kind: 'file', path: join(folder, 'nowhere') })()
-    await expect(failing).rejects.toThrow(/^SVC_PAYOUT_KEY_FILE: .*nowhere cannot be read: ENOENT/)
-  })
-})
-
 describe('settings', () => {
   const NODE = { SVC_CHAIN_RPC_URL: 'https://rpc.example.com/v3/secret', SVC_USDC_ADDRESS: someAddress(1) }
   const problemsOf = (env: Readonly<Record<string, string>>) => {
@@ -172,7 +138,11 @@ describe('settings', () => {
     [NODE, ['SVC_PAYOUT_KEY']],
     [{ ...NODE, SVC_USDC_ADDRESS: '0x12', SVC_PAYOUT_KEY: KEY }, ['SVC_USDC_ADDRESS']],
     [{ ...NODE, SVC_PAYOUT_KEY: KEY.slice(0, 60) }, ['SVC_PAYOUT_KEY']],
-    [{ ...NODE, SVC_PAYOUT_KEY: KEY, SVC_PAYOUT_KEY_FILE: '/k' }, ['SVC_PAYOUT_KEY, SVC_PAYOUT_KEY_FILE']],
+    [{ ...NODE, SVC_PAYOUT_KEY: KEY, SVC_PAYOUT_KEY_FILE: '/k' }, ['SVC_PAYOUT_KEY_FILE']],
+    [
+      { ...NODE, SVC_PAYOUT_KEY: KEY, SVC_PAYOUT_SIGNER_URL: 'https://s' },
+      ['SVC_PAYOUT_KEY, SVC_PAYOUT_SIGNER_URL'],
+    ],
     [{ ...NODE, SVC_PAYOUT_SIGNER_URL: 'ftp://x' }, ['SVC_PAYOUT_SIGNER_URL']],
     [{ SVC_PAYOUT_SIGNER_TOKEN: 't' }, ['SVC_PAYOUT_SIGNER_TOKEN']],
     [{ SVC_CHAIN_CONFIRMATIONS: '0' }, ['SVC_CHAIN_CONFIRMATIONS']],
