@@ -1,5 +1,6 @@
 /** The dashboard's search by what things are called. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { versions } from '../../generated/versions.ts'
 import { USDC_CHAINS } from '../../runtime/money/chain/usdc-chains.ts'
 import { issuePass, makeTemplate } from '../api/fixtures.ts'
 import { make } from '../cards/fixtures.ts'
@@ -54,7 +55,7 @@ test('a letter is found in either case, whatever its alphabet', async () => {
   }
 })
 
-test('templates, passes, card programs and webhook endpoints are found by what they are called', async () => {
+test('templates, passes, card programs, webhook endpoints and API versions are found by what they are called', async () => {
   const template = await makeTemplate(send, { name: 'Kettle club' })
   const pass = await issuePass(send, template, { holder: { name: 'Olga Quint', email: 'oq@example.org' } })
   const nameless = await issuePass(send, template, { holder: { email: 'zebra@example.org' } })
@@ -73,6 +74,7 @@ test('templates, passes, card programs and webhook endpoints are found by what t
     ['travel', `card-programs/${program.id}`],
     ['215.14/orders', `webhook-endpoints/${endpoint.id}`],
     ['in oslo', `webhook-endpoints/${endpoint.id}`],
+    [versions[0]!.name, `version?version=${versions[0]!.name}`],
   ] as const) {
     expect([text, (await find(text)).location]).toEqual([text, `/sandbox/${place}`])
   }

@@ -14,19 +14,23 @@ export const loadAxe = (page: Page): Promise<unknown> => page.evaluate(AXE)
 /** Rules that can find something else in another color scheme. All others read what is in the document. They take most of axe's time. */
 export const OF_COLORS = ['color-contrast']
 
-/** Which rules of axe to apply: all, only some, or all except some. */
+/** Which rules of axe to apply: all, only some, or all except some, and some that axe applies only if it is told to. */
 export interface Rules {
+  readonly also?: readonly string[]
   readonly only?: readonly string[]
   readonly except?: readonly string[]
 }
 
 /** What axe finds of the page as it is shown now, and whether it is wider than the screen. */
-export async function examine(page: Page, { only, except = [] }: Rules = {}): Promise<string[]> {
+export async function examine(page: Page, { also = [], only, except = [] }: Rules = {}): Promise<string[]> {
   const options = {
     resultTypes: ['violations'],
     preload: false,
     iframes: false,
-    rules: Object.fromEntries(except.map((rule) => [rule, { enabled: false }])),
+    rules: Object.fromEntries([
+      ...also.map((rule) => [rule, { enabled: true }]),
+      ...except.map((rule) => [rule, { enabled: false }]),
+    ]),
     ...(only && { runOnly: only }),
   }
   const { violations } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as AxeResults

@@ -23,7 +23,7 @@ export async function showDetail(
   const link = await linkNaming(visit, item)
   const [picture, ...sections] = await Promise.all([
     detail.picture?.(item, visit, link),
-    ...sectionsIn(visit, detail).map(async ({ title, write }) =>
+    ...sectionsIn(visit, detail, item).map(async ({ title, write }) =>
       panel(title, await write(item, visit, link)),
     ),
   ])
@@ -68,8 +68,14 @@ export async function writeRelated(
 ${has_more && html`<p class="more">${link(`${path}${writeQuery(asked)}`, all)}</p>`}`
 }
 
-function sectionsIn({ environment }: DashboardVisit, { sections = [] }: DetailPage<Identified>) {
-  return sections.filter(({ environment: only = environment }) => only === environment)
+function sectionsIn(
+  { environment }: DashboardVisit,
+  { sections = [] }: DetailPage<Identified>,
+  item: Identified,
+) {
+  return sections.filter(
+    ({ environment: only = environment, when }) => only === environment && when?.(item) !== false,
+  )
 }
 
 export function readItem(

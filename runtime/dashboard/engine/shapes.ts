@@ -186,6 +186,8 @@ export interface Section<Item> {
   readonly title: string
   /** Absent if both environments have the section. */
   readonly environment?: Environment
+  /** Whether the item can have what the section shows. */
+  when?(item: Item): boolean
   write(item: Item, visit: DashboardVisit, link: LinkTo): Promise<Html> | Html
 }
 

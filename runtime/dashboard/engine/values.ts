@@ -19,6 +19,11 @@ function writeTime(instant: string, attribute: Html): Html {
   return html`<time datetime="${time}" title="${text}"${attribute}>${text}</time>`
 }
 
+const dayFormat = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' })
+
+/** Returns a day in UTC without its year, such as `Nov 26`. @param at milliseconds since the epoch. */
+export const dayOf = (at: number): string => dayFormat.format(at)
+
 /** Converts `retry_exhausted` to "Retry exhausted". */
 export function words(name: string): string {
   const text = name.replaceAll('_', ' ')

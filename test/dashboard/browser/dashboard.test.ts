@@ -146,7 +146,7 @@ test.each([
         await page.emulateMedia({ colorScheme })
         const name = `${width}-${colorScheme}${path.replaceAll('/', '_')}`
         if (SHOTS) await page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true })
-        const rules = colorScheme === 'dark' ? { only: OF_COLORS } : {}
+        const rules = colorScheme === 'dark' ? { only: OF_COLORS } : { also: ['target-size'] }
         found.push(...(await examine(page, rules)).map((each) => `${path} ${colorScheme} ${each}`))
       }
     }
@@ -383,7 +383,7 @@ test('Ctrl-K finds an identifier, and a click copies it', async () => {
   await page.getByRole('button', { name: 'Copied' }).waitFor()
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(id)
   expect(await page.evaluate(SHIFTS)).toBe(0)
-  // The palette offers what the page can do first, then pages visited before. Escape gives the focus back.
+  // The palette offers what the page can do first, then pages visited before. Escape gives the focus back, also after something was typed.
   await page.goto(`${dashboard.origin}/sandbox/webhook-endpoints`)
   const add = page.getByRole('link', { name: 'Add webhook endpoint' })
   await add.focus()
@@ -391,6 +391,7 @@ test('Ctrl-K finds an identifier, and a click copies it', async () => {
   const options = page.getByRole('listbox').getByRole('option')
   expect((await options.allTextContents())[0]).toContain('Add webhook endpoint')
   await page.getByRole('group', { name: 'Recently visited' }).getByRole('option').first().waitFor()
+  await page.keyboard.type('web')
   await page.keyboard.press('Escape')
   expect(await add.evaluate((element) => element.matches(':focus'))).toBe(true)
   await page.getByRole('searchbox', { name: 'Search by name, ID, or page' }).click()

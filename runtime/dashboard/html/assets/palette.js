@@ -169,6 +169,8 @@ function createPalette(form) {
     const { length } = options()
     if (step !== undefined && length > 0) mark((Math.max(active + step, -1) + length) % length)
     else if (event.key === 'Enter' && active >= 0) options()[active]?.click()
+    // Otherwise the search field only clears its text.
+    else if (event.key === 'Escape') dialog.close()
     else return
     event.preventDefault()
   })

@@ -96,7 +96,7 @@ function follow(place, address) {
     const from = new URL(address, location.href)
     if (last !== '') from.searchParams.set('after', last)
     source = new EventSource(from)
-    source.onopen = () => say('Live: new rows appear automatically.', 'Pause updates')
+    source.onopen = () => say('Live: new rows appear here.', 'Pause updates')
     source.onmessage = add
     source.addEventListener('unmatched', mark)
     source.onerror = () => {

@@ -16,6 +16,9 @@ import { MAX_REPEATED, rehearse, writeRehearsal } from './rehearsal.ts'
 
 const PATH = 'version'
 
+/** Returns the path of the page with this version selected. */
+export const selectVersion = (name: string): string => `${PATH}?version=${name}`
+
 const REHEARSAL = `/sandbox/${PATH}/rehearsal`
 /** The same role as for the request log, because a rehearsal repeats its requests. */
 const REHEARSES = 'developer'
@@ -80,7 +83,7 @@ ${visit.guard(address)}
 ${choice({
   name: 'version',
   label: 'Version',
-  value: pinned,
+  value: queryText(visit, 'version') || pinned,
   hint: 'You can also pin an earlier version. Requests in progress finish in the version that they started with.',
   options: versions.toReversed().map(({ name, status }) => [name, `${name} (${status})`] as const),
 })}

@@ -119,12 +119,12 @@ const STEPS: readonly GuideStep[] = [
   },
 ]
 
-/** Writes the steps with the progress. The guide is closed when all are done. */
+/** Writes the steps with the progress. The guide is closed when half of them are done. */
 export function writeGuide({ environment, member }: DashboardVisit, progress: GuideProgress): Html {
   const done = STEPS.filter(({ name }) => progress[name]).length
   const next = STEPS.find(({ name }) => !progress[name])
-  return html`<details class="panel guide"${next && html` open`}><summary>${next ? 'Get started' : 'Setup complete'}${icon('chevron-right')}</summary>
-<p><label for="progress">${String(done)} of ${String(STEPS.length)} steps done</label><progress id="progress" value="${String(done)}" max="${String(STEPS.length)}"></progress></p>
+  return html`<details class="panel guide"${done * 2 < STEPS.length && html` open`}><summary>${next ? 'Get started' : 'Setup complete'} <span class="quiet">${String(done)} of ${String(STEPS.length)} steps done</span>${icon('chevron-right')}</summary>
+<p><progress aria-label="Steps done" value="${String(done)}" max="${String(STEPS.length)}"></progress></p>
 <ol>${STEPS.map(
     ({ name, title, text, path, button, needs }) =>
       html`<li${progress[name] && html` class="good"`}>${icon(progress[name] ? 'circle-check' : 'circle-dashed')}<div><p class="what">${title}${progress[name] && html`<span class="visually-hidden"> (done)</span>`}</p>${!progress[name] && html`<p class="quiet">${text}</p>`}</div>${

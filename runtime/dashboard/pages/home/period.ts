@@ -1,5 +1,6 @@
 /** The days that the home page shows, and sums of their totals. Days are in UTC. */
 import type { DayTotal, TotalKind } from '../../../account/totals/reading.ts'
+import { dayOf } from '../../engine/values.ts'
 
 export const PERIODS = [7, 30, 90] as const
 export type PeriodDays = (typeof PERIODS)[number]
@@ -27,8 +28,6 @@ const DAY_MS = 86_400_000
 /** Periods with more days are shown in weeks. */
 const MAX_SHOWN_DAYS = 31
 
-const dayFormat = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' })
-
 /** @param now service time, milliseconds since the epoch. */
 export function periodOf(days: PeriodDays, now: number): Period {
   const dayBefore = (count: number) => new Date(now - count * DAY_MS).toISOString().slice(0, 10)
@@ -43,7 +42,7 @@ export function periodOf(days: PeriodDays, now: number): Period {
     first: each[0]!,
     last: each.at(-1)!,
     comparedFirst: dayBefore(2 * days - 2),
-    parts: groups.map((group = []) => ({ label: dayFormat.format(Date.parse(group[0]!)), days: group })),
+    parts: groups.map((group = []) => ({ label: dayOf(Date.parse(group[0]!)), days: group })),
     unit: isLong ? 'Week from' : 'Day',
   }
 }

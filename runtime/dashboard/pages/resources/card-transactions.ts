@@ -88,16 +88,13 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
       {
         title: 'Simulate the next step',
         environment: 'sandbox',
-        write: (transaction) => {
-          const next = nextOf(transaction)
-          return next.length === 0
-            ? html`<p class="empty">No further events are possible for this transaction.</p>`
-            : writeSteps(`card_transaction_id=${transaction.id}`, next)
-        },
+        when: (transaction) => nextOf(transaction).length > 0,
+        write: (transaction) => writeSteps(`card_transaction_id=${transaction.id}`, nextOf(transaction)),
       },
       { title: 'Decision', write: writeDecision },
       {
         title: 'Disputes',
+        when: wasApproved,
         write: ({ id, status }, visit) =>
           writeRelated(visit, DISPUTES, {
             query: { card_transaction_id: id },
@@ -108,7 +105,7 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
             all: 'View all disputes of this transaction',
           }),
       },
-      { title: 'Settlements', write: writeSettlements },
+      { title: 'Settlements', when: wasApproved, write: writeSettlements },
       { title: 'Messages of the card network', write: writeNetworkMessages },
     ],
   },
@@ -117,6 +114,10 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
 /** Writes the status, with the reason if the transaction was declined. */
 function writeStatus({ status, decline_reason }: Transaction): ShownText {
   return html`${state(status)}${decline_reason !== null && html` <span class="quiet">${words(decline_reason.code)}</span>`}`
+}
+
+function wasApproved({ status }: Transaction): boolean {
+  return status !== 'declined'
 }
 
 /** Returns the simulator helpers that apply to the transaction in its current status. */

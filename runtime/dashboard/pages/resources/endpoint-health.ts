@@ -1,6 +1,7 @@
 /** How a webhook endpoint answers: successes and latency over time. */
 import { type AttemptPeriod, readAttemptHealth } from '../../../events/delivery-attempts/queries.ts'
 import { type Html, html } from '../../../platform/html.ts'
+import { dayOf } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { drawChart } from '../../html/chart.ts'
 import { figures, panel } from '../../html/records.ts'
@@ -29,8 +30,8 @@ export async function writeHealth(endpointId: string, visit: DashboardVisit): Pr
     title: `Attempts by ${per}`,
     labels,
     bars: [
-      { name: 'succeeded', kind: 'good', values: periods.map((each) => each.succeeded) },
-      { name: 'failed', kind: 'bad', values: periods.map((each) => each.failed) },
+      { name: 'Succeeded', kind: 'good', values: periods.map((each) => each.succeeded) },
+      { name: 'Failed', kind: 'bad', values: periods.map((each) => each.failed) },
     ],
   })
   const latency = await drawChart({
@@ -77,10 +78,8 @@ function fill(rows: readonly AttemptPeriod[], unit: AttemptPeriod['unit'], now: 
 const pick = (row: AttemptPeriod | undefined) =>
   row && { succeeded: row.succeeded, failed: row.failed, p95: row.p95 }
 
-const nameOf = (start: number, unit: AttemptPeriod['unit']): string => {
-  const text = new Date(start).toISOString()
-  return unit === 'hour' ? text.slice(11, 16) : text.slice(5, 10)
-}
+const nameOf = (start: number, unit: AttemptPeriod['unit']): string =>
+  unit === 'hour' ? new Date(start).toISOString().slice(11, 16) : dayOf(start)
 
 const write = (count: number) => count.toLocaleString('en')
 

@@ -2,7 +2,7 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { showPayout } from '../../../operator/payouts.ts'
 import { type Html, html } from '../../../platform/html.ts'
-import type { ApiPage, LinkTo } from '../../engine/shapes.ts'
+import type { ApiPage, LinkTo, ShownText } from '../../engine/shapes.ts'
 import { code, when, words } from '../../engine/values.ts'
 import { type DashboardVisit, mayAct, roleFor } from '../../engine/visit.ts'
 import { type TimelineEntry, timeline } from '../../html/records.ts'
@@ -33,6 +33,7 @@ export async function writeWay(payout: Payout, visit: DashboardVisit, link: Link
     readMoney<ShownTransfer>(visit, showPayout, payout.id),
     readDecisions(payout, visit),
   ])
+  const names = await visit.names(decisions.flatMap(({ actor }) => actor.id ?? []))
   const { settlement_id, created } = payout
   const creator = decisions.find(({ action }) => action === 'payout.created')
   const others = decisions.filter((each) => each !== creator)
@@ -43,14 +44,14 @@ export async function writeWay(payout: Payout, visit: DashboardVisit, link: Link
       at: when(created),
       more:
         settlement_id === null
-          ? creator && html`By ${writeActor(creator)}`
+          ? creator && html`By ${writeActor(creator, names)}`
           : html`From ${link.to(settlement_id)}`,
     },
     ...(shown.bank ? stepsAtBank(shown.bank) : shown.transfer ? stepsOnChain(payout, shown) : []),
     ...others.map(({ action, created: at, ...entry }) => ({
       what: DECISIONS[action] ?? words(action.replace('.', ' ')),
       at: when(at),
-      more: html`By ${writeActor(entry)}`,
+      more: html`By ${writeActor(entry, names)}`,
     })),
     ...endOf(payout, shown),
   ])
@@ -72,7 +73,8 @@ const DECISIONS: Readonly<Record<string, string>> = {
   'payout.decided_failed': 'Recorded as failed',
 }
 
-const writeActor = ({ actor }: Pick<Entry, 'actor'>): Html =>
+const writeActor = ({ actor }: Pick<Entry, 'actor'>, names: ReadonlyMap<string, string>): ShownText =>
+  (actor.id !== null && names.get(actor.id)) ||
   html`${words(actor.type).toLowerCase()} ${actor.id !== null && code(actor.id)}`
 
 /** Instant of a ledger posting of the payout: the first creates it, the second ends it, and the third returns it. */

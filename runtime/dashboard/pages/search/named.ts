@@ -1,7 +1,9 @@
 /** Finds records by the names that the tenant gave them. */
-
+import { versions } from '../../../../generated/versions.ts'
 import type { ApiPage } from '../../engine/shapes.ts'
+import { words } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
+import { selectVersion } from '../account/versions.ts'
 import { findNamed, findRecent, NAMED_LIMIT, type NamedRow } from './name-queries.ts'
 import { type FoundPlace, findById } from './places.ts'
 
@@ -21,7 +23,20 @@ export interface Hit extends FoundPlace {
   readonly about: string
 }
 
-/** Returns at most `NAMED_LIMIT` records of each kind. `isCut` means that more may match. */
+/** Dates of versions are not searched for with fewer characters than those of a year. */
+const MIN_VERSION_LENGTH = 4
+
+const findVersions = (text: string): Hit[] =>
+  versions
+    .filter(({ name }) => text.length >= MIN_VERSION_LENGTH && name.startsWith(text))
+    .map(({ name, status }) => ({
+      kind: 'API version',
+      path: selectVersion(name),
+      title: name,
+      about: words(status),
+    }))
+
+/** Returns API versions, and at most `NAMED_LIMIT` records of each kind. `isCut` means that more may match. */
 export async function findHits(
   visit: DashboardVisit,
   text: string,
@@ -45,7 +60,7 @@ export async function findHits(
   }))
   const byKind = [...Map.groupBy(found, ({ kind }) => kind).values()]
   return {
-    hits: byKind.flatMap((each) => each.slice(0, NAMED_LIMIT)),
+    hits: [...findVersions(text), ...byKind.flatMap((each) => each.slice(0, NAMED_LIMIT))],
     isCut: byKind.some(({ length }) => length >= NAMED_LIMIT),
   }
 }

@@ -1,4 +1,5 @@
 /** Does a task in a browser as a person does, and counts what the person does. */
+import { statSync } from 'node:fs'
 import type { Locator, Page } from 'playwright-core'
 
 /** One thing that a person does. Texts are those that the page shows. */
@@ -7,6 +8,8 @@ export type Step =
   | { readonly menu: string }
   /** Clicks a link or button. */
   | { readonly click: string }
+  /** Clicks a link, and gets a file that is not empty. */
+  | { readonly download: string }
   /** Opens the first table row that has the text. */
   | { readonly row: string }
   /** Types into the field with the label. */
@@ -60,6 +63,7 @@ export async function perform(
 async function take(page: Page, step: Step, person: Person): Promise<Effort> {
   if ('menu' in step) return openFromMenu(page, step.menu)
   if ('click' in step) return click(clickable(page.locator('main, header.bar'), step.click))
+  if ('download' in step) return download(page, step.download)
   if ('row' in step)
     return click(page.getByRole('row').filter({ hasText: step.row }).first().getByRole('link'))
   if ('type' in step) {
@@ -92,6 +96,15 @@ const clickable = (within: Locator, name: string): Locator =>
     .getByRole('link', { name })
     .or(within.getByRole('button', { name }))
     .or(within.locator('summary', { hasText: name }))
+
+async function download(page: Page, name: string): Promise<Effort> {
+  const [file, effort] = await Promise.all([
+    page.waitForEvent('download'),
+    click(clickable(page.getByRole('main'), name)),
+  ])
+  if (statSync(await file.path()).size === 0) throw new Error(`${file.suggestedFilename()} is empty`)
+  return effort
+}
 
 async function search(page: Page, text: string): Promise<Effort> {
   await page.keyboard.press('Control+k')
