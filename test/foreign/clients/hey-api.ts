@@ -1,6 +1,6 @@
 /** The cases with a client of hey-api. */
 import { checkCases } from './cases.js'
-import type { Error as ApiError, BrandInput, Webhooks } from './client/index.js'
+import type { Error as ApiError, BrandInput, WebhookEvent } from './client/index.js'
 import * as api from './client/index.js'
 import './passes.js'
 
@@ -27,7 +27,7 @@ checkCases({
       }),
     ),
   createdPass: (body) => {
-    const event: Webhooks['body'] = JSON.parse(body)
+    const event: WebhookEvent = JSON.parse(body)
     return event.type === 'pass.created' ? event.data.pass : undefined
   },
 })

@@ -1,10 +1,9 @@
 /** The cases with a client of openapi-typescript and openapi-fetch. */
 import { checkCases } from './cases.js'
-import type { components, webhooks } from './client/schema.js'
+import type { components } from './client/schema.js'
 import { client } from './passes.js'
 
 type Schemas = components['schemas']
-type Delivered = webhooks[keyof webhooks]['post']['requestBody']['content']['application/json']
 
 const brand: Schemas['BrandInput'] = { background_color: '#123456', foreground_color: '#FFFFFF' }
 const keyed = (key: string) => ({ header: { 'Idempotency-Key': key } })
@@ -37,7 +36,7 @@ checkCases({
       }),
     ),
   createdPass: (body) => {
-    const event: Delivered = JSON.parse(body)
+    const event: Schemas['WebhookEvent'] = JSON.parse(body)
     return event.type === 'pass.created' ? event.data.pass : undefined
   },
 })

@@ -1,17 +1,18 @@
-/** The cases with a client of kubb. */
+/** The cases with a client of orval. */
 import { checkCases } from './cases.js'
-import type { BrandInput, Error as ApiError, PassCreatedEvent } from './client/index.js'
-import * as api from './client/index.js'
-import './passes.js'
+import type { Error as ApiError, BrandInput, WebhookEvent } from './client/api.js'
+import * as api from './client/api.js'
 
 const brand: BrandInput = { background_color: '#123456', foreground_color: '#FFFFFF' }
 const keyed = (key: string) => ({ 'Idempotency-Key': key })
 
-/** The client declares the data of a success, also where the service refused the request. */
-const answer = <T extends object>({ status, headers, data }: { status: number; headers: Headers; data: T | ApiError }) => ({
+type Result = { readonly status: number; readonly headers: Headers; readonly data: object }
+type Success<R extends Result> = Exclude<R['data'], ApiError>
+
+const answer = <R extends Result>({ status, headers, data }: R) => ({
   status,
   headers,
-  data: 'error' in data ? undefined : (data as T),
+  data: 'error' in data ? undefined : (data as Success<R>),
   error: 'error' in data ? (data as ApiError).error : undefined,
 })
 
@@ -25,7 +26,7 @@ checkCases({
   createWebhookEndpoint: async (url, key) =>
     answer(await api.createWebhookEndpoint({ url, enabled_events: ['pass.created'] }, keyed(key))),
   createdPass: (body) => {
-    const event: PassCreatedEvent | { readonly type: '' } = JSON.parse(body)
+    const event: WebhookEvent = JSON.parse(body)
     return event.type === 'pass.created' ? event.data.pass : undefined
   },
 })
