@@ -33,7 +33,6 @@ const OPTIONS = {
 }
 const page = readFileSync(join(ROOT, 'generated/site/other-languages.md'), 'utf8')
 
-const run = promisify(execFile)
 const service = useService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' }, keepsTime: true, guarded: false })
 let delivery: ReturnType<typeof openDelivery>
 let folder: string
@@ -58,9 +57,10 @@ const blocksIn = (heading: string) => {
 }
 
 /** Runs a program. @throws an error with its output, unless it exits with 0. */
-const node = (words: readonly string[], options: object = {}) =>
-  run(process.execPath, words, options).catch(({ stdout, stderr }) => {
-    throw new Error(`${words.join(' ')} failed:\n${stdout}${stderr}`)
+const run = (program: string, words: readonly string[], options: object) =>
+  promisify(execFile)(program, words, options).catch((cause: unknown) => {
+    const { stdout = '', stderr = '' } = cause as { stdout?: string; stderr?: string }
+    throw new Error(`${program} ${words.join(' ')} failed:\n${stdout}${stderr}`, { cause })
   })
 
 describe.each(versions.map(({ name }) => name))('%s', (version) => {
@@ -81,13 +81,13 @@ describe.each(versions.map(({ name }) => name))('%s', (version) => {
     // The packages that the page installs are those of this project (`documents.test.ts`).
     const commands = blocks.flatMap(({ code }) => [...code.matchAll(/^npx (.+)$/gm)])
     expect(commands).toHaveLength(1)
-    const PATH = `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`
-    await run('sh', ['-c', placed(commands[0]![1]!)], { cwd, env: { ...process.env, PATH } })
-    await node([join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', cwd])
-
     const { secret } = await makeKey(service, await makeTenant(service, 'enterprise', version))
-    const env = { ...process.env, API_KEY: secret }
-    const { stdout } = await node(['--test-reporter=spec', `dist/${adapter}.js`], { cwd, env })
+    const PATH = `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`
+    const env = { ...process.env, PATH, API_KEY: secret }
+    await run('sh', ['-c', placed(commands[0]![1]!)], { cwd, env })
+    await run('node', [join(ROOT, 'node_modules/typescript/bin/tsc')], { cwd, env })
+
+    const { stdout } = await run('node', ['--test-reporter=spec', `dist/${adapter}.js`], { cwd, env })
     expect(stdout).toMatch(/^ℹ pass 5$/m)
   })
 })
