@@ -23,10 +23,10 @@ export function listEntries(command: Command, path: readonly string[] = []): rea
 
 /** Each program, by the name under which people start it. */
 export function openPrograms(): Readonly<Record<string, Command>> {
-  const silent = { print: () => {}, say: () => {}, interruption: () => AbortSignal.abort() }
+  const silent = { env: {}, print: () => {}, say: () => {}, interruption: () => AbortSignal.abort() }
   const [command] = listCommands()
   return {
-    'dateline-admin': createAdmin(() => {}),
+    'dateline-admin': createAdmin(silent),
     svc: createSvc(silent),
     dateline: command!.parent!,
   }

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 export const GUIDES: readonly string[] = [
   'quick-start',
   'clients',
+  'other-languages',
   'authentication',
   'versioning',
   'idempotency',

@@ -169,7 +169,8 @@ describe.each(names)('%s', (version) => {
   const document = JSON.parse(
     readFileSync(join(ROOT, 'generated', version, 'openapi.json'), 'utf8'),
   ) as Document
-  const { schemas } = document.components
+  // The reference shows the webhooks themselves.
+  const { WebhookEvent: _, ...schemas } = document.components.schemas
   const operations = Object.values(document.paths).flatMap((item) =>
     Object.values(item).map((each) => each.operationId ?? ''),
   )

@@ -29,11 +29,11 @@ const slugs = readdirSync(join(ROOT, 'docs/site'))
   .toSorted()
   .flatMap((file) => /^\d+-(.+)\.md\.hbs$/.exec(file)?.[1] ?? [])
 
-/** How to install programs is a page of commands that change the reader's machine; `test/client` installs the client. */
-const INSTALLATION = 'clients'
+/** Pages whose commands install programs on the reader's machine: `test/client` and `test/foreign` follow them. */
+const INSTALLATIONS = ['clients', 'other-languages']
 
 const blocks: readonly Block[] = slugs
-  .filter((slug) => slug !== INSTALLATION)
+  .filter((slug) => !INSTALLATIONS.includes(slug))
   .flatMap((slug) => {
     const found = readFileSync(join(SITE, `${slug}.md`), 'utf8').matchAll(
       /^```(\w+)(?: (.+))?\n([\s\S]*?)^```$/gm,

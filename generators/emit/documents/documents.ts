@@ -2,11 +2,12 @@
 import type { Api, OutputFile } from '../../ir/model.ts'
 import { HEADER } from '../../print/file.ts'
 import { stringLiteral } from '../../print/literal.ts'
+import { withWebhookUnion } from './webhook-union.ts'
 
-/** Returns `<version>/openapi.json`: the whole document, with one value on each line. */
+/** Returns `<version>/openapi.json`: the whole document and the union of webhook bodies, with one value on each line. */
 export const printDocument = (api: Api): OutputFile => ({
   path: `${api.version}/openapi.json`,
-  text: `${JSON.stringify(api.published, null, 1)}\n`,
+  text: `${JSON.stringify(withWebhookUnion(api.published, api), null, 1)}\n`,
 })
 
 /** @returns `documents.js` with its types: loads the document of a version when a program asks for it. */

@@ -7,6 +7,7 @@ import type { Api, OutputFile } from '../../ir/model.ts'
 import { printBruno } from '../collections/bruno.ts'
 import { collectionOf } from '../collections/collection.ts'
 import { printPostman } from '../collections/postman.ts'
+import { withWebhookUnion } from '../documents/webhook-union.ts'
 import { curlOf } from '../reference/curl.ts'
 import type { SafeHtml } from '../reference/html.ts'
 import { renderMarkdown } from '../reference/markdown.ts'
@@ -88,9 +89,9 @@ export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): Out
 }
 
 /** Emits the document in YAML, with the same content as in JSON: defaults and aliases are expanded. */
-const printYaml = ({ version, document }: Api): OutputFile => ({
-  path: `${SITE_FOLDER}/${version}/openapi.yaml`,
-  text: dump(document, { noRefs: true, lineWidth: 120 }),
+const printYaml = (api: Api): OutputFile => ({
+  path: `${SITE_FOLDER}/${api.version}/openapi.yaml`,
+  text: dump(withWebhookUnion(api.document, api), { noRefs: true, lineWidth: 120 }),
 })
 
 /** Emits the requests of a version as collections for API clients. */
