@@ -50,7 +50,7 @@ export interface GeneratedClient {
   createdPass(body: string): Pass | undefined
 }
 
-/** Headers of `pass.created` deliveries: their signature header depends on the version. */
+/** Names of the signature header, which depend on the version. */
 const SIGNATURES = ['service-signature', 'x-service-signature']
 
 /** Registers the cases with the test runner of Node. */
