@@ -194,7 +194,7 @@ function send(
 }
 
 function commonHeaders(exchange: Exchange, allowance: Allowance, service: ApiService): string[] {
-  const { requestId, answerVersion } = exchange
+  const { requestId, answerVersion, span } = exchange
   return [
     ...answerVersion.headers,
     'Request-Id',
@@ -207,6 +207,7 @@ function commonHeaders(exchange: Exchange, allowance: Allowance, service: ApiSer
     String(allowance.reset),
     'X-RateLimit-Resource',
     allowance.resource,
+    ...(span ? ['Trace-Id', span.traceId] : NONE),
     ...corsHeaders(exchange, service),
   ]
 }

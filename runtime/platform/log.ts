@@ -1,4 +1,5 @@
 import { type DestinationStream, destination, type Logger, pino } from 'pino'
+import { traceFields } from '../tracing/span.ts'
 import { redactCardNumbers } from './card-numbers.ts'
 import type { Settings } from './settings.ts'
 
@@ -44,5 +45,5 @@ export function createLog(
   { logLevel }: Pick<Settings, 'logLevel'>,
   stream: DestinationStream = standardError(),
 ): Logger {
-  return pino({ level: logLevel }, { write: (line) => stream.write(redact(line)) })
+  return pino({ level: logLevel, mixin: traceFields }, { write: (line) => stream.write(redact(line)) })
 }

@@ -1,7 +1,8 @@
 import type pg from 'pg'
 import type { EventLoopTicks } from '../../platform/fairness/event-loop-ticks.ts'
 import type { Tenant } from '../../platform/fairness/fair-queue.ts'
-import type { Database, RowResult, Statement } from '../database.ts'
+import { recordChild } from '../../tracing/span.ts'
+import { type Database, type RowResult, type Statement, spanOf } from '../database.ts'
 import {
   codeOf,
   IN_FAILED_TRANSACTION,
@@ -28,6 +29,7 @@ export interface TransactionOptions {
 }
 
 const ROLLBACK: Statement = { text: 'ROLLBACK' }
+const COMMIT_SPAN = spanOf({ text: 'COMMIT' })
 
 /** State of one transaction. It keeps the first failure, which is the one to report. */
 interface TransactionState {
@@ -47,7 +49,7 @@ export async function runTransaction<T>(
   try {
     const value = await work(options.distributed ? steppingDatabase(db) : db)
     state.over = true
-    await commit(client, state)
+    await recordChild(COMMIT_SPAN, () => commit(client, state))
     release(spoilsConnection(state.failure))
     return value
   } catch (error) {
@@ -71,21 +73,23 @@ function transactionDatabase(
 ): Database {
   return {
     query<Row>(statement: Statement, values?: readonly unknown[]) {
-      const answer = new Promise<RowResult<Row>>((resolve, reject) => {
-        if (state.over) throw new Error('a statement was sent after its transaction had ended')
-        send(client, prepared, statement, values, (outcome) => {
-          if (!(outcome instanceof Error)) {
-            ticks.hand(tenant, outcome.rows.length, () => resolve(outcome))
-            return
-          }
-          const isOvertaken = statement.guarded && codeOf(outcome) === NOT_NULL_VIOLATION
-          const error = isOvertaken
-            ? new Overtaken(outcome.message, { cause: outcome })
-            : translateError(distributed ? readCancellation(outcome) : outcome)
-          state.failure ??= error
-          reject(codeOf(outcome) === IN_FAILED_TRANSACTION ? state.failure : error)
+      const run = () =>
+        new Promise<RowResult<Row>>((resolve, reject) => {
+          if (state.over) throw new Error('a statement was sent after its transaction had ended')
+          send(client, prepared, statement, values, (outcome) => {
+            if (!(outcome instanceof Error)) {
+              ticks.hand(tenant, outcome.rows.length, () => resolve(outcome))
+              return
+            }
+            const isOvertaken = statement.guarded && codeOf(outcome) === NOT_NULL_VIOLATION
+            const error = isOvertaken
+              ? new Overtaken(outcome.message, { cause: outcome })
+              : translateError(distributed ? readCancellation(outcome) : outcome)
+            state.failure ??= error
+            reject(codeOf(outcome) === IN_FAILED_TRANSACTION ? state.failure : error)
+          })
         })
-      })
+      const answer = recordChild(spanOf(statement), run)
       answer.catch(() => {})
       return answer
     },
