@@ -31,8 +31,8 @@ const TINY: Readonly<Record<string, readonly string[]>> = {
 /**
  * `interrupted.test.ts` starts `bench`. `bench:memory` and `bench:writes` need PostgreSQL servers of their own,
  * and `bench:checkouts` needs a second checkout. `bench:cards`
- * takes 25 s and `bench:size` 11 s before they measure. `prove:client` installs packages from the registry, and
- * `prove:tasks` fills a service for 15 s.
+ * takes 25 s and `bench:size` 11 s before they measure. `prove:client` installs packages from the registry,
+ * `prove:tasks` fills a service for 15 s, and `prove:trace` starts two processes.
  */
 const NOT_HERE = [
   'bench',
@@ -45,6 +45,7 @@ const NOT_HERE = [
   'prove:clearing',
   'prove:client',
   'prove:tasks',
+  'prove:trace',
 ]
 
 /** A busy machine takes ten times as long as a quiet one. */
