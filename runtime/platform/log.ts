@@ -12,13 +12,14 @@ const CREDENTIALS: readonly Replacement[] = [
   [/(:\/\/[^\s:/@"\\]*:)[^\s/@"\\]+@/g, '$1…@'],
 ]
 
-/** Values of authentication headers, and of members whose names mark them as secret. */
+/** Values of authentication headers, and of members and query parameters whose names mark them as secret. */
 const NAMED_SECRETS: readonly Replacement[] = [
   [/\b(bearer|basic)(\s+)[^\s"\\,]+/gi, '$1$2…'],
   [
     /("(?:authorization|service-factor|service-sandbox-authorization|cookie|set-cookie)":\s*\[?\s*)"(?:[^"\\]|\\.)*"/gi,
     '$1"…"',
   ],
+  [/([?&](?:password|secret|token|access_token|refresh_token|client_secret|api_key|code)=)[^&#\s"\\]+/gi, '$1…'],
   [/("(?:password|secret|pepper|totp_secret|plaintext)":\s*)"(?:[^"\\]|\\.)*"/gi, '$1"…"'],
 ]
 

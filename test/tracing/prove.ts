@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { openDatabase } from '../../runtime/database/open/open-database.ts'
+import type { Environment } from '../../runtime/platform/environment.ts'
 import { readSettings } from '../../runtime/platform/settings.ts'
 import { BENCH_PEPPER, startDatabase } from '../bench/bench-database.ts'
 import { withScratch } from '../bench/scratch.ts'
@@ -23,7 +24,8 @@ const PATIENCE_MS = 120_000
 const ACCOUNT = {
   holder_name: 'Harbour Coffee LLC',
   account_number: '000123456789',
-  routing_number: '021000021',
+  routing_number: '110000000',
+  country: 'US',
 }
 
 await withScratch(async ({ directory, atEnd, own }) => {
@@ -44,20 +46,20 @@ await withScratch(async ({ directory, atEnd, own }) => {
     own(program.child)
     return program.ready()
   }
-  const ready = await start('api', '--role', 'api', '--demo')
+  const ready = await start('api', '--role', 'api', '--role', 'console', '--demo')
   await start('worker', '--role', 'worker')
   const database = await openDatabase(readSettings(env))
   atEnd(() => database.close())
-  const { tenant_id: space, sandbox_base_url: origin } = ready as Record<string, string>
-  const { sandbox_secret: secret } = ready.keys as Record<string, string>
+  const { tenant_id: space } = ready as Record<string, string>
+  const keys = ready.keys as Record<string, string>
 
   /** Sends a request in a new trace. Returns the body and the trace ID. */
-  const send = async (method: string, path: string, body: object) => {
+  const send = async (method: string, path: string, body: object, environment: Environment = 'sandbox') => {
     const traceId = randomBytes(16).toString('hex')
-    const response = await fetch(origin + path, {
+    const response = await fetch(`${ready[`${environment}_base_url`]}${path}`, {
       method,
       headers: {
-        authorization: `Bearer ${secret}`,
+        authorization: `Bearer ${keys[`${environment}_secret`]}`,
         'content-type': 'application/json',
         'idempotency-key': randomUUID(),
         traceparent: `00-${traceId}-${CALLER}-01`,
@@ -126,30 +128,19 @@ await withScratch(async ({ directory, atEnd, own }) => {
   const changed = await send('PATCH', `/v1/passes/${passId}`, { fields: { points: '5' } })
   await follow(changed.traceId, 'PATCH /v1/passes/{pass_id}', 'push to Apple', 'deliver pass.updated')
 
-  for (const [currency, destination, ...names] of await destinations()) {
-    await makePayable(database, 'sandbox', space!, destination.body.id, 500)
-    const payout = await send('POST', '/v1/payouts', {
-      amount: 500,
-      currency,
-      destination_id: destination.body.id,
-    })
-    await follow(payout.traceId, 'POST /v1/payouts', ...names, 'deliver payout.paid')
+  const pay = async (environment: Environment, currency: string, destination: object) => {
+    const { body } = await send('POST', '/v1/payout_destinations', destination, environment)
+    await makePayable(database, environment, space!, body.id, 500)
+    const order = { amount: 500, currency, destination_id: body.id }
+    return (await send('POST', '/v1/payouts', order, environment)).traceId
   }
-
-  async function destinations() {
-    const token = await send('POST', '/v1/tokens', { type: 'bank_account', bank_account: ACCOUNT })
-    const bank = { type: 'bank_account', token_id: token.body.id, holder_name: ACCOUNT.holder_name }
-    const address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
-    return [
-      ['usd', await send('POST', '/v1/payout_destinations', bank), 'pay out dollars'],
-      [
-        'usdc',
-        await send('POST', '/v1/payout_destinations', { type: 'usdc_address', address }),
-        'pay out USDC: sign',
-        'pay out USDC: paid',
-      ],
-    ] as const
-  }
+  const { holder_name } = ACCOUNT
+  const address = 'eip155:31337:0x52908400098527886E0F7030069857D2E4169EE7'
+  const inUsdc = await pay('sandbox', 'usdc', { type: 'usdc_address', address, holder_name })
+  await follow(inUsdc, 'POST /v1/payouts', 'pay out USDC: sign', 'pay out USDC: paid', 'deliver payout.paid')
+  const token = await send('POST', '/v1/tokens', { type: 'bank_account', bank_account: ACCOUNT }, 'live')
+  const inDollars = await pay('live', 'usd', { type: 'bank_account', token_id: token.body.id, holder_name })
+  await follow(inDollars, 'POST /v1/payouts', 'pay out dollars', 'bank_transfers_update')
   console.log(`${collector.spans.length} spans received`)
 })
 
