@@ -2,8 +2,6 @@
  * The interface for sending statements to PostgreSQL. Handlers, pipeline stages and the operator commands all use it.
  */
 
-import type { SpanStart } from '../tracing/span.ts'
-
 /** A SQL statement, written where it is used. A name makes it a prepared statement and must be unique to the text. */
 export interface Statement {
   readonly name?: string
@@ -56,11 +54,4 @@ export interface StatementStep {
   readonly statement: Statement
   /** Indexes of the values, from 0, that this step binds. A step without values may hold several commands. */
   readonly takes: readonly number[]
-}
-
-const DATABASE = { 'db.system.name': 'postgresql' }
-
-/** Returns the span of a statement: its name, or the first word of its text. Values are never part of it. */
-export function spanOf({ name, text }: Statement): SpanStart {
-  return { name: name ?? /\w+/.exec(text)![0], kind: 'client', attributes: DATABASE }
 }

@@ -19,7 +19,10 @@ const NAMED_SECRETS: readonly Replacement[] = [
     /("(?:authorization|service-factor|service-sandbox-authorization|cookie|set-cookie)":\s*\[?\s*)"(?:[^"\\]|\\.)*"/gi,
     '$1"…"',
   ],
-  [/([?&](?:password|secret|token|access_token|refresh_token|client_secret|api_key|code)=)[^&#\s"\\]+/gi, '$1…'],
+  [
+    /([?&](?:password|secret|token|access_token|refresh_token|client_secret|api_key|code)=)[^&#\s"\\]+/gi,
+    '$1…',
+  ],
   [/("(?:password|secret|pepper|totp_secret|plaintext)":\s*)"(?:[^"\\]|\\.)*"/gi, '$1"…"'],
 ]
 

@@ -53,7 +53,7 @@ export interface Tracer {
   stop(): Promise<void>
 }
 
-const current = new AsyncLocalStorage<Span>()
+const current = new AsyncLocalStorage<Span | undefined>()
 
 /** Returns the span of the work in progress. */
 export const currentSpan = (): Span | undefined => current.getStore()
@@ -89,19 +89,23 @@ export async function runInSpan<T>(
 /**
  * Records the work as a child of the current span. The child does not become the current span.
  *
+ * @param start called only if the child is recorded.
  * @param work gets the child; the current span if that is not sampled; undefined without a current span.
  * @returns the promise that the work returned.
  */
 export function recordChild<T>(
-  start: SpanStart,
+  start: () => SpanStart,
   work: (span: Span | undefined) => Promise<T>,
   describe?: (result: T) => SpanAttributes,
 ): Promise<T> {
   const parent = current.getStore()
   if (!parent?.isSampled) return work(parent)
-  const span = parent.child(start)
+  const span = parent.child(start())
   return endWith(span, work(span), describe)
 }
+
+/** Does work that lasts longer than the current span, which it must not extend by more and more children. */
+export const runOutsideSpans = <T>(work: () => T): T => current.run(undefined, work)
 
 function endWith<T>(span: Span, working: Promise<T>, describe?: (result: T) => SpanAttributes): Promise<T> {
   working.then(

@@ -21,7 +21,7 @@ import { parseArgs } from 'node:util'
 import autocannon from 'autocannon'
 import pg from 'pg'
 import { acquireServer } from '../../runtime/database/embedded/server.ts'
-import { ROOT, START } from '../support/programs.ts'
+import { ROOT, START, UNHURRIED } from '../support/programs.ts'
 import { liftLimit } from './demo-service.ts'
 import { type Scratch, withScratch } from './scratch.ts'
 
@@ -84,6 +84,7 @@ async function start(
     CONSOLE_PORT: '0',
     DATA_DIR: directory,
     NODE_ENV: 'bench',
+    ...UNHURRIED,
     ...more,
   }
   const child = spawn(process.execPath, [...START, '--json', '--demo'], {

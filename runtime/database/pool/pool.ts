@@ -1,9 +1,9 @@
 import type pg from 'pg'
 import { createEventLoopTicks } from '../../platform/fairness/event-loop-ticks.ts'
 import type { Tenant } from '../../platform/fairness/fair-queue.ts'
-import { recordChild, type SpanStart } from '../../tracing/span.ts'
-import { type Database, type RowResult, type Statement, spanOf } from '../database.ts'
+import type { Database, RowResult, Statement } from '../database.ts'
 import { spoilsConnection, translateError } from '../errors.ts'
+import { recordFlush, recordStatements } from '../statement-spans.ts'
 import { COMMIT_IN_TWO_PHASES } from '../two-phase.ts'
 import { CONNECT_TIMEOUT_MS, clientConfig, send } from './connection.ts'
 import { createConnections, type TenantConnections } from './connections.ts'
@@ -171,8 +171,6 @@ function beginsDistributed(...then: readonly Statement[]): Begin {
 const BEGIN_DISTRIBUTED = beginsDistributed()
 const BEGIN_BESIDE_CONTROL = beginsDistributed(COMMIT_IN_TWO_PHASES)
 
-const FLUSH_SPAN: SpanStart = { name: 'flush', kind: 'client' }
-
 /** Creates a pool. It connects with the first statement. */
 export function createPool(options: PoolOptions): MeasuredPool {
   const { prepared, max, distributed = false, writesControl = false } = options
@@ -198,13 +196,16 @@ export function createPool(options: PoolOptions): MeasuredPool {
     const query: Database['query'] = <Row>(statement: Statement, values?: readonly unknown[]) => {
       if (statement.long) return runLong<Row>(tenant, statement, values)
       if (distributed && statement.steps) return transaction((db) => db.query<Row>(statement, values))
-      const passes = connections.heldUp(tenant) && own.waiting(tenant) < MAX_WAITING
-      return recordChild(spanOf(statement), () =>
-        passes
-          ? runPast<Row>(own, tenant, prepared, statement, values)
-          : connections.query<Row>(tenant, statement, values),
-      )
+      return single.query<Row>(statement, values)
     }
+    const single = recordStatements({
+      query: (statement, values) => {
+        const passes = connections.heldUp(tenant) && own.waiting(tenant) < MAX_WAITING
+        return passes
+          ? runPast(own, tenant, prepared, statement, values)
+          : connections.query(tenant, statement, values)
+      },
+    })
     const commitEarly: Transactions['commitEarly'] = async (steps) => {
       // Requested before anything is sent: if the server restarts in the meantime, this session is lost and the flush
       // fails.
@@ -218,7 +219,7 @@ export function createPool(options: PoolOptions): MeasuredPool {
     }
     const transaction: Transactions['transaction'] = async (steps) => {
       const { value, flushed } = await commitEarly(steps)
-      await recordChild(FLUSH_SPAN, flushed)
+      await recordFlush(flushed)
       return value
     }
     return { query, transaction, commitEarly, flushed: { query: readFlushed } }

@@ -1,8 +1,7 @@
 import type pg from 'pg'
 import type { EventLoopTicks } from '../../platform/fairness/event-loop-ticks.ts'
 import type { Tenant } from '../../platform/fairness/fair-queue.ts'
-import { recordChild } from '../../tracing/span.ts'
-import { type Database, type RowResult, type Statement, spanOf } from '../database.ts'
+import type { Database, RowResult, Statement } from '../database.ts'
 import {
   codeOf,
   IN_FAILED_TRANSACTION,
@@ -13,6 +12,7 @@ import {
   translateError,
 } from '../errors.ts'
 import { pipelined } from '../pipelined.ts'
+import { recordCommit, recordStatements } from '../statement-spans.ts'
 import { steppingDatabase } from '../steps.ts'
 import { send } from './connection.ts'
 import type { HeldConnection } from './connections.ts'
@@ -29,7 +29,6 @@ export interface TransactionOptions {
 }
 
 const ROLLBACK: Statement = { text: 'ROLLBACK' }
-const COMMIT_SPAN = spanOf({ text: 'COMMIT' })
 
 /** State of one transaction. It keeps the first failure, which is the one to report. */
 interface TransactionState {
@@ -44,12 +43,12 @@ export async function runTransaction<T>(
   work: (db: Database) => Promise<T>,
 ): Promise<T> {
   const state: TransactionState = { failure: undefined, over: false }
-  const db = transactionDatabase(client, options, state)
+  const db = recordStatements(transactionDatabase(client, options, state))
   for (const statement of options.begin) pipelined(db.query(statement))
   try {
     const value = await work(options.distributed ? steppingDatabase(db) : db)
     state.over = true
-    await recordChild(COMMIT_SPAN, () => commit(client, state))
+    await recordCommit(() => commit(client, state))
     release(spoilsConnection(state.failure))
     return value
   } catch (error) {
@@ -73,23 +72,21 @@ function transactionDatabase(
 ): Database {
   return {
     query<Row>(statement: Statement, values?: readonly unknown[]) {
-      const run = () =>
-        new Promise<RowResult<Row>>((resolve, reject) => {
-          if (state.over) throw new Error('a statement was sent after its transaction had ended')
-          send(client, prepared, statement, values, (outcome) => {
-            if (!(outcome instanceof Error)) {
-              ticks.hand(tenant, outcome.rows.length, () => resolve(outcome))
-              return
-            }
-            const isOvertaken = statement.guarded && codeOf(outcome) === NOT_NULL_VIOLATION
-            const error = isOvertaken
-              ? new Overtaken(outcome.message, { cause: outcome })
-              : translateError(distributed ? readCancellation(outcome) : outcome)
-            state.failure ??= error
-            reject(codeOf(outcome) === IN_FAILED_TRANSACTION ? state.failure : error)
-          })
+      const answer = new Promise<RowResult<Row>>((resolve, reject) => {
+        if (state.over) throw new Error('a statement was sent after its transaction had ended')
+        send(client, prepared, statement, values, (outcome) => {
+          if (!(outcome instanceof Error)) {
+            ticks.hand(tenant, outcome.rows.length, () => resolve(outcome))
+            return
+          }
+          const isOvertaken = statement.guarded && codeOf(outcome) === NOT_NULL_VIOLATION
+          const error = isOvertaken
+            ? new Overtaken(outcome.message, { cause: outcome })
+            : translateError(distributed ? readCancellation(outcome) : outcome)
+          state.failure ??= error
+          reject(codeOf(outcome) === IN_FAILED_TRANSACTION ? state.failure : error)
         })
-      const answer = recordChild(spanOf(statement), run)
+      })
       answer.catch(() => {})
       return answer
     },

@@ -5,7 +5,7 @@
 import type { Environment } from '../../platform/environment.ts'
 import { type Networks, parseNetworks } from '../../platform/networks.ts'
 import type { Settings } from '../../platform/settings.ts'
-import { recordChild, type Span, type SpanAttributes } from '../../tracing/span.ts'
+import { recordChild, type Span, type SpanAttributes, type SpanStart } from '../../tracing/span.ts'
 import { checkAddress } from './address-ranges.ts'
 import { closeIdle, createAgents } from './agents.ts'
 import { type CheckedUrl, checkUrl, type Destination, NOT_PUBLIC, type UrlPolicy } from './destination.ts'
@@ -94,6 +94,12 @@ const CONNECT_MS = 2500
 
 const USER_AGENT = 'svc-webhooks/1'
 
+const spanOf = ({ method, url }: OutboundRequest): SpanStart => ({
+  name: method,
+  kind: 'client',
+  attributes: { 'http.request.method': method, 'server.address': URL.parse(url)?.hostname },
+})
+
 const describe = (result: OutboundResult): SpanAttributes =>
   'error' in result ? { 'error.type': result.kind } : { 'http.response.status_code': result.status }
 
@@ -107,7 +113,6 @@ function headersOf(
   const all = ['Host', host, 'User-Agent', userAgent, 'Accept-Encoding', 'identity']
   for (const name in headers) all.push(name, headers[name]!)
   if (span) all.push('traceparent', span.traceparent)
-  if (span?.tracestate) all.push('tracestate', span.tracestate)
   // RFC 9110 §8.6: a request without a body has no length if its method does not expect a body.
   if (method !== 'GET') all.push('Content-Length', String(Buffer.byteLength(body)))
   all.push('Connection', 'keep-alive')
@@ -235,17 +240,12 @@ export function createOutbound(options: OutboundOptions): Outbound & PeerOutboun
     return { error: result.error, kind: result.kind, durationMs }
   }
 
-  const send = (request: OutboundRequest): Promise<OutboundResult> => {
-    const attributes = {
-      'http.request.method': request.method,
-      'server.address': URL.parse(request.url)?.hostname,
-    }
-    return recordChild(
-      { name: request.method, kind: 'client', attributes },
+  const send = (request: OutboundRequest): Promise<OutboundResult> =>
+    recordChild(
+      () => spanOf(request),
       (span) => sendIn(request, span),
       describe,
     )
-  }
 
   return {
     check: async (url) => {
