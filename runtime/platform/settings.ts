@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { TracingSettings } from '../tracing/open-tracer.ts'
+import type { TracingSettings } from '../tracing/otlp.ts'
 import { type CardRoomSettings, readCardRoom } from './card-room-settings.ts'
 import { type ChainSettings, readChain } from './chain-settings.ts'
 import { US_STATES } from './countries.ts'

@@ -1,4 +1,4 @@
-import type { TracingSettings } from '../tracing/open-tracer.ts'
+import type { TracingSettings } from '../tracing/otlp.ts'
 import { type Read, type SettingReader, url, whole } from './setting-readers.ts'
 
 const SHARE = /^(0|1|0?\.\d{1,9}|1\.0+|0\.0+)$/

@@ -1,18 +1,5 @@
-import type { OtlpOptions } from './otlp.ts'
+import type { OtlpOptions, TracingSettings } from './otlp.ts'
 import type { Tracer } from './span.ts'
-
-/** How requests are traced. */
-export interface TracingSettings {
-  /** Base URL of an OTLP receiver, without `/v1/traces`. */
-  readonly endpoint: string
-  /** Headers of export requests: `name=value`, separated by commas, values percent-encoded. */
-  readonly headers?: string
-  /** Share of traces that are recorded, between 0 and 1. */
-  readonly ratio: number
-  /** Traces per second that are also recorded because the caller set the sampled flag. */
-  readonly callersPerSecond: number
-  readonly serviceName: string
-}
 
 /**
  * Opens the exporter of traces. Its packages are optional, and are loaded only here.

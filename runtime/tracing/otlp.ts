@@ -23,8 +23,20 @@ import {
   type SpanExporter,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import type { TracingSettings } from './open-tracer.ts'
 import type { Span, SpanAttributes, SpanStart, Tracer } from './span.ts'
+
+/** How requests are traced. */
+export interface TracingSettings {
+  /** Base URL of an OTLP receiver, without `/v1/traces`. */
+  readonly endpoint: string
+  /** Headers of export requests: `name=value`, separated by commas, values percent-encoded. */
+  readonly headers?: string
+  /** Share of traces that are recorded, between 0 and 1. */
+  readonly ratio: number
+  /** Traces per second that are also recorded because the caller set the sampled flag. */
+  readonly callersPerSecond: number
+  readonly serviceName: string
+}
 
 export interface OtlpOptions {
   /** Called when exports begin to fail. */
