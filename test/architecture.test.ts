@@ -97,6 +97,7 @@ const LAYERS = [
   ['tenants'],
   ['database'],
   ['platform'],
+  ['tracing'],
 ]
 
 /** How far below the top a file of the runtime is; -1 where no layer has it. */

@@ -10,6 +10,7 @@ interface Manifest {
   readonly name: string
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
   readonly workspaces?: readonly string[]
   readonly engines?: { readonly node?: string }
   readonly scripts?: Readonly<Record<string, string>>
@@ -73,7 +74,7 @@ test('the service depends on what it imports', () => {
   const types = new Set(names(root.devDependencies).filter((name) => name.startsWith('@types/')))
   const used = [...imported].filter((name) => !types.has(name))
   expect([...used, ...Object.keys(NOT_IMPORTED)].toSorted()).toEqual(
-    names(root.dependencies)
+    names({ ...root.dependencies, ...root.optionalDependencies })
       .filter((name) => !own.has(name))
       .toSorted(),
   )
@@ -82,8 +83,8 @@ test('the service depends on what it imports', () => {
 test('every package that is imported is declared by its package or the root', () => {
   const undeclared = uses.filter(({ file, package: name }) => {
     return ![readManifest(ownerOf(file)), root].some(
-      ({ dependencies, devDependencies }) =>
-        names(dependencies).includes(name) || names(devDependencies).includes(name),
+      ({ dependencies, devDependencies, optionalDependencies }) =>
+        name in { ...dependencies, ...devDependencies, ...optionalDependencies },
     )
   })
   expect(undeclared).toEqual([])

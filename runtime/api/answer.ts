@@ -2,6 +2,7 @@ import { pipeline } from 'node:stream/promises'
 import { findAnswerTranslation, shownStatus } from 'dateline/runtime/answer-translation'
 import { codeOf, isUnavailable, TookTooLong } from '../database/errors.ts'
 import type { Allowance } from '../tenants/limits/limiter.ts'
+import { runOutsideSpans } from '../tracing/span.ts'
 import { freeAllowance, refusalOf, takeToken } from './capacity.ts'
 import { corsHeaders } from './cors.ts'
 import {
@@ -102,7 +103,7 @@ async function stream(
   countTouched(exchange, service)
   response.writeHead(shown, headers).flushHeaders()
   try {
-    await pipeline(body as AsyncIterable<string>, response)
+    await runOutsideSpans(() => pipeline(body as AsyncIterable<string>, response))
   } catch (error) {
     // The client closed the stream.
     if (codeOf(error) !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
@@ -194,7 +195,7 @@ function send(
 }
 
 function commonHeaders(exchange: Exchange, allowance: Allowance, service: ApiService): string[] {
-  const { requestId, answerVersion } = exchange
+  const { requestId, answerVersion, span } = exchange
   return [
     ...answerVersion.headers,
     'Request-Id',
@@ -207,6 +208,7 @@ function commonHeaders(exchange: Exchange, allowance: Allowance, service: ApiSer
     String(allowance.reset),
     'X-RateLimit-Resource',
     allowance.resource,
+    ...(span ? ['Trace-Id', span.traceId] : NONE),
     ...corsHeaders(exchange, service),
   ]
 }

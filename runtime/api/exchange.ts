@@ -16,6 +16,7 @@ import type { KnownCredential, MemberName } from '../tenants/keys/credential-que
 import type { Keyring } from '../tenants/keys/keyring.ts'
 import type { Allowance, RequestLimiter } from '../tenants/limits/limiter.ts'
 import type { UsageMeter } from '../tenants/usage/meter.ts'
+import type { Span, Tracer } from '../tracing/span.ts'
 import type { AccountChanges } from './account.ts'
 import type { ErrorCode } from './errors/errors.ts'
 import type { Context, Destinations, EndpointSecrets, Links } from './handler.ts'
@@ -59,6 +60,8 @@ export interface ApiService {
   /** Origin of the dashboard, without a trailing slash. */
   readonly consoleUrl: string
   readonly log: Logger
+  /** Absent: requests are not traced. */
+  readonly tracer?: Tracer | undefined
   /** Absent: requests are not counted, shed or timed. */
   readonly traffic?: Traffic | undefined
   /** Absent: requests are not logged. */
@@ -95,6 +98,8 @@ export interface ReceivedRequest {
   readonly address: string
   /** Version changes that altered the request or its answer. Translations add to it. */
   readonly touched: Set<string>
+  /** Absent if requests are not traced. */
+  readonly span?: Span | undefined
 }
 
 /**

@@ -35,6 +35,7 @@
 -- $27 timestamptz  event: created
 -- $28 text        event: audience
 -- $29 text        event: endpoint of the audience
+-- $30 text        event: trace
 --
 -- Locks: the end of the tenant's events, then the end of its audit log; both until the commit.
 WITH last AS (
@@ -42,8 +43,9 @@ WITH last AS (
   ON CONFLICT (tenant_id) DO UPDATE SET sequence = h.sequence + 1
   RETURNING sequence
 ), event AS (
-  INSERT INTO events (tenant_id, id, sequence, type, version, body, source, created, audience, audience_endpoint_id)
-  SELECT $1, $22, last.sequence, $23, $24, $25, $26::json, $27::timestamptz, $28, $29 FROM last
+  INSERT INTO events (tenant_id, id, sequence, type, version, body, source, created, audience, audience_endpoint_id,
+                      trace)
+  SELECT $1, $22, last.sequence, $23, $24, $25, $26::json, $27::timestamptz, $28, $29, $30 FROM last
 ), stored AS (
   INSERT INTO idempotency_answers (tenant_id, key, fingerprint, status, body, sealed, head, created)
   VALUES ($1, $16::uuid, $17, $18, $19, $20, $21, $4)

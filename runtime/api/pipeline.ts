@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { clientAddress } from '../platform/client-address.ts'
 import { newId } from '../platform/ids.ts'
+import { runInSpan } from '../tracing/span.ts'
 import { authenticate, authenticateAgain, authorize, checkHolder, requireFactor } from './access.ts'
 import { answer, answerPreflight, refuse } from './answer.ts'
 import { limitTransport, readBody } from './body.ts'
@@ -9,6 +10,7 @@ import { preflightHeaders } from './cors.ts'
 import type { ApiCall, ApiService, Exchange, ReceivedRequest, RequestingMember } from './exchange.ts'
 import { readParameters } from './parameters.ts'
 import { perform } from './perform.ts'
+import { describeSpan } from './request-span.ts'
 import { matchRoute, requireSupported, resolveVersion } from './routing.ts'
 
 /**
@@ -24,6 +26,11 @@ export async function runPipeline(
   member?: RequestingMember,
 ): Promise<void> {
   const received = receive(request, response, service, member)
+  await runInSpan(received.span, () => runStages(received, service))
+}
+
+async function runStages(received: ReceivedRequest, service: ApiService): Promise<void> {
+  const { request, response } = received
   const exchange = beginExchange(received, service)
   let turn: Awaited<ReturnType<typeof takeTurn>> | undefined
   service.traffic?.enter(exchange)
@@ -66,6 +73,7 @@ export async function runPipeline(
   } finally {
     turn?.end()
     service.traffic?.leave(exchange)
+    describeSpan(exchange, service)
   }
 }
 
@@ -106,6 +114,7 @@ function receive(
     search,
     address: clientAddress(request, service.proxies),
     touched: new Set(),
+    span: service.tracer?.receive(request.headers, { name: request.method ?? '', kind: 'server' }),
   }
 }
 

@@ -33,6 +33,8 @@ export interface LoggedRequest {
 export interface WholeRequest extends LoggedRequest {
   readonly request_body: string | null
   readonly response_body: string | null
+  /** Null if the trace was not recorded. */
+  readonly trace_id: string | null
 }
 
 export interface RequestToLog extends WholeRequest {
@@ -40,7 +42,7 @@ export interface RequestToLog extends WholeRequest {
 }
 
 const COLUMNS =
-  'id, created, method, target, path, operation, version, status, code, key_id, address, ms, request_body, response_body'
+  'id, created, method, target, path, operation, version, status, code, key_id, address, ms, request_body, response_body, trace_id'
 
 // A batch whose result is unknown is sent again, so rows that already exist are skipped.
 const ADD: Statement = {
@@ -51,7 +53,7 @@ const ADD: Statement = {
            .join(', ')}
            FROM json_to_recordset($2) AS line (space text, id text, created timestamptz, method text, target text, path text,
                 operation text, version text, status text, code text, key_id text, address text, ms real,
-                request_body text, response_body text)
+                request_body text, response_body text, trace_id text)
          ON CONFLICT (tenant_id, id) DO NOTHING`,
 }
 

@@ -154,6 +154,7 @@ function describe({ exchange, status, text, ms }: NotedRequest, names: ReadonlyS
     ms: Math.round(ms * 10) / 10,
     request_body: body === undefined ? null : redact(body, names),
     response_body: text === undefined ? null : redactText(text, mayHoldSecrets, names),
+    trace_id: exchange.span?.isSampled ? exchange.span.traceId : null,
   }
 }
 

@@ -1,4 +1,5 @@
 import { type DestinationStream, destination, type Logger, pino } from 'pino'
+import { traceFields } from '../tracing/span.ts'
 import { redactCardNumbers } from './card-numbers.ts'
 import type { Settings } from './settings.ts'
 
@@ -11,12 +12,16 @@ const CREDENTIALS: readonly Replacement[] = [
   [/(:\/\/[^\s:/@"\\]*:)[^\s/@"\\]+@/g, '$1…@'],
 ]
 
-/** Values of authentication headers, and of members whose names mark them as secret. */
+/** Values of authentication headers, and of members and query parameters whose names mark them as secret. */
 const NAMED_SECRETS: readonly Replacement[] = [
   [/\b(bearer|basic)(\s+)[^\s"\\,]+/gi, '$1$2…'],
   [
     /("(?:authorization|service-factor|service-sandbox-authorization|cookie|set-cookie)":\s*\[?\s*)"(?:[^"\\]|\\.)*"/gi,
     '$1"…"',
+  ],
+  [
+    /([?&](?:password|secret|token|access_token|refresh_token|client_secret|api_key|code)=)[^&#\s"\\]+/gi,
+    '$1…',
   ],
   [/("(?:password|secret|pepper|totp_secret|plaintext)":\s*)"(?:[^"\\]|\\.)*"/gi, '$1"…"'],
 ]
@@ -44,5 +49,5 @@ export function createLog(
   { logLevel }: Pick<Settings, 'logLevel'>,
   stream: DestinationStream = standardError(),
 ): Logger {
-  return pino({ level: logLevel }, { write: (line) => stream.write(redact(line)) })
+  return pino({ level: logLevel, mixin: traceFields }, { write: (line) => stream.write(redact(line)) })
 }

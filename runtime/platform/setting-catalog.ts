@@ -182,6 +182,42 @@ export const SETTING_GROUPS = {
       example: 'all',
       meaning: 'Requests to write to the process log.',
     },
+    OTEL_EXPORTER_OTLP_ENDPOINT: {
+      type: 'URL',
+      example: 'http://collector.internal:4318',
+      meaning:
+        'OTLP receiver (HTTP with protobuf) to which traces are exported, without `/v1/traces` (`docs/operations/tracing.md`).',
+    },
+    OTEL_EXPORTER_OTLP_HEADERS: {
+      type: '`name=value`, separated by commas',
+      example: 'authorization=Basic%20dXNlcjpzZWNyZXQ%3D',
+      isSecret: true,
+      meaning: 'Headers of export requests. Values are percent-encoded.',
+    },
+    OTEL_SERVICE_NAME: {
+      type: 'text',
+      fallback: 'wallet-pass-service',
+      example: 'wallet-api',
+      meaning: 'Name of the service in traces.',
+    },
+    OTEL_TRACES_SAMPLER_ARG: {
+      type: 'number, 0 to 1',
+      fallback: '0.1',
+      example: '0.01',
+      meaning: 'Share of requests whose traces are recorded.',
+    },
+    SVC_TRACE_CALLERS_PER_SECOND: {
+      type: 'number, 0 to 100000',
+      fallback: '10',
+      example: '0',
+      meaning:
+        'Traces per second of a process that are recorded, in addition to that share, because the caller set the sampled flag of `traceparent`.',
+    },
+    TRACE_URL: {
+      type: 'URL with `{trace_id}`',
+      example: 'https://tempo.example.com/trace/{trace_id}',
+      meaning: 'Page of a trace, to which the request log of the dashboard links.',
+    },
     SVC_MAX_REQUESTS: {
       type: 'number, 1 to 1000000',
       fallback: '2000',

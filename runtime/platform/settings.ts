@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import type { TracingSettings } from '../tracing/otlp.ts'
 import { type CardRoomSettings, readCardRoom } from './card-room-settings.ts'
 import { type ChainSettings, readChain } from './chain-settings.ts'
 import { US_STATES } from './countries.ts'
@@ -26,6 +27,7 @@ import {
   whole,
 } from './setting-readers.ts'
 import { findUnknown } from './unknown-variables.ts'
+import { readTracing } from './tracing-settings.ts'
 import {
   type ApplePassSettings,
   type ApplePushSettings,
@@ -135,6 +137,10 @@ export interface Settings extends CardRoomSettings {
   readonly load: LoadLimits
   /** Requests to write to the process log. */
   readonly requestLog: RequestLogSetting
+  /** Absent if traces are not exported. */
+  readonly tracing?: TracingSettings
+  /** URL of a trace, with `{trace_id}`. */
+  readonly traceUrl?: string
   /** Whether to create the demo tenant in an external database too. */
   readonly demo: boolean
   /** Whether to print one line of JSON instead of text. */
@@ -342,6 +348,7 @@ export function readSettings(given: SettingVariables, flags: Flags = {}): Settin
     requestLog: read('SVC_REQUEST_LOG', oneOf(REQUEST_LOGS, 'failed')) ?? 'failed',
     timeouts: readTimeouts(read),
     load: readLoad(read),
+    ...present(readTracing(read)),
     demo: flags.demo ?? false,
     json: flags.json ?? false,
     ...present({

@@ -112,6 +112,7 @@ export function createApis(parts: ApiParts): Apis {
   const shared = {
     clock,
     log,
+    tracer: parts.tracer,
     keyring,
     limiter,
     usage,

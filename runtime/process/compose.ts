@@ -27,6 +27,7 @@ import type { Operator } from '../tenants/admin/change.ts'
 import { type Clock, createClock } from '../tenants/clock/clock.ts'
 import { openLimiter } from '../tenants/limits/open-limiter.ts'
 import { createUsageMeter, startUsageFlush } from '../tenants/usage/meter.ts'
+import { openTracer } from '../tracing/open-tracer.ts'
 import { type ApiParts, createApis } from './apis.ts'
 import { openRoom } from './card-room.ts'
 import { createConsolePages } from './console-pages.ts'
@@ -62,6 +63,12 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     for (const each of stops.splice(0).reverse()) await each()
   }
   try {
+    const tracer = await openTracer(settings.tracing, {
+      failed: (err) =>
+        log.warn({ err }, 'Traces cannot be exported; spans are dropped until the receiver responds'),
+      resumed: () => log.info('Traces are exported again'),
+    })
+    stops.push(() => tracer?.stop())
     // Ports open first, so that a port in use is reported immediately. They answer 503 until the APIs and the console
     // are attached.
     const ports = await openPorts(settings)
@@ -106,6 +113,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       database,
       clock,
       log,
+      tracer,
       baseUrls,
       outbound,
       google,

@@ -75,6 +75,7 @@ export function createConsolePages(parts: ConsoleParts, observability: Observabi
       databases: database,
       apiUrls: baseUrls,
       barcodes,
+      traceUrl: settings.traceUrl,
     }),
   )
   pages.use(

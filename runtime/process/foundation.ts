@@ -10,6 +10,7 @@ import type { Environment } from '../platform/environment.ts'
 import type { Settings } from '../platform/settings.ts'
 import type { BaseUrls } from '../tenants/addresses/base-urls.ts'
 import type { Clock } from '../tenants/clock/clock.ts'
+import type { Tracer } from '../tracing/span.ts'
 
 /** Parts that are created once and shared by all other parts of a process. */
 export interface Foundation {
@@ -17,6 +18,8 @@ export interface Foundation {
   readonly database: OpenDatabase
   readonly clock: Clock
   readonly log: Logger
+  /** Absent if traces are not exported. */
+  readonly tracer?: Tracer | undefined
   readonly baseUrls: BaseUrls
   /** HTTP clients for requests to tenants' addresses. */
   readonly outbound: Readonly<Record<Environment, Outbound>>

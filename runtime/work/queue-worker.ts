@@ -3,6 +3,7 @@
  */
 import type { Logger } from 'pino'
 import type { Environment } from '../platform/environment.ts'
+import type { Tracer } from '../tracing/span.ts'
 import type { LeaseClock } from './lease-clock.ts'
 import type { SetAside, WorkItem } from './set-aside.ts'
 import { createWakeUp } from './wake-up.ts'
@@ -34,6 +35,8 @@ export interface WorkTurn {
   /** Whether the process is stopping. The turn must not start further work. */
   readonly isStopping: () => boolean
   readonly setAside: SetAside
+  /** Continues traces. Absent if traces are not exported. */
+  readonly tracer: Tracer | undefined
 }
 
 /** The task of a worker, the same in each environment. */
@@ -62,6 +65,7 @@ export interface QueueWorkerOptions<Row> extends WorkerTask<Row> {
   readonly setAside: SetAside
   readonly leaseClock: LeaseClock
   readonly log: Pick<Logger, 'warn' | 'info'>
+  readonly tracer?: Tracer | undefined
 }
 
 export interface QueueWorkerStats {
@@ -99,7 +103,8 @@ const FIND_SHARE = 0.2
 const CLOCK_EVERY_MS = 60_000
 
 export function createQueueWorker<Row>(options: QueueWorkerOptions<Row>): QueueWorker<Row> {
-  const { name, environment, find, itemOf, groupOf, perform, isolate, setAside, leaseClock, log } = options
+  const { name, environment, find, itemOf, groupOf, perform, isolate, setAside, leaseClock, log, tracer } =
+    options
   const { batch = BATCH, atOnce = 1, pollMs = POLL_MS } = options
   const keyOf = (row: Row) => `${itemOf(row).space} ${itemOf(row).id}`
   const groupOrKey = groupOf ?? keyOf
@@ -114,7 +119,7 @@ export function createQueueWorker<Row>(options: QueueWorkerOptions<Row>): QueueW
   let [stopping, failing] = [false, false]
   /** The failure since the last poll. No turn starts until the next poll. */
   let failure: { readonly error: unknown } | undefined
-  const turn: WorkTurn = { environment, setAside, now: leaseClock.now, isStopping: () => stopping }
+  const turn: WorkTurn = { environment, setAside, tracer, now: leaseClock.now, isStopping: () => stopping }
 
   let after: Row | undefined
   let limit = batch

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Database } from '../database/database.ts'
 import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
 import type { Clock } from '../tenants/clock/clock.ts'
+import type { Tracer } from '../tracing/span.ts'
 import { createLeaseClock } from './lease-clock.ts'
 import { createQueueWorker, type QueueWorkerStats, type WorkerTask } from './queue-worker.ts'
 import { createSetAside } from './set-aside.ts'
@@ -11,6 +12,7 @@ export interface WorkerParts {
   readonly database: Readonly<Record<'control' | Environment, Database>>
   readonly clock: Pick<Clock, 'machine'>
   readonly log: Pick<Logger, 'error' | 'warn' | 'info'>
+  readonly tracer?: Tracer | undefined
 }
 
 export interface WorkerDeclaration<Row> extends WorkerTask<Row> {
@@ -33,7 +35,7 @@ export interface DeclaredWorker {
 
 /** Declares a worker. Nothing runs before `start` or `runOnce`. */
 export function defineWorker<Row>(
-  { database, clock, log }: WorkerParts,
+  { database, clock, log, tracer }: WorkerParts,
   { environments = ENVIRONMENTS, ...task }: WorkerDeclaration<Row>,
 ): DeclaredWorker {
   const { control } = database
@@ -42,6 +44,7 @@ export function defineWorker<Row>(
       ...task,
       environment,
       log,
+      tracer,
       leaseClock: createLeaseClock(database[environment], clock.machine),
       setAside: createSetAside({ control, clock, log }, task.name, environment),
     }),

@@ -3,25 +3,32 @@
  * the main branch. Both serve in turn, each with its own database on one server. CPU time hardly depends on what else the
  * machine does. It is printed for the service's process and for its connections' PostgreSQL processes. Linux only (/proc).
  *
- * Options: --other DIR, --rounds N (9), --requests N (1500, of each kind in a round), --connections C (8), --only NAME.
+ * With `--traced SHARE` instead of `--other`, it measures this checkout without traces beside itself with this share of traces
+ * exported, for example 0.1. Rounds should have 5000 requests then, so that each includes exports.
+ *
+ * Options: --other DIR, --traced SHARE, --rounds N (9), --requests N (1500, of each kind in a round), --connections C (8),
+ * --only NAME.
  */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import autocannon from 'autocannon'
 import pg from 'pg'
 import { acquireServer } from '../../runtime/database/embedded/server.ts'
-import { ROOT, START } from '../support/programs.ts'
+import { ROOT, START, UNHURRIED } from '../support/programs.ts'
 import { liftLimit } from './demo-service.ts'
 import { type Scratch, withScratch } from './scratch.ts'
 
 const { values: options } = parseArgs({
   options: {
     other: { type: 'string' },
+    traced: { type: 'string' },
     rounds: { type: 'string', default: '9' },
     requests: { type: 'string', default: '1500' },
     connections: { type: 'string', default: '8' },
@@ -66,6 +73,7 @@ async function start(
   folder: string,
   database: string,
   urlOf: (database: string) => string,
+  more: NodeJS.ProcessEnv,
 ): Promise<Checkout> {
   const env = {
     ...process.env,
@@ -76,6 +84,8 @@ async function start(
     CONSOLE_PORT: '0',
     DATA_DIR: directory,
     NODE_ENV: 'bench',
+    ...UNHURRIED,
+    ...more,
   }
   const child = spawn(process.execPath, [...START, '--json', '--demo'], {
     cwd: folder,
@@ -145,6 +155,8 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
 interface Cost {
   readonly service: number
   readonly database: number
+  /** Microseconds of elapsed time. Unlike the others, it depends on what else the machine does. */
+  readonly elapsed: number
 }
 
 /** Microseconds of CPU time for each of so many requests. Any answer but a success ends the run. */
@@ -160,6 +172,7 @@ async function measure(
     database: await cpuOfConnections(admin, checkout),
   })
   const before = await read()
+  const began = performance.now()
   const result = await autocannon({
     url: checkout.origin + path,
     method,
@@ -179,18 +192,36 @@ async function measure(
     }),
   })
   if (result.non2xx > 0 || result.errors > 0) throw new Error(`${checkout.name}: ${result.non2xx} refusals`)
+  const elapsed = (performance.now() - began) * 1000
   const after = await read()
   let database = 0
   for (const [pid, time] of after.database) database += time - (before.database.get(pid) ?? 0)
-  return { service: (after.service - before.service) / requests, database: database / requests }
+  return {
+    service: (after.service - before.service) / requests,
+    database: database / requests,
+    elapsed: elapsed / requests,
+  }
 }
 
 function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
 }
 
+/** Starts an OTLP receiver that ignores what it gets. Returns the settings that export this share of traces to it. */
+async function exportTo({ atEnd }: Scratch, share: string): Promise<NodeJS.ProcessEnv> {
+  const receiver = createServer((request, response) => request.resume().on('end', () => response.end()))
+  await once(receiver.listen(0, '127.0.0.1'), 'listening')
+  atEnd(async () => {
+    receiver.closeAllConnections()
+    receiver.close()
+  })
+  const { port } = receiver.address() as AddressInfo
+  return { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`, OTEL_TRACES_SAMPLER_ARG: share }
+}
+
 await withScratch(async (scratch) => {
-  if (options.other === undefined)
+  const { other, traced } = options
+  if (other === undefined && traced === undefined)
     throw new Error('--other DIR is missing: expected the folder of another checkout')
   const server = await acquireServer({ dataDir: scratch.directory, say: console.error })
   scratch.atEnd(server.release)
@@ -200,13 +231,14 @@ await withScratch(async (scratch) => {
   await admin.connect()
   scratch.atEnd(() => admin.end())
   const checkouts: Checkout[] = []
-  for (const [at, folder] of [resolve(options.other), ROOT].entries()) {
+  const tracing = traced === undefined ? {} : await exportTo(scratch, traced)
+  for (const [at, folder] of [resolve(other ?? ROOT), ROOT].entries()) {
     await admin.query(`CREATE DATABASE checkout_${at}`)
-    checkouts.push(await start(scratch, folder, `checkout_${at}`, urlOf))
+    checkouts.push(await start(scratch, folder, `checkout_${at}`, urlOf, at === 0 ? {} : tracing))
   }
   const requests = Number(options.requests)
   console.log(
-    `µs of CPU time per request, median of ${options.rounds} rounds of ${requests} requests: other → this`,
+    `µs of CPU time per request, median of ${options.rounds} rounds of ${requests} requests: ${other === undefined ? 'without → with traces' : 'other → this'}`,
   )
   for (const [name, scenario] of Object.entries(SCENARIOS).filter(([name]) => name.includes(options.only))) {
     const costs: Cost[][] = [[], []]
@@ -217,12 +249,12 @@ await withScratch(async (scratch) => {
         costs[at]!.push(await measure(admin, checkouts[at]!, scenario, amount))
       }
     }
-    for (const part of ['service', 'database'] as const) {
-      const [other, own] = costs.map((each) => median(each.map((cost) => cost[part])))
+    for (const part of ['service', 'database', 'elapsed'] as const) {
+      const [theirs, own] = costs.map((each) => median(each.map((cost) => cost[part])))
       // Of rounds next to each other, because what else the machine does changes slowly.
       const ratio = median(costs[0]!.map((cost, at) => costs[1]![at]![part] / cost[part]))
       console.log(
-        `${name.padEnd(20)} ${part.padEnd(9)} ${other!.toFixed(1)} → ${own!.toFixed(1)}  × ${ratio.toFixed(3)}`,
+        `${name.padEnd(20)} ${part.padEnd(9)} ${theirs!.toFixed(1)} → ${own!.toFixed(1)}  × ${ratio.toFixed(3)}`,
       )
     }
   }

@@ -87,6 +87,7 @@ const loggedRequest = (created: number, key_id: string, mark: string) => ({
   ms: 1,
   request_body: mark,
   response_body: mark,
+  trace_id: null,
 })
 
 const PERSON = {

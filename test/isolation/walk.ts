@@ -610,6 +610,7 @@ async function logRequests(databases: TestService['database']): Promise<void> {
     ms: 1,
     request_body: null,
     response_body: '{}',
+    trace_id: null,
   }
   for (const environment of ['sandbox', 'live'] as const) {
     await addRequests(databases[environment], [{ ...request, space: 'ten_x' }], Date.now())

@@ -27,6 +27,8 @@ describe('a line', () => {
     ['an address with a password', `postgres://svc:${RANDOM}@db.example:5432/x`, RANDOM],
     ['an address with a password only', `redis://:${RANDOM}@cache`, RANDOM],
     ['a password', `{"password":"${RANDOM}"}`, RANDOM],
+    ['a password in a query', `GET https://db.example/x?user=a&password=${RANDOM}&b=1`, RANDOM],
+    ['a token in a query', `{"url":"/x?access_token=${RANDOM}"}`, RANDOM],
     ['a pepper', `{"pepper":"a\\"${RANDOM}"}`, RANDOM],
     ['a cookie', `{"cookie":"session=${RANDOM}"}`, RANDOM],
   ])('a log line is redacted of %s', (_, line, secret = line.slice(22)) => {

@@ -129,6 +129,8 @@ describe('settings', () => {
         TLS_CERT: 'a.pem',
         DATABASE_POOL_SIZE: '0',
         LOG_LEVEL: 'loud',
+        OTEL_TRACES_SAMPLER_ARG: '10%',
+        TRACE_URL: 'https://tempo.example.com/trace',
         LIVE_BASE_URL: 'https://api.example.com/v1',
       },
       { roles: ['api', 'cook'] },
@@ -140,10 +142,12 @@ describe('settings', () => {
       'LIVE_BASE_URL',
       'LIVE_PORT',
       'LOG_LEVEL',
+      'OTEL_TRACES_SAMPLER_ARG',
       'SANDBOX_PORT',
       'SVC_CLOCK',
       'SVC_PEPPER',
       'TLS_KEY',
+      'TRACE_URL',
       'TRUSTED_PROXIES',
     ])
   })

@@ -25,6 +25,7 @@ import { createTenant, type Plan } from '../../runtime/tenants/admin/tenants.ts'
 import type { Clock } from '../../runtime/tenants/clock/clock.ts'
 import { createLimiter } from '../../runtime/tenants/limits/limiter.ts'
 import { createUsageMeter } from '../../runtime/tenants/usage/meter.ts'
+import type { Tracer } from '../../runtime/tracing/span.ts'
 import { checkAnswer } from './contract.ts'
 import { openTestDatabase, type TestDatabase } from './database.ts'
 import { expectAgreement, guard } from './guard.ts'
@@ -72,6 +73,7 @@ export interface ServiceOptions {
   /** Settings as environment variables. */
   readonly env?: Readonly<Record<string, string>>
   readonly log?: Logger
+  readonly tracer?: Tracer
   readonly limiter?: ApiParts['limiter']
   /** Whether to count, measure and shed requests, as a real process does. */
   readonly watched?: boolean
@@ -126,6 +128,7 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
     database,
     clock,
     log,
+    tracer: options.tracer,
     usage,
     limiter: options.limiter ?? createLimiter(() => clock.monotonic),
     baseUrls: { ...urls, console: 'http://127.0.0.1:4000' },

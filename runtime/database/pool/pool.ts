@@ -3,6 +3,7 @@ import { createEventLoopTicks } from '../../platform/fairness/event-loop-ticks.t
 import type { Tenant } from '../../platform/fairness/fair-queue.ts'
 import type { Database, RowResult, Statement } from '../database.ts'
 import { spoilsConnection, translateError } from '../errors.ts'
+import { recordFlush, recordStatements } from '../statement-spans.ts'
 import { COMMIT_IN_TWO_PHASES } from '../two-phase.ts'
 import { CONNECT_TIMEOUT_MS, clientConfig, send } from './connection.ts'
 import { createConnections, type TenantConnections } from './connections.ts'
@@ -195,11 +196,16 @@ export function createPool(options: PoolOptions): MeasuredPool {
     const query: Database['query'] = <Row>(statement: Statement, values?: readonly unknown[]) => {
       if (statement.long) return runLong<Row>(tenant, statement, values)
       if (distributed && statement.steps) return transaction((db) => db.query<Row>(statement, values))
-      const passes = connections.heldUp(tenant) && own.waiting(tenant) < MAX_WAITING
-      return passes
-        ? runPast(own, tenant, prepared, statement, values)
-        : connections.query(tenant, statement, values)
+      return single.query<Row>(statement, values)
     }
+    const single = recordStatements({
+      query: (statement, values) => {
+        const passes = connections.heldUp(tenant) && own.waiting(tenant) < MAX_WAITING
+        return passes
+          ? runPast(own, tenant, prepared, statement, values)
+          : connections.query(tenant, statement, values)
+      },
+    })
     const commitEarly: Transactions['commitEarly'] = async (steps) => {
       // Requested before anything is sent: if the server restarts in the meantime, this session is lost and the flush
       // fails.
@@ -213,7 +219,7 @@ export function createPool(options: PoolOptions): MeasuredPool {
     }
     const transaction: Transactions['transaction'] = async (steps) => {
       const { value, flushed } = await commitEarly(steps)
-      await flushed()
+      await recordFlush(flushed)
       return value
     }
     return { query, transaction, commitEarly, flushed: { query: readFlushed } }

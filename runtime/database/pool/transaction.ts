@@ -12,6 +12,7 @@ import {
   translateError,
 } from '../errors.ts'
 import { pipelined } from '../pipelined.ts'
+import { recordCommit, recordStatements } from '../statement-spans.ts'
 import { steppingDatabase } from '../steps.ts'
 import { send } from './connection.ts'
 import type { HeldConnection } from './connections.ts'
@@ -42,12 +43,12 @@ export async function runTransaction<T>(
   work: (db: Database) => Promise<T>,
 ): Promise<T> {
   const state: TransactionState = { failure: undefined, over: false }
-  const db = transactionDatabase(client, options, state)
+  const db = recordStatements(transactionDatabase(client, options, state))
   for (const statement of options.begin) pipelined(db.query(statement))
   try {
     const value = await work(options.distributed ? steppingDatabase(db) : db)
     state.over = true
-    await commit(client, state)
+    await recordCommit(() => commit(client, state))
     release(spoilsConnection(state.failure))
     return value
   } catch (error) {

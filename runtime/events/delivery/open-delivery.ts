@@ -5,6 +5,7 @@ import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { createSeals } from '../../platform/secrets.ts'
 import { readPin } from '../../tenants/admin/pins.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
+import type { Tracer } from '../../tracing/span.ts'
 import type { WakeUpChannel, WakeUps } from '../emit/wake-ups.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { createWorker, type Worker } from './worker.ts'
@@ -13,6 +14,7 @@ export interface DeliveryParts {
   readonly database: OpenDatabase
   readonly clock: Clock
   readonly log: Logger
+  readonly tracer?: Tracer | undefined
   readonly outbound: Readonly<Record<Environment, Outbound>>
   readonly wakeUps: WakeUps
   readonly wakeUpChannel: WakeUpChannel
@@ -26,7 +28,7 @@ export interface Delivery {
 
 /** Starts a worker for each environment. Commits of this process and of others wake them. */
 export function openDelivery(parts: DeliveryParts): Delivery {
-  const { database, clock, log, outbound, wakeUps, wakeUpChannel } = parts
+  const { database, clock, log, tracer, outbound, wakeUps, wakeUpChannel } = parts
   const seals = createSeals(database.pepper)
   const open = (environment: Environment) =>
     createWorker({
@@ -37,6 +39,7 @@ export function openDelivery(parts: DeliveryParts): Delivery {
       outbound: outbound[environment],
       seals,
       log,
+      tracer,
       readPin: (space) => readPin(database.control, readSpace(space).tenantId, environment),
       deliveriesDue: (space) => wakeUpChannel.publish(environment, space),
     })

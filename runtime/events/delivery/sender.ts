@@ -2,6 +2,7 @@ import { events as views } from '../../../generated/events.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { Seals } from '../../platform/secrets.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
+import { currentSpan } from '../../tracing/span.ts'
 import type { Outbound, OutboundResult } from '../outbound/outbound.ts'
 import { openSecrets, signBody } from '../outbound/signing.ts'
 import { secretContext } from '../webhook-endpoints/secrets.ts'
@@ -20,12 +21,15 @@ export type Send = (claimed: LeasedAttempt, signal: AbortSignal) => Promise<Outb
 /** Returns the headers of an attempt, under the names that they have in the event's version. */
 function headersOf(claimed: LeasedAttempt, signature: string): Record<string, string> {
   const names = views[claimed.event_version]?.[claimed.event_type]?.headers ?? {}
+  // Only the tenant gets back what its request carried.
+  const tracestate = currentSpan()?.tracestate
   const named = (name: string) => names[name] ?? name
   return {
     'Content-Type': 'application/json',
     [named('Service-Signature')]: signature,
     [named('Service-Event-Id')]: claimed.event_id,
     [named('Service-Delivery-Attempt')]: String(claimed.attempt),
+    ...(tracestate && { tracestate }),
   }
 }
 

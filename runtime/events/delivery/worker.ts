@@ -7,6 +7,7 @@ import type { Environment } from '../../platform/environment.ts'
 import { createEventLoopTicks } from '../../platform/fairness/event-loop-ticks.ts'
 import type { Seals } from '../../platform/secrets.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
+import { runInSpan, type SpanStart, type Tracer } from '../../tracing/span.ts'
 import { createLeaseClock, type LeaseClock } from '../../work/lease-clock.ts'
 import { createSetAside } from '../../work/set-aside.ts'
 import { createSlots } from '../../work/slots.ts'
@@ -30,6 +31,7 @@ export interface WorkerOptions {
   readonly outbound: Outbound
   readonly seals: Seals
   readonly log: Logger
+  readonly tracer?: Tracer | undefined
   /** Reads the version that a tenant is pinned to in the environment; null if there is no pin. */
   readonly readPin: (space: string) => Promise<string | null>
   /**
@@ -178,7 +180,8 @@ export function createWorker(options: WorkerOptions): Worker {
   const sendOrFail = async (claimed: LeasedAttempt): Promise<OutboundResult> => {
     const endpoint = { space: claimed.tenant_id, id: claimed.endpoint_id }
     try {
-      const outcome = await sender(claimed, aborted.signal)
+      const span = options.tracer?.resume(claimed.trace, spanOfAttempt(claimed))
+      const outcome = await runInSpan(span, () => sender(claimed, aborted.signal))
       await setAside.succeeded(endpoint)
       return outcome
     } catch (error) {
@@ -339,6 +342,23 @@ export function createWorker(options: WorkerOptions): Worker {
     },
   }
 }
+
+const spanOfAttempt = ({
+  event_type,
+  event_id,
+  endpoint_id,
+  attempt,
+  tenant_id,
+}: LeasedAttempt): SpanStart => ({
+  name: `deliver ${event_type}`,
+  kind: 'consumer',
+  attributes: {
+    'svc.event_id': event_id,
+    'svc.endpoint_id': endpoint_id,
+    'svc.delivery_attempt': attempt,
+    'svc.tenant_id': tenant_id,
+  },
+})
 
 /** Waits for the promise, at most `ms` milliseconds. */
 async function within(ms: number, promise: Promise<unknown>): Promise<void> {

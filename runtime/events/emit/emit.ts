@@ -11,6 +11,7 @@ import type { Database } from '../../database/database.ts'
 import { newId } from '../../platform/ids.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import type { AuditEntry } from '../../tenants/audit/entry.ts'
+import { contextToStore } from '../../tracing/span.ts'
 import {
   appendEvents,
   appendEventsAndEntries,
@@ -155,6 +156,7 @@ export function renderEvent(
     previous = changedMembers(show(before).data, shown.data)
     if (Object.keys(previous).every((name) => name === 'updated')) return undefined
   }
+  const trace = contextToStore()
   const body = JSON.stringify(shown.previous_attributes ? { ...shown, previous_attributes: previous } : shown)
   return {
     id,
@@ -164,6 +166,7 @@ export function renderEvent(
     created: now,
     ...(view.down && { source: before ? { data, before } : { data } }),
     ...(recipients && { recipients }),
+    ...(trace !== undefined && { trace }),
   }
 }
 

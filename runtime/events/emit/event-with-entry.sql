@@ -24,6 +24,7 @@
 -- $21 timestamptz  event: created
 -- $22 text        event: audience
 -- $23 text        event: endpoint of the audience
+-- $24 text        event: trace
 --
 -- Locks: the end of the tenant's events, then the end of its audit log; both until the commit.
 WITH last AS (
@@ -31,8 +32,9 @@ WITH last AS (
   ON CONFLICT (tenant_id) DO UPDATE SET sequence = h.sequence + 1
   RETURNING sequence
 ), event AS (
-  INSERT INTO events (tenant_id, id, sequence, type, version, body, source, created, audience, audience_endpoint_id)
-  SELECT $1, $16, last.sequence, $17, $18, $19, $20::json, $21::timestamptz, $22, $23 FROM last
+  INSERT INTO events (tenant_id, id, sequence, type, version, body, source, created, audience, audience_endpoint_id,
+                      trace)
+  SELECT $1, $16, last.sequence, $17, $18, $19, $20::json, $21::timestamptz, $22, $23, $24 FROM last
 ), head AS (
   -- The entry's hash covers that of the previous entry, which only the locked row contains. If the space was wiped meanwhile,
   -- the number becomes null, and the transaction fails (`isSpaceWiped`).

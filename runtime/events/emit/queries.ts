@@ -26,12 +26,13 @@ const APPEND_EVENTS: Statement = {
            RETURNING sequence
          ), given AS (
            SELECT * FROM json_to_recordset($3) AS n (position bigint, id text, type text, version text, body text,
-                                                     source json, created timestamptz, audience text, endpoint_id text)
+                                                     source json, created timestamptz, audience text, endpoint_id text,
+                                                     trace text)
          ), kept AS (
            INSERT INTO events (tenant_id, id, sequence, type, version, body, source, created, audience,
-                               audience_endpoint_id)
+                               audience_endpoint_id, trace)
            SELECT $1, n.id, head.sequence - $2 + n.position, n.type, n.version, n.body, n.source, n.created, n.audience,
-                  n.endpoint_id
+                  n.endpoint_id, n.trace
              FROM given n, head
          )
          ${PLANNED_FOR}`,
@@ -39,11 +40,12 @@ const APPEND_EVENTS: Statement = {
     'events_append',
     `INSERT INTO event_heads AS h (tenant_id, sequence) VALUES ($1, $2)
      ON CONFLICT (tenant_id) DO UPDATE SET sequence = h.sequence + excluded.sequence`,
-    `INSERT INTO events (tenant_id, id, sequence, type, version, body, source, created, audience, audience_endpoint_id)
+    `INSERT INTO events (tenant_id, id, sequence, type, version, body, source, created, audience, audience_endpoint_id,
+                          trace)
      SELECT h.tenant_id, n.id, h.sequence - $2 + n.position, n.type, n.version, n.body, n.source, n.created, n.audience,
-            n.endpoint_id
+            n.endpoint_id, n.trace
        FROM event_heads h, json_to_recordset($3) AS n (position bigint, id text, type text, version text, body text,
-            source json, created timestamptz, audience text, endpoint_id text)
+            source json, created timestamptz, audience text, endpoint_id text, trace text)
       WHERE h.tenant_id = $1`,
     PLANNED_FOR,
   ),
@@ -84,9 +86,11 @@ export function eventValues({
   source,
   created,
   recipients,
+  trace,
 }: RenderedEvent): unknown[] {
   const { audience, endpoint_id } = audienceOf(recipients)
-  return [id, type, version, body, source ?? null, toTimestamp(created), audience, endpoint_id ?? null]
+  const of = [audience, endpoint_id ?? null]
+  return [id, type, version, body, source ?? null, toTimestamp(created), ...of, trace ?? null]
 }
 
 /**
@@ -258,6 +262,8 @@ export interface RenderedEvent extends EmittedEvent {
   /** Service time, milliseconds since the epoch. */
   readonly created: number
   readonly recipients?: NewEvent['recipients']
+  /** The trace in which it was emitted, as `contextToStore` returns it. */
+  readonly trace?: string
 }
 
 /** An event to be written, in canonical form. */

@@ -5,6 +5,7 @@
 import type { Environment } from '../../platform/environment.ts'
 import { type Networks, parseNetworks } from '../../platform/networks.ts'
 import type { Settings } from '../../platform/settings.ts'
+import { recordChild, type Span, type SpanAttributes, type SpanStart } from '../../tracing/span.ts'
 import { checkAddress } from './address-ranges.ts'
 import { closeIdle, createAgents } from './agents.ts'
 import { type CheckedUrl, checkUrl, type Destination, NOT_PUBLIC, type UrlPolicy } from './destination.ts'
@@ -93,10 +94,25 @@ const CONNECT_MS = 2500
 
 const USER_AGENT = 'svc-webhooks/1'
 
+const spanOf = ({ method, url }: OutboundRequest): SpanStart => ({
+  name: method,
+  kind: 'client',
+  attributes: { 'http.request.method': method, 'server.address': URL.parse(url)?.hostname },
+})
+
+const describe = (result: OutboundResult): SpanAttributes =>
+  'error' in result ? { 'error.type': result.kind } : { 'http.response.status_code': result.status }
+
 /** Returns the headers as sent: names and values alternate. */
-function headersOf({ method, headers, body }: OutboundRequest, host: string, userAgent: string): string[] {
+function headersOf(
+  { method, headers, body }: OutboundRequest,
+  host: string,
+  userAgent: string,
+  span: Span | undefined,
+): string[] {
   const all = ['Host', host, 'User-Agent', userAgent, 'Accept-Encoding', 'identity']
   for (const name in headers) all.push(name, headers[name]!)
+  if (span) all.push('traceparent', span.traceparent)
   // RFC 9110 §8.6: a request without a body has no length if its method does not expect a body.
   if (method !== 'GET') all.push('Content-Length', String(Buffer.byteLength(body)))
   all.push('Connection', 'keep-alive')
@@ -188,6 +204,7 @@ export function createOutbound(options: OutboundOptions): Outbound & PeerOutboun
   const attempt = async (
     request: OutboundRequest,
     deadline: AbortSignal,
+    span: Span | undefined,
   ): Promise<ExchangeResponse | ExchangeFailure> => {
     const destination = checkText(request.url)
     if ('fault' in destination) return { kind: 'blocked', error: `the URL ${destination.fault}` }
@@ -197,7 +214,7 @@ export function createOutbound(options: OutboundOptions): Outbound & PeerOutboun
     const protocol = destination.secure ? 'https:' : 'http:'
     const agent = agents[protocol]
     const { method, body } = request
-    const headers = headersOf(request, authority, userAgent)
+    const headers = headersOf(request, authority, userAgent, span)
     const last = Math.min(addresses.length, MAX_ADDRESSES) - 1
     for (let at = 0; ; at += 1) {
       const [host, connectMs] = [addresses[at]!, at < last ? CONNECT_MS : undefined]
@@ -212,16 +229,23 @@ export function createOutbound(options: OutboundOptions): Outbound & PeerOutboun
     }
   }
 
-  const send = async (request: OutboundRequest): Promise<OutboundResult> => {
+  const sendIn = async (request: OutboundRequest, span: Span | undefined): Promise<OutboundResult> => {
     const { signal } = request
     signal?.throwIfAborted()
     const start = performance.now()
-    const result = await withDeadline(deadlineMs, signal, (deadline) => attempt(request, deadline))
+    const result = await withDeadline(deadlineMs, signal, (deadline) => attempt(request, deadline, span))
     const durationMs = Math.round(performance.now() - start)
     if ('status' in result) return { ...result, durationMs }
     signal?.throwIfAborted()
     return { error: result.error, kind: result.kind, durationMs }
   }
+
+  const send = (request: OutboundRequest): Promise<OutboundResult> =>
+    recordChild(
+      () => spanOf(request),
+      (span) => sendIn(request, span),
+      describe,
+    )
 
   return {
     check: async (url) => {

@@ -7,6 +7,7 @@ import { readSpace } from '../../database/space.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { isSpaceWiped } from '../../tenants/audit/queries.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
+import { currentSpan, runInSpan, type SpanStart, type Tracer } from '../../tracing/span.ts'
 import { lockTransfer, type TransferRow, updateTransfer } from './transfer-queries.ts'
 import type { FailureCode, OpenListener, TransferChange, TransferListener } from './transfers.ts'
 
@@ -14,6 +15,7 @@ export interface TransferReportParts {
   readonly pools: Readonly<Record<Environment, Pool>>
   readonly openListener: OpenListener
   readonly clock: Clock
+  readonly tracer?: Tracer | undefined
 }
 
 /** Identifies the row of a transfer. */
@@ -42,7 +44,7 @@ type TransferTransition = (row: TransferRow) => TransferStep | undefined
  * was wiped.
  */
 export async function report(
-  { pools, openListener, clock }: TransferReportParts,
+  { pools, openListener, clock, tracer }: TransferReportParts,
   { environment, space, id }: TransferPlace,
   decide: Decide,
 ): Promise<TransferRow | undefined> {
@@ -57,8 +59,13 @@ export async function report(
     const now = Math.max(clock.service(environment), row.updated)
     const written = { ...step.row, updated: now }
     pipelined(updateTransfer(db, written))
-    if (step.told) await listener.changed(db, id, step.told, now)
-    told = step.told !== undefined
+    const { told: change } = step
+    if (change) {
+      // A transfer that is being signed has a span already.
+      const span = currentSpan() ? undefined : tracer?.resume(row.trace, spanOfTransfer(id, change.state))
+      await runInSpan(span, () => listener.changed(db, id, change, now))
+    }
+    told = change !== undefined
     return written
   }
   try {
@@ -70,6 +77,13 @@ export async function report(
     throw error
   }
 }
+
+/** @param work what is done for the payout, such as `sign`. */
+export const spanOfTransfer = (id: string, work: string): SpanStart => ({
+  name: `pay out USDC: ${work}`,
+  kind: 'consumer',
+  attributes: { 'svc.payout_id': id },
+})
 
 /** Columns of a transfer that is not waiting to be signed. */
 const NOT_DUE = { due: null, held_up_since: null, problem: null } as const

@@ -2,11 +2,13 @@
 
 import type { Address } from 'viem'
 import { reasonOf } from '../../database/errors.ts'
+import { runInSpan } from '../../tracing/span.ts'
 import type { Chain } from './connect.ts'
 import { type Followed, followPayment, holdUp } from './follow.ts'
 import { isOfPayout } from './held-up.ts'
 import { chooseNonce } from './nonces.ts'
 import { type OpenPayment, readOpenPayments, reopenPayments } from './payment-queries.ts'
+import { spanOfTransfer } from './report.ts'
 import type { Head, Round } from './round-parts.ts'
 import { RpcUnavailable } from './rpc.ts'
 import { type DueTransfer, signTransfer } from './sign.ts'
@@ -103,7 +105,9 @@ async function signAll(
   let nonce = first
   for (const transfer of due.slice(0, Math.max(0, room))) {
     if (!(await round.goesOn())) break
-    if (await signTransfer(round, transfer, nonce)) nonce += 1
+    const span = round.tracer?.resume(transfer.trace, spanOfTransfer(transfer.id, 'sign'))
+    const current = nonce
+    if (await runInSpan(span, () => signTransfer(round, transfer, current))) nonce += 1
   }
   return nonce - first
 }

@@ -1,6 +1,7 @@
 /** Statements on the tenants' transfers, in the schema of an environment. */
 import type { Database, Statement } from '../../database/database.ts'
 import { requireExact, toTimestamp } from '../../database/types.ts'
+import { contextToStore } from '../../tracing/span.ts'
 
 const STATES = ['queued', 'signing', 'in_transit', 'paid', 'failed', 'withdrawn'] as const
 
@@ -21,12 +22,14 @@ export interface TransferRow {
   readonly problem: string | null
   /** Service time. */
   readonly updated: number
+  /** The trace in which the payout was created. */
+  readonly trace: string | null
 }
 
 const INSERT: Statement = {
   name: 'chain_transfers_insert',
-  text: `INSERT INTO chain_transfers (tenant_id, id, recipient, amount, created, updated)
-         VALUES ($1, $2, $3, $4, $5, $5)`,
+  text: `INSERT INTO chain_transfers (tenant_id, id, recipient, amount, created, updated, trace)
+         VALUES ($1, $2, $3, $4, $5, $5, $6)`,
 }
 
 /** Writes a new transfer for a payout. */
@@ -36,7 +39,7 @@ export function insertTransfer(
   { id, to, amountCents }: { readonly id: string; readonly to: string; readonly amountCents: number },
   now: number,
 ): Promise<unknown> {
-  return db.query(INSERT, [space, id, to, amountCents, toTimestamp(now)])
+  return db.query(INSERT, [space, id, to, amountCents, toTimestamp(now), contextToStore()])
 }
 
 const WITHDRAW: Statement = {
@@ -57,11 +60,12 @@ export interface DueTransferRow {
   readonly tenant_id: string
   readonly id: string
   readonly problem: string | null
+  readonly trace: string | null
 }
 
 const DUE: Statement = {
   name: 'chain_transfers_due',
-  text: 'SELECT c.tenant_id, c.id, c.problem FROM chain_transfers c WHERE c.due <= $1 ORDER BY c.due, c.id LIMIT $2',
+  text: 'SELECT c.tenant_id, c.id, c.problem, c.trace FROM chain_transfers c WHERE c.due <= $1 ORDER BY c.due, c.id LIMIT $2',
 }
 
 /**
@@ -79,7 +83,7 @@ export async function findDueTransfers(
 const READ: Statement = {
   name: 'chain_transfers_read',
   text: `SELECT c.tenant_id, c.id, c.recipient, c.amount, c.state, c.hash, c.confirmations, c.failure_code, c.due,
-                c.held_up_since, c.problem, c.updated
+                c.held_up_since, c.problem, c.updated, c.trace
            FROM chain_transfers c WHERE c.tenant_id = $1 AND c.id = $2`,
 }
 const LOCK: Statement = { name: 'chain_transfers_lock', text: `${READ.text} FOR UPDATE` }

@@ -14,6 +14,7 @@ import { readPin } from '../../tenants/admin/pins.ts'
 import { systemEntry } from '../../tenants/audit/entry.ts'
 import { appendAudit } from '../../tenants/audit/queries.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
+import { runInSpan } from '../../tracing/span.ts'
 import { type DeclaredWorker, defineWorker, type WorkerParts } from '../../work/workers.ts'
 import { type BankAccount, openAccount } from '../destinations/account.ts'
 import { readAccount } from '../destinations/queries.ts'
@@ -69,12 +70,16 @@ export function bankWorker(parts: BankJobParts): DeclaredWorker {
     atOnce: AT_ONCE,
     find: ({ limit, now }, environment) => findDueTransfers(database[environment], now, limit),
     itemOf: ({ tenant_id: space, id }) => ({ space, id }),
-    async perform([due], { environment, now }) {
+    perform([due], { environment, now, tracer }) {
       const place = { environment, now, space: due!.tenant_id, id: due!.id }
-      const leased = await lease(parts, place)
-      if (!leased) return 'idle'
-      await record(parts, place, leased.token, await leased.ask(bank))
-      return 'done'
+      const attributes = { 'svc.payout_id': place.id, 'svc.tenant_id': place.space }
+      const span = tracer?.resume(due!.trace, { name: 'pay out dollars', kind: 'consumer', attributes })
+      return runInSpan(span, async () => {
+        const leased = await lease(parts, place)
+        if (!leased) return 'idle'
+        await record(parts, place, leased.token, await leased.ask(bank))
+        return 'done'
+      })
     },
     async isolate({ tenant_id: space, id, problem: known }, error, { environment, now }) {
       const problem = reasonOf(error)

@@ -1,6 +1,7 @@
 /** Statements on bank transfers. Times are machine time, in milliseconds since the epoch. */
 import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
+import { contextToStore } from '../../tracing/span.ts'
 
 const STATES = ['queued', 'sending', 'sent', 'paid', 'ended'] as const
 
@@ -27,17 +28,17 @@ const MUTABLE = [
 
 const INSERT: Statement = {
   name: 'bank_transfers_insert',
-  text: `INSERT INTO bank_transfers (tenant_id, id, state, due) VALUES ($1, $2, 'queued', $3)`,
+  text: `INSERT INTO bank_transfers (tenant_id, id, state, due, trace) VALUES ($1, $2, 'queued', $3, $4)`,
 }
 
 /** Writes a new transfer for a payout, due immediately. The statement can be pipelined. */
 export function insertBankTransfer(db: Database, tenantId: string, id: string): Promise<unknown> {
-  return db.query(INSERT, [tenantId, id, toTimestamp(0)])
+  return db.query(INSERT, [tenantId, id, toTimestamp(0), contextToStore()])
 }
 
 const DUE: Statement = {
   name: 'bank_transfers_due',
-  text: 'SELECT b.tenant_id, b.id, b.problem FROM bank_transfers b WHERE b.due <= $1 ORDER BY b.due, b.id LIMIT $2',
+  text: 'SELECT b.tenant_id, b.id, b.problem, b.trace FROM bank_transfers b WHERE b.due <= $1 ORDER BY b.due, b.id LIMIT $2',
 }
 
 /** A transfer that is due. Its other columns are read separately. */
@@ -45,6 +46,8 @@ export interface DueBankTransfer {
   readonly tenant_id: string
   readonly id: string
   readonly problem: string | null
+  /** The trace in which the payout was created. */
+  readonly trace: string | null
 }
 
 /** Returns the transfers of all tenants that are due. */

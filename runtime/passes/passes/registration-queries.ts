@@ -79,13 +79,19 @@ export async function numberChange(db: Database, space: string): Promise<number>
   return (await db.query<{ changed: number }>(NUMBER, [space])).rows[0]!.changed
 }
 
+/** A device, and the trace in which one of its passes changed. */
+export interface DeviceToNotify {
+  readonly id: string
+  readonly trace?: string | null | undefined
+}
+
 const PUSH: Statement = {
   name: 'wallet_updates_push',
-  text: `INSERT INTO wallet_updates AS u (tenant_id, platform, target, since)
-         SELECT h.tenant_id, 'apple', n.id, $3::timestamptz
-           FROM (SELECT id FROM json_array_elements_text($2) AS id ORDER BY id) AS n
+  text: `INSERT INTO wallet_updates AS u (tenant_id, platform, target, since, trace)
+         SELECT h.tenant_id, 'apple', n.id, $3::timestamptz, n.trace
+           FROM (SELECT id, trace FROM json_to_recordset($2) AS d (id text, trace text) ORDER BY id) AS n
            JOIN wallet_heads h ON h.tenant_id = $1
-         ON CONFLICT (tenant_id, target, platform) DO UPDATE SET generation = u.generation + 1`,
+         ON CONFLICT (tenant_id, target, platform) DO UPDATE SET generation = u.generation + 1, trace = excluded.trace`,
 }
 
 /**
@@ -96,7 +102,7 @@ const PUSH: Statement = {
 export function pushTo(
   db: Database,
   space: string,
-  devices: readonly string[],
+  devices: readonly DeviceToNotify[],
   since: number,
 ): Promise<unknown> {
   return db.query(PUSH, [space, JSON.stringify(devices), toTimestamp(since)])

@@ -150,7 +150,7 @@ export function createDevices(parts: DevicesParts): Devices {
         pipelined(
           writeRegistration(db, space, { deviceId, passId, templateId, pushToken, changed, registeredAt }),
         )
-        if (isNews) pipelined(pushTo(db, space, [deviceId], registeredAt))
+        if (isNews) pipelined(pushTo(db, space, [{ id: deviceId }], registeredAt))
         if (!known) await mark('pass.installed', passId)
         return known ? 'known' : 'new'
       })

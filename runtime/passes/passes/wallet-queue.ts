@@ -1,18 +1,19 @@
 import type { Database, Statement } from '../../database/database.ts'
 import { pipelined } from '../../database/pipelined.ts'
 import { toTimestamp } from '../../database/types.ts'
+import { contextToStore } from '../../tracing/span.ts'
 import type { PassRow } from './queries.ts'
 
 // On a repeated change the fan-out wraps around, as in templates/wallet-queue.ts. Rows are written in order of their
 // IDs in every transaction, so that two batches cannot deadlock.
 const TELL: Statement = {
   name: 'wallet_changes_passes',
-  text: `INSERT INTO wallet_changes AS c (tenant_id, platform, subject_type, subject_id, since)
-         SELECT h.tenant_id, 'apple', 'pass', n.id, $3::timestamptz
+  text: `INSERT INTO wallet_changes AS c (tenant_id, platform, subject_type, subject_id, since, trace)
+         SELECT h.tenant_id, 'apple', 'pass', n.id, $3::timestamptz, $4
            FROM (SELECT id FROM json_array_elements_text($2) AS id ORDER BY id) AS n
            JOIN wallet_heads h ON h.tenant_id = $1
          ON CONFLICT (tenant_id, subject_id, platform)
-         DO UPDATE SET walk_until = c.walked_to, anew = false`,
+         DO UPDATE SET walk_until = c.walked_to, anew = false, trace = excluded.trace`,
 }
 
 /**
@@ -29,5 +30,6 @@ export function tellWallets(
   machineNow: number,
 ): void {
   const ids = passes.filter(({ platforms }) => platforms.includes('apple')).map(({ id }) => id)
-  if (ids.length > 0) pipelined(db.query(TELL, [tenantId, JSON.stringify(ids), toTimestamp(machineNow)]))
+  const values = [tenantId, JSON.stringify(ids), toTimestamp(machineNow), contextToStore()]
+  if (ids.length > 0) pipelined(db.query(TELL, values))
 }

@@ -1,14 +1,15 @@
 import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
+import { contextToStore } from '../../tracing/span.ts'
 
 // If a fan-out is running, it continues to the end and wraps around to its current position, so each device is notified
 // once of the new change.
 const TELL: Statement = {
   name: 'wallet_changes_template',
-  text: `INSERT INTO wallet_changes AS c (tenant_id, platform, subject_type, subject_id, since)
-         SELECT h.tenant_id, 'apple', 'template', $2, $3::timestamptz FROM wallet_heads h WHERE h.tenant_id = $1
+  text: `INSERT INTO wallet_changes AS c (tenant_id, platform, subject_type, subject_id, since, trace)
+         SELECT h.tenant_id, 'apple', 'template', $2, $3::timestamptz, $4 FROM wallet_heads h WHERE h.tenant_id = $1
          ON CONFLICT (tenant_id, subject_id, platform)
-         DO UPDATE SET walk_until = c.walked_to, anew = false`,
+         DO UPDATE SET walk_until = c.walked_to, anew = false, trace = excluded.trace`,
 }
 
 // If the same entry exists already, a new one is unnecessary only while no visit is running (token is null): a running
@@ -40,5 +41,5 @@ export function tellWalletsOfTemplate(
   templateId: string,
   machineNow: number,
 ): Promise<unknown> {
-  return db.query(TELL, [tenantId, templateId, toTimestamp(machineNow)])
+  return db.query(TELL, [tenantId, templateId, toTimestamp(machineNow), contextToStore()])
 }

@@ -69,7 +69,7 @@ test('a change while a push is sent is sent again; work that another worker has 
   const { sandbox } = stage.service.database
   const { id: space } = await stage.tenant()
   const now = Date.now()
-  const change = () => pushTo(sandbox, space, ['device'], now)
+  const change = () => pushTo(sandbox, space, [{ id: 'device' }], now)
   const claim = async (token: string) =>
     claimUpdates(sandbox, { space, platform: 'apple', now, leaseUntil: now + 1000, limit: 9, token })
   const settle = (token: string, generation: number) =>

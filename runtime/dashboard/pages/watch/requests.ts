@@ -12,6 +12,7 @@ import type { Boundary } from '../../../database/page.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { parseInstant } from '../../../platform/instants.ts'
+import { traceUrlOf } from '../../../platform/tracing-settings.ts'
 import { type ExportedList, type Exports, exportRoutesOf } from '../../engine/export.ts'
 import { writeExports } from '../../engine/export-links.ts'
 import {
@@ -221,6 +222,7 @@ async function showRequest(
     ['IP address', request.address],
     ['Created', instant(request.created)],
     ['Duration', `${request.ms} ms`],
+    ...(request.trace_id === null ? [] : [['Trace', showTrace(watching, request.trace_id)] as const]),
   ])}</section>
 <div class="beside">
 ${panel('Request body', showBody(request.request_body, visit))}
@@ -233,6 +235,11 @@ ${panel('Response body', showBody(request.response_body, visit))}
     badge: showStatus(request.status, request.code),
     content,
   })
+}
+
+function showTrace({ traceUrl }: Watching, traceId: string): Html {
+  if (traceUrl === undefined) return code(traceId)
+  return html`<a href="${traceUrlOf(traceUrl, traceId)}" rel="noreferrer">${code(traceId)}</a>`
 }
 
 const showBody = (body: string | null, visit: DashboardVisit): Html =>

@@ -13,6 +13,8 @@ export interface Watching {
   readonly databases: Readonly<Record<Environment, Pool>>
   readonly streams: Readonly<Record<Environment, EventStreams>>
   readonly wrongCodes: WrongCodes
+  /** URL of a trace, with `{trace_id}`. */
+  readonly traceUrl?: string | undefined
 }
 
 /** Returns the tenant's database and space. @throws `ApiRefused` 403 if the member was removed. */

@@ -25,6 +25,8 @@ export interface LeasedAttempt {
   readonly event_version: string
   readonly body: string
   readonly emitted_at: number
+  /** The trace in which the event was emitted. */
+  readonly trace: string | null
 }
 
 /** The parameters of one statement that plans or claims. */

@@ -114,7 +114,8 @@ WITH visit AS MATERIALIZED (
 ), claimed AS MATERIALIZED (
   SELECT p.*, e.*, p.is_open AND e.body IS NOT NULL AS wanted
     FROM picked p
-    LEFT JOIN LATERAL (SELECT e.type AS event_type, e.version AS event_version, e.body, e.created AS emitted_at
+    LEFT JOIN LATERAL (SELECT e.type AS event_type, e.version AS event_version, e.body, e.created AS emitted_at,
+                              e.trace
                          FROM events e
                         WHERE e.tenant_id = p.tenant_id AND e.id >= p.event_id AND e.id <= p.event_id
                         ORDER BY e.id LIMIT 1) AS e ON true
@@ -131,6 +132,6 @@ WITH visit AS MATERIALIZED (
 )
 SELECT v.tenant_id, v.tokens, c.attempt_id, c.endpoint_id, c.event_id, c.attempt, c.trigger, c.wanted, c.due_at,
        c.generation, c.timeouts, c.url, c.secret, c.retired_secrets, c.event_type, c.event_version, c.body,
-       c.emitted_at
+       c.emitted_at, c.trace
   FROM visit v LEFT JOIN claimed c ON c.tenant_id = v.tenant_id
  ORDER BY c.rank, c.tenant_position, c.partition_position

@@ -70,12 +70,13 @@ WITH visit AS MATERIALIZED (
   -- id, and needs no value from the client.
   SELECT v.tenant_id, v.position, v.quota, v.served, v.id AS endpoint_id, v.status, v.generation, v.timeouts, v.url,
          v.secret, v.retired_secrets, n.id AS event_id, n.type AS event_type, n.version AS event_version, n.body,
-         n.created, 'wdla_' || substr(n.id, 5, 14) || substr(md5(n.id || v.id), 1, 12) AS attempt_id,
+         n.trace, n.created, 'wdla_' || substr(n.id, 5, 14) || substr(md5(n.id || v.id), 1, 12) AS attempt_id,
          v.room >= row_number() OVER (PARTITION BY v.tenant_id, v.id ORDER BY n.sequence) AS fits,
          row_number() OVER (PARTITION BY v.tenant_id, v.id ORDER BY n.sequence) AS rank
     FROM partition v
    CROSS JOIN LATERAL (SELECT v.events) AS size
-   CROSS JOIN LATERAL (SELECT e.id, e.sequence, e.type, e.version, e.body, e.created, e.audience, e.audience_endpoint_id
+   CROSS JOIN LATERAL (SELECT e.id, e.sequence, e.type, e.version, e.body, e.created, e.audience, e.audience_endpoint_id,
+                              e.trace
                          FROM events e
                         WHERE e.tenant_id = v.tenant_id AND e.sequence > v.planned
                         ORDER BY e.sequence LIMIT size.events) AS n
@@ -125,6 +126,6 @@ WITH visit AS MATERIALIZED (
 )
 SELECT v.tenant_id, v.more, v.queued, p.attempt_id, p.endpoint_id, p.event_id, 1 AS attempt, 'schedule' AS trigger,
        true AS wanted, p.created AS due_at, p.generation, p.timeouts, p.url, p.secret, p.retired_secrets, p.event_type,
-       p.event_version, p.body, p.created AS emitted_at
+       p.event_version, p.body, p.created AS emitted_at, p.trace
   FROM visited v LEFT JOIN planned p ON p.leased AND p.tenant_id = v.tenant_id
  ORDER BY p.turn, p.position

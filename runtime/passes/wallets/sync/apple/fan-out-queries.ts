@@ -12,6 +12,8 @@ export interface ChangedSubject {
   readonly walk_until: string
   /** Whether the fan-out has wrapped around, so that it ends at `walk_until`. */
   readonly anew: boolean
+  /** The trace of the last change. */
+  readonly trace: string | null
 }
 
 export type SubjectType = 'pass' | 'template'
@@ -29,7 +31,7 @@ export async function hasChanges(db: Database, space: string, platform: WalletPl
 
 const TAKE: Statement = {
   name: 'wallet_changes_take',
-  text: `SELECT c.subject_id, c.since, c.walked_to, c.walk_until, c.anew FROM wallet_changes c
+  text: `SELECT c.subject_id, c.since, c.walked_to, c.walk_until, c.anew, c.trace FROM wallet_changes c
           WHERE c.tenant_id = $1 AND c.platform = $2 AND c.subject_type = $3
           ORDER BY c.platform, c.subject_type, c.steps, c.subject_id LIMIT $4 FOR UPDATE SKIP LOCKED`,
 }

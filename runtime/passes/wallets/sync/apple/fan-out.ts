@@ -62,8 +62,10 @@ async function step(
       : await listOfTemplate(tx, space, stretches[0]!, each)
   if (told.length > 0) {
     pipelined(stamp(tx, space, told, number))
-    const devices = [...new Set(told.map(({ device_id }) => device_id))]
-    pipelined(pushTo(tx, space, devices, Math.min(...changes.map(({ since }) => since))))
+    const traces = new Map(changes.map(({ subject_id, trace }) => [subject_id, trace]))
+    const devices = new Map(told.map(({ device_id, subject }) => [device_id, traces.get(subject)]))
+    const toNotify = [...devices].map(([id, trace]) => ({ id, trace }))
+    pipelined(pushTo(tx, space, toNotify, Math.min(...changes.map(({ since }) => since))))
   }
   const bySubject = Map.groupBy(told, ({ subject }) => subject)
   const walks = changes.map((change) => walkOn(change, bySubject.get(change.subject_id) ?? [], each))

@@ -5,6 +5,7 @@ import type { WakeUpChannel } from '../../../../events/emit/wake-ups.ts'
 import { ENVIRONMENTS, type Environment } from '../../../../platform/environment.ts'
 import type { BaseUrls } from '../../../../tenants/addresses/base-urls.ts'
 import type { Clock } from '../../../../tenants/clock/clock.ts'
+import type { Tracer } from '../../../../tracing/span.ts'
 import { createLeaseClock } from '../../../../work/lease-clock.ts'
 import { createSetAside } from '../../../../work/set-aside.ts'
 import { createDevices, type DevicesParts } from '../../../passes/registrations.ts'
@@ -17,6 +18,7 @@ export interface PushParts {
   readonly database: Readonly<Record<Environment, Pool>> & { readonly control: Database }
   readonly clock: Clock
   readonly log: Logger
+  readonly tracer?: Tracer | undefined
   readonly baseUrls: BaseUrls
   readonly wakeUpChannel: WakeUpChannel
   readonly passTokens: DevicesParts['passTokens']
@@ -33,7 +35,7 @@ export interface Pushes {
  * Opens a worker and an APNs connection for each environment. In production without Apple settings, it opens neither.
  */
 export function openPushes(parts: PushParts): Pushes {
-  const { database, clock, log, settings } = parts
+  const { database, clock, log, tracer, settings } = parts
   const open = (environment: Environment): UpdateWorker | undefined => {
     const pool = database[environment]
     const apns = openApns(settings, clock.machine)
@@ -48,6 +50,7 @@ export function openPushes(parts: PushParts): Pushes {
       sender: createAppleSender({ db: pool, apns, devices, now: clock.machine, log }),
       fanOut: (space) => fanOutToApple(pool, space),
       log,
+      tracer,
     })
     const stop = async () => {
       await worker.stop()

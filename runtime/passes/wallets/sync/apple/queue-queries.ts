@@ -42,6 +42,8 @@ export interface Update {
   readonly since: number
   /** Number of consecutive failed attempts. */
   readonly tries: number
+  /** The trace of the last change. */
+  readonly trace: string | null
 }
 
 const CLAIM = byPlace(
@@ -54,7 +56,7 @@ const CLAIM = byPlace(
    UPDATE wallet_updates u SET ready_at = $5, token = $6::uuid
      FROM picked
     WHERE u.tenant_id = $1 AND u.ctid = picked.place
-   RETURNING u.target, u.generation, u.since, u.tries`,
+   RETURNING u.target, u.generation, u.since, u.tries, u.trace`,
 )
 
 export interface ClaimRequest {

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Pool } from '../../../../database/pool/pool.ts'
 import type { Environment } from '../../../../platform/environment.ts'
+import { runInSpan, type Tracer } from '../../../../tracing/span.ts'
 import { createBatches } from '../../../../work/batches.ts'
 import type { LeaseClock } from '../../../../work/lease-clock.ts'
 import { createQueueWorker } from '../../../../work/queue-worker.ts'
@@ -35,6 +36,7 @@ export interface UpdateWorkerOptions {
   /** Performs one fan-out step. Returns whether more steps may be pending. */
   readonly fanOut: (space: string) => Promise<boolean>
   readonly log: Logger
+  readonly tracer?: Tracer | undefined
   /** Maximum number of concurrent updates. */
   readonly concurrency?: number
   /** Lease duration; must exceed the time that sending can take. In milliseconds, as are the options below. */
@@ -83,13 +85,17 @@ const MAX_PAUSE_MS = 60_000
 const SETTLED_AT_ONCE = 200
 const SETTLING = 4
 
+const describeUpdate = (outcome: UpdateOutcome) => ({
+  'error.type': outcome === 'done' ? undefined : outcome,
+})
+
 /**
  * Sends the queued updates of one environment and platform, and starts immediately. Any number of workers can run in
  * parallel: tenants take turns, each gets a fair share of the slots (work/slots.ts), and claimed updates are under a
  * lease.
  */
 export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
-  const { environment, platform, pool, leaseClock, sender, setAside, fanOut, log } = options
+  const { environment, platform, pool, leaseClock, sender, setAside, fanOut, log, tracer } = options
   const { concurrency = 400, leaseMs = 60_000, pollMs = 500, retryMs = RETRY_MS, drainMs = 12_000 } = options
   const slots = createSlots(concurrency)
   /** Tenants that found no free slot. */
@@ -160,7 +166,9 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
   ) => {
     const item = { space, id: update.target }
     try {
-      const outcome = await send(update)
+      const attributes = { 'svc.tenant_id': space, 'svc.device_id': update.target }
+      const span = tracer?.resume(update.trace, { name: 'push to Apple', kind: 'client', attributes })
+      const outcome = await runInSpan(span, () => send(update), describeUpdate)
       await setAside.succeeded(item)
       return outcome
     } catch (error) {

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Pool } from '../../../../database/pool/pool.ts'
 import type { Environment } from '../../../../platform/environment.ts'
+import type { Tracer } from '../../../../tracing/span.ts'
 import type { LeaseClock } from '../../../../work/lease-clock.ts'
 import { createQueueWorker } from '../../../../work/queue-worker.ts'
 import type { SetAside } from '../../../../work/set-aside.ts'
@@ -17,6 +18,7 @@ export interface FollowerOptions {
   readonly setAside: SetAside
   readonly leaseClock: LeaseClock
   readonly log: Logger
+  readonly tracer?: Tracer | undefined
   readonly leaseMs?: number
   /** Polling interval in milliseconds; it bounds the delay if a wake-up is lost. */
   readonly pollMs?: number

@@ -5,6 +5,7 @@ import type { PeerOutbound } from '../../../../events/outbound/outbound.ts'
 import { ENVIRONMENTS, type Environment } from '../../../../platform/environment.ts'
 import type { Clock } from '../../../../tenants/clock/clock.ts'
 import type { TenantNames } from '../../../../tenants/keys/tenant-names.ts'
+import type { Tracer } from '../../../../tracing/span.ts'
 import { createLeaseClock } from '../../../../work/lease-clock.ts'
 import { createSetAside } from '../../../../work/set-aside.ts'
 import type { GoogleSigner } from '../../render/google/signer.ts'
@@ -19,6 +20,7 @@ export interface FollowersParts {
   readonly database: Pick<OpenDatabase, Environment | 'control'>
   readonly clock: Clock
   readonly log: Logger
+  readonly tracer?: Tracer | undefined
   readonly baseUrls: Readonly<Record<Environment, string>>
   readonly wakeUps: WakeUps
   readonly passTokens: Readonly<Record<Environment, PassTokens>>
@@ -40,7 +42,7 @@ const PER_SECOND = 20
 
 /** Opens a follower for each environment. Both share the issuer account, its access token and its quota. */
 export function openFollowers(parts: FollowersParts): Followers {
-  const { database, clock, log, baseUrls, wakeUps, passTokens, tenantNames, google } = parts
+  const { database, clock, log, tracer, baseUrls, wakeUps, passTokens, tenantNames, google } = parts
   const { signer, outbound, urls } = google
   const tokens = createAccessTokens({ signer, tokenUrl: urls.token, outbound, now: clock.machine })
   const client = createGoogleClient({
@@ -61,7 +63,7 @@ export function openFollowers(parts: FollowersParts): Followers {
     })
     const leaseClock = createLeaseClock(pool, clock.machine)
     const setAside = createSetAside({ control: database.control, clock, log }, 'google_wallet', environment)
-    return createFollower({ environment, pool, sync, setAside, leaseClock, log })
+    return createFollower({ environment, pool, sync, setAside, leaseClock, log, tracer })
   }
   const followers = { sandbox: open('sandbox'), live: open('live') }
   const subscriptions = ENVIRONMENTS.map((environment) =>

@@ -46,7 +46,8 @@ export function planVisit(
   for (const each of news) {
     const kind = CONCERNED[each.type]
     if (kind === undefined || each.target === null) continue
-    const target = { space, id: each.target, isNew: kind === 'new', sequence: each.sequence }
+    const { sequence, target: id, trace } = each
+    const target = { space, id, isNew: kind === 'new', sequence, trace }
     if (!targets.has(target.id)) targets.set(target.id, target)
     if (each.type === 'pass_template.updated') begun.push({ template: target.id, sequence: target.sequence })
   }

@@ -91,6 +91,8 @@ export interface News {
   readonly sequence: number
   readonly type: string
   readonly target: string | null
+  /** The trace in which it was emitted. */
+  readonly trace?: string | null
 }
 
 export interface NewsPage {
@@ -101,10 +103,10 @@ export interface NewsPage {
 
 const READ_NEWS: Statement = {
   name: 'google_news',
-  text: `SELECT h.sequence AS head, n.sequence, n.type, n.target
+  text: `SELECT h.sequence AS head, n.sequence, n.type, n.target, n.trace
            FROM event_heads h
            LEFT JOIN LATERAL (
-             SELECT e.sequence, e.type,
+             SELECT e.sequence, e.type, e.trace,
                     CASE WHEN e.type = ANY ($4)
                          THEN coalesce(e.body::json #>> '{data,pass,id}', e.body::json #>> '{data,pass_template,id}')
                     END AS target

@@ -15,6 +15,8 @@ export interface Target {
   readonly id: string
   /** Whether Google probably does not have it yet. */
   readonly isNew: boolean
+  /** The trace in which it changed. */
+  readonly trace?: string | null | undefined
 }
 
 export interface SyncOptions {

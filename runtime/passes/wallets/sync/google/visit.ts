@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { messageOf } from '../../../../database/errors.ts'
 import type { Pool } from '../../../../database/pool/pool.ts'
+import { runInSpan, type SpanStart } from '../../../../tracing/span.ts'
 import type { WorkTurn } from '../../../../work/queue-worker.ts'
 import type { SyncOutcome } from './client.ts'
 import {
@@ -43,14 +44,25 @@ const PASSES = 50
 /** Maximum number of concurrent requests for one space. */
 const AT_ONCE = 4
 
+const spanOfUpdate = ({ space, id }: Target): SpanStart => ({
+  name: 'update Google Wallet',
+  kind: 'consumer',
+  attributes: { 'svc.tenant_id': space, 'svc.target_id': id },
+})
+
+const describeUpdate = ({ outcome }: SyncOutcome) => ({
+  'error.type': outcome === 'done' ? undefined : outcome,
+})
+
 /** Creates a function that visits a space: it sends what events and walks require, and records the result. */
 export function createVisitor(options: VisitorOptions) {
   const { pool, sync, leaseMs = LEASE_MS } = options
 
   /** An error counts as refused, so that the target does not block the ones after it. */
-  const syncOrRefuse = async (target: Target, { setAside }: WorkTurn): Promise<SyncOutcome> => {
+  const syncOrRefuse = async (target: Target, { setAside, tracer }: WorkTurn): Promise<SyncOutcome> => {
     try {
-      const sent = await sync(target)
+      const span = tracer?.resume(target.trace, spanOfUpdate(target))
+      const sent = await runInSpan(span, () => sync(target), describeUpdate)
       await setAside.succeeded(target)
       return sent
     } catch (error) {

@@ -1,0 +1,4 @@
+-- each environment
+-- The trace in which a payout was created, as in 0083.
+
+ALTER TABLE bank_transfers ADD COLUMN trace text COLLATE "C";
