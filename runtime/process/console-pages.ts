@@ -21,6 +21,15 @@ import type { RequestLimiter } from '../tenants/limits/limiter.ts'
 import type { Apis } from './apis.ts'
 import type { Foundation } from './foundation.ts'
 
+/** Creates the pages of METRICS_PORT: `/metrics`, `/livez` and `/readyz`. */
+export function createMetricsPages(observability: Observability): express.Express {
+  const pages = express()
+  pages.disable('x-powered-by')
+  pages.use(observability.pages)
+  pages.get('/livez', (_request, response) => void response.type('text').send('ok\n'))
+  return pages
+}
+
 interface ConsoleParts extends Foundation {
   readonly operator: Operator
   readonly apis: Pick<Apis, 'operate' | 'dryRun' | 'streams'>
