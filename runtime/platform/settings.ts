@@ -379,17 +379,7 @@ function checkPorts(
     isoPort = 0,
     revealPort = 0,
     metricsPort = 0,
-  }: Pick<
-    Settings,
-    | 'roles'
-    | 'sandboxPort'
-    | 'livePort'
-    | 'consolePort'
-    | 'networkPort'
-    | 'isoPort'
-    | 'revealPort'
-    | 'metricsPort'
-  >,
+  }: Settings,
   problems: SettingProblem[],
 ): void {
   const network = roles.has('network') ? [networkPort, isoPort] : []

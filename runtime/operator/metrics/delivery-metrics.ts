@@ -22,7 +22,7 @@ export function addDeliveries(registry: Registry, workers: DeliverySources): voi
         ),
       ),
   )
-  const add = (kind: typeof addGauge, name: string, help: string, value: (stats: WorkerStats) => number) =>
+  const add = (kind: typeof addCounter, name: string, help: string, value: (stats: WorkerStats) => number) =>
     kind(registry, name, help, ['environment'], read(value))
   add(
     addGauge,

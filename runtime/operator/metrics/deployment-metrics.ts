@@ -8,7 +8,7 @@ import {
   readQueueAges,
   readReplication,
 } from './deployment-queries.ts'
-import { addQueriedGauge } from './series.ts'
+import { addGauge } from './series.ts'
 import type { SharedRead } from './shared-read.ts'
 
 type Read<F extends (...given: never[]) => Promise<unknown>> = SharedRead<Awaited<ReturnType<F>>>
@@ -39,7 +39,7 @@ export function createDeploymentReads(
 
 /** Adds the age of the queues, and the size, replicas and archiving of the database. */
 export function addDeployment(registry: Registry, reads: DeploymentReads): void {
-  addQueriedGauge(
+  addGauge(
     registry,
     'svc_queue_age_seconds',
     'Age of the oldest row of a queue in the whole deployment: webhooks (due attempts), chain_signing and chain (USDC payouts before and after they are signed), bank (dollar payouts that the bank has not accepted). 0 if nothing waits.',
@@ -49,7 +49,7 @@ export function addDeployment(registry: Registry, reads: DeploymentReads): void 
         ({ ageMs, environment, queue }) => [{ environment, queue }, ageMs / 1000] as const,
       ),
   )
-  addQueriedGauge(registry, 'svc_database_bytes', 'Size of the database.', [], async () => {
+  addGauge(registry, 'svc_database_bytes', 'Size of the database.', [], async () => {
     const bytes = await reads.databaseBytes()
     return bytes === undefined ? undefined : [[{}, bytes]]
   })
@@ -58,7 +58,7 @@ export function addDeployment(registry: Registry, reads: DeploymentReads): void 
 }
 
 function addReplication(registry: Registry, read: DeploymentReads['replication']): void {
-  addQueriedGauge(
+  addGauge(
     registry,
     'svc_replica_lag_seconds',
     'Time from a commit to its replay on a replica, by application name (up to 20). Requires pg_read_all_stats.',
@@ -68,7 +68,7 @@ function addReplication(registry: Registry, read: DeploymentReads['replication']
         .filter(({ bytes }) => bytes !== null)
         .map(({ name, lagMs }) => [{ replica: name }, lagMs / 1000] as const),
   )
-  addQueriedGauge(
+  addGauge(
     registry,
     'svc_replica_lag_bytes',
     'WAL that a replica has not replayed, by application name (up to 20). Requires pg_read_all_stats.',
@@ -78,7 +78,7 @@ function addReplication(registry: Registry, read: DeploymentReads['replication']
         bytes === null ? [] : [[{ replica: name }, bytes] as const],
       ),
   )
-  addQueriedGauge(
+  addGauge(
     registry,
     'svc_replication_slot_bytes',
     'WAL that the database server retains for a replication slot (up to 20).',
@@ -88,28 +88,28 @@ function addReplication(registry: Registry, read: DeploymentReads['replication']
 }
 
 function addArchiving(registry: Registry, read: DeploymentReads['archiver']): void {
-  addQueriedGauge(
+  addGauge(
     registry,
     'svc_archive_failures',
     'Failed attempts to archive a WAL segment since the statistics of the server were reset. No series without archiving.',
     [],
     async () => (await read())?.map(({ failed }) => [{}, failed] as const),
   )
-  addQueriedGauge(
+  addGauge(
     registry,
     'svc_archive_failing',
     '1 while the last attempt to archive a WAL segment failed, otherwise 0. No series without archiving.',
     [],
     async () => (await read())?.map(({ failing }) => [{}, failing ? 1 : 0] as const),
   )
-  addQueriedGauge(
+  addGauge(
     registry,
     'svc_archive_timestamp_seconds',
     'Time of the last archived WAL segment, or of the reset of the statistics if there is none yet, in Unix time.',
     [],
     async () =>
       (await read())?.map(
-        ({ archivedAt, countedSince }) => [{}, (archivedAt ?? countedSince ?? 0) / 1000] as const,
+        ({ archivedAt, countedSince }) => [{}, (archivedAt ?? countedSince) / 1000] as const,
       ),
   )
 }

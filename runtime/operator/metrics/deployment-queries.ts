@@ -98,7 +98,7 @@ export async function readReplication(control: Database): Promise<ReplicationSta
 const ARCHIVER: Statement = {
   text: `SELECT failed_count::int AS failed, last_archived_time AS "archivedAt",
                 coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) AS failing,
-                stats_reset AS "countedSince"
+                coalesce(stats_reset, pg_postmaster_start_time()) AS "countedSince"
            FROM pg_stat_archiver WHERE current_setting('archive_mode') <> 'off'`,
 }
 
@@ -109,7 +109,7 @@ export interface ArchiverState {
   readonly failing: boolean
   /** Machine time, in milliseconds; null if no segment has been archived yet. */
   readonly archivedAt: number | null
-  readonly countedSince: number | null
+  readonly countedSince: number
 }
 
 /** Returns how WAL archiving works, or nothing if the server does not archive. */

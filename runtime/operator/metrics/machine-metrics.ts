@@ -6,7 +6,7 @@ import { messageOf } from '../../database/errors.ts'
 import type { Settings } from '../../platform/settings.ts'
 import type { VerificationState } from '../verification.ts'
 import type { DeploymentReads } from './deployment-metrics.ts'
-import { addGauge, addQueriedGauge } from './series.ts'
+import { addGauge } from './series.ts'
 
 export type CertificateSettings = Pick<Settings, 'roles' | 'tls' | 'networkTls' | 'applePass'>
 
@@ -49,7 +49,7 @@ export function addCertificates(
   own: readonly CertificateExpiry[],
   ofProcessors: DeploymentReads['processorCertificates'],
 ): void {
-  addQueriedGauge(
+  addGauge(
     registry,
     'svc_certificate_expiry_timestamp_seconds',
     'Expiry of a certificate in Unix time: tls, network_tls, apple_pass, apple_wwdr, and the last certificate of the card processor of each environment (processor_sandbox, processor_live).',
@@ -67,7 +67,7 @@ export function addCertificates(
 /** Adds the file system of `DATA_DIR`, where the embedded PostgreSQL keeps its data. */
 export function addDisk(registry: Registry, dataDir: string): void {
   const read = async () => await statfs(dataDir).catch(() => undefined) // no such folder yet
-  addQueriedGauge(
+  addGauge(
     registry,
     'svc_disk_free_ratio',
     'Free space of the file system of DATA_DIR as a fraction of its size. No series if the folder does not exist.',

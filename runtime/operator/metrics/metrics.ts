@@ -12,7 +12,7 @@ import type { Load } from './load.ts'
 import { addCertificates, addDisk, addVerification, type CertificateExpiry } from './machine-metrics.ts'
 import { addNetwork } from './network-metrics.ts'
 import { addPayouts, type HeldUpSource } from './payout-metrics.ts'
-import { addCounter, addGauge, addQueriedGauge, tally } from './series.ts'
+import { addCounter, addGauge, tally } from './series.ts'
 import { addWallets, type WalletSources } from './wallet-metrics.ts'
 import { addWork, type WorkSource } from './work-metrics.ts'
 
@@ -71,14 +71,14 @@ export function createMetrics(sources: MetricSources): Registry {
   addVerification(registry, sources.verification)
   addCertificates(registry, sources.certificates, sources.deployment.processorCertificates)
   addDisk(registry, sources.dataDir)
-  addQueriedGauge(
+  addGauge(
     registry,
     'svc_ready',
     '1 while the process can answer requests, as /readyz does, otherwise 0.',
     [],
     async () => [[{}, (await sources.isReady()) ? 1 : 0]],
   )
-  addQueriedGauge(
+  addGauge(
     registry,
     'svc_set_aside_rows',
     'Rows in the whole deployment that workers set aside after a failure.',
@@ -185,7 +185,7 @@ function addLimits(registry: Registry, { traffic, limiter, pausedMembers }: Metr
   )
   if (!limiter) return
   const state = limiter
-  const add = (kind: typeof addGauge, name: string, help: string, read: (state: LimiterState) => number) =>
+  const add = (kind: typeof addCounter, name: string, help: string, read: (state: LimiterState) => number) =>
     kind(registry, name, help, [], () => [[{}, read(state())]])
   add(
     addGauge,
