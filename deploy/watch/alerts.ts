@@ -11,7 +11,7 @@ export interface WatchAlert {
   readonly meaning: string
   readonly look: string
   readonly action: string
-  /** As in `Objective`. The alert must fire within an hour. */
+  /** As in `Objective`. The alert must fire within 20 samples. */
   readonly broken: {
     readonly series: readonly (readonly [series: string, values: string])[]
     readonly labels: Readonly<Record<string, string>>
@@ -33,7 +33,7 @@ export const ALERTS: readonly WatchAlert[] = [
     look: '`/livez` of the instance, and its log',
     action: 'Start the process again. If it was stopped on purpose, remove the target.',
     broken: {
-      series: [['up{job="dateline", instance="a"}', '0x60']],
+      series: [['up{job="dateline", instance="a"}', '0x20']],
       labels: { job: 'dateline', instance: 'a' },
     },
   },
@@ -46,7 +46,7 @@ export const ALERTS: readonly WatchAlert[] = [
       'A process cannot answer requests: the database does not respond within 2 s, or its disk is full.',
     look: '`npm run --silent doctor` on the machine of the instance',
     action: 'Make the database reachable again: server, network, PgBouncer, `max_connections`.',
-    broken: { series: [['svc_ready{instance="a"}', '0x60']], labels: { instance: 'a' } },
+    broken: { series: [['svc_ready{instance="a"}', '0x20']], labels: { instance: 'a' } },
   },
   {
     name: 'Overloaded',
@@ -57,7 +57,7 @@ export const ALERTS: readonly WatchAlert[] = [
     look: 'Panel "Overload": the reason is `event_loop`, `memory`, `requests` or `database`',
     action: 'Start more processes with `--role api`. For `database`, find the slow statements first.',
     broken: {
-      series: [['svc_requests_shed_total{environment="live", reason="database"}', '0+60x60']],
+      series: [['svc_requests_shed_total{environment="live", reason="database"}', '0+60x20']],
       labels: { environment: 'live', reason: 'database' },
     },
   },
@@ -71,7 +71,7 @@ export const ALERTS: readonly WatchAlert[] = [
     action:
       'End the transaction that blocks others. If there is none, raise DATABASE_POOL_SIZE or add processes.',
     broken: {
-      series: [['svc_database_pool{pool="live", of="waiting"}', '200x60']],
+      series: [['svc_database_pool{pool="live", of="waiting"}', '200x20']],
       labels: { pool: 'live' },
     },
   },
@@ -83,7 +83,7 @@ export const ALERTS: readonly WatchAlert[] = [
     meaning: 'Redis is unavailable. Each process enforces its part of the rate limits.',
     look: '`npm run --silent doctor`, line Redis',
     action: 'Start Redis again. Requests continue meanwhile.',
-    broken: { series: [['svc_limits_exact', '0x60']], labels: {} },
+    broken: { series: [['svc_limits_exact', '0x20']], labels: {} },
   },
   {
     name: 'WebhooksStopped',
@@ -95,7 +95,7 @@ export const ALERTS: readonly WatchAlert[] = [
     look: 'Whether a process with the role `worker` runs, and its log',
     action: 'Start a process with `--role worker`. Nothing is lost: it delivers the backlog.',
     broken: {
-      series: [['svc_queue_age_seconds{environment="live", queue="webhooks"}', '0+60x60']],
+      series: [['svc_queue_age_seconds{environment="live", queue="webhooks"}', '0+60x20']],
       labels: { environment: 'live' },
     },
   },
@@ -111,8 +111,8 @@ export const ALERTS: readonly WatchAlert[] = [
     action: 'All receivers: check DNS, egress and the proxy of the workers. One receiver: tell its tenant.',
     broken: {
       series: [
-        ['svc_webhook_attempts_total{environment="live", outcome="failed"}', '0+90x60'],
-        ['svc_webhook_attempts_total{environment="live", outcome="succeeded"}', '0+10x60'],
+        ['svc_webhook_attempts_total{environment="live", outcome="failed"}', '0+90x20'],
+        ['svc_webhook_attempts_total{environment="live", outcome="succeeded"}', '0+10x20'],
       ],
       labels: { environment: 'live' },
     },
@@ -126,7 +126,7 @@ export const ALERTS: readonly WatchAlert[] = [
     look: 'Panel "Wallet updates" by outcome, and the log for answers of APNs',
     action: 'Check the certificate or key for APNs. If outcomes are fine, start more workers.',
     broken: {
-      series: [['svc_wallet_push_age_seconds{environment="live"}', '900x60']],
+      series: [['svc_wallet_push_age_seconds{environment="live"}', '900x20']],
       labels: { environment: 'live' },
     },
   },
@@ -140,7 +140,7 @@ export const ALERTS: readonly WatchAlert[] = [
     look: 'Log lines with the same `work` and `environment`',
     action: 'Fix what the log names. The worker continues by itself.',
     broken: {
-      series: [['svc_work_failing{environment="live", work="settlements"}', '1x60']],
+      series: [['svc_work_failing{environment="live", work="settlements"}', '1x20']],
       labels: { environment: 'live', work: 'settlements' },
     },
   },
@@ -153,7 +153,7 @@ export const ALERTS: readonly WatchAlert[] = [
     look: '`npm run --silent admin -- set-aside list`',
     action: 'Fix the cause, then run `admin set-aside retry`.',
     broken: {
-      series: [['svc_set_aside_rows{environment="live", work="settlements"}', '3x60']],
+      series: [['svc_set_aside_rows{environment="live", work="settlements"}', '3x20']],
       labels: { environment: 'live', work: 'settlements' },
     },
   },
@@ -168,7 +168,7 @@ export const ALERTS: readonly WatchAlert[] = [
     action:
       'Make the node at SVC_CHAIN_RPC_URL or the signer reachable, or transfer gas to the signer. Do not pay by hand: the worker continues with the same nonce.',
     broken: {
-      series: [['svc_queue_age_seconds{environment="live", queue="chain"}', '0+60x60']],
+      series: [['svc_queue_age_seconds{environment="live", queue="chain"}', '0+60x20']],
       labels: { environment: 'live', queue: 'chain' },
     },
   },
@@ -182,7 +182,7 @@ export const ALERTS: readonly WatchAlert[] = [
     action:
       'Check SVC_BANK_URL and SVC_BANK_TOKEN, then call the bank. Do not pay by hand: the worker repeats the request with the same reference.',
     broken: {
-      series: [['svc_queue_age_seconds{environment="live", queue="bank"}', '0+60x60']],
+      series: [['svc_queue_age_seconds{environment="live", queue="bank"}', '0+60x20']],
       labels: { environment: 'live' },
     },
   },
@@ -196,7 +196,7 @@ export const ALERTS: readonly WatchAlert[] = [
     action:
       'Fix the named problem, then run `admin payout retry`, or `admin payout decide` if the bank or chain is contradictory.',
     broken: {
-      series: [['svc_payouts_held_up{environment="live", stage="bank"}', '2x60']],
+      series: [['svc_payouts_held_up{environment="live", stage="bank"}', '2x20']],
       labels: { environment: 'live', stage: 'bank' },
     },
   },
@@ -210,7 +210,7 @@ export const ALERTS: readonly WatchAlert[] = [
     action:
       'Stop payouts of the tenant, keep a copy of the database, and find who wrote the row. Do not repair rows by hand.',
     broken: {
-      series: [['svc_verification_faults{environment="live", of="ledger"}', '1x60']],
+      series: [['svc_verification_faults{environment="live", of="ledger"}', '1x20']],
       labels: { environment: 'live', of: 'ledger' },
     },
   },
@@ -223,7 +223,7 @@ export const ALERTS: readonly WatchAlert[] = [
     look: 'Log lines "Verification failed" of the workers, and SVC_VERIFY_SECONDS',
     action:
       'Keep a worker running for a day, or run `admin ledger verify` and `admin audit verify` for each tenant.',
-    broken: { series: [['svc_verification_timestamp_seconds', `${-LATER}x60`]], labels: {} },
+    broken: { series: [['svc_verification_timestamp_seconds', `${-LATER}x20`]], labels: {} },
   },
   {
     name: 'StorageFull',
@@ -233,7 +233,7 @@ export const ALERTS: readonly WatchAlert[] = [
     meaning: 'The disk of the database is full. Writes get 503.',
     look: 'Free space on the database server; panel "Replication" for slots that retain WAL',
     action: 'Add space. Do not delete files of PostgreSQL. The processes continue by themselves.',
-    broken: { series: [['svc_storage_full', '1x60']], labels: {} },
+    broken: { series: [['svc_storage_full', '1x20']], labels: {} },
   },
   {
     name: 'DiskLow',
@@ -243,7 +243,7 @@ export const ALERTS: readonly WatchAlert[] = [
     meaning: 'Less than 10 % of the file system of DATA_DIR is free.',
     look: '`df` on the machine of the instance',
     action: 'Add space, or shorten SVC_EVENT_DAYS and SVC_SCAN_DAYS.',
-    broken: { series: [['svc_disk_free_ratio{instance="a"}', '0.05x60']], labels: { instance: 'a' } },
+    broken: { series: [['svc_disk_free_ratio{instance="a"}', '0.05x20']], labels: { instance: 'a' } },
   },
   {
     name: 'ReplicaLags',
@@ -253,7 +253,7 @@ export const ALERTS: readonly WatchAlert[] = [
     meaning: 'A replica is more than a minute behind. A failover to it loses that time.',
     look: '`pg_stat_replication` on the primary',
     action: 'Check the load, disk and network of the replica.',
-    broken: { series: [['svc_replica_lag_seconds{replica="b"}', '300x60']], labels: { replica: 'b' } },
+    broken: { series: [['svc_replica_lag_seconds{replica="b"}', '300x20']], labels: { replica: 'b' } },
   },
   {
     name: 'SlotRetainsWal',
@@ -263,7 +263,7 @@ export const ALERTS: readonly WatchAlert[] = [
     meaning: 'A replication slot retains more than 10 GB of WAL, which fills the disk.',
     look: '`pg_replication_slots`: whether the slot is active',
     action: 'Start its replica again, or drop the slot with `pg_drop_replication_slot`.',
-    broken: { series: [['svc_replication_slot_bytes{slot="b"}', '20000000000x60']], labels: { slot: 'b' } },
+    broken: { series: [['svc_replication_slot_bytes{slot="b"}', '20000000000x20']], labels: { slot: 'b' } },
   },
   {
     name: 'ArchiveFails',
@@ -273,7 +273,7 @@ export const ALERTS: readonly WatchAlert[] = [
     meaning: 'PostgreSQL cannot archive WAL. A restore loses what was written since.',
     look: '`pg_stat_archiver`, and the log of PostgreSQL',
     action: 'Fix the archive_command or its storage. PostgreSQL repeats it and keeps WAL meanwhile.',
-    broken: { series: [['svc_archive_failing', '1x60']], labels: {} },
+    broken: { series: [['svc_archive_failing', '1x20']], labels: {} },
   },
   {
     name: 'ArchiveLate',
@@ -284,7 +284,7 @@ export const ALERTS: readonly WatchAlert[] = [
       'No WAL segment was archived for an hour. Set archive_timeout to at most 15 min, so that an idle server archives too.',
     look: '`pg_stat_archiver`, and `SHOW archive_timeout`',
     action: 'As for ArchiveFails.',
-    broken: { series: [['svc_archive_timestamp_seconds', `${-LATER}x60`]], labels: {} },
+    broken: { series: [['svc_archive_timestamp_seconds', `${-LATER}x20`]], labels: {} },
   },
   {
     name: 'CertificateExpiresSoon',
@@ -295,7 +295,7 @@ export const ALERTS: readonly WatchAlert[] = [
     look: '`doctor`, lines TLS, Apple Wallet and card network',
     action: 'Renew it, and restart the processes that use it. Processors: `admin network certificate add`.',
     broken: {
-      series: [['svc_certificate_expiry_timestamp_seconds{certificate="tls"}', `${7 * DAY}x60`]],
+      series: [['svc_certificate_expiry_timestamp_seconds{certificate="tls"}', `${7 * DAY}x20`]],
       labels: { certificate: 'tls' },
     },
   },
@@ -308,7 +308,7 @@ export const ALERTS: readonly WatchAlert[] = [
     look: 'As for CertificateExpiresSoon',
     action: 'As for CertificateExpiresSoon.',
     broken: {
-      series: [['svc_certificate_expiry_timestamp_seconds{certificate="apple_pass"}', `${DAY}x60`]],
+      series: [['svc_certificate_expiry_timestamp_seconds{certificate="apple_pass"}', `${DAY}x20`]],
       labels: { certificate: 'apple_pass' },
     },
   },

@@ -50,8 +50,8 @@ export const OBJECTIVES: readonly Objective[] = [
       '500: roll back the last release. 503: fix the database, or add processes if `svc_overloaded` is 1.',
     broken: {
       series: [
-        ['svc_requests_total{environment="live", status="200"}', '0+90x400'],
-        ['svc_requests_total{environment="live", status="503"}', '0+10x400'],
+        ['svc_requests_total{environment="live", status="200"}', '0+90x20'],
+        ['svc_requests_total{environment="live", status="503"}', '0+10x20'],
       ],
       labels: { environment: 'live' },
     },
@@ -71,8 +71,8 @@ export const OBJECTIVES: readonly Objective[] = [
       'All operations: find slow statements and locks in `pg_stat_activity`. One operation: find its tenant in the request log, and lower the tenant’s limits with `admin limit`.',
     broken: {
       series: [
-        ['svc_request_duration_seconds_bucket{environment="live", le="0.5"}', '0+50x400'],
-        ['svc_request_duration_seconds_count{environment="live"}', '0+100x400'],
+        ['svc_request_duration_seconds_bucket{environment="live", le="0.5"}', '0+50x20'],
+        ['svc_request_duration_seconds_count{environment="live"}', '0+100x20'],
       ],
       labels: { environment: 'live' },
     },
@@ -93,8 +93,8 @@ export const OBJECTIVES: readonly Objective[] = [
       'Start more processes with `--role worker`. If one receiver causes the backlog, disable its endpoint.',
     broken: {
       series: [
-        ['svc_webhook_delay_seconds_bucket{environment="live", le="10"}', '0+1x400'],
-        ['svc_webhook_delay_seconds_count{environment="live"}', '0+100x400'],
+        ['svc_webhook_delay_seconds_bucket{environment="live", le="10"}', '0+1x20'],
+        ['svc_webhook_delay_seconds_count{environment="live"}', '0+100x20'],
       ],
       labels: { environment: 'live' },
     },
@@ -117,9 +117,9 @@ export const OBJECTIVES: readonly Objective[] = [
       series: [
         [
           'svc_network_messages_total{environment="live", kind="authorization", outcome="approved"}',
-          '0+95x400',
+          '0+95x20',
         ],
-        ['svc_network_unavailable_total{reason="deadline"}', '0+5x400'],
+        ['svc_network_unavailable_total{reason="deadline"}', '0+5x20'],
       ],
       labels: {},
     },

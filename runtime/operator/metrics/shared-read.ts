@@ -13,7 +13,12 @@ export type SharedRead<T> = () => Promise<T | undefined>
  * Shares a read among callers: only one is in progress at a time, so that scrapes do not add to the load of a slow
  * database. Logs failures.
  */
-export function shareRead<T>(what: string, read: () => Promise<T>, log: Pick<Logger, 'warn'>): SharedRead<T> {
+export function shareRead<T>(
+  what: string,
+  read: () => Promise<T>,
+  log: Pick<Logger, 'warn'>,
+  deadlineMs: number = DEADLINE_MS,
+): SharedRead<T> {
   let current: Promise<T | undefined> | undefined
   const begin = async (): Promise<T | undefined> => {
     try {
@@ -29,7 +34,7 @@ export function shareRead<T>(what: string, read: () => Promise<T>, log: Pick<Log
   }
   return () => {
     current ??= begin()
-    return withinDeadline(current, DEADLINE_MS)
+    return withinDeadline(current, deadlineMs)
   }
 }
 
