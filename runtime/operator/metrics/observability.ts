@@ -1,5 +1,6 @@
 import type { Router } from 'express'
 import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
 import { unreadableRequests } from '../../api/errors/refuse-client.ts'
 import type { Traffic } from '../../api/exchange.ts'
 import { createTraffic, type TrafficOptions } from '../../api/traffic.ts'
@@ -51,6 +52,7 @@ export interface Observability {
   watch(environment: Environment, refuse: TrafficOptions['refuse']): Traffic
   /** `/metrics` and `/readyz` of the console listener. */
   readonly pages: Router
+  readonly registry: Registry
   isReady(): Promise<boolean>
   /** Returns why new requests are shed; undefined if they are accepted. */
   overloaded(): string | undefined
@@ -100,6 +102,7 @@ export function createObservability(parts: ObservabilityParts): Observability {
     watchNetwork(tally) {
       network = tally
     },
+    registry,
     pages: createObservabilityPages({ registry, isReady, token: settings.operatorToken }),
     watch(environment, refuse) {
       const watched = createTraffic({
