@@ -1,9 +1,19 @@
 /** The files in deploy/ that watch the service agree with their table, and with the metrics that exist. */
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
+import { afterEach, describe, expect, test } from 'vitest'
 import { WATCH_FILES } from '../../deploy/watch/write.ts'
+import { createStatus } from '../../runtime/dashboard/status/status.ts'
 import { createMetrics, type MetricSources } from '../../runtime/operator/metrics/metrics.ts'
+import { createObservabilityPages } from '../../runtime/operator/metrics/pages.ts'
 import { shareRead } from '../../runtime/operator/metrics/shared-read.ts'
+import type { SettingVariables } from '../../runtime/platform/setting-catalog.ts'
+import { readSettings } from '../../runtime/platform/settings.ts'
 
 test.each(Object.entries(WATCH_FILES))('%s is up to date', (path, write) => {
   expect(readFileSync(path, 'utf8')).toBe(write())
@@ -62,4 +72,55 @@ test('a scrape does not wait for a slow database, and does not ask it again mean
   expect(await Promise.all([read(), read()])).toEqual([undefined, undefined])
   expect(await read()).toBeUndefined()
   expect(asked).toBe(1)
+})
+
+describe('with SVC_OPERATOR_TOKEN', () => {
+  const TOKEN = 'a token of operators'
+  let server: Server
+  const open = async (env: SettingVariables, production = false) => {
+    const registry = new Registry()
+    const settings = { ...readSettings({ DATA_DIR: '/nowhere', ...env }), production }
+    const token = settings.operatorToken
+    const log = pino({ level: 'silent' })
+    const pages = express()
+      .use(createObservabilityPages({ registry, isReady: async () => true, token }))
+      .use(createStatus({ settings, registry, log }))
+    server = createServer(pages)
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const { port } = server.address() as AddressInfo
+    return async (path: string, authorization?: string) => {
+      const headers = authorization === undefined ? {} : { Authorization: authorization }
+      return fetch(`http://127.0.0.1:${port}${path}`, { headers })
+    }
+  }
+  afterEach(() => void server.close())
+  const basic = (token: string) => `Basic ${btoa(`any:${token}`)}`
+
+  test('metrics and the status page require it, readiness does not', async () => {
+    const ask = await open({ SVC_OPERATOR_TOKEN: TOKEN })
+    for (const path of ['/metrics', '/status']) {
+      for (const wrong of [undefined, '', 'Bearer', `Bearer ${TOKEN}x`, basic(''), `Digest ${TOKEN}`]) {
+        const { status, headers } = await ask(path, wrong)
+        expect([path, wrong, status, headers.get('WWW-Authenticate')]).toEqual([
+          path,
+          wrong,
+          401,
+          'Basic realm="operators", charset="UTF-8"',
+        ])
+      }
+      expect((await ask(path, basic(TOKEN))).status).toBe(200)
+    }
+    expect((await ask('/metrics', `Bearer ${TOKEN}`)).status).toBe(200)
+    expect((await ask('/readyz')).status).toBe(200)
+  })
+
+  test('without it, metrics are open, and only development has the status page', async () => {
+    const ask = await open({})
+    expect([(await ask('/metrics')).status, (await ask('/status')).status]).toEqual([200, 200])
+    server.close()
+    const inProduction = await open({}, true)
+    expect([(await inProduction('/metrics')).status, (await inProduction('/status')).status]).toEqual([
+      200, 404,
+    ])
+  })
 })

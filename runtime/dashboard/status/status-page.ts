@@ -115,24 +115,29 @@ const writeTime = (unixSeconds: number): Html => exactly(new Date(unixSeconds * 
 /** Tables of this page link to nothing. */
 const NO_LINKS = linkIn({ environment: 'sandbox', pageOf: () => undefined })
 
-function table<Row>(label: string, columns: readonly ListColumn<Row>[], rows: readonly Row[]): Html {
-  return rows.length === 0 ? html`<p class="empty">None.</p>` : writeTable(label, columns, rows, NO_LINKS)
+/** @param empty text instead of a table without rows. */
+function table<Row>(
+  label: string,
+  columns: readonly ListColumn<Row>[],
+  rows: readonly Row[],
+  empty = '',
+): Html {
+  return rows.length === 0 ? html`<p>${empty}</p>` : writeTable(label, columns, rows, NO_LINKS)
 }
 
+const FINDING_COLUMNS: readonly ListColumn<Finding>[] = [
+  { title: 'Check', show: ({ check }) => check },
+  { title: 'Result', show: ({ verdict }) => badge(VERDICTS[verdict].mood, VERDICTS[verdict].text) },
+  { title: 'Finding', show: (finding) => finding.words },
+]
+
+/** Shows the checks that need an operator; the others can be opened. */
 function writeFindings({ findings, examinedAt }: OperatorStatus): Html {
-  const ordered = (['fail', 'warn', 'ok'] as const).flatMap((verdict) =>
-    findings.filter((finding) => finding.verdict === verdict),
-  )
+  const of = (verdict: Finding['verdict']) => findings.filter((finding) => finding.verdict === verdict)
   return html`<p class="quiet">As <code>npm run --silent doctor</code> reports for this process, ${writeTime(examinedAt / 1000)}.</p>
-${table<Finding>(
-  'Checks',
-  [
-    { title: 'Check', show: ({ check }) => check },
-    { title: 'Result', show: ({ verdict }) => badge(VERDICTS[verdict].mood, VERDICTS[verdict].text) },
-    { title: 'Finding', show: (finding) => finding.words },
-  ],
-  ordered,
-)}`
+${table('Checks that fail or warn', FINDING_COLUMNS, [...of('fail'), ...of('warn')], 'No check fails or warns.')}
+<details><summary>Checks that succeed: ${String(of('ok').length)}</summary>
+${table('Checks that succeed', FINDING_COLUMNS, of('ok'))}</details>`
 }
 
 const QUEUES = {
@@ -198,6 +203,7 @@ ${table<WorkRow>(
     { title: 'Rows set aside', isAmount: true, show: ({ setAside }) => String(setAside) },
   ],
   [...rows.values()],
+  'No work fails.',
 )}`
 }
 
@@ -210,6 +216,7 @@ function writeCertificates(readings: MetricReadings): Html {
       { title: 'Expires', show: ({ value }) => writeTime(value) },
     ],
     rows,
+    'This process uses no certificates of its own, and no card processor has one.',
   )
 }
 
@@ -218,19 +225,13 @@ function writeProcess({ readings, roles }: OperatorStatus): Html {
   return facts([
     ['Started', started === undefined ? DASH : writeTime(started)],
     ['Roles', roles.join(', ')],
-    ['Requests in progress', String(readings.sum('svc_requests_under_way'))],
+    ['In progress', String(readings.sum('svc_requests_under_way'))],
     ['Ready', readings.max('svc_ready') === 1 ? badge('good', 'Yes') : badge('bad', 'No')],
-    [
-      'Database size',
-      orDash(readings.max('svc_database_bytes'), (bytes) => `${(bytes / 1e6).toFixed(0)} MB`),
-    ],
-    [
-      'Free disk of DATA_DIR',
-      orDash(readings.max('svc_disk_free_ratio'), (ratio) => `${(ratio * 100).toFixed(0)} %`),
-    ],
+    ['Database', orDash(readings.max('svc_database_bytes'), (bytes) => `${(bytes / 1e6).toFixed(0)} MB`)],
+    ['Free disk', orDash(readings.max('svc_disk_free_ratio'), (ratio) => `${(ratio * 100).toFixed(0)} %`)],
     ['Replica lag', orDash(readings.max('svc_replica_lag_seconds'), duration)],
     [
-      'Last archived WAL segment',
+      'WAL archived',
       html`${orDash(readings.max('svc_archive_timestamp_seconds'), (at) => `${duration(Math.max(0, Date.now() / 1000 - at))} ago`)}`,
     ],
   ])

@@ -116,7 +116,7 @@ beforeAll(async () => {
   sandbox = speak(String(line.sandbox_base_url), { secret: keys.sandbox_secret })
   live = speak(String(line.live_base_url), { secret: keys.live_secret })
   tenantId = String(line.tenant_id)
-  await make(sandbox, '/v1/webhook-endpoints', { url: urlOf(receiver), event_types: ['pass.created'] })
+  await make(sandbox, '/v1/webhook-endpoints', { url: urlOf(receiver), enabled_events: ['*'] })
   const template = {
     name: 'Coffee club',
     kind: 'loyalty',
