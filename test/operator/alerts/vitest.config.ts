@@ -10,9 +10,8 @@ export default defineConfig({
   test: {
     include: ['test/operator/alerts/*.proof.ts'],
     globalSetup: ['test/support/server.ts'],
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     teardownTimeout: 60_000,
-    bail: 0,
   },
 })
