@@ -37,6 +37,8 @@ export interface VerificationOptions {
   readonly log: Logger
   /** Time between the starts of two runs. */
   readonly everyMs: number
+  /** Largest share of the time that checks take, so that they do not slow down other work. Default: 0.2. */
+  readonly share?: number
 }
 
 const PAGE = 100
@@ -44,15 +46,12 @@ const PAGE = 100
 /** The first run waits, so that a process that just started serves its load first. */
 const FIRST_AFTER_MS = 60_000
 
-/** Checks take at most this share of the time, so that they do not slow down other work. */
-const SHARE = 0.2
-
 /**
  * Verifies everything again and again. Each process does so on its own: a result is only worth as much as the process
  * that found it. A fault is logged with its tenant; the counts name none.
  */
 export function startVerification(options: VerificationOptions): Verification {
-  const { clock, log, everyMs } = options
+  const { clock, log, everyMs, share = 0.2 } = options
   // A long statement must not delay others on a shared connection.
   const control: Operator['control'] = {
     ...options.control,
@@ -77,7 +76,7 @@ export function startVerification(options: VerificationOptions): Verification {
       current.set(key, (current.get(key) ?? 0) + 1)
       log.error({ environment, fault }, 'Verification found a fault')
     }
-    await pause((performance.now() - began) * (1 / SHARE - 1))
+    await pause((performance.now() - began) * (1 / share - 1))
   }
   const pause = (ms: number) =>
     wait(ms, undefined, { signal: stopped.signal, ref: false }).catch((error: unknown) => {

@@ -5,7 +5,7 @@ const digest = (text: string) => createHash('sha256').update(text).digest()
 
 /** Returns the token of a Bearer header, or the password of a Basic header (RFC 6750, RFC 7617). */
 function tokenIn(header: string): string {
-  const [scheme = '', value = ''] = header.split(' ')
+  const [, scheme = '', value = ''] = /^(\S+) +(.*)$/.exec(header) ?? []
   if (scheme.toLowerCase() === 'bearer') return value
   if (scheme.toLowerCase() !== 'basic') return ''
   const pair = Buffer.from(value, 'base64').toString()

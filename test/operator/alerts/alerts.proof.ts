@@ -158,10 +158,14 @@ const ends = (...alerts: readonly string[]) =>
   )
 
 test('nothing fires while the service works', async () => {
-  await until('card messages', () => {
-    if (programs.cards!.child.exitCode !== null) throw new Error(programs.cards!.stderr())
-    return programs.cards!.stdout() !== ''
-  })
+  await until(
+    'card messages',
+    () => {
+      if (programs.cards!.child.exitCode !== null) throw new Error(programs.cards!.stderr())
+      return programs.cards!.stdout() !== ''
+    },
+    PATIENCE_MS,
+  )
   // A busy machine may be slower than the objective.
   const isQuiet = async () => [...(await prometheus.firing())].every((name) => name.startsWith('Latency'))
   await until('a quiet service', isQuiet, PATIENCE_MS)
