@@ -27,7 +27,7 @@ const queuesIn = (environment: Environment) => `
             JOIN control.chain_transactions t ON t.chain_id = p.chain_id AND t.signer = p.signer AND t.nonce = p.nonce
            WHERE p.state = 'open' AND p.environment = '${environment}')`
 
-const QUEUES: Statement = { text: ENVIRONMENTS.map(queuesIn).join(' UNION ALL '), long: true }
+const QUEUES: Statement = { text: ENVIRONMENTS.map(queuesIn).join(' UNION ALL ') }
 
 export interface QueueAge {
   readonly environment: Environment
@@ -49,10 +49,7 @@ export async function readQueueAges(control: Database, clock: Clock): Promise<re
   })
 }
 
-const SIZE: Statement = {
-  text: 'SELECT pg_database_size(current_database())::float8 AS bytes',
-  long: true,
-}
+const SIZE: Statement = { text: 'SELECT pg_database_size(current_database())::float8 AS bytes' }
 
 /** Returns the size of the database in bytes. */
 export async function readDatabaseBytes(control: Database): Promise<number> {

@@ -38,6 +38,8 @@ let tenantId: string
 let env: Record<string, string>
 const programs: Record<string, Program> = {}
 const targets: Record<string, string> = {}
+/** Options of the simulator of a card network. */
+let cardNetwork: readonly string[]
 /** Status that the receiver of webhooks answers with. */
 let receiverStatus = 200
 
@@ -104,6 +106,7 @@ beforeAll(async () => {
   await start('worker', ['--role', 'worker'], { SVC_VERIFY_SECONDS: '2' })
   const tls = makeExpiring('month', 30)
   const network = await start('network', ['--role', 'network'], { ...tls, NETWORK_PORT: '0' })
+  cardNetwork = ['--url', String(network.network_url), '--ca', String(tls.NETWORK_TLS_CERT)]
   const keys = line.keys as Record<'sandbox_secret' | 'live_secret', string>
   sandbox = speak(String(line.sandbox_base_url), { secret: keys.sandbox_secret })
   live = speak(String(line.live_base_url), { secret: keys.live_secret })
@@ -121,9 +124,6 @@ beforeAll(async () => {
     repeat(50, () => sandbox('/v1/pass_templates?limit=1')),
     repeat(300, makePass),
   )
-  const words = 'runtime/operator/command/network.ts --dev --seed 7 --count 20000 --rate 20 --json --url'
-  const where = [String(network.network_url), '--ca', String(tls.NETWORK_TLS_CERT)]
-  programs.cards = startProgram(process.execPath, [...words.split(' '), ...where], env)
 })
 afterAll(async () => {
   keepsGoing.abort()
@@ -158,14 +158,6 @@ const ends = (...alerts: readonly string[]) =>
   )
 
 test('nothing fires while the service works', async () => {
-  await until(
-    'card messages',
-    () => {
-      if (programs.cards!.child.exitCode !== null) throw new Error(programs.cards!.stderr())
-      return programs.cards!.stdout() !== ''
-    },
-    PATIENCE_MS,
-  )
   // A busy machine may be slower than the objective.
   const isQuiet = async () => [...(await prometheus.firing())].every((name) => name.startsWith('Latency'))
   await until('a quiet service', isQuiet, PATIENCE_MS)
@@ -182,6 +174,7 @@ test('slow statements spend the budget of latency', async () => {
         'BEGIN; LOCK sandbox.pass_templates IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(0.8); COMMIT',
       )
     await client.end()
+    await cards.end('SIGKILL')
   }
   const locking = lock()
   await fires('LatencyBurnsFast', 'LatencyBurnsSlow')
@@ -198,6 +191,13 @@ test('a database that is away spends the budget of availability, and no process 
 })
 
 test('card messages without an answer in time spend their budget', async () => {
+  const words = 'runtime/operator/command/network.ts --dev --seed 7 --count 2000 --rate 20 --json'.split(' ')
+  const cards = startProgram(process.execPath, [...words, ...cardNetwork], env)
+  const isSending = () => {
+    if (cards.child.exitCode !== null) throw new Error(cards.stderr())
+    return cards.stdout() !== ''
+  }
+  await until('card messages', isSending, PATIENCE_MS)
   const client = new pg.Client({ connectionString: database.url })
   await client.connect()
   try {
@@ -206,7 +206,6 @@ test('card messages without an answer in time spend their budget', async () => {
   } finally {
     await client.end()
   }
-  await ends('CardMessagesBurnsFast')
 })
 
 test('a receiver that fails is seen', async () => {
