@@ -145,7 +145,7 @@ const HEALTHY: readonly (readonly [series: string, values: string])[] = [
   ['svc_webhook_attempts_total{environment="live", outcome="failed"}', '0+10x20'],
   ['svc_webhook_attempts_total{environment="live", outcome="succeeded"}', '0+90x20'],
   ['svc_network_messages_total{environment="live", kind="authorization", outcome="approved"}', '0+10000x20'],
-  ['svc_network_unavailable_total{reason="deadline"}', '0+1x20'],
+  ['svc_network_messages_total{environment="live", kind="authorization", outcome="unavailable"}', '0+1x20'],
   ['svc_queue_age_seconds{environment="live", queue="chain"}', '60x20'],
   ['svc_queue_age_seconds{environment="live", queue="bank"}', '60x20'],
   ['svc_verification_faults{environment="live", of="ledger"}', '0x20'],

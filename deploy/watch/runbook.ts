@@ -20,7 +20,7 @@ const percent = (share: number) => `${Number((share * 100).toPrecision(6))} %`
 function objectiveRows(): string {
   return OBJECTIVES.map(({ title, target, good }) => {
     const minutes = Math.round((1 - target) * OBJECTIVE_DAYS * 24 * 60)
-    return `| ${title} | ${percent(target)} | ${percent(1 - target)}, or ${minutes} min of all events | ${good} |\n`
+    return `| ${title} | ${percent(target)} | ${percent(1 - target)}, or all events of ${minutes} min | ${good} |\n`
   }).join('')
 }
 
@@ -52,7 +52,7 @@ export function writeRunbook(): string {
   const burns = OBJECTIVES.map((objective) => {
     const names = BURN_RATES.map(({ suffix }) => `${objective.alert}${suffix}`)
     const anchors = names.map((name) => `<a id="${name.toLowerCase()}"></a>`).join('')
-    return anchors + entry(names.join(', '), 'page', objective)
+    return `${anchors}\n\n${entry(names.join(', '), 'page', objective)}`
   })
   const others = ALERTS.map((alert) => entry(alert.name, alert.severity, alert))
   return `${HEAD}${objectiveRows()}

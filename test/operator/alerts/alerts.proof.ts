@@ -195,9 +195,9 @@ test('card messages without an answer in time spend their budget', async () => {
   const cards = startProgram(process.execPath, [...words, ...cardNetwork], env)
   const isSending = () => {
     if (cards.child.exitCode !== null) throw new Error(cards.stderr())
-    return cards.stdout() !== ''
+    return cards.stdout().includes('"outcome":"approved"')
   }
-  await until('card messages', isSending, PATIENCE_MS)
+  await until('card messages', isSending, PATIENCE_MS).catch((e) => { throw new Error(String(e) + cards.stdout().slice(0, 1500) + cards.stderr() + programs.network!.stderr().slice(-1500)) })
   const client = new pg.Client({ connectionString: database.url })
   await client.connect()
   try {
