@@ -25,7 +25,7 @@ export interface VerificationState {
   readonly counts: readonly VerificationCount[]
 }
 
-export interface Verification {
+export interface VerificationJob {
   state(): VerificationState
   /** Starts no further check. Resolves after the current one. */
   stop(): Promise<void>
@@ -50,7 +50,7 @@ const FIRST_AFTER_MS = 60_000
  * Verifies everything again and again. Each process does so on its own: a result is only worth as much as the process
  * that found it. A fault is logged with its tenant; the counts name none.
  */
-export function startVerification(options: VerificationOptions): Verification {
+export function startVerification(options: VerificationOptions): VerificationJob {
   const { clock, log, everyMs, share = 0.2 } = options
   // A long statement must not delay others on a shared connection.
   const control: Operator['control'] = {

@@ -35,7 +35,8 @@ export async function startPrometheus(folder: string, divisor: number): Promise<
   writeFileSync(targets, '[]')
   writeFileSync(join(folder, 'alerts.yml'), writeRules(divisor))
   const config = {
-    global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
+    // A scrape takes 2 s while the database does not respond.
+    global: { scrape_interval: '3s', scrape_timeout: '3s', evaluation_interval: '1s' },
     rule_files: ['alerts.yml'],
     scrape_configs: [
       {
