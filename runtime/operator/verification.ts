@@ -9,8 +9,8 @@ import { listTenants } from '../tenants/admin/tenants.ts'
 import type { Clock } from '../tenants/clock/clock.ts'
 import { findSpaces } from './ledger.ts'
 
-export const VERIFIED = ['ledger', 'audit_log'] as const
-export type VerifiedLog = (typeof VERIFIED)[number]
+const VERIFIED = ['ledger', 'audit_log'] as const
+type VerifiedLog = (typeof VERIFIED)[number]
 
 export interface VerificationCount {
   readonly environment: Environment
@@ -47,8 +47,8 @@ const PAGE = 100
 const FIRST_AFTER_MS = 60_000
 
 /**
- * Verifies everything again and again. Each process does so on its own: a result is only worth as much as the process
- * that found it. A fault is logged with its tenant; the counts name none.
+ * Verifies everything, again and again. Each process with the job does so on its own. The log names the tenant of a
+ * fault; the counts do not.
  */
 export function startVerification(options: VerificationOptions): VerificationJob {
   const { clock, log, everyMs, share = 0.2 } = options
@@ -98,7 +98,7 @@ export function startVerification(options: VerificationOptions): VerificationJob
     current = new Map()
     for (const environment of ENVIRONMENTS)
       await check(environment, 'audit_log', () => faultInAudit(control, NETWORK_AUDIT, environment))
-    for (let after: string | undefined, isMore = true; isMore; ) {
+    for (let after: string | undefined, isMore = true; isMore && !stopped.signal.aborted; ) {
       const page = await listTenants({ control }, { limit: PAGE, after })
       for (const { id } of page.data) await verifyTenant(id)
       after = page.data.at(-1)?.id

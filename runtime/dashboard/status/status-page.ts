@@ -59,7 +59,7 @@ function share(part: number, whole: number): string {
 }
 
 /** Formats seconds, such as `0 s`, `12 min` or `3 d`. */
-export function duration(seconds: number): string {
+function duration(seconds: number): string {
   const units = [
     ['d', 86_400],
     ['h', 3600],
