@@ -62,7 +62,7 @@ export const OBJECTIVES: readonly Objective[] = [
     ratio: (range) =>
       `1 - sum by (environment) (rate(svc_request_duration_seconds_bucket{le="0.5"}[${range}])) / sum by (environment) (rate(svc_request_duration_seconds_count[${range}]))`,
     meaning: 'Responses are slow.',
-    look: 'Panel "Latency by operation": one operation, or all; then "Database pools" and "Event loop"',
+    look: 'Panel "Latency by operation": one operation, or all; then "Database pools" and "Event loop and heap"',
     action:
       'All operations: find slow statements and locks in `pg_stat_activity`. One operation: find its tenant in the request log, and lower the tenant’s limits with `admin limit`.',
     broken: {
