@@ -18,6 +18,11 @@ const NEEDS = [
     has: () => isInstalled('pgbouncer'),
   },
   {
+    files: 'test/**/prometheus/**',
+    what: 'promtool (apt-get install prometheus)',
+    has: () => isInstalled('promtool'),
+  },
+  {
     files: 'test/**/browser/**',
     what: 'chromium (apt-get install chromium)',
     has: () => isInstalled(CHROMIUM),

@@ -6,6 +6,7 @@ import type { CardEncryption } from '../cards/provisioning/encryption/encryption
 import type { Pool, Transactions } from '../database/pool/pool.ts'
 import type { EventStreams } from '../events/emit/streams.ts'
 import type { ProxyTrust } from '../platform/client-address.ts'
+import type { DurationCounts } from '../platform/durations.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { TenantTurns } from '../platform/fairness/turns.ts'
 import type { Seals } from '../platform/secrets.ts'
@@ -201,18 +202,13 @@ export interface RequestLog {
   readonly dropped: ReadonlyMap<Dropped, number>
 }
 
-/**
- * Counters of one operation. They are plain numbers that are read at a scrape, so that counting costs almost nothing.
- */
-export interface OperationTally {
+/** Counters of one operation. */
+export interface OperationTally extends DurationCounts {
   readonly environment: Environment
   /** Empty if the operation is unknown. */
   readonly operation: string
   readonly version: string
   readonly statuses: Map<number, number>
-  /** Count for each upper bound of `DURATIONS_MS`, and one for longer durations. Not cumulative. */
-  readonly durations: number[]
-  totalMs: number
 }
 
 /**

@@ -1,11 +1,9 @@
 import type { Logger } from 'pino'
+import { countDuration, createDurations } from '../platform/durations.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { RequestLogSetting } from '../platform/settings.ts'
 import { unavailable } from './errors/errors.ts'
 import type { Exchange, OperationTally, Traffic } from './exchange.ts'
-
-/** Upper bounds of the histogram buckets for response times, in milliseconds. */
-export const DURATIONS_MS = [2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000] as const
 
 export interface TrafficOptions {
   readonly environment: Environment
@@ -44,8 +42,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
       operation: route?.operation.id ?? '',
       version: route ? answerVersion.name : '',
       statuses: new Map(),
-      durations: Array(DURATIONS_MS.length + 1).fill(0),
-      totalMs: 0,
+      ...createDurations(),
     }
     tallies.set(route ?? UNKNOWN, tally)
     return tally
@@ -105,10 +102,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
       const ms = performance.now() - exchange.beganAt
       const tally = tallyOf(exchange)
       tally.statuses.set(status, (tally.statuses.get(status) ?? 0) + 1)
-      tally.totalMs += ms
-      let at = 0
-      while (at < DURATIONS_MS.length && ms > DURATIONS_MS[at]!) at += 1
-      tally.durations[at]! += 1
+      countDuration(tally, ms)
       if (status === 429) {
         const bucket = exchange.allowance?.resource ?? ''
         limited.set(bucket, (limited.get(bucket) ?? 0) + 1)

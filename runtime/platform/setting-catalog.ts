@@ -169,6 +169,28 @@ export const SETTING_GROUPS = {
         'Lets several processes share rate limits and concurrency limits. While Redis is unavailable, each process enforces a part of each limit.',
     },
   },
+  Monitoring: {
+    METRICS_PORT: {
+      type: 'port; 0 for any free port',
+      example: '9400',
+      meaning:
+        'Port for `/metrics`, `/livez` and `/readyz` of this process, with any role (`docs/operations/monitoring.md`). Without it, only the console port has `/metrics`.',
+    },
+    SVC_OPERATOR_TOKEN: {
+      type: 'text, at least 32 characters in production',
+      example: '6f1d8a…',
+      isSecret: true,
+      meaning:
+        'Token that `/metrics` and the page `/status` require, as a Bearer token or as the password of Basic authentication. Without it, `/metrics` is open, and production has no `/status`.',
+    },
+    SVC_VERIFY_SECONDS: {
+      type: 'seconds, 0 to 2592000',
+      fallback: '86400',
+      example: '43200',
+      meaning:
+        'Time between two verifications of all ledgers and audit logs by a process with the role `worker`. 0 turns them off.',
+    },
+  },
   'Limits, timeouts and logs': {
     LOG_LEVEL: {
       type: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`',

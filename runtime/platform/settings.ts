@@ -4,6 +4,7 @@ import { type CardRoomSettings, readCardRoom } from './card-room-settings.ts'
 import { type ChainSettings, readChain } from './chain-settings.ts'
 import { US_STATES } from './countries.ts'
 import { type InterchangeRow, interchangeTable } from './interchange-table.ts'
+import { type MonitoringSettings, readMonitoring } from './monitoring-settings.ts'
 import { nameFiles, withSecretFiles } from './secret-files.ts'
 import type { SettingName, SettingVariables } from './setting-catalog.ts'
 import {
@@ -26,8 +27,8 @@ import {
   usStates,
   whole,
 } from './setting-readers.ts'
-import { findUnknown } from './unknown-variables.ts'
 import { readTracing } from './tracing-settings.ts'
+import { findUnknown } from './unknown-variables.ts'
 import {
   type ApplePassSettings,
   type ApplePushSettings,
@@ -51,7 +52,7 @@ export const ISO_DIALECTS = ['ascii', 'bcd'] as const
 export type IsoDialectName = (typeof ISO_DIALECTS)[number]
 
 /** Settings of a process, read once at the start. `setting-catalog.ts` describes the variables. */
-export interface Settings extends CardRoomSettings {
+export interface Settings extends CardRoomSettings, MonitoringSettings {
   /** Roles that this process runs. */
   readonly roles: ReadonlySet<ProcessRole>
   readonly host: string
@@ -343,6 +344,7 @@ export function readSettings(given: SettingVariables, flags: Flags = {}): Settin
     }),
     pay: readPay(env),
     ...readCardRoom(read, { production, roles: flags.roles ?? [], isEmbedded: databaseUrl === undefined }),
+    ...readMonitoring(read, production),
     chain: readChain(env, production, problems),
     logLevel: read('LOG_LEVEL', oneOf(LOG_LEVELS, 'info')) ?? 'info',
     requestLog: read('SVC_REQUEST_LOG', oneOf(REQUEST_LOGS, 'failed')) ?? 'failed',
@@ -388,17 +390,18 @@ function checkPorts(
     networkPort = 0,
     isoPort = 0,
     revealPort = 0,
-  }: Pick<
-    Settings,
-    'roles' | 'sandboxPort' | 'livePort' | 'consolePort' | 'networkPort' | 'isoPort' | 'revealPort'
-  >,
+    metricsPort = 0,
+  }: Settings,
   problems: SettingProblem[],
 ): void {
   const network = roles.has('network') ? [networkPort, isoPort] : []
-  const ports = [sandboxPort, livePort, consolePort, ...network, revealPort].filter((port) => port !== 0)
+  const ports = [sandboxPort, livePort, consolePort, ...network, revealPort, metricsPort].filter(
+    (port) => port !== 0,
+  )
   if (new Set(ports).size === ports.length) return
   problems.push({
-    variable: 'SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT, NETWORK_PORT, NETWORK_ISO8583_PORT, REVEAL_PORT',
+    variable:
+      'SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT, NETWORK_PORT, NETWORK_ISO8583_PORT, REVEAL_PORT, METRICS_PORT',
     problem: `must be different ports, but are ${ports.join(', ')}: change one of them`,
   })
 }

@@ -30,7 +30,7 @@ import { createUsageMeter, startUsageFlush } from '../tenants/usage/meter.ts'
 import { openTracer } from '../tracing/open-tracer.ts'
 import { type ApiParts, createApis } from './apis.ts'
 import { openRoom } from './card-room.ts'
-import { createConsolePages } from './console-pages.ts'
+import { createConsolePages, createMetricsPages } from './console-pages.ts'
 import type { Foundation } from './foundation.ts'
 import { openNetworkRole } from './network.ts'
 import { openPorts } from './ports.ts'
@@ -42,6 +42,8 @@ export interface RunningService {
   readonly networkUrl: string | undefined
   /** Port for ISO 8583 messages; undefined if this process has none. */
   readonly isoPort: number | undefined
+  /** Origin of METRICS_PORT; undefined if this process does not open it. */
+  readonly metricsUrl: string | undefined
   readonly demo: Demo | undefined
   readonly chains: Chains['of']
   readonly warnings: readonly string[]
@@ -139,6 +141,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       deliveries: () => work?.workers ?? {},
       wallets: () => work?.wallets ?? { apple: {}, google: {} },
       work: () => work?.queue ?? [],
+      verification: () => work?.verification?.state(),
     })
     stops.push(() => observability.stop())
 
@@ -183,6 +186,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       ...(consolePages && { console: consolePages }),
       ...(network && { network: network.listener }),
       ...(room.listener && { reveal: room.listener }),
+      metrics: createMetricsPages(observability),
     })
     stops.push(async () => {
       leaving = true
@@ -196,7 +200,11 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       ports.renewCertificates()
       network?.iso?.renewCertificate()
     }
-    return { baseUrls, networkUrl, isoPort, demo, chains: chains.of, warnings, operator, renew, stop }
+    const metricsUrl = ports.origins.metrics
+    return {
+      ...{ baseUrls, networkUrl, isoPort, metricsUrl, demo, chains: chains.of },
+      ...{ warnings, operator, renew, stop },
+    }
   } catch (error) {
     await stop()
     throw error

@@ -8,6 +8,7 @@ import { addBanner } from '../dashboard/html/banner.ts'
 import { createDashboard } from '../dashboard/pages/dashboard.ts'
 import { createSessions } from '../dashboard/sign-in/sessions.ts'
 import { createSignIn } from '../dashboard/sign-in/sign-in.ts'
+import { createStatus } from '../dashboard/status/status.ts'
 import { createJoin } from '../dashboard/team/join.ts'
 import type { Observability } from '../operator/metrics/observability.ts'
 import { createBarcodes } from '../passes/wallets/pages/barcodes.ts'
@@ -21,6 +22,15 @@ import type { RequestLimiter } from '../tenants/limits/limiter.ts'
 import type { Apis } from './apis.ts'
 import type { Foundation } from './foundation.ts'
 
+/** Creates the pages of METRICS_PORT: `/metrics`, `/livez` and `/readyz`. */
+export function createMetricsPages(observability: Observability): express.Express {
+  const pages = express()
+  pages.disable('x-powered-by')
+  pages.use(observability.pages)
+  pages.get('/livez', (_request, response) => void response.type('text').send('ok\n'))
+  return pages
+}
+
 interface ConsoleParts extends Foundation {
   readonly operator: Operator
   readonly apis: Pick<Apis, 'operate' | 'dryRun' | 'streams'>
@@ -30,7 +40,7 @@ interface ConsoleParts extends Foundation {
 }
 
 /**
- * Creates the pages of the console port: metrics for operators; sign-in, confirmations and the dashboard for members;
+ * Creates the pages of the console port: metrics and status for operators; sign-in, confirmations and the dashboard for members;
  * consent for OAuth clients; and the documentation.
  */
 export function createConsolePages(parts: ConsoleParts, observability: Observability): express.Express {
@@ -38,6 +48,7 @@ export function createConsolePages(parts: ConsoleParts, observability: Observabi
   const pages = express()
   pages.disable('x-powered-by')
   pages.use(observability.pages)
+  pages.use(createStatus({ settings, registry: observability.registry, log }))
   if (parts.warnings.length > 0) pages.use(addBanner(parts.warnings))
   const { control, pepper } = database
   const shared = {

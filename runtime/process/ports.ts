@@ -16,14 +16,14 @@ export interface Ports {
   drain(timeoutMs: number): Promise<void>
 }
 
-export type PortName = keyof BaseUrls | 'network' | 'reveal'
+export type PortName = keyof BaseUrls | 'network' | 'reveal' | 'metrics'
 
 /**
  * Opens the ports, which answer 503 until a handler is attached. If a port is in use, throws an error that names its
  * variable.
  */
 export async function openPorts(settings: Settings): Promise<Ports> {
-  const { roles, sandboxPort, livePort, consolePort, networkPort, revealPort } = settings
+  const { roles, sandboxPort, livePort, consolePort, networkPort, revealPort, metricsPort } = settings
   const open = new Map<PortName, PortListener>()
   const drain = async (timeoutMs: number) => {
     await Promise.all([...open.values()].map((listener) => listener.drain(timeoutMs)))
@@ -43,6 +43,9 @@ export async function openPorts(settings: Settings): Promise<Ports> {
     if (roles.has('reveal') && revealPort !== undefined) {
       const place = { variable: 'REVEAL_PORT', port: revealPort }
       open.set('reveal', await listenOn({ ...settings, host: settings.revealHost }, place))
+    }
+    if (metricsPort !== undefined) {
+      open.set('metrics', await listenOn(settings, { variable: 'METRICS_PORT', port: metricsPort }))
     }
   } catch (error) {
     await drain(0)

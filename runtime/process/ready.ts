@@ -9,6 +9,8 @@ export interface Ready {
   readonly networkUrl?: string | undefined
   /** Port for ISO 8583 messages; undefined if this process has none. */
   readonly isoPort?: number | undefined
+  /** Origin of METRICS_PORT; undefined if this process does not open it. */
+  readonly metricsUrl?: string | undefined
   readonly demo: Demo | undefined
   readonly chains: Chains['of']
   /** That live may use a test chain, or accepts simulated card messages. */
@@ -17,10 +19,11 @@ export interface Ready {
 
 /**
  * Formats one line of JSON. It has `keys` and `dashboard` only if this start created the demo tenant, `warnings`
- * only if live may use a test chain or accepts simulated card messages, and `network_url` and `iso8583_port` only if this
- * process has these ports.
+ * only if live may use a test chain or accepts simulated card messages, and `network_url`, `iso8583_port` and `metrics_url`
+ * only if this process has these ports.
  */
-export function readyLine({ baseUrls, networkUrl, isoPort, demo, warnings }: Omit<Ready, 'chains'>): string {
+export function readyLine(ready: Omit<Ready, 'chains'>): string {
+  const { baseUrls, networkUrl, isoPort, metricsUrl, demo, warnings } = ready
   const line = {
     ready: true,
     sandbox_base_url: baseUrls.sandbox,
@@ -28,6 +31,7 @@ export function readyLine({ baseUrls, networkUrl, isoPort, demo, warnings }: Omi
     console_url: baseUrls.console,
     ...(networkUrl !== undefined && { network_url: networkUrl }),
     ...(isoPort !== undefined && { iso8583_port: isoPort }),
+    ...(metricsUrl !== undefined && { metrics_url: metricsUrl }),
     auth_url: baseUrls.console,
     docs_url: `${baseUrls.console}/docs`,
     tenant_id: demo?.tenantId ?? null,
@@ -38,7 +42,8 @@ export function readyLine({ baseUrls, networkUrl, isoPort, demo, warnings }: Omi
 }
 
 /** Formats the same facts for people, with an example request. */
-export function readyWords({ baseUrls, networkUrl, isoPort, demo, chains, warnings }: Ready): string {
+export function readyWords(ready: Ready): string {
+  const { baseUrls, networkUrl, isoPort, metricsUrl, demo, chains, warnings } = ready
   const { keys, dashboard } = demo?.secrets ?? {}
   const rows: readonly (readonly [string, string])[] = [
     ['Sandbox API', baseUrls.sandbox],
@@ -46,6 +51,7 @@ export function readyWords({ baseUrls, networkUrl, isoPort, demo, chains, warnin
     ['Console', baseUrls.console],
     ...(networkUrl === undefined ? [] : [['Network', networkUrl] as const]),
     ...(isoPort === undefined ? [] : [['ISO 8583', `port ${isoPort}`] as const]),
+    ...(metricsUrl === undefined ? [] : [['Metrics', metricsUrl] as const]),
     ['Docs', `${baseUrls.console}/docs`],
     ['Sandbox chain', describeChain(chains.sandbox)],
     ['Live chain', describeChain(chains.live)],

@@ -14,6 +14,7 @@ import { openTransferListener } from '../money/payouts/transfer-listener.ts'
 import { reportExpiryWorker, reportWorker } from '../money/reports/job.ts'
 import { settlementWorker } from '../money/settlements/job.ts'
 import type { WalletSources } from '../operator/metrics/wallet-metrics.ts'
+import { startVerification, type VerificationJob } from '../operator/verification.ts'
 import { passExpiryWorker } from '../passes/passes/expiry-job.ts'
 import { openPassTokens } from '../passes/wallets/render/pass-tokens.ts'
 import { openPushes } from '../passes/wallets/sync/apple/open-pushes.ts'
@@ -28,6 +29,8 @@ import type { Foundation } from './foundation.ts'
 export interface Work extends Delivery {
   readonly wallets: WalletSources
   readonly queue: readonly DeclaredWorker[]
+  /** Undefined if SVC_VERIFY_SECONDS is 0. */
+  readonly verification: VerificationJob | undefined
 }
 
 /**
@@ -60,8 +63,13 @@ export function startWork(parts: Foundation): Work {
     totalsWorker({ database, clock, log }),
   ]
   for (const worker of queue) worker.start()
+  const verification =
+    settings.verifyMs === 0
+      ? undefined
+      : startVerification({ control: database.control, clock, log, everyMs: settings.verifyMs })
   const jobs = [
     ...queue,
+    verification,
     delivery,
     startCleanupJob(database, clock, log),
     startRetentionJob({
@@ -84,5 +92,5 @@ export function startWork(parts: Foundation): Work {
     await Promise.all(jobs.map((job) => job?.stop()))
   }
   const wallets = { apple: pushes.apple, google: followers?.google ?? {} }
-  return { workers: delivery.workers, wallets, queue, stop }
+  return { workers: delivery.workers, wallets, queue, verification, stop }
 }

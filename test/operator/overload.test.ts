@@ -221,6 +221,14 @@ describe('over HTTP', () => {
     expect(counted('getPass', '2026-05-19', 404)).toBe(1)
     expect(counted('createPass', '2026-05-19', 201)).toBe(1)
     expect(counted('', '', 404)).toBe(1)
+    expect(text).toMatch(/^svc_ready 1$/m)
+    for (const queue of ['webhooks', 'chain_signing', 'chain', 'bank'])
+      expect(text).toContain(`svc_queue_age_seconds{environment="live",queue="${queue}"} 0\n`)
+    expect(text).toMatch(/^svc_database_bytes [1-9]\d+$/m)
+    // A gauge without a value has no series: 0 would mean something else.
+    expect(text).not.toMatch(
+      /^svc_(verification_timestamp_seconds|archive_failing|network_messages_under_way) /m,
+    )
     const duration = 'environment="sandbox",operation="getPass"'
     expect(value('svc_request_duration_seconds_count', duration)).toBe(5)
     expect(value('svc_request_duration_seconds_bucket', `${duration},le="+Inf"`)).toBe(5)

@@ -52,6 +52,7 @@ describe('settings', () => {
       googleUrls: {},
       dnsServers: [],
       logLevel: 'info',
+      verifyMs: 86_400_000,
       requestLog: 'failed',
       timeouts: {
         headersMs: 20_000,
@@ -217,7 +218,9 @@ describe('settings', () => {
     [
       'one port twice',
       { LIVE_PORT: '4010' },
-      ['SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT, NETWORK_PORT, NETWORK_ISO8583_PORT, REVEAL_PORT'],
+      [
+        'SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT, NETWORK_PORT, NETWORK_ISO8583_PORT, REVEAL_PORT, METRICS_PORT',
+      ],
     ],
     ['a dialect that does not exist', { NETWORK_ISO8583_DIALECT: 'ebcdic' }, ['NETWORK_ISO8583_DIALECT']],
     ['an instant without zone', { SVC_CLOCK: '2027-02-02T00:00:00' }, ['SVC_CLOCK']],

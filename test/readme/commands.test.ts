@@ -92,6 +92,7 @@ const ONLY_THERE: readonly (string | RegExp)[] = [
   /^npm run bench(:\w+)?( -- FOLDER…)?$/,
   // test/docs/toolkit/pages.test.ts builds the same files.
   'npm run docs:toolkit',
+  'npm run deploy:watch',
   'npm run svc:pack -- --out DIR',
   // test/client/upgrade-applications.test.ts runs the command of an installed client.
   'npm install --save-dev ts-morph',

@@ -1,14 +1,15 @@
 /** Preconditions of payouts: a payable balance, and a destination whose hold has ended. */
+
+import type { OpenDatabase } from '../../runtime/database/open/open-database.ts'
 import { post } from '../../runtime/money/ledger/post.ts'
 import type { Environment } from '../../runtime/platform/environment.ts'
 import { newId } from '../../runtime/platform/ids.ts'
-import type { TestDatabase } from './database.ts'
 
 /**
  * Makes an amount in cents payable, as a settlement does. @param space space of the tenant. @param now service time.
  */
 export async function settleInto(
-  database: TestDatabase,
+  database: OpenDatabase,
   environment: Environment,
   space: string,
   amount: number,
@@ -20,7 +21,7 @@ export async function settleInto(
 
 /** Ends the hold of a destination, and makes an amount in cents payable to its tenant. */
 export async function makePayable(
-  database: TestDatabase,
+  database: OpenDatabase,
   environment: Environment,
   space: string,
   destinationId: string,

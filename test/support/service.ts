@@ -106,6 +106,8 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
     deliveries: () => ({}),
     wallets: () => ({ apple: {}, google: {} }),
     work: () => [],
+    clock,
+    verification: () => undefined,
     isLeaving: () => false,
   }
   const observability = options.watched ? createObservability(watching) : undefined

@@ -1,17 +1,14 @@
 /** Counts messages for the metrics. */
-import { DURATIONS_MS } from '../../api/traffic.ts'
+import { countDuration, createDurations, type DurationCounts } from '../../platform/durations.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { NetworkKind } from './message-routes.ts'
 
 /** Messages of one kind in one environment. */
-export interface MessageTally {
+export interface MessageTally extends DurationCounts {
   readonly environment: Environment
   readonly kind: NetworkKind
   /** By decision or outcome, as in the answer. */
   readonly outcomes: Map<string, number>
-  /** Count for each upper bound of `DURATIONS_MS`, and one for longer durations. Not cumulative. */
-  readonly durations: number[]
-  totalMs: number
 }
 
 /**
@@ -49,8 +46,7 @@ export function createNetworkCounter(): NetworkCounter {
     const name = `${environment} ${kind}`
     const known = tallies.get(name)
     if (known) return known
-    const durations = Array<number>(DURATIONS_MS.length + 1).fill(0)
-    const tally: MessageTally = { environment, kind, outcomes: new Map(), durations, totalMs: 0 }
+    const tally: MessageTally = { environment, kind, outcomes: new Map(), ...createDurations() }
     tallies.set(name, tally)
     return tally
   }
@@ -70,10 +66,7 @@ export function createNetworkCounter(): NetworkCounter {
     answered(environment, kind, outcome, ms) {
       const tally = tallyOf(environment, kind)
       add(tally.outcomes, outcome)
-      tally.totalMs += ms
-      let at = 0
-      while (at < DURATIONS_MS.length && ms > DURATIONS_MS[at]!) at += 1
-      tally.durations[at]! += 1
+      countDuration(tally, ms)
     },
   }
 }

@@ -1,4 +1,4 @@
 -- each environment
--- The trace in which a payout was created, as in 0083.
+-- The trace in which a payout was created, as in `events.trace`.
 
 ALTER TABLE bank_transfers ADD COLUMN trace text COLLATE "C";

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Database } from '../../database/database.ts'
 import { liesInRows } from '../../database/errors.ts'
 import type { Pool } from '../../database/pool/pool.ts'
+import { countDuration, createDurations, type DurationCounts } from '../../platform/durations.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { createEventLoopTicks } from '../../platform/fairness/event-loop-ticks.ts'
 import type { Seals } from '../../platform/secrets.ts'
@@ -62,6 +63,8 @@ export interface WorkerStats {
   readonly attempts: Readonly<Record<RecordedStatus | 'lost', number>>
   /** Milliseconds between the due time of the attempt claimed last and its claim; service time. */
   readonly latenessMs: number
+  /** The same time of all claimed attempts. */
+  readonly lateness: DurationCounts
   readonly failing: boolean
 }
 
@@ -153,6 +156,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const aborted = new AbortController()
   const underWay = new Set<Promise<void>>()
   const attempts = { succeeded: 0, failed: 0, canceled: 0, stale: 0, disabled: 0, lost: 0 }
+  const lateness = createDurations()
   let [latenessMs, failing, stopping] = [0, false, false]
 
   const send = async (
@@ -207,6 +211,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const begin = (claimed: LeasedAttempt, token: string, leaseUntil: number, flushed: Promise<void>) => {
     const { tenant_id, endpoint_id, attempt_id, attempt: number } = claimed
     latenessMs = Math.max(0, clock.service(environment) - claimed.due_at)
+    countDuration(lateness, latenessMs)
     slots.take(tenant_id)
     const sent = { claimed, token }
     if (number === 1) showing.began(sent)
@@ -327,6 +332,7 @@ export function createWorker(options: WorkerOptions): Worker {
       claims: rounds.looks,
       attempts: { ...attempts },
       latenessMs,
+      lateness,
       failing,
     }),
     stop: async () => {

@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client'
 import type { WorkerStats } from '../../events/delivery/worker.ts'
+import { addDurations } from './durations.ts'
 import { addCounter, addGauge, type Labels } from './series.ts'
 
 /** The delivery workers of this process by environment; empty without the worker role. */
@@ -21,7 +22,7 @@ export function addDeliveries(registry: Registry, workers: DeliverySources): voi
         ),
       ),
   )
-  const add = (kind: typeof addGauge, name: string, help: string, value: (stats: WorkerStats) => number) =>
+  const add = (kind: typeof addCounter, name: string, help: string, value: (stats: WorkerStats) => number) =>
     kind(registry, name, help, ['environment'], read(value))
   add(
     addGauge,
@@ -46,6 +47,16 @@ export function addDeliveries(registry: Registry, workers: DeliverySources): voi
     'svc_webhook_lateness_seconds',
     'Delay between the due time and the claim of the last claimed attempt.',
     (stats) => stats.latenessMs / 1000,
+  )
+  addDurations(
+    registry,
+    'svc_webhook_delay_seconds',
+    'Time from the due time of a webhook delivery attempt to its claim by a worker.',
+    ['environment'],
+    () =>
+      Object.entries(workers()).map(
+        ([environment, worker]) => [{ environment }, worker.stats().lateness] as const,
+      ),
   )
   add(
     addGauge,

@@ -1,13 +1,6 @@
 import { Histogram, type HistogramConfiguration, type Registry } from 'prom-client'
-import { DURATIONS_MS } from '../../api/traffic.ts'
+import { DURATIONS_MS, type DurationCounts } from '../../platform/durations.ts'
 import type { Labels } from './series.ts'
-
-/** Durations that were counted elsewhere. */
-export interface DurationCounts {
-  /** Count for each upper bound of `DURATIONS_MS`, and one for longer durations. Not cumulative. */
-  readonly durations: readonly number[]
-  readonly totalMs: number
-}
 
 type ReadDurations = () => readonly (readonly [Labels, DurationCounts])[]
 

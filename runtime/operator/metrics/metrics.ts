@@ -4,12 +4,15 @@ import type { NetworkTally } from '../../cards/processor/tally.ts'
 import type { PoolLoad } from '../../database/pool/pool.ts'
 import type { LimiterState } from '../../tenants/limits/redis-limiter.ts'
 import type { SetAsideCount } from '../../work/set-aside-queries.ts'
+import type { VerificationState } from '../verification.ts'
 import { addDeliveries, type DeliverySources } from './delivery-metrics.ts'
+import { addDeployment, type DeploymentReads } from './deployment-metrics.ts'
 import { addDurations } from './durations.ts'
 import type { Load } from './load.ts'
+import { addCertificates, addDisk, addVerification, type CertificateExpiry } from './machine-metrics.ts'
 import { addNetwork } from './network-metrics.ts'
 import { addPayouts, type HeldUpSource } from './payout-metrics.ts'
-import { addCounter, addGauge, addQueriedGauge, tally } from './series.ts'
+import { addCounter, addGauge, tally } from './series.ts'
 import { addWallets, type WalletSources } from './wallet-metrics.ts'
 import { addWork, type WorkSource } from './work-metrics.ts'
 
@@ -42,6 +45,13 @@ export interface MetricSources {
   readonly heldUpPayouts: HeldUpSource
   /** Undefined if the process has no network listener. */
   readonly network: () => NetworkTally | undefined
+  readonly isReady: () => Promise<boolean>
+  readonly deployment: DeploymentReads
+  /** Undefined if the process verifies nothing. */
+  readonly verification: () => VerificationState | undefined
+  readonly certificates: readonly CertificateExpiry[]
+  /** Absolute path. */
+  readonly dataDir: string
 }
 
 /** Creates the metrics. Labels never contain tenants, keys or raw request paths. */
@@ -57,7 +67,18 @@ export function createMetrics(sources: MetricSources): Registry {
   addWork(registry, sources.work)
   addPayouts(registry, sources.heldUpPayouts)
   addNetwork(registry, sources.network)
-  addQueriedGauge(
+  addDeployment(registry, sources.deployment)
+  addVerification(registry, sources.verification)
+  addCertificates(registry, sources.certificates, sources.deployment.processorCertificates)
+  addDisk(registry, sources.dataDir)
+  addGauge(
+    registry,
+    'svc_ready',
+    '1 while the process can answer requests, as /readyz does, otherwise 0.',
+    [],
+    async () => [[{}, (await sources.isReady()) ? 1 : 0]],
+  )
+  addGauge(
     registry,
     'svc_set_aside_rows',
     'Rows in the whole deployment that workers set aside after a failure.',
@@ -164,7 +185,7 @@ function addLimits(registry: Registry, { traffic, limiter, pausedMembers }: Metr
   )
   if (!limiter) return
   const state = limiter
-  const add = (kind: typeof addGauge, name: string, help: string, read: (state: LimiterState) => number) =>
+  const add = (kind: typeof addCounter, name: string, help: string, read: (state: LimiterState) => number) =>
     kind(registry, name, help, [], () => [[{}, read(state())]])
   add(
     addGauge,

@@ -1,5 +1,6 @@
 import type { Router } from 'express'
 import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
 import { unreadableRequests } from '../../api/errors/refuse-client.ts'
 import type { Traffic } from '../../api/exchange.ts'
 import { createTraffic, type TrafficOptions } from '../../api/traffic.ts'
@@ -7,22 +8,29 @@ import type { NetworkTally } from '../../cards/processor/tally.ts'
 import type { OpenDatabase } from '../../database/open/open-database.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { Settings } from '../../platform/settings.ts'
+import type { Clock } from '../../tenants/clock/clock.ts'
 import type { PausedSender } from '../../tenants/factors/wrong-codes.ts'
 import type { LimiterState } from '../../tenants/limits/redis-limiter.ts'
 import type { UsageMeter } from '../../tenants/usage/meter.ts'
 import { countSetAside } from '../../work/set-aside-queries.ts'
 import { listHeldUp } from '../held-up-payouts.ts'
+import type { VerificationState } from '../verification.ts'
 import type { DeliverySources } from './delivery-metrics.ts'
+import { createDeploymentReads } from './deployment-metrics.ts'
 import { watchLoad } from './load.ts'
+import { type CertificateSettings, readCertificates } from './machine-metrics.ts'
 import { createMetrics, type NotedRequests } from './metrics.ts'
 import { createObservabilityPages } from './pages.ts'
 import { databasesAnswer } from './readiness.ts'
+import { shareRead } from './shared-read.ts'
 import { watchStorage } from './storage.ts'
 import type { WalletSources } from './wallet-metrics.ts'
 import type { WorkSource } from './work-metrics.ts'
 
 export interface ObservabilityParts {
-  readonly settings: Pick<Settings, 'load' | 'timeouts' | 'requestLog'>
+  readonly settings: Pick<Settings, 'load' | 'timeouts' | 'requestLog' | 'operatorToken' | 'dataDir'> &
+    CertificateSettings
+  readonly clock: Clock
   readonly database: Pick<OpenDatabase, 'control' | 'sandbox' | 'live'>
   readonly log: Logger
   /** Undefined if the node does not share its limits. */
@@ -30,6 +38,8 @@ export interface ObservabilityParts {
   readonly deliveries: DeliverySources
   readonly wallets: () => WalletSources
   readonly work: WorkSource
+  /** Undefined if the process verifies nothing. */
+  readonly verification: () => VerificationState | undefined
   /** Absent if changes are not counted. */
   readonly usage?: Pick<UsageMeter, 'droppedTouches'> | undefined
   /** Whether the process is about to stop. */
@@ -42,6 +52,7 @@ export interface Observability {
   watch(environment: Environment, refuse: TrafficOptions['refuse']): Traffic
   /** `/metrics` and `/readyz` of the console listener. */
   readonly pages: Router
+  readonly registry: Registry
   isReady(): Promise<boolean>
   /** Returns why new requests are shed; undefined if they are accepted. */
   overloaded(): string | undefined
@@ -55,7 +66,7 @@ export interface Observability {
 }
 
 export function createObservability(parts: ObservabilityParts): Observability {
-  const { settings, database, log, limiter, deliveries, wallets, work, usage, isLeaving } = parts
+  const { settings, database, log, usage, isLeaving } = parts
   const { control, sandbox, live } = database
   const pools = { control: control.load, sandbox: sandbox.load, live: live.load }
   const load = watchLoad({ limits: settings.load })
@@ -64,28 +75,26 @@ export function createObservability(parts: ObservabilityParts): Observability {
   const isReady = async () =>
     !isLeaving() && (await databasesAnswer([control, sandbox, live])) && (await storage.hasRoom())
   const requestLogs: Partial<Record<Environment, NotedRequests>> = {}
-  const notCounted = (what: string) => (err: unknown) => {
-    log.warn({ err }, `Counting ${what} failed`)
-    return undefined
-  }
+  const share = <T>(what: string, read: () => Promise<T>) => shareRead(what, read, log)
   let pausedSenders = 0
   let network: NetworkTally | undefined
   const registry = createMetrics({
+    ...parts,
     traffic,
     pausedMembers: () => pausedSenders,
     requestLogs,
     droppedTouches: () => usage?.droppedTouches() ?? 0,
     storageFull: storage.isFull,
     load,
-    limiter,
     pools,
     unreadable: unreadableRequests,
-    deliveries,
-    wallets,
-    work,
-    setAside: () => countSetAside(control).catch(notCounted('rows that were set aside')),
-    heldUpPayouts: () => listHeldUp(control).catch(notCounted('payouts that are held up')),
+    setAside: share('rows that were set aside', () => countSetAside(control)),
+    heldUpPayouts: share('payouts that are held up', () => listHeldUp(control)),
     network: () => network,
+    isReady,
+    deployment: createDeploymentReads(database, parts.clock, share),
+    certificates: readCertificates(settings, (words) => log.warn(words)),
+    dataDir: settings.dataDir,
   })
   return {
     isReady,
@@ -93,7 +102,8 @@ export function createObservability(parts: ObservabilityParts): Observability {
     watchNetwork(tally) {
       network = tally
     },
-    pages: createObservabilityPages({ registry, isReady }),
+    registry,
+    pages: createObservabilityPages({ registry, isReady, token: settings.operatorToken }),
     watch(environment, refuse) {
       const watched = createTraffic({
         environment,

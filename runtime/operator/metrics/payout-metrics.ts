@@ -1,13 +1,13 @@
 import type { Registry } from 'prom-client'
 import type { HeldUpRow } from '../held-up-payouts.ts'
-import { addQueriedGauge } from './series.ts'
+import { addGauge } from './series.ts'
 
 /** Reads what is held up. Returns undefined if the database does not respond. */
 export type HeldUpSource = () => Promise<readonly HeldUpRow[] | undefined>
 
 /** Adds the payouts that wait for an operator or a different response, and the accounts that cannot sign. */
 export function addPayouts(registry: Registry, read: HeldUpSource): void {
-  addQueriedGauge(
+  addGauge(
     registry,
     'svc_payouts_held_up',
     'Held-up payouts by stage (up to 100 of each): signing, chain, bank; and accounts that cannot sign.',

@@ -1,4 +1,5 @@
 import type { Database, Statement } from '../../database/database.ts'
+import { withinDeadline } from './shared-read.ts'
 
 const PING: Statement = { text: 'SELECT 1' }
 
@@ -13,15 +14,9 @@ export async function databasesAnswer(
   databases: readonly Database[],
   deadlineMs: number = DEADLINE_MS,
 ): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, deadlineMs, false)
-  })
   const answers = Promise.all(databases.map((database) => database.query(PING))).then(
     () => true,
     () => false,
   )
-  const ready = await Promise.race([answers, late])
-  clearTimeout(timer)
-  return ready
+  return (await withinDeadline(answers, deadlineMs)) ?? false
 }

@@ -22,36 +22,16 @@ export function addCounter(
   })
 }
 
-/** Adds a gauge whose values are read from elsewhere. */
+/**
+ * Adds a gauge whose values are read from elsewhere. @param read returns undefined if the values are unknown; the
+ * gauge then has no series.
+ */
 export function addGauge(
   registry: Registry,
   name: string,
   help: string,
   labelNames: readonly string[],
-  read: () => Iterable<readonly [Labels, number]>,
-): void {
-  new Gauge({
-    name,
-    help,
-    labelNames: [...labelNames],
-    registers: [registry],
-    collect() {
-      this.reset()
-      for (const [labels, value] of read()) this.set(labels, value)
-    },
-  })
-}
-
-/**
- * Adds a gauge whose values are read asynchronously. @param read returns undefined if the values are unknown; the gauge
- * then has no series.
- */
-export function addQueriedGauge(
-  registry: Registry,
-  name: string,
-  help: string,
-  labelNames: readonly string[],
-  read: () => Promise<Iterable<readonly [Labels, number]> | undefined>,
+  read: () => Promise<Iterable<readonly [Labels, number]> | undefined> | Iterable<readonly [Labels, number]>,
 ): void {
   new Gauge({
     name,
@@ -61,6 +41,8 @@ export function addQueriedGauge(
     async collect() {
       const series = await read()
       this.reset()
+      // A reset gives a gauge without labels the value 0, which is not the same as an unknown value.
+      if (labelNames.length === 0) this.remove()
       for (const [labels, value] of series ?? []) this.set(labels, value)
     },
   })

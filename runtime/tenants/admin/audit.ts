@@ -35,7 +35,7 @@ export interface VerifiedChain {
  * @throws ControlError `broken`, which names the first entry that does not match.
  */
 export async function verifyAudit(
-  operator: Operator,
+  operator: Pick<Operator, 'control'>,
   tenantId: string,
   environment: Environment,
   {

@@ -140,7 +140,7 @@ const LIST_TENANTS: Statement = {
  * @returns `has_more`: whether more tenants follow.
  */
 export async function listTenants(
-  { control }: Operator,
+  { control }: Pick<Operator, 'control'>,
   { limit, after = '' }: { readonly limit: number; readonly after?: string | undefined },
 ): Promise<{ readonly data: readonly TenantSummary[]; readonly has_more: boolean }> {
   const { rows } = await control.query<TenantRow>(LIST_TENANTS, [after, limit + 1])

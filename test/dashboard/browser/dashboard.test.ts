@@ -4,9 +4,13 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
 import type { Browser as Chromium, Page } from 'playwright-core'
+import { Gauge, Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { versions } from '../../../generated/versions.ts'
 import { createConsole } from '../../../runtime/dashboard/console.ts'
+import { sendPage } from '../../../runtime/dashboard/html/layout.ts'
+import { readMetrics } from '../../../runtime/dashboard/status/metric-readings.ts'
+import { writeStatusPage } from '../../../runtime/dashboard/status/status-page.ts'
 import { makeTemplate } from '../../api/fixtures.ts'
 import { make, makeCard } from '../../cards/fixtures.ts'
 import { startChromium } from '../../support/chromium.ts'
@@ -175,7 +179,22 @@ test.each([390, 1280])(
   180_000,
 )
 
-test('axe finds nothing on the page of components, and every contrast suffices', async () => {
+/** The status page with everything that it can show. */
+async function writeSampleStatus() {
+  const registry = new Registry()
+  const add = (name: string, labels: Record<string, string>, value: number) =>
+    new Gauge({ name, help: name, labelNames: Object.keys(labels), registers: [registry] }).set(labels, value)
+  add('svc_queue_age_seconds', { environment: 'live', queue: 'webhooks' }, 7200)
+  add('svc_set_aside_rows', { environment: 'live', work: 'settlements' }, 3)
+  add('svc_work_failing', { environment: 'sandbox', work: 'reports' }, 1)
+  add('svc_certificate_expiry_timestamp_seconds', { certificate: 'apple_pass' }, 2_000_000_000)
+  const finding = { check: 'bank', words: `https://bank.example/${'long'.repeat(60)} cannot be reached` }
+  const findings = (['ok', 'warn', 'fail'] as const).map((verdict) => ({ ...finding, verdict }))
+  const readings = await readMetrics(registry)
+  return writeStatusPage({ findings, examinedAt: Date.now(), readings, roles: ['api', 'worker', 'console'] })
+}
+
+test('axe finds nothing on the pages of components and of status, and every contrast suffices', async () => {
   const docs = {
     generated: '',
     versions: [],
@@ -183,10 +202,23 @@ test('axe finds nothing on the page of components, and every contrast suffices',
     sandboxUrl: dashboard.origin,
     build: async () => {},
   }
-  const server = createServer(express().use(createConsole({ ...docs, showsDesign: true })))
+  const status = await writeSampleStatus()
+  const server = createServer(
+    express()
+      .get('/status', (_request, response) => sendPage(response, 200, status))
+      .use(createConsole({ ...docs, showsDesign: true })),
+  )
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const page = await chromium.newPage({ bypassCSP: true, viewport: { width: 390, height: 900 } })
-  await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/design`)
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  await page.goto(`${origin}/status`)
+  await page.getByText('Checks that succeed: 1').click()
+  await loadAxe(page)
+  expect(await examine(page)).toEqual([])
+  await page.setViewportSize({ width: 320, height: 900 })
+  expect(await isTooWide(page)).toBe(false)
+  await page.setViewportSize({ width: 390, height: 900 })
+  await page.goto(`${origin}/design`)
   await loadAxe(page)
   expect(await examine(page)).toEqual([])
   expect(

@@ -1,12 +1,15 @@
 /** Money comes, is shown, and is the same by every way of adding it up. */
 
+import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pipelined } from '../../../runtime/database/pipelined.ts'
 import { lockFunds, readAccount } from '../../../runtime/money/ledger/accounts.ts'
 import { type Posting, post } from '../../../runtime/money/ledger/post.ts'
 import { verifyLedger } from '../../../runtime/operator/ledger.ts'
+import { startVerification } from '../../../runtime/operator/verification.ts'
 import { createTenant } from '../../../runtime/tenants/admin/tenants.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { until } from '../../support/programs.ts'
 
 const NOW = Date.parse('2026-06-01T12:00:00.000Z')
 
@@ -186,6 +189,34 @@ const BROKEN = [
     says: 'account program_funds has 1 held, but its open holds add up to 70',
   },
 ]
+
+test('the verification of a running service counts the tenants with a fault, and logs them', async () => {
+  const logged: unknown[] = []
+  const log = pino({ level: 'error' }, { write: (line: string) => void logged.push(JSON.parse(line)) })
+  const tenant = await makeTenant()
+  await fund(tenant, 'a', 500)
+  await db.control.query({ text: BROKEN[3]!.text }, [tenant])
+  const began = Date.now()
+  const verification = startVerification({
+    control: db.control,
+    clock: db.clock,
+    log,
+    everyMs: 10,
+    share: 1,
+  })
+  const state = await until('a complete verification', () => {
+    const found = verification.state()
+    return found.verifiedAt > began && found
+  })
+  await verification.stop()
+  const faults = Object.fromEntries(
+    state.counts.map(({ environment, of, faults }) => [`${environment} ${of}`, faults]),
+  )
+  expect(faults).toMatchObject({ 'live ledger': 0, 'sandbox audit_log': 0, 'live audit_log': 0 })
+  expect(faults['sandbox ledger']).toBe(1)
+  const fault = `the ledger of ${tenant} is not balanced: ${BROKEN[3]!.says}`
+  expect(logged).toContainEqual(expect.objectContaining({ environment: 'sandbox', fault }))
+})
 
 describe('an operator is told of', () => {
   test.each(BROKEN)('an operator is told that the ledger has $about', async ({ text, says }) => {

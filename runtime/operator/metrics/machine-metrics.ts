@@ -1,0 +1,101 @@
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import type { Registry } from 'prom-client'
+import { messageOf } from '../../database/errors.ts'
+import type { Settings } from '../../platform/settings.ts'
+import type { VerificationState } from '../verification.ts'
+import type { DeploymentReads } from './deployment-metrics.ts'
+import { addGauge } from './series.ts'
+
+export type CertificateSettings = Pick<Settings, 'roles' | 'tls' | 'networkTls' | 'applePass'>
+
+/** A certificate of this process, and when it expires, in milliseconds since the epoch. */
+export interface CertificateExpiry {
+  readonly certificate: 'tls' | 'network_tls' | 'apple_pass' | 'apple_wwdr'
+  readonly expiresAt: number
+}
+
+/**
+ * Reads when the certificates expire that this process uses. Call it when the process starts: listeners read their
+ * files only then, so a renewed file does not renew the certificate of a running process.
+ *
+ * @param unreadable receives what cannot be read; the part that uses it reports the same.
+ */
+export function readCertificates(
+  { roles, tls, networkTls, applePass }: CertificateSettings,
+  unreadable: (words: string) => void,
+): readonly CertificateExpiry[] {
+  const files = [
+    ['tls', tls?.cert],
+    ['network_tls', roles.has('network') && networkTls !== tls ? networkTls?.cert : undefined],
+    ['apple_pass', applePass?.certificate],
+    ['apple_wwdr', applePass?.wwdr],
+  ] as const
+  return files.flatMap(([certificate, path]) => {
+    if (path === undefined) return []
+    try {
+      return [{ certificate, expiresAt: Date.parse(new X509Certificate(readFileSync(path)).validTo) }]
+    } catch (error) {
+      unreadable(`The metrics do not have the expiry of ${path}: ${messageOf(error)}`)
+      return []
+    }
+  })
+}
+
+/** Adds the expiry of certificates: those of this process, and those of card processors. */
+export function addCertificates(
+  registry: Registry,
+  own: readonly CertificateExpiry[],
+  ofProcessors: DeploymentReads['processorCertificates'],
+): void {
+  addGauge(
+    registry,
+    'svc_certificate_expiry_timestamp_seconds',
+    'Expiry of a certificate in Unix time: tls, network_tls, apple_pass, apple_wwdr, and the last certificate of the card processor of each environment (processor_sandbox, processor_live).',
+    ['certificate'],
+    async () => [
+      ...own.map(({ certificate, expiresAt }) => [{ certificate }, expiresAt / 1000] as const),
+      ...((await ofProcessors()) ?? []).map(
+        ({ environment, expiresAt }) =>
+          [{ certificate: `processor_${environment}` }, expiresAt / 1000] as const,
+      ),
+    ],
+  )
+}
+
+/** Adds the file system of `DATA_DIR`, where the embedded PostgreSQL keeps its data. */
+export function addDisk(registry: Registry, dataDir: string): void {
+  const read = async () => await statfs(dataDir).catch(() => undefined) // no such folder yet
+  addGauge(
+    registry,
+    'svc_disk_free_ratio',
+    'Free space of the file system of DATA_DIR as a fraction of its size. No series if the folder does not exist.',
+    [],
+    async () => {
+      const found = await read()
+      return found === undefined ? undefined : [[{}, found.blocks > 0 ? found.bavail / found.blocks : 1]]
+    },
+  )
+}
+
+/** Adds the results of the verification. It has no series in a process without the worker role. */
+export function addVerification(registry: Registry, read: () => VerificationState | undefined): void {
+  addGauge(
+    registry,
+    'svc_verification_faults',
+    'Tenants whose ledger or audit log has a fault, according to the last verification.',
+    ['environment', 'of'],
+    () => read()?.counts.map(({ faults, ...labels }) => [labels, faults] as const) ?? [],
+  )
+  addGauge(
+    registry,
+    'svc_verification_timestamp_seconds',
+    'Start of the last complete verification of all ledgers and audit logs, or of the process if there is none yet, in Unix time.',
+    [],
+    () => {
+      const state = read()
+      return state ? [[{}, state.verifiedAt / 1000]] : []
+    },
+  )
+}
