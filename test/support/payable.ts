@@ -4,11 +4,13 @@ import type { Environment } from '../../runtime/platform/environment.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import type { TestDatabase } from './database.ts'
 
+type PayableDatabase = Pick<TestDatabase, 'control' | Environment>
+
 /**
  * Makes an amount in cents payable, as a settlement does. @param space space of the tenant. @param now service time.
  */
 export async function settleInto(
-  database: TestDatabase,
+  database: PayableDatabase,
   environment: Environment,
   space: string,
   amount: number,
@@ -20,7 +22,7 @@ export async function settleInto(
 
 /** Ends the hold of a destination, and makes an amount in cents payable to its tenant. */
 export async function makePayable(
-  database: TestDatabase,
+  database: PayableDatabase,
   environment: Environment,
   space: string,
   destinationId: string,
