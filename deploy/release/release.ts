@@ -46,11 +46,8 @@ function writePackages(out: string, copy: string, commit: string): void {
   const pack = (folder: string) => npm(join(copy, folder), 'pack', '--silent', '--pack-destination', out)
   execFileSync(process.execPath, [join(copy, 'runtime/cli/package/pack.ts'), '--out', out])
   pack('generators')
-  const client = 'generated/client'
-  npm(join(copy, client), 'pkg', 'set', `gitHead=${commit}`)
-  // Some versions of npm do not run the script `prepare` here.
-  npm(join(copy, client), 'run', '--silent', 'build')
-  pack(client)
+  npm(join(copy, 'generated/client'), 'pkg', 'set', `gitHead=${commit}`)
+  pack('generated/client')
   for (const name of readdirSync(out)) requireBuilt(join(out, name))
 }
 
