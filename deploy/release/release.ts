@@ -38,13 +38,24 @@ function npm(cwd: string, ...words: readonly string[]): string {
   return execFileSync('npm', words, { ...options, stdio: ['ignore', 'pipe', 'inherit'] })
 }
 
-/** Packs `svc`, the toolkit and the client in a copy of the commit, because packing edits manifests. npm sets all times to a constant. */
+/**
+ * Packs `svc`, the toolkit and the client in a copy of the commit, because packing edits manifests. npm sets all times
+ * to a constant.
+ */
 function writePackages(out: string, copy: string, commit: string): void {
   const pack = (folder: string) => npm(join(copy, folder), 'pack', '--silent', '--pack-destination', out)
   execFileSync(process.execPath, [join(copy, 'runtime/cli/package/pack.ts'), '--out', out])
   pack('generators')
   npm(join(copy, 'generated/client'), 'pkg', 'set', `gitHead=${commit}`)
   pack('generated/client')
+  for (const name of readdirSync(out)) requireBuilt(join(out, name))
+}
+
+/** Throws if a package has no JavaScript, because a build did not run. The service runs on its TypeScript. */
+function requireBuilt(tarball: string): void {
+  const files = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' })
+  if (/^package\/dist\/.*\.js$/m.test(files) || files.startsWith('wallet-pass-service')) return
+  throw new Error(`${tarball} has no built files`)
 }
 
 function readSbom(copy: string): Sbom {

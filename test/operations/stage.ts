@@ -1,4 +1,4 @@
-/** Runs the instructions of an image stage in a folder that is the root of a mount namespace, because no container daemon is needed for that. */
+/** Runs the instructions of an image stage in a folder, as the root of a mount namespace. This requires no container daemon. */
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -6,7 +6,7 @@ import type { DockerStage } from './dockerfile.ts'
 
 /**
  * Mounts the machine's programs and libraries into the folder, as a base image would have them, with the Node of the
- * project. With READ_ONLY, only `/tmp` and the volume can be written. Then it runs the command as the user.
+ * project. With STAGE_VOLUME, only `/tmp` and that volume can be written. Then it runs the command as the user.
  */
 const ENTER = `set -e
 mount --bind "$STAGE" "$STAGE"
