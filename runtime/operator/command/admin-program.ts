@@ -26,6 +26,7 @@ import { listSetAside, retrySetAside } from '../set-aside.ts'
 import { showSettlement } from '../settlements.ts'
 import { showVersionBlockers } from '../version-blockers.ts'
 import { writeBlockersPage } from '../version-blockers-page.ts'
+import { addBackups } from './admin-backup.ts'
 import { addLookups } from './admin-lookups.ts'
 import { addNetwork } from './admin-network.ts'
 import {
@@ -75,6 +76,7 @@ export function createProgram(say: (line: string) => void, complain = say): Comm
   addLedgers(noun, verb, run)
   addLookups(noun, verb, run)
   addNetwork(noun, verb, run, say)
+  addBackups(program, verb, say)
   return program
 }
 

@@ -1,0 +1,60 @@
+/** Commands for backup and restore. */
+import { resolve } from 'node:path'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { render } from '../../cli/print.ts'
+import { readSettings, type Settings } from '../../platform/settings.ts'
+import { backUp, restore, showBackups } from '../backup.ts'
+import { type AddVerb, readWhole } from './admin-options.ts'
+
+/** @throws InvalidArgumentError unless the text is an instant with a time zone. */
+function readInstant(text: string): number {
+  const at = /(Z|[+-]\d\d:?\d\d)$/i.test(text) ? Date.parse(text) : Number.NaN
+  if (!Number.isNaN(at)) return at
+  throw new InvalidArgumentError('Expected a time with its time zone, such as 2026-11-27T09:30:00Z.')
+}
+
+const folder = (flags: string, about: string) => new Option(flags, about).argParser((path) => resolve(path))
+
+interface RestoreFlags {
+  readonly from?: string
+  readonly to?: number
+  readonly backup?: string
+  readonly timeline?: number
+  readonly pgWal?: string
+}
+
+/** Adds the commands that work on backup folders. They need no open database. */
+export function addBackups(program: Command, verb: AddVerb, say: (line: string) => void): void {
+  const run = async (command: Command, work: (settings: Settings) => object | Promise<object>) => {
+    const result = await work(readSettings(process.env))
+    process.stdout.write(render(result, command.opts().json === true))
+  }
+  verb(program, 'backup', 'take a base backup of the embedded PostgreSQL while it runs')
+    .addOption(folder('--to <folder>', 'backup folder (default: BACKUP_DIR)'))
+    .addOption(
+      new Option('--keep <count>', 'number of base backups to keep (default: all)').argParser(readWhole),
+    )
+    .option('--list', 'list the base backups in the folder instead')
+    .action((options: { to?: string; keep?: number; list?: true }, command: Command) =>
+      run(command, (settings) =>
+        options.list ? showBackups(settings, options.to) : backUp(settings, options, say),
+      ),
+    )
+  verb(program, 'restore', 'restore a backup of the embedded PostgreSQL into a new DATA_DIR')
+    .addOption(folder('--from <folder>', 'backup folder (default: BACKUP_DIR)'))
+    .addOption(
+      new Option('--to <time>', 'time to restore to (default: the end of the archive)').argParser(
+        readInstant,
+      ),
+    )
+    .option('--backup <id>', 'base backup to start from (default: the newest one before the time)')
+    .addOption(
+      new Option('--timeline <number>', 'timeline to follow (default: the newest)').argParser(readWhole),
+    )
+    .addOption(
+      folder('--pg-wal <folder>', 'pg_wal of the lost server, for changes that were not archived yet'),
+    )
+    .action(({ pgWal: wal, ...options }: RestoreFlags, command: Command) =>
+      run(command, (settings) => restore(settings, { ...options, wal }, say)),
+    )
+}
