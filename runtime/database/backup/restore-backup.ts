@@ -20,6 +20,7 @@ import { stopPostmaster } from '../embedded/postmaster.ts'
 import { connectionTo } from '../embedded/server.ts'
 import { shelterForData } from '../embedded/shelter.ts'
 import { type ServerParameters, startPostmaster } from '../embedded/start.ts'
+import { messageOf } from '../errors.ts'
 import { migrate } from '../migrate/migrate.ts'
 import { clientConfig } from '../pool/connection.ts'
 import { type BackupManifest, baseFolderOf, chooseBackup, listBackups } from './backup-folder.ts'
@@ -151,7 +152,8 @@ async function recover(
   const pepper = options.pepper ?? readPepper(dataDir)
   const archive = options.backupDir === undefined ? {} : archiveInto(options.backupDir, cluster.account)
   const parameters = { ...archive, ...recoveryOf(options) }
-  const postmaster = await startPostmaster(cluster, dataDir, 0, parameters, RECOVERY_TIMEOUT_MS)
+  const starting = startPostmaster(cluster, dataDir, 0, parameters, RECOVERY_TIMEOUT_MS)
+  const postmaster = await starting.catch((error) => Promise.reject(explainEnd(error, options)))
   try {
     const connection = connectionTo(cluster, postmaster)
     const client = new pg.Client(clientConfig(connection, 'svc restore'))
@@ -170,6 +172,20 @@ async function recover(
   }
 }
 
+/** Returns an error that says where the archive ends, if it ends before the time to restore to. */
+function explainEnd(error: unknown, { to, wal }: RestoreOptions): unknown {
+  const output = messageOf(error)
+  if (to === undefined || !output.includes('recovery ended before configured recovery target was reached'))
+    return error
+  const [, last] = /last completed transaction was at log time (.+)/.exec(output) ?? []
+  const end = last === undefined ? 'it has no change after the backup' : `its last change is of ${last}`
+  const hint = wal === undefined ? ', or name the pg_wal folder of the lost server with --pg-wal' : ''
+  return new Error(
+    `the archive ends before ${new Date(to).toISOString()}: ${end}. Restore to an earlier time, or without --to to its end${hint}`,
+    { cause: error },
+  )
+}
+
 function recoveryOf({ folder, wal, to, timeline }: RestoreOptions): ServerParameters {
   const folders = [walFolderOf(folder), ...(wal === undefined ? [] : [wal])]
   return {
@@ -177,7 +193,8 @@ function recoveryOf({ folder, wal, to, timeline }: RestoreOptions): ServerParame
     restore_command: restoreCommand(folders),
     recovery_target_timeline: timeline === undefined ? 'latest' : `${timeline}`,
     ...(to !== undefined && {
-      recovery_target_time: new Date(to).toISOString(),
+      // PostgreSQL takes no time zone abbreviation here, such as Z.
+      recovery_target_time: new Date(to).toISOString().replace('Z', '+00'),
       recovery_target_action: 'promote',
     }),
   }

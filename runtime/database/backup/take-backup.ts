@@ -19,7 +19,7 @@ import {
   segmentsBetween,
   UNFINISHED_BACKUP,
 } from './backup-folder.ts'
-import { copyFile, copyFiles, listFolder, syncFolder } from './checked-copy.ts'
+import { copyFile, copyFiles, listFolder, syncFiles } from './checked-copy.ts'
 
 export interface BackupOptions {
   readonly dataDir: string
@@ -130,11 +130,10 @@ async function copyCluster(client: pg.Client, places: CopiedPlaces): Promise<Bac
   }
   await writeFile(join(target, MANIFEST), `${JSON.stringify(manifest, undefined, 1)}\n`, {
     mode: 0o600,
-    flush: true,
   })
-  await syncFolder(target)
+  await syncFiles(base)
   await rename(target, join(base, id))
-  await syncFolder(base)
+  await syncFiles(base)
   return manifest
 }
 
@@ -208,7 +207,7 @@ async function copyWal(
 
 /** Writes the label that tells a recovery where to begin. */
 async function writeLabel(target: string, label: string, files: Record<string, FileRecord>): Promise<void> {
-  await writeFile(join(target, 'backup_label'), label, { mode: 0o600, flush: true })
+  await writeFile(join(target, 'backup_label'), label, { mode: 0o600 })
   const sha256 = createHash('sha256').update(label).digest('hex')
   files[join('data', 'backup_label')] = { size: Buffer.byteLength(label), sha256 }
 }

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Address } from 'viem'
+import { arePayoutsHeld } from '../../database/backup/restored.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { createLeaseClock } from '../../work/lease-clock.ts'
@@ -139,6 +140,11 @@ export function createChainWorker(options: ChainWorkerOptions): ChainWorker {
     }
     const [due, accounts] = await Promise.all([findDue(), findOpenAccounts(control, chainId)])
     if (due.length === 0 && accounts.length === 0) {
+      await release()
+      return false
+    }
+    // Checked before each run, so that nothing is signed or sent before the chain was compared with a restored database.
+    if (await arePayoutsHeld(control)) {
       await release()
       return false
     }

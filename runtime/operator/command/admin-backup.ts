@@ -2,9 +2,11 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { render } from '../../cli/print.ts'
+import { createLog } from '../../platform/log.ts'
 import { readSettings, type Settings } from '../../platform/settings.ts'
 import { backUp, restore, showBackups } from '../backup.ts'
-import { type AddVerb, readWhole } from './admin-options.ts'
+import { reconcile } from '../reconcile/reconcile.ts'
+import { type AddVerb, type OperatorRunner, readWhole } from './admin-options.ts'
 
 /** @throws InvalidArgumentError unless the text is an instant with a time zone. */
 function readInstant(text: string): number {
@@ -23,8 +25,19 @@ interface RestoreFlags {
   readonly pgWal?: string
 }
 
-/** Adds the commands that work on backup folders. They need no open database. */
-export function addBackups(program: Command, verb: AddVerb, say: (line: string) => void): void {
+interface ReconcileFlags {
+  readonly apply?: true
+  readonly leaveUnknown?: true
+  readonly since?: number
+}
+
+/** Adds `backup` and `restore`, which work without an open database, and `reconcile`. */
+export function addBackups(
+  program: Command,
+  verb: AddVerb,
+  operate: OperatorRunner,
+  say: (line: string) => void,
+): void {
   const run = async (command: Command, work: (settings: Settings) => object | Promise<object>) => {
     const result = await work(readSettings(process.env))
     process.stdout.write(render(result, command.opts().json === true))
@@ -56,5 +69,21 @@ export function addBackups(program: Command, verb: AddVerb, say: (line: string) 
     )
     .action(({ pgWal: wal, ...options }: RestoreFlags, command: Command) =>
       run(command, (settings) => restore(settings, { ...options, wal }, say)),
+    )
+  verb(program, 'reconcile', 'compare a restored database with the chain, the bank and the wallets')
+    .option('--apply', 'also make the changes, and let payouts continue')
+    .option('--leave-unknown', 'let payouts continue although some payments remain unknown')
+    .addOption(
+      new Option(
+        '--since <time>',
+        'time from which on changes may be lost (default: the time that admin restore has recorded)',
+      ).argParser(readInstant),
+    )
+    .action(({ apply = false, leaveUnknown = false, since }: ReconcileFlags, command: Command) =>
+      operate(command, (operator, _production, _room, database) => {
+        const settings = readSettings(process.env)
+        const options = { apply, leaveUnknown, since }
+        return reconcile(operator, database, settings, options, createLog({ logLevel: 'warn' }))
+      }),
     )
 }

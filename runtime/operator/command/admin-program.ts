@@ -76,7 +76,7 @@ export function createProgram(say: (line: string) => void, complain = say): Comm
   addLedgers(noun, verb, run)
   addLookups(noun, verb, run)
   addNetwork(noun, verb, run, say)
-  addBackups(program, verb, say)
+  addBackups(program, verb, run, say)
   return program
 }
 
