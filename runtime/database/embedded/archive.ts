@@ -10,9 +10,6 @@ export const ARCHIVE_EVERY_S = 60
 /** Folder of the archived segments in a backup folder. Each is one file, such as `00000001000000000000000A.gz`. */
 export const walFolderOf = (backupDir: string): string => join(backupDir, 'wal')
 
-/** Suffix of a segment that is still being written. A killed server leaves such files behind. */
-export const UNFINISHED_SEGMENT = '.unfinished'
-
 /**
  * Quotes a path for the shell in a PostgreSQL setting, in which `%` begins a placeholder. Throws if the path has a single
  * quote.
@@ -31,7 +28,7 @@ function archiveCommand(folder: string): string {
   return [
     `PATH=/usr/bin:/bin; cd ${quotePath(folder)} || exit 1`,
     // PostgreSQL gives the path relative to its data directory, which the shell has left.
-    'from="$OLDPWD/%p"; to="%f.gz"; new="$to.$$' + `${UNFINISHED_SEGMENT}"`,
+    `from="$OLDPWD/%p"; to="%f.gz"; new="$to.$$.unfinished"`,
     'if [ -e "$to" ]; then gzip -dc "$to" | cmp -s - "$from"; exit; fi',
     'gzip -1 -c "$from" > "$new" && sync "$new" && mv "$new" "$to" && sync .',
   ].join('; ')

@@ -79,10 +79,10 @@ export function addBackups(
         'time from which on changes may be lost (default: the time that admin restore has recorded)',
       ).argParser(readInstant),
     )
-    .action(({ apply = false, leaveUnknown = false, since }: ReconcileFlags, command: Command) =>
+    .action(({ apply, leaveUnknown, since }: ReconcileFlags, command: Command) =>
       operate(command, (operator, _production, _room, database) => {
         const settings = readSettings(process.env)
-        const options = { apply, leaveUnknown, since }
+        const options = { apply: apply === true, leaveUnknown: leaveUnknown === true, since }
         return reconcile(operator, database, settings, options, createLog({ logLevel: 'warn' }))
       }),
     )
