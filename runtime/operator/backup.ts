@@ -17,7 +17,7 @@ function requireEmbedded({ databaseUrl }: BackupSettings): void {
   if (databaseUrl === undefined) return
   throw new ControlError(
     'refused',
-    'DATABASE_URL names your own PostgreSQL: back it up with pgBackRest or WAL-G (admin backup check prints the configuration)',
+    'DATABASE_URL names your own PostgreSQL: back it up with pgBackRest or WAL-G (admin backup --check prints the configuration)',
   )
 }
 

@@ -27,7 +27,7 @@ import { openDatabase } from '../../runtime/database/open/open-database.ts'
 import { UNITS_PER_CENT } from '../../runtime/money/chain/token.ts'
 import { post } from '../../runtime/money/ledger/post.ts'
 import { newId } from '../../runtime/platform/ids.ts'
-import { someAddress, startNetwork } from '../money/chain/network.ts'
+import { KEY, someAddress, startNetwork } from '../money/chain/network.ts'
 import { endPrograms, isAlive, type Program, runAdmin, startService, until } from '../support/programs.ts'
 
 const { values } = parseArgs({
@@ -77,6 +77,7 @@ const env = () => ({
   BACKUP_DIR: backupDir,
   SVC_CHAIN_RPC_URL: network.anvil.url,
   SVC_USDC_ADDRESS: network.token,
+  SVC_PAYOUT_KEY: KEY,
   SVC_CHAIN_CONFIRMATIONS: '2',
   SVC_ALLOW_TEST_CHAIN: '1',
   SVC_WEBHOOK_ALLOW: '127.0.0.0/8',
@@ -190,7 +191,8 @@ async function comparePaid(): Promise<void> {
 }
 
 async function verify(restoredTo: number): Promise<{ readonly lost: number; readonly again: number }> {
-  for (const environment of ['sandbox', 'live']) await admin('audit', 'verify', '--tenant', tenantId, '--env', environment)
+  for (const environment of ['sandbox', 'live'])
+    await admin('audit', 'verify', '--tenant', tenantId, '--env', environment)
   await admin('ledger', 'verify', '--tenant', tenantId)
   await until(
     'all payouts to end',
@@ -205,9 +207,9 @@ async function verify(restoredTo: number): Promise<{ readonly lost: number; read
   await comparePaid()
   await admin('ledger', 'verify', '--tenant', tenantId)
   const stored = new Set(
-    (await read<{ id: string }>('SELECT id FROM sandbox.passes UNION ALL SELECT id FROM sandbox.payouts')).map(
-      ({ id }) => id,
-    ),
+    (
+      await read<{ id: string }>('SELECT id FROM sandbox.passes UNION ALL SELECT id FROM sandbox.payouts')
+    ).map(({ id }) => id),
   )
   const missing = acknowledged.filter(({ id }) => !stored.has(id))
   // A change that was acknowledged before the last restored change was committed before it.
@@ -217,7 +219,9 @@ async function verify(restoredTo: number): Promise<{ readonly lost: number; read
   await until(
     'all events to be delivered',
     async () => {
-      const events = await read<{ id: string }>('SELECT id FROM sandbox.events WHERE audience IS NOT NULL AND sequence > (SELECT min(since) FROM sandbox.webhook_endpoints)')
+      const events = await read<{ id: string }>(
+        'SELECT id FROM sandbox.events WHERE audience IS NOT NULL AND sequence > (SELECT min(since) FROM sandbox.webhook_endpoints)',
+      )
       return events.every(({ id }) => received.has(id))
     },
     WAIT_MS,

@@ -5,8 +5,10 @@ import { render } from '../../cli/print.ts'
 import { createLog } from '../../platform/log.ts'
 import { readSettings, type Settings } from '../../platform/settings.ts'
 import { backUp, restore, showBackups } from '../backup.ts'
+import { showBackupSetup, writeBackupSetup } from '../own-backup.ts'
 import { reconcile } from '../reconcile/reconcile.ts'
 import { type AddVerb, type OperatorRunner, readWhole } from './admin-options.ts'
+import { operate as open } from './operate.ts'
 
 /** @throws InvalidArgumentError unless the text is an instant with a time zone. */
 function readInstant(text: string): number {
@@ -16,6 +18,13 @@ function readInstant(text: string): number {
 }
 
 const folder = (flags: string, about: string) => new Option(flags, about).argParser((path) => resolve(path))
+
+interface BackupFlags {
+  readonly to?: string
+  readonly keep?: number
+  readonly list?: true
+  readonly check?: true
+}
 
 interface RestoreFlags {
   readonly from?: string
@@ -42,17 +51,28 @@ export function addBackups(
     const result = await work(readSettings(process.env))
     process.stdout.write(render(result, command.opts().json === true))
   }
+  const check = async (command: Command) => {
+    const setup = await open(say, showBackupSetup)
+    process.stdout.write(
+      command.opts().json === true ? `${JSON.stringify(setup)}\n` : writeBackupSetup(setup),
+    )
+  }
   verb(program, 'backup', 'take a base backup of the embedded PostgreSQL while it runs')
     .addOption(folder('--to <folder>', 'backup folder (default: BACKUP_DIR)'))
     .addOption(
       new Option('--keep <count>', 'number of base backups to keep (default: all)').argParser(readWhole),
     )
     .option('--list', 'list the base backups in the folder instead')
-    .action((options: { to?: string; keep?: number; list?: true }, command: Command) =>
-      run(command, (settings) =>
-        options.list ? showBackups(settings, options.to) : backUp(settings, options, say),
-      ),
+    .option(
+      '--check',
+      'check how PostgreSQL archives, and print a configuration of pgBackRest and WAL-G instead',
     )
+    .action((options: BackupFlags, command: Command) => {
+      if (options.check) return check(command)
+      return run(command, (settings) =>
+        options.list ? showBackups(settings, options.to) : backUp(settings, options, say),
+      )
+    })
   verb(program, 'restore', 'restore a backup of the embedded PostgreSQL into a new DATA_DIR')
     .addOption(folder('--from <folder>', 'backup folder (default: BACKUP_DIR)'))
     .addOption(
