@@ -55,6 +55,8 @@ const root = mkdtempSync(join(tmpdir(), 'svc-drill-'))
 chmodSync(root, 0o711)
 const backupDir = join(root, 'backup')
 const network = await startNetwork()
+// Otherwise its clock continues from its first block.
+await network.rpc.ask('evm_setTime', Date.now())
 
 /** Bodies of each event that the endpoint has received. */
 const received = new Map<string, string[]>()

@@ -1,6 +1,8 @@
 /** Lists what the chain knows about payments of an account, whether or not the database knows them. */
 import { type Address, type Hex, hexToNumber, numberToHex } from 'viem'
 import type { Chain } from './connect.ts'
+import { isTestChain } from './dangers.ts'
+import { RpcUnavailable } from './rpc.ts'
 import { findPaid, type Log, UNITS_PER_CENT, usesTopics } from './token.ts'
 
 /** A transaction that used a transfer authorization of the account. */
@@ -22,6 +24,9 @@ export interface AuthorizationUse {
 /** Number of blocks in one request. Providers refuse larger ranges. */
 const BLOCKS = 2000
 
+/** Maximum age of a chain's newest block. A test chain makes blocks only for transactions. */
+const OLDEST_HEAD_MS = 10 * 60_000
+
 /** Returns the number of the first block that is not older than a time, in milliseconds since the epoch. */
 async function firstBlockSince(chain: Chain, since: number, head: number): Promise<number> {
   let [low, high] = [0, head]
@@ -34,14 +39,23 @@ async function firstBlockSince(chain: Chain, since: number, head: number): Promi
   return low
 }
 
-/** Returns all payments of an account since a time, oldest first. Throws `RpcUnavailable` or `RpcRefused`. */
+/**
+ * Returns all payments of an account since a time, oldest first. Throws `RpcRefused`, or `RpcUnavailable`, also if the node is
+ * behind the chain and could miss payments.
+ */
 export async function findUses(
   chain: Chain,
   payer: Address,
   since: number,
   confirmations: number,
 ): Promise<readonly AuthorizationUse[]> {
-  const head = (await chain.block('latest'))?.number ?? 0
+  const newest = await chain.block('latest')
+  const headAt = (newest?.timestamp ?? 0) * 1000
+  if (headAt < since || (!isTestChain(chain.id) && headAt < Date.now() - OLDEST_HEAD_MS))
+    throw new RpcUnavailable(
+      `the newest block of ${chain.rpc.place} is of ${new Date(headAt).toISOString()}: wait until the node has caught up`,
+    )
+  const head = newest!.number
   const uses: AuthorizationUse[] = []
   for (let from = await firstBlockSince(chain, since, head); from <= head; from += BLOCKS) {
     const logs = await chain.rpc.ask<readonly (Log & { readonly blockNumber: Hex })[]>('eth_getLogs', {
