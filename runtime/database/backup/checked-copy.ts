@@ -81,7 +81,10 @@ export async function listFolder(root: string, isWanted: (path: string) => boole
   return { folders, files }
 }
 
-/** Copies files below one folder to another. Calls back with each copy, and with undefined for a file that is gone. */
+/**
+ * Copies files below one folder to another. Calls back with each copy, and with undefined for a file that is gone. Rejects
+ * with the first error when no copy is running any more.
+ */
 export async function copyFiles(
   paths: readonly string[],
   source: string,
@@ -89,11 +92,18 @@ export async function copyFiles(
   copied: (path: string, record: FileRecord | undefined) => void,
 ): Promise<void> {
   const queue = paths.values()
+  let failure: { readonly error: unknown } | undefined
   const work = async () => {
     for (const path of queue) {
-      await mkdir(dirname(join(target, path)), { recursive: true, mode: 0o700 })
-      copied(path, await copyFile(join(source, path), join(target, path)))
+      if (failure) return
+      try {
+        await mkdir(dirname(join(target, path)), { recursive: true, mode: 0o700 })
+        copied(path, await copyFile(join(source, path), join(target, path)))
+      } catch (error) {
+        failure ??= { error }
+      }
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work))
+  if (failure) throw failure.error
 }
