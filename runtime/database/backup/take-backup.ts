@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync } from 'node:fs'
 import { copyFile as copyPlain, mkdir, rename, rm, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import pg from 'pg'
 import { walFolderOf } from '../embedded/archive.ts'
 import { findCluster } from '../embedded/cluster.ts'
@@ -68,6 +68,8 @@ export async function takeBackup(options: BackupOptions): Promise<TakenBackup> {
   const { dataDir, folder, say, keep, backupDir } = options
   const cluster = findCluster(dataDir)
   if (!cluster) throw new Error(`there is no embedded PostgreSQL in ${dataDir}: check DATA_DIR`)
+  if (`${resolve(folder)}/`.startsWith(`${dataDir}/`))
+    throw new Error(`${folder} is inside DATA_DIR, and would be lost with it: use a folder on a different disk`)
   mkdirSync(baseFolderOf(folder), { recursive: true, mode: 0o711 })
   const server = await acquireServer({ dataDir, say, backupDir })
   try {
@@ -115,6 +117,9 @@ async function copyCluster(client: pg.Client, places: CopiedPlaces): Promise<Bac
     `SELECT pg_create_physical_replication_slot('svc_backup_' || pg_backend_pid(), true, true)`,
   )
   const begun = await startBackup(client, id)
+  const other = listBackups(places.folder).find(({ system }) => system !== begun.system)
+  if (other)
+    throw new Error(`${places.folder} contains backup ${other.id} of a different database: use a different folder`)
   const data = await listFolder(places.data, (path) => !LEFT_OUT.test(path))
   await copyInto(join(target, 'data'), places.data, 'data', data.files, files)
   const { lsn, label } = await stopBackup(client)
@@ -230,11 +235,17 @@ async function archivesInto(client: pg.Client, folder: string): Promise<boolean>
   return mode === 'on' && command.includes(walFolderOf(folder).replaceAll('%', '%%'))
 }
 
+/** Deletes a backup. If the process is killed meanwhile, the rest counts as unfinished. */
+async function removeBackup(path: string): Promise<void> {
+  await rename(path, `${path}${UNFINISHED_BACKUP}`)
+  await rm(`${path}${UNFINISHED_BACKUP}`, { recursive: true, force: true })
+}
+
 async function removeExpired(folder: string, keep: number | undefined): Promise<TakenBackup['removed']> {
   const wal = walFolderOf(folder)
   const archived = listArchive(folder)
   const { backups, segments } = chooseExpired(listBackups(folder), archived, keep ?? Number.POSITIVE_INFINITY)
-  for (const { id } of backups) await rm(join(baseFolderOf(folder), id), { recursive: true, force: true })
+  for (const { id } of backups) await removeBackup(join(baseFolderOf(folder), id))
   for (const name of segments) await rm(join(wal, name), { force: true })
   return { backups: backups.map(({ id }) => id), segments: segments.length }
 }
