@@ -9,8 +9,22 @@ import {
 import { restoreCommand } from '../../runtime/database/embedded/archive.ts'
 
 const backup = (day: number, first_segment: string): BackupManifest => ({
-  ...{ format: 1, id: `2026110${day}`, started: `2026-11-0${day}T02:00:00.000Z`, ended: `2026-11-0${day}T02:05:00.000Z` },
-  ...{ postgres: '18', system: '1', timeline: 1, start_lsn: '0/0', end_lsn: '0/0', first_segment, folders: [], files: {} },
+  ...{
+    format: 1,
+    id: `2026110${day}`,
+    started: `2026-11-0${day}T02:00:00.000Z`,
+    ended: `2026-11-0${day}T02:05:00.000Z`,
+  },
+  ...{
+    postgres: '18',
+    system: '1',
+    timeline: 1,
+    start_lsn: '0/0',
+    end_lsn: '0/0',
+    first_segment,
+    folders: [],
+    files: {},
+  },
 })
 
 const BACKUPS = [
@@ -43,13 +57,22 @@ test('a time is restored from the newest backup that ended before it', () => {
   expect(chooseBackup(BACKUPS, { to: at('2026-11-03T02:04:59.999Z') }).id).toBe('20261102')
   expect(chooseBackup(BACKUPS, { to: at('2026-11-03T02:05:00.000Z') }).id).toBe('20261103')
   expect(chooseBackup(BACKUPS, { id: '20261101' }).id).toBe('20261101')
-  expect(() => chooseBackup(BACKUPS, { to: at('2026-11-01T00:00:00Z') })).toThrow('no backup that ended before')
-  expect(() => chooseBackup(BACKUPS, { id: '20261103', to: at('2026-11-02T00:00:00Z') })).toThrow('only to later times')
+  expect(() => chooseBackup(BACKUPS, { to: at('2026-11-01T00:00:00Z') })).toThrow(
+    'no backup that ended before',
+  )
+  expect(() => chooseBackup(BACKUPS, { id: '20261103', to: at('2026-11-02T00:00:00Z') })).toThrow(
+    'only to later times',
+  )
   expect(() => chooseBackup([], {})).toThrow('no complete backup')
 })
 
 test('segments of a backup are those between its first and its last', () => {
-  const names = ['archive_status', '000000010000000000000002', '000000010000000000000003', '000000010000000000000004']
+  const names = [
+    'archive_status',
+    '000000010000000000000002',
+    '000000010000000000000003',
+    '000000010000000000000004',
+  ]
   expect(segmentsBetween(names, names[2]!, names[3]!)).toEqual([names[2], names[3]])
 })
 

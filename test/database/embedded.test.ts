@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { recordReconciled, arePayoutsHeld } from '../../runtime/database/backup/restored.ts'
 import { restoreBackup } from '../../runtime/database/backup/restore-backup.ts'
+import { arePayoutsHeld, recordReconciled } from '../../runtime/database/backup/restored.ts'
 import { takeBackup } from '../../runtime/database/backup/take-backup.ts'
 import { serverAccount } from '../../runtime/database/embedded/account.ts'
 import { findPostmaster } from '../../runtime/database/embedded/postmaster.ts'
@@ -117,7 +117,13 @@ describe('backups of the embedded server', () => {
     const write = (word: string) => db.control.query({ text: `INSERT INTO control.kept VALUES ('${word}')` })
     await db.control.query({ text: 'CREATE TABLE control.kept (word text)' })
     expect(await arePayoutsHeld(db.control)).toBe(false)
-    const { manifest, isArchiving } = await takeBackup({ dataDir, folder, keep: 1, backupDir: folder, say: () => {} })
+    const { manifest, isArchiving } = await takeBackup({
+      dataDir,
+      folder,
+      keep: 1,
+      backupDir: folder,
+      say: () => {},
+    })
     expect(isArchiving).toBe(true)
     await write('before')
     const { rows } = await db.control.query<{ at: number }>({ text: 'SELECT clock_timestamp() AS at' })
@@ -134,7 +140,9 @@ describe('backups of the embedded server', () => {
     const restored = await restoreBackup({ folder, dataDir: made, to, say: () => {} })
     expect(restored).toMatchObject({ backup: manifest.id, timeline: 2 })
     const again = await open([], made)
-    expect((await again.control.query({ text: 'SELECT word FROM control.kept' })).rows).toEqual([{ word: 'before' }])
+    expect((await again.control.query({ text: 'SELECT word FROM control.kept' })).rows).toEqual([
+      { word: 'before' },
+    ])
     expect(again.pepper).toBe(db.pepper)
     expect(await arePayoutsHeld(again.control)).toBe(true)
     await recordReconciled(again.control)

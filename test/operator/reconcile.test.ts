@@ -5,21 +5,33 @@ import { current } from '../../generated/versions.ts'
 import { arePayoutsHeld } from '../../runtime/database/backup/restored.ts'
 import { collectEvents } from '../../runtime/events/emit/emit.ts'
 import { readDestination } from '../../runtime/money/destinations/queries.ts'
-import { openBank } from '../../runtime/money/payouts/open-bank.ts'
 import { openPayout } from '../../runtime/money/payouts/changes.ts'
 import { type BankStandIn, startBankStandIn } from '../../runtime/money/payouts/fake-bank.ts'
+import { openBank } from '../../runtime/money/payouts/open-bank.ts'
 import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { reconcile } from '../../runtime/operator/reconcile/reconcile.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import { readSettings } from '../../runtime/platform/settings.ts'
 import { createTenant } from '../../runtime/tenants/admin/tenants.ts'
-import { enqueueOne, KEY, makeWorker, type Network, someAddress, startNetwork } from '../money/chain/network.ts'
+import {
+  enqueueOne,
+  KEY,
+  makeWorker,
+  type Network,
+  someAddress,
+  startNetwork,
+} from '../money/chain/network.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { settleInto } from '../support/payable.ts'
 
 const TOKEN = 'bearer of the service'
 const PAYEE = someAddress(9)
-const ACCOUNT = { holder_name: 'A', account_number: '000123456789', routing_number: '110000000', country: 'US' }
+const ACCOUNT = {
+  holder_name: 'A',
+  account_number: '000123456789',
+  routing_number: '110000000',
+  country: 'US',
+}
 const log = pino({ level: 'silent' })
 
 let database: TestDatabase
@@ -27,7 +39,11 @@ let network: Network
 let standIn: BankStandIn
 let tenantId: string
 beforeAll(async () => {
-  ;[database, network, standIn] = await Promise.all([openTestDatabase(), startNetwork(), startBankStandIn(TOKEN)])
+  ;[database, network, standIn] = await Promise.all([
+    openTestDatabase(),
+    startNetwork(),
+    startBankStandIn(TOKEN),
+  ])
   await network.rpc.ask('evm_setTime', Date.now())
   await network.rpc.ask('evm_mine')
   tenantId = (await createTenant(database.operator, { name: 'Restored', plan: 'enterprise' }, current)).id
@@ -47,7 +63,9 @@ async function addDestination(environment: 'sandbox' | 'live', id: string): Prom
        active_at, metadata, created, updated) VALUES ($1, $2, $3, 'active', $4, $5, $6, 'A', now(), '{}', now(), now())`,
     [
       ...[tenantId, id, isBank ? 'bank_account' : 'usdc_address', isBank ? null : `eip155:31337:${PAYEE}`],
-      ...(isBank ? [JSON.stringify({ last4: '6789', routing_number: '110000000', country: 'US' }), Buffer.of(1)] : [null, null]),
+      ...(isBank
+        ? [JSON.stringify({ last4: '6789', routing_number: '110000000', country: 'US' }), Buffer.of(1)]
+        : [null, null]),
     ],
   )
 }
@@ -81,8 +99,12 @@ test('payments that a restored database does not know are adopted or recorded, a
   await run('DELETE FROM control.chain_transactions')
   await run('UPDATE control.chain_signers SET next_nonce = 0')
   await run('DELETE FROM sandbox.chain_transfers WHERE id = $1', [forgotten])
-  await run(`UPDATE sandbox.chain_transfers SET state = 'queued', due = '-infinity', hash = NULL, confirmations = 0`)
-  await run(`UPDATE control.restores SET restored_to = now() - interval '1 minute', restored_at = now(), reconciled_at = NULL`)
+  await run(
+    `UPDATE sandbox.chain_transfers SET state = 'queued', due = '-infinity', hash = NULL, confirmations = 0`,
+  )
+  await run(
+    `UPDATE control.restores SET restored_to = now() - interval '1 minute', restored_at = now(), reconciled_at = NULL`,
+  )
   const late = await database.sandbox.forTenant(tenantId).transaction(async (db) => {
     const place = { db, space: tenantId, events: collectEvents({ tenantId, pin: null, now: Date.now() }) }
     const destination = await readDestination(db, tenantId, usdc)
@@ -102,7 +124,9 @@ test('payments that a restored database does not know are adopted or recorded, a
     ['bank', 'record', 900],
   ])
   // 200 cents are left, and 700 were paid already.
-  expect(shown.overdrawn).toEqual([{ environment: 'sandbox', tenant_id: tenantId, id: late.id, amount: 9_800 }])
+  expect(shown.overdrawn).toEqual([
+    { environment: 'sandbox', tenant_id: tenantId, id: late.id, amount: 9_800 },
+  ])
   expect(await look(true)).toMatchObject({ applied: true, payouts_continue: true })
   expect((await look(true)).next).toContain('nothing to do')
 

@@ -69,7 +69,9 @@ export async function takeBackup(options: BackupOptions): Promise<TakenBackup> {
   const cluster = findCluster(dataDir)
   if (!cluster) throw new Error(`there is no embedded PostgreSQL in ${dataDir}: check DATA_DIR`)
   if (`${resolve(folder)}/`.startsWith(`${dataDir}/`))
-    throw new Error(`${folder} is inside DATA_DIR, and would be lost with it: use a folder on a different disk`)
+    throw new Error(
+      `${folder} is inside DATA_DIR, and would be lost with it: use a folder on a different disk`,
+    )
   mkdirSync(baseFolderOf(folder), { recursive: true, mode: 0o711 })
   const server = await acquireServer({ dataDir, say, backupDir })
   try {
@@ -119,7 +121,9 @@ async function copyCluster(client: pg.Client, places: CopiedPlaces): Promise<Bac
   const begun = await startBackup(client, id)
   const other = listBackups(places.folder).find(({ system }) => system !== begun.system)
   if (other)
-    throw new Error(`${places.folder} contains backup ${other.id} of a different database: use a different folder`)
+    throw new Error(
+      `${places.folder} contains backup ${other.id} of a different database: use a different folder`,
+    )
   const data = await listFolder(places.data, (path) => !LEFT_OUT.test(path))
   await copyInto(join(target, 'data'), places.data, 'data', data.files, files)
   const { lsn, label } = await stopBackup(client)
