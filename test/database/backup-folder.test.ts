@@ -1,4 +1,8 @@
 /** Which backups and WAL segments are kept, and which backup a time is restored from. */
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
   type BackupManifest,
@@ -6,7 +10,7 @@ import {
   chooseExpired,
   segmentsBetween,
 } from '../../runtime/database/backup/backup-folder.ts'
-import { restoreCommand } from '../../runtime/database/embedded/archive.ts'
+import { archiveInto, restoreCommand } from '../../runtime/database/embedded/archive.ts'
 
 const backup = (day: number, first_segment: string): BackupManifest => ({
   ...{
@@ -79,4 +83,23 @@ test('segments of a backup are those between its first and its last', () => {
 test('a path in a command of PostgreSQL is quoted for the shell', () => {
   expect(restoreCommand(['/mnt/100% safe'])).toContain(`'/mnt/100%% safe'/"%f"`)
   expect(() => restoreCommand(["/mnt/it's"])).toThrow('must not contain a quote')
+})
+
+test('a segment is archived once: the same content again succeeds, and different content changes nothing', () => {
+  const place = mkdtempSync(join(tmpdir(), 'svc archive-'))
+  const [data, folder] = [join(place, 'data'), join(place, 'backup')]
+  mkdirSync(join(data, 'pg_wal'), { recursive: true })
+  const name = '000000010000000000000001'
+  const run = (command: string | undefined, to: string) =>
+    spawnSync('sh', ['-c', command!.replaceAll('%p', to).replaceAll('%f', name)], { cwd: data, env: {} })
+      .status
+  const archive = (content: string) => {
+    writeFileSync(join(data, 'pg_wal', name), content)
+    return run(archiveInto(folder, undefined).archive_command, `pg_wal/${name}`)
+  }
+  expect([archive('one'), archive('one'), archive('other')]).toEqual([0, 0, 1])
+  expect(readdirSync(join(folder, 'wal'))).toEqual([`${name}.gz`])
+  expect(run(restoreCommand([join(folder, 'wal')]), 'pg_wal/RECOVERYXLOG')).toBe(0)
+  expect(readFileSync(join(data, 'pg_wal', 'RECOVERYXLOG'), 'utf8')).toBe('one')
+  rmSync(place, { recursive: true })
 })

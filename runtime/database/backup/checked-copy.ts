@@ -67,8 +67,13 @@ export interface FolderEntries {
 export async function listFolder(root: string, isWanted: (path: string) => boolean): Promise<FolderEntries> {
   const folders: string[] = []
   const files: string[] = []
+  const read = (below: string) =>
+    readdir(join(root, below), { withFileTypes: true }).catch((error) => {
+      if (codeOf(error) === 'ENOENT') return [] // for example a database that was dropped meanwhile
+      throw error
+    })
   const walk = async (below: string): Promise<void> => {
-    for (const entry of await readdir(join(root, below), { withFileTypes: true })) {
+    for (const entry of await read(below)) {
       const path = join(below, entry.name)
       if (!isWanted(path)) continue
       if (entry.isDirectory()) {
