@@ -117,7 +117,7 @@ function readAnswer(outcome: OutboundResult): BankAnswer {
   }
 }
 
-/** Reads a page of the bank's list; undefined if it is none. */
+/** Reads a page of the bank's list; undefined if the answer is not a list. */
 function readList(outcome: OutboundResult): readonly ListedPayment[] | undefined {
   if ('error' in outcome || outcome.status !== 200) return undefined
   const { payments } = readBody(outcome.body)

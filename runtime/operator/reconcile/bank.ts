@@ -5,7 +5,7 @@ import type { Bank, ListedPayment } from '../../money/payouts/bank-client.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Comparison } from './chain.ts'
 import type { DestinationPlace, FoundOutside, PlannedChange } from './finding.ts'
-import type { Recorder } from './record.ts'
+import type { FoundRecorder } from './record.ts'
 
 /** Bank payouts exist only in live. */
 const PAYOUTS: Statement = {
@@ -35,7 +35,7 @@ const NOT_PAID = new Set(['canceled', 'failed'])
  * Finds payments that the database does not know. Throws if the bank cannot list payments.
  * @param since machine time from which on payments are listed.
  */
-export async function compareBank(bank: Bank, recorder: Recorder, since: number): Promise<Comparison> {
+export async function compareBank(bank: Bank, recorder: FoundRecorder, since: number): Promise<Comparison> {
   const listed = await bank.list(since)
   const { control } = recorder.operator
   const references = listed.map(({ reference }) => reference)
@@ -70,7 +70,7 @@ const asked = (payment: ListedPayment, { id, space }: KnownPayout): FoundOutside
   })
 
 async function planRecord(
-  recorder: Recorder,
+  recorder: FoundRecorder,
   payment: ListedPayment,
   isReferenceUsed: boolean,
 ): Promise<PlannedChange> {

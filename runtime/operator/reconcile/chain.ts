@@ -6,7 +6,7 @@ import type { ChainSettings } from '../../platform/chain-settings.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { newId } from '../../platform/ids.ts'
 import type { DestinationPlace, FoundOutside, PlannedChange } from './finding.ts'
-import type { Recorder } from './record.ts'
+import type { FoundRecorder } from './record.ts'
 
 const SIGNERS: Statement = { text: 'SELECT s.address FROM control.chain_signers s WHERE s.chain_id = $1' }
 
@@ -61,7 +61,7 @@ export interface Comparison {
  */
 export async function compareChain(
   settings: ChainSettings,
-  recorder: Recorder,
+  recorder: FoundRecorder,
   since: number,
 ): Promise<Comparison> {
   if (settings.rpcUrl === undefined) {
@@ -112,7 +112,7 @@ const foundOn = (
 })
 
 function planAdoption(
-  { operator }: Recorder,
+  { operator }: FoundRecorder,
   chainId: number,
   use: AuthorizationUse,
   { environment, space, id, recipient, amount }: OpenTransfer,
@@ -144,7 +144,7 @@ function planAdoption(
 }
 
 async function planRecord(
-  recorder: Recorder,
+  recorder: FoundRecorder,
   chainId: number,
   use: AuthorizationUse,
 ): Promise<PlannedChange> {

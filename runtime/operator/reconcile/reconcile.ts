@@ -17,7 +17,7 @@ import {
   createRecorder,
   findOverdrawn,
   type PendingPayout,
-  type Recorder,
+  type FoundRecorder,
   type SpentMoney,
 } from './record.ts'
 import { describeWallets, resendWallets } from './wallets.ts'
@@ -112,7 +112,7 @@ function nextStep(apply: boolean, continues: boolean): string {
 
 async function compareWithBank(
   settings: ReconcileSettings,
-  recorder: Recorder,
+  recorder: FoundRecorder,
   since: number,
   log: Logger,
 ): Promise<Comparison> {
@@ -141,7 +141,7 @@ async function compareWithBank(
 
 /** Sums the money that was found to be paid, and finds the pending payouts that it no longer covers. */
 async function planOverdrawn(
-  { operator }: Recorder,
+  { operator }: FoundRecorder,
   changes: readonly PlannedChange[],
 ): Promise<readonly PendingPayout[]> {
   const spent = new Map<string, SpentMoney>()

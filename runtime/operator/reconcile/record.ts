@@ -15,7 +15,7 @@ import { systemEntry } from '../../tenants/audit/entry.ts'
 import { appendAudit } from '../../tenants/audit/queries.ts'
 import type { DestinationPlace } from './finding.ts'
 
-export interface Recorder {
+export interface FoundRecorder {
   readonly operator: Operator
   /** Writes the payout of a found payment. */
   record(destination: DestinationPlace, payment: Omit<FoundPayment, 'destination_id'>): Promise<void>
@@ -32,7 +32,7 @@ export interface PendingPayout {
   readonly amount: number
 }
 
-export function createRecorder(operator: Operator, database: OpenDatabase): Recorder {
+export function createRecorder(operator: Operator, database: OpenDatabase): FoundRecorder {
   const { control, clock } = operator
   const write = async (
     { environment, space }: Pick<DestinationPlace, 'environment' | 'space'>,
