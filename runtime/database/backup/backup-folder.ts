@@ -114,7 +114,7 @@ export function chooseExpired(
 }
 
 /**
- * Chooses the backup to restore. Throws if there is none.
+ * Chooses the backup to restore. Throws if no backup fits.
  * @param backups oldest first.
  * @param id a given backup; default: the newest that ended before the time.
  * @param to time to restore to, in milliseconds since the epoch; default: the end of the archive.

@@ -49,7 +49,7 @@ export interface RestoreOptions {
 
 export interface RestoredDatabase {
   readonly backup: string
-  /** Time of the last change that was restored, in milliseconds since the epoch; the end of the backup if there is none. */
+  /** Time of the last change that was restored, in milliseconds since the epoch; without such a change, the end of the backup. */
   readonly restoredTo: number
   readonly timeline: number
 }

@@ -114,7 +114,7 @@ export const usedTopics = (payer: Address, nonce: Hex): readonly Hex[] => [
 /** Returns the topics of the logs that the contract emits when any authorization of a payer is used. */
 export const usesTopics = (payer: Address): readonly Hex[] => [USED, padHex(payer, { size: 32 })]
 
-/** Returns the only transfer of the payer in the logs of a transaction; undefined if there is none, or more than one. */
+/** Returns the only transfer of the payer in the logs of a transaction; undefined unless there is exactly one. */
 export function findPaid(
   logs: readonly Log[],
   token: Address,
