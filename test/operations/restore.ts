@@ -278,7 +278,7 @@ try {
     print(
       `round ${round}: to ${mode}; RPO ${(rpoMs / 1000).toFixed(1)} s, RTO ${(rtoMs / 1000).toFixed(1)} s; ` +
         `${lost} acknowledged changes lost; payouts found on the chain: ${count('adopt')} adopted, ${count('record')} recorded; ` +
-        `${again} of ${received.size} events were sent more than once`,
+        `${again} of ${received.size} events were sent more than once so far`,
     )
   }
   for (const mode of MODES) {

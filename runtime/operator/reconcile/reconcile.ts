@@ -15,9 +15,9 @@ import { type Comparison, compareChain } from './chain.ts'
 import type { FoundOutside, PlannedChange } from './finding.ts'
 import {
   createRecorder,
+  type FoundRecorder,
   findOverdrawn,
   type PendingPayout,
-  type FoundRecorder,
   type SpentMoney,
 } from './record.ts'
 import { describeWallets, resendWallets } from './wallets.ts'
