@@ -2,7 +2,7 @@
 function _dateline_admin_words
   switch $argv[1]
     case ''
-      printf '%s\n' settings tenant key pin version limit clock oauth-client connected-app user audit ledger payout settlement card-keys chain set-aside usage network help --version --help -h
+      printf '%s\n' settings tenant key pin version limit clock oauth-client connected-app user audit ledger payout settlement card-keys chain set-aside usage network backup restore reconcile help --version --help -h
     case '/settings'
       printf '%s\n' --json --help -h
     case '/tenant'
@@ -207,6 +207,12 @@ function _dateline_admin_words
       printf '%s\n' --json --env --date --report --help -h
     case '/network/reconcile --env'
       printf '%s\n' sandbox live
+    case '/backup'
+      printf '%s\n' --json --to --keep --list --check --help -h
+    case '/restore'
+      printf '%s\n' --json --from --to --backup --timeline --pg-wal --help -h
+    case '/reconcile'
+      printf '%s\n' --json --apply --leave-unknown --since --help -h
     case '*'
       return 1
   end

@@ -1,7 +1,7 @@
 #compdef dateline-admin
 _dateline_admin_words() {
   case "$1" in
-    '') echo 'settings tenant key pin version limit clock oauth-client connected-app user audit ledger payout settlement card-keys chain set-aside usage network help --version --help -h' ;;
+    '') echo 'settings tenant key pin version limit clock oauth-client connected-app user audit ledger payout settlement card-keys chain set-aside usage network backup restore reconcile help --version --help -h' ;;
     '/settings') echo '--json --help -h' ;;
     '/tenant') echo 'create show verify list help --help -h' ;;
     '/tenant/create') echo '--json --name --plan --help -h' ;;
@@ -104,6 +104,9 @@ _dateline_admin_words() {
     '/network/exceptions') echo '--json --open --resolve --note --retry --help -h' ;;
     '/network/reconcile') echo '--json --env --date --report --help -h' ;;
     '/network/reconcile --env') echo 'sandbox live' ;;
+    '/backup') echo '--json --to --keep --list --check --help -h' ;;
+    '/restore') echo '--json --from --to --backup --timeline --pg-wal --help -h' ;;
+    '/reconcile') echo '--json --apply --leave-unknown --since --help -h' ;;
     *) return 1 ;;
   esac
 }

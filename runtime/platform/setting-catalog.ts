@@ -161,6 +161,12 @@ export const SETTING_GROUPS = {
       example: '/var/lib/dateline',
       meaning: 'Folder of the embedded PostgreSQL and of generated development keys.',
     },
+    BACKUP_DIR: {
+      type: 'folder',
+      example: '/mnt/backup/dateline',
+      meaning:
+        'Folder of the backups of the embedded PostgreSQL, which archives its changes there at least once a minute (`docs/operations/backup.md`). Use a different disk than `DATA_DIR`. Ignored with `DATABASE_URL`.',
+    },
     REDIS_URL: {
       type: 'URL that starts with `redis://` or `rediss://`',
       example: 'redis://cache.internal:6379',

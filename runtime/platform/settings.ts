@@ -81,6 +81,8 @@ export interface Settings extends CardRoomSettings, MonitoringSettings {
   readonly preparedStatements: boolean
   /** Absolute path. */
   readonly dataDir: string
+  /** Absolute path of the folder for backups of the embedded PostgreSQL. */
+  readonly backupDir?: string
   /**
    * Key of all digests and encrypted values. Absent only with the embedded database, which keeps one in the data
    * directory.
@@ -324,6 +326,7 @@ export function readSettings(given: SettingVariables, flags: Flags = {}): Settin
     poolSize: read('DATABASE_POOL_SIZE', whole(16, 1, 1000)) ?? 1,
     preparedStatements: read('SVC_PREPARED_STATEMENTS', onOff(true)) ?? true,
     dataDir: resolve(env.DATA_DIR || '.data'),
+    ...(env.BACKUP_DIR && { backupDir: resolve(env.BACKUP_DIR) }),
     production,
     trustedProxies: read('TRUSTED_PROXIES', proxies) ?? 0,
     networkSimulator: read('SVC_NETWORK_SIMULATOR', notInProduction(production)) ?? false,

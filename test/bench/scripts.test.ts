@@ -32,8 +32,8 @@ const TINY: Readonly<Record<string, readonly string[]>> = {
  * `interrupted.test.ts` starts `bench`. `bench:memory` and `bench:writes` need PostgreSQL servers of their own,
  * and `bench:checkouts` needs a second checkout. `bench:cards`
  * takes 25 s and `bench:size` 11 s before they measure. `prove:client`, `prove:image` and `prove:postgres-upgrade` install
- * packages from the registry, `prove:tasks` fills a service for 15 s, `prove:trace` starts two processes, and
- * `prove:upgrade` installs two releases.
+ * packages from the registry, `prove:speed` and `prove:tasks` fill a service, `prove:trace` and `prove:restore` start
+ * several, and `prove:upgrade` installs two releases.
  */
 const NOT_HERE = [
   'bench',
@@ -47,6 +47,8 @@ const NOT_HERE = [
   'prove:client',
   'prove:image',
   'prove:postgres-upgrade',
+  'prove:restore',
+  'prove:speed',
   'prove:tasks',
   'prove:trace',
   'prove:upgrade',

@@ -13,6 +13,9 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { restoreBackup } from '../../runtime/database/backup/restore-backup.ts'
+import { arePayoutsHeld, recordReconciled } from '../../runtime/database/backup/restored.ts'
+import { takeBackup } from '../../runtime/database/backup/take-backup.ts'
 import { serverAccount } from '../../runtime/database/embedded/account.ts'
 import { findPostmaster } from '../../runtime/database/embedded/postmaster.ts'
 import { openDatabase } from '../../runtime/database/open/open-database.ts'
@@ -104,6 +107,57 @@ async function endLast(program: Program): Promise<void> {
   expect(code, stderr).toBe(0)
   expect(serverOf(dataDir)).toBeUndefined()
 }
+
+describe('backups of the embedded server', () => {
+  test('a backup is restored to a time: with the changes before it, without later ones, and payouts wait', async () => {
+    copyMade()
+    const folder = join(place, 'backup')
+    const settings = { dataDir, backupDir: folder, poolSize: 2, preparedStatements: true }
+    const db = await openDatabase(settings)
+    const write = (word: string) => db.control.query({ text: `INSERT INTO control.kept VALUES ('${word}')` })
+    await db.control.query({ text: 'CREATE TABLE control.kept (word text)' })
+    expect(await arePayoutsHeld(db.control)).toBe(false)
+    const { manifest, isArchiving } = await takeBackup({
+      dataDir,
+      folder,
+      keep: 1,
+      backupDir: folder,
+      say: () => {},
+    })
+    expect(isArchiving).toBe(true)
+    await write('before')
+    const { rows } = await db.control.query<{ at: number }>({ text: 'SELECT clock_timestamp() AS at' })
+    const to = rows[0]!.at + 1
+    await until('the time to pass', async () => Date.now() > to + 1)
+    await write('after')
+    const { rows: last } = await db.control.query<{ segment: string }>({
+      text: 'SELECT pg_walfile_name(pg_switch_wal()) AS segment',
+    })
+    await until('the archive', () => readdirSync(join(folder, 'wal')).includes(`${last[0]!.segment}.gz`))
+    await db.close()
+
+    const made = join(place, 'restored')
+    const restored = await restoreBackup({ folder, dataDir: made, to, say: () => {} })
+    expect(restored).toMatchObject({ backup: manifest.id, timeline: 2 })
+    const again = await open([], made)
+    expect((await again.control.query({ text: 'SELECT word FROM control.kept' })).rows).toEqual([
+      { word: 'before' },
+    ])
+    expect(again.pepper).toBe(db.pepper)
+    expect(await arePayoutsHeld(again.control)).toBe(true)
+    await recordReconciled(again.control)
+    expect(await arePayoutsHeld(again.control)).toBe(false)
+    await again.close()
+
+    await expect(restoreBackup({ folder, dataDir: made, say: () => {} })).rejects.toThrow('is not empty')
+    writeFileSync(join(folder, 'base', manifest.id, 'data', 'PG_VERSION'), '17')
+    const other = join(place, 'other')
+    await expect(restoreBackup({ folder, dataDir: other, say: () => {} })).rejects.toThrow(
+      'data/PG_VERSION differs from its checksum',
+    )
+    expect(readdirSync(place).filter((name) => name.startsWith('other'))).toEqual([])
+  }, 60_000)
+})
 
 describe('the embedded server', () => {
   test('the embedded server starts on an empty directory and keeps what it has', async () => {

@@ -73,6 +73,7 @@ test('doctor prints one line each of a healthy service, and asks for nothing', a
     'card network, sandbox',
     'card network, live',
     'set aside',
+    'archive',
     'Redis',
     'Apple Wallet',
     'Google Wallet',

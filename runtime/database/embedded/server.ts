@@ -8,6 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { messageOf } from '../errors.ts'
 import { clientConfig } from '../pool/connection.ts'
+import { archiveInto } from './archive.ts'
 import { type Cluster, openCluster, type StoredCluster } from './cluster.ts'
 import { findPostmaster, type Postmaster, stopPostmaster, waitFor } from './postmaster.ts'
 import { type ServerParameters, startPostmaster } from './start.ts'
@@ -27,6 +28,8 @@ export interface EmbeddedOptions {
   /** Receives unusual events as text for people. */
   readonly say: (line: string) => void
   readonly parameters?: ServerParameters
+  /** Folder whose archive gets the server's WAL. Absent: nothing is archived. */
+  readonly backupDir?: string | undefined
 }
 
 const HOLD = '5031846216450273'
@@ -86,8 +89,11 @@ function takeHold(dataDir: string, options: EmbeddedOptions, preferred: number):
   return withStartLock(dataDir, LOCK_TIMEOUT_MS, async () => {
     const cluster = await openCluster(dataDir, options.say)
     const running = await adopt(cluster.data)
-    const postmaster =
-      running ?? (await startPostmaster(cluster, dataDir, preferred, options.parameters ?? {}))
+    const start = () => {
+      const archive = options.backupDir === undefined ? {} : archiveInto(options.backupDir, cluster.account)
+      return startPostmaster(cluster, dataDir, preferred, { ...archive, ...options.parameters })
+    }
+    const postmaster = running ?? (await start())
     const holder = new pg.Client(clientConfig(connectionTo(cluster, postmaster), 'svc holder'))
     holder.on('error', () => {}) // the `end` event follows and is handled
     try {

@@ -48,6 +48,7 @@ async function attempt(
   cluster: Cluster,
   dataDir: string,
   parameters: ServerParameters,
+  timeoutMs: number,
 ): Promise<Postmaster | string> {
   const log = join(dataDir, 'postgres.log')
   if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(log, `${log}.old`)
@@ -68,7 +69,7 @@ async function attempt(
   })
   await once(child, 'spawn') // throws if the program cannot be run
   child.unref()
-  const found = await waitFor(START_TIMEOUT_MS, () => {
+  const found = await waitFor(timeoutMs, () => {
     const postmaster = findPostmaster(cluster.data)
     if (postmaster?.pid === child.pid && postmaster?.isReady) return postmaster
     return hasEnded ? 'ended' : undefined
@@ -78,7 +79,7 @@ async function attempt(
 
 /**
  * Starts the server and waits until it accepts connections. The caller holds the start lock. Throws with the log output
- * if the server does not start within 60 s.
+ * if the server does not start within the timeout.
  *
  * @param preferred the previous port, where the pools of surviving processes reconnect; 0 for any.
  */
@@ -87,22 +88,24 @@ export async function startPostmaster(
   dataDir: string,
   preferred: number,
   parameters: ServerParameters,
+  timeoutMs = START_TIMEOUT_MS,
 ): Promise<Postmaster> {
-  const deadline = performance.now() + START_TIMEOUT_MS
+  const deadline = performance.now() + timeoutMs
   for (;;) {
     removeStaleLock(cluster.data)
-    const outcome = await attempt(cluster, dataDir, {
+    const settings = {
       listen_addresses: '127.0.0.1',
       port: String(await freePort(preferred)),
       unix_socket_directories: '',
       max_connections: '200',
       log_checkpoints: 'off',
       ...parameters,
-    })
+    }
+    const outcome = await attempt(cluster, dataDir, settings, timeoutMs)
     if (typeof outcome !== 'string') return outcome
     if (!WORTH_REPEATING.test(outcome) || performance.now() > deadline) {
       throw new Error(
-        `the embedded PostgreSQL does not start:\n${outcome.trim() || 'it wrote nothing to its log within 60 s'}`,
+        `the embedded PostgreSQL does not start:\n${outcome.trim() || 'it wrote nothing to its log before the timeout'}`,
       )
     }
   }

@@ -48,7 +48,7 @@ export type DatabaseSettings = Pick<
   | 'migrationsDir'
   | 'citus'
 > &
-  Partial<Pick<Settings, 'roles' | 'cardSecret' | 'previousCardSecret' | 'revealUrl'>>
+  Partial<Pick<Settings, 'backupDir' | 'roles' | 'cardSecret' | 'previousCardSecret' | 'revealUrl'>>
 
 /** A PostgreSQL server, embedded or external. */
 interface Server {
@@ -87,7 +87,7 @@ async function openServer(settings: DatabaseSettings, say: (line: string) => voi
       cardSecret: settings.cardSecret,
     }
   }
-  const server = await acquireServer({ dataDir, say })
+  const server = await acquireServer({ dataDir, say, backupDir: settings.backupDir })
   return {
     ...server,
     direct: server.connection,

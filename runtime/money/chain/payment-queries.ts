@@ -107,6 +107,33 @@ export async function storePayment(
   })
 }
 
+const ADOPT: Statement = {
+  text: `INSERT INTO control.chain_payments (chain_id, signer, nonce, environment, space, transfer_id, recipient, units,
+           value, valid_before, signature, after_block, hash)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8::numeric, CASE WHEN $8::numeric <= 9223372036854775807 THEN $8::bigint END,
+           0, '', $9, $10)
+         ON CONFLICT DO NOTHING`,
+}
+
+/**
+ * Stores a payment that was found on the chain, with the transaction that made it. Workers then follow it like a payment that
+ * they have signed. Returns false if the nonce or the transfer already has a payment.
+ */
+export async function adoptPayment(
+  control: Database,
+  { chainId, address }: ChainAccount,
+  payment: Pick<
+    NewPayment,
+    'nonce' | 'environment' | 'space' | 'transfer_id' | 'recipient' | 'value' | 'after_block'
+  > & {
+    readonly hash: string
+  },
+): Promise<boolean> {
+  const { nonce, environment, space, transfer_id, recipient, value, after_block, hash } = payment
+  const values = [nonce, environment, space, transfer_id, recipient, `${value}`, after_block, hash]
+  return (await control.query(ADOPT, [chainId, address, ...values])).count > 0
+}
+
 /** Stores a transaction that replaces an earlier one with the same nonce. Throws `LostLease`. */
 export async function storeReplacement(
   control: Pool,

@@ -3,6 +3,7 @@ import {
   type Address,
   encodeAbiParameters,
   encodeFunctionData,
+  getAddress,
   type Hex,
   hexToNumber,
   keccak256,
@@ -109,6 +110,25 @@ export const usedTopics = (payer: Address, nonce: Hex): readonly Hex[] => [
   padHex(payer, { size: 32 }),
   nonce,
 ]
+
+/** Returns the topics of the logs that the contract emits when any authorization of a payer is used. */
+export const usesTopics = (payer: Address): readonly Hex[] => [USED, padHex(payer, { size: 32 })]
+
+/** Returns the only transfer of the payer in the logs of a transaction; undefined unless there is exactly one. */
+export function findPaid(
+  logs: readonly Log[],
+  token: Address,
+  payer: Address,
+): Pick<TransferAuthorization, 'to' | 'value'> | undefined {
+  const isOwn = ({ address, topics }: Log) =>
+    same(address, token) &&
+    topics.length === 3 &&
+    same(topics[0]!, TRANSFER) &&
+    same(topics[1]!, padHex(payer, { size: 32 }))
+  const [transfer, ...others] = logs.filter(isOwn)
+  if (!transfer || others.length > 0 || transfer.data === '0x') return undefined
+  return { to: getAddress(`0x${transfer.topics[2]!.slice(-40)}`), value: BigInt(transfer.data) }
+}
 
 /** Returns whether the logs of a transaction show that the authorization was used and that the amount was transferred. */
 export function hasPaid(

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Address } from 'viem'
+import { arePayoutsHeld } from '../../database/backup/restored.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { createLeaseClock } from '../../work/lease-clock.ts'
@@ -63,6 +64,7 @@ export function createChainWorker(options: ChainWorkerOptions): ChainWorker {
   const token = randomUUID()
   let clockAt = Number.NEGATIVE_INFINITY
   let link: ChainLink | undefined
+  let isHeld = false
   const held = new Set<Address>()
   const fillings = new Map<Address, Map<number, Filling>>()
   const fillingsOf = (address: Address) => {
@@ -142,6 +144,14 @@ export function createChainWorker(options: ChainWorkerOptions): ChainWorker {
       await release()
       return false
     }
+    // Checked before each run, so that nothing is signed or sent before the chain was compared with a restored database.
+    if (await arePayoutsHeld(control)) {
+      if (!isHeld) log.error('USDC payouts wait: the database was restored; run admin reconcile')
+      isHeld = true
+      await release()
+      return false
+    }
+    isHeld = false
     try {
       return await send(await options.openSigner(), due, accounts)
     } catch (error) {

@@ -21,6 +21,16 @@ export type BankAnswer =
   | { readonly outcome: 'refused'; readonly failure_code: BankPayment['failure_code'] }
   | { readonly outcome: 'later'; readonly problem: string }
 
+/** A payment in the bank's list. */
+export interface ListedPayment extends Pick<BankPayment, 'id' | 'status'> {
+  /** Identifier of the payout that it was requested for. */
+  readonly reference: string
+  /** Cents. */
+  readonly amount: number
+  /** The visible part of the account. */
+  readonly account: { readonly last4: string; readonly routing_number: string }
+}
+
 export interface Bank {
   /** Requests a payment. Idempotent: the bank makes one payment for each payout. */
   pay(payout: Pick<PayoutRow, 'id' | 'amount'>, account: BankAccount): Promise<BankAnswer>
@@ -29,6 +39,11 @@ export interface Bank {
    * @param bankId the bank's identifier of the payment.
    */
   find(bankId: string): Promise<BankAnswer>
+  /**
+   * Returns all payments that the bank has accepted since a time, in milliseconds since the epoch. Throws if the bank cannot
+   * list payments.
+   */
+  list(since: number): Promise<readonly ListedPayment[]>
 }
 
 export interface BankOptions {
@@ -60,6 +75,24 @@ export function createBank({ url, token, outbound }: BankOptions): Bank {
       // A payment that the bank accepted earlier cannot be refused by a status request.
       return answer.outcome === 'refused' ? { outcome: 'later', problem: problemOf(outcome) } : answer
     },
+    async list(since) {
+      const listed: ListedPayment[] = []
+      for (;;) {
+        const query = new URLSearchParams({ created_after: new Date(since).toISOString() })
+        const last = listed.at(-1)
+        if (last) query.set('after', last.id)
+        const outcome = await outbound.send({
+          method: 'GET',
+          url: `${url}/payments?${query}`,
+          headers,
+          body: '',
+        })
+        const page = readList(outcome)
+        if (!page) throw new Error(`the bank cannot list payments: ${problemOf(outcome)}`)
+        listed.push(...page)
+        if (page.length === 0) return listed
+      }
+    },
   }
 }
 
@@ -82,6 +115,22 @@ function readAnswer(outcome: OutboundResult): BankAnswer {
     outcome: 'payment',
     payment: { id, status: status as BankPayment['status'], failure_code: code },
   }
+}
+
+/** Reads a page of the bank's list; undefined if the answer is not a list. */
+function readList(outcome: OutboundResult): readonly ListedPayment[] | undefined {
+  if ('error' in outcome || outcome.status !== 200) return undefined
+  const { payments } = readBody(outcome.body)
+  return Array.isArray(payments) && payments.every(isListed) ? payments : undefined
+}
+
+function isListed(value: unknown): value is ListedPayment {
+  if (typeof value !== 'object' || value === null) return false
+  const { id, status, reference, amount, account } = value as Partial<Record<keyof ListedPayment, unknown>>
+  const isText = (each: unknown) => typeof each === 'string' && each !== '' && each.length <= 100
+  const { last4, routing_number } = Object(account) as Partial<Record<string, unknown>>
+  const isMoney = Number.isSafeInteger(amount) && Number(amount) > 0
+  return [id, reference, last4, routing_number].every(isText) && STATUSES.has(status) && isMoney
 }
 
 const problemOf = (outcome: OutboundResult): string =>

@@ -1,5 +1,6 @@
 /** Pays out dollars: requests each payment from the bank under a lease, between two transactions. */
 import type { Sanctions } from '../../cards/sanctions/list-in-use.ts'
+import { arePayoutsHeld } from '../../database/backup/restored.ts'
 import type { Database } from '../../database/database.ts'
 import { reasonOf } from '../../database/errors.ts'
 import { pipelined } from '../../database/pipelined.ts'
@@ -32,12 +33,14 @@ import { writeChange } from './changes.ts'
 import { lockPayout, type PayoutRow } from './queries.ts'
 import { isSignable } from './transfer-listener.ts'
 
+type PayingBank = Pick<Bank, 'pay' | 'find'>
+
 export interface BankJobParts extends WorkerParts {
   readonly database: Readonly<Record<Environment, Pool>> & { readonly control: Database }
   readonly clock: Clock
   readonly wakeUpChannel: WakeUpChannel
   readonly seals: Seals
-  readonly bank: Bank
+  readonly bank: PayingBank
   readonly sanctions: Pick<Sanctions, 'list'>
 }
 
@@ -53,7 +56,7 @@ interface BankTransferKey {
 /** A leased transfer, with the request to send to the bank. */
 interface Leased {
   readonly token: string
-  readonly ask: (bank: Bank) => Promise<BankAnswer>
+  readonly ask: (bank: PayingBank) => Promise<BankAnswer>
 }
 
 /** Maximum number of concurrent bank requests per process and environment. */
@@ -68,7 +71,10 @@ export function bankWorker(parts: BankJobParts): DeclaredWorker {
   return defineWorker<DueBankTransfer>(parts, {
     name: 'bank_transfers',
     atOnce: AT_ONCE,
-    find: ({ limit, now }, environment) => findDueTransfers(database[environment], now, limit),
+    async find({ limit, now }, environment) {
+      const due = await findDueTransfers(database[environment], now, limit)
+      return due.length > 0 && (await arePayoutsHeld(database.control)) ? [] : due
+    },
     itemOf: ({ tenant_id: space, id }) => ({ space, id }),
     perform([due], { environment, now, tracer }) {
       const place = { environment, now, space: due!.tenant_id, id: due!.id }

@@ -80,7 +80,7 @@ function handIn(
 }
 
 /** Any transaction that moves payout funds locks this account before other accounts, to avoid deadlocks. */
-const lockPayable = ({ db, space }: PayoutPlace) => lockAccount(db, space, 'settlement_payable')
+export const lockPayable = ({ db, space }: PayoutPlace) => lockAccount(db, space, 'settlement_payable')
 
 /** Writes a changed payout. The caller has locked it. */
 export async function writeChange(

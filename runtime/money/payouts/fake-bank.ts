@@ -15,6 +15,8 @@ export interface StandInPayment {
   readonly order: string
   /** Cents. */
   readonly amount: number
+  /** Milliseconds since the epoch. */
+  readonly created: number
   status: 'pending' | 'settled' | 'failed' | 'returned'
   failure_code?: string
 }
@@ -39,6 +41,9 @@ interface FakeBankAnswer {
 }
 
 const MAX_BODY = 16 * 1024
+
+/** Number of payments in an answer to a list request. */
+const PAGE = 100
 
 /** Checks an ABA routing number: its digits, weighted by 3, 7 and 1 in turn, must add up to a multiple of ten. */
 const routing: ShapeCheck = (value, at) => {
@@ -85,6 +90,7 @@ export async function startBankStandIn(token: string): Promise<BankStandIn> {
       key,
       order,
       amount,
+      created: Date.now(),
       status: 'pending',
     }
     payments.push(payment)
@@ -96,12 +102,21 @@ export async function startBankStandIn(token: string): Promise<BankStandIn> {
     if (bank.settles && payment.status === 'pending') payment.status = 'settled'
     return shown(200, payment)
   }
+  /** Lists at most a page of the payments, oldest first. */
+  const list = (query: URLSearchParams): FakeBankAnswer => {
+    const since = Date.parse(query.get('created_after') ?? '')
+    const after = payments.findIndex(({ id }) => id === query.get('after'))
+    const page = payments.slice(after + 1).filter(({ created }) => created >= since)
+    return { status: 200, body: { payments: page.slice(0, PAGE).map(listed) } }
+  }
   const answer = async (request: IncomingMessage): Promise<FakeBankAnswer> => {
     const { method, url: path = '', headers } = request
     const body = await readBody(request)
     if (!bears(headers.authorization, token))
       return { status: 401, body: { error: 'the bearer token is missing or wrong' } }
     if (method === 'POST' && path === '/payments') return pay(String(headers['idempotency-key'] ?? ''), body)
+    if (method === 'GET' && path.startsWith('/payments?'))
+      return list(new URL(path, 'http://bank.invalid').searchParams)
     const id = /^\/payments\/(\w+)$/.exec(path)?.[1]
     if (method === 'GET' && id !== undefined) return look(id)
     return { status: 404, body: { error: 'the path does not exist' } }
@@ -146,6 +161,12 @@ const shown = (status: number, { id, status: stands, failure_code }: StandInPaym
   status,
   body: { id, status: stands, ...(failure_code !== undefined && { failure_code }) },
 })
+
+function listed({ id, key, status, amount, order }: StandInPayment): object {
+  const { account } = JSON.parse(order)
+  const { account_number, routing_number } = account
+  return { id, status, reference: key, amount, account: { last4: account_number.slice(-4), routing_number } }
+}
 
 function bears(authorization: string | undefined, token: string): boolean {
   const [given, wanted] = [Buffer.from(authorization ?? ''), Buffer.from(`Bearer ${token}`)]

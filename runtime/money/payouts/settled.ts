@@ -1,7 +1,7 @@
 /** Automatic payouts of settlements. */
 import { lockDefault } from '../destinations/queries.ts'
 import { type DestinationList, isListed } from '../destinations/screening.ts'
-import { openPayout, type PayoutPlace } from './changes.ts'
+import { lockPayable, openPayout, type PayoutPlace } from './changes.ts'
 
 /** The amount that a settlement has made payable. */
 export interface SettledNet {
@@ -14,8 +14,8 @@ export interface SettledNet {
 
 /**
  * Pays a settlement to the tenant's default destination, in the transaction that settles it. Returns the payout's
- * identifier, or null if there is no active default destination or it is on the sanctions list; then the amount stays
- * payable.
+ * identifier, or null if there is no active default destination, if it is on the sanctions list, or if the payable balance
+ * is less than the amount, because it was negative; then the amount stays payable.
  * @param now service time.
  */
 export async function payOutSettlement(
@@ -26,6 +26,9 @@ export async function payOutSettlement(
 ): Promise<string | null> {
   const destination = await lockDefault(place.db, place.space)
   if (destination?.status !== 'active' || isListed(list, destination)) return null
+  // Balances are negative, for example, after payouts were found that a restored database did not know.
+  const { balance } = await lockPayable(place)
+  if (balance < amount) return null
   const order = { amount, metadata: {}, settlement_id: settlementId }
   return (await openPayout(place, order, destination, now)).id
 }

@@ -1,10 +1,16 @@
 /** Shared parts of `admin` commands: common options, and functions that add and run verbs. */
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import type { CardRoom } from '../../database/open/card-room.ts'
+import type { OpenDatabase } from '../../database/open/open-database.ts'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
 import type { Operator } from '../../tenants/admin/change.ts'
 
-type OperatorAction = (operator: Operator, production: boolean, room: CardRoom | undefined) => Promise<object>
+type OperatorAction = (
+  operator: Operator,
+  production: boolean,
+  room: CardRoom | undefined,
+  database: OpenDatabase,
+) => Promise<object>
 
 /** Adds a verb to a noun. */
 export type AddVerb = (parent: Command, name: string, about: string) => Command

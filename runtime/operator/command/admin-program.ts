@@ -28,6 +28,7 @@ import { listSettings } from '../settings.ts'
 import { showSettlement } from '../settlements.ts'
 import { showVersionBlockers } from '../version-blockers.ts'
 import { writeBlockersPage } from '../version-blockers-page.ts'
+import { addBackups } from './admin-backup.ts'
 import { addLookups } from './admin-lookups.ts'
 import { addNetwork } from './admin-network.ts'
 import {
@@ -72,7 +73,7 @@ export function createProgram(surroundings: CommandSurroundings, complain = surr
     parent.command(name).description(about).option('--json', 'print one JSON object')
 
   program.option('--version', 'print the version and the commit').on('option:version', () => {
-    process.stdout.write(`admin ${describeRelease(readRelease())}\n`)
+    surroundings.print(`admin ${describeRelease(readRelease())}\n`)
     throw new CommanderError(0, 'commander.version', '')
   })
   verb(
@@ -80,8 +81,8 @@ export function createProgram(surroundings: CommandSurroundings, complain = surr
     'settings',
     'list all settings with their value, source and meaning; secrets are hidden',
   ).action((options: { json?: true }) => {
-    const settings = listSettings(process.env)
-    process.stdout.write(render(settings, options.json === true))
+    const settings = listSettings(surroundings.env)
+    surroundings.print(render(settings, options.json === true))
   })
   addTenant(noun('tenant', 'merchants'), verb, run)
   addKey(noun('key', 'API keys'), verb, run)
@@ -90,6 +91,7 @@ export function createProgram(surroundings: CommandSurroundings, complain = surr
   addLedgers(noun, verb, run)
   addLookups(noun, verb, run)
   addNetwork(noun, verb, run, surroundings)
+  addBackups(program, verb, run, surroundings)
   return program
 }
 

@@ -13,6 +13,7 @@ import { clientConfig } from '../../database/pool/connection.ts'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
 import { deriveSecret } from '../../platform/secrets.ts'
 import type { Settings } from '../../platform/settings.ts'
+import { checkBackups } from './backup.ts'
 import { checkCardNumbers } from './card-numbers.ts'
 import { checkAddresses, checkWakeUps } from './deployment.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
@@ -43,6 +44,7 @@ type ExaminedSettings = Pick<
   | 'databaseUrl'
   | 'databaseListenUrl'
   | 'dataDir'
+  | 'backupDir'
   | 'migrationsDir'
   | 'pepper'
   | 'poolSize'
@@ -78,6 +80,7 @@ export async function checkDatabase(settings: ExaminedSettings): Promise<Finding
       ...(await checkPayouts(client, state)),
       ...(await checkProcessors(client, state)),
       ...(await checkSetAside(client)),
+      ...(await checkBackups(client, settings, state, Date.now())),
     ]
   } catch (error) {
     const { databaseUrl } = settings

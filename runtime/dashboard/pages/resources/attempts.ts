@@ -1,4 +1,5 @@
 /** The page of one delivery attempt, with the endpoint's response and a retry button. */
+import { readTimeline } from '../../../database/backup/restored.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { html } from '../../../platform/html.ts'
 import { describe, perform } from '../../engine/form-page.ts'
@@ -45,6 +46,17 @@ function attemptOf({ request }: DashboardVisit): string {
   return typeof attempt === 'string' ? attempt : ''
 }
 
+/** Says that the endpoint may have received the event before: an earlier delivery is lost if the database was restored. */
+async function describeRepetition(
+  { operator }: DashboardVisit,
+  { scheduled_at, attempted_at }: DeliveryAttempt,
+): Promise<readonly [string, string][]> {
+  const { restored_at } = await readTimeline(operator.control)
+  if (restored_at === null || attempted_at === null) return []
+  const isRepeated = Date.parse(scheduled_at) < restored_at && Date.parse(attempted_at) >= restored_at
+  return isRepeated ? [['Repeated', 'Perhaps: the database was restored after this attempt was due']] : []
+}
+
 async function showAttempt(
   visit: DashboardVisit,
   id: string,
@@ -72,6 +84,7 @@ async function showAttempt(
     ['Response status', String(attempt.response_status ?? '–')],
     ['Error', orDash(attempt.error)],
     ['Next attempt', when(attempt.next_attempt_at)],
+    ...(await describeRepetition(visit, attempt)),
   ])}</aside></div>`
   const mayRetry = mayAct(visit.member.role, roleFor(RETRY.operation))
   send(visit, fault === undefined ? 200 : 409, {
