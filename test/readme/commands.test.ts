@@ -82,21 +82,25 @@ const ONLY_THERE: readonly (string | RegExp)[] = [
   'npm ci --omit=dev',
   // test/toolkit/package.test.ts packs.
   'npm pack',
-  'npm publish dateline-*.tgz --provenance',
+  /^npm publish dateline-\S+\.tgz --provenance$/,
+  'npm audit signatures',
   /^npm start( -- --role \w+)?$/,
   /^npm run --silent admin -- (set-aside \w+$|version blockers )/,
   'npm test',
   'npm run check',
   'npm run fuzz',
-  /^npm run prove(:[\w-]+)?$/,
+  /^npm run prove(:[\w-]+)?( -- --old REF)?$/,
   /^npm run bench(:\w+)?( -- FOLDER…)?$/,
   // test/docs/toolkit/pages.test.ts builds the same files.
   'npm run docs:toolkit',
   'npm run deploy:watch',
+  'npm run docs:commands',
+  'npm run release -- --out DIR',
   'npm run svc:pack -- --out DIR',
   // test/client/upgrade-applications.test.ts runs the command of an installed client.
   'npm install --save-dev ts-morph',
-  /^npx (CLIENT|@dateline\/passes) upgrade /,
+  'npm install @dateline/passes',
+  /^npx (CLIENT|@dateline\/passes) (upgrade|resources) /,
   'npx svc promote templates tpl_…',
   'npm run format',
   /^npx vitest run test\/\w+$/,
@@ -137,7 +141,7 @@ describe('the lists', () => {
   test('name scripts, programs and folders that are there', () => {
     for (const command of [...all.map(bare), ...named].flatMap((line) => line.split(' && '))) {
       const [, script] =
-        /^npm (?:run )?(?:--silent )?(?!(?:ci|install|pack|publish)\b)([\w:-]+)/.exec(command) ?? []
+        /^npm (?:run )?(?:--silent )?(?!(?:ci|install|pack|publish|audit)\b)([\w:-]+)/.exec(command) ?? []
       if (script !== undefined) expect(Object.keys(scripts), command).toContain(script)
       const [, program] = /^npx ([a-z]\w*)/.exec(command) ?? []
       if (program !== undefined) {
