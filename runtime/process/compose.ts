@@ -199,6 +199,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       database.renew(next)
       ports.renewCertificates()
       network?.iso?.renewCertificate()
+      observability.renewCertificates()
     }
     const metricsUrl = ports.origins.metrics
     return {

@@ -17,8 +17,8 @@ export interface CertificateExpiry {
 }
 
 /**
- * Reads when the certificates expire that this process uses. Call it when the process starts: listeners read their
- * files only then, so a renewed file does not renew the certificate of a running process.
+ * Reads when the certificates expire that this process uses. Call it when the process reads their files: at the start, and
+ * for those of listeners after SIGHUP.
  *
  * @param unreadable receives what cannot be read; the part that uses it reports the same.
  */
@@ -46,7 +46,7 @@ export function readCertificates(
 /** Adds the expiry of certificates: those of this process, and those of card processors. */
 export function addCertificates(
   registry: Registry,
-  own: readonly CertificateExpiry[],
+  own: () => readonly CertificateExpiry[],
   ofProcessors: DeploymentReads['processorCertificates'],
 ): void {
   addGauge(
@@ -55,7 +55,7 @@ export function addCertificates(
     'Expiry of a certificate in Unix time: tls, network_tls, apple_pass, apple_wwdr, and the last certificate of the card processor of each environment (processor_sandbox, processor_live).',
     ['certificate'],
     async () => [
-      ...own.map(({ certificate, expiresAt }) => [{ certificate }, expiresAt / 1000] as const),
+      ...own().map(({ certificate, expiresAt }) => [{ certificate }, expiresAt / 1000] as const),
       ...((await ofProcessors()) ?? []).map(
         ({ environment, expiresAt }) =>
           [{ certificate: `processor_${environment}` }, expiresAt / 1000] as const,

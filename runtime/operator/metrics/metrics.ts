@@ -49,7 +49,7 @@ export interface MetricSources {
   readonly deployment: DeploymentReads
   /** Undefined if the process verifies nothing. */
   readonly verification: () => VerificationState | undefined
-  readonly certificates: readonly CertificateExpiry[]
+  certificates(): readonly CertificateExpiry[]
   /** Absolute path. */
   readonly dataDir: string
 }

@@ -62,6 +62,8 @@ export interface Observability {
   watchRequestLog(environment: Environment, requestLog: NotedRequests): void
   /** Counts and logs that the codes of a sender are rejected for a while after too many wrong ones. */
   senderPaused(sender: PausedSender): void
+  /** Reads the certificates of the listeners again. */
+  renewCertificates(): void
   stop(): void
 }
 
@@ -78,6 +80,10 @@ export function createObservability(parts: ObservabilityParts): Observability {
   const share = <T>(what: string, read: () => Promise<T>) => shareRead(what, read, log)
   let pausedSenders = 0
   let network: NetworkTally | undefined
+  const expiries = (of: CertificateSettings) => readCertificates(of, (words) => log.warn(words))
+  const ofWallets = expiries({ ...settings, tls: undefined, networkTls: undefined })
+  const readListeners = () => expiries({ ...settings, applePass: undefined })
+  let ofListeners = readListeners()
   const registry = createMetrics({
     ...parts,
     traffic,
@@ -93,7 +99,7 @@ export function createObservability(parts: ObservabilityParts): Observability {
     network: () => network,
     isReady,
     deployment: createDeploymentReads(database, parts.clock, share),
-    certificates: readCertificates(settings, (words) => log.warn(words)),
+    certificates: () => [...ofListeners, ...ofWallets],
     dataDir: settings.dataDir,
   })
   return {
@@ -127,6 +133,9 @@ export function createObservability(parts: ObservabilityParts): Observability {
       pausedSenders += 1
       const pause = { ...sender, until: new Date(until).toISOString() }
       log.warn(pause, 'Too many wrong codes; further codes of the sender are rejected until the given time')
+    },
+    renewCertificates() {
+      ofListeners = readListeners()
     },
     stop() {
       load.stop()
