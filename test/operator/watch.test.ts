@@ -49,7 +49,7 @@ const SOURCES: MetricSources = {
     processorCertificates: unread,
   },
   verification: unread,
-  certificates: [],
+  certificates: () => [],
   dataDir: '/',
 }
 

@@ -8,7 +8,8 @@ import type { VerificationState } from '../verification.ts'
 import type { DeploymentReads } from './deployment-metrics.ts'
 import { addGauge } from './series.ts'
 
-export type CertificateSettings = Pick<Settings, 'roles' | 'tls' | 'networkTls' | 'applePass'>
+export type CertificateSettings = Pick<Settings, 'roles'> &
+  Partial<Pick<Settings, 'tls' | 'networkTls' | 'applePass'>>
 
 /** A certificate of this process, and when it expires, in milliseconds since the epoch. */
 export interface CertificateExpiry {

@@ -80,9 +80,11 @@ export function createObservability(parts: ObservabilityParts): Observability {
   const share = <T>(what: string, read: () => Promise<T>) => shareRead(what, read, log)
   let pausedSenders = 0
   let network: NetworkTally | undefined
+  const { tls: _tls, networkTls: _networkTls, ...wallets } = settings
+  const { applePass: _applePass, ...listeners } = settings
   const expiries = (of: CertificateSettings) => readCertificates(of, (words) => log.warn(words))
-  const ofWallets = expiries({ ...settings, tls: undefined, networkTls: undefined })
-  const readListeners = () => expiries({ ...settings, applePass: undefined })
+  const ofWallets = expiries(wallets)
+  const readListeners = () => expiries(listeners)
   let ofListeners = readListeners()
   const registry = createMetrics({
     ...parts,
