@@ -38,7 +38,7 @@ export function shareLiterals(values: readonly unknown[], prefix: string): Share
     const inside = members(value)
     const name = `${prefix}${names.size + 1}`
     names.set(text, name)
-    constants.push(`const ${name} = ${inside}`)
+    constants.push(`const ${name} = ${inside} as const`)
     return name
   }
   const members = (value: object): string => {

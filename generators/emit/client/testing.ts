@@ -1,11 +1,7 @@
 /** Emits the mock of one version for the tests of programs that use its client. */
-import type {
-  MockError,
-  MockFault,
-  MockedOperation,
-  MockedParameter,
-} from '../../client-testing/requests.ts'
+
 import type { Wire } from '../../client-runtime/service.ts'
+import type { MockError, MockedOperation, MockedParameter, MockFault } from '../../client-testing/requests.ts'
 import { jsonBody } from '../../ir/bodies.ts'
 import { isJson } from '../../ir/media-type.ts'
 import { partsOf } from '../../ir/members.ts'
@@ -73,7 +69,7 @@ export function printTesting(api: Api, wire: Wire): string {
     `const service: ${file.use('MockedVersion', '../testing/requests.ts', { type: true })} = {`,
     `  version: ${literal(api.version)},`,
     `  wire: ${file.use('wire', '../wire.ts', { as: 'wireNames' })},`,
-    `  faults: ${literal(faultsOf(errors))},`,
+    `  faults: ${literal(faultsOf(api, wire, errors))},`,
     `  errors: ${literal(errors)},`,
     '  operations: {',
     ...printedRows,
@@ -99,17 +95,19 @@ function rowOf(api: Api, operation: ApiOperation): MockedOperation {
   const contents = successOf(operation)?.contents ?? []
   const media = contents.some(({ mediaType }) => isJson(mediaType)) ? undefined : contents[0]?.mediaType
   const example = sampleResponse(api, responses)
-  const rows = parameters.filter((each) => each.in !== 'cookie').map((each): MockedParameter => {
-    const encoding = parameterEncoding(api, each)
-    return {
-      name: each.name,
-      in: each.in as MockedParameter['in'],
-      type: scalarTypes(api, each.schema)[0]!,
-      ...(encoding && { encoding }),
-      ...(each.required && { required: true }),
-      pointer: each.schema.place.pointer,
-    }
-  })
+  const rows = parameters
+    .filter((each) => each.in !== 'cookie')
+    .map((each): MockedParameter => {
+      const encoding = parameterEncoding(api, each)
+      return {
+        name: each.name,
+        in: each.in as MockedParameter['in'],
+        type: scalarTypes(api, each.schema)[0]!,
+        ...(encoding && { encoding }),
+        ...(each.required && { required: true }),
+        pointer: each.schema.place.pointer,
+      }
+    })
   return {
     method,
     path,
@@ -144,11 +142,13 @@ const errorsOf = (api: Api, wire: Wire): MockError[] =>
     type === undefined ? [] : statuses.map((status) => ({ status: Number(status), type, code })),
   )
 
-function faultsOf(errors: readonly MockError[]): Record<MockFault, MockError> {
+/** Chooses the first code that the document has. A code without an example has the type of others with its status. */
+function faultsOf(api: Api, wire: Wire, errors: readonly MockError[]): Record<MockFault, MockError> {
+  const known = new Set(errorCatalogue(api, wire).map(({ code }) => code))
   const faults = Object.entries(FAULTS).map(([fault, [status, ...codes]]) => {
-    const [known] = codes.flatMap((code) => errors.find((each) => each.code === code) ?? [])
-    const code = codes.at(-1)!
-    return [fault, known ?? { status, type: code, code }]
+    const code = codes.find((each) => known.has(each)) ?? codes.at(-1)!
+    const alike = errors.find((each) => each.code === code) ?? errors.find((each) => each.status === status)
+    return [fault, { status: alike?.status ?? status, type: alike?.type ?? code, code }]
   })
   return Object.fromEntries(faults) as Record<MockFault, MockError>
 }

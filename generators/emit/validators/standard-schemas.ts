@@ -76,11 +76,7 @@ function pointersOf(api: Api): ReadonlyMap<string, string> {
  *
  * @param kept annotations that the schemas keep.
  */
-export function checkedParts(
-  document: Json,
-  pointers: Iterable<string>,
-  kept: readonly string[] = [],
-): Json {
+export function checkedParts(document: Json, pointers: Iterable<string>, kept: readonly string[] = []): Json {
   const references = indexReferences(document, String(document.openapi).startsWith('3.0'))
   const parts: MutableJson = { openapi: document.openapi }
   const seen = new Set<string>()
@@ -133,9 +129,7 @@ function withoutAnnotations(schema: unknown, kept: readonly string[]): unknown {
   const rules = Object.entries(schema).filter(
     ([name]) => kept.includes(name) || !(ANNOTATIONS.has(name) || name.startsWith('x-')),
   )
-  return Object.fromEntries(
-    rules.map(([name, held]) => [name, bareBelow(SUBSCHEMAS.get(name), held, kept)]),
-  )
+  return Object.fromEntries(rules.map(([name, held]) => [name, bareBelow(SUBSCHEMAS.get(name), held, kept)]))
 }
 
 function bareBelow(holding: Holding | undefined, held: unknown, kept: readonly string[]): unknown {

@@ -52,26 +52,26 @@ export function createMock(settings?: MockSettings): ServiceMock<MockOperations>
   return mockOf(service, settings)
 }
 
-const shared1 = { name: 'Service-Version', in: 'header', type: 'string', pointer: '/components/parameters/ServiceVersion/schema' }
+const shared1 = { name: 'Service-Version', in: 'header', type: 'string', pointer: '/components/parameters/ServiceVersion/schema' } as const
 const shared2 = {
   object: 'me',
   tenant: { id: 'ten_01jx0000000000000000000001', name: 'Harbour Coffee', plan: 'standard' },
   environment: 'sandbox',
   version: '2025-06-01',
   key: { id: 'key_01jx1a2b3c4d5e6f7g8h9j0k1m', kind: 'secret', scope: 'read' }
-}
-const shared3 = { name: 'Service-Factor', in: 'header', type: 'string', pointer: '/components/parameters/ServiceFactor/schema' }
-const shared4 = { name: 'Idempotency-Key', in: 'header', type: 'string', pointer: '/components/parameters/IdempotencyKey/schema' }
-const shared5 = [shared1, shared4, shared3]
-const shared6 = { name: 'limit', in: 'query', type: 'integer', pointer: '/components/parameters/Limit/schema' }
-const shared7 = { name: 'starting_after', in: 'query', type: 'string', pointer: '/components/parameters/StartingAfter/schema' }
-const shared8 = { name: 'ending_before', in: 'query', type: 'string', pointer: '/components/parameters/EndingBefore/schema' }
-const shared9 = { name: 'order', in: 'query', type: 'string', pointer: '/components/parameters/Order/schema' }
-const shared10 = { name: 'created_after', in: 'query', type: 'string', pointer: '/components/parameters/CreatedAfter/schema' }
-const shared11 = { name: 'created[gte]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedGte/schema' }
-const shared12 = { name: 'created[gt]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedGt/schema' }
-const shared13 = { name: 'created[lte]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedLte/schema' }
-const shared14 = { name: 'created[lt]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedLt/schema' }
+} as const
+const shared3 = { name: 'Service-Factor', in: 'header', type: 'string', pointer: '/components/parameters/ServiceFactor/schema' } as const
+const shared4 = { name: 'Idempotency-Key', in: 'header', type: 'string', pointer: '/components/parameters/IdempotencyKey/schema' } as const
+const shared5 = [shared1, shared4, shared3] as const
+const shared6 = { name: 'limit', in: 'query', type: 'integer', pointer: '/components/parameters/Limit/schema' } as const
+const shared7 = { name: 'starting_after', in: 'query', type: 'string', pointer: '/components/parameters/StartingAfter/schema' } as const
+const shared8 = { name: 'ending_before', in: 'query', type: 'string', pointer: '/components/parameters/EndingBefore/schema' } as const
+const shared9 = { name: 'order', in: 'query', type: 'string', pointer: '/components/parameters/Order/schema' } as const
+const shared10 = { name: 'created_after', in: 'query', type: 'string', pointer: '/components/parameters/CreatedAfter/schema' } as const
+const shared11 = { name: 'created[gte]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedGte/schema' } as const
+const shared12 = { name: 'created[gt]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedGt/schema' } as const
+const shared13 = { name: 'created[lte]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedLte/schema' } as const
+const shared14 = { name: 'created[lt]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedLt/schema' } as const
 const shared15 = {
   id: 'prm_01jxa9b8c7d6e5f4g3h2j1k0mn',
   object: 'promotion',
@@ -86,8 +86,8 @@ const shared15 = {
   }],
   created: [{ sandbox_id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z', live_id: 'tpl_01jxb28m3q5r7s9t1v3w5x7y9z' }],
   promoted_at: '2026-06-01T09:30:00.000Z'
-}
-const shared16 = [shared1, shared4]
+} as const
+const shared16 = [shared1, shared4] as const
 const shared17 = {
   id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z',
   object: 'pass_template',
@@ -108,9 +108,9 @@ const shared17 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared18 = { name: 'template_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/TemplateId/schema' }
-const shared19 = [shared18, shared1]
+} as const
+const shared18 = { name: 'template_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/TemplateId/schema' } as const
+const shared19 = [shared18, shared1] as const
 const shared20 = {
   id: 'pass_01jx3a9b8c7d6e5f4g3h2j1k0m',
   object: 'pass',
@@ -131,13 +131,13 @@ const shared20 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared21 = { name: 'status', in: 'query', type: 'string', pointer: '/components/parameters/PassStatusFilter/schema' }
-const shared22 = { name: 'template_id', in: 'query', type: 'string', pointer: '/components/parameters/PassTemplateFilter/schema' }
-const shared23 = { name: 'include_archived', in: 'query', type: 'boolean', pointer: '/components/parameters/IncludeArchived/schema' }
-const shared24 = { name: 'pass_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PassId/schema' }
-const shared25 = [shared24, shared1]
-const shared26 = [shared24, shared1, shared4]
+} as const
+const shared21 = { name: 'status', in: 'query', type: 'string', pointer: '/components/parameters/PassStatusFilter/schema' } as const
+const shared22 = { name: 'template_id', in: 'query', type: 'string', pointer: '/components/parameters/PassTemplateFilter/schema' } as const
+const shared23 = { name: 'include_archived', in: 'query', type: 'boolean', pointer: '/components/parameters/IncludeArchived/schema' } as const
+const shared24 = { name: 'pass_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PassId/schema' } as const
+const shared25 = [shared24, shared1] as const
+const shared26 = [shared24, shared1, shared4] as const
 const shared27 = {
   id: 'scan_01jx4b9c8d7e6f5g4h3j2k1m0n',
   object: 'scan',
@@ -148,7 +148,7 @@ const shared27 = {
   location: { latitude: 37.7763, longitude: -122.4231 },
   scanned_at: '2026-06-01T09:30:00.000Z',
   created: '2026-06-01T09:30:00.000Z'
-}
+} as const
 const shared28 = {
   id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p',
   object: 'webhook_endpoint',
@@ -161,10 +161,10 @@ const shared28 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared29 = { name: 'whe_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookEndpointId/schema' }
-const shared30 = [shared29, shared1]
-const shared31 = [shared29, shared1, shared4]
+} as const
+const shared29 = { name: 'whe_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookEndpointId/schema' } as const
+const shared30 = [shared29, shared1] as const
+const shared31 = [shared29, shared1, shared4] as const
 const shared32 = {
   id: 'evt_01jx7e9f8g7h6j5k4m3n2p1q0r',
   object: 'event',
@@ -173,7 +173,7 @@ const shared32 = {
   emitted_at: '2026-06-01T09:30:00.000Z',
   created: '2026-06-01T09:30:00.000Z',
   data: { scan: { id: 'scan_01jx4b9c8d7e6f5g4h3j2k1m0n', object: 'scan' } }
-}
+} as const
 const shared33 = {
   id: 'wdla_01jx6d9e8f7g6h5j4k3m2n1p0q',
   object: 'webhook_delivery_attempt',
@@ -191,26 +191,26 @@ const shared33 = {
   next_attempt_at: '2026-06-01T09:35:00.000Z',
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared34 = { name: 'wdla_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookDeliveryAttemptId/schema' }
-const shared35 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } }
-const shared36 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 }
-const shared37 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 }
-const shared38 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } }
-const shared39 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } }
-const shared40 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } }
+} as const
+const shared34 = { name: 'wdla_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookDeliveryAttemptId/schema' } as const
+const shared35 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } } as const
+const shared36 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 } as const
+const shared37 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 } as const
+const shared38 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } } as const
+const shared39 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } } as const
+const shared40 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } } as const
 
 const service: MockedVersion = {
   version: '2025-06-01',
   wire: wireNames,
   faults: {
-    unknown: { status: 400, type: 'invalid_parameter', code: 'invalid_parameter' },
-    repeated: { status: 400, type: 'invalid_parameter', code: 'invalid_parameter' },
+    unknown: { status: 400, type: 'invalid_parameter', code: 'unknown_parameter' },
+    repeated: { status: 400, type: 'invalid_parameter', code: 'repeated_parameter' },
     missing: { status: 400, type: 'invalid_parameter', code: 'missing_field' },
-    encoding: { status: 400, type: 'invalid_parameter', code: 'invalid_parameter' },
-    format: { status: 400, type: 'invalid_parameter', code: 'invalid_parameter' },
-    invalid: { status: 400, type: 'invalid_parameter', code: 'invalid_parameter' },
-    cursor: { status: 400, type: 'invalid_parameter', code: 'invalid_parameter' },
+    encoding: { status: 400, type: 'invalid_parameter', code: 'invalid_format' },
+    format: { status: 400, type: 'invalid_parameter', code: 'invalid_format' },
+    invalid: { status: 400, type: 'invalid_parameter', code: 'invalid_format' },
+    cursor: { status: 400, type: 'invalid_parameter', code: 'invalid_cursor' },
     malformed: { status: 400, type: 'invalid_parameter', code: 'malformed_json' },
     body: { status: 422, type: 'invalid_request', code: 'validation_failed' },
     path: { status: 404, type: 'not_found', code: 'not_found' },

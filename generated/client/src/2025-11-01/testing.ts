@@ -122,27 +122,27 @@ export function createMock(settings?: MockSettings): ServiceMock<MockOperations>
   return mockOf(service, settings)
 }
 
-const shared1 = { name: 'Service-Version', in: 'header', type: 'string', pointer: '/components/parameters/ServiceVersion/schema' }
-const shared2 = [shared1]
+const shared1 = { name: 'Service-Version', in: 'header', type: 'string', pointer: '/components/parameters/ServiceVersion/schema' } as const
+const shared2 = [shared1] as const
 const shared3 = {
   object: 'me',
   tenant: { id: 'ten_01jx0000000000000000000001', name: 'Harbour Coffee', plan: 'standard' },
   environment: 'sandbox',
   version: '2025-11-01',
   key: { id: 'key_01jx1a2b3c4d5e6f7g8h9j0k1m', kind: 'secret', scope: 'read' }
-}
-const shared4 = { name: 'Service-Factor', in: 'header', type: 'string', pointer: '/components/parameters/ServiceFactor/schema' }
-const shared5 = { name: 'Idempotency-Key', in: 'header', type: 'string', pointer: '/components/parameters/IdempotencyKey/schema' }
-const shared6 = [shared1, shared5, shared4]
-const shared7 = { name: 'limit', in: 'query', type: 'integer', pointer: '/components/parameters/Limit/schema' }
-const shared8 = { name: 'starting_after', in: 'query', type: 'string', pointer: '/components/parameters/StartingAfter/schema' }
-const shared9 = { name: 'ending_before', in: 'query', type: 'string', pointer: '/components/parameters/EndingBefore/schema' }
-const shared10 = { name: 'order', in: 'query', type: 'string', pointer: '/components/parameters/Order/schema' }
-const shared11 = { name: 'created_after', in: 'query', type: 'string', pointer: '/components/parameters/CreatedAfter/schema' }
-const shared12 = { name: 'created[gte]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedGte/schema' }
-const shared13 = { name: 'created[gt]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedGt/schema' }
-const shared14 = { name: 'created[lte]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedLte/schema' }
-const shared15 = { name: 'created[lt]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedLt/schema' }
+} as const
+const shared4 = { name: 'Service-Factor', in: 'header', type: 'string', pointer: '/components/parameters/ServiceFactor/schema' } as const
+const shared5 = { name: 'Idempotency-Key', in: 'header', type: 'string', pointer: '/components/parameters/IdempotencyKey/schema' } as const
+const shared6 = [shared1, shared5, shared4] as const
+const shared7 = { name: 'limit', in: 'query', type: 'integer', pointer: '/components/parameters/Limit/schema' } as const
+const shared8 = { name: 'starting_after', in: 'query', type: 'string', pointer: '/components/parameters/StartingAfter/schema' } as const
+const shared9 = { name: 'ending_before', in: 'query', type: 'string', pointer: '/components/parameters/EndingBefore/schema' } as const
+const shared10 = { name: 'order', in: 'query', type: 'string', pointer: '/components/parameters/Order/schema' } as const
+const shared11 = { name: 'created_after', in: 'query', type: 'string', pointer: '/components/parameters/CreatedAfter/schema' } as const
+const shared12 = { name: 'created[gte]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedGte/schema' } as const
+const shared13 = { name: 'created[gt]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedGt/schema' } as const
+const shared14 = { name: 'created[lte]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedLte/schema' } as const
+const shared15 = { name: 'created[lt]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedLt/schema' } as const
 const shared16 = {
   id: 'prm_01jxa9b8c7d6e5f4g3h2j1k0mn',
   object: 'promotion',
@@ -157,9 +157,9 @@ const shared16 = {
   }],
   created: [{ sandbox_id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z', live_id: 'tpl_01jxb28m3q5r7s9t1v3w5x7y9z' }],
   promoted_at: '2026-06-01T09:30:00.000Z'
-}
-const shared17 = [shared7, shared8, shared9, shared10, shared11, shared12, shared13, shared14, shared15, shared1]
-const shared18 = [shared1, shared5]
+} as const
+const shared17 = [shared7, shared8, shared9, shared10, shared11, shared12, shared13, shared14, shared15, shared1] as const
+const shared18 = [shared1, shared5] as const
 const shared19 = {
   id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z',
   object: 'pass_template',
@@ -180,9 +180,9 @@ const shared19 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared20 = { name: 'template_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/TemplateId/schema' }
-const shared21 = [shared20, shared1]
+} as const
+const shared20 = { name: 'template_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/TemplateId/schema' } as const
+const shared21 = [shared20, shared1] as const
 const shared22 = {
   id: 'pass_01jx3a9b8c7d6e5f4g3h2j1k0m',
   object: 'pass',
@@ -203,13 +203,13 @@ const shared22 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared23 = { name: 'status', in: 'query', type: 'string', pointer: '/components/parameters/PassStatusFilter/schema' }
-const shared24 = { name: 'template_id', in: 'query', type: 'string', pointer: '/components/parameters/PassTemplateFilter/schema' }
-const shared25 = { name: 'include_archived', in: 'query', type: 'boolean', pointer: '/components/parameters/IncludeArchived/schema' }
-const shared26 = { name: 'pass_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PassId/schema' }
-const shared27 = [shared26, shared1]
-const shared28 = [shared26, shared1, shared5]
+} as const
+const shared23 = { name: 'status', in: 'query', type: 'string', pointer: '/components/parameters/PassStatusFilter/schema' } as const
+const shared24 = { name: 'template_id', in: 'query', type: 'string', pointer: '/components/parameters/PassTemplateFilter/schema' } as const
+const shared25 = { name: 'include_archived', in: 'query', type: 'boolean', pointer: '/components/parameters/IncludeArchived/schema' } as const
+const shared26 = { name: 'pass_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PassId/schema' } as const
+const shared27 = [shared26, shared1] as const
+const shared28 = [shared26, shared1, shared5] as const
 const shared29 = {
   id: 'scan_01jx4b9c8d7e6f5g4h3j2k1m0n',
   object: 'scan',
@@ -220,7 +220,7 @@ const shared29 = {
   location: { latitude: 37.7763, longitude: -122.4231 },
   scanned_at: '2026-06-01T09:30:00.000Z',
   created: '2026-06-01T09:30:00.000Z'
-}
+} as const
 const shared30 = {
   id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p',
   object: 'webhook_endpoint',
@@ -233,10 +233,10 @@ const shared30 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared31 = { name: 'whe_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookEndpointId/schema' }
-const shared32 = [shared31, shared1]
-const shared33 = [shared31, shared1, shared5]
+} as const
+const shared31 = { name: 'whe_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookEndpointId/schema' } as const
+const shared32 = [shared31, shared1] as const
+const shared33 = [shared31, shared1, shared5] as const
 const shared34 = {
   id: 'evt_01jx7e9f8g7h6j5k4m3n2p1q0r',
   object: 'event',
@@ -245,7 +245,7 @@ const shared34 = {
   emitted_at: '2026-06-01T09:30:00.000Z',
   created: '2026-06-01T09:30:00.000Z',
   data: { scan: { id: 'scan_01jx4b9c8d7e6f5g4h3j2k1m0n', object: 'scan' } }
-}
+} as const
 const shared35 = {
   id: 'wdla_01jx6d9e8f7g6h5j4k3m2n1p0q',
   object: 'webhook_delivery_attempt',
@@ -263,9 +263,9 @@ const shared35 = {
   next_attempt_at: '2026-06-01T09:35:00.000Z',
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared36 = { name: 'wdla_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookDeliveryAttemptId/schema' }
-const shared37 = { line1: '500 Harbor Street', line2: 'Suite 2', city: 'Oakland', state: 'CA', postal_code: '94607', country: 'US' }
+} as const
+const shared36 = { name: 'wdla_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookDeliveryAttemptId/schema' } as const
+const shared37 = { line1: '500 Harbor Street', line2: 'Suite 2', city: 'Oakland', state: 'CA', postal_code: '94607', country: 'US' } as const
 const shared38 = {
   id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q',
   object: 'cardholder',
@@ -281,9 +281,9 @@ const shared38 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared39 = { name: 'cardholder_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardholderId/schema' }
-const shared40 = [shared39, shared1]
+} as const
+const shared39 = { name: 'cardholder_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardholderId/schema' } as const
+const shared40 = [shared39, shared1] as const
 const shared41 = {
   id: 'sal_01jxe19f8g7h6j5k4m3n2p1q0r',
   object: 'sanctions_alert',
@@ -297,14 +297,14 @@ const shared41 = {
   resolved_at: null,
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared42 = { name: 'sanctions_alert_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SanctionsAlertId/schema' }
+} as const
+const shared42 = { name: 'sanctions_alert_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SanctionsAlertId/schema' } as const
 const shared43 = {
   allowed_categories: ['5812', '5814'],
   blocked_countries: ['US'],
   spending_limits: [{ amount: 50000, interval: 'monthly', categories: ['5812'] }],
   max_authorization_count: 100
-}
+} as const
 const shared44 = {
   id: 'cprg_01jxf19g8h7j6k5m4n3p2q1r0s',
   object: 'card_program',
@@ -315,9 +315,12 @@ const shared44 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared45 = [{ name: 'card_program_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardProgramId/schema' }, shared1]
-const shared46 = { object: 'balance', currency: 'usd', available: 250000, held: 1250, payable: 48000 }
+} as const
+const shared45 = [
+  { name: 'card_program_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardProgramId/schema' },
+  shared1
+] as const
+const shared46 = { object: 'balance', currency: 'usd', available: 250000, held: 1250, payable: 48000 } as const
 const shared47 = {
   id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
   object: 'card',
@@ -338,10 +341,10 @@ const shared47 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared48 = { name: 'card_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardId/schema' }
-const shared49 = [shared48, shared1]
-const shared50 = [shared48, shared1, shared5]
+} as const
+const shared48 = { name: 'card_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardId/schema' } as const
+const shared49 = [shared48, shared1] as const
+const shared50 = [shared48, shared1, shared5] as const
 const shared51 = {
   id: 'ppl_01jxh19j8k7m6n5p4q3r2s1t0v',
   object: 'provisioning_payload',
@@ -353,7 +356,7 @@ const shared51 = {
   wallet_token_id: 'wtk_01jxj19k8m7n6p5q4r3s2t1v0w',
   consumed_at: null,
   created: '2026-06-01T09:30:00.000Z'
-}
+} as const
 const shared52 = {
   id: 'wtk_01jxj19k8m7n6p5q4r3s2t1v0w',
   object: 'wallet_token',
@@ -363,8 +366,11 @@ const shared52 = {
   status: 'active',
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared53 = [{ name: 'wallet_token_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WalletTokenId/schema' }, shared1]
+} as const
+const shared53 = [
+  { name: 'wallet_token_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WalletTokenId/schema' },
+  shared1
+] as const
 const shared54 = {
   id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
   object: 'card_transaction',
@@ -384,9 +390,15 @@ const shared54 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared55 = { name: 'card_transaction_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardTransactionId/schema' }
-const shared56 = [shared55, shared1]
+} as const
+const shared55 = {
+  name: 'card_transaction_id',
+  in: 'path',
+  type: 'string',
+  required: true,
+  pointer: '/components/parameters/CardTransactionId/schema'
+} as const
+const shared56 = [shared55, shared1] as const
 const shared57 = {
   id: 'dsp_01jxm19n8p7q6r5s4t3v2w1x0y',
   object: 'dispute',
@@ -406,10 +418,10 @@ const shared57 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared58 = { name: 'dispute_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/DisputeId/schema' }
-const shared59 = [shared58, shared1]
-const shared60 = [shared58, shared1, shared5]
+} as const
+const shared58 = { name: 'dispute_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/DisputeId/schema' } as const
+const shared59 = [shared58, shared1] as const
+const shared60 = [shared58, shared1, shared5] as const
 const shared61 = [{
   id: 'sln_01jxq19r8s7t6v5w4x3y2z1a0b',
   object: 'settlement_line',
@@ -420,7 +432,7 @@ const shared61 = [{
   source_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
   ledger_entry_id: 'len_01jxt19v8w7x6y5z4a3b2c1d0e',
   created: '2026-06-01T09:30:00.000Z'
-}]
+}] as const
 const shared62 = {
   id: 'stl_01jxp19q8r7s6t5v4w3x2y1z0a',
   object: 'settlement',
@@ -437,9 +449,9 @@ const shared62 = {
   lines: shared61,
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared63 = [shared62]
-const shared64 = { name: 'settlement_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SettlementId/schema' }
+} as const
+const shared63 = [shared62] as const
+const shared64 = { name: 'settlement_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SettlementId/schema' } as const
 const shared65 = {
   id: 'po_01jxr19s8t7v6w5x4y3z2a1b0c',
   object: 'payout',
@@ -454,7 +466,7 @@ const shared65 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
+} as const
 const shared66 = {
   id: 'pod_01jxs19t8v7w6x5y4z3a2b1c0d',
   object: 'payout_destination',
@@ -468,9 +480,15 @@ const shared66 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared67 = { name: 'payout_destination_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PayoutDestinationId/schema' }
-const shared68 = [shared67, shared1]
+} as const
+const shared67 = {
+  name: 'payout_destination_id',
+  in: 'path',
+  type: 'string',
+  required: true,
+  pointer: '/components/parameters/PayoutDestinationId/schema'
+} as const
+const shared68 = [shared67, shared1] as const
 const shared69 = {
   id: 'trp_01jxv19w8x7y6z5a4b3c2d1e0f',
   object: 'treasury_report',
@@ -488,32 +506,32 @@ const shared69 = {
   },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared70 = { schema: { $ref: '#/components/schemas/CardTransactionId' } }
-const shared71 = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } }
-const shared72 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } }
-const shared73 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 }
-const shared74 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 }
-const shared75 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } }
-const shared76 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] }
-const shared77 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } }
-const shared78 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } }
-const shared79 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared78 }
-const shared80 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } }
-const shared81 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } }
-const shared82 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } }
+} as const
+const shared70 = { schema: { $ref: '#/components/schemas/CardTransactionId' } } as const
+const shared71 = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } } as const
+const shared72 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } } as const
+const shared73 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 } as const
+const shared74 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 } as const
+const shared75 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } } as const
+const shared76 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] } as const
+const shared77 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } } as const
+const shared78 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } } as const
+const shared79 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared78 } as const
+const shared80 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } } as const
+const shared81 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } } as const
+const shared82 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } } as const
 
 const service: MockedVersion = {
   version: '2025-11-01',
   wire: wireNames,
   faults: {
-    unknown: { status: 400, type: 'invalid_parameter', code: 'invalid_parameter' },
-    repeated: { status: 400, type: 'invalid_parameter', code: 'invalid_parameter' },
+    unknown: { status: 400, type: 'invalid_parameter', code: 'unknown_parameter' },
+    repeated: { status: 400, type: 'invalid_parameter', code: 'repeated_parameter' },
     missing: { status: 400, type: 'invalid_parameter', code: 'missing_field' },
-    encoding: { status: 400, type: 'invalid_parameter', code: 'invalid_parameter' },
-    format: { status: 400, type: 'invalid_parameter', code: 'invalid_parameter' },
-    invalid: { status: 400, type: 'invalid_parameter', code: 'invalid_parameter' },
-    cursor: { status: 400, type: 'invalid_parameter', code: 'invalid_parameter' },
+    encoding: { status: 400, type: 'invalid_parameter', code: 'invalid_format' },
+    format: { status: 400, type: 'invalid_parameter', code: 'invalid_format' },
+    invalid: { status: 400, type: 'invalid_parameter', code: 'invalid_format' },
+    cursor: { status: 400, type: 'invalid_parameter', code: 'invalid_cursor' },
     malformed: { status: 400, type: 'invalid_parameter', code: 'malformed_json' },
     body: { status: 422, type: 'invalid_request', code: 'validation_failed' },
     path: { status: 404, type: 'not_found', code: 'not_found' },

@@ -131,27 +131,27 @@ export function createMock(settings?: MockSettings): ServiceMock<MockOperations>
   return mockOf(service, settings)
 }
 
-const shared1 = { name: 'Service-Version', in: 'header', type: 'string', pointer: '/components/parameters/ServiceVersion/schema' }
-const shared2 = [shared1]
+const shared1 = { name: 'Service-Version', in: 'header', type: 'string', pointer: '/components/parameters/ServiceVersion/schema' } as const
+const shared2 = [shared1] as const
 const shared3 = {
   object: 'me',
   tenant: { id: 'ten_01jx0000000000000000000001', name: 'Harbour Coffee', plan: 'standard' },
   environment: 'sandbox',
   version: '2026-02-01',
   key: { id: 'key_01jx1a2b3c4d5e6f7g8h9j0k1m', kind: 'secret', scope: 'read' }
-}
-const shared4 = { name: 'Service-Factor', in: 'header', type: 'string', pointer: '/components/parameters/ServiceFactor/schema' }
-const shared5 = { name: 'Idempotency-Key', in: 'header', type: 'string', required: true, pointer: '/components/parameters/IdempotencyKey/schema' }
-const shared6 = [shared1, shared5, shared4]
-const shared7 = { name: 'limit', in: 'query', type: 'integer', pointer: '/components/parameters/Limit/schema' }
-const shared8 = { name: 'starting_after', in: 'query', type: 'string', pointer: '/components/parameters/StartingAfter/schema' }
-const shared9 = { name: 'ending_before', in: 'query', type: 'string', pointer: '/components/parameters/EndingBefore/schema' }
-const shared10 = { name: 'order', in: 'query', type: 'string', pointer: '/components/parameters/Order/schema' }
-const shared11 = { name: 'created_after', in: 'query', type: 'string', pointer: '/components/parameters/CreatedAfter/schema' }
-const shared12 = { name: 'created[gte]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedGte/schema' }
-const shared13 = { name: 'created[gt]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedGt/schema' }
-const shared14 = { name: 'created[lte]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedLte/schema' }
-const shared15 = { name: 'created[lt]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedLt/schema' }
+} as const
+const shared4 = { name: 'Service-Factor', in: 'header', type: 'string', pointer: '/components/parameters/ServiceFactor/schema' } as const
+const shared5 = { name: 'Idempotency-Key', in: 'header', type: 'string', required: true, pointer: '/components/parameters/IdempotencyKey/schema' } as const
+const shared6 = [shared1, shared5, shared4] as const
+const shared7 = { name: 'limit', in: 'query', type: 'integer', pointer: '/components/parameters/Limit/schema' } as const
+const shared8 = { name: 'starting_after', in: 'query', type: 'string', pointer: '/components/parameters/StartingAfter/schema' } as const
+const shared9 = { name: 'ending_before', in: 'query', type: 'string', pointer: '/components/parameters/EndingBefore/schema' } as const
+const shared10 = { name: 'order', in: 'query', type: 'string', pointer: '/components/parameters/Order/schema' } as const
+const shared11 = { name: 'created_after', in: 'query', type: 'string', pointer: '/components/parameters/CreatedAfter/schema' } as const
+const shared12 = { name: 'created[gte]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedGte/schema' } as const
+const shared13 = { name: 'created[gt]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedGt/schema' } as const
+const shared14 = { name: 'created[lte]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedLte/schema' } as const
+const shared15 = { name: 'created[lt]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedLt/schema' } as const
 const shared16 = {
   id: 'prm_01jxa9b8c7d6e5f4g3h2j1k0mn',
   object: 'promotion',
@@ -166,9 +166,9 @@ const shared16 = {
   }],
   created: [{ sandbox_id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z', live_id: 'tpl_01jxb28m3q5r7s9t1v3w5x7y9z' }],
   promoted_at: '2026-06-01T09:30:00.000Z'
-}
-const shared17 = [shared7, shared8, shared9, shared10, shared11, shared12, shared13, shared14, shared15, shared1]
-const shared18 = [shared1, shared5]
+} as const
+const shared17 = [shared7, shared8, shared9, shared10, shared11, shared12, shared13, shared14, shared15, shared1] as const
+const shared18 = [shared1, shared5] as const
 const shared19 = {
   id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z',
   object: 'pass_template',
@@ -189,9 +189,9 @@ const shared19 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared20 = { name: 'template_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/TemplateId/schema' }
-const shared21 = [shared20, shared1]
+} as const
+const shared20 = { name: 'template_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/TemplateId/schema' } as const
+const shared21 = [shared20, shared1] as const
 const shared22 = {
   id: 'pass_01jx3a9b8c7d6e5f4g3h2j1k0m',
   object: 'pass',
@@ -212,14 +212,14 @@ const shared22 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared23 = { name: 'status', in: 'query', type: 'string', pointer: '/components/parameters/PassStatusFilter/schema' }
-const shared24 = { name: 'template_id', in: 'query', type: 'string', pointer: '/components/parameters/PassTemplateFilter/schema' }
-const shared25 = { name: 'include_archived', in: 'query', type: 'boolean', pointer: '/components/parameters/IncludeArchived/schema' }
-const shared26 = { object: 'batch', results: [{ index: 0, status: 'succeeded', pass: shared22 }] }
-const shared27 = { name: 'pass_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PassId/schema' }
-const shared28 = [shared27, shared1]
-const shared29 = [shared27, shared1, shared5]
+} as const
+const shared23 = { name: 'status', in: 'query', type: 'string', pointer: '/components/parameters/PassStatusFilter/schema' } as const
+const shared24 = { name: 'template_id', in: 'query', type: 'string', pointer: '/components/parameters/PassTemplateFilter/schema' } as const
+const shared25 = { name: 'include_archived', in: 'query', type: 'boolean', pointer: '/components/parameters/IncludeArchived/schema' } as const
+const shared26 = { object: 'batch', results: [{ index: 0, status: 'succeeded', pass: shared22 }] } as const
+const shared27 = { name: 'pass_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PassId/schema' } as const
+const shared28 = [shared27, shared1] as const
+const shared29 = [shared27, shared1, shared5] as const
 const shared30 = {
   id: 'scan_01jx4b9c8d7e6f5g4h3j2k1m0n',
   object: 'scan',
@@ -230,7 +230,7 @@ const shared30 = {
   location: { latitude: 37.7763, longitude: -122.4231 },
   scanned_at: '2026-06-01T09:30:00.000Z',
   created: '2026-06-01T09:30:00.000Z'
-}
+} as const
 const shared31 = {
   id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p',
   object: 'webhook_endpoint',
@@ -243,10 +243,10 @@ const shared31 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared32 = { name: 'whe_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookEndpointId/schema' }
-const shared33 = [shared32, shared1]
-const shared34 = [shared32, shared1, shared5]
+} as const
+const shared32 = { name: 'whe_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookEndpointId/schema' } as const
+const shared33 = [shared32, shared1] as const
+const shared34 = [shared32, shared1, shared5] as const
 const shared35 = {
   id: 'evt_01jx7e9f8g7h6j5k4m3n2p1q0r',
   object: 'event',
@@ -255,7 +255,7 @@ const shared35 = {
   emitted_at: '2026-06-01T09:30:00.000Z',
   created: '2026-06-01T09:30:00.000Z',
   data: { scan: { id: 'scan_01jx4b9c8d7e6f5g4h3j2k1m0n', object: 'scan' } }
-}
+} as const
 const shared36 = {
   id: 'wdla_01jx6d9e8f7g6h5j4k3m2n1p0q',
   object: 'webhook_delivery_attempt',
@@ -273,9 +273,9 @@ const shared36 = {
   next_attempt_at: '2026-06-01T09:35:00.000Z',
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared37 = { name: 'wdla_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookDeliveryAttemptId/schema' }
-const shared38 = { line1: '500 Harbor Street', line2: 'Suite 2', city: 'Oakland', state: 'CA', postal_code: '94607', country: 'US' }
+} as const
+const shared37 = { name: 'wdla_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookDeliveryAttemptId/schema' } as const
+const shared38 = { line1: '500 Harbor Street', line2: 'Suite 2', city: 'Oakland', state: 'CA', postal_code: '94607', country: 'US' } as const
 const shared39 = {
   id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q',
   object: 'cardholder',
@@ -291,9 +291,9 @@ const shared39 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared40 = { name: 'cardholder_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardholderId/schema' }
-const shared41 = [shared40, shared1]
+} as const
+const shared40 = { name: 'cardholder_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardholderId/schema' } as const
+const shared41 = [shared40, shared1] as const
 const shared42 = {
   id: 'sal_01jxe19f8g7h6j5k4m3n2p1q0r',
   object: 'sanctions_alert',
@@ -307,14 +307,14 @@ const shared42 = {
   resolved_at: null,
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared43 = { name: 'sanctions_alert_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SanctionsAlertId/schema' }
+} as const
+const shared43 = { name: 'sanctions_alert_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SanctionsAlertId/schema' } as const
 const shared44 = {
   allowed_categories: ['5812', '5814'],
   blocked_countries: ['US'],
   spending_limits: [{ amount: 50000, interval: 'monthly', categories: ['5812'] }],
   max_authorization_count: 100
-}
+} as const
 const shared45 = {
   id: 'cprg_01jxf19g8h7j6k5m4n3p2q1r0s',
   object: 'card_program',
@@ -325,9 +325,12 @@ const shared45 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared46 = [{ name: 'card_program_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardProgramId/schema' }, shared1]
-const shared47 = { object: 'balance', currency: 'usd', available: 250000, held: 1250, payable: 48000 }
+} as const
+const shared46 = [
+  { name: 'card_program_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardProgramId/schema' },
+  shared1
+] as const
+const shared47 = { object: 'balance', currency: 'usd', available: 250000, held: 1250, payable: 48000 } as const
 const shared48 = {
   id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
   object: 'card',
@@ -348,10 +351,10 @@ const shared48 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared49 = { name: 'card_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardId/schema' }
-const shared50 = [shared49, shared1]
-const shared51 = [shared49, shared1, shared5]
+} as const
+const shared49 = { name: 'card_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardId/schema' } as const
+const shared50 = [shared49, shared1] as const
+const shared51 = [shared49, shared1, shared5] as const
 const shared52 = {
   id: 'ppl_01jxh19j8k7m6n5p4q3r2s1t0v',
   object: 'provisioning_payload',
@@ -363,7 +366,7 @@ const shared52 = {
   wallet_token_id: 'wtk_01jxj19k8m7n6p5q4r3s2t1v0w',
   consumed_at: null,
   created: '2026-06-01T09:30:00.000Z'
-}
+} as const
 const shared53 = {
   id: 'wtk_01jxj19k8m7n6p5q4r3s2t1v0w',
   object: 'wallet_token',
@@ -373,8 +376,11 @@ const shared53 = {
   status: 'active',
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared54 = [{ name: 'wallet_token_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WalletTokenId/schema' }, shared1]
+} as const
+const shared54 = [
+  { name: 'wallet_token_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WalletTokenId/schema' },
+  shared1
+] as const
 const shared55 = {
   id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
   object: 'card_transaction',
@@ -395,9 +401,15 @@ const shared55 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared56 = { name: 'card_transaction_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardTransactionId/schema' }
-const shared57 = [shared56, shared1]
+} as const
+const shared56 = {
+  name: 'card_transaction_id',
+  in: 'path',
+  type: 'string',
+  required: true,
+  pointer: '/components/parameters/CardTransactionId/schema'
+} as const
+const shared57 = [shared56, shared1] as const
 const shared58 = {
   object: 'authorization_endpoint',
   url: 'https://example.com/authorizations',
@@ -406,7 +418,7 @@ const shared58 = {
   secret: 'whsec_K1rqvY0c2sKc1oXkq9tVwAB3n5Jb7dTz8LmPqRsUvWx',
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
+} as const
 const shared59 = {
   id: 'azd_01jxn19p8q7r6s5t4v3w2x1y0z',
   object: 'authorization_decision',
@@ -420,7 +432,7 @@ const shared59 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
+} as const
 const shared60 = {
   id: 'dsp_01jxm19n8p7q6r5s4t3v2w1x0y',
   object: 'dispute',
@@ -440,10 +452,10 @@ const shared60 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared61 = { name: 'dispute_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/DisputeId/schema' }
-const shared62 = [shared61, shared1]
-const shared63 = [shared61, shared1, shared5]
+} as const
+const shared61 = { name: 'dispute_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/DisputeId/schema' } as const
+const shared62 = [shared61, shared1] as const
+const shared63 = [shared61, shared1, shared5] as const
 const shared64 = [{
   id: 'sln_01jxq19r8s7t6v5w4x3y2z1a0b',
   object: 'settlement_line',
@@ -454,7 +466,7 @@ const shared64 = [{
   source_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
   ledger_entry_id: 'len_01jxt19v8w7x6y5z4a3b2c1d0e',
   created: '2026-06-01T09:30:00.000Z'
-}]
+}] as const
 const shared65 = {
   id: 'stl_01jxp19q8r7s6t5v4w3x2y1z0a',
   object: 'settlement',
@@ -471,9 +483,9 @@ const shared65 = {
   lines: shared64,
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared66 = [shared65]
-const shared67 = { name: 'settlement_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SettlementId/schema' }
+} as const
+const shared66 = [shared65] as const
+const shared67 = { name: 'settlement_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SettlementId/schema' } as const
 const shared68 = {
   id: 'po_01jxr19s8t7v6w5x4y3z2a1b0c',
   object: 'payout',
@@ -488,7 +500,7 @@ const shared68 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
+} as const
 const shared69 = {
   id: 'pod_01jxs19t8v7w6x5y4z3a2b1c0d',
   object: 'payout_destination',
@@ -502,9 +514,15 @@ const shared69 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared70 = { name: 'payout_destination_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PayoutDestinationId/schema' }
-const shared71 = [shared70, shared1]
+} as const
+const shared70 = {
+  name: 'payout_destination_id',
+  in: 'path',
+  type: 'string',
+  required: true,
+  pointer: '/components/parameters/PayoutDestinationId/schema'
+} as const
+const shared71 = [shared70, shared1] as const
 const shared72 = {
   id: 'trp_01jxv19w8x7y6z5a4b3c2d1e0f',
   object: 'treasury_report',
@@ -522,35 +540,40 @@ const shared72 = {
   },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared73 = { schema: { $ref: '#/components/schemas/CardTransactionId' } }
-const shared74 = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } }
-const shared75 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } }
-const shared76 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 }
-const shared77 = { oneOf: [{ $ref: '#/components/schemas/HolderPatch' }, { type: 'null' }] }
-const shared78 = { type: ['object', 'null'], maxProperties: 20, propertyNames: shared76, additionalProperties: { type: ['string', 'null'], maxLength: 500 } }
-const shared79 = { type: ['string', 'null'], format: 'date-time', maxLength: 40 }
-const shared80 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 }
-const shared81 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } }
-const shared82 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] }
-const shared83 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } }
-const shared84 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } }
-const shared85 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared84 }
-const shared86 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } }
-const shared87 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } }
-const shared88 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } }
+} as const
+const shared73 = { schema: { $ref: '#/components/schemas/CardTransactionId' } } as const
+const shared74 = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } } as const
+const shared75 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } } as const
+const shared76 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 } as const
+const shared77 = { oneOf: [{ $ref: '#/components/schemas/HolderPatch' }, { type: 'null' }] } as const
+const shared78 = {
+  type: ['object', 'null'],
+  maxProperties: 20,
+  propertyNames: shared76,
+  additionalProperties: { type: ['string', 'null'], maxLength: 500 }
+} as const
+const shared79 = { type: ['string', 'null'], format: 'date-time', maxLength: 40 } as const
+const shared80 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 } as const
+const shared81 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } } as const
+const shared82 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] } as const
+const shared83 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } } as const
+const shared84 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } } as const
+const shared85 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared84 } as const
+const shared86 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } } as const
+const shared87 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } } as const
+const shared88 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } } as const
 
 const service: MockedVersion = {
   version: '2026-02-01',
   wire: wireNames,
   faults: {
-    unknown: { status: 400, type: 'invalid_parameter', code: 'invalid_parameter' },
-    repeated: { status: 400, type: 'invalid_parameter', code: 'invalid_parameter' },
+    unknown: { status: 400, type: 'invalid_parameter', code: 'unknown_parameter' },
+    repeated: { status: 400, type: 'invalid_parameter', code: 'repeated_parameter' },
     missing: { status: 400, type: 'invalid_parameter', code: 'missing_field' },
-    encoding: { status: 400, type: 'invalid_parameter', code: 'invalid_parameter' },
-    format: { status: 400, type: 'invalid_parameter', code: 'invalid_parameter' },
-    invalid: { status: 400, type: 'invalid_parameter', code: 'invalid_parameter' },
-    cursor: { status: 400, type: 'invalid_parameter', code: 'invalid_parameter' },
+    encoding: { status: 400, type: 'invalid_parameter', code: 'invalid_format' },
+    format: { status: 400, type: 'invalid_parameter', code: 'invalid_format' },
+    invalid: { status: 400, type: 'invalid_parameter', code: 'invalid_format' },
+    cursor: { status: 400, type: 'invalid_parameter', code: 'invalid_cursor' },
     malformed: { status: 400, type: 'invalid_parameter', code: 'malformed_json' },
     body: { status: 422, type: 'invalid_request', code: 'validation_failed' },
     path: { status: 404, type: 'not_found', code: 'not_found' },

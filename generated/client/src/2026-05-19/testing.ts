@@ -135,27 +135,27 @@ export function createMock(settings?: MockSettings): ServiceMock<MockOperations>
   return mockOf(service, settings)
 }
 
-const shared1 = { name: 'Service-Version', in: 'header', type: 'string', pointer: '/components/parameters/ServiceVersion/schema' }
-const shared2 = [shared1]
+const shared1 = { name: 'Service-Version', in: 'header', type: 'string', pointer: '/components/parameters/ServiceVersion/schema' } as const
+const shared2 = [shared1] as const
 const shared3 = {
   object: 'me',
   tenant: { id: 'ten_01jx0000000000000000000001', name: 'Harbour Coffee', plan: 'standard' },
   environment: 'sandbox',
   version: '2026-05-19',
   key: { id: 'key_01jx1a2b3c4d5e6f7g8h9j0k1m', kind: 'secret', scope: 'read' }
-}
-const shared4 = { name: 'Service-Factor', in: 'header', type: 'string', pointer: '/components/parameters/ServiceFactor/schema' }
-const shared5 = { name: 'Idempotency-Key', in: 'header', type: 'string', required: true, pointer: '/components/parameters/IdempotencyKey/schema' }
-const shared6 = [shared1, shared5, shared4]
-const shared7 = { name: 'limit', in: 'query', type: 'integer', pointer: '/components/parameters/Limit/schema' }
-const shared8 = { name: 'starting_after', in: 'query', type: 'string', pointer: '/components/parameters/StartingAfter/schema' }
-const shared9 = { name: 'ending_before', in: 'query', type: 'string', pointer: '/components/parameters/EndingBefore/schema' }
-const shared10 = { name: 'order', in: 'query', type: 'string', pointer: '/components/parameters/Order/schema' }
-const shared11 = { name: 'created_after', in: 'query', type: 'string', pointer: '/components/parameters/CreatedAfter/schema' }
-const shared12 = { name: 'created[gte]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedGte/schema' }
-const shared13 = { name: 'created[gt]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedGt/schema' }
-const shared14 = { name: 'created[lte]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedLte/schema' }
-const shared15 = { name: 'created[lt]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedLt/schema' }
+} as const
+const shared4 = { name: 'Service-Factor', in: 'header', type: 'string', pointer: '/components/parameters/ServiceFactor/schema' } as const
+const shared5 = { name: 'Idempotency-Key', in: 'header', type: 'string', required: true, pointer: '/components/parameters/IdempotencyKey/schema' } as const
+const shared6 = [shared1, shared5, shared4] as const
+const shared7 = { name: 'limit', in: 'query', type: 'integer', pointer: '/components/parameters/Limit/schema' } as const
+const shared8 = { name: 'starting_after', in: 'query', type: 'string', pointer: '/components/parameters/StartingAfter/schema' } as const
+const shared9 = { name: 'ending_before', in: 'query', type: 'string', pointer: '/components/parameters/EndingBefore/schema' } as const
+const shared10 = { name: 'order', in: 'query', type: 'string', pointer: '/components/parameters/Order/schema' } as const
+const shared11 = { name: 'created_after', in: 'query', type: 'string', pointer: '/components/parameters/CreatedAfter/schema' } as const
+const shared12 = { name: 'created[gte]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedGte/schema' } as const
+const shared13 = { name: 'created[gt]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedGt/schema' } as const
+const shared14 = { name: 'created[lte]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedLte/schema' } as const
+const shared15 = { name: 'created[lt]', in: 'query', type: 'string', pointer: '/components/parameters/CreatedLt/schema' } as const
 const shared16 = {
   id: 'req_01jx3k7q2m4n6p8r0s2t4v6w8x',
   object: 'request_log',
@@ -172,7 +172,7 @@ const shared16 = {
   request_body: '{"template_id":"tpl_01jx2c4d5e6f7g8h9j0k1m2n3p"}',
   response_body: '{"id":"pass_01jx3a9b8c7d6e5f4g3h2j1k0m","object":"pass"}',
   created: '2026-06-01T09:30:00.000Z'
-}
+} as const
 const shared17 = {
   id: 'prm_01jxa9b8c7d6e5f4g3h2j1k0mn',
   object: 'promotion',
@@ -187,9 +187,9 @@ const shared17 = {
   }],
   created: [{ sandbox_id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z', live_id: 'tpl_01jxb28m3q5r7s9t1v3w5x7y9z' }],
   promoted_at: '2026-06-01T09:30:00.000Z'
-}
-const shared18 = [shared7, shared8, shared9, shared10, shared11, shared12, shared13, shared14, shared15, shared1]
-const shared19 = [shared1, shared5]
+} as const
+const shared18 = [shared7, shared8, shared9, shared10, shared11, shared12, shared13, shared14, shared15, shared1] as const
+const shared19 = [shared1, shared5] as const
 const shared20 = {
   id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z',
   object: 'pass_template',
@@ -211,9 +211,9 @@ const shared20 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared21 = { name: 'template_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/TemplateId/schema' }
-const shared22 = [shared21, shared1]
+} as const
+const shared21 = { name: 'template_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/TemplateId/schema' } as const
+const shared22 = [shared21, shared1] as const
 const shared23 = {
   id: 'pass_01jx3a9b8c7d6e5f4g3h2j1k0m',
   object: 'pass',
@@ -234,14 +234,14 @@ const shared23 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared24 = { name: 'status', in: 'query', type: 'string', pointer: '/components/parameters/PassStatusFilter/schema' }
-const shared25 = { name: 'template_id', in: 'query', type: 'string', pointer: '/components/parameters/PassTemplateFilter/schema' }
-const shared26 = { name: 'include_archived', in: 'query', type: 'boolean', pointer: '/components/parameters/IncludeArchived/schema' }
-const shared27 = { object: 'batch', results: [{ index: 0, status: 'succeeded', pass: shared23 }] }
-const shared28 = { name: 'pass_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PassId/schema' }
-const shared29 = [shared28, shared1]
-const shared30 = [shared28, shared1, shared5]
+} as const
+const shared24 = { name: 'status', in: 'query', type: 'string', pointer: '/components/parameters/PassStatusFilter/schema' } as const
+const shared25 = { name: 'template_id', in: 'query', type: 'string', pointer: '/components/parameters/PassTemplateFilter/schema' } as const
+const shared26 = { name: 'include_archived', in: 'query', type: 'boolean', pointer: '/components/parameters/IncludeArchived/schema' } as const
+const shared27 = { object: 'batch', results: [{ index: 0, status: 'succeeded', pass: shared23 }] } as const
+const shared28 = { name: 'pass_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PassId/schema' } as const
+const shared29 = [shared28, shared1] as const
+const shared30 = [shared28, shared1, shared5] as const
 const shared31 = {
   id: 'scan_01jx4b9c8d7e6f5g4h3j2k1m0n',
   object: 'scan',
@@ -252,7 +252,7 @@ const shared31 = {
   location: { latitude: 37.7763, longitude: -122.4231 },
   scanned_at: '2026-06-01T09:30:00.000Z',
   created: '2026-06-01T09:30:00.000Z'
-}
+} as const
 const shared32 = {
   id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p',
   object: 'webhook_endpoint',
@@ -265,10 +265,10 @@ const shared32 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared33 = { name: 'whe_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookEndpointId/schema' }
-const shared34 = [shared33, shared1]
-const shared35 = [shared33, shared1, shared5]
+} as const
+const shared33 = { name: 'whe_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookEndpointId/schema' } as const
+const shared34 = [shared33, shared1] as const
+const shared35 = [shared33, shared1, shared5] as const
 const shared36 = {
   id: 'evt_01jx7e9f8g7h6j5k4m3n2p1q0r',
   object: 'event',
@@ -278,7 +278,7 @@ const shared36 = {
   created: '2026-06-01T09:30:00.000Z',
   data: { scan: { id: 'scan_01jx4b9c8d7e6f5g4h3j2k1m0n', object: 'scan' } },
   previous_attributes: { status: 'issued' }
-}
+} as const
 const shared37 = {
   id: 'wdla_01jx6d9e8f7g6h5j4k3m2n1p0q',
   object: 'webhook_delivery_attempt',
@@ -296,9 +296,9 @@ const shared37 = {
   next_attempt_at: '2026-06-01T09:35:00.000Z',
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared38 = { name: 'wdla_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookDeliveryAttemptId/schema' }
-const shared39 = { line1: '500 Harbor Street', line2: 'Suite 2', city: 'Oakland', state: 'CA', postal_code: '94607', country: 'US' }
+} as const
+const shared38 = { name: 'wdla_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookDeliveryAttemptId/schema' } as const
+const shared39 = { line1: '500 Harbor Street', line2: 'Suite 2', city: 'Oakland', state: 'CA', postal_code: '94607', country: 'US' } as const
 const shared40 = {
   id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q',
   object: 'cardholder',
@@ -314,9 +314,9 @@ const shared40 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared41 = { name: 'cardholder_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardholderId/schema' }
-const shared42 = [shared41, shared1]
+} as const
+const shared41 = { name: 'cardholder_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardholderId/schema' } as const
+const shared42 = [shared41, shared1] as const
 const shared43 = {
   id: 'sal_01jxe19f8g7h6j5k4m3n2p1q0r',
   object: 'sanctions_alert',
@@ -330,14 +330,14 @@ const shared43 = {
   resolved_at: null,
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared44 = { name: 'sanctions_alert_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SanctionsAlertId/schema' }
+} as const
+const shared44 = { name: 'sanctions_alert_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SanctionsAlertId/schema' } as const
 const shared45 = {
   blocked_categories: ['7995', '0000'],
   blocked_countries: ['US'],
   spending_limits: [{ amount: 50000, interval: 'monthly', categories: ['5812'] }],
   max_authorization_count: 100
-}
+} as const
 const shared46 = {
   id: 'cprg_01jxf19g8h7j6k5m4n3p2q1r0s',
   object: 'card_program',
@@ -348,9 +348,12 @@ const shared46 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared47 = [{ name: 'card_program_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardProgramId/schema' }, shared1]
-const shared48 = { object: 'balance', currency: 'usd', available: 250000, held: 1250, payable: 48000 }
+} as const
+const shared47 = [
+  { name: 'card_program_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardProgramId/schema' },
+  shared1
+] as const
+const shared48 = { object: 'balance', currency: 'usd', available: 250000, held: 1250, payable: 48000 } as const
 const shared49 = {
   id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
   object: 'card',
@@ -371,10 +374,10 @@ const shared49 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared50 = { name: 'card_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardId/schema' }
-const shared51 = [shared50, shared1]
-const shared52 = [shared50, shared1, shared5]
+} as const
+const shared50 = { name: 'card_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardId/schema' } as const
+const shared51 = [shared50, shared1] as const
+const shared52 = [shared50, shared1, shared5] as const
 const shared53 = {
   id: 'ppl_01jxh19j8k7m6n5p4q3r2s1t0v',
   object: 'provisioning_payload',
@@ -386,7 +389,7 @@ const shared53 = {
   wallet_token_id: 'wtk_01jxj19k8m7n6p5q4r3s2t1v0w',
   consumed_at: null,
   created: '2026-06-01T09:30:00.000Z'
-}
+} as const
 const shared54 = {
   id: 'wtk_01jxj19k8m7n6p5q4r3s2t1v0w',
   object: 'wallet_token',
@@ -396,8 +399,11 @@ const shared54 = {
   status: 'active',
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared55 = [{ name: 'wallet_token_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WalletTokenId/schema' }, shared1]
+} as const
+const shared55 = [
+  { name: 'wallet_token_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WalletTokenId/schema' },
+  shared1
+] as const
 const shared56 = {
   id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
   object: 'card_transaction',
@@ -418,9 +424,15 @@ const shared56 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared57 = { name: 'card_transaction_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardTransactionId/schema' }
-const shared58 = [shared57, shared1]
+} as const
+const shared57 = {
+  name: 'card_transaction_id',
+  in: 'path',
+  type: 'string',
+  required: true,
+  pointer: '/components/parameters/CardTransactionId/schema'
+} as const
+const shared58 = [shared57, shared1] as const
 const shared59 = {
   object: 'authorization_endpoint',
   url: 'https://example.com/authorizations',
@@ -429,7 +441,7 @@ const shared59 = {
   secret: 'whsec_K1rqvY0c2sKc1oXkq9tVwAB3n5Jb7dTz8LmPqRsUvWx',
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
+} as const
 const shared60 = {
   id: 'azd_01jxn19p8q7r6s5t4v3w2x1y0z',
   object: 'authorization_decision',
@@ -443,7 +455,7 @@ const shared60 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
+} as const
 const shared61 = {
   id: 'dsp_01jxm19n8p7q6r5s4t3v2w1x0y',
   object: 'dispute',
@@ -463,10 +475,10 @@ const shared61 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared62 = { name: 'dispute_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/DisputeId/schema' }
-const shared63 = [shared62, shared1]
-const shared64 = [shared62, shared1, shared5]
+} as const
+const shared62 = { name: 'dispute_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/DisputeId/schema' } as const
+const shared63 = [shared62, shared1] as const
+const shared64 = [shared62, shared1, shared5] as const
 const shared65 = [{
   id: 'sln_01jxq19r8s7t6v5w4x3y2z1a0b',
   object: 'settlement_line',
@@ -477,7 +489,7 @@ const shared65 = [{
   source_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
   ledger_entry_id: 'len_01jxt19v8w7x6y5z4a3b2c1d0e',
   created: '2026-06-01T09:30:00.000Z'
-}]
+}] as const
 const shared66 = {
   id: 'stl_01jxp19q8r7s6t5v4w3x2y1z0a',
   object: 'settlement',
@@ -494,9 +506,9 @@ const shared66 = {
   lines: shared65,
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared67 = [shared66]
-const shared68 = { name: 'settlement_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SettlementId/schema' }
+} as const
+const shared67 = [shared66] as const
+const shared68 = { name: 'settlement_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SettlementId/schema' } as const
 const shared69 = {
   id: 'po_01jxr19s8t7v6w5x4y3z2a1b0c',
   object: 'payout',
@@ -511,8 +523,8 @@ const shared69 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared70 = { name: 'payout_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PayoutId/schema' }
+} as const
+const shared70 = { name: 'payout_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PayoutId/schema' } as const
 const shared71 = {
   id: 'pod_01jxs19t8v7w6x5y4z3a2b1c0d',
   object: 'payout_destination',
@@ -526,9 +538,15 @@ const shared71 = {
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared72 = { name: 'payout_destination_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PayoutDestinationId/schema' }
-const shared73 = [shared72, shared1]
+} as const
+const shared72 = {
+  name: 'payout_destination_id',
+  in: 'path',
+  type: 'string',
+  required: true,
+  pointer: '/components/parameters/PayoutDestinationId/schema'
+} as const
+const shared73 = [shared72, shared1] as const
 const shared74 = {
   id: 'trp_01jxv19w8x7y6z5a4b3c2d1e0f',
   object: 'treasury_report',
@@ -547,35 +565,40 @@ const shared74 = {
   failure_code: 'processing_error',
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
-}
-const shared75 = { schema: { $ref: '#/components/schemas/CardTransactionId' } }
-const shared76 = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } }
-const shared77 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } }
-const shared78 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 }
-const shared79 = { oneOf: [{ $ref: '#/components/schemas/HolderPatch' }, { type: 'null' }] }
-const shared80 = { type: ['object', 'null'], maxProperties: 20, propertyNames: shared78, additionalProperties: { type: ['string', 'null'], maxLength: 500 } }
-const shared81 = { type: ['string', 'null'], format: 'date-time', maxLength: 40 }
-const shared82 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 }
-const shared83 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } }
-const shared84 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] }
-const shared85 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } }
-const shared86 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } }
-const shared87 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared86 }
-const shared88 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } }
-const shared89 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } }
-const shared90 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } }
+} as const
+const shared75 = { schema: { $ref: '#/components/schemas/CardTransactionId' } } as const
+const shared76 = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } } as const
+const shared77 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } } as const
+const shared78 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 } as const
+const shared79 = { oneOf: [{ $ref: '#/components/schemas/HolderPatch' }, { type: 'null' }] } as const
+const shared80 = {
+  type: ['object', 'null'],
+  maxProperties: 20,
+  propertyNames: shared78,
+  additionalProperties: { type: ['string', 'null'], maxLength: 500 }
+} as const
+const shared81 = { type: ['string', 'null'], format: 'date-time', maxLength: 40 } as const
+const shared82 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 } as const
+const shared83 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } } as const
+const shared84 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] } as const
+const shared85 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } } as const
+const shared86 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } } as const
+const shared87 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared86 } as const
+const shared88 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } } as const
+const shared89 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } } as const
+const shared90 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } } as const
 
 const service: MockedVersion = {
   version: '2026-05-19',
   wire: wireNames,
   faults: {
-    unknown: { status: 400, type: 'invalid_parameter', code: 'invalid_parameter' },
-    repeated: { status: 400, type: 'invalid_parameter', code: 'invalid_parameter' },
+    unknown: { status: 400, type: 'invalid_parameter', code: 'unknown_parameter' },
+    repeated: { status: 400, type: 'invalid_parameter', code: 'repeated_parameter' },
     missing: { status: 400, type: 'invalid_parameter', code: 'missing_field' },
-    encoding: { status: 400, type: 'invalid_parameter', code: 'invalid_parameter' },
-    format: { status: 400, type: 'invalid_parameter', code: 'invalid_parameter' },
-    invalid: { status: 400, type: 'invalid_parameter', code: 'invalid_parameter' },
-    cursor: { status: 400, type: 'invalid_parameter', code: 'invalid_parameter' },
+    encoding: { status: 400, type: 'invalid_parameter', code: 'invalid_format' },
+    format: { status: 400, type: 'invalid_parameter', code: 'invalid_format' },
+    invalid: { status: 400, type: 'invalid_parameter', code: 'invalid_format' },
+    cursor: { status: 400, type: 'invalid_parameter', code: 'invalid_cursor' },
     malformed: { status: 400, type: 'invalid_parameter', code: 'malformed_json' },
     body: { status: 422, type: 'invalid_request', code: 'validation_failed' },
     path: { status: 404, type: 'not_found', code: 'not_found' },
