@@ -76,7 +76,7 @@ test('refuses invalid requests as the service does, and says what is wrong', asy
   // @ts-expect-error: the name has a typo
   const body = client.passes.create({ ...template, holdr: {} })
   await expect(body).rejects.toThrow(
-    '422 validation_failed: The request body is not valid: holdr is not a known field (did you mean holder?).',
+    '422 validation_failed: The request body is not valid: holdr is not a known property (did you mean holder?).',
   )
   await expect(body).rejects.toMatchObject({ details: [{ field: 'holdr' }] })
   await expect(body).rejects.toBeInstanceOf(InvalidRequestError)
