@@ -159,7 +159,11 @@ export function mockOf<Operations>(
     },
     refuse: (name, status, error, options) => {
       const type = typeOf(service.errors, status, error.code)
-      const full = { ...(type !== undefined && { type }), message: 'The test refuses this request.', ...error }
+      const full = {
+        ...(type !== undefined && { type }),
+        message: 'The test refuses this request.',
+        ...error,
+      }
       script(name, () => refusal(status, full, { [wire.requestIdHeader]: `req_mock_${received}` }), options)
     },
     reset: () => {
@@ -171,9 +175,11 @@ export function mockOf<Operations>(
 
 /** Returns the type of an error: that of its code, or of other errors with this status. */
 const typeOf = (errors: readonly MockError[], status: number, code: string): string | undefined =>
-  (errors.find((each) => each.code === code && each.status === status) ??
+  (
+    errors.find((each) => each.code === code && each.status === status) ??
     errors.find((each) => each.code === code) ??
-    errors.find((each) => each.status === status))?.type
+    errors.find((each) => each.status === status)
+  )?.type
 
 const json = (status: number, text: string, headers: Readonly<Record<string, string>>): Response =>
   new Response(text, { status, headers: { ...headers, 'Content-Type': 'application/json' } })

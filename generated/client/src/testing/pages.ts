@@ -21,14 +21,14 @@ export function pageOf(
   const cursors = records.map(cursorOf)
   const at = (name: string) => {
     const index = cursors.indexOf(String(query[name]))
-    if (index < 0)
-      throw new MockRefusal('cursor', `${name} is not a cursor of this list.`, { param: name })
+    if (index < 0) throw new MockRefusal('cursor', `${name} is not a cursor of this list.`, { param: name })
     return index
   }
   const count = Number((limit && query[limit]) ?? size)
   const isBackward = query[before] !== undefined
   const end = isBackward ? at(before) : undefined
-  const start = end === undefined ? (query[after] === undefined ? 0 : at(after) + 1) : Math.max(end - count, 0)
+  const start =
+    end === undefined ? (query[after] === undefined ? 0 : at(after) + 1) : Math.max(end - count, 0)
   const stop = end ?? Math.min(start + count, records.length)
   const hasMore = isBackward ? start > 0 : stop < records.length
   return {
