@@ -26,7 +26,7 @@ const ASSETS = [
   'client-upgrade/*.ts',
   'client-testing/*.ts',
   './runtime/{contract,explain,forbidden,formats,nearest,parameters,path-matcher,values}.ts',
-  'runtime/explain/*.ts',
+  './runtime/explain/*.ts',
 ]
 
 /** Optional peers of the published package. A workspace with peers would install them in production. */

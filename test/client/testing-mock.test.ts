@@ -12,6 +12,7 @@ import {
 } from '../../generated/client/src/2026-05-19/index.ts'
 import { createMock } from '../../generated/client/src/2026-05-19/testing.ts'
 import { versions } from '../../generated/versions.ts'
+import { notedClock } from './scripted.ts'
 
 const baseUrl = 'https://api.test'
 const template = { template_id: 'tpl_01jx1a2b3c4d5e6f7g8h9j0k1m' }
@@ -19,7 +20,7 @@ const passId = 'pass_01jx1a2b3c4d5e6f7g8h9j0k1m'
 
 function setUp() {
   const mock = createMock()
-  return { mock, client: createClient({ baseUrl, apiKey: 'test', fetch: mock.fetch }) }
+  return { mock, client: createClient({ baseUrl, apiKey: 'test', fetch: mock.fetch, clock: notedClock() }) }
 }
 
 test('answers with the example of the document, and keeps the request', async () => {
@@ -86,9 +87,9 @@ test('refuses invalid requests as the service does, and says what is wrong', asy
   // @ts-expect-error: there is no such parameter
   await expect(client.passes.list({ stauts: 'issued' })).rejects.toThrow('unknown_parameter: stauts is not')
   await expect(client.passes.list({ starting_after: 'pass_0' })).rejects.toThrow('400 invalid_cursor')
-  await expect(
-    client.passes.create(template, { idempotencyKey: 'not a UUID' }),
-  ).rejects.toThrow('Idempotency-Key')
+  await expect(client.passes.create(template, { idempotencyKey: 'not a UUID' })).rejects.toThrow(
+    'Idempotency-Key',
+  )
   expect(mock.requests).toHaveLength(1)
 })
 

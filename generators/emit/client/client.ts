@@ -32,19 +32,23 @@ const TS_MORPH = { name: 'ts-morph', peer: '>=24' }
 const VALUES = './runtime/values.ts'
 /** The published package holds the compiled files next to the sources; clients get only the sources. */
 const isSource = (name: string) => name.endsWith('.ts') && !name.endsWith('.d.ts')
-/** The mock for tests, and what it shares with the service: sources by folder. */
+/** The mock for tests. It reads requests with the files that the service uses. */
 const TESTING = {
-  folder: 'testing',
+  /** Folders of the toolkit, and where their files are in the package. */
   sources: [
-    ['client-testing', /\.ts$/],
-    ['runtime', /^(contract|explain|forbidden|formats|nearest|parameters|path-matcher)\.ts$/],
-    ['runtime/explain', /\.ts$/],
+    { from: 'client-testing', to: 'src/testing', names: /./ },
+    {
+      from: './runtime',
+      to: 'src/testing',
+      names: /^(contract|explain|forbidden|formats|nearest|parameters|path-matcher)\.ts$/,
+    },
+    { from: './runtime/explain', to: 'src/testing/explain', names: /./ },
   ],
   peers: [
     { name: 'ajv-formats', peer: '^3', version: '3.0.1' },
     { name: 'fastest-levenshtein', peer: '^1.0.16', version: '1.0.16' },
   ],
-} as const
+}
 const OPENAPI_FETCH = '0.17.0'
 const TYPESCRIPT = '5.9.3'
 /** TanStack Query for React, and the file of the runtime that only its users need. */
@@ -179,16 +183,16 @@ function upgradeFiles(
   ]
 }
 
-/** The files of the mock keep their folders, and import the client's runtime from its place in the package. */
+/** The files of the mock are beside each other in the package, and the client's runtime is in its own folder. */
 function testingFiles(): OutputFile[] {
-  return TESTING.sources.flatMap(([folder, names]) =>
-    listAssets(folder)
+  return TESTING.sources.flatMap(({ from, to, names }) =>
+    listAssets(from)
       .filter((name) => isSource(name) && names.test(name))
       .map((name) => ({
-        path: `src/${TESTING.folder}/${folder.replace(/^[^/]+\/?/, '')}/${name}`.replace('//', '/'),
-        text: readAsset(`${folder}/${name}`)
-          .replaceAll("'../runtime/", "'./")
-          .replaceAll(`'../${RUNTIME}/`, "'../runtime/"),
+        path: `${to}/${name}`,
+        text: readAsset(`${from}/${name}`)
+          .replaceAll("from '../runtime/", "from './")
+          .replaceAll(`from '../${RUNTIME}/`, "from '../runtime/"),
       })),
   )
 }

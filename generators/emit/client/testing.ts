@@ -65,7 +65,7 @@ export function printTesting(api: Api, wire: Wire): string {
     '}',
     '',
     ...shared.constants,
-    '',
+    ...(shared.constants.length > 0 ? [''] : []),
     `const service: ${file.use('MockedVersion', '../testing/requests.ts', { type: true })} = {`,
     `  version: ${literal(api.version)},`,
     `  wire: ${file.use('wire', '../wire.ts', { as: 'wireNames' })},`,
