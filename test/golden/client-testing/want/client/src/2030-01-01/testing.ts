@@ -19,7 +19,6 @@ export function createMock(settings?: MockSettings): ServiceMock<MockOperations>
   return mockOf(service, settings)
 }
 
-
 const service: MockedVersion = {
   version: '2030-01-01',
   wire: wireNames,
