@@ -57,9 +57,9 @@ const uses: readonly Use[] = tracked
 const STATIC_IMPORT = /^(?:import|export)\s(type\s)?(?:[^'"]*?\sfrom\s)?'(\.[^']+)'/gm
 
 const names = (some: Readonly<Record<string, string>> = {}) => Object.keys(some)
-/** The generated client too: `svc` runs on its source, except for the command that upgrades programs. */
+/** The generated client too: `svc` runs on its source, except for the command that upgrades programs and the mock for tests. */
 const isService = (file: string) =>
-  /^(runtime|generated)\//.test(file) && !file.startsWith('generated/client/src/upgrade/')
+  /^(runtime|generated)\//.test(file) && !/^generated\/client\/src\/(upgrade|testing)\//.test(file)
 
 /** What the service takes although nothing imports it. */
 const NOT_IMPORTED = {

@@ -24,7 +24,9 @@ const ASSETS = [
   'emit/site/assets/*.js',
   'client-runtime/*.ts',
   'client-upgrade/*.ts',
-  './runtime/values.ts',
+  'client-testing/*.ts',
+  './runtime/{contract,explain,forbidden,formats,nearest,parameters,path-matcher,values}.ts',
+  './runtime/explain/*.ts',
 ]
 
 /** Optional peers of the published package. A workspace with peers would install them in production. */

@@ -1,5 +1,5 @@
 /** The checks of string formats that generated validators use, for `explain`. */
-import ajvFormats from 'ajv-formats/dist/formats.js'
+import { fullFormats } from 'ajv-formats/dist/formats.js'
 import type { Formats } from './explain/walk.ts'
 
 type FormatCheck = (text: string) => boolean
@@ -13,7 +13,7 @@ function toCheck(format: unknown): FormatCheck | undefined {
 
 /** Checks by the name of their format. */
 export const formats: Formats = Object.fromEntries(
-  Object.entries(ajvFormats.fullFormats).flatMap(([name, format]) => {
+  Object.entries(fullFormats).flatMap(([name, format]) => {
     const check = toCheck(format)
     return check ? [[name, check]] : []
   }),

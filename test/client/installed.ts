@@ -12,6 +12,8 @@ const PACKAGE = 'generated/client'
 const BESIDE = [
   'openapi-fetch',
   'openapi-typescript-helpers',
+  'ajv-formats',
+  'fastest-levenshtein',
   'express',
   'fastify',
   'hono',

@@ -46,9 +46,7 @@ test.each(blocks.map((block, index) => ({ ...block, index })))(
 )
 
 test('a call that there is not does not compile, and nothing else fails to', () => {
-  expect([...errors]).toEqual([
-    ['wrong.ts', [expect.stringContaining("Property 'createPas' does not exist")]],
-  ])
+  expect([...errors]).toEqual([['wrong.ts', [expect.stringContaining("Property 'creat' does not exist")]]])
 })
 
 /** Runs in a process of its own, as the reader's program would. */

@@ -19,6 +19,7 @@ import { printQueries } from './react-query.ts'
 import { readmeOf } from './readme.ts'
 import { printResources } from './resources.ts'
 import { createRows } from './rows.ts'
+import { printTesting } from './testing.ts'
 import { upgradeManifest } from './upgrade.ts'
 import { printVersion } from './version.ts'
 import { printVersions } from './versions.ts'
@@ -31,6 +32,23 @@ const TS_MORPH = { name: 'ts-morph', peer: '>=24' }
 const VALUES = './runtime/values.ts'
 /** The published package holds the compiled files next to the sources; clients get only the sources. */
 const isSource = (name: string) => name.endsWith('.ts') && !name.endsWith('.d.ts')
+/** The mock for tests. It reads requests with the files that the service uses. */
+const TESTING = {
+  /** Folders of the toolkit, and where their files are in the package. */
+  sources: [
+    { from: 'client-testing', to: 'src/testing', names: /./ },
+    {
+      from: './runtime',
+      to: 'src/testing',
+      names: /^(contract|explain|forbidden|formats|nearest|parameters|path-matcher)\.ts$/,
+    },
+    { from: './runtime/explain', to: 'src/testing/explain', names: /./ },
+  ],
+  peers: [
+    { name: 'ajv-formats', peer: '^3', version: '3.0.1' },
+    { name: 'fastest-levenshtein', peer: '^1.0.16', version: '1.0.16' },
+  ],
+}
 const OPENAPI_FETCH = '0.17.0'
 const TYPESCRIPT = '5.9.3'
 /** TanStack Query for React, and the file of the runtime that only its users need. */
@@ -112,6 +130,7 @@ export function emitClient(
       ...(config.reactQuery
         ? [{ path: `src/${api.version}/react-query.ts`, text: printQueries(api, functions.renamed, rowOf) }]
         : []),
+      ...(config.testing ? [{ path: `src/${api.version}/testing.ts`, text: printTesting(api, wire) }] : []),
     ]
   })
   const own = listAssets(RUNTIME)
@@ -130,6 +149,7 @@ export function emitClient(
     { path: 'src/wire.ts', text: printWire(wire) },
     { path: 'src/index.ts', text: printVersions(apis, wire, classes.values()) },
     ...runtime,
+    ...(config.testing ? testingFiles() : []),
     ...versions,
     ...(hasUpgrade(apis, config) ? upgradeFiles(apis, config, wire, changes) : []),
   ].map(({ path, text }) => ({ path: `client/${path}`, text }))
@@ -163,6 +183,20 @@ function upgradeFiles(
   ]
 }
 
+/** The files of the mock are beside each other in the package, and the client's runtime is in its own folder. */
+function testingFiles(): OutputFile[] {
+  return TESTING.sources.flatMap(({ from, to, names }) =>
+    listAssets(from)
+      .filter((name) => isSource(name) && names.test(name))
+      .map((name) => ({
+        path: `${to}/${name}`,
+        text: readAsset(`${from}/${name}`)
+          .replaceAll("from '../runtime/", "from './")
+          .replaceAll(`from '../${RUNTIME}/`, "from '../runtime/"),
+      })),
+  )
+}
+
 /** The sources are checked here: a program that includes those of its client need not have the types of Node and ts-morph. */
 const unchecked = (text: string): string => text.replace(/^(#!.*\n)?/, '$1// @ts-nocheck\n')
 
@@ -181,9 +215,11 @@ function packageOf(apis: readonly Api[], config: ClientConfig): Record<string, u
     [`./${version}`, entry(`${version}/index`)],
     [`./${version}/functions`, entry(`${version}/functions`)],
     ...(config.reactQuery ? [[`./${version}/react-query`, entry(`${version}/react-query`)]] : []),
+    ...(config.testing ? [[`./${version}/testing`, entry(`${version}/testing`)]] : []),
   ])
   const upgrades = hasUpgrade(apis, config)
-  const peers = [...(config.reactQuery ? [REACT_QUERY] : []), ...(upgrades ? [TS_MORPH] : [])]
+  const built = [...(config.reactQuery ? [REACT_QUERY] : []), ...(config.testing ? TESTING.peers : [])]
+  const peers = [...built, ...(upgrades ? [TS_MORPH] : [])]
   return {
     ...config.package,
     type: 'module',
@@ -207,7 +243,7 @@ function packageOf(apis: readonly Api[], config: ClientConfig): Record<string, u
       peerDependenciesMeta: Object.fromEntries(peers.map(({ name }) => [name, { optional: true }])),
     }),
     devDependencies: {
-      ...(config.reactQuery && { [REACT_QUERY.name]: REACT_QUERY.version }),
+      ...Object.fromEntries(built.map(({ name, version }) => [name, version])),
       typescript: TYPESCRIPT,
     },
   }

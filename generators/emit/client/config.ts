@@ -9,6 +9,8 @@ export interface ClientConfig {
   readonly walkSince?: string
   /** Whether each version has options for TanStack Query: `<version>/react-query`. */
   readonly reactQuery?: boolean
+  /** Whether each version has a mock for the tests of programs that use it: `<version>/testing`. */
+  readonly testing?: boolean
   /** Whether a package of several versions has a command that upgrades programs; by default `true`. */
   readonly upgrade?: boolean
   /** Bundle sizes for the README, by import: kilobytes after gzip. */

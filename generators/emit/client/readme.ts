@@ -24,6 +24,8 @@ interface ReadmeView {
   readonly listed: ReadmeOperation | undefined
   /** A query of the newest version without required input, if there are options of TanStack Query. */
   readonly queried: string | undefined
+  /** Whether there is a mock for tests. */
+  readonly mocked: boolean
   /** Members of a page, and the parameter for the next page. */
   readonly items: string
   readonly more: string
@@ -72,6 +74,7 @@ export function readmeOf(apis: readonly Api[], config: ClientConfig, wire: Wire)
       newest && plain(newest).find((each) => each.extensions['x-pagination'] === 'cursor'),
     ),
     queried: config.reactQuery && newest ? plain(newest)[0]?.id : undefined,
+    mocked: config.testing ?? false,
     ...{ items, more, next, after },
     refused: errorClassNames(apis, wire).values().next().value,
     sent: newest && signatureHeaderOf(newest) && newest.events[0]?.name,

@@ -71,8 +71,12 @@ function pointersOf(api: Api): ReadonlyMap<string, string> {
   return pointers
 }
 
-/** Returns the schemas at the pointers and all that they refer to, each at its own pointer. */
-function checkedParts(document: Json, pointers: Iterable<string>): Json {
+/**
+ * Returns the schemas at the pointers and all that they refer to, each at its own pointer.
+ *
+ * @param kept annotations that the schemas keep.
+ */
+export function checkedParts(document: Json, pointers: Iterable<string>, kept: readonly string[] = []): Json {
   const references = indexReferences(document, String(document.openapi).startsWith('3.0'))
   const parts: MutableJson = { openapi: document.openapi }
   const seen = new Set<string>()
@@ -80,7 +84,7 @@ function checkedParts(document: Json, pointers: Iterable<string>): Json {
     if (seen.has(pointer)) return
     seen.add(pointer)
     const schema = lookUp(document, pointer)
-    put(parts, pointer, withoutAnnotations(schema))
+    put(parts, pointer, withoutAnnotations(schema, kept))
     for (const target of targetsIn(schema, references)) add(target)
   }
   for (const pointer of pointers) add(pointer)
@@ -120,15 +124,18 @@ const ANNOTATIONS = new Set(
   ),
 )
 
-function withoutAnnotations(schema: unknown): unknown {
+function withoutAnnotations(schema: unknown, kept: readonly string[]): unknown {
   if (!isObject(schema)) return schema
-  const rules = Object.entries(schema).filter(([name]) => !ANNOTATIONS.has(name) && !name.startsWith('x-'))
-  return Object.fromEntries(rules.map(([name, held]) => [name, bareBelow(SUBSCHEMAS.get(name), held)]))
+  const rules = Object.entries(schema).filter(
+    ([name]) => kept.includes(name) || !(ANNOTATIONS.has(name) || name.startsWith('x-')),
+  )
+  return Object.fromEntries(rules.map(([name, held]) => [name, bareBelow(SUBSCHEMAS.get(name), held, kept)]))
 }
 
-function bareBelow(holding: Holding | undefined, held: unknown): unknown {
-  if (holding === 'one') return withoutAnnotations(held)
-  if (holding === 'list' && Array.isArray(held)) return held.map(withoutAnnotations)
+function bareBelow(holding: Holding | undefined, held: unknown, kept: readonly string[]): unknown {
+  const bare = (each: unknown) => withoutAnnotations(each, kept)
+  if (holding === 'one') return bare(held)
+  if (holding === 'list' && Array.isArray(held)) return held.map(bare)
   if (holding !== 'named' || !isObject(held)) return held
-  return Object.fromEntries(Object.entries(held).map(([name, each]) => [name, withoutAnnotations(each)]))
+  return Object.fromEntries(Object.entries(held).map(([name, each]) => [name, bare(each)]))
 }
