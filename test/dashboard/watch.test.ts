@@ -146,8 +146,8 @@ test('a webhook endpoint shows how it answered, by hour or by day, with the last
   const hours = await read()
   for (const shown of ['75 %', '3 of 4 attempts', 'Attempts by hour (UTC)', 'Attempts of the last 30 days'])
     expect(hours).toContain(shown)
-  expect(hours).toContain('11:00\nsucceeded: 2\nfailed: 0')
-  expect(hours).toContain('10:00\nsucceeded: 1\nfailed: 1')
+  expect(hours).toContain('11:00\nSucceeded: 2\nFailed: 0')
+  expect(hours).toContain('10:00\nSucceeded: 1\nFailed: 1')
   expect(hours).toContain('11:00\np95: 20 ms')
   expect(hours).toMatch(/Latency \(p50\)\s*20 ms[\s\S]*Latency \(p95\)\s*400 ms/)
   await attempt(5 * 24, 'succeeded', 1000)
@@ -155,8 +155,8 @@ test('a webhook endpoint shows how it answered, by hour or by day, with the last
   for (const shown of [
     '80 %',
     '4 of 5 attempts',
-    '05-27\nsucceeded: 1\nfailed: 0',
-    '06-01\nsucceeded: 3\nfailed: 1',
+    'May 27\nSucceeded: 1\nFailed: 0',
+    'Jun 1\nSucceeded: 3\nFailed: 1',
   ])
     expect(days).toContain(shown)
 })

@@ -61,6 +61,8 @@ export function createProgram(surroundings: CommandSurroundings, complain = surr
       'Manages tenants, keys, pins, limits, payouts and the clock in the database of this deployment.',
     )
     .exitOverride()
+    // The option --version of a verb is not that of the program.
+    .enablePositionalOptions()
     .configureOutput({ writeOut: surroundings.print, writeErr: (text) => complain(text.trimEnd()) })
     .showHelpAfterError('(run with --help for usage)')
   const noun = (name: string, about: string) =>
