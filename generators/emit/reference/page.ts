@@ -35,6 +35,8 @@ export interface ReferencePage {
 /** Prints sample requests in one language. */
 export interface Language {
   readonly title: string
+  /** Its name after the fence of a code block in Markdown. */
+  readonly fence: string
   print(page: ReferencePage, operation: ApiOperation): string
 }
 

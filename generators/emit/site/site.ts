@@ -7,13 +7,11 @@ import type { Api, OutputFile } from '../../ir/model.ts'
 import { printBruno } from '../collections/bruno.ts'
 import { collectionOf } from '../collections/collection.ts'
 import { printPostman } from '../collections/postman.ts'
-import { curlOf } from '../reference/curl.ts'
 import type { SafeHtml } from '../reference/html.ts'
+import { languagesFor } from '../reference/languages.ts'
 import { renderMarkdown } from '../reference/markdown.ts'
-import { createPage, type Language } from '../reference/page.ts'
+import { createPage } from '../reference/page.ts'
 import { statusOf } from '../reference/page-view.ts'
-import { pythonOf } from '../reference/python.ts'
-import { typescriptOf } from '../reference/typescript.ts'
 import { render } from '../templates/templates.ts'
 import { type WireConfig, wireOf } from '../wire/wire.ts'
 import { type DocsSite, framePage, type NavigationGroup, type SitePage } from './frame.ts'
@@ -154,21 +152,6 @@ function writtenNavigation(pages: readonly WrittenPage[]): NavigationGroup[] {
       .filter(({ group }) => group === title)
       .map((page) => ({ label: page.title, href: `${HOME}/${page.slug}` })),
   }))
-}
-
-function languagesFor(client: string | undefined): Language[] {
-  return [
-    { title: 'curl', print: curlOf },
-    ...(client === undefined
-      ? []
-      : [
-          {
-            title: 'TypeScript',
-            print: ((page, operation) => typescriptOf(page, operation, client)) satisfies Language['print'],
-          },
-        ]),
-    { title: 'Python', print: pythonOf },
-  ]
 }
 
 function landingPage(

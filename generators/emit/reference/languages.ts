@@ -1,0 +1,34 @@
+/** The languages of sample requests, in the order in which pages show them. */
+import { csharpOf } from './csharp.ts'
+import { curlOf } from './curl.ts'
+import { goOf } from './go.ts'
+import { javaOf } from './java.ts'
+import type { Language } from './page.ts'
+import { phpOf } from './php.ts'
+import { pythonOf } from './python.ts'
+import { rubyOf } from './ruby.ts'
+import { typescriptOf } from './typescript.ts'
+
+/** @param client the client's npm package; without one, there are no samples in TypeScript. */
+export function languagesFor(client: string | undefined): Language[] {
+  const typescript: Language[] =
+    client === undefined
+      ? []
+      : [
+          {
+            title: 'TypeScript',
+            fence: 'ts',
+            print: (page, operation) => typescriptOf(page, operation, client),
+          },
+        ]
+  return [
+    { title: 'curl', fence: 'sh', print: curlOf },
+    ...typescript,
+    { title: 'Python', fence: 'py', print: pythonOf },
+    { title: 'Go', fence: 'go', print: goOf },
+    { title: 'Ruby', fence: 'rb', print: rubyOf },
+    { title: 'PHP', fence: 'php', print: phpOf },
+    { title: 'Java', fence: 'java', print: javaOf },
+    { title: 'C#', fence: 'cs', print: csharpOf },
+  ]
+}
