@@ -6,8 +6,14 @@ import { type SampleBody, sampleRequest, sentHeaders, textOf } from './request.t
 
 const STOP = ['\tif err != nil {', '\t\tlog.Fatal(err)', '\t}']
 
-/** The standard library has no UUIDs. */
-const NEW_KEY = ['\tkey := make([]byte, 16)', '\tif _, err := rand.Read(key); err != nil {', ...STOP.slice(1)]
+/** The standard library has no UUIDs. This one has version 4 (RFC 9562, section 5.4). */
+const NEW_KEY = [
+  '\tkey := make([]byte, 16)',
+  '\tif _, err := rand.Read(key); err != nil {',
+  ...STOP.slice(1),
+  '\tkey[6] = key[6]&0x0f | 0x40',
+  '\tkey[8] = key[8]&0x3f | 0x80',
+]
 
 export function goOf(page: ReferencePage, operation: ApiOperation): string {
   const request = sampleRequest(page, operation)
@@ -50,7 +56,7 @@ function bodyOf(body: SampleBody): string[] {
   return [`\tbody := strings.NewReader(${joinGiven(raw, print)})`]
 }
 
-const UUID = 'fmt.Sprintf("%x", key)'
+const UUID = 'fmt.Sprintf("%x-%x-%x-%x-%x", key[:4], key[4:6], key[6:8], key[8:10], key[10:])'
 
 const print = (name: string | undefined): string =>
   name === undefined ? UUID : `os.Getenv(${JSON.stringify(name)})`

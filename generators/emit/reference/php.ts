@@ -38,10 +38,13 @@ function bodyOf({ kind, value }: SampleBody): string {
     : `http_build_query(${printLiteral(formFields(value), SYNTAX)})`
 }
 
+/** The standard library has no UUIDs. This one has version 4 (RFC 9562, section 5.4). */
+const NEW_UUID = "vsprintf('%s%s-%s-4%.3s-a%.3s-%s%s%s', str_split(bin2hex(random_bytes(16)), 4))"
+
 const quote = (text: string): string =>
   joinGiven(
     `'${text.toWellFormed().replace(/[\\']/g, '\\$&')}'`,
-    (name) => (name === undefined ? 'bin2hex(random_bytes(16))' : `getenv('${name}')`),
+    (name) => (name === undefined ? NEW_UUID : `getenv('${name}')`),
     ' . ',
   )
 
