@@ -18,17 +18,18 @@ export function languagesFor(client: string | undefined): Language[] {
           {
             title: 'TypeScript',
             fence: 'ts',
+            inMarkdown: true,
             print: (page, operation) => typescriptOf(page, operation, client),
           },
         ]
   return [
-    { title: 'curl', fence: 'sh', print: curlOf },
+    { title: 'curl', fence: 'sh', inMarkdown: true, print: curlOf },
     ...typescript,
-    { title: 'Python', fence: 'py', print: pythonOf },
-    { title: 'Go', fence: 'go', print: goOf },
-    { title: 'Ruby', fence: 'rb', print: rubyOf },
-    { title: 'PHP', fence: 'php', print: phpOf },
-    { title: 'Java', fence: 'java', print: javaOf },
-    { title: 'C#', fence: 'cs', print: csharpOf },
+    { title: 'Python', fence: 'py', inMarkdown: true, print: pythonOf },
+    { title: 'Go', fence: 'go', inMarkdown: false, print: goOf },
+    { title: 'Ruby', fence: 'rb', inMarkdown: false, print: rubyOf },
+    { title: 'PHP', fence: 'php', inMarkdown: false, print: phpOf },
+    { title: 'Java', fence: 'java', inMarkdown: false, print: javaOf },
+    { title: 'C#', fence: 'cs', inMarkdown: false, print: csharpOf },
   ]
 }

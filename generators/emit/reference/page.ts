@@ -37,6 +37,8 @@ export interface Language {
   readonly title: string
   /** Its name after the fence of a code block in Markdown. */
   readonly fence: string
+  /** Whether the Markdown of reference pages has it too. Language models translate the others themselves. */
+  readonly inMarkdown: boolean
   print(page: ReferencePage, operation: ApiOperation): string
 }
 

@@ -53,6 +53,9 @@ export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): Out
     'try.js': readAsset('emit/site/assets/try.js'),
     'search-index.js': printSearchIndex(pages, HOME, index),
   }
+  const inMarkdown = languagesFor(settings.client).flatMap(({ title, inMarkdown }) =>
+    inMarkdown ? title : [],
+  )
   const hrefOf = (name: keyof typeof assets) => assetHref(name, assets[name])
   const site: DocsSite = {
     title: newest.title,
@@ -79,7 +82,7 @@ export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): Out
       const path = `${SITE_FOLDER}/${page.path === '' ? 'index' : page.path}`
       return [
         { path: `${path}.html`, text: framePage(site, page) },
-        { path: `${path}.md`, text: neutralise(page.markdown ?? toMarkdown(page.contentHtml)) },
+        { path: `${path}.md`, text: neutralise(page.markdown ?? toMarkdown(page.contentHtml, inMarkdown)) },
       ]
     }),
   ]
