@@ -52,6 +52,9 @@ const codeIn = (language: string): string[] =>
       return [...readFileSync(join(SITE, file), 'utf8').matchAll(fences)].map(([, text = '']) => text)
     })
 
+/** Requests of guides, which keep what they create in variables. Other programs there verify signatures. */
+const requestsIn = (fence: string): string[] => codeIn(fence).filter((text) => /http:/.test(text))
+
 test('TypeScript compiles against the version that it imports', { timeout: 120_000 }, () => {
   const guides = codeIn('ts').map((text, index) => [`guide-${index}.ts`, `${GIVEN}${text}`] as const)
   expect(guides.length).toBeGreaterThan(1)
@@ -145,13 +148,16 @@ const strange = emitSite([read(STRANGE.replace('TEXTS', JSON.stringify(TEXTS))).
   .flatMap(({ path, text }) => (path.endsWith('.html') ? samplesIn(text) : []))
   .map((texts, index) => ({ where: `strange ${index}`, texts: Object.fromEntries(texts) }))
 
-test.each(Object.entries(RECORDERS).filter(([, [program]]) => isInstalled(program)))(
+test.each(Object.entries(RECORDERS).filter(([, { program }]) => isInstalled(program)))(
   '%s runs, and sends what curl sends',
-  (language, [program, file]) => {
+  (language, { program, file, fence }) => {
     const all = [...shown, ...strange]
-    const input = JSON.stringify(all.map(({ texts }) => texts[language as 'Python']))
-    const answer = execFileSync(program, [file], { input, maxBuffer: 2 ** 26, encoding: 'utf8' })
+    const guides = requestsIn(fence)
+    const input = JSON.stringify([...all.map(({ texts }) => texts[language as 'Python']), ...guides])
+    const env = { ...process.env, TEMPLATE_ID: 'tpl', PASS_ID: 'pass', CARDHOLDER_ID: 'chd', CARD_ID: 'card' }
+    const answer = execFileSync(program, [file], { input, maxBuffer: 2 ** 26, encoding: 'utf8', env })
     const sent = JSON.parse(answer) as Sent[]
+    expect(sent).toHaveLength(all.length + guides.length)
     const differing = all.flatMap(({ where, texts }, index) => {
       const { more, ...wanted } = sentBy(texts.curl!)
       const { method, url, json, headers: all } = sent[index]!
@@ -268,19 +274,12 @@ const distinct = [
 ]
 
 test.runIf(everySample && isInstalled('go'))('Go compiles, and is formatted', { timeout: 600_000 }, () => {
-  expect(
-    checkGo(
-      distinct.map(({ texts }) => texts.Go!),
-      folder,
-    ),
-  ).toBe('')
+  const guides = requestsIn('go Go').map((text) => text.trimEnd())
+  expect(checkGo([...distinct.map(({ texts }) => texts.Go!), ...guides], folder)).toBe('')
 })
 
 test.runIf(everySample && isInstalled('javac'))('Java compiles', { timeout: 600_000 }, () => {
-  expect(
-    checkJava(
-      distinct.map(({ texts }) => texts.Java!),
-      folder,
-    ),
-  ).toBe('')
+  const guides = requestsIn('java Java')
+  expect(guides.length).toBeGreaterThan(10)
+  expect(checkJava([...distinct.map(({ texts }) => texts.Java!), ...guides], folder)).toBe('')
 })

@@ -11,19 +11,15 @@ export const isInstalled = (program: string): boolean =>
 
 /** Programs that run all samples with a recorder in place of the network. */
 export const RECORDERS = {
-  Python: ['python3', join(HERE, 'record.py')],
-  Ruby: ['ruby', join(HERE, 'record.rb')],
-  PHP: ['php', join(HERE, 'record.php')],
+  Python: { program: 'python3', file: join(HERE, 'record.py'), fence: 'py Python' },
+  Ruby: { program: 'ruby', file: join(HERE, 'record.rb'), fence: 'rb Ruby' },
+  PHP: { program: 'php', file: join(HERE, 'record.php'), fence: 'php PHP' },
 } as const
 
 /** The stand-in for `requests` is used only where the real one is not installed. */
 const pythonPath = (): string => (spawnSync('python3', ['-c', 'import requests']).status === 0 ? '' : HERE)
 
-/**
- * Returns for each language the command that runs a sample.
- *
- * @param folder of the test; it is inside the repository, so that the client's dependencies are found.
- */
+/** The command that runs a sample, for each language. */
 export const RUNNERS: Readonly<Record<string, Runner>> = {
   curl: { program: 'curl', run: (text) => ['sh', ['-ec', text.replace(/^curl /, 'curl --fail -sS ')]] },
   TypeScript: {
@@ -65,6 +61,7 @@ interface Runner {
   readonly program: string
   /** Whether it compiles, for seconds, so that only `npm run prove:samples` runs it. */
   readonly slow?: boolean
+  /** @param folder inside the repository, so that the client's dependencies are found. */
   run(text: string, folder: string): readonly [string, readonly string[]]
 }
 

@@ -26,7 +26,7 @@ function file_get_contents(string $name, bool $include = false, ?array $context 
     $isJson = ($headers['Content-Type'] ?? '') === 'application/json';
     $json = $isJson ? json_decode($context['content'], flags: JSON_THROW_ON_ERROR) : null;
     $GLOBALS['sent'][] = ['method' => $context['method'], 'url' => $name, 'headers' => (object) $headers, 'json' => $json];
-    return '{}';
+    return '{"id":"id"}';
 }
 
 foreach (json_decode(stream_get_contents(STDIN)) as $source) {

@@ -8,7 +8,7 @@ $sent = []
 
 class Answer
   def value = nil
-  def body = "{}"
+  def body = '{"id":"id"}'
 end
 
 class Connection
