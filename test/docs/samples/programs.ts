@@ -16,8 +16,13 @@ export const RECORDERS = {
   PHP: { program: 'php', file: join(HERE, 'record.php'), fence: 'php PHP' },
 } as const
 
+let pythonPath: string | undefined
+
 /** The stand-in for `requests` is used only where the real one is not installed. */
-const pythonPath = (): string => (spawnSync('python3', ['-c', 'import requests']).status === 0 ? '' : HERE)
+function findPythonPath(): string {
+  pythonPath ??= spawnSync('python3', ['-c', 'import requests']).status === 0 ? '' : HERE
+  return pythonPath
+}
 
 /** The command that runs a sample, for each language. */
 export const RUNNERS: Readonly<Record<string, Runner>> = {
@@ -69,7 +74,7 @@ interface Runner {
 export const environmentOf = (key: string, folder: string): NodeJS.ProcessEnv => ({
   ...process.env,
   API_KEY: key,
-  PYTHONPATH: pythonPath(),
+  PYTHONPATH: findPythonPath(),
   GOCACHE: process.env.GOCACHE ?? resolve(folder, 'go-cache'),
 })
 
