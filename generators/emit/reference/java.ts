@@ -16,7 +16,7 @@ export function javaOf(page: ReferencePage, operation: ApiOperation): string {
     `    var request = HttpRequest.newBuilder(URI.create(${quote(url)}))`,
     '        .timeout(Duration.ofSeconds(30))',
     ...headers.map(([name, value]) => `        .header(${quote(name)}, ${quote(value)})`),
-    `        .method(${quote(operation.method)}, HttpRequest.BodyPublishers.${body ? publisherOf(body) : 'noBody()'})`,
+    `        .${methodOf(operation, body)}`,
     '        .build();',
     '    var answer = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());',
     '    if (answer.statusCode() >= 400) {',
@@ -40,7 +40,12 @@ export function javaOf(page: ReferencePage, operation: ApiOperation): string {
   return [...classes.map((name) => `import ${name};`), '', code].join('\n')
 }
 
-const publisherOf = ({ kind }: SampleBody): string => (kind === 'bytes' ? 'ofFile(body)' : 'ofString(body)')
+/** A builder has short methods for the requests that seldom have a body. */
+function methodOf({ method }: ApiOperation, body: SampleBody | undefined): string {
+  if (!body && (method === 'GET' || method === 'DELETE')) return `${method}()`
+  const publisher = body?.kind === 'bytes' ? 'ofFile(body)' : body ? 'ofString(body)' : 'ofString("")'
+  return `method(${quote(method)}, HttpRequest.BodyPublishers.${publisher})`
+}
 
 /** Prints JSON as a text block, in which only backslashes are special. */
 function bodyOf(body: SampleBody): string {
