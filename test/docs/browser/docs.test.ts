@@ -187,9 +187,9 @@ test('the chosen language of samples is kept on all pages', async () => {
   await page.goto(`${origin}/docs/${current}/passes`)
   await page.getByLabel('Language of the sample').first().selectOption('Go')
   const shown = () =>
-    page
-      .locator('.sample[data-language][open]')
-      .evaluateAll((all) => [...new Set(all.map((each) => (each as HTMLElement).dataset.language))])
+    page.evaluate(
+      "[...new Set([...document.querySelectorAll('.sample[data-language][open]')].map((each) => each.dataset.language))]",
+    )
   expect(await shown()).toEqual(['Go'])
   await page.goto(`${origin}/docs/quick-start`)
   expect(await shown()).toEqual(['Go'])
