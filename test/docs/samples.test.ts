@@ -1,61 +1,22 @@
 /**
- * The requests that pages show in three languages: they are one request, the compiler takes it, and the service, asked by a
- * shell, finds nothing wrong with it.
+ * The requests that pages show in eight languages: they are one request, compilers take it, and the service, asked by each
+ * language, finds nothing wrong with it. `npm run prove:samples` compiles Go and Java too.
  */
 import { execFile, execFileSync } from 'node:child_process'
-import { globSync, readFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
-import { ROOT } from '../support/programs.ts'
+import { emitSite } from '../../generators/emit/site/site.ts'
+import { read } from '../ir/document.ts'
 import { makeKey, makeTenant, useService } from '../support/service.ts'
 import { compile } from './compile.ts'
+import { checkGo, checkJava, environmentOf, isInstalled, RECORDERS, RUNNERS } from './samples/programs.ts'
+import { readPages, SITE, samplesIn } from './samples/shown.ts'
 
-const SITE = join(ROOT, 'generated/site')
 const SANDBOX = 'http://127.0.0.1:4010'
 const LIVE = 'http://127.0.0.1:4020'
-
-interface Shown {
-  /** `2026-05-19/passes.html 3`: the third request of the page. */
-  readonly where: string
-  readonly curl: string
-  readonly typescript: string
-  readonly python: string
-}
-
-const SAMPLE =
-  /<details class="sample" data-language="(\w+)"[^>]*>\n<summary>[^<]*<\/summary>\n<pre><code>([\s\S]*?)<\/code><\/pre>/g
-
-const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', amp: '&', '#39': "'" }
-
-function textOf(html: string): string {
-  return html
-    .replace(/<\/?\w[^>]*>/g, '')
-    .replace(/&([#\w]+);/g, (whole, name: string) => ENTITIES[name] ?? expect.fail(`what is ${whole}?`))
-}
-
-/** Requests of all pages; what several show alike is there once. */
-function readPages(): Shown[] {
-  const found = new Map<string, Shown>()
-  for (const file of globSync('**/*.html', { cwd: SITE }).toSorted()) {
-    const all = [...readFileSync(join(SITE, file), 'utf8').matchAll(SAMPLE)]
-    const blocks = all.filter(([, language = '']) => ['curl', 'TypeScript', 'Python'].includes(language))
-    for (let at = 0; at + 2 < blocks.length; ) {
-      const [curl, typescript, python] = blocks.slice(at, at + 3)
-      const isRequest = `${curl![1]} ${typescript![1]} ${python![1]}` === 'curl TypeScript Python'
-      at += isRequest ? 3 : 1
-      if (!isRequest) continue
-      const texts = {
-        curl: textOf(curl![2]!),
-        typescript: textOf(typescript![2]!),
-        python: textOf(python![2]!),
-      }
-      found.set(texts.curl, { where: `${file} ${found.size}`, ...texts })
-    }
-  }
-  return [...found.values()]
-}
 
 const shown = readPages()
 
@@ -91,11 +52,14 @@ const codeIn = (language: string): string[] =>
       return [...readFileSync(join(SITE, file), 'utf8').matchAll(fences)].map(([, text = '']) => text)
     })
 
+/** Requests of guides, which keep what they create in variables. Other programs there verify signatures. */
+const requestsIn = (fence: string): string[] => codeIn(fence).filter((text) => /http:/.test(text))
+
 test('TypeScript compiles against the version that it imports', { timeout: 120_000 }, () => {
   const guides = codeIn('ts').map((text, index) => [`guide-${index}.ts`, `${GIVEN}${text}`] as const)
   expect(guides.length).toBeGreaterThan(1)
   const samples = shown.map(
-    ({ typescript }, index) => [`sample-${index}.ts`, `${typescript}\nexport {}\n`] as const,
+    ({ texts }, index) => [`sample-${index}.ts`, `${texts.TypeScript}\nexport {}\n`] as const,
   )
   const errors = [...compile([...guides, ...samples])]
   const whereIs = (name: string) => shown[Number(/^sample-(\d+)/.exec(name)?.[1])]?.where ?? name
@@ -108,28 +72,6 @@ test('JSON of guides is JSON', () => {
   for (const text of examples) JSON.parse(text)
 })
 
-/** Runs what it reads, with a `requests` that writes down what it is asked for. */
-const PYTHON = `
-import io, json, os, sys, types
-os.environ["API_KEY"] = "$API_KEY"
-sent = []
-class Answer:
-    text = "{}"
-    content = b""
-    def raise_for_status(self): pass
-    def json(self): return {}
-def request(method, url, headers=None, json=None, data=None, timeout=None):
-    assert timeout is not None
-    body = data.read() if hasattr(data, "read") else data
-    sent.append({"method": method, "url": url, "headers": headers or {}, "json": json, "data": repr(body) if body else None})
-    return Answer()
-sys.modules["requests"] = types.SimpleNamespace(request=request)
-out, sys.stdout = sys.stdout, io.StringIO()
-for source in json.load(sys.stdin):
-    exec(compile(source, "sample", "exec"), {"open": lambda *_: io.BytesIO(b"file")})
-out.write(json.dumps(sent))
-`
-
 interface Sent {
   readonly method: string
   readonly url: string
@@ -137,7 +79,7 @@ interface Sent {
   readonly json: unknown
 }
 
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
+const UUID = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
 
 /** A UUID that is made anew is called one: each has its own. */
 const unnamed = (value: string): string =>
@@ -162,19 +104,74 @@ function sentBy(command: string): Sent & { readonly more: boolean } {
   return { method: method ?? (json === null && !more ? 'GET' : 'POST'), url, headers, json, more }
 }
 
-test('Python runs, and sends what curl sends', () => {
-  const input = JSON.stringify(shown.map(({ python }) => python))
-  const answer = execFileSync('python3', ['-c', PYTHON], { input, maxBuffer: 2 ** 26, encoding: 'utf8' })
-  const sent = JSON.parse(answer) as Sent[]
-  const differing = shown.flatMap(({ where, curl }, index) => {
-    const { more, ...wanted } = sentBy(curl)
-    const { method, url, json, headers: all } = sent[index]!
-    const headers = Object.fromEntries(Object.entries(all).map(([name, value]) => [name, unnamed(value)]))
-    const got = more ? { method, url, headers: wanted.headers, json: null } : { method, url, headers, json }
-    return JSON.stringify(sorted(got)) === JSON.stringify(sorted(wanted)) ? [] : [{ where, got, wanted }]
-  })
-  expect(differing).toEqual([])
-})
+/** Texts that languages quote differently, and bodies that are no JSON objects. */
+const STRANGE = `
+servers: [{ url: 'http://127.0.0.1:4010' }]
+paths:
+  /text/{id}:
+    post:
+      operationId: sendText
+      parameters:
+        - { name: id, in: path, required: true, schema: { type: string }, example: "a b/'c" }
+        - { name: q, in: query, required: true, schema: { type: string }, example: '#{x}&"' }
+      requestBody: { required: true, content: { application/json: { schema: { type: object, examples: [TEXTS] } } } }
+      responses: { '204': { description: Done } }
+  /list:
+    put:
+      operationId: sendList
+      requestBody: { required: true, content: { application/json: { schema: { type: array, items: {}, examples: [[]] } } } }
+      responses: { '204': { description: Done } }
+  /form:
+    post:
+      operationId: sendForm
+      requestBody: { required: true, content: { application/x-www-form-urlencoded: { schema: { type: object, examples: [{ a: "1 %'", b: 2 }] } } } }
+      responses: { '204': { description: Done } }
+  /file:
+    put:
+      operationId: sendFile
+      requestBody: { required: true, content: { image/png: { schema: { type: string, format: binary } } } }
+      responses: { '204': { description: Done } }
+`
+const TEXTS = {
+  ruby: '#{exit} #$0 #@a',
+  php: "$_ {$_} \\'",
+  go: '`raw` \\n',
+  java: '""" %s \\u0041 \\',
+  csharp: '{{0}} """"',
+  python: "'''\\x",
+  all: 'é ✓ 🎫\n\t"quoted" \u0001',
+  nothing: null,
+  none: {},
+  numbers: [1.5, -3, true, [], [{}]],
+}
+const strange = emitSite([read(STRANGE.replace('TEXTS', JSON.stringify(TEXTS))).api])
+  .flatMap(({ path, text }) => (path.endsWith('.html') ? samplesIn(text) : []))
+  .map((texts, index) => ({ where: `strange ${index}`, texts: Object.fromEntries(texts) }))
+
+test.each(Object.entries(RECORDERS).filter(([, { program }]) => isInstalled(program)))(
+  '%s runs, and sends what curl sends',
+  (language, { program, file, fence }) => {
+    const all = [...shown, ...strange]
+    const guides = requestsIn(fence)
+    const input = JSON.stringify([...all.map(({ texts }) => texts[language as 'Python']), ...guides])
+    const env = { ...process.env, TEMPLATE_ID: 'tpl', PASS_ID: 'pass', CARDHOLDER_ID: 'chd', CARD_ID: 'card' }
+    const answer = execFileSync(program, [file], { input, maxBuffer: 2 ** 26, encoding: 'utf8', env })
+    const sent = JSON.parse(answer) as Sent[]
+    expect(sent).toHaveLength(all.length + guides.length)
+    const differing = all.flatMap(({ where, texts }, index) => {
+      const { more, ...wanted } = sentBy(texts.curl!)
+      const { method, url, json, headers: all } = sent[index]!
+      const headers = Object.fromEntries(
+        Object.entries(all)
+          .filter((header) => String(header) !== 'Content-Type,application/json')
+          .map(([name, value]) => [name, unnamed(value)]),
+      )
+      const got = more ? { method, url, headers: wanted.headers, json: null } : { method, url, headers, json }
+      return JSON.stringify(sorted(got)) === JSON.stringify(sorted(wanted)) ? [] : [{ where, got, wanted }]
+    })
+    expect(differing).toEqual([])
+  },
+)
 
 /** Headers in the order of their names. */
 const sorted = ({ headers, ...rest }: Sent) => ({ ...rest, headers: Object.entries(headers).toSorted() })
@@ -195,13 +192,13 @@ const MISSING =
 test('curl is refused by no version for what it sends', { timeout: 120_000 }, async () => {
   const known = new Map<string, string>()
   // An older version is asked where it shows something else.
-  const asked = shown.toReversed().filter(({ curl }) => {
+  const asked = shown.toReversed().filter(({ texts: { curl } }) => {
     const text = curl.replace(/Service-Version: \S+'/, '')
     if (known.has(text)) return false
     known.set(text, curl)
     return true
   })
-  const commands = asked.map(({ curl }) => {
+  const commands = asked.map(({ texts: { curl } }) => {
     const origin = curl.includes(LIVE) ? LIVE : SANDBOX
     const url = origin === LIVE ? service.urls.live : service.urls.sandbox
     const typed = curl
@@ -217,12 +214,75 @@ test('curl is refused by no version for what it sends', { timeout: 120_000 }, as
   const { stdout } = await promisify(execFile)('curl', words.split('\0').slice(0, -2), options)
   const answers = stdout.split(END).slice(0, -1)
   expect(answers).toHaveLength(asked.length)
-  const wrong = asked.flatMap(({ where, curl }, index) => {
+  const wrong = asked.flatMap(({ where, texts: { curl } }, index) => {
     const [body = '', status] = answers[index]!.split('\t')
     const faults = [...body.matchAll(/"issue":"([^"]*)"/g)].map(([, issue = '']) => issue)
     const isInOrder = IN_ORDER.has(Number(status)) && faults.every((issue) => MISSING.test(issue))
     return isInOrder ? [] : [{ status, faults, where, curl }]
   })
   expect(wrong).toEqual([])
-  expect(asked.filter(({ curl }) => curl.includes(current)).length).toBeGreaterThan(100)
+  expect(asked.filter(({ texts }) => texts.curl.includes(current)).length).toBeGreaterThan(100)
+})
+
+const everySample = process.env.EVERY_SAMPLE !== undefined
+const left = Object.entries(RUNNERS).filter(([, { program }]) => !isInstalled(program))
+for (const [language, { program }] of left)
+  console.warn(`\nLEFT OUT: samples in ${language} – there is no ${program}\n`)
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join('test/docs', '.samples-'))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** Finds the sample of an operation of the newest version by the start of its curl command. */
+const textsOf = (method: string, path: string) =>
+  shown.find(({ where, texts }) => {
+    const { method: own, url } = sentBy(texts.curl)
+    return where.startsWith(current) && own === method && path === url.replace(/_01[0-9a-z]{24}/, '_')
+  })?.texts ?? expect.fail(`there is no sample of ${method} ${path}`)
+
+const ENDPOINT = '/v1/webhook-endpoints/whe_'
+
+test.each(
+  Object.entries(RUNNERS).filter(
+    ([, { program, slow }]) => isInstalled(program) && (everySample || slow !== true),
+  ),
+)(
+  '%s creates, changes and deletes, and fails if the service refuses',
+  { timeout: 180_000 },
+  async (language, { run }) => {
+    const env = environmentOf(keys[SANDBOX]!, folder)
+    const perform = async (method: string, path: string, id: string) => {
+      const text = textsOf(method, SANDBOX + path)[language as 'curl']
+      const typed = text.replace(SANDBOX, service.urls.sandbox).replace(/(\/|')\w+_01[0-9a-z]{24}/, `$1${id}`)
+      const [program, words] = run(typed, folder)
+      return (await promisify(execFile)(program, words, { env })).stdout
+    }
+    const chains = everySample ? ['/v1/pass_templates/tpl_', ENDPOINT] : [ENDPOINT]
+    for (const path of chains) {
+      const { id } = JSON.parse(await perform('POST', path.replace(/\/\w+$/, ''), ''))
+      if (everySample) expect(JSON.parse(await perform('GET', path, id)).id).toBe(id)
+      expect(JSON.parse(await perform('PATCH', path, id)).id).toBe(id)
+      if (path === ENDPOINT) await perform('DELETE', path, id)
+      await expect(perform('GET', path, 'none')).rejects.toThrow(/\b404\b|NotFound|not_found/)
+    }
+  },
+)
+
+/** Older versions that send the same differ only in the version's name. */
+const distinct = [
+  ...new Map(shown.map((each) => [each.texts.curl.replace(/Service-Version: \S+'/, ''), each])).values(),
+  ...strange,
+]
+
+test.runIf(everySample && isInstalled('go'))('Go compiles, and is formatted', { timeout: 600_000 }, () => {
+  const guides = requestsIn('go Go').map((text) => text.trimEnd())
+  expect(checkGo([...distinct.map(({ texts }) => texts.Go!), ...guides], folder)).toBe('')
+})
+
+test.runIf(everySample && isInstalled('javac'))('Java compiles', { timeout: 600_000 }, () => {
+  const guides = requestsIn('java Java')
+  expect(guides.length).toBeGreaterThan(10)
+  expect(checkJava([...distinct.map(({ texts }) => texts.Java!), ...guides], folder)).toBe('')
 })

@@ -4,7 +4,7 @@ import type { ApiOperation } from '../../ir/model.ts'
 import type { WireCredential } from '../wire/credential.ts'
 import { fillGiven, hasGiven } from './given.ts'
 import type { ReferencePage } from './page.ts'
-import { type SampleBody, sampleRequest, show } from './request.ts'
+import { formFields, type SampleBody, sampleRequest } from './request.ts'
 import { sampleResponse } from './sample.ts'
 
 /** The parts of a curl command. */
@@ -65,8 +65,8 @@ function bodyOf({ mediaType, kind, value }: SampleBody): string[] {
   const type = `-H ${quote(`Content-Type: ${mediaType}`)}`
   if (kind === 'json') return [type, `--data ${quote(json)}`]
   if (kind === 'bytes') return [type, '--data-binary @FILE']
-  return Object.entries(value ?? {}).map(
-    ([name, each]) => `--data-urlencode ${quote(`${name}=${show(each)}`)}`,
+  return Object.entries(formFields(value)).map(
+    ([name, each]) => `--data-urlencode ${quote(`${name}=${each}`)}`,
   )
 }
 

@@ -21,13 +21,15 @@ export const fillGiven = (text: string, print: (name: string | undefined) => str
   text.replace(MARK, (_, name: string) => print(name || undefined))
 
 /**
- * Converts a string literal with placeholders to an expression that concatenates with `+`.
+ * Converts a string literal with placeholders to an expression that concatenates.
  *
  * @param text the literal, with its quotes.
+ * @param plus the operator, with spaces around it.
  */
-export function joinGiven(text: string, print: (name: string | undefined) => string): string {
+export function joinGiven(text: string, print: (name: string | undefined) => string, plus = ' + '): string {
   const quote = text.at(-1) ?? ''
-  const joined = fillGiven(text, (name) => `${quote} + ${print(name)} + ${quote}`)
+  const joined = fillGiven(text, (name) => `${quote}${plus}${print(name)}${plus}${quote}`)
   const empty = `${quote}${quote}`
-  return joined.replace(new RegExp(`^${empty} \\+ | \\+ ${empty}$`, 'g'), '')
+  const start = joined.startsWith(empty + plus) ? (empty + plus).length : 0
+  return joined.slice(start, joined.endsWith(plus + empty) ? -(plus + empty).length : undefined)
 }

@@ -35,6 +35,10 @@ export interface ReferencePage {
 /** Prints sample requests in one language. */
 export interface Language {
   readonly title: string
+  /** Its name after the fence of a code block in Markdown. */
+  readonly fence: string
+  /** Whether the Markdown of reference pages has it too. Language models translate the others themselves. */
+  readonly inMarkdown: boolean
   print(page: ReferencePage, operation: ApiOperation): string
 }
 

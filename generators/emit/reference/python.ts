@@ -1,33 +1,26 @@
 /** Prints a request as a Python program that uses `requests`. */
+import { essenceOf } from '../../ir/media-type.ts'
 import type { ApiOperation } from '../../ir/model.ts'
 import { joinGiven } from './given.ts'
+import { type LiteralSyntax, printLiteral } from './literal.ts'
 import type { ReferencePage } from './page.ts'
-import { type SampleBody, sampleRequest, show } from './request.ts'
-
-const WIDTH = 72
+import { formFields, type SampleBody, sampleRequest, sentHeaders } from './request.ts'
 
 export function pythonOf(page: ReferencePage, operation: ApiOperation): string {
-  const { url, headers, credential, body } = sampleRequest(page, operation)
-  const { versionHeader } = page.wire
-  const lines = [
-    ...(credential
-      ? [
-          `    ${quote(credential.header)}: ${credential.prefix === '' ? '' : `${quote(credential.prefix)} + `}os.environ["API_KEY"],`,
-        ]
-      : []),
-    ...(versionHeader === undefined ? [] : [`    ${quote(versionHeader)}: ${quote(page.api.version)},`]),
-    ...Object.entries(headers).map(([name, value]) => `    ${quote(name)}: ${quote(value)},`),
-    ...(body?.kind === 'bytes' ? [`    "Content-Type": ${quote(body.mediaType)},`] : []),
-  ]
+  const request = sampleRequest(page, operation)
+  const { url, body } = request
+  const headers = Object.entries(sentHeaders(page, request))
+    .filter(([name]) => name !== 'Content-Type' || !isImplied(body))
+    .map(([name, value]) => `    ${quote(name)}: ${quote(value)},`)
   const code = [
     'import requests',
     '',
-    ...(lines.length > 0 ? ['headers = {', ...lines, '}'] : []),
+    ...(headers.length > 0 ? ['headers = {', ...headers, '}'] : []),
     ...(body ? [bodyOf(body)] : []),
     'answer = requests.request(',
     `    ${quote(operation.method)},`,
     `    ${quote(url)},`,
-    ...(lines.length > 0 ? ['    headers=headers,'] : []),
+    ...(headers.length > 0 ? ['    headers=headers,'] : []),
     ...(body ? [`    ${body.kind === 'json' ? 'json' : 'data'}=body,`] : []),
     '    timeout=30,',
     ')',
@@ -41,29 +34,13 @@ export function pythonOf(page: ReferencePage, operation: ApiOperation): string {
   return [...modules.map((name) => `import ${name}`), ...(modules.length > 0 ? [''] : []), code].join('\n')
 }
 
+/** Whether `requests` sends the media type by itself. */
+const isImplied = (body: SampleBody | undefined): boolean =>
+  body?.kind === 'form' || (body?.kind === 'json' && essenceOf(body.mediaType) === 'application/json')
+
 function bodyOf({ kind, value }: SampleBody): string {
   if (kind === 'bytes') return 'body = open("FILE", "rb")'
-  const shown = kind === 'json' ? value : mapValues(value as object, show)
-  return `body = ${printValue(shown, '')}`
-}
-
-const mapValues = (value: object, change: (each: unknown) => unknown): object =>
-  Object.fromEntries(Object.entries(value).map(([name, each]) => [name, change(each)]))
-
-/** Prints a Python literal, on one line if it fits. */
-function printValue(value: unknown, indent: string): string {
-  if (value === null || value === undefined) return 'None'
-  if (typeof value === 'boolean') return value ? 'True' : 'False'
-  if (typeof value !== 'object') return typeof value === 'string' ? quote(value) : String(value)
-  const list = Array.isArray(value)
-  const items = list
-    ? value.map((each) => ['', each] as const)
-    : Object.entries(value).map(([name, each]) => [`${quote(name)}: `, each] as const)
-  const [open, close] = list ? ['[', ']'] : ['{', '}']
-  const line = `${open}${items.map(([start, each]) => start + printValue(each, '')).join(', ')}${close}`
-  if (items.length === 0 || (!line.includes('\n') && line.length + indent.length <= WIDTH)) return line
-  const inner = `${indent}    `
-  return `${open}\n${items.map(([start, each]) => `${inner}${start}${printValue(each, inner)},\n`).join('')}${indent}${close}`
+  return `body = ${printLiteral(kind === 'json' ? value : formFields(value), SYNTAX)}`
 }
 
 /** Python reads the escapes of JSON strings. */
@@ -71,3 +48,15 @@ const quote = (text: string): string =>
   joinGiven(JSON.stringify(text.toWellFormed()), (name) =>
     name === undefined ? 'str(uuid.uuid4())' : `os.environ[${JSON.stringify(name)}]`,
   )
+
+const SYNTAX: LiteralSyntax = {
+  indent: '    ',
+  nothing: 'None',
+  true: 'True',
+  false: 'False',
+  list: ['[', ']'],
+  map: ['{', '}'],
+  emptyMap: '{}',
+  arrow: ': ',
+  quote,
+}

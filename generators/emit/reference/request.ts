@@ -59,6 +59,29 @@ export const sampleHeader = (api: Api, { idempotencyHeader }: Wire, header: ApiP
     ? FRESH_UUID
     : show(sampleParameter(api, header))
 
+/**
+ * Returns all headers that a program without a client sends, with placeholders for the key and for new UUIDs.
+ */
+export function sentHeaders(
+  { api, wire }: ReferencePage,
+  { credential, headers, body }: ReferenceRequest,
+): Readonly<Record<string, string>> {
+  return {
+    ...(credential && { [credential.header]: credential.prefix + shellVariable('API_KEY') }),
+    ...(wire.versionHeader !== undefined && { [wire.versionHeader]: api.version }),
+    ...headers,
+    ...(body && { 'Content-Type': body.mediaType }),
+  }
+}
+
+/** Returns a body as the text that is sent: indented JSON, or a form. */
+export const textOf = ({ kind, value }: SampleBody): string =>
+  kind === 'form' ? queryOf(value as ReferenceRequest['query']).slice(1) : JSON.stringify(value, null, 2)
+
+/** Returns the fields of a form, as text. */
+export const formFields = (value: unknown): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(value ?? {}).map(([name, each]) => [name, show(each)]))
+
 /** Replaces values with shell variables, if there is one for the name. */
 function readVariables<Values extends object>(variables: ReferencePage['variables'], values: Values): Values {
   const read = Object.keys(values).flatMap((name) => {

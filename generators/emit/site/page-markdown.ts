@@ -30,7 +30,7 @@ rules.fence = (tokens, at) => {
   if (title.length === 0) return `${code}\n`
   const before = tokens[at - 1]
   const follows = before?.type === 'fence' && before.info.trim().includes(' ')
-  return `<details class="sample"${follows ? '' : ' open'}>\n<summary>${escapeHtml(title.join(' '))}</summary>\n${code}\n</details>\n`
+  return `<details class="sample" data-language="${escapeHtml(title.join(' '))}"${follows ? '' : ' open'}>\n<summary>${escapeHtml(title.join(' '))}</summary>\n${code}\n</details>\n`
 }
 
 /** Wide tables scroll horizontally. */

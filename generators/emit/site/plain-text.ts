@@ -3,16 +3,23 @@ import type { SafeHtml } from '../reference/html.ts'
 
 const TAG = /<(\/?)([a-z][a-z0-9]*)((?:\s+[a-z-]+(?:="[^"]*")?)*)\s*>/g
 
-/** Returns Markdown in the order of the page. */
-export function toMarkdown(page: SafeHtml): string {
+const SAMPLE = /<details class="sample" data-language="([^"]*)"[^>]*>.*?<\/details>\n?/gs
+
+/**
+ * Returns Markdown in the order of the page.
+ *
+ * @param languages the languages whose samples are kept.
+ */
+export function toMarkdown(whole: SafeHtml, languages: readonly string[]): string {
+  const page = whole.replace(SAMPLE, (sample, language) => (languages.includes(language) ? sample : ''))
   const writer = createWriter()
   let at = 0
   for (const tag of page.matchAll(TAG)) {
-    const [whole, slash, name = '', attributes = ''] = tag
+    const [text, slash, name = '', attributes = ''] = tag
     writer.text(decode(page.slice(at, tag.index)))
     if (slash === '/') writer.close(name)
     else writer.open(name, attributes)
-    at = tag.index + whole.length
+    at = tag.index + text.length
   }
   writer.text(decode(page.slice(at)))
   return writer.end()

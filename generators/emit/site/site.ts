@@ -10,11 +10,10 @@ import { printPostman } from '../collections/postman.ts'
 import { withWebhookUnion } from '../documents/webhook-union.ts'
 import { curlOf } from '../reference/curl.ts'
 import type { SafeHtml } from '../reference/html.ts'
+import { languagesFor } from '../reference/languages.ts'
 import { renderMarkdown } from '../reference/markdown.ts'
-import { createPage, type Language } from '../reference/page.ts'
+import { createPage } from '../reference/page.ts'
 import { statusOf } from '../reference/page-view.ts'
-import { pythonOf } from '../reference/python.ts'
-import { typescriptOf } from '../reference/typescript.ts'
 import { render } from '../templates/templates.ts'
 import { type WireConfig, wireOf } from '../wire/wire.ts'
 import { type DocsSite, framePage, type NavigationGroup, type SitePage } from './frame.ts'
@@ -56,6 +55,9 @@ export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): Out
     'try.js': readAsset('emit/site/assets/try.js'),
     'search-index.js': printSearchIndex(pages, HOME, index),
   }
+  const inMarkdown = languagesFor(settings.client).flatMap(({ title, inMarkdown }) =>
+    inMarkdown ? title : [],
+  )
   const hrefOf = (name: keyof typeof assets) => assetHref(name, assets[name])
   const site: DocsSite = {
     title: newest.title,
@@ -82,7 +84,7 @@ export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): Out
       const path = `${SITE_FOLDER}/${page.path === '' ? 'index' : page.path}`
       return [
         { path: `${path}.html`, text: framePage(site, page) },
-        { path: `${path}.md`, text: neutralise(page.markdown ?? toMarkdown(page.contentHtml)) },
+        { path: `${path}.md`, text: neutralise(page.markdown ?? toMarkdown(page.contentHtml, inMarkdown)) },
       ]
     }),
   ]
@@ -155,21 +157,6 @@ function writtenNavigation(pages: readonly WrittenPage[]): NavigationGroup[] {
       .filter(({ group }) => group === title)
       .map((page) => ({ label: page.title, href: `${HOME}/${page.slug}` })),
   }))
-}
-
-function languagesFor(client: string | undefined): Language[] {
-  return [
-    { title: 'curl', print: curlOf },
-    ...(client === undefined
-      ? []
-      : [
-          {
-            title: 'TypeScript',
-            print: ((page, operation) => typescriptOf(page, operation, client)) satisfies Language['print'],
-          },
-        ]),
-    { title: 'Python', print: pythonOf },
-  ]
 }
 
 function landingPage(

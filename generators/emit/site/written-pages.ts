@@ -119,8 +119,8 @@ function helpersOf(files: PageSources['files'], { apis, page, languages, home }:
     // `keep="ITEM_ID"` stores the response's id in a shell variable, and `item_id="ITEM_ID"` reads it.
     request: (id: string, { hash: { keep, ...variables } }: { hash: Readonly<Record<string, string>> }) =>
       languages
-        .map(({ title, print }) =>
-          fence(`${FENCES[title] ?? ''} ${title}`, print({ ...page, keep, variables }, operationOf(id))),
+        .map(({ title, fence: language, print }) =>
+          fence(`${language} ${title}`, print({ ...page, keep, variables }, operationOf(id))),
         )
         .join('\n\n'),
     payload: (name: string, version: string) => fence('json', payloadOf(apis, name, version)),
@@ -132,8 +132,6 @@ function helpersOf(files: PageSources['files'], { apis, page, languages, home }:
     page: (slug: string, title: string) => `[${title}](${home}/${slug})`,
   }
 }
-
-const FENCES: Readonly<Record<string, string>> = { curl: 'sh', TypeScript: 'ts', Python: 'py' }
 
 const fence = (info: string, text: string): string => `\`\`\`${info}\n${text}\n\`\`\``
 

@@ -181,3 +181,20 @@ test('operations of live alone are not offered to try, and samples are shown wit
   expect(await quiet.page.getByText('curl ').first().isVisible()).toBe(true)
   await quiet.page.context().close()
 })
+
+test('the chosen language of samples is kept on all pages', async () => {
+  const { page, strange } = await open()
+  await page.goto(`${origin}/docs/${current}/passes`)
+  await page.getByLabel('Language of the sample').first().selectOption('Go')
+  const shown = () =>
+    page.evaluate(
+      "[...new Set([...document.querySelectorAll('.sample[data-language][open]')].map((each) => each.dataset.language))]",
+    )
+  expect(await shown()).toEqual(['Go'])
+  await page.goto(`${origin}/docs/quick-start`)
+  expect(await shown()).toEqual(['Go'])
+  expect(await page.getByText('package main').first().isVisible()).toBe(true)
+  expect(await page.evaluate("CSS.highlights.get('code-keyword').size")).toBeGreaterThan(10)
+  expect(strange).toEqual([])
+  await page.context().close()
+})

@@ -103,22 +103,68 @@
     code.parentElement.before(button)
   }
 
-  // Remembers the chosen sample language.
+  // One sample of each request is shown, in the language that the reader chose on any page.
   const KEY = 'docs-language'
-  const samples = () => [...document.querySelectorAll('.samples > .sample[data-language]')]
+  const TOKENS =
+    /\\.|(?<string>"""[\s\S]*?"""|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`)|(?<comment>#.*|\/\/.*)|(?<keyword>\b(?:as|async|await|class|const|defer|do|echo|else|end|export|false|for|from|func|function|if|import|new|nil|null|None|True|False|of|package|print|public|puts|require|return|static|throw|throws|true|try|using|var|void)\b)/g
+
+  /** @type {HTMLDetailsElement[][]} samples of the same request */
+  const groups = []
+  for (const sample of document.querySelectorAll('.sample[data-language]')) {
+    const before = groups.at(-1)
+    if (before && sample.previousElementSibling === before.at(-1)) before.push(sample)
+    else groups.push([sample])
+  }
+
+  /** Colors the samples that are shown, without changing their elements. @param {HTMLElement[]} shown */
+  const paint = (shown) => {
+    if (!globalThis.CSS?.highlights) return
+    const kinds = { string: new Highlight(), comment: new Highlight(), keyword: new Highlight() }
+    for (const sample of shown) {
+      const text = sample.querySelector('code').firstChild
+      for (const { index, 0: token, groups: found } of text.data.matchAll(TOKENS)) {
+        const kind = Object.keys(kinds).find((each) => found[each] !== undefined)
+        if (!kind) continue
+        const range = new Range()
+        range.setStart(text, index)
+        range.setEnd(text, index + token.length)
+        kinds[kind].add(range)
+      }
+    }
+    for (const [kind, highlight] of Object.entries(kinds)) CSS.highlights.set(`code-${kind}`, highlight)
+  }
+
+  const pickers = new Map()
   const choose = (language) => {
-    for (const each of samples()) each.open = each.dataset.language === language
+    const shown = groups.map(
+      (samples) => samples.find((each) => each.dataset.language === language) ?? samples[0],
+    )
+    for (const [at, samples] of groups.entries()) {
+      for (const each of samples) {
+        each.open = each === shown[at]
+        each.hidden = !each.open
+      }
+      const picker = pickers.get(samples)
+      if (picker) picker.value = shown[at].dataset.language
+    }
+    paint(shown)
   }
-  const kept = localStorage.getItem(KEY)
-  if (kept && samples().some((each) => each.dataset.language === kept)) choose(kept)
-  for (const each of samples()) {
-    each.querySelector('summary').addEventListener('click', (event) => {
-      if (each.open) return
-      event.preventDefault()
-      localStorage.setItem(KEY, each.dataset.language)
-      const before = each.getBoundingClientRect().top
-      choose(each.dataset.language)
-      scrollBy(0, each.getBoundingClientRect().top - before)
+
+  for (const samples of groups) {
+    if (samples.length === 1) continue
+    const picker = document.createElement('select')
+    picker.className = 'language'
+    picker.setAttribute('aria-label', 'Language of the sample')
+    picker.append(...samples.map(({ dataset }) => new Option(dataset.language)))
+    picker.addEventListener('change', () => {
+      localStorage.setItem(KEY, picker.value)
+      const before = picker.getBoundingClientRect().top
+      choose(picker.value)
+      scrollBy(0, picker.getBoundingClientRect().top - before)
     })
+    pickers.set(samples, picker)
+    samples[0].before(picker)
+    for (const each of samples) each.classList.add('picked')
   }
+  choose(localStorage.getItem(KEY))
 })()
