@@ -57,6 +57,11 @@ type CommandAction = (run: CommandRun, ...rest: string[]) => Promise<CommandOutc
  * @returns the exit code.
  */
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
+  // Commands have an option of this name, so it is none of the program.
+  if (argv.length === 1 && argv[0] === '--version') {
+    terminal.out(`dateline ${describeRelease()}`)
+    return OK
+  }
   let end: End | undefined
   const program = createProgram(terminal)
   const perform = (command: Command, action: CommandAction) =>
@@ -90,11 +95,7 @@ const WITHOUT_CONFIGURATION = new Set(['adopt', 'diff', 'explain', 'init'])
 function createProgram(terminal: Terminal): Command {
   return new Command('dateline')
     .description('Generates servers, translations, clients and docs from dated OpenAPI documents.')
-    .option('--version', 'print the version and the commit')
-    .on('option:version', () => {
-      terminal.out(`dateline ${describeRelease()}`)
-      throw new CommanderError(0, 'commander.version', '')
-    })
+    .addHelpText('after', '\n`dateline --version` prints the version and the commit.')
     .option('--config <file>', 'configuration file', 'dateline.config.json')
     .option('--json', 'print one JSON object')
     .addOption(new Option('--format <format>', 'output format of findings').choices(FORMATS))

@@ -1,7 +1,7 @@
 # bash completion for dateline
 _dateline_words() {
   case "$1" in
-    '') echo 'generate check build diff prove init adopt explain freeze new-version rename-version remove-version new-resource watch replay mock mcp stub docs help --version --config --json --format --help -h' ;;
+    '') echo 'generate check build diff prove init adopt explain freeze new-version rename-version remove-version new-resource watch replay mock mcp stub docs help --config --json --format --help -h' ;;
     ' --format') echo 'text json github sarif' ;;
     '/generate') echo '--json --format --dry-run --fix --help -h' ;;
     '/generate --format') echo 'text json github sarif' ;;

@@ -2,7 +2,7 @@
 function _dateline_words
   switch $argv[1]
     case ''
-      printf '%s\n' generate check build diff prove init adopt explain freeze new-version rename-version remove-version new-resource watch replay mock mcp stub docs help --version --config --json --format --help -h
+      printf '%s\n' generate check build diff prove init adopt explain freeze new-version rename-version remove-version new-resource watch replay mock mcp stub docs help --config --json --format --help -h
     case ' --format'
       printf '%s\n' text json github sarif
     case '/generate'

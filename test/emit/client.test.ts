@@ -105,7 +105,7 @@ components:
 test('an operation whose id is no identifier is a method of the client under its id', () => {
   const { api } = read(`paths:\n  /odd: { get: { operationId: "it's.odd", ${ok} } }\n`)
   const files = emit([api])
-  expect(files.get('client/src/2030-01-01/flat.ts')).toContain("'it\\'s.odd': [functions.it_s_odd],")
+  expect(files.get('client/src/2030-01-01/flat.ts')).toContain("['it\\'s.odd', functions.it_s_odd],")
   expect(files.get('client/src/2030-01-01/resources.ts')).toContain(
     'functions.it_s_odd(this.connection, options)',
   )
@@ -167,7 +167,10 @@ test('the package names its versions, its one dependency, and what the configura
     license: 'MIT',
     type: 'module',
     exports: {
-      './2030-01-01': { types: './dist/2030-01-01/index.d.ts', default: './dist/2030-01-01/index.js' },
+      './2030-01-01': {
+        import: { types: './dist/2030-01-01/index.d.ts', default: './dist/2030-01-01/index.js' },
+        require: { types: './dist/cjs/2030-01-01/index.d.ts', default: './dist/cjs/2030-01-01/index.js' },
+      },
     },
     dependencies: { 'openapi-fetch': expect.stringMatching(/^\d/) },
   })

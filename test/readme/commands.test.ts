@@ -100,6 +100,7 @@ const ONLY_THERE: readonly (string | RegExp)[] = [
   // test/client/upgrade-applications.test.ts runs the command of an installed client.
   'npm install --save-dev ts-morph',
   'npm install @dateline/passes',
+  'npm install --save-dev ajv-formats fastest-levenshtein',
   /^npx (CLIENT|@dateline\/passes) (upgrade|resources) /,
   'npx svc promote templates tpl_…',
   'npm run format',
