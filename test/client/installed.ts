@@ -27,11 +27,17 @@ const BESIDE = [
 function build(source: string): string {
   const sources = globSync(`${source}/{*.json,src/**/*.ts}`)
   return builtOnce('client', sources, (folder) => {
-    for (const config of ['tsconfig.json', 'tsconfig.upgrade.json'])
+    const outputs = {
+      'tsconfig.json': folder,
+      'tsconfig.cjs.json': join(folder, 'cjs'),
+      'tsconfig.upgrade.json': folder,
+    }
+    for (const [config, output] of Object.entries(outputs))
       execFileSync(process.execPath, [
         resolve('node_modules/typescript/bin/tsc'),
-        ...['-p', `${source}/${config}`, '--outDir', folder],
+        ...['-p', `${source}/${config}`, '--outDir', output],
       ])
+    writeFileSync(join(folder, 'cjs/package.json'), '{ "type": "commonjs" }')
   })
 }
 

@@ -22,7 +22,7 @@ export const LOCATORS: Table = [
     'and disputes that were not submitted in time',
   ],
   [
-    'SELECT c.tenant_id, c.id, c.problem FROM chain_transfers c WHERE',
+    'SELECT c.tenant_id, c.id, c.problem, c.trace FROM chain_transfers c WHERE',
     'and transfers of USDC that are to be signed',
   ],
   [
@@ -40,7 +40,7 @@ export const LOCATORS: Table = [
   ],
   ['SELECT c.tenant_id FROM settlement_clocks c WHERE', 'also of tenants whose settlement clock is ahead'],
   [
-    'SELECT b.tenant_id, b.id, b.problem FROM bank_transfers b WHERE',
+    'SELECT b.tenant_id, b.id, b.problem, b.trace FROM bank_transfers b WHERE',
     'and payouts that a bank is to be asked about',
   ],
   ['SELECT s.tenant_id FROM settlements s WHERE s.due', 'and tenants with settlements that are to move on'],
@@ -144,7 +144,7 @@ export const SPREAD: Table = [
     'and disputes that were not submitted in time',
   ],
   [
-    'SELECT c.tenant_id, c.id, c.problem FROM chain_transfers c WHERE',
+    'SELECT c.tenant_id, c.id, c.problem, c.trace FROM chain_transfers c WHERE',
     'and transfers of USDC that are to be signed',
   ],
   [
@@ -162,7 +162,7 @@ export const SPREAD: Table = [
   ],
   ['SELECT c.tenant_id FROM settlement_clocks c WHERE', 'also of tenants whose settlement clock is ahead'],
   [
-    'SELECT b.tenant_id, b.id, b.problem FROM bank_transfers b WHERE',
+    'SELECT b.tenant_id, b.id, b.problem, b.trace FROM bank_transfers b WHERE',
     'and payouts that a bank is to be asked about',
   ],
   ['SELECT s.tenant_id FROM settlements s WHERE s.due', 'and tenants with settlements that are to move on'],
