@@ -1,12 +1,12 @@
 /**
- * Names of operations as methods of resources: `POST /v1/passes` is `passes.create`, and `POST /v1/passes/{id}/revoke`
- * is `passes.revoke`. `x-resource` and `x-method` in the document replace either part.
+ * Names of operations as methods of resources: `POST /v1/books` is `books.create`, and `POST /v1/books/{id}/lend`
+ * is `books.lend`. `x-resource` and `x-method` in the document replace either part.
  */
 import type { Api, ApiOperation } from './model.ts'
 import { camelCase, snakeCase } from './naming.ts'
 
 export interface ResourceMethod {
-  /** Names of the resource, outermost first: `['test', 'cards']`. */
+  /** Names of the resource, outermost first: `['test', 'books']`. */
   readonly resource: readonly string[]
   readonly method: string
 }

@@ -213,12 +213,16 @@ describe('a member', () => {
     await (await join(await invite('second@example.com', 'owner'))).send()
     const second = (await members()).find(({ email }) => email === 'second@example.com')!
     await owner.freshCode()
+    // Both forms are loaded first, because a viewer has none.
+    const forms = await Promise.all(
+      [owner.memberId, second.id].map(async (id) => {
+        const action = `${MEMBERS}/${id}/role`
+        return { action, hidden: hiddenFields((await browser.get(`${MEMBERS}/${id}`)).text, action) }
+      }),
+    )
     const changes = await Promise.all(
-      [owner.memberId, second.id].map((id, index) =>
-        browser.submit(`${MEMBERS}/${id}`, `${MEMBERS}/${id}/role`, {
-          role: 'viewer',
-          code: owner.code(index),
-        }),
+      forms.map(({ action, hidden }, index) =>
+        browser.post(action, { ...hidden, role: 'viewer', code: owner.code(index) }),
       ),
     )
     const owners = (await members()).filter(({ role, can_sign_in }) => role === 'owner' && can_sign_in)

@@ -14,7 +14,7 @@ import { argumentsOf } from './arguments.ts'
 import { answerOf, MANAGED, managedHeaders } from './functions.ts'
 import { createRows, isHeader } from './rows.ts'
 
-/** Prints `passes.revoke`. */
+/** Prints `books.lend`. */
 export const printMethod = ({ resource, method }: ResourceMethod): string =>
   [...resource, method].map((name, at) => (at === 0 ? name : member(name))).join('')
 

@@ -41,7 +41,7 @@ interface ReadmeView {
   readonly weights: readonly { readonly what: string; readonly kilobytes: number }[] | undefined
 }
 
-/** The names of an operation: its function, and its method, such as `passes.list`. */
+/** The names of an operation: its function, and its method, such as `books.list`. */
 interface ReadmeOperation {
   readonly function: string
   readonly method: string

@@ -12,7 +12,7 @@ import {
 
 /** A valid request that the mock received. */
 export interface MockedRequest extends MockValues {
-  /** The method of the client, such as `passes.create`. */
+  /** The method of the client, such as `books.create`. */
   readonly operation: string
 }
 

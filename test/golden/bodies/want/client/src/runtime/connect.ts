@@ -37,7 +37,7 @@ export interface ClientOptions extends CredentialOptions {
 
 /**
  * Receives the request of one attempt, and returns the response of `next` or one of its own:
- * `async (request, next) => { request.headers.set('X-Team', 'cards'); return next(request) }`.
+ * `async (request, next) => { request.headers.set('X-Team', 'library'); return next(request) }`.
  */
 export type Middleware = (
   request: Request,

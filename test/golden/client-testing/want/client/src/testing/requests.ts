@@ -34,7 +34,7 @@ export interface MockedVersion {
   readonly faults: Readonly<Record<MockFault, MockError>>
   /** The documented errors. */
   readonly errors: readonly MockError[]
-  /** By name, such as `passes.create`. */
+  /** By name, such as `books.create`. */
   readonly operations: Readonly<Record<string, MockedOperation>>
   /** The schemas of requests, each at its pointer in the document. */
   readonly document: Json
@@ -46,6 +46,7 @@ export interface MockedOperation {
   readonly method: string
   readonly path: string
   readonly parameters?: readonly MockedParameter[]
+  /** Set if the body is JSON. */
   readonly body?: { readonly required?: boolean; readonly pointer: string }
   /** The success status. */
   readonly status: number
@@ -170,14 +171,13 @@ const detailsOf = (document: Json, pointer: string, value: unknown): Detail[] =>
 
 async function readBody(document: Json, { body }: MockedOperation, request: Request): Promise<unknown> {
   const text = await request.text()
-  const isJson = /[/+]json\b/i.test(request.headers.get('content-type') ?? '')
   if (text === '') {
     if (!body?.required) return undefined
     throw new MockRefusal('malformed', 'The request has no body. This operation requires a JSON body.')
   }
-  if (!isJson) return text
+  if (!body) return text
   const value = parseJson(text)
-  const details = body ? detailsOf(document, body.pointer, value) : []
+  const details = detailsOf(document, body.pointer, value)
   const [first] = details
   if (!first) return value
   const more = details.length > 1 ? ` (and ${details.length - 1} more)` : ''
