@@ -57,7 +57,7 @@ type CommandAction = (run: CommandRun, ...rest: string[]) => Promise<CommandOutc
  * @returns the exit code.
  */
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
-  // Commands have an option of this name, so it is none of the program.
+  // Commands have an option of this name, so the program must not read it.
   if (argv.length === 1 && argv[0] === '--version') {
     terminal.out(`dateline ${describeRelease()}`)
     return OK
