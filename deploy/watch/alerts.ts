@@ -69,7 +69,7 @@ export const ALERTS: readonly WatchAlert[] = [
     meaning: 'Transactions wait for a database connection.',
     look: 'Panel "Database pools", and `pg_stat_activity` for locks and long transactions',
     action:
-      'End the transaction that blocks others. If there is none, raise DATABASE_POOL_SIZE or add processes.',
+      'End the transaction that blocks others. If no transaction does, raise DATABASE_POOL_SIZE or add processes.',
     broken: {
       series: [['svc_database_pool{pool="live", of="waiting"}', '200x20']],
       labels: { pool: 'live' },

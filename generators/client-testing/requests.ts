@@ -68,7 +68,7 @@ export interface MockValues {
   readonly query: Readonly<Record<string, unknown>>
   /** As sent, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** The parsed body if it is JSON, otherwise its text; undefined if there is none. */
+  /** The parsed body if it is JSON, otherwise its text; undefined for a request without a body. */
   readonly body: unknown
 }
 
@@ -93,7 +93,7 @@ export interface MatchedRequest {
 }
 
 /**
- * Returns a function that finds the operation of a request, which throws a MockRefusal if there is none.
+ * Returns a function that finds the operation of a request. It throws a MockRefusal if no operation matches.
  *
  * @param base path of the service, without a trailing slash.
  */

@@ -10,7 +10,7 @@ import {
 
 export interface ShownSetting {
   readonly name: SettingName
-  /** The text of the value. Null if there is none; `hidden` for a secret. */
+  /** The text of the value. Null if the setting is not set; `hidden` for a secret. */
   readonly value: string | null
   /** `variable`, the path of a file, or `default`. Null if the setting has no value. */
   readonly source: string | null

@@ -105,7 +105,7 @@ function addArchiving(registry: Registry, read: DeploymentReads['archiver']): vo
   addGauge(
     registry,
     'svc_archive_timestamp_seconds',
-    'Time of the last archived WAL segment, or of the reset of the statistics if there is none yet, in Unix time.',
+    'Time of the last archived WAL segment in Unix time. Before the first segment: time when the statistics were reset.',
     [],
     async () =>
       (await read())?.map(

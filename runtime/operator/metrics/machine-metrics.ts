@@ -92,7 +92,7 @@ export function addVerification(registry: Registry, read: () => VerificationStat
   addGauge(
     registry,
     'svc_verification_timestamp_seconds',
-    'Start of the last complete verification of all ledgers and audit logs, or of the process if there is none yet, in Unix time.',
+    'Start of the last complete verification of all ledgers and audit logs in Unix time. Before the first one: start of the process.',
     [],
     () => {
       const state = read()
