@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { redactCardNumbers } from '../../runtime/platform/card-numbers.ts'
-import { processorMs } from '../support/processor.ts'
 
 describe('a card number is redacted', () => {
   test.each([
@@ -49,11 +48,10 @@ test.each([
   expect(redactCardNumbers(text)).toBe(text)
 })
 
-test('a text of 8,192 characters takes no longer than 100 ms, whatever it consists of', () => {
+// Quadratic work on a text of this size takes minutes: more than the time limit of a test.
+test('the time to redact a text grows in proportion to its length', () => {
   for (const atom of ['4', '4 ', '4242 ', '4%20', '%20', '3', '4242424242424242 ']) {
-    const text = atom.repeat(8192 / atom.length)
-    const began = processorMs()
-    redactCardNumbers(text)
-    expect([atom, processorMs() - began < 100]).toEqual([atom, true])
+    const text = atom.repeat(500_000 / atom.length)
+    expect(redactCardNumbers(text).length, atom).toBeLessThanOrEqual(text.length)
   }
 })
