@@ -17,12 +17,10 @@ const TINY: Readonly<Record<string, readonly string[]>> = {
   'bench:fairness': ['--rows', '200', '--seconds', '0.1', '--rounds', '1', '--only', '12 counts'],
   'bench:gate': ['test/golden/gate-example/openapi'],
   'bench:histories': ['test/golden/gate-example/openapi'],
-  'bench:network': ['--rounds', '1', '--seconds', '0.2'],
   'bench:passes': ['--only', 'batches', '--batch', '10', '--rounds', '1'],
   'bench:replay': ['--exchanges', '100', '--callers', '2', '--only', 'ndjson'],
   'bench:sanctions': ['--listed', '50', '--cardholders', '20', '--compared', '2'],
   'bench:settlement': ['--sizes', '10'],
-  'bench:toolkit': ['--documents', '2', '--megabytes', '0.01'],
   'bench:validation': ['--rounds', '1', '--operations', '1'],
   'bench:watch': ['--megabytes', '0.01', '--edits', '1'],
   'bench:webhooks': ['--rounds', '1', '--deliveries', '10', '--concurrency', '4', '--only', 'throughput'],
@@ -31,7 +29,7 @@ const TINY: Readonly<Record<string, readonly string[]>> = {
 /**
  * `interrupted.test.ts` starts `bench`. `bench:memory` and `bench:writes` need PostgreSQL servers of their own,
  * and `bench:checkouts` needs a second checkout. `bench:cards`
- * takes 25 s and `bench:size` 11 s before they measure. `prove:client`, `prove:image` and `prove:postgres-upgrade` install
+ * takes 25 s, `bench:size` 11 s, `bench:network` and `bench:toolkit` take 6 s before they measure. `prove:client`, `prove:image` and `prove:postgres-upgrade` install
  * packages from the registry, `prove:speed` and `prove:tasks` fill a service, `prove:trace` and `prove:restore` start
  * several, and `prove:upgrade` installs two releases.
  */
@@ -41,7 +39,9 @@ const NOT_HERE = [
   'bench:checkouts',
   'bench:clearing',
   'bench:memory',
+  'bench:network',
   'bench:size',
+  'bench:toolkit',
   'bench:writes',
   'prove:clearing',
   'prove:client',

@@ -1,4 +1,4 @@
-/** Every page of the dashboard in a real browser, with hostile names on it: nothing runs; and without scripts everything is there. */
+/** Every page of the dashboard in a real browser, with hostile names on it: nothing runs; and, with `EVERY_PAGE`, without scripts everything is there. */
 import type { BrowserContextOptions, Browser as Chromium, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startChromium } from '../../support/chromium.ts'
@@ -139,7 +139,7 @@ if (everyPage)
     expect([...new Set(found)]).toEqual([])
   }, 600_000)
 
-test('every page without scripts says what it holds, and every form is sent', async () => {
+const showWithoutScripts = async () => {
   const { page, complaints } = await open({ javaScriptEnabled: false })
   const reader = new Browser(dashboard.origin, tenant.owner.cookie)
   const inSandbox = pages.filter((path) => path.startsWith('/sandbox'))
@@ -175,4 +175,7 @@ test('every page without scripts says what it holds, and every form is sent', as
   }
   expect(complaints.filter((each) => !/status of (?:403|409|422)/.test(each))).toEqual([])
   expect([sent.length > 60, done.length > 35]).toEqual([true, true])
-}, 300_000)
+}
+// `npm test` reads each page, and sends each form, as a browser without scripts does, in `../hostile-pages.test.ts`.
+if (everyPage)
+  test('every page without scripts says what it holds, and every form is sent', showWithoutScripts, 300_000)
