@@ -50,8 +50,9 @@ async function show() {
   const parts = await readParts(code)
   for (const old of document.querySelectorAll('.own')) old.remove()
   for (const part of parts) {
-    const place =
-      document.getElementById(part.dataset.after ?? '') ?? document.querySelector('main h1 + p, main h1')
+    const { after = '' } = part.dataset
+    const named = after === '' ? null : document.querySelector(`main #${CSS.escape(after)}`)
+    const place = named ?? document.querySelector('main h1')
     place?.after(part)
   }
   const asked = document.querySelector('.own.asked')
