@@ -52,6 +52,7 @@ export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): Out
   const assets = {
     ...sharedAssets(),
     'try.js': readAsset('emit/site/assets/try.js'),
+    'filter.js': readAsset('emit/site/assets/filter.js'),
     'search-index.js': printSearchIndex(pages, HOME, index),
   }
   const inMarkdown = languagesFor(settings.client).flatMap(({ title, inMarkdown }) =>
@@ -68,7 +69,7 @@ export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): Out
     ],
     style: hrefOf('site.css'),
     icon: hrefOf('favicon.svg'),
-    scripts: [hrefOf('site.js'), hrefOf('try.js')],
+    scripts: [hrefOf('site.js'), hrefOf('try.js'), hrefOf('filter.js')],
     server: newest.servers[0]?.url.replace(/\/$/, ''),
     feed: feed === undefined ? undefined : FEED,
     searchLibrary: hrefOf('minisearch.js'),
