@@ -105,7 +105,9 @@ test('links of the site lead to files that are in its folder, and scripts know t
     if (!path.endsWith('.html')) continue
     expect(text).toMatch(/<html lang="en" data-root="[./]+">/)
     const links = tagsOf(text).flatMap(({ attributes: { href, src, ...data } }) =>
-      [href, src, data['data-index'], data['data-library']].filter((link) => link !== undefined),
+      [href, src, data['data-index'], data['data-library'], data['data-texts']].filter(
+        (link) => link !== undefined,
+      ),
     )
     for (const link of links) {
       const [file = '', anchor] = link.split('#')
