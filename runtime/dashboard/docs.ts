@@ -14,6 +14,8 @@ export interface DocsParts {
   readonly consoleUrl: string
   /** Base URL for requests that readers try from a page. */
   readonly sandboxUrl: string
+  /** Addresses of the lookups of sandbox records, by the prefix of their IDs. They need a session. */
+  readonly lookups: Readonly<Record<string, string>>
   /** Builds the pages if they are missing. */
   readonly build: () => Promise<void>
 }
@@ -89,7 +91,10 @@ export function serveDocs(
     .all(refuseMethod)
   router
     .route('/docs/try.json')
-    .get((_request, response) => void response.json({ base_url: parts.sandboxUrl }))
+    .get(
+      (_request, response) =>
+        void response.json({ base_url: parts.sandboxUrl, records: parts.lookups, sign_in: '/sign-in' }),
+    )
     .all(refuseMethod)
   router
     .route(/^\/(?:docs(?:\/.*)?|changelog\.xml)$/)

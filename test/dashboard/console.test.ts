@@ -49,6 +49,7 @@ beforeAll(async () => {
     consoleUrl: 'http://127.0.0.1:4000',
     versions: [VERSION],
     sandboxUrl: 'http://sandbox.example',
+    lookups: {},
     build: async () => builds.shift()?.(),
     showsDesign: false,
   }

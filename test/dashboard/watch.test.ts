@@ -394,7 +394,9 @@ describe('requests', () => {
     expect(shown.text).toContain(`href="/docs/errors?request=${requestId}#unknown_parameter"`)
     const part = await browser.get(`${ERRORS}?request=${requestId}`)
     expect(part.headers.get('Cache-Control')).toBe('private, no-store')
-    expect(part.text).toContain('<section class="own asked" data-after="unknown_parameter"><h3>Your request</h3>')
+    expect(part.text).toContain(
+      '<section class="own asked" data-after="unknown_parameter"><h3>Your request</h3>',
+    )
     expect(part.text).toContain('?x=%3Ci%3E')
     expect(part.text).toContain(`href="${REQUESTS}/${requestId}"`)
     expect((await browser.get(`${ERRORS}?request=${made}`)).text).toContain('&quot;allowed_categories&quot;')
