@@ -48,7 +48,8 @@ function chosen(api: Api, schema: Schema, example?: unknown): Pick<RequestChoice
     return { kind: 'values', of: JSON.stringify(known.values.filter((value) => value !== null)) }
   if (known.kind !== 'string') return { kind: 'text', of: '' }
   // Some documents describe dates by a pattern, so that only the example shows what they are.
-  const format = /^\d{4}-\d\d-\d\dT/.test(String(example)) ? 'date-time' : known.format
+  const [day, time] = /^\d{4}-\d\d-\d\d(T.*)?$/.exec(String(example)) ?? []
+  const format = day === undefined ? known.format : time === undefined ? 'date' : 'date-time'
   if (format === 'date' || format === 'date-time') return { kind: format, of: '' }
   const prefix = /^\^([a-z]+)_\[/.exec(known.pattern ?? '')?.[1]
   return prefix === undefined ? { kind: 'text', of: '' } : { kind: 'id', of: prefix }
