@@ -9,7 +9,7 @@ const FOLDER = 'site/'
 /** Links to paths of the server outside the documentation. */
 const BESIDE = / href="\/(?!docs(?:[/"?#]|$))([^"]*)"/g
 const LINK =
-  /(?<=(?:href|src|data-index|data-library)=")\/docs(\/[^"#?]*)?(\?(?:&#x3D;|[^"#])*)?(#[^"]*)?(?=")/g
+  /(?<=(?:href|src|data-index|data-library|data-texts)=")\/docs(\/[^"#?]*)?(\?(?:&#x3D;|[^"#])*)?(#[^"]*)?(?=")/g
 
 /**
  * Returns the files of the exported folder.

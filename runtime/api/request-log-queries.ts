@@ -79,6 +79,8 @@ export interface RequestFilter {
   readonly keyIds?: readonly string[] | undefined
   readonly operations?: readonly string[] | undefined
   readonly methods?: readonly string[] | undefined
+  /** Error codes. */
+  readonly codes?: readonly string[] | undefined
 }
 
 const STATUSES = Object.keys(STATUS_CODES).filter((status) => status >= '200')
@@ -93,7 +95,7 @@ export interface FoundRequests extends Records<LoggedRequest> {
   readonly last?: Pick<LoggedRequest, 'id' | 'created'> | undefined
 }
 
-type FilteredColumn = 'id' | 'status' | 'path' | 'key_id' | 'operation' | 'method'
+type FilteredColumn = 'id' | 'status' | 'path' | 'key_id' | 'operation' | 'method' | 'code'
 
 type ColumnFilter = readonly [column: FilteredColumn, values: readonly string[]]
 
@@ -103,7 +105,15 @@ const INDEXED: ReadonlySet<FilteredColumn> = new Set(['id', 'status', 'path', 'k
  * Returns the filters that are present: first the one that probably leaves the fewest requests, last those without an
  * index.
  */
-function filtersOf({ ids, statuses, paths, keyIds, operations, methods }: RequestFilter): ColumnFilter[] {
+function filtersOf({
+  ids,
+  statuses,
+  paths,
+  keyIds,
+  operations,
+  methods,
+  codes,
+}: RequestFilter): ColumnFilter[] {
   // Most requests succeed, so other statuses are rare.
   const isRare = statuses?.every((status) => status >= '300')
   const filters: readonly (readonly [FilteredColumn, readonly string[] | undefined])[] = [
@@ -114,6 +124,7 @@ function filtersOf({ ids, statuses, paths, keyIds, operations, methods }: Reques
     ...(isRare ? [] : [['status', statuses] as const]),
     ['operation', operations],
     ['method', methods],
+    ['code', codes],
   ]
   return filters.filter((filter): filter is ColumnFilter => filter[1] !== undefined)
 }

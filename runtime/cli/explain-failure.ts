@@ -88,7 +88,11 @@ function adviceOn(error: ResponseError): string | undefined {
   const { code = '' } = error
   if (Object.hasOwn(ADVICE, code)) return ADVICE[code]?.(error, membersOf(error))
   const { doc_url } = membersOf(error)
-  return typeof doc_url === 'string' ? `Documentation: ${doc_url}` : undefined
+  if (typeof doc_url !== 'string' || !URL.canParse(doc_url)) return undefined
+  const page = new URL(doc_url)
+  // The page shows the request to members who are signed in.
+  if (error.requestId !== undefined) page.searchParams.set('request', error.requestId)
+  return `Documentation: ${page}`
 }
 
 const UNAUTHORIZED = 401

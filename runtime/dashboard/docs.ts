@@ -1,7 +1,9 @@
 /** Serves the generated documentation and the OpenAPI documents below `/docs`. */
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import type { NextFunction, Request, Response, Router } from 'express'
+import { assetPath } from './html/assets.ts'
 import { compress } from './html/compress.ts'
 
 export interface DocsParts {
@@ -12,6 +14,8 @@ export interface DocsParts {
   readonly consoleUrl: string
   /** Base URL for requests that readers try from a page. */
   readonly sandboxUrl: string
+  /** Addresses of the lookups of sandbox records, by the prefix of their IDs. They need a session. */
+  readonly lookups: Readonly<Record<string, string>>
   /** Builds the pages if they are missing. */
   readonly build: () => Promise<void>
 }
@@ -50,7 +54,9 @@ export function serveDocs(
     const path = pathOf(request.path)
     const served = path === undefined ? undefined : (findDocument(parts, path) ?? (await find(path)))
     if (!served) return next('route')
-    const type = TYPES[extname(served.file)] ?? 'application/octet-stream'
+    const extension = extname(served.file)
+    const isPage = extension === '.html'
+    const type = TYPES[extension] ?? 'application/octet-stream'
     response.set({
       // Pages add a content hash (`?v=`) to the URLs of their assets, so these responses never change.
       'Cache-Control':
@@ -62,10 +68,11 @@ export function serveDocs(
       'X-Content-Type-Options': 'nosniff',
       // Scripts of any origin may read machine-readable files.
       ...(!/html|css|javascript|svg/.test(type) && { 'Access-Control-Allow-Origin': '*' }),
-      ...(served.hash !== undefined && { ETag: `W/"${served.hash}"` }),
+      ...(served.hash !== undefined && { ETag: `W/"${served.hash}${isPage ? ADDED_HASH : ''}"` }),
     })
     const bytes = await readFile(served.file)
-    response.send(path === FEED ? withBase(bytes.toString(), parts.consoleUrl) : bytes)
+    if (isPage) response.send(withConsole(bytes.toString()))
+    else response.send(path === FEED ? withBase(bytes.toString(), parts.consoleUrl) : bytes)
   }
   // Language models look for the index at the root (llmstxt.org).
   router
@@ -84,13 +91,32 @@ export function serveDocs(
     .all(refuseMethod)
   router
     .route('/docs/try.json')
-    .get((_request, response) => void response.json({ base_url: parts.sandboxUrl }))
+    .get(
+      (_request, response) =>
+        void response.json({ base_url: parts.sandboxUrl, records: parts.lookups, sign_in: '/sign-in' }),
+    )
     .all(refuseMethod)
   router
     .route(/^\/(?:docs(?:\/.*)?|changelog\.xml)$/)
     .get(compress, read)
     .all(refuseMethod)
 }
+
+const TO_DASHBOARD = '<li><a href="/sandbox">Dashboard</a></li>'
+
+/** What the console adds to each page, before these texts: links to the dashboard, and what `docs.js` shows. */
+const ADDED: Readonly<Record<string, string>> = {
+  '</head>': `<link rel="stylesheet" href="${assetPath('docs.css')}">\n<script type="module" src="${assetPath('docs.js')}"></script>\n`,
+  '</ul>\n</nav>\n<form class="search"': `${TO_DASHBOARD}\n`,
+  '</nav>\n<main ': `<ul class="to-dashboard">${TO_DASHBOARD}</ul>\n`,
+}
+
+/** Part of the tag of each page, because the page changes with what is added. */
+const ADDED_HASH = `-${createHash('sha256').update(JSON.stringify(ADDED)).digest('hex').slice(0, 16)}`
+
+/** Adds the parts of the console. They are the same for all readers. */
+const withConsole = (page: string): string =>
+  Object.entries(ADDED).reduce((text, [before, added]) => text.replace(before, added + before), page)
 
 /** Adds the base URL, which feed readers need to resolve relative URLs. */
 const withBase = (feed: string, consoleUrl: string): string =>

@@ -6,6 +6,7 @@ import { createChallenges } from '../dashboard/challenges.ts'
 import { createConsole } from '../dashboard/console.ts'
 import { addBanner } from '../dashboard/html/banner.ts'
 import { createDashboard } from '../dashboard/pages/dashboard.ts'
+import { SANDBOX_LOOKUPS } from '../dashboard/pages/pickers/lookup.ts'
 import { createSessions } from '../dashboard/sign-in/sessions.ts'
 import { createSignIn } from '../dashboard/sign-in/sign-in.ts'
 import { createStatus } from '../dashboard/status/status.ts'
@@ -95,6 +96,7 @@ export function createConsolePages(parts: ConsoleParts, observability: Observabi
       versions: versions.map(({ name }) => name),
       consoleUrl: baseUrls.console,
       sandboxUrl: baseUrls.sandbox,
+      lookups: SANDBOX_LOOKUPS,
       build: () => build('site'),
       showsDesign: !settings.production,
     }),

@@ -14,12 +14,14 @@ import { writeNotice } from '../../runtime/dashboard/html/layout.ts'
 
 const VERSION = '2030-01-01'
 const PAGE = '<!doctype html><title>Books</title>'
+const FRAMED = `<!doctype html><head><title>Books</title>\n</head><ul>\n</ul>\n</nav>\n<form class="search"></form>`
 /** Longer than a packet. */
 const LONG_PAGE = `<!doctype html><title>All books</title>${'<p>A book.'.repeat(500)}`
 const FILES = {
   'generated/site/index.html': '<!doctype html><title>Documentation</title>',
   [`generated/site/${VERSION}/books.html`]: PAGE,
   [`generated/site/${VERSION}/all.html`]: LONG_PAGE,
+  [`generated/site/${VERSION}/framed.html`]: FRAMED,
   [`generated/site/${VERSION}/books.md`]: '# Books',
   'generated/site/assets/site.css': 'body { color: black }',
   'generated/site/not-listed.html': 'left by another branch',
@@ -47,6 +49,7 @@ beforeAll(async () => {
     consoleUrl: 'http://127.0.0.1:4000',
     versions: [VERSION],
     sandboxUrl: 'http://sandbox.example',
+    lookups: {},
     build: async () => builds.shift()?.(),
     showsDesign: false,
   }
@@ -80,6 +83,15 @@ test('a page comes whole, with its tag and a policy that lets nothing from elsew
   expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';")
   expect(policy).toContain("connect-src 'self' http://sandbox.example;")
   expect(policy).not.toContain('unsafe')
+})
+
+test('pages link to the dashboard and load its script, alike for all readers', async () => {
+  const response = await get(`/docs/${VERSION}/framed`, { headers: { Cookie: 'svc_session=ten_1.secret' } })
+  const text = await response.text()
+  expect(text).toContain('<li><a href="/sandbox">Dashboard</a></li>\n</ul>')
+  expect(text).toContain(`<script type="module" src="${assetPath('docs.js')}"></script>\n</head>`)
+  expect(response.headers.get('Set-Cookie')).toBeNull()
+  expect(response.headers.get('ETag')).toMatch(/framed\.html-[0-9a-f]{16}"$/)
 })
 
 test('files for programs are open to pages of other origins, and no other page is', async () => {

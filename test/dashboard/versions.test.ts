@@ -181,6 +181,15 @@ describe('the page of the version', () => {
       expect([title, text.includes(`<summary>${title} `)]).toEqual([title, !isMet])
     }
     expect((await stranger.browser.get(PAGE)).text).toContain('<summary>Return archived passes ')
+
+    const guide = `/docs/account/upgrading/${OLD}/${current}`
+    const ownParts = await tenant.browser.get(guide)
+    expect(ownParts.headers.get('Cache-Control')).toBe('private, no-store')
+    expect(ownParts.text).toContain(`<b>1 of ${onWay.length} changes</b> affect`)
+    const { name } = onWay.find(({ title }) => title === 'Return archived passes')!
+    const counts = `data-after="${name.replace('/', '-')}">`
+    expect(ownParts.text).toContain(`${counts}Sandbox: <b>2</b> of your requests, last listPasses`)
+    expect((await stranger.browser.get(guide)).text).toContain(`${counts}Affects none of your requests`)
   })
 
   test('the page of the version shows examples before and after, and the way to any later version', async () => {

@@ -389,6 +389,21 @@ describe('requests', () => {
     const stranger = new Browser(dashboard.origin, other.cookie)
     expect((await stranger.get(`${REQUESTS}/${requestId}`)).status).toBe(404)
     expect((await stranger.get(REQUESTS)).text).toContain('No requests yet')
+
+    const ERRORS = '/docs/account/errors'
+    expect(shown.text).toContain(`href="/docs/errors?request=${requestId}#unknown_parameter"`)
+    const part = await browser.get(`${ERRORS}?request=${requestId}`)
+    expect(part.headers.get('Cache-Control')).toBe('private, no-store')
+    expect(part.text).toContain(
+      '<section class="own asked" data-after="unknown_parameter"><h3>Your request</h3>',
+    )
+    expect(part.text).toContain('?x=%3Ci%3E')
+    expect(part.text).toContain(`href="${REQUESTS}/${requestId}"`)
+    expect((await browser.get(`${ERRORS}?request=${made}`)).text).toContain('&quot;allowed_categories&quot;')
+    expect((await browser.get(`${ERRORS}?code=unknown_parameter`)).text).toContain(`?request=${requestId}`)
+    const unseen = await stranger.get(`${ERRORS}?request=${requestId}`)
+    expect([unseen.status, unseen.text]).toEqual([404, expect.stringContaining('no logged request')])
+    expect((await stranger.get(`${ERRORS}?code=unknown_parameter`)).text).not.toContain('req_0')
   })
 
   test('path, status, key and time narrow it together, however common each is, page after page', async () => {

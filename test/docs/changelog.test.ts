@@ -27,6 +27,7 @@ beforeAll(async () => {
     generated: 'generated',
     versions: names,
     sandboxUrl: 'http://sandbox.example',
+    lookups: {},
     consoleUrl: origin,
   }
   server.on('request', express().use(createConsole({ ...parts, showsDesign: false, build: async () => {} })))

@@ -5,6 +5,7 @@ import { CORE_SCHEMA, load } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
 import { versions } from '../../generated/versions.ts'
 import { exportSite } from '../../generators/output/export-site.ts'
+import { LINKED, MENU } from '../../runtime/dashboard/pages/menu.ts'
 import { ROOT } from '../support/programs.ts'
 
 const SITE = join(ROOT, 'generated/site')
@@ -67,12 +68,28 @@ test('links lead to a page, and to a place on it', () => {
   expect(pages.length).toBeGreaterThan(90)
   const links = (page: SitePage) =>
     page.tags.flatMap(({ attributes: { href, src } }) => [href, src].filter((each) => each !== undefined))
-  // The last two are the console's own, which serves these pages.
+  // The last ones are the console's own, which serves these pages.
   const isOutside = (href: string) =>
-    /^(?:https:|mailto:|\/$|\/\.well-known\/oauth-authorization-server$)/.test(href)
+    /^(?:https:|mailto:|\/$|\/\.well-known\/oauth-authorization-server$|\/sandbox\/)/.test(href)
   expect(
     failing((page) => links(page).filter((href) => !isOutside(href) && !leadsSomewhere(page, href))),
   ).toEqual([])
+})
+
+test('each page of the dashboard links to the documentation about it', () => {
+  const home = byAddress.get('/docs')!
+  const entries = [...MENU, ...LINKED].map(({ path, docs }) => [path, docs] as const)
+  expect(entries.filter(([, docs]) => docs !== undefined && !leadsSomewhere(home, `/docs/${docs}`))).toEqual(
+    [],
+  )
+  expect(entries.filter(([, docs]) => docs === undefined).map(([path]) => path)).toEqual([
+    '',
+    'members',
+    'security',
+    'preferences',
+    'sessions',
+    'reset',
+  ])
 })
 
 test('links of the site lead to files that are in its folder, and scripts know that', () => {
@@ -88,7 +105,9 @@ test('links of the site lead to files that are in its folder, and scripts know t
     if (!path.endsWith('.html')) continue
     expect(text).toMatch(/<html lang="en" data-root="[./]+">/)
     const links = tagsOf(text).flatMap(({ attributes: { href, src, ...data } }) =>
-      [href, src, data['data-index'], data['data-library']].filter((link) => link !== undefined),
+      [href, src, data['data-index'], data['data-library'], data['data-texts']].filter(
+        (link) => link !== undefined,
+      ),
     )
     for (const link of links) {
       const [file = '', anchor] = link.split('#')

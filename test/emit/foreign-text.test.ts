@@ -331,7 +331,7 @@ describe.each(SEEDS)('texts %i', (seed) => {
     const body = pages.join('')
     const asset = (name: string) => `/docs/assets/${name}\\.js\\?v&#x3D;[0-9a-f]{16}`
     const own = new RegExp(
-      `^(?:<script src="(?:${asset('site')}|${asset('try')})" defer>|<form class="search" role="search" hidden data-library="${asset('minisearch')}" data-index="${asset('search-index')}">)$`,
+      `^(?:<script src="(?:${asset('site')}|${asset('try')}|${asset('filter')})" defer>|<form class="search" role="search" hidden data-library="${asset('minisearch')}" data-index="${asset('search-index')}" data-texts="${asset('search-texts')}">)$`,
     )
     const tags = (body.match(/<[^>]*>/g) ?? []).filter((tag) => !own.test(tag))
     expect(tags.length).toBeGreaterThan(50)

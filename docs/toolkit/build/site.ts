@@ -4,7 +4,7 @@ import type { SafeHtml } from '../../../generators/emit/reference/html.ts'
 import type { DocsSite, SitePage } from '../../../generators/emit/site/frame.ts'
 import { framePage } from '../../../generators/emit/site/frame.ts'
 import { renderPage } from '../../../generators/emit/site/page-markdown.ts'
-import { printSearchIndex } from '../../../generators/emit/site/search.ts'
+import { printSearch } from '../../../generators/emit/site/search.ts'
 import { assetHref, HOME, sharedAssets } from '../../../generators/emit/site/shared-assets.ts'
 import type { OutputFile } from '../../../generators/ir/model.ts'
 import { exportSite } from '../../../generators/output/export-site.ts'
@@ -20,9 +20,11 @@ export async function buildSite(): Promise<OutputFile[]> {
   const playground = await buildPlayground()
   const pages = sources.map((source) => pageOf(source, sources, playground.html))
   const shared = sharedAssets()
+  const search = printSearch(pages.slice(1), HOME)
   const assets = {
     ...shared,
-    'search-index.js': printSearchIndex(pages.slice(1), HOME),
+    'search-index.js': search.index,
+    'search-texts.js': search.texts,
     'playground.css': shared['site.css'] + playground.style,
     'playground.js': playground.script,
   }
@@ -42,6 +44,7 @@ export async function buildSite(): Promise<OutputFile[]> {
     feed: undefined,
     searchLibrary: hrefOf('minisearch.js'),
     searchIndex: hrefOf('search-index.js'),
+    searchTexts: hrefOf('search-texts.js'),
   }
   const playgroundSite = {
     ...site,

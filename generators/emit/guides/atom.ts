@@ -63,7 +63,7 @@ function printRelease(title: string, release: Release, links: DocsLinks): string
     [
       html`<p>${summaryOf(release)}</p>`,
       ...operations.map((each) => html`<p>${each.summary}: ${each.call}</p>`),
-      ...(events.length > 0 ? [html`<p>Events: ${events.join(', ')}</p>`] : []),
+      ...(events.length > 0 ? [html`<p>Events: ${events.map(({ name }) => name).join(', ')}</p>`] : []),
       ...(previous === undefined
         ? []
         : [html`<p><a href="${links.upgrade(previous, version)}">Migrate from ${previous}</a></p>`]),

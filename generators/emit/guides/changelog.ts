@@ -4,6 +4,8 @@ import type { LoadedChange } from '../../change/load-changes.ts'
 import { type Difference, formatLocation } from '../../diff/difference.ts'
 import type { VersionPair } from '../../gate/steps.ts'
 import type { Api } from '../../ir/model.ts'
+import { tagsOf } from '../reference/page.ts'
+import { tagTitle } from '../reference/page-view.ts'
 import type { Sample, SampleContext } from './sample.ts'
 import { samplesOf } from './samples.ts'
 
@@ -20,6 +22,8 @@ export interface ChangelogEntry {
   /** Operation ids and event names that the change affects, as in the newer version. */
   readonly operations: readonly string[]
   readonly events: readonly string[]
+  /** Tags of these operations and events. */
+  readonly tags: readonly string[]
   /** Whether the change affects every delivery. */
   readonly everyEvent: boolean
   /** Values before and after the change, by component. */
@@ -34,13 +38,21 @@ export interface Release {
   readonly status?: string
   readonly changes: readonly ChangelogEntry[]
   /** Nonbreaking additions: operations, events, and other locations. */
-  readonly operations: readonly { readonly id: string; readonly summary: string; readonly call: string }[]
-  readonly events: readonly string[]
-  readonly others: readonly string[]
+  readonly operations: readonly {
+    readonly id: string
+    readonly summary: string
+    readonly call: string
+    readonly tag: string
+  }[]
+  readonly events: readonly { readonly name: string; readonly tag: string }[]
+  /** Descriptions with the tags of the operations and events that have the location. */
+  readonly others: readonly { readonly text: string; readonly tags: readonly string[] }[]
 }
 
 export interface Changelog {
   readonly title: string
+  /** Tags of the newest version, in document order. */
+  readonly tags: readonly { readonly name: string; readonly title: string }[]
   /** Oldest first. */
   readonly releases: readonly Release[]
   /** By version, the operations and events that it has, to determine which changes concern its users. */
@@ -56,10 +68,12 @@ export function readChangelog(
   steps: readonly VersionPair[],
   context: SampleContext,
 ): Changelog {
+  const newest = apis.at(-1)
   const namesOf = (api: Api) =>
     new Set([...api.operations.map(({ id }) => id), ...api.events.map(({ name }) => name)])
   return {
-    title: apis.at(-1)?.title ?? '',
+    title: newest?.title ?? '',
+    tags: newest ? tagsOf(newest).map((name) => ({ name, title: tagTitle(newest, name) })) : [],
     releases: apis.map((api, index) => releaseOf(api, steps[index - 1], context)),
     known: new Map(apis.map((api) => [api.version, namesOf(api)])),
   }
@@ -68,6 +82,7 @@ export function readChangelog(
 function releaseOf(api: Api, step: VersionPair | undefined, context: SampleContext): Release {
   const free = step?.claimed.filter(({ by }) => by.length === 0).map(({ difference }) => difference) ?? []
   const come = new Set(free.filter(({ code }) => code === 'operation-added').flatMap(({ uses }) => uses))
+  const tagOf = tagFinder(api)
   const others = free.filter(({ code }) => code !== 'operation-added' && code !== 'event-added')
   const status = api.info['x-status']
   return {
@@ -79,11 +94,37 @@ function releaseOf(api: Api, step: VersionPair | undefined, context: SampleConte
       .sort((a, b) => orderOf(a) - orderOf(b)),
     operations: api.operations
       .filter(({ id }) => come.has(id))
-      .map(({ id, summary, method, path }) => ({ id, summary: summary ?? id, call: `${method} ${path}` })),
-    events: free.flatMap(({ code, at }) => (code === 'event-added' && at.kind === 'event' ? [at.event] : [])),
-    others: [...new Set(others.map(describeDifference))],
+      .map(({ id, summary, method, path, tag }) => ({
+        id,
+        summary: summary ?? id,
+        call: `${method} ${path}`,
+        tag,
+      })),
+    events: free.flatMap(({ code, at }) =>
+      code === 'event-added' && at.kind === 'event'
+        ? [{ name: at.event, tag: tagOf.get(at.event) ?? '' }]
+        : [],
+    ),
+    others: [...Map.groupBy(others, describeDifference)].map(([text, same]) => ({
+      text,
+      tags: tagsIn(
+        same.flatMap(({ uses }) => uses),
+        tagOf,
+      ),
+    })),
   }
 }
+
+/** Returns the tag of each operation and event of a version. */
+const tagFinder = ({ operations, events }: Api): ReadonlyMap<string, string> =>
+  new Map([
+    ...operations.map(({ id, tag }) => [id, tag] as const),
+    ...events.map(({ name, tag }) => [name, tag] as const),
+  ])
+
+const tagsIn = (names: Iterable<string>, tagOf: ReadonlyMap<string, string>): string[] => [
+  ...new Set([...names].flatMap((name) => tagOf.get(name) ?? [])),
+]
 
 function describeDifference({ at, message, stability }: Difference): string {
   const where = `\`${formatLocation(at)}\``
@@ -103,6 +144,7 @@ function entryOf(change: LoadedChange, step: VersionPair, context: SampleContext
     effects: effectsOf(change, step),
     operations: step.next.operations.map((each) => each.id).filter((each) => names.has(each)),
     events,
+    tags: tagsIn(names, tagFinder(step.next)),
     everyEvent: events.length > 0 && events.length >= step.old.events.length,
     examples: examples
       .filter((each) => JSON.stringify(each.old) !== JSON.stringify(each.new))

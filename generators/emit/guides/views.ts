@@ -41,6 +41,7 @@ export function viewEntry(entry: ChangelogEntry, links: DocsLinks, level: number
     title,
     whyHtml: renderMarkdown(why, level),
     why,
+    tags: tagsText(entry.tags),
     effects: entry.effects.map((each) => EFFECTS[each]).join(', '),
     everyEvent: entry.everyEvent,
     lists: [listView('operation', 'Operations', operations), listView('event type', 'Events', events)].filter(
@@ -55,6 +56,9 @@ export function viewEntry(entry: ChangelogEntry, links: DocsLinks, level: number
     shown: entry.examples.length > 0 ? [] : samples.slice(0, 1).map(viewSample),
   }
 }
+
+/** Names of tags in an attribute. They can contain spaces. */
+const tagsText = (tags: readonly string[]): string => JSON.stringify(tags)
 
 export const anchorOf = ({ version, id }: Pick<ChangelogEntry, 'version' | 'id'>): string =>
   fragment(`${version}-${id}`)
@@ -117,9 +121,17 @@ export function viewRelease(release: Release, links: DocsLinks, level: number) {
     upgradeHref: previous === undefined ? undefined : links.upgrade(previous, version),
     changes: release.changes.map((each) => viewEntry(each, links, level + 1)),
     additions: operations.length + events.length + others.length,
-    operations: operations.map((each) => ({ ...each, href: links.operation(version, each.id) })),
-    events: events.map((name) => ({ name, href: links.event(version, name) })),
-    others: others.map((text) => ({ text, html: renderInline(text) })),
+    operations: operations.map((each) => ({
+      ...each,
+      tags: tagsText([each.tag]),
+      href: links.operation(version, each.id),
+    })),
+    events: events.map(({ name, tag }) => ({
+      name,
+      tags: tagsText([tag]),
+      href: links.event(version, name),
+    })),
+    others: others.map(({ text, tags }) => ({ text, tags: tagsText(tags), html: renderInline(text) })),
     summary: summaryOf(release),
   }
 }
@@ -139,7 +151,7 @@ const counted = (count: number, one: string, many = `${one}s`): string | undefin
   count === 0 ? undefined : `${count} ${count === 1 ? one : many}`
 
 export function viewChangelog(
-  { title, releases }: Changelog,
+  { title, releases, tags }: Changelog,
   upgrades: readonly Upgrade[],
   links: DocsLinks,
 ) {
@@ -148,7 +160,21 @@ export function viewChangelog(
     feed: links.feed,
     releases: releases.map((each) => viewRelease(each, links, 2)).reverse(),
     upgrades: viewUpgradeLinks(upgrades, links),
+    tags: viewTagLinks(releases, tags),
   }
+}
+
+/** Lists the changes of each tag, newest first. */
+function viewTagLinks(releases: Changelog['releases'], tags: Changelog['tags']) {
+  const changes = releases.flatMap((release) => release.changes).reverse()
+  return tags.map(({ name, title }) => ({
+    name,
+    title,
+    anchor: fragment(`tag-${name}`),
+    changes: changes
+      .filter((each) => each.tags.includes(name))
+      .map((each) => ({ title: each.title, version: each.version, anchor: anchorOf(each) })),
+  }))
 }
 
 function viewUpgradeLinks(upgrades: readonly Upgrade[], links: DocsLinks) {

@@ -1,6 +1,7 @@
 /** Builds the views of operations and events, with samples. */
 import { framingOf } from '../../ir/media-type.ts'
 import type { Api, ApiContent, ApiOperation, ApiParameter, EventType, Response } from '../../ir/model.ts'
+import { choicesOf } from './choices.ts'
 import { factsOf } from './facts.ts'
 import { code, escapeCode, escapeHtml, html, joinHtml, type SafeHtml, scalarCode } from './html.ts'
 import { renderMarkdown } from './markdown.ts'
@@ -72,6 +73,7 @@ export function viewOperation(
       status: response.status,
     })),
     samples: [...requestSamples(page, operation), ...responseSamples(page.api, responses)],
+    choices: choicesOf(page.api, operation),
   }
 }
 

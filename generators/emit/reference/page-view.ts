@@ -89,6 +89,10 @@ function viewTags(
   })
 }
 
+/** Returns the title of a tag of a version. */
+export const tagTitle = (api: Api, name: string): string =>
+  titleOf(name, new Map(api.tags.map((tag) => [tag.name, tag])))
+
 function titleOf(name: string, tags: ReadonlyMap<string, Tag>): string {
   const tag = tags.get(name)
   const shown = tag?.extensions['x-displayName'] ?? tag?.summary

@@ -1,4 +1,5 @@
 /** Views for the reference templates. Members whose names end in `Html` are printed without escaping. */
+import type { RequestChoice } from './choices.ts'
 import type { SafeHtml } from './html.ts'
 
 /** A labeled value or a flag: `Default: 25`. */
@@ -115,6 +116,8 @@ export interface OperationView {
   readonly responses: readonly ResponseView[]
   readonly sharedResponses: readonly ResponseLinkView[]
   readonly samples: readonly SampleView[]
+  /** What readers can choose when they try the operation. */
+  readonly choices: readonly RequestChoice[]
 }
 
 export interface ReferenceEventView {

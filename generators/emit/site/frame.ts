@@ -52,9 +52,10 @@ export interface DocsSite {
   /** The server that samples are sent to, without a trailing slash. */
   readonly server: string | undefined
   readonly feed: string | undefined
-  /** Addresses of the search library and the search index. */
+  /** Addresses of the search library, the search index, and the texts that results show. */
   readonly searchLibrary: string
   readonly searchIndex: string
+  readonly searchTexts: string
 }
 
 /** Returns the complete page. It makes no external requests and is readable without scripts. */

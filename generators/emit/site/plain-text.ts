@@ -77,7 +77,8 @@ const BLOCKS = new Set(
   'div p h1 h2 h3 h4 h5 h6 ul ol li pre section details summary dl dt dd table tr blockquote'.split(' '),
 )
 
-const decode = (text: string): string =>
+/** Replaces the entities that our own pages contain. */
+export const decode = (text: string): string =>
   text
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')

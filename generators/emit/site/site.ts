@@ -22,7 +22,7 @@ import { printIndex } from './llms.ts'
 import { neutralise } from './neutral-markdown.ts'
 import type { PageSources } from './page-sources.ts'
 import { toMarkdown } from './plain-text.ts'
-import { printSearchIndex } from './search.ts'
+import { printSearch } from './search.ts'
 import { assetHref, HOME, sharedAssets } from './shared-assets.ts'
 import { indexVersion, type VersionIndex, versionPages } from './version-pages.ts'
 import { type WrittenPage, writtenPages } from './written-pages.ts'
@@ -48,11 +48,14 @@ export interface SiteSettings {
 export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): OutputFile[] {
   const newest = apis.at(-1)
   if (!newest) return []
-  const { pages, index, feed } = sitePages(apis, newest, settings)
+  const { pages, versions, feed } = sitePages(apis, newest, settings)
+  const search = printSearch(pages, HOME, versions)
   const assets = {
     ...sharedAssets(),
     'try.js': readAsset('emit/site/assets/try.js'),
-    'search-index.js': printSearchIndex(pages, HOME, index),
+    'filter.js': readAsset('emit/site/assets/filter.js'),
+    'search-index.js': search.index,
+    'search-texts.js': search.texts,
   }
   const inMarkdown = languagesFor(settings.client).flatMap(({ title, inMarkdown }) =>
     inMarkdown ? title : [],
@@ -68,11 +71,12 @@ export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): Out
     ],
     style: hrefOf('site.css'),
     icon: hrefOf('favicon.svg'),
-    scripts: [hrefOf('site.js'), hrefOf('try.js')],
+    scripts: [hrefOf('site.js'), hrefOf('try.js'), hrefOf('filter.js')],
     server: newest.servers[0]?.url.replace(/\/$/, ''),
     feed: feed === undefined ? undefined : FEED,
     searchLibrary: hrefOf('minisearch.js'),
     searchIndex: hrefOf('search-index.js'),
+    searchTexts: hrefOf('search-texts.js'),
   }
   return [
     ...Object.entries(assets).map(([name, text]) => ({ path: `${SITE_FOLDER}/assets/${name}`, text })),
@@ -109,7 +113,7 @@ function sitePages(
   apis: readonly Api[],
   newest: Api,
   settings: SiteSettings,
-): { pages: SitePage[]; index: VersionIndex; feed: string | undefined } {
+): { pages: SitePage[]; versions: readonly VersionIndex[]; feed: string | undefined } {
   const wire = wireOf(settings.wire ?? {})
   const languages = languagesFor(settings.client)
   const written = writtenPages(settings.pages ?? { pages: [], files: {} }, {
@@ -145,7 +149,7 @@ function sitePages(
     ...all.flatMap((index) => versionPages(index, all, versionSettings)),
     ...guides.pages,
   ]
-  return { pages, index: all.at(-1)!, feed: guides.feed }
+  return { pages, versions: all, feed: guides.feed }
 }
 
 function writtenNavigation(pages: readonly WrittenPage[]): NavigationGroup[] {

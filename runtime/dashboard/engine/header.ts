@@ -15,7 +15,7 @@ const HINT = 'Search by name, ID, or page'
 /** @param entry the current page. */
 export function writeHeader(
   visit: DashboardVisit,
-  entry: Pick<MenuEntry, 'path' | 'group' | 'environment'>,
+  entry: Pick<MenuEntry, 'path' | 'group' | 'docs' | 'environment'>,
 ): Html {
   const { environment, member } = visit
   return html`<header class="bar ${environment}" data-member="${member.memberId}"${member.timeZone !== null && html` data-time-zone="${member.timeZone}"`}>
@@ -25,7 +25,7 @@ export function writeHeader(
 ${writeSwitch(visit, entry)}
 <form class="find" method="get" action="/${environment}/search" role="search" data-keys="/" data-keys-label="Search">${icon('search')}<input type="search" name="q" aria-label="${HINT}" aria-keyshortcuts="Control+K Meta+K /" placeholder="${HINT}" autocomplete="off"><kbd aria-hidden="true">Ctrl K</kbd></form>
 <a class="icon-button to-search" href="/${environment}/search" aria-label="Search">${icon('search')}</a>
-<nav class="guides" aria-label="Documentation">${writeGuides(entry.group)}</nav>
+<nav class="guides" aria-label="Documentation">${writeGuides(entry)}</nav>
 <button class="icon-button face" type="button" popovertarget="account" aria-label="Account: ${member.email}"><span aria-hidden="true">${member.email.slice(0, 1).toUpperCase()}</span></button>
 ${writeAccount(visit)}
 </header>

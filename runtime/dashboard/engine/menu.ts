@@ -13,6 +13,8 @@ export interface MenuEntry {
   readonly path: string
   /** The least privileged role that sees the entry. */
   readonly needs: VisitRole
+  /** Path of the page in the documentation, below `/docs/`. Absent if the documentation has no page about it. */
+  readonly docs?: string | undefined
   /** Absent if both environments have the page. */
   readonly environment?: Environment
 }
@@ -55,9 +57,9 @@ const GUIDES: Readonly<Record<string, string>> = {
   Account: 'authentication',
 }
 
-/** Writes the links to the documentation and to the guide about the group of the current page. */
-export function writeGuides(group: string): Html {
-  return html`<a href="/docs">${icon('book-open')}Docs</a>
+/** Writes the links to the documentation of the current page and to the guide about its group. */
+export function writeGuides({ group, docs }: Pick<MenuEntry, 'group' | 'docs'>): Html {
+  return html`<a href="/docs${docs !== undefined && `/${docs}`}">${icon('book-open')}Docs</a>
 <a href="/docs/${GUIDES[group] ?? 'quick-start'}">${icon('circle-question-mark')}Help</a>`
 }
 
@@ -68,8 +70,9 @@ export function writeGuides(group: string): Html {
 export function writeMenu(
   entries: Menu,
   { environment }: DashboardVisit,
-  { path, group: current }: Pick<MenuEntry, 'path' | 'group'>,
+  entry: Pick<MenuEntry, 'path' | 'group' | 'docs'>,
 ): Html {
+  const { path, group: current } = entry
   const groups = [...Map.groupBy(entries, ({ group }) => group)]
   return html`<nav class="menu" id="menu" aria-label="Pages" popover>
 ${groups.map(([group, within]) => {
@@ -84,7 +87,7 @@ ${groups.map(([group, within]) => {
   return html`<details name="menu"${group === current && html` open`}><summary>${group}${icon('chevron-right')}</summary>
 ${links}</details>
 `
-})}<div class="guides">${writeGuides(current)}</div>
+})}<div class="guides">${writeGuides(entry)}</div>
 </nav>
 `
 }

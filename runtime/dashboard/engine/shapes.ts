@@ -43,6 +43,8 @@ export interface Pickable {
   readonly path: string
   /** The name of one record in messages, such as `cardholder`. */
   readonly noun: string
+  /** Prefix of the IDs of records. Absent for fixed lists. */
+  readonly prefix?: string
   /** The operation whose role the lookup requires. Absent if every member may use it. */
   readonly operation?: OperationId
   /**

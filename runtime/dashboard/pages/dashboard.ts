@@ -33,6 +33,7 @@ import { securityRoutes } from './account/security.ts'
 import { sessionRoutes } from './account/sessions.ts'
 import { usageRoutes } from './account/usage.ts'
 import { versionRoutes } from './account/versions.ts'
+import { docsRoutes } from './docs/routes.ts'
 import { homeRoutes } from './home/home.ts'
 import { FORM_PAGES, LINKED, MENU } from './menu.ts'
 import { changeRoutes } from './passes/change.ts'
@@ -113,7 +114,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...exportRoutes(resources, exports),
     ...bulkRoutes(resources, send),
     ...auditRoutes(send),
-
+    ...docsRoutes(watching),
     ...eventVersionRoutes(send, watching),
     ...resetRoutes(send),
     ...promoteRoutes(send),

@@ -1,4 +1,7 @@
 /** The entries of the menu, and the other pages that the search finds by title. */
+import { records } from '../../../generated/canonical/records.ts'
+import { current } from '../../../generated/versions.ts'
+import type { OperationId } from '../../api/operate.ts'
 import { PREFERENCES_PATH } from '../engine/header.ts'
 import type { Menu } from '../engine/menu.ts'
 import { roleFor } from '../engine/visit.ts'
@@ -32,6 +35,15 @@ const ICONS: Readonly<Record<string, string>> = {
   'audit-log': 'history',
 }
 
+/** Returns the page of the reference that describes an operation. The page has the name of the operation's tag. */
+const referenceOf = (tag: string, operation: OperationId): string =>
+  `${current}/${tag.replaceAll('_', '-')}#${operation}`
+
+function referenceOfList(operation: OperationId): string | undefined {
+  const record = Object.values(records).find((each) => 'list' in each && each.list === operation)
+  return record && 'tag' in record ? referenceOf(record.tag, operation) : undefined
+}
+
 export const MENU: Menu = [
   { group: '', title: 'Home', icon: 'house', path: '', needs: 'viewer' },
   ...Object.entries(RESOURCES).flatMap(([group, resources]) =>
@@ -40,25 +52,62 @@ export const MENU: Menu = [
       title,
       path,
       needs: roleFor(list.operation),
+      docs: referenceOfList(list.operation),
       ...(ICONS[path] !== undefined && { icon: ICONS[path] }),
       ...(environment && { environment }),
     })),
   ),
-  { group: 'Money', title: 'Balance', icon: 'wallet', path: BALANCE_PATH, needs: roleFor('getBalance') },
+  {
+    group: 'Money',
+    title: 'Balance',
+    icon: 'wallet',
+    path: BALANCE_PATH,
+    needs: roleFor('getBalance'),
+    docs: referenceOf('balance', 'getBalance'),
+  },
   {
     group: 'Developers',
     title: 'Simulator',
     icon: 'flask-conical',
     path: SIMULATOR_PATH,
     needs: 'developer',
+    docs: 'testing',
     environment: 'sandbox',
   },
-  { group: 'Developers', title: 'Request log', icon: 'terminal', path: REQUESTS_PATH, needs: 'developer' },
-  { group: 'Developers', title: 'API keys', icon: 'key-round', path: 'keys', needs: 'developer' },
-  { group: 'Developers', title: 'API version', icon: 'git-branch', path: 'version', needs: 'viewer' },
+  {
+    group: 'Developers',
+    title: 'Request log',
+    icon: 'terminal',
+    path: REQUESTS_PATH,
+    needs: 'developer',
+    docs: referenceOfList('listRequestLogs'),
+  },
+  {
+    group: 'Developers',
+    title: 'API keys',
+    icon: 'key-round',
+    path: 'keys',
+    needs: 'developer',
+    docs: 'authentication',
+  },
+  {
+    group: 'Developers',
+    title: 'API version',
+    icon: 'git-branch',
+    path: 'version',
+    needs: 'viewer',
+    docs: 'upgrading',
+  },
   { group: 'Account', title: 'Members', icon: 'user-cog', path: 'members', needs: 'viewer' },
-  { group: 'Account', title: 'Connected apps', icon: 'plug', path: 'connected-apps', needs: 'viewer' },
-  { group: 'Account', title: 'Usage', icon: 'gauge', path: 'usage', needs: 'viewer' },
+  {
+    group: 'Account',
+    title: 'Connected apps',
+    icon: 'plug',
+    path: 'connected-apps',
+    needs: 'viewer',
+    docs: 'oauth',
+  },
+  { group: 'Account', title: 'Usage', icon: 'gauge', path: 'usage', needs: 'viewer', docs: 'limits' },
 ]
 
 /** Pages that other pages link to. */
@@ -71,6 +120,7 @@ export const LINKED: Menu = [
     title: 'Promote to live',
     path: PROMOTE_PATH,
     needs: roleFor('createPromotion'),
+    docs: referenceOf('promotions', 'createPromotion'),
     environment: 'sandbox',
   },
   {

@@ -200,6 +200,7 @@ test('axe finds nothing on the pages of components and of status, and every cont
     versions: [],
     consoleUrl: '',
     sandboxUrl: dashboard.origin,
+    lookups: {},
     build: async () => {},
   }
   const status = await writeSampleStatus()

@@ -4,9 +4,11 @@
  */
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
+import { TOTP } from 'otpauth'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { current, versions } from '../../../generated/versions.ts'
+import { createUser } from '../../../runtime/account/members/users.ts'
 import { createKey } from '../../../runtime/tenants/admin/keys.ts'
 import { createTenant } from '../../../runtime/tenants/admin/tenants.ts'
 import { startChromium } from '../../support/chromium.ts'
@@ -19,6 +21,7 @@ let chromium: Browser
 let origin: string
 let sandbox: string
 let secret: string
+let member: { readonly email: string; readonly password: string; readonly totp_secret: string }
 
 beforeAll(async () => {
   ;[database, chromium] = await Promise.all([openTestDatabase(), startChromium()])
@@ -28,6 +31,8 @@ beforeAll(async () => {
     current,
   )
   ;({ secret } = await createKey(database.operator, { tenantId, environment: 'sandbox', scope: 'admin' }))
+  const email = 'ada@example.com'
+  member = { email, ...(await createUser(database.operator, { tenantId, email, role: 'developer' })) }
   const env = { DATABASE_URL: database.url, SVC_PEPPER: database.pepper }
   const ready = await startService(env, ['--json', '--role', 'api', '--role', 'console']).ready()
   ;[origin, sandbox] = [String(ready.console_url), String(ready.sandbox_base_url)]
@@ -195,6 +200,134 @@ test('the chosen language of samples is kept on all pages', async () => {
   expect(await shown()).toEqual(['Go'])
   expect(await page.getByText('package main').first().isVisible()).toBe(true)
   expect(await page.evaluate("CSS.highlights.get('code-keyword').size")).toBeGreaterThan(10)
+  expect(strange).toEqual([])
+  await page.context().close()
+})
+
+async function signIn(page: Page): Promise<void> {
+  await page.getByLabel('Email').fill(member.email)
+  await page.getByLabel('Password', { exact: true }).fill(member.password)
+  await page.getByLabel('Authenticator code').fill(new TOTP({ secret: member.totp_secret }).generate())
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+}
+
+const send = async (path: string, version: string) => {
+  const headers = { Authorization: `Bearer ${secret}`, 'Service-Version': version }
+  const response = await fetch(sandbox + path, { headers })
+  return { response, body: (await response.json()) as { error?: { doc_url: string; request_id: string } } }
+}
+
+test('a reader who signs in sees their own request where its error is explained, and what an upgrade affects', async () => {
+  const { page, strange } = await open({
+    viewport: { width: 320, height: 640 },
+    colorScheme: 'dark',
+    bypassCSP: true,
+  })
+  const old = versions.at(-2)!.name
+  await send('/v1/passes?include_archived=true', old)
+  const { error } = (await send('/v1/passes?limit=1000', old)).body
+  await page.goto(error!.doc_url)
+  await page.locator('.own').getByRole('link', { name: 'Sign in' }).click()
+  await signIn(page)
+  const own = page.locator('h2#out_of_range + .own')
+  const link = own.getByRole('link', { name: 'GET /v1/passes?limit=1000' })
+  // The log shows requests after a second.
+  await expect
+    .poll(async () => {
+      await page.reload()
+      await own.waitFor()
+      return link.count()
+    })
+    .toBe(1)
+  await link.click()
+  await own.getByText('Your request').waitFor()
+  expect(page.url()).toBe(`${origin}/docs/errors?request=${error!.request_id}`)
+  expect(await own.innerText()).toContain('limit must be at most 100.')
+  expect(await own.getByRole('link', { name: 'View in the dashboard' }).getAttribute('href')).toBe(
+    `/sandbox/requests/${error!.request_id}`,
+  )
+  await loadAxe(page)
+  const found = await examine(page)
+  await own.getByLabel('Request ID').fill('req_unknown')
+  await own.getByRole('button', { name: 'Show request' }).click()
+  await page.getByText('Your account has no logged request').waitFor()
+
+  await page.goto(`${origin}/docs/upgrading/${old}/${current}`)
+  await page.getByText(`affect your requests to ${old}`).waitFor()
+  expect(await page.locator('.change > .own').count()).toBe(await page.locator('.change').count())
+
+  // Values, records and dates are chosen from what there is.
+  const creation = await fetch(`${sandbox}/v1/pass_templates`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${secret}`,
+      'Idempotency-Key': crypto.randomUUID(),
+      'Content-Type': 'application/json',
+    },
+    body: JSON.stringify({
+      name: 'Tea card',
+      kind: 'loyalty',
+      brand: { background_color: '#112233', foreground_color: '#ffffff' },
+    }),
+  })
+  const { id } = (await creation.json()) as { id: string }
+  await page.goto(`${origin}/docs/${current}/pass-templates`)
+  const operation = (name: string) => page.locator('section.operation', { has: page.locator(`#${name}`) })
+  const list = operation('listPassTemplates')
+  await list.getByText('Try it').click()
+  await list.getByLabel('kind', { exact: true }).selectOption('coupon')
+  const read = operation('getPassTemplate')
+  await read.getByText('Try it').click()
+  await read.getByLabel('template_id', { exact: true }).focus()
+  await read.locator(`datalist option[value="${id}"]`).waitFor({ state: 'attached' })
+  await read.getByLabel('template_id', { exact: true }).fill(id)
+  expect(await read.getByLabel('GET').inputValue()).toBe(`/v1/pass_templates/${id}`)
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await list.getByRole('button', { name: 'Copy as curl' }).click()
+  await list.getByText('Copied').waitFor()
+  expect(await page.evaluate('navigator.clipboard.readText()')).toContain(
+    `curl '${sandbox}/v1/pass_templates?kind=coupon' \\\n  -H "Authorization: Bearer $API_KEY"`,
+  )
+  await loadAxe(page)
+  found.push(...(await examine(page, { only: ['label', 'select-name', 'label-content-name-mismatch'] })))
+  expect([found, strange.filter((each) => !/status of 404/.test(each))]).toEqual([[], []])
+  await page.context().close()
+}, 60_000)
+
+test('the changelog is filtered by the address and by hand, and without scripts by links', async () => {
+  const { page, strange } = await open()
+  await page.goto(`${origin}/docs/changelog?version=${current}&resource=disputes`)
+  const shown = () => page.locator('.change h3').filter({ visible: true }).allInnerTexts()
+  expect(await shown()).toEqual(['Rename customer dispute'])
+  await page.getByLabel('Version').selectOption({ label: 'All versions' })
+  expect(new URL(page.url()).search).toBe('?resource=disputes')
+  expect((await shown()).length).toBeGreaterThan(1)
+  await page.goBack()
+  await expect.poll(shown).toEqual(['Rename customer dispute'])
+  expect(strange).toEqual([])
+  await page.context().close()
+  const quiet = await open({ javaScriptEnabled: false })
+  await quiet.page.goto(`${origin}/docs/changelog#tag-disputes`)
+  await quiet.page.locator('#tag-disputes').getByRole('link', { name: 'Rename customer dispute' }).click()
+  expect(quiet.page.url()).toBe(`${origin}/docs/changelog#${current}-rename-customer-dispute`)
+  expect(await quiet.page.getByRole('link', { name: 'Dashboard' }).first().getAttribute('href')).toBe(
+    '/sandbox',
+  )
+  await quiet.page.context().close()
+})
+
+test('the search says which versions have what is found, and marks it here and there', async () => {
+  const { page, strange } = await open({ viewport: { width: 320, height: 640 } })
+  await page.goto(`${origin}/docs`)
+  await page.getByRole('searchbox').fill('customer_dispute')
+  const hit = page.getByRole('search').getByRole('link', { name: /^Update a dispute/ })
+  await hit.waitFor()
+  expect(await hit.locator('small').innerText()).toBe('Disputes · 2026-02-01, 2025-11-01')
+  expect(await hit.locator('.excerpt mark').allInnerTexts()).toEqual(['customer', 'dispute'])
+  expect(await isTooWide(page)).toBe(false)
+  await hit.click()
+  await page.waitForURL(`${origin}/docs/2026-02-01/disputes#updateDispute`)
+  expect(await page.evaluate("CSS.highlights.get('found').size")).toBeGreaterThan(1)
   expect(strange).toEqual([])
   await page.context().close()
 })

@@ -32,7 +32,7 @@ test('links lead to a file of the site, and to a place in it', () => {
   const lost: string[] = []
   for (const [from, text] of site) {
     if (!from.endsWith('.html')) continue
-    const links = [...text.matchAll(/ (?:href|src|data-index|data-library)="([^"]+)"/g)].map(
+    const links = [...text.matchAll(/ (?:href|src|data-index|data-library|data-texts)="([^"]+)"/g)].map(
       ([, link]) => link!,
     )
     for (const link of links.filter((each) => !each.startsWith('https:') && !each.startsWith('http:'))) {

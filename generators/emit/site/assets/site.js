@@ -1,6 +1,8 @@
 /** Interactive features of the documentation pages: search, copying, and redirects for old addresses of errors. */
 ;(() => {
   const RESULTS = 12
+  /** Session storage has the words of the search that led to a page. */
+  const FOUND = 'docs-found'
 
   /** @param {string} src */
   const load = (src) =>
@@ -27,6 +29,7 @@
     const status = form.querySelector('output')
     form.hidden = false
     let index
+    let texts
     const open = () => {
       index ??= load(form.dataset.library)
         .then(() => load(form.dataset.index))
@@ -39,25 +42,87 @@
         )
       return index
     }
+    /** The versions and lines of each entry, loaded with the first results. */
+    const openTexts = () => {
+      texts ??= load(form.dataset.texts).then(() => globalThis.docsTexts)
+      return texts
+    }
     const close = () => list.replaceChildren()
+
+    /** The version of the page, or the first segment of its path. */
+    const shown = decodeURIComponent(location.pathname.split('/')[2] ?? '')
+
+    const linesIn = ({ lines }, version) =>
+      lines.flatMap((line) => (typeof line === 'string' ? line : line[1].includes(version) ? line[0] : []))
+
+    /** Counts the words in a text. */
+    const countOf = (text, words) => new Set(text.toLowerCase().match(words)).size
+
+    /** Names are also found by their words. */
+    const spaced = (text) => text.toLowerCase().replaceAll('_', ' ')
+
+    /** Returns the versions with the text as typed, or else those with the most words of the hit. */
+    const versionsOf = ({ title }, entry, words, typed) => {
+      const texts = entry.versions.map((version) => [version, [title, ...linesIn(entry, version)].join('\n')])
+      const literal = texts.filter(([, text]) => spaced(text).includes(typed))
+      if (literal.length > 0) return literal.map(([version]) => version)
+      const counts = texts.map(([version, text]) => [version, countOf(text, words)])
+      const most = Math.max(...counts.map(([, count]) => count))
+      return counts.flatMap(([version, count]) => (count === most ? version : []))
+    }
+
+    /** Returns the text with the words marked. @param {string} text @param {RegExp} words */
+    const marked = (text, words) =>
+      text.split(words).map((part, at) => {
+        if (at % 2 === 0) return part
+        const mark = document.createElement('mark')
+        mark.textContent = part
+        return mark
+      })
+
+    const EXCERPT = 160
+    /** Returns the line with the text as typed, or else with most of its words, cut around the first of them. */
+    const excerptOf = (lines, words, typed) => {
+      const rank = (line) => (spaced(line).includes(typed) ? Number.MAX_VALUE : countOf(line, words))
+      const line = lines.toSorted((one, other) => rank(other) - rank(one))[0] ?? ''
+      const at = line.search(words)
+      if (at < 0) return ''
+      const start = Math.max(at - EXCERPT / 3, 0)
+      const end = start + EXCERPT
+      return `${start > 0 ? '…' : ''}${line.slice(start, end)}${end < line.length ? '…' : ''}`
+    }
+
+    /** @param typed the text of the search, spaced */
+    const showHit = (hit, entry, typed) => {
+      const { title, kind, href, terms } = hit
+      const literals = terms
+        .toSorted((one, other) => other.length - one.length)
+        .map((term) => term.replace(/[^\p{L}\p{N}]/gu, '\\$&'))
+      const words = new RegExp(`(${literals.join('|')})`, 'giu')
+      const versions = versionsOf(hit, entry, words, typed)
+      const version = versions.includes(shown) ? shown : versions[0]
+      const item = document.createElement('li')
+      const link = document.createElement('a')
+      const small = document.createElement('small')
+      const excerpt = document.createElement('span')
+      link.href = addressOf(version === undefined ? href : `/docs/${encodeURIComponent(version)}${href}`)
+      small.textContent = [kind, versions.join(', ')].filter(Boolean).join(' · ')
+      excerpt.className = 'excerpt'
+      excerpt.append(...marked(excerptOf(linesIn(entry, version), words, typed), words))
+      link.append(...marked(title, words), ' ', small, excerpt)
+      link.addEventListener('click', () => sessionStorage.setItem(FOUND, words.source))
+      item.append(link)
+      return item
+    }
+
     const show = async () => {
       const words = input.value.trim()
       if (words === '') return close()
-      const found = (await open()).search(words).slice(0, RESULTS)
+      const [searched, entries] = await Promise.all([open(), openTexts()])
+      const found = searched.search(words).slice(0, RESULTS)
       if (input.value.trim() !== words) return
       status.textContent = found.length === 0 ? 'No results' : `${found.length} found`
-      list.replaceChildren(
-        ...found.map(({ title, kind, href }) => {
-          const item = document.createElement('li')
-          const link = document.createElement('a')
-          const small = document.createElement('small')
-          link.href = addressOf(href)
-          small.textContent = kind
-          link.append(title, ' ', small)
-          item.append(link)
-          return item
-        }),
-      )
+      list.replaceChildren(...found.map((hit) => showHit(hit, entries[hit.id], spaced(words))))
     }
     input.addEventListener('focus', open)
     input.addEventListener('input', show)
@@ -86,6 +151,23 @@
       event.preventDefault()
       input.focus()
     })
+  }
+
+  /** Marks the words of the search that led here, without changing elements. */
+  const source = sessionStorage.getItem(FOUND)
+  sessionStorage.removeItem(FOUND)
+  if (source !== null && globalThis.CSS?.highlights) {
+    const found = new Highlight()
+    const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT)
+    while (walker.nextNode()) {
+      for (const { index, 0: word } of walker.currentNode.data.matchAll(new RegExp(source, 'giu'))) {
+        const range = new Range()
+        range.setStart(walker.currentNode, index)
+        range.setEnd(walker.currentNode, index + word.length)
+        found.add(range)
+      }
+    }
+    CSS.highlights.set('found', found)
   }
 
   for (const code of document.querySelectorAll('pre > code')) {

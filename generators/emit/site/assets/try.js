@@ -1,7 +1,11 @@
 /**
- * Lets readers send the sample request of an operation to the sandbox of the service that serves the page, with
- * their own key. It sends the command as shown, with the reader's edits. There is no sandbox in an exported folder,
- * nor for operations of other servers.
+ * Lets readers build a request of an operation, copy it as curl, and send it to the sandbox of the service that serves
+ * the page, with their own key. It begins with the sample request. There is no sandbox in an exported folder, nor for
+ * operations of other servers.
+ *
+ * The service answers `/docs/try.json` with `base_url`, the address of the sandbox. It can add `records`, the address of
+ * a lookup by prefix of IDs, and `sign_in`, the page where readers sign in. A lookup takes the query parameter `q`, and
+ * returns a list of `{ id, name }` to readers who are signed in.
  */
 ;(() => {
   const { server } = document.querySelector('main').dataset
@@ -82,7 +86,7 @@
     element.append(...children)
     return element
   }
-  const field = (label, input) => make('label', {}, label, input)
+  const field = (label, ...inputs) => make('label', {}, label, ...inputs)
 
   /** The key is stored only in the fields of this page. */
   const keys = []
@@ -96,7 +100,140 @@
     return input
   }
 
-  const makeForm = (request) => {
+  /** Returns an input for a value, and options that it offers. @param {DOMStringMap} choice */
+  const makeControl = ({ kind, of = '' }, id) => {
+    if (kind === 'values')
+      return [
+        make('select', {}, new Option('–', ''), ...JSON.parse(of).map((value) => new Option(value, value))),
+      ]
+    if (kind === 'date') return [make('input', { type: 'date' })]
+    if (kind === 'date-time') return [make('input', { type: 'datetime-local' })]
+    const input = make('input', { spellcheck: false, autocomplete: 'off' })
+    if (kind !== 'id') return [input]
+    const list = make('datalist', { id })
+    input.setAttribute('list', id)
+    return [input, list]
+  }
+
+  /** Offers the records of the reader's sandbox. @param {HTMLElement} note shown to readers who are not signed in */
+  const offerRecords = async (prefix, input, list, note) => {
+    const { records = {}, sign_in } = await findSandbox()
+    if (!records[prefix]) return
+    // The service redirects readers without a session to its sign-in page.
+    const response = await fetch(`${records[prefix]}?q=${encodeURIComponent(input.value)}`, {
+      redirect: 'manual',
+    })
+    if (response.type === 'opaqueredirect' && sign_in) {
+      const href = `${sign_in}?${new URLSearchParams({ return_to: location.pathname })}`
+      note.replaceChildren(make('a', { href, textContent: 'Sign in' }), ' to choose records of your sandbox.')
+      note.hidden = false
+    }
+    if (!response.ok) return
+    const found = await response.json()
+    list.replaceChildren(...found.map(({ id, name }) => new Option(name, id)))
+  }
+
+  /** Returns the object that has the property, and the last of its names. Undefined if the body is not valid. */
+  const locate = (text, name) => {
+    try {
+      const whole = JSON.parse(text)
+      const names = name.split('.')
+      const last = names.pop()
+      const owner = names.reduce((part, each) => (part[each] ??= {}), whole)
+      return { whole, owner, last }
+    } catch {
+      return undefined
+    }
+  }
+
+  /** Reads and writes the value of a choice in the fields of the form. */
+  const binding = (choice, template, target, body) => {
+    const { in: place, name } = choice
+    const at = template.split('/').indexOf(`{${name}}`)
+    const split = () => {
+      const [path, query = ''] = target.value.split('?')
+      return { path: path.split('/'), query: new URLSearchParams(query) }
+    }
+    return {
+      read() {
+        if (place === 'body') {
+          const found = locate(body.value, name)
+          return found?.owner[found.last] ?? ''
+        }
+        const { path, query } = split()
+        return place === 'path' ? decodeURIComponent(path[at] ?? '') : (query.get(name) ?? '')
+      },
+      write(value) {
+        if (place === 'body') {
+          const found = locate(body.value, name)
+          if (!found) return
+          if (value === '') delete found.owner[found.last]
+          else found.owner[found.last] = value
+          body.value = JSON.stringify(found.whole, null, 2)
+          return
+        }
+        const { path, query } = split()
+        if (place === 'path' && value !== '') path[at] = encodeURIComponent(value)
+        if (place === 'query' && value === '') query.delete(name)
+        if (place === 'query' && value !== '') query.set(name, value)
+        target.value = path.join('/') + (query.size > 0 ? `?${query}` : '')
+      },
+    }
+  }
+
+  let made = 0
+  /** Returns controls for the choices of an operation. They change the fields of the form. */
+  const makeControls = (choices, template, target, body) => {
+    const note = make('p', { className: 'quiet', hidden: true })
+    const fields = choices
+      .filter((choice) => choice.in !== 'body' || body)
+      .map((choice) => {
+        const [control, list] = makeControl(choice, `choice-${++made}`)
+        const { read, write } = binding(choice, template, target, body)
+        const isTime = choice.kind === 'date-time'
+        const shownValue = String(read())
+        if (choice.kind === 'id') control.placeholder = shownValue
+        else control.value = isTime ? shownValue.slice(0, 16) : shownValue
+        control.addEventListener(choice.kind === 'id' ? 'input' : 'change', () => {
+          const { value } = control
+          // Members of the body have types.
+          const typed = choice.in === 'body' && choice.kind === 'values' ? JSON.parse(choice.of) : []
+          write(
+            typed.find((each) => String(each) === value) ?? (isTime && value !== '' ? `${value}:00Z` : value),
+          )
+        })
+        if (list) {
+          const offer = () => offerRecords(choice.of, control, list, note).catch(() => list.replaceChildren())
+          control.addEventListener('focus', offer, { once: true })
+          control.addEventListener('input', offer)
+        }
+        const label = isTime ? `${choice.name} (UTC)` : choice.name
+        // Otherwise the options of a select belong to its name.
+        control.setAttribute('aria-label', label)
+        return field(label, control, ...(list ? [list] : []))
+      })
+    if (fields.length === 0) return []
+    return [make('fieldset', {}, make('legend', { textContent: 'Parameters' }), ...fields, note)]
+  }
+
+  const quote = (text) => `'${text.replaceAll("'", "'\\''")}'`
+
+  /** Prints the request of the form as a curl command. The key is not part of it. */
+  const printCurl = (base, { method, credential }, target, headers, body) =>
+    [
+      `curl ${quote(base + target.value.trim())}`,
+      ...(method === 'GET' || (method === 'POST' && body) ? [] : [`-X ${method}`]),
+      ...(credential === undefined ? [] : [`-H "${credential}"`]),
+      ...headers.value
+        .split('\n')
+        .filter(
+          (line) => line.trim() !== '' && !(body && /^content-type: *application\/json$/i.test(line.trim())),
+        )
+        .map((line) => `-H ${quote(line.trim())}`),
+      ...(body ? [`--json ${quote(body.value)}`] : []),
+    ].join(' \\\n  ')
+
+  const makeForm = (request, choices, template) => {
     const { method, credential } = request
     const target = make('input', { value: request.target, required: true, spellcheck: false })
     const key = credential === undefined ? undefined : makeKeyField()
@@ -127,14 +264,22 @@
       status.textContent = `${response.status} in ${Math.round(performance.now() - began)} ms`
       box.hidden = answer.textContent === ''
     }
+    const copy = make('button', { type: 'button', className: 'second', textContent: 'Copy as curl' })
+    copy.addEventListener('click', async () => {
+      const { base_url } = await findSandbox()
+      await navigator.clipboard.writeText(printCurl(base_url, request, target, headers, body))
+      status.textContent = 'Copied'
+    })
     const form = make(
       'form',
       {},
       ...(key ? [field('Sandbox API key', key)] : []),
+      ...makeControls(choices, template, target, body),
       field(method, target),
       ...(request.headers.length > 0 ? [field('Headers', headers)] : []),
       ...(body ? [field('Body', body)] : []),
       make('button', { textContent: 'Send' }),
+      copy,
       status,
       box,
     )
@@ -152,10 +297,13 @@
   for (const code of document.querySelectorAll('.operation .sample[data-language="curl"] code')) {
     const request = readSample(code.textContent)
     if (!request) continue
+    const operation = code.closest('.operation')
+    const choices = [...operation.querySelectorAll('.choices span')].map(({ dataset }) => dataset)
+    const template = operation.querySelector('.endpoint code').textContent
     const details = make('details', { className: 'try' }, make('summary', { textContent: 'Try it' }))
     details.addEventListener(
       'toggle',
-      () => details.querySelector('form') ?? details.append(makeForm(request)),
+      () => details.querySelector('form') ?? details.append(makeForm(request, choices, template)),
       {
         once: true,
       },

@@ -25,3 +25,10 @@ export function lookupRoutes(): DashboardRoute[] {
     ),
   )
 }
+
+/** Addresses of the lookups of sandbox records, by the prefix of their IDs. */
+export const SANDBOX_LOOKUPS: Readonly<Record<string, string>> = Object.fromEntries(
+  PICKABLE.flatMap(({ prefix, path }) =>
+    prefix === undefined ? [] : [[prefix, `/sandbox/${LOOKUP_PATH}/${path}`]],
+  ),
+)

@@ -16,6 +16,7 @@ function recordsOf(prefix: PickablePrefix, path: string, noun: string): Pickable
   return {
     path,
     noun,
+    prefix,
     operation: records[prefix].list,
     async find(visit, text, status = '') {
       const { db, space } = await visit.place()

@@ -48,7 +48,7 @@ import { findPlace, type Watching } from './watching.ts'
 export const REQUESTS_PATH = 'requests'
 
 /** The same role that may view API keys. */
-const NEEDS = 'developer'
+export const REQUESTS_NEED = 'developer'
 
 const LIMIT = 25
 
@@ -88,7 +88,7 @@ export function requestRoutes(
   const exported = exportRoutesOf(REQUESTS_PATH, 'listRequestLogs', exports, exportedRequests)
   const shown = ENVIRONMENTS.flatMap((environment) => {
     const path = `/${environment}/${REQUESTS_PATH}`
-    const common = { method: 'GET', environment, needs: NEEDS } as const
+    const common = { method: 'GET', environment, needs: REQUESTS_NEED } as const
     return [
       { ...common, path, handle: (visit) => showRequests(watching, visit, send) },
       {
@@ -233,6 +233,10 @@ ${panel('Response body', showBody(request.response_body, visit))}
     path: REQUESTS_PATH,
     trail: link(REQUESTS_PATH, 'Request log'),
     badge: showStatus(request.status, request.code),
+    actions:
+      request.code === null
+        ? undefined
+        : html`<a class="button second" href="/docs/errors?request=${id}#${request.code}">Read about this error</a>`,
     content,
   })
 }
