@@ -19,7 +19,7 @@ import { printQueries } from './react-query.ts'
 import { readmeOf } from './readme.ts'
 import { printResources } from './resources.ts'
 import { createRows } from './rows.ts'
-import { printTesting } from './testing.ts'
+import { printMockedServices, printTesting } from './testing.ts'
 import { upgradeManifest } from './upgrade.ts'
 import { printVersion } from './version.ts'
 import { printVersions } from './versions.ts'
@@ -130,7 +130,7 @@ export function emitClient(
       ...(config.reactQuery
         ? [{ path: `src/${api.version}/react-query.ts`, text: printQueries(api, functions.renamed, rowOf) }]
         : []),
-      ...(config.testing ? [{ path: `src/${api.version}/testing.ts`, text: printTesting(api, wire) }] : []),
+      ...(config.testing ? [{ path: `src/${api.version}/testing.ts`, text: printTesting(api) }] : []),
     ]
   })
   const own = listAssets(RUNTIME)
@@ -149,7 +149,9 @@ export function emitClient(
     { path: 'src/wire.ts', text: printWire(wire) },
     { path: 'src/index.ts', text: printVersions(apis, wire, classes.values()) },
     ...runtime,
-    ...(config.testing ? testingFiles() : []),
+    ...(config.testing
+      ? [...testingFiles(), { path: 'src/testing/services.ts', text: printMockedServices(apis, wire) }]
+      : []),
     ...versions,
     ...(hasUpgrade(apis, config) ? upgradeFiles(apis, config, wire, changes) : []),
   ].map(({ path, text }) => ({ path: `client/${path}`, text }))
