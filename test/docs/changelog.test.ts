@@ -26,8 +26,7 @@ beforeAll(async () => {
   const parts = {
     generated: 'generated',
     versions: names,
-    sandboxUrl: 'http://sandbox.example',
-    consoleUrl: origin,
+    baseUrls: { sandbox: 'http://sandbox.example', live: 'http://live.example', console: origin },
   }
   server.on('request', express().use(createConsole({ ...parts, showsDesign: false, build: async () => {} })))
 })
