@@ -360,7 +360,7 @@ describe('exit codes', () => {
     expect((await run('check')).code).toBe(3)
   })
 
-  test.each(['pages', 'extensions'])('3: `%s` that does not exist, with its line', async (name) => {
+  test.each(['pages', 'extensions', 'license'])('3: `%s` that does not exist, with its line', async (name) => {
     configure({ documents: './openapi', out: './out', emit: ['types'], [name]: './missing' })
     const { code, error } = await run('generate')
     expect(code).toBe(3)

@@ -100,6 +100,7 @@ const UPGRADE_TSCONFIG = {
  *
  * @param apis oldest first.
  * @param types source text of each version's types, from `printTypes`, by version.
+ * @param license text of the license.
  */
 export function emitClient(
   apis: readonly Api[],
@@ -108,6 +109,7 @@ export function emitClient(
   wireConfig: WireConfig = {},
   report: Report = createReport(),
   changes: readonly LoadedChange[] = [],
+  license?: string,
 ): OutputFile[] {
   const wire = wireOf(wireConfig)
   const classes = errorClassNames(apis, wire)
@@ -145,6 +147,7 @@ export function emitClient(
     { path: COMMONJS.tsconfig, text: json(COMMONJS_TSCONFIG) },
     { path: 'README.md', text: render('client-readme', readme) },
     { path: 'GUIDE.md', text: render('client-guide', readme) },
+    ...(license === undefined ? [] : [{ path: 'LICENSE', text: license }]),
     { path: 'src/errors.ts', text: printErrorClasses(apis, wire) },
     { path: 'src/wire.ts', text: printWire(wire) },
     { path: 'src/index.ts', text: printVersions(apis, wire, classes.values()) },
