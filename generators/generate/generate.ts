@@ -143,7 +143,7 @@ function packed({ path, text }: OutputFile): OutputFile {
 }
 
 /** Emits the site, cached by the hash of all documents, because each page describes differences to other versions. */
-function emitCachedSite(apis: readonly Api[], settings: SiteSettings): readonly OutputFile[] {
+export function emitCachedSite(apis: readonly Api[], settings: SiteSettings): readonly OutputFile[] {
   const documents = apis.map((api) => hashes.get(api))
   if (documents.includes(undefined)) return emitSite(apis, settings)
   const cache = openCache()

@@ -15,6 +15,8 @@ interface SearchEntry {
   readonly text: string
 }
 
+const ASSIGNMENT = 'globalThis.docsIndex = '
+
 /** Also used by `assets/site.js`. */
 const OPTIONS = { fields: ['title', 'text'], storeFields: ['title', 'kind', 'href'] }
 
@@ -29,7 +31,15 @@ export function printSearchIndex(pages: readonly SitePage[], home: string, newes
   const reference = newest ? referenceEntries(newest, home) : []
   const found = [...pages.flatMap((page) => guideEntries(page, home)), ...reference]
   index.addAll(found.map((entry, id) => ({ ...entry, id })))
-  return `globalThis.docsIndex = ${JSON.stringify(index)}\n`
+  return `${ASSIGNMENT}${JSON.stringify(index)}\n`
+}
+
+export type SearchHit = Pick<SearchEntry, 'title' | 'kind' | 'href'>
+
+/** Returns the search of pages that have the script. @param script a result of `printSearchIndex`. */
+export function openSearch(script: string): (words: string) => readonly SearchHit[] {
+  const index = MiniSearch.loadJSON<SearchEntry>(script.slice(ASSIGNMENT.length), OPTIONS)
+  return (words) => index.search(words).map(({ title, kind, href }) => ({ title, kind, href }) as SearchHit)
 }
 
 /** Returns the search library in a form that pages can load directly. */
