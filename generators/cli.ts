@@ -254,7 +254,10 @@ function addCommands(program: Command, perform: (command: Command, action: Comma
       .option('--seed <seed>', 'seed of generated values', '1'),
     async (run) => (await import('./cli/mock.ts')).mock(run, mock.opts(), interruption()),
   )
-  const mcp = command('mcp', 'serve the operations of one version as tools for language models, over stdio')
+  const mcp = command(
+    'mcp',
+    'serve the documentation and the operations of one version as tools for language models, over stdio',
+  )
   perform(
     mcp
       .option('--version <version>', 'version that the tools belong to; default: the newest')
@@ -266,6 +269,7 @@ function addCommands(program: Command, perform: (command: Command, action: Comma
         'comma-separated scopes of the key; leaves out operations that need others',
       )
       .option('--key-env <name>', 'environment variable with the key or token', 'DATELINE_API_KEY')
+      .option('--live', 'allow a live key')
       .option('--port <port>', 'serve Streamable HTTP on this port of loopback instead; 0 for any free port'),
     async (run) => (await import('./cli/mcp.ts')).mcp(run, mcp.opts(), interruption(), process.env),
   )

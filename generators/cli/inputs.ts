@@ -20,9 +20,19 @@ export function hashInputs(config: Config, file: string): string | undefined {
     if (!imported) return undefined
     const extensions = config.extensions === undefined ? [] : [config.extensions]
     const pages = config.pages === undefined ? [] : filesBelow(config.pages)
+    const license = config.license === undefined ? [] : [config.license]
     const documents = [...config.documents, ...(config.overlays ?? [])]
     const parts = findParts(documents, config.remoteReferences)
-    const inputs = [file, ...documents, ...parts, ...extensions, ...pages, ...changes, ...imported]
+    const inputs = [
+      file,
+      ...documents,
+      ...parts,
+      ...extensions,
+      ...pages,
+      ...license,
+      ...changes,
+      ...imported,
+    ]
     return hashOf(toolkitHash(), ...inputs.flatMap((input) => [input, hashFile(input) ?? 'no file']))
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === undefined) throw cause

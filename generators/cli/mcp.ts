@@ -1,11 +1,13 @@
 /** `mcp`: serves the operations of one version as tools for language models until the client disconnects. */
 import { type ClientOptions, connect } from '../client-runtime/connect.ts'
 import type { Service } from '../client-runtime/service.ts'
+import { HOME } from '../emit/site/shared-assets.ts'
 import { schemesOf, usualAlternatives } from '../emit/wire/security.ts'
 import { wireOf } from '../emit/wire/wire.ts'
 import type { Api } from '../ir/model.ts'
+import { createDocsTools, type DocsPages } from '../mcp/docs.ts'
 import { selectableNames, selectTools } from '../mcp/selection.ts'
-import { createServerFactory } from '../mcp/server.ts'
+import { createServerFactory, serveOperation } from '../mcp/server.ts'
 import { createTools, type OperationTool } from '../mcp/tools.ts'
 import { findNearest } from '../runtime/nearest.ts'
 import { aborted, listen, portOf, versionOf } from './listen.ts'
@@ -18,12 +20,17 @@ export interface McpCommandOptions {
   readonly allow?: readonly string[]
   readonly scopes?: string
   readonly keyEnv: string
+  /** Whether the key may be a live key. */
+  readonly live?: true
   /** Serves Streamable HTTP on loopback instead of stdio. */
   readonly port?: string
 }
 
 /** Size of a list of tools, about 25,000 tokens, from which a hint is printed. */
 const MAX_KILOBYTES = 100
+
+/** Vendors mark keys as `sk_live_…` or `prod-…`. */
+const LIVE_KEY = /(?:^|[_-])(?:live|prod|production)[_-]/i
 
 const PACKAGE = '@modelcontextprotocol/server'
 
@@ -46,12 +53,15 @@ export async function mcp(
   const { servedOf } = await import('../generate/generate.ts')
   const api = servedOf(versionOf(apis, options.version))
   const baseUrl = baseUrlOf(api, options.baseUrl)
-  const tools = toolsOf(run, api, options)
-  const connection = connect(serviceOf(run, api), {
-    baseUrl,
-    ...credentialsOf(api, environment[options.keyEnv]),
-  })
-  const factory = createServerFactory(protocol.server, api, tools, connection)
+  const key = environment[options.keyEnv]
+  if (key !== undefined && LIVE_KEY.test(key) && !options.live)
+    throw new UsageError(`${options.keyEnv} is a live key: use the key of a sandbox, or add --live`)
+  const connection = connect(serviceOf(run, api), { baseUrl, ...credentialsOf(api, key) })
+  const tools = [
+    ...createDocsTools(api.version, () => loadDocs(run, apis, api.version)),
+    ...toolsOf(run, api, options).map((each) => serveOperation(each, connection)),
+  ]
+  const factory = createServerFactory(protocol.server, api, tools)
   const writing = tools.filter(({ tool }) => !tool.annotations.readOnlyHint).length
   const kilobytes = Math.ceil(JSON.stringify(tools.map(({ tool }) => tool)).length / 1000)
   run.terminal.status?.('')
@@ -81,6 +91,32 @@ async function loadProtocol() {
     throw new UsageError(
       `\`dateline mcp\` needs the package ${PACKAGE}: run \`npm install --save-dev ${PACKAGE}@2\``,
     )
+  }
+}
+
+/** Generates the documentation, with the changes between versions. */
+async function loadDocs(
+  { config, report }: CommandRun,
+  apis: readonly Api[],
+  version: string,
+): Promise<DocsPages> {
+  const [{ emitCachedSite }, { siteSettings }, { loadChanges }, { openSearch }] = await Promise.all([
+    import('../generate/generate.ts'),
+    import('../generate/site-settings.ts'),
+    import('../change/load-changes.ts'),
+    import('../emit/site/search.ts'),
+  ])
+  const versions = apis.map(({ version }) => version)
+  const changes = await loadChanges(config.versions, versions, report)
+  const files = emitCachedSite(apis, { ...siteSettings(config), changes })
+  const scriptOf = (name: string) => files.find(({ path }) => path.endsWith(`/${name}.js`))?.text ?? ''
+  const pages = files.flatMap(({ path, text }) => {
+    const address = /^site(\/.+?)(?:\.md|(?<=\.txt))$/.exec(path)?.[1]
+    return address === undefined ? [] : [[HOME + address, text] as const]
+  })
+  return {
+    pages: new Map(pages),
+    search: openSearch({ index: scriptOf('search-index'), texts: scriptOf('search-texts') }, HOME, version),
   }
 }
 

@@ -35,6 +35,8 @@ export interface Config {
   readonly standardSchemas?: boolean
   /** The npm package of the client. Without it, no client is emitted. */
   readonly client?: ClientConfig
+  /** File with the license text, which is copied into the client's package. */
+  readonly license?: string
   /** Wire names that the documents cannot identify. */
   readonly wire?: WireConfig
   /** Folder of the hand-written documentation pages. */
@@ -102,6 +104,7 @@ const MEMBERS = [
   'client',
   'wire',
   'pages',
+  'license',
   'source',
   'standardSchemas',
   'remoteReferences',
@@ -230,6 +233,7 @@ export function readConfig(
     ...(raw.extensions !== undefined && { extensions: at(raw.extensions) }),
     ...(raw.handlers !== undefined && { handlers: at(raw.handlers) }),
     ...(raw.pages !== undefined && { pages: at(raw.pages) }),
+    ...(raw.license !== undefined && { license: at(raw.license) }),
     ...(client && { client }),
     ...(raw.types !== undefined && { types: raw.types as TypeMapping }),
     ...(raw.source !== undefined && { source: String(raw.source) }),
@@ -241,7 +245,7 @@ export function readConfig(
     ...(raw.stub !== undefined && { stub: raw.stub as StubConfig }),
     ...(raw.wire !== undefined && { wire: raw.wire as WireConfig }),
   }
-  for (const name of ['extensions', 'pages'] as const) {
+  for (const name of ['extensions', 'pages', 'license'] as const) {
     const path = config[name]
     if (path !== undefined && !existsSync(path))
       return complain(
@@ -256,7 +260,7 @@ export function readConfig(
 }
 
 const TYPES: Readonly<Record<string, readonly string[]>> = {
-  string: ['out', 'versions', 'extensions', 'handlers', 'pages', 'source'],
+  string: ['out', 'versions', 'extensions', 'handlers', 'pages', 'license', 'source'],
   boolean: ['standardSchemas', 'strict'],
   object: ['client', 'wire', 'stub', 'types', 'remoteReferences'],
 }

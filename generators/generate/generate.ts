@@ -2,6 +2,7 @@
  * Builds the model from the documents, and emits files in memory from the model. The gate runs in between
  * (cli/generate.ts).
  */
+import { readFileSync } from 'node:fs'
 import { hashOf, openCache, toolkitHash } from '../cache/cache.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { Report } from '../diagnostics/diagnostic.ts'
@@ -114,7 +115,8 @@ export async function emitAll(
     client: () => {
       if (!client) return []
       noteUnwritten(apis, report)
-      return emitClient(apis, types.mapped, client, wire, report, changes)
+      const license = config.license === undefined ? undefined : readFileSync(config.license, 'utf8')
+      return emitClient(apis, types.mapped, client, wire, report, changes, license)
     },
     site: () => emitCachedSite(apis, { ...siteSettings(config), changes }),
     documents: () => [...apis.map(printDocument), ...printDocumentIndex(apis)],
@@ -141,7 +143,7 @@ function packed({ path, text }: OutputFile): OutputFile {
 }
 
 /** Emits the site, cached by the hash of all documents, because each page describes differences to other versions. */
-function emitCachedSite(apis: readonly Api[], settings: SiteSettings): readonly OutputFile[] {
+export function emitCachedSite(apis: readonly Api[], settings: SiteSettings): readonly OutputFile[] {
   const documents = apis.map((api) => hashes.get(api))
   if (documents.includes(undefined)) return emitSite(apis, settings)
   const cache = openCache()

@@ -5,17 +5,23 @@ import { ClientError, ResponseError } from '../client-runtime/errors.ts'
 import { FORMAT_CHECKS } from '../ir/formats.ts'
 import type { Api } from '../ir/model.ts'
 import { explain, issueOf } from '../runtime/explain.ts'
-import { inputOf, type OperationTool, type ToolSchema } from './tools.ts'
+import { inputOf, type McpTool, type OperationTool, type ToolSchema } from './tools.ts'
 
 /** The package of the protocol. It is optional, because only this command needs it. */
 export type ProtocolPackage = Pick<typeof import('@modelcontextprotocol/server'), 'ProtocolError' | 'Server'>
+
+/** A tool with the function that performs its calls. */
+export interface ServedTool {
+  readonly tool: McpTool
+  /** @param given valid arguments. */
+  call(given: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<CallToolResult>
+}
 
 /** Returns the factory of the server: each connection has an own one. */
 export function createServerFactory(
   { ProtocolError, Server }: ProtocolPackage,
   api: Api,
-  tools: readonly OperationTool[],
-  { perform }: ServiceConnection,
+  tools: readonly ServedTool[],
 ): McpServerFactory {
   const byName = new Map(tools.map((each) => [each.tool.name, each]))
   return () => {
@@ -24,7 +30,10 @@ export function createServerFactory(
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const tool = byName.get(params.name)
       if (!tool) throw new ProtocolError(INVALID_PARAMS, `There is no tool ${params.name}`)
-      return callTool(tool, params.arguments ?? {}, perform, context.mcpReq.signal)
+      const given = params.arguments ?? {}
+      const refused = faultsOf(tool.tool.inputSchema, given)
+      if (refused.length > 0) return failure(`The arguments of ${params.name} are not valid:`, ...refused)
+      return tool.call(given, context.mcpReq.signal)
     })
     return server
   }
@@ -33,16 +42,20 @@ export function createServerFactory(
 /** JSON-RPC 2.0, "Error object". */
 const INVALID_PARAMS = -32_602
 
-/** Performs the operation of a tool. Failures are results, so that the model can read and correct them. */
-async function callTool(
+/** Returns a tool that performs its operation. */
+export const serveOperation = (operation: OperationTool, { perform }: ServiceConnection): ServedTool => ({
+  tool: operation.tool,
+  call: (given, signal) => callOperation(operation, given, perform, signal),
+})
+
+/** Performs an operation. Failures are results, so that the model can read and correct them. */
+async function callOperation(
   called: OperationTool,
   given: Readonly<Record<string, unknown>>,
   perform: ServiceConnection['perform'],
   signal: AbortSignal,
 ): Promise<CallToolResult> {
   const { tool, row } = called
-  const refused = faultsOf(tool.inputSchema, given)
-  if (refused.length > 0) return failure(`The arguments of ${tool.name} are not valid:`, ...refused)
   try {
     const { data, response } = await perform(row, { ...inputOf(called, given), signal })
     if (!tool.outputSchema) return { content: [text(data === undefined ? `HTTP ${response.status}` : data)] }
@@ -70,12 +83,12 @@ const MAX_TEXT = 2000
 const show = (body: unknown): string =>
   typeof body === 'string' ? body.slice(0, MAX_TEXT) : (JSON.stringify(body) ?? '')
 
-const text = (body: unknown) => ({
+export const text = (body: unknown) => ({
   type: 'text' as const,
   text: typeof body === 'string' ? body : JSON.stringify(body),
 })
 
-const failure = (...lines: readonly string[]): CallToolResult => ({
+export const failure = (...lines: readonly string[]): CallToolResult => ({
   isError: true,
   content: [text(lines.filter((line) => line !== '').join('\n'))],
 })

@@ -27,7 +27,7 @@ export interface McpTool {
     readonly readOnlyHint: boolean
     readonly destructiveHint: boolean
     readonly idempotentHint: boolean
-    readonly openWorldHint: true
+    readonly openWorldHint: boolean
   }
   readonly inputSchema: ToolSchema
   /** Absent if the answer is not one object. */
@@ -43,6 +43,9 @@ export interface OperationTool {
   readonly parameters: ReadonlyMap<string, Pick<ApiParameter, 'in' | 'name'>>
 }
 
+/** Tools that search and read the documentation. No operation has these names. */
+export const DOCS_TOOLS = ['search_docs', 'read_docs'] as const
+
 /** The argument with the body of the request. */
 export const BODY = 'body'
 
@@ -54,7 +57,7 @@ export const BODY = 'body'
  */
 export function createTools(api: Api, wire: Wire): OperationTool[] {
   const rowOf = createRows(api, wire, false)
-  const names = new Set<string>()
+  const names = new Set<string>(DOCS_TOOLS)
   return api.operations.flatMap((operation) => {
     const row = rowOf(operation)
     if (!isCallable(api, operation, row)) return []

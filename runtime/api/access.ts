@@ -291,7 +291,7 @@ function requireConfirmed(isRight: boolean): void {
   throw forbidden('factor_required', 'Enter a new code from your authenticator app.')
 }
 
-async function checkFactor(call: ApiCall, { factors, environment, consoleUrl }: ApiService): Promise<void> {
+async function checkFactor(call: ApiCall, { factors, environment, baseUrls }: ApiService): Promise<void> {
   const { credential, route, request } = call
   const subject = {
     tenantId: credential.tenant.id,
@@ -309,5 +309,5 @@ async function checkFactor(call: ApiCall, { factors, environment, consoleUrl }: 
       ? 'This operation requires a second factor. Send a new code from your authenticator app in Service-Factor, or open challenge_url to get a value for it.'
       : 'The second factor in Service-Factor is wrong, already used, or for a different request. Open challenge_url to get a new one.'
   const token = await factors.challenge(subject)
-  throw forbidden('factor_required', message, { challenge_url: `${consoleUrl}/challenges/${token}` })
+  throw forbidden('factor_required', message, { challenge_url: `${baseUrls.console}/challenges/${token}` })
 }

@@ -15,10 +15,10 @@ const NONE: readonly string[] = []
  * documentation pages, which have the origin of the dashboard, may call every operation of the sandbox.
  */
 function allowOrigin(origin: string, service: ApiService, method: string, path: string): readonly string[] {
-  const { versions, environment, consoleUrl } = service
+  const { versions, environment, baseUrls } = service
   if (findAnywhere(versions, method, path, ({ operation }) => operation.extensions.publishable === true))
     return ['Access-Control-Allow-Origin', '*']
-  const isDocumentation = environment === 'sandbox' && origin === new URL(consoleUrl).origin
+  const isDocumentation = environment === 'sandbox' && origin === new URL(baseUrls.console).origin
   if (!isDocumentation || !findAnywhere(versions, method, path)) return NONE
   return ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin']
 }

@@ -10,6 +10,7 @@ import type { DurationCounts } from '../platform/durations.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { TenantTurns } from '../platform/fairness/turns.ts'
 import type { Seals } from '../platform/secrets.ts'
+import type { BaseUrls } from '../tenants/addresses/base-urls.ts'
 import type { Clock } from '../tenants/clock/clock.ts'
 import type { Factors } from '../tenants/factors/factors.ts'
 import type { Caller } from '../tenants/keys/caller.ts'
@@ -58,8 +59,7 @@ export interface ApiService {
   readonly proxies: ProxyTrust
   /** Milliseconds in which a body must arrive. */
   readonly bodyMs: number
-  /** Origin of the dashboard, without a trailing slash. */
-  readonly consoleUrl: string
+  readonly baseUrls: BaseUrls
   readonly log: Logger
   /** Absent: requests are not traced. */
   readonly tracer?: Tracer | undefined

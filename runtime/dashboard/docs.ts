@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import type { NextFunction, Request, Response, Router } from 'express'
+import { type BaseUrls, withBaseUrls } from '../tenants/addresses/base-urls.ts'
 import { assetPath } from './html/assets.ts'
 import { compress } from './html/compress.ts'
 
@@ -10,10 +11,8 @@ export interface DocsParts {
   /** Output folder of the toolkit: pages and YAML documents in `site/`, JSON documents in one folder per version. */
   readonly generated: string
   readonly versions: readonly string[]
-  /** Origin of the console. URLs in the feed are relative to it. */
-  readonly consoleUrl: string
-  /** Base URL for requests that readers try from a page. */
-  readonly sandboxUrl: string
+  /** Readers try requests from a page with the URL of the sandbox. URLs in the feed are relative to that of the console. */
+  readonly baseUrls: BaseUrls
   /** Addresses of the lookups of sandbox records, by the prefix of their IDs. They need a session. */
   readonly lookups: Readonly<Record<string, string>>
   /** Builds the pages if they are missing. */
@@ -34,11 +33,13 @@ const TYPES: Readonly<Record<string, string>> = {
   '.yaml': 'application/yaml; charset=utf-8',
   '.svg': 'image/svg+xml',
 }
+/** OpenAPI documents, and collections of their requests. */
+const HAS_ORIGINS = /\/(?:openapi\.yaml|postman\.json|bruno\.json)$/
 const A_YEAR_SECONDS = 31_536_000
 
 interface ServedFile {
   readonly file: string
-  /** Content hash. Undefined if the manifest does not contain it. */
+  /** Content hash. Undefined for files in which the origins of the deployment replace those of the documents. */
   readonly hash: string | undefined
 }
 
@@ -49,7 +50,7 @@ export function serveDocs(
   refuseMethod: (request: Request, response: Response) => void,
 ): void {
   const find = openListing(parts)
-  const policy = contentSecurityPolicy(new URL(parts.sandboxUrl).origin)
+  const policy = contentSecurityPolicy(new URL(parts.baseUrls.sandbox).origin)
   const read = async (request: Request, response: Response, next: NextFunction) => {
     const path = pathOf(request.path)
     const served = path === undefined ? undefined : (findDocument(parts, path) ?? (await find(path)))
@@ -72,7 +73,8 @@ export function serveDocs(
     })
     const bytes = await readFile(served.file)
     if (isPage) response.send(withConsole(bytes.toString()))
-    else response.send(path === FEED ? withBase(bytes.toString(), parts.consoleUrl) : bytes)
+    else if (path === FEED) response.send(withBase(bytes.toString(), parts.baseUrls.console))
+    else response.send(served.hash === undefined ? withBaseUrls(bytes.toString(), parts.baseUrls) : bytes)
   }
   // Language models look for the index at the root (llmstxt.org).
   router
@@ -93,7 +95,11 @@ export function serveDocs(
     .route('/docs/try.json')
     .get(
       (_request, response) =>
-        void response.json({ base_url: parts.sandboxUrl, records: parts.lookups, sign_in: '/sign-in' }),
+        void response.json({
+          base_url: parts.baseUrls.sandbox,
+          records: parts.lookups,
+          sign_in: '/sign-in',
+        }),
     )
     .all(refuseMethod)
   router
@@ -162,7 +168,10 @@ function openListing({ generated, build }: DocsParts): (path: string) => Promise
     const { files } = JSON.parse(text) as { readonly files: Readonly<Record<string, string>> }
     const pages = Object.entries(files).filter(([path]) => path.startsWith(PAGES))
     return new Map(
-      pages.map(([path, hash]) => [path.slice(PAGES.length), { file: join(generated, path), hash }]),
+      pages.map(([path, hash]) => [
+        path.slice(PAGES.length),
+        { file: join(generated, path), hash: HAS_ORIGINS.test(path) ? undefined : hash },
+      ]),
     )
   }
   return async (path) => {

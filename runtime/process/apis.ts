@@ -128,7 +128,7 @@ export function createApis(parts: ApiParts): Apis {
     cursorKey: deriveSecret(pepper, 'cursors'),
     proxies: readTrust(settings.trustedProxies),
     bodyMs: settings.timeouts.bodyMs,
-    consoleUrl: baseUrls.console,
+    baseUrls,
   }
   const requestLogs: RequestLog[] = []
   const serviceOf = (environment: Environment): ApiService => {

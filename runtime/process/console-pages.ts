@@ -94,8 +94,7 @@ export function createConsolePages(parts: ConsoleParts, observability: Observabi
     createConsole({
       generated: fileURLToPath(new URL('../../generated', import.meta.url)),
       versions: versions.map(({ name }) => name),
-      consoleUrl: baseUrls.console,
-      sandboxUrl: baseUrls.sandbox,
+      baseUrls,
       lookups: SANDBOX_LOOKUPS,
       build: () => build('site'),
       showsDesign: !settings.production,

@@ -117,10 +117,16 @@ describe('outside /v1', () => {
     expect((await get('/readyz')).status).toBe(200)
   })
 
-  test('the sandbox serves the documents of all versions', async () => {
+  test('the sandbox serves the documents of all versions, with its own origins', async () => {
     expect((await get('/openapi.json')).body.info.version).toBe(CURRENT)
+    const { sandbox, live } = service.urls
     for (const version of VERSIONS) {
-      expect((await get(`/openapi/${version}.json`)).body.info.version).toBe(version)
+      const { info, servers } = (await get(`/openapi/${version}.json`)).body
+      expect([info.version, ...servers.map(({ url }: { url: string }) => url)]).toEqual([
+        version,
+        sandbox,
+        live,
+      ])
     }
     expect((await get('/openapi/2024-01-01.json')).status).toBe(404)
     expect((await get('/openapi/..%2f..%2fpackage.json')).status).toBe(404)

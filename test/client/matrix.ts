@@ -1,7 +1,8 @@
 /**
  * `npm run prove:client`: packs the client as npm would publish it, installs it in a project of its own, and has it checked
  * by publint and arethetypeswrong, compiled by every TypeScript that it is for, under both ways of finding modules, and
- * run by every Node that is maintained. Prints what became of each; exits with 1 when one fails.
+ * run by every Node that is maintained, by Bun, by Deno and in a worker. Prints what became of each, and how long an editor
+ * takes for its first completions; exits with 1 when one fails.
  *
  * The project is in `node_modules/.cache/client-matrix`: npm installs there what is named here, and nothing else is fetched.
  */
@@ -12,11 +13,20 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { rolldown } from 'rolldown'
+import { type Completion, measureCompletion } from './completion.ts'
 
 const CLIENT = resolve('generated/client')
 const PROJECT = resolve('node_modules/.cache/client-matrix')
 const TYPESCRIPT = ['5.4.5', '5.5.4', '5.6.3', '5.7.3', '5.8.3', '5.9.3', '6.0.3', '7.0.2']
+/** Those with tsserver, which editors use. */
+const TYPESCRIPT_SERVERS = ['5.9.3', '6.0.3']
 const NODE = ['20.20.2', '22.23.3', '24.21.0']
+/** Other runtimes, as the packages of their programs for this machine. */
+const BUN = `@oven/bun-${process.platform}-${process.arch}`
+const DENO = `@deno/${process.platform}-${process.arch}${process.platform === 'linux' ? '-glibc' : ''}`
+const WORKERD = `@cloudflare/workerd-${process.platform}-${process.arch === 'x64' ? '64' : process.arch}`
+const RUNTIMES = { [BUN]: '1.4.5', [DENO]: '2.9.6', [WORKERD]: '1.20261117.1' }
 const TOOLS = { publint: '0.3.25', '@arethetypeswrong/cli': '0.18.5' }
 const RESOLUTIONS = { NodeNext: 'NodeNext', ESNext: 'Bundler' }
 const STEP_MS = 120_000
@@ -82,7 +92,7 @@ function install(): string {
     '--silent',
     join(PROJECT, packed!.filename),
     '@types/node@24.19.2',
-    ...Object.entries(TOOLS).map(([name, version]) => `${name}@${version}`),
+    ...Object.entries({ ...TOOLS, ...RUNTIMES }).map(([name, version]) => `${name}@${version}`),
     ...TYPESCRIPT.map((version) => `typescript-${version}@npm:typescript@${version}`),
     ...NODE.map((version) => `node-${version}@npm:node-${process.platform}-${process.arch}@${version}`),
   )
@@ -127,12 +137,49 @@ function compile(version: string, module: string, resolution: string): Promise<u
   return run(process.execPath, [compiler, '-p', config], { cwd: PROJECT, timeout: STEP_MS })
 }
 
-async function runOn(version: string, file: string, url: string, want: string): Promise<void> {
-  const { stdout } = await run(program(`node-${version}/bin/node`), [file, url], {
-    cwd: PROJECT,
-    timeout: STEP_MS,
-  })
+const runOn = (version: string, file: string, url: string, want: string) =>
+  runWith(program(`node-${version}/bin/node`), [file, url], want)
+
+async function runWith(runtime: string, words: readonly string[], want: string): Promise<void> {
+  const { stdout } = await run(runtime, words, { cwd: PROJECT, timeout: STEP_MS })
   if (stdout.trim() !== want) throw new Error(`wanted ${want}\nprinted ${stdout}`)
+}
+
+/** Bundles the program as a worker of workerd, whose tests exit with 1 when they throw. */
+async function runInWorker(url: string): Promise<void> {
+  const lines = PROGRAM.split('\n')
+  const body = lines.filter((line) => !line.startsWith('import ')).join('\n')
+  const worker = `export default { async test(_: unknown, env: { url: string }) {
+const process = { argv: ['', '', env.url] }
+${body}
+} }`
+  writeFileSync(
+    join(PROJECT, 'worker.ts'),
+    [...lines.filter((line) => line.startsWith('import ')), worker].join('\n'),
+  )
+  const made = await rolldown({ input: join(PROJECT, 'worker.ts'), platform: 'browser' })
+  await made.write({ file: join(PROJECT, 'worker.js'), format: 'esm' })
+  writeFileSync(
+    join(PROJECT, 'worker.capnp'),
+    `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (services = [
+  (name = "main", worker = (modules = [(name = "worker", esModule = embed "worker.js")], compatibilityDate = "2026-01-01",
+    bindings = [(name = "url", text = ${JSON.stringify(url)})], globalOutbound = "network")),
+  (name = "network", network = (allow = ["private", "local"])),
+]);`,
+  )
+  await runWith(program(`${WORKERD}/bin/workerd`), ['test', 'worker.capnp'], WANT)
+}
+
+/** Prints the figures of an editor, which depend on the machine. */
+async function measureEditor(version: string): Promise<void> {
+  const { client, none } = await measureCompletion(PROJECT, `typescript-${version}`)
+  const shown = ({ durationMs, processorMs }: Completion) =>
+    `${Math.round(durationMs)} ms (${processorMs} ms of processor time)`
+  console.log(
+    `        first completions of TypeScript ${version}: ${shown(client)}; without the client: ${shown(none)}`,
+  )
+  if (!client.names.includes('create')) throw new Error(`completed ${client.names.join()}`)
 }
 
 async function step(what: string, work: () => Promise<unknown>): Promise<boolean> {
@@ -168,5 +215,15 @@ for (const version of NODE)
     await step(`Node ${version}`, () => runOn(version, compiled, server.url, WANT)),
     await step(`Node ${version}, CommonJS`, () => runOn(version, 'program.cjs', server.url, WANT_REQUIRED)),
   )
+const deno = ['run', '--no-lock', '--allow-net', '--allow-read', '--allow-env', 'program.ts', server.url]
+results.push(
+  await step(`Bun ${RUNTIMES[BUN]}`, () =>
+    runWith(program(`${BUN}/bin/bun`), ['program.ts', server.url], WANT),
+  ),
+  await step(`Deno ${RUNTIMES[DENO]}`, () => runWith(program(`${DENO}/deno`), deno, WANT)),
+  await step(`workerd ${RUNTIMES[WORKERD]}`, () => runInWorker(server.url)),
+)
+for (const version of TYPESCRIPT_SERVERS)
+  results.push(await step(`completions of TypeScript ${version}`, () => measureEditor(version)))
 server.close()
 process.exitCode = results.every(Boolean) ? 0 : 1

@@ -25,8 +25,8 @@ const FILES = {
   [`generated/site/${VERSION}/books.md`]: '# Books',
   'generated/site/assets/site.css': 'body { color: black }',
   'generated/site/not-listed.html': 'left by another branch',
-  [`generated/site/${VERSION}/openapi.yaml`]: 'openapi: 3.1.0',
-  [`generated/${VERSION}/openapi.json`]: '{}',
+  [`generated/site/${VERSION}/openapi.yaml`]: 'url: http://127.0.0.1:4020',
+  [`generated/${VERSION}/openapi.json`]: '{"urls":["http://127.0.0.1:4010/p","http://127.0.0.1:40100"]}',
   'package.json': '{}',
 }
 
@@ -46,9 +46,12 @@ beforeAll(async () => {
   }
   const docs = {
     generated: join(folder, 'generated'),
-    consoleUrl: 'http://127.0.0.1:4000',
     versions: [VERSION],
-    sandboxUrl: 'http://sandbox.example',
+    baseUrls: {
+      sandbox: 'http://sandbox.example',
+      live: 'http://live.example',
+      console: 'http://127.0.0.1:4000',
+    },
     lookups: {},
     build: async () => builds.shift()?.(),
     showsDesign: false,
@@ -99,6 +102,14 @@ test('files for programs are open to pages of other origins, and no other page i
   for (const path of [`${VERSION}/openapi.json`, `${VERSION}/openapi.yaml`, `${VERSION}/books.md`])
     expect([path, await openTo(`/docs/${path}`)]).toEqual([path, '*'])
   expect(await openTo(`/docs/${VERSION}/books`)).toBeNull()
+})
+
+test('documents name the origins of the deployment', async () => {
+  const read = async (path: string) => (await get(`/docs/${VERSION}/${path}`)).text()
+  expect([await read('openapi.yaml'), await read('openapi.json')]).toEqual([
+    'url: http://live.example',
+    '{"urls":["http://sandbox.example/p","http://127.0.0.1:40100"]}',
+  ])
 })
 
 test('files that pages load are kept for ever at the address of their content', async () => {

@@ -26,9 +26,8 @@ beforeAll(async () => {
   const parts = {
     generated: 'generated',
     versions: names,
-    sandboxUrl: 'http://sandbox.example',
+    baseUrls: { sandbox: 'http://sandbox.example', live: 'http://live.example', console: origin },
     lookups: {},
-    consoleUrl: origin,
   }
   server.on('request', express().use(createConsole({ ...parts, showsDesign: false, build: async () => {} })))
 })

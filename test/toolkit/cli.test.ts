@@ -360,14 +360,17 @@ describe('exit codes', () => {
     expect((await run('check')).code).toBe(3)
   })
 
-  test.each(['pages', 'extensions'])('3: `%s` that does not exist, with its line', async (name) => {
-    configure({ documents: './openapi', out: './out', emit: ['types'], [name]: './missing' })
-    const { code, error } = await run('generate')
-    expect(code).toBe(3)
-    expect(error).toMatch(
-      /dateline\.config\.json:1:\d+ error config-invalid: `\w+` names .*missing, which does not exist/,
-    )
-  })
+  test.each(['pages', 'extensions', 'license'])(
+    '3: `%s` that does not exist, with its line',
+    async (name) => {
+      configure({ documents: './openapi', out: './out', emit: ['types'], [name]: './missing' })
+      const { code, error } = await run('generate')
+      expect(code).toBe(3)
+      expect(error).toMatch(
+        /dateline\.config\.json:1:\d+ error config-invalid: `\w+` names .*missing, which does not exist/,
+      )
+    },
+  )
 
   test('1: a change that cannot be loaded', async () => {
     mkdirSync(file('versions/2030-06-01'), { recursive: true })

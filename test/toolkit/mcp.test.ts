@@ -11,7 +11,7 @@ import { mcp } from '../../generators/cli/mcp.ts'
 import { loadFamily, openRun, UsageError } from '../../generators/cli/run.ts'
 import { wireOf } from '../../generators/emit/wire/wire.ts'
 import { selectTools, type ToolSelection } from '../../generators/mcp/selection.ts'
-import { createTools } from '../../generators/mcp/tools.ts'
+import { createTools, DOCS_TOOLS } from '../../generators/mcp/tools.ts'
 import { createMock } from '../../generators/mock/mock.ts'
 import { toNodeListener } from '../../generators/server/node.ts'
 
@@ -103,7 +103,7 @@ describe('tools', () => {
   })
 
   test('only read by default, and leave out streams', async () => {
-    expect(await namesOf(await open())).toEqual(['listBooks', 'getBook', 'listFines'])
+    expect(await namesOf(await open())).toEqual([...DOCS_TOOLS, 'listBooks', 'getBook', 'listFines'])
   })
 
   test.each<[Partial<ToolSelection>, readonly string[]]>([
@@ -122,6 +122,44 @@ describe('tools', () => {
     })
     expect(selected.map(({ tool }) => tool.name)).toEqual(names)
   })
+})
+
+test('the documentation is searched, and its pages, sections and operations are read', async () => {
+  const client = await open()
+  const call = async (name: string, given: Record<string, unknown>) => {
+    const { isError = false, ...result } = await client.callTool({ name, arguments: given })
+    return [isError, textOf({ ...result })] as const
+  }
+  const [, found] = await call('search_docs', { words: 'cover' })
+  expect(found).toBe('- [Add a book](/docs/2030-06-01/books#createBook): books')
+  const [, section] = await call('read_docs', { page: '/docs/2030-06-01/books#schema-Book' })
+  expect(section).toMatch(/^### Book object\n[\s\S]*`name` string/)
+  const [, operation] = await call('read_docs', { page: 'getBook' })
+  expect(operation).toMatch(/^## Show a book\n\nGET `\/books\/\{book_id\}`\n/)
+  expect(operation).not.toContain('Remove a book')
+  const [, index] = await call('read_docs', {})
+  expect(index).toContain('(/docs/2030-01-01/books.md)')
+  expect((await call('read_docs', { page: '/docs/2030-01-01/books.md' }))[1]).toMatch(/^# books\n/)
+  expect(await call('read_docs', { page: '/docs/films' })).toEqual([
+    true,
+    'There is no page /docs/films. /docs/llms.txt lists all pages.',
+  ])
+  expect(await call('read_docs', { page: 'getFilm' })).toEqual([
+    true,
+    'There is no page getFilm. /docs/llms.txt lists all pages.',
+  ])
+  expect(await call('search_docs', {})).toEqual([
+    true,
+    'The arguments of search_docs are not valid:\nwords is required',
+  ])
+})
+
+test.each(['sk_live_1', 'SVC_PROD_1', 'live-1'])('the live key %s needs an option', async (key) => {
+  const run = await openRun(LIBRARY, quiet)
+  const start = (options: object) =>
+    mcp(run, { keyEnv: 'KEY', port: '0', ...options }, AbortSignal.abort(), { KEY: key })
+  await expect(start({})).rejects.toThrow('KEY is a live key: use the key of a sandbox, or add --live')
+  expect(await start({ live: true })).toMatchObject({ data: { version: '2030-06-01' } })
 })
 
 describe('calls', () => {
@@ -201,7 +239,7 @@ test('the same tools are served over HTTP, but not to pages of other sites', asy
     const client = new Client({ name: 'test', version: '1' })
     clients.push(client)
     await client.connect(new StreamableHTTPClientTransport(new URL(base!)))
-    expect(await namesOf(client)).toEqual(['listBooks', 'getBook', 'listFines'])
+    expect(await namesOf(client)).toEqual([...DOCS_TOOLS, 'listBooks', 'getBook', 'listFines'])
     const foreign = await fetch(base!, { method: 'POST', headers: { origin: 'https://elsewhere.test' } })
     expect(foreign.status).toBe(403)
   } finally {

@@ -19,7 +19,7 @@ import { printQueries } from './react-query.ts'
 import { readmeOf } from './readme.ts'
 import { printResources } from './resources.ts'
 import { createRows } from './rows.ts'
-import { printTesting } from './testing.ts'
+import { printMockedServices, printTesting } from './testing.ts'
 import { upgradeManifest } from './upgrade.ts'
 import { printVersion } from './version.ts'
 import { printVersions } from './versions.ts'
@@ -100,6 +100,7 @@ const UPGRADE_TSCONFIG = {
  *
  * @param apis oldest first.
  * @param types source text of each version's types, from `printTypes`, by version.
+ * @param license text of the license.
  */
 export function emitClient(
   apis: readonly Api[],
@@ -108,6 +109,7 @@ export function emitClient(
   wireConfig: WireConfig = {},
   report: Report = createReport(),
   changes: readonly LoadedChange[] = [],
+  license?: string,
 ): OutputFile[] {
   const wire = wireOf(wireConfig)
   const classes = errorClassNames(apis, wire)
@@ -130,7 +132,7 @@ export function emitClient(
       ...(config.reactQuery
         ? [{ path: `src/${api.version}/react-query.ts`, text: printQueries(api, functions.renamed, rowOf) }]
         : []),
-      ...(config.testing ? [{ path: `src/${api.version}/testing.ts`, text: printTesting(api, wire) }] : []),
+      ...(config.testing ? [{ path: `src/${api.version}/testing.ts`, text: printTesting(api) }] : []),
     ]
   })
   const own = listAssets(RUNTIME)
@@ -145,11 +147,14 @@ export function emitClient(
     { path: COMMONJS.tsconfig, text: json(COMMONJS_TSCONFIG) },
     { path: 'README.md', text: render('client-readme', readme) },
     { path: 'GUIDE.md', text: render('client-guide', readme) },
+    ...(license === undefined ? [] : [{ path: 'LICENSE', text: license }]),
     { path: 'src/errors.ts', text: printErrorClasses(apis, wire) },
     { path: 'src/wire.ts', text: printWire(wire) },
     { path: 'src/index.ts', text: printVersions(apis, wire, classes.values()) },
     ...runtime,
-    ...(config.testing ? testingFiles() : []),
+    ...(config.testing
+      ? [...testingFiles(), { path: 'src/testing/services.ts', text: printMockedServices(apis, wire) }]
+      : []),
     ...versions,
     ...(hasUpgrade(apis, config) ? upgradeFiles(apis, config, wire, changes) : []),
   ].map(({ path, text }) => ({ path: `client/${path}`, text }))

@@ -1,4 +1,4 @@
-/** Emits the mock of one version for the tests of programs that use its client. */
+/** Emits the mock of each version for the tests of programs that use its client. */
 
 import type { Wire } from '../../client-runtime/service.ts'
 import type { MockError, MockedOperation, MockedParameter, MockFault } from '../../client-testing/requests.ts'
@@ -35,15 +35,12 @@ const FAULTS: Readonly<Record<MockFault, readonly [status: number, ...codes: [st
   method: [405, 'method_not_allowed'],
 }
 
+/** The tables of all versions: most of their parts are the same in several versions. */
+const TABLES = '../testing/services.ts'
+
 /** Emits the file of a version. */
-export function printTesting(api: Api, wire: Wire): string {
-  const file = createFile(['MockOperations', 'createMock', 'service'])
-  const errors = errorsOf(api, wire)
-  const rows = api.operations.map((operation) => [nameOf(api, operation), rowOf(api, operation)] as const)
-  const document = checkedParts(api.document, pointersOf(rows.map(([, row]) => row)), ACCESS)
-  const shared = shareLiterals([...rows.map(([, row]) => row), document], 'shared')
-  const printedRows = rows.map(([name, row]) => `    ${propertyKey(name)}: ${shared.print(row)},`)
-  const printedDocument = shared.print(document)
+export function printTesting(api: Api): string {
+  const file = createFile(['MockOperations', 'createMock'])
   const operations = file.use('operations', './types.ts', { type: true })
   const use = (name: string) => file.use(name, '../testing/mock.ts', { type: name !== 'mockOf' })
   file.print(
@@ -61,24 +58,53 @@ export function printTesting(api: Api, wire: Wire): string {
       .trimEnd()
       .split('\n'),
     `export function createMock(settings?: ${use('MockSettings')}): ${use('ServiceMock')}<MockOperations> {`,
-    `  return ${use('mockOf')}(service, settings)`,
-    '}',
-    '',
-    ...shared.constants,
-    ...(shared.constants.length > 0 ? [''] : []),
-    `const service: ${file.use('MockedVersion', '../testing/requests.ts', { type: true })} = {`,
-    `  version: ${literal(api.version)},`,
-    `  wire: ${file.use('wire', '../wire.ts', { as: 'wireNames' })},`,
-    `  faults: ${literal(faultsOf(api, wire, errors))},`,
-    `  errors: ${literal(errors)},`,
-    '  operations: {',
-    ...printedRows,
-    '  },',
-    `  document: ${printedDocument},`,
-    ...(api.types ? [`  stringify: ${file.use('codecOf', '../runtime/values.ts')}().stringify,`] : []),
+    `  return ${use('mockOf')}(${file.use('services', TABLES)}[${literal(api.version)}], settings)`,
     '}',
   )
   return file.text()
+}
+
+/** Emits the tables of all versions, with their equal parts as constants. */
+export function printMockedServices(apis: readonly Api[], wire: Wire): string {
+  const file = createFile(['services'])
+  const mocked = file.use('MockedVersion', './requests.ts', { type: true })
+  const names = file.use('wire', '../wire.ts', { as: 'wireNames' })
+  const codecOf = apis.some((api) => api.types) ? file.use('codecOf', '../runtime/values.ts') : undefined
+  const tables = apis.map((api) => tableOf(api, wire))
+  const shared = shareLiterals(tables, ['services', mocked, names, codecOf ?? ''])
+  const printed = apis.flatMap((api, at) => [
+    `  ${propertyKey(api.version)}: {`,
+    `    version: ${literal(api.version)},`,
+    `    wire: ${names},`,
+    ...Object.entries(tables[at]!).map(([part, value]) =>
+      part === 'operations'
+        ? `    operations: {\n${Object.entries(value)
+            .map(([name, row]) => `      ${propertyKey(name)}: ${shared.print(row, name)},`)
+            .join('\n')}\n    },`
+        : `    ${part}: ${shared.print(value, part)},`,
+    ),
+    ...(api.types ? [`    stringify: ${codecOf}().stringify,`] : []),
+    '  },',
+  ])
+  const keys = apis.map(({ version }) => stringLiteral(version)).join(' | ')
+  file.print(
+    ...shared.constants,
+    ...(shared.constants.length > 0 ? [''] : []),
+    '/** The operations, errors and request schemas of each version. */',
+    `export const services: Readonly<Record<${keys}, ${mocked}>> = {`,
+    ...printed,
+    '}',
+  )
+  return file.text()
+}
+
+function tableOf(api: Api, wire: Wire) {
+  const errors = errorsOf(api, wire)
+  const operations = Object.fromEntries(
+    api.operations.map((operation) => [nameOf(api, operation), rowOf(api, operation)]),
+  )
+  const document = checkedParts(api.document, pointersOf(Object.values(operations)), ACCESS)
+  return { faults: faultsOf(api, wire, errors), errors, operations, document }
 }
 
 /** Requests accept read-only properties that are sent back, so the mock has to know them. */

@@ -25,6 +25,9 @@ interface SearchTexts {
 /** A statement, with the versions that have it if those are not all versions of the entry. */
 type SearchLine = string | readonly [text: string, versions: readonly string[]]
 
+const INDEX = 'globalThis.docsIndex = '
+const TEXTS = 'globalThis.docsTexts = '
+
 /** Also used by `assets/site.js`. */
 const OPTIONS = { fields: ['title', 'text'], storeFields: ['title', 'kind', 'href'] }
 
@@ -37,7 +40,7 @@ export function printSearch(
   pages: readonly SitePage[],
   home: string,
   versions: readonly VersionIndex[] = [],
-): { readonly index: string; readonly texts: string } {
+): SearchScripts {
   const index = new MiniSearch<Omit<SearchEntry, keyof SearchTexts> & { id: number; text: string }>(OPTIONS)
   const found = [...pages.flatMap((page) => guideEntries(page, home)), ...mergeVersions(versions, home)]
   index.addAll(
@@ -45,9 +48,36 @@ export function printSearch(
   )
   const texts = found.map(({ versions, lines }): SearchTexts => ({ versions, lines }))
   return {
-    index: `globalThis.docsIndex = ${JSON.stringify(index)}\n`,
-    texts: `globalThis.docsTexts = ${JSON.stringify(texts)}\n`,
+    index: `${INDEX}${JSON.stringify(index)}\n`,
+    texts: `${TEXTS}${JSON.stringify(texts)}\n`,
   }
+}
+
+export interface SearchScripts {
+  readonly index: string
+  readonly texts: string
+}
+
+export type SearchHit = Pick<SearchEntry, 'title' | 'kind' | 'href'>
+
+/**
+ * Returns the search of pages that have the scripts, with complete addresses.
+ *
+ * @param version the reference to which hits lead, if it has them; otherwise they lead to the newest one that has them.
+ */
+export function openSearch(
+  { index, texts }: SearchScripts,
+  home: string,
+  version: string,
+): (words: string) => readonly SearchHit[] {
+  const search = MiniSearch.loadJSON<SearchEntry>(index.slice(INDEX.length), OPTIONS)
+  const entries = JSON.parse(texts.slice(TEXTS.length)) as readonly SearchTexts[]
+  return (words) =>
+    search.search(words).map(({ id, title, kind, href }) => {
+      const { versions } = entries[id as number]!
+      const shown = versions.includes(version) ? version : versions[0]
+      return { title, kind, href: shown === undefined ? href : `${home}/${encodeURIComponent(shown)}${href}` }
+    })
 }
 
 /** Merges the entries about the same part of the reference in several versions. */

@@ -16,6 +16,21 @@ export const VARIABLES = {
   console: 'CONSOLE_BASE_URL',
 } as const satisfies Record<ListenerName, string>
 
+/** Origins that the OpenAPI documents name: those of a service with the default ports. */
+const DOCUMENTED: Readonly<Record<string, ListenerName>> = {
+  'http://127.0.0.1:4010': 'sandbox',
+  'http://127.0.0.1:4020': 'live',
+  'http://127.0.0.1:4000': 'console',
+}
+
+/** Returns a document, or a collection of its requests, with the origins of this deployment. */
+export function withBaseUrls(text: string, baseUrls: BaseUrls): string {
+  return text.replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, (origin) => {
+    const listener = DOCUMENTED[origin]
+    return listener === undefined ? origin : baseUrls[listener]
+  })
+}
+
 const ROLE_OF = { sandbox: 'api', live: 'api', console: 'console' } as const satisfies Record<
   ListenerName,
   ProcessRole

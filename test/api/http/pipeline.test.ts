@@ -171,7 +171,7 @@ async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}
     cursorKey: 'key',
     proxies: 0,
     bodyMs: 10_000,
-    consoleUrl: 'http://console',
+    baseUrls: { sandbox: 'http://api', live: 'http://api', console: 'http://console' },
     log: pino({ level: 'silent' }),
     ...setting.service,
   }

@@ -198,8 +198,7 @@ test('axe finds nothing on the pages of components and of status, and every cont
   const docs = {
     generated: '',
     versions: [],
-    consoleUrl: '',
-    sandboxUrl: dashboard.origin,
+    baseUrls: { sandbox: dashboard.origin, live: '', console: '' },
     lookups: {},
     build: async () => {},
   }
