@@ -32,7 +32,7 @@ beforeAll(async () => {
   )
   ;({ secret } = await createKey(database.operator, { tenantId, environment: 'sandbox', scope: 'admin' }))
   const email = 'ada@example.com'
-  member = { email, ...(await createUser(database.operator, { tenantId, email, role: 'developer' })) }
+  member = await createUser(database.operator, { tenantId, email, role: 'developer' })
   const env = { DATABASE_URL: database.url, SVC_PEPPER: database.pepper }
   const ready = await startService(env, ['--json', '--role', 'api', '--role', 'console']).ready()
   ;[origin, sandbox] = [String(ready.console_url), String(ready.sandbox_base_url)]
