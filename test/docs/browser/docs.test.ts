@@ -233,11 +233,14 @@ test('a reader who signs in sees their own request where its error is explained,
   const link = own.getByRole('link', { name: 'GET /v1/passes?limit=1000' })
   // The log shows requests after a second.
   await expect
-    .poll(async () => {
-      await page.reload()
-      await own.waitFor()
-      return link.count()
-    })
+    .poll(
+      async () => {
+        await page.reload()
+        await own.waitFor()
+        return link.count()
+      },
+      { timeout: 20_000 },
+    )
     .toBe(1)
   await link.click()
   await own.getByText('Your request').waitFor()
