@@ -401,6 +401,7 @@ describe('requests', () => {
     expect(part.text).toContain(`href="${REQUESTS}/${requestId}"`)
     expect((await browser.get(`${ERRORS}?request=${made}`)).text).toContain('&quot;allowed_categories&quot;')
     expect((await browser.get(`${ERRORS}?code=unknown_parameter`)).text).toContain(`?request=${requestId}`)
+    expect((await browser.get(`${ERRORS}?request=%00`)).status).toBe(404)
     const unseen = await stranger.get(`${ERRORS}?request=${requestId}`)
     expect([unseen.status, unseen.text]).toEqual([404, expect.stringContaining('no logged request')])
     expect((await stranger.get(`${ERRORS}?code=unknown_parameter`)).text).not.toContain('req_0')

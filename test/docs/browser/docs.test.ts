@@ -32,7 +32,7 @@ beforeAll(async () => {
   )
   ;({ secret } = await createKey(database.operator, { tenantId, environment: 'sandbox', scope: 'admin' }))
   const email = 'ada@example.com'
-  member = { email, ...(await createUser(database.operator, { tenantId, email, role: 'developer' })) }
+  member = await createUser(database.operator, { tenantId, email, role: 'developer' })
   const env = { DATABASE_URL: database.url, SVC_PEPPER: database.pepper }
   const ready = await startService(env, ['--json', '--role', 'api', '--role', 'console']).ready()
   ;[origin, sandbox] = [String(ready.console_url), String(ready.sandbox_base_url)]
@@ -233,11 +233,14 @@ test('a reader who signs in sees their own request where its error is explained,
   const link = own.getByRole('link', { name: 'GET /v1/passes?limit=1000' })
   // The log shows requests after a second.
   await expect
-    .poll(async () => {
-      await page.reload()
-      await own.waitFor()
-      return link.count()
-    })
+    .poll(
+      async () => {
+        await page.reload()
+        await own.waitFor()
+        return link.count()
+      },
+      { timeout: 20_000 },
+    )
     .toBe(1)
   await link.click()
   await own.getByText('Your request').waitFor()

@@ -68,7 +68,7 @@
     filter()
   })
   addEventListener('popstate', read)
-  // A link to a change must show it, whatever the filter is.
+  // A link to a change shows it even if the filter hides it.
   const reveal = () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)))
     if (!target?.closest('[hidden]')) return

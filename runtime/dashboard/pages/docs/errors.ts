@@ -8,6 +8,7 @@ import {
 } from '../../../api/request-log-queries.ts'
 import { ENVIRONMENTS, type Environment } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
+import { isId } from '../../../platform/ids.ts'
 import { isMembers, type Members } from '../../engine/json.ts'
 import { code, when, words } from '../../engine/values.ts'
 import { type DashboardVisit, queryText } from '../../engine/visit.ts'
@@ -26,7 +27,7 @@ export async function showErrors(watching: Watching, visit: DashboardVisit): Pro
   if (id === '') return sendPart(visit, 200, await writeLatest(watching, visit, asked))
   for (const environment of ENVIRONMENTS) {
     const { db, space } = await findPlace(watching, { ...visit, environment })
-    const request = await readRequest(db, space, id)
+    const request = isId('req', id) ? await readRequest(db, space, id) : undefined
     if (request) return sendPart(visit, 200, writeRequest(request, environment))
   }
   const text = html`<p>Your account has no logged request ${code(id)}. The log keeps requests for 7 days, and shows new requests after a few seconds.</p>`

@@ -1,5 +1,6 @@
 /** The parts of a migration guide that say how often its changes affect the requests of the signed-in reader. */
 import { changes } from '../../../../generated/changelog.ts'
+import { versions } from '../../../../generated/versions.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { firstTouchedDay, readTouches, TOUCHED_DAYS } from '../../../tenants/usage/touches.ts'
@@ -11,6 +12,7 @@ import { sendPart } from './send-part.ts'
 /** Shows a summary below the heading of the guide, and counts below the heading of each change. */
 export async function showUpgrading(watching: Watching, visit: DashboardVisit): Promise<void> {
   const [from, to] = [String(visit.request.params.from), String(visit.request.params.to)]
+  if (!versions.some(({ name }) => name === from)) return sendPart(visit, 404, html``)
   const counted = await Promise.all(
     ENVIRONMENTS.map(async (environment) => {
       const { db, space } = await findPlace(watching, { ...visit, environment })
