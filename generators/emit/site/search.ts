@@ -65,8 +65,8 @@ function guideEntries({ path, title, description, markdown }: SitePage, home: st
   ]
 }
 
-/** Code samples are not indexed, because they repeat words from the reference. */
-const FENCED = /^```[\s\S]*?^```$/gm
+/** Code samples. They are not indexed, because they repeat words from the reference. */
+export const FENCED = /^```[\s\S]*?^```$/gm
 
 function referenceEntries({ view, operations }: VersionIndex, docs: string): FoundText[] {
   const ids = new Map([...operations].map(([id, each]) => [each, id]))
