@@ -1,6 +1,6 @@
 /** Tools that search and read the documentation, whose pages the site serves as Markdown. */
 import { anchorOf } from '../emit/site/page-markdown.ts'
-import type { SearchHit } from '../emit/site/search.ts'
+import { FENCED, type SearchHit } from '../emit/site/search.ts'
 import { HOME } from '../emit/site/shared-assets.ts'
 import { failure, type ServedTool, text } from './server.ts'
 import { DOCS_TOOLS } from './tools.ts'
@@ -34,7 +34,7 @@ export function createDocsTools(version: string, load: () => Promise<DocsPages>)
       tool: {
         ...describe(
           search,
-          'Search the documentation of all versions: guides, operations, events, schemas and errors.',
+          'Search the guides, and the operations, events, schemas and errors of the newest version.',
         ),
         inputSchema: inputOf('words', 'Words to find, such as `idempotency` or `issue a pass`.', true),
       },
@@ -98,7 +98,8 @@ function sectionOf(page: string, address: string, anchor: string): string | unde
     .find((line) => line.startsWith('- [') && line.endsWith(`](${address}#${anchor})`))
   const linked = link && /^- \[(?:[A-Z]+ `[^`]*` )?(.*)\]\(/.exec(link)?.[1]
   const names = [linked, anchor, anchor.replace(/^[a-z]+-/, '')]
-  const lines = page.split('\n')
+  // Comments in code samples are not headings.
+  const lines = page.replace(FENCED, (code) => code.replaceAll(/^#/gm, ' ')).split('\n')
   const start = lines.findIndex((line) => {
     const heading = /^#{2,} (.*)/.exec(line)?.[1]?.replace(/[`*]/g, '')
     return heading !== undefined && names.some((name) => name && isNamed(heading, name))
@@ -106,7 +107,8 @@ function sectionOf(page: string, address: string, anchor: string): string | unde
   if (start < 0) return undefined
   const level = lines[start]!.indexOf(' ')
   const end = lines.findIndex((line, at) => at > start && /^#+ /.test(line) && line.indexOf(' ') <= level)
-  return lines
+  return page
+    .split('\n')
     .slice(start, end < 0 ? undefined : end)
     .join('\n')
     .trim()

@@ -215,11 +215,9 @@ for (const version of NODE)
     await step(`Node ${version}`, () => runOn(version, compiled, server.url, WANT)),
     await step(`Node ${version}, CommonJS`, () => runOn(version, 'program.cjs', server.url, WANT_REQUIRED)),
   )
-const deno = ['run', '--no-lock', '--allow-net', '--allow-read', '--allow-env', 'program.ts', server.url]
+const deno = ['run', '--no-lock', '--allow-net', '--allow-read', '--allow-env', compiled, server.url]
 results.push(
-  await step(`Bun ${RUNTIMES[BUN]}`, () =>
-    runWith(program(`${BUN}/bin/bun`), ['program.ts', server.url], WANT),
-  ),
+  await step(`Bun ${RUNTIMES[BUN]}`, () => runWith(program(`${BUN}/bin/bun`), [compiled, server.url], WANT)),
   await step(`Deno ${RUNTIMES[DENO]}`, () => runWith(program(`${DENO}/deno`), deno, WANT)),
   await step(`workerd ${RUNTIMES[WORKERD]}`, () => runInWorker(server.url)),
 )

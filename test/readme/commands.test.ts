@@ -219,8 +219,8 @@ describe('typed in on the machine’s own Node', { timeout: PATIENCE_MS }, () =>
     const wrote = [...output.matchAll(/^wrote (.+)$/gm)].map(([, path]) => path ?? '')
     expect(wrote.filter((path) => !path.startsWith('site/'))).toEqual([
       '2026-05-19/openapi.json',
-      'client/src/2026-05-19/testing.ts',
       'client/src/2026-05-19/types.ts',
+      'client/src/testing/services.ts',
       'validators.js',
       'manifest.json',
     ])

@@ -10,6 +10,7 @@ import { loadChanges } from '../../generators/change/load-changes.ts'
 import { mcp } from '../../generators/cli/mcp.ts'
 import { loadFamily, openRun, UsageError } from '../../generators/cli/run.ts'
 import { wireOf } from '../../generators/emit/wire/wire.ts'
+import { createDocsTools } from '../../generators/mcp/docs.ts'
 import { selectTools, type ToolSelection } from '../../generators/mcp/selection.ts'
 import { createTools, DOCS_TOOLS } from '../../generators/mcp/tools.ts'
 import { createMock } from '../../generators/mock/mock.ts'
@@ -152,6 +153,14 @@ test('the documentation is searched, and its pages, sections and operations are 
     true,
     'The arguments of search_docs are not valid:\nwords is required',
   ])
+})
+
+test('a section ends at the next heading, not at a comment in a sample', async () => {
+  const page = ['# Start', '## 1. Get a key', '```sh', '# Keep it.', 'export KEY', '```', '## 2. Call', '']
+  const pages = new Map([['/docs/start', page.join('\n')]])
+  const [, read] = createDocsTools('1', async () => ({ pages, search: () => [] }))
+  const { content } = await read!.call({ page: '/docs/start#get-a-key' }, AbortSignal.abort())
+  expect(content).toEqual([{ type: 'text', text: page.slice(1, 6).join('\n') }])
 })
 
 test.each(['sk_live_1', 'SVC_PROD_1', 'live-1'])('the live key %s needs an option', async (key) => {

@@ -158,8 +158,8 @@ const UPGRADING = 'upgrading/'
 
 const HEADING = /<h[2-6] id="([^"]*)">(.*?)<\/h[2-6]>/g
 
-/** Code samples are not indexed, because they repeat words from the reference. */
-const FENCED = /^```[\s\S]*?^```$/gm
+/** Code samples. They are not indexed, because they repeat words from the reference. */
+export const FENCED = /^```[\s\S]*?^```$/gm
 
 function referenceEntries({ view, operations }: VersionIndex, docs: string): FoundText[] {
   const home = `${docs}/${encodeURIComponent(view.version)}`
