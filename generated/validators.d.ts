@@ -467,6 +467,7 @@ export declare function WebhookEndpointUpdate_2026_02_01(value: unknown): value 
 export declare function WebhookEndpoint_2025_06_01(value: unknown): value is v2025_06_01.WebhookEndpoint
 export declare function WebhookEndpoint_2025_11_01(value: unknown): value is v2025_11_01.WebhookEndpoint
 export declare function WebhookEndpoint_2026_02_01(value: unknown): value is v2026_02_01.WebhookEndpoint
+export declare function WebhookSignature(value: unknown): value is v2026_05_19.WebhookSignature
 export declare function Wipe(value: unknown): value is v2026_05_19.Wipe
 export declare function WipeCreate(value: unknown): value is v2026_05_19.WipeCreate
 export declare function listAuditEntries_action(value: unknown): value is NonNullable<v2026_05_19.ListAuditEntriesQuery['action']>

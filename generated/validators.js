@@ -1474,14 +1474,31 @@ const WebhookEndpoint$properties = new Set([
   'status',
   'disabled_reason',
   'secret',
+  'signature',
+  'jwks_url',
   'metadata',
   'created',
   'updated'
 ])
-const WebhookEndpointCreate$properties = new Set(['url', 'enabled_events', 'description', 'metadata'])
+const WebhookEndpoint$properties_2 = new Set([
+  'id',
+  'object',
+  'url',
+  'description',
+  'enabled_events',
+  'status',
+  'disabled_reason',
+  'secret',
+  'metadata',
+  'created',
+  'updated'
+])
+const WebhookEndpointCreate$properties = new Set(['url', 'enabled_events', 'description', 'metadata', 'signature'])
+const WebhookEndpointCreate$properties_2 = new Set(['url', 'enabled_events', 'description', 'metadata'])
 const WebhookEndpointDisabledEvent$data_properties = new Set(['webhook_endpoint'])
 const WebhookEndpointId$pattern = new RegExp('^whe_[0-9a-hjkmnp-tv-z]{26}$', 'u')
-const WebhookEndpointUpdate$properties = new Set(['url', 'enabled_events', 'description', 'metadata', 'status'])
+const WebhookEndpointUpdate$properties = new Set(['url', 'enabled_events', 'description', 'metadata', 'status', 'signature'])
+const WebhookEndpointUpdate$properties_2 = new Set(['url', 'enabled_events', 'description', 'metadata', 'status'])
 const Wipe$properties = new Set(['object', 'deleted'])
 const WipeCreate$properties = new Set(['confirm'])
 const listRequestLogs_method$values = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
@@ -8695,7 +8712,7 @@ function WebhookDisabledReason$(value) {
   return (value === 'retry_exhausted' || value === 'manual')
 }
 
-function WebhookEndpoint$in(value, EnabledEvent$version) {
+function WebhookEndpoint$(value) {
   if (!isObject(value)) return false
   const id = value.id
   if (id === undefined) return false
@@ -8710,7 +8727,7 @@ function WebhookEndpoint$in(value, EnabledEvent$version) {
   if (!Array.isArray(enabled_events) || enabled_events.length > 100) return false
   for (let index = 0; index < enabled_events.length; index++) {
     const enabled_events_item = enabled_events[index]
-    if (!EnabledEvent$version(enabled_events_item)) return false
+    if (!EnabledEvent$(enabled_events_item)) return false
   }
   const status = value.status
   if (status === undefined) return false
@@ -8731,23 +8748,54 @@ function WebhookEndpoint$in(value, EnabledEvent$version) {
   if (secret !== undefined) {
     if (!(typeof secret === 'string')) return false
   }
+  const signature = value.signature
+  if (signature !== undefined) {
+    if (!WebhookSignature$(signature)) return false
+  }
+  const jwks_url = value.jwks_url
+  if (jwks_url !== undefined) {
+    if (
+      !((
+        typeof jwks_url === 'string' && (jwks_url.length <= 2048 || (jwks_url.length <= 4096 && length(jwks_url) <= 2048)) && ErrorBody$doc_url_format(jwks_url)
+      ))
+    ) return false
+  }
   return true
 }
 
-function WebhookEndpoint$(value) {
-  return WebhookEndpoint$in(value, EnabledEvent$)
-}
-function WebhookEndpoint_2025_06_01$(value) {
-  return WebhookEndpoint$in(value, EnabledEvent_2025_06_01$)
-}
-function WebhookEndpoint_2025_11_01$(value) {
-  return WebhookEndpoint$in(value, EnabledEvent_2025_11_01$)
-}
-function WebhookEndpoint_2026_02_01$(value) {
-  return WebhookEndpoint$in(value, EnabledEvent_2026_02_01$)
+function WebhookEndpointCreate$(value) {
+  if (!isObject(value)) return false
+  let known = 2
+  const url = value.url
+  if (
+    !((typeof url === 'string' && (url.length <= 2048 || (url.length <= 4096 && length(url) <= 2048)) && url !== '' && ErrorBody$doc_url_format(url)))
+  ) return false
+  const enabled_events = value.enabled_events
+  if (!Array.isArray(enabled_events) || enabled_events.length < 1 || enabled_events.length > 100) return false
+  for (let index = 0; index < enabled_events.length; index++) {
+    const enabled_events_item = enabled_events[index]
+    if (!EnabledEvent$(enabled_events_item)) return false
+  }
+  const description = value.description
+  if (description !== undefined) {
+    known++
+    if (!((typeof description === 'string' && (description.length <= 500 || (description.length <= 1000 && length(description) <= 500))))) return false
+  }
+  const metadata = value.metadata
+  if (metadata !== undefined) {
+    known++
+    if (!Metadata$(metadata)) return false
+  }
+  const signature = value.signature
+  if (signature !== undefined) {
+    known++
+    if (!WebhookSignature$(signature)) return false
+  }
+  if (!closed(value, known, WebhookEndpointCreate$properties)) return false
+  return true
 }
 
-function WebhookEndpointCreate$in(value, EnabledEvent$version) {
+function WebhookEndpointCreate_2025_06_01$in(value, EnabledEvent$version) {
   if (!isObject(value)) return false
   let known = 2
   const url = value.url
@@ -8770,21 +8818,18 @@ function WebhookEndpointCreate$in(value, EnabledEvent$version) {
     known++
     if (!Metadata$(metadata)) return false
   }
-  if (!closed(value, known, WebhookEndpointCreate$properties)) return false
+  if (!closed(value, known, WebhookEndpointCreate$properties_2)) return false
   return true
 }
 
-function WebhookEndpointCreate$(value) {
-  return WebhookEndpointCreate$in(value, EnabledEvent$)
-}
 function WebhookEndpointCreate_2025_06_01$(value) {
-  return WebhookEndpointCreate$in(value, EnabledEvent_2025_06_01$)
+  return WebhookEndpointCreate_2025_06_01$in(value, EnabledEvent_2025_06_01$)
 }
 function WebhookEndpointCreate_2025_11_01$(value) {
-  return WebhookEndpointCreate$in(value, EnabledEvent_2025_11_01$)
+  return WebhookEndpointCreate_2025_06_01$in(value, EnabledEvent_2025_11_01$)
 }
 function WebhookEndpointCreate_2026_02_01$(value) {
-  return WebhookEndpointCreate$in(value, EnabledEvent_2026_02_01$)
+  return WebhookEndpointCreate_2025_06_01$in(value, EnabledEvent_2026_02_01$)
 }
 
 function WebhookEndpointDisabledEvent$in(value, WebhookEndpoint$version) {
@@ -8907,7 +8952,54 @@ function WebhookEndpointTestEvent_2026_02_01$(value) {
   return WebhookEndpointTestEvent$in(value, WebhookEndpoint_2026_02_01$)
 }
 
-function WebhookEndpointUpdate$in(value, EnabledEvent$version) {
+function WebhookEndpointUpdate$(value) {
+  if (!isObject(value)) return false
+  let known = 0
+  const url = value.url
+  if (url !== undefined) {
+    known++
+    if (
+      !((typeof url === 'string' && (url.length <= 2048 || (url.length <= 4096 && length(url) <= 2048)) && url !== '' && ErrorBody$doc_url_format(url)))
+    ) return false
+  }
+  const enabled_events = value.enabled_events
+  if (enabled_events !== undefined) {
+    known++
+    if (!Array.isArray(enabled_events) || enabled_events.length < 1 || enabled_events.length > 100) return false
+    for (let index = 0; index < enabled_events.length; index++) {
+      const enabled_events_item = enabled_events[index]
+      if (!EnabledEvent$(enabled_events_item)) return false
+    }
+  }
+  const description = value.description
+  if (description !== undefined) {
+    known++
+    if (
+      !((
+        description === null || (typeof description === 'string' && (description.length <= 500 || (description.length <= 1000 && length(description) <= 500)))
+      ))
+    ) return false
+  }
+  const metadata = value.metadata
+  if (metadata !== undefined) {
+    known++
+    if (!MetadataPatch$(metadata)) return false
+  }
+  const status = value.status
+  if (status !== undefined) {
+    known++
+    if (!WebhookEndpointStatus$(status)) return false
+  }
+  const signature = value.signature
+  if (signature !== undefined) {
+    known++
+    if (!WebhookSignature$(signature)) return false
+  }
+  if (!closed(value, known, WebhookEndpointUpdate$properties)) return false
+  return true
+}
+
+function WebhookEndpointUpdate_2025_06_01$in(value, EnabledEvent$version) {
   if (!isObject(value)) return false
   let known = 0
   const url = value.url
@@ -8945,21 +9037,71 @@ function WebhookEndpointUpdate$in(value, EnabledEvent$version) {
     known++
     if (!WebhookEndpointStatus$(status)) return false
   }
-  if (!closed(value, known, WebhookEndpointUpdate$properties)) return false
+  if (!closed(value, known, WebhookEndpointUpdate$properties_2)) return false
   return true
 }
 
-function WebhookEndpointUpdate$(value) {
-  return WebhookEndpointUpdate$in(value, EnabledEvent$)
-}
 function WebhookEndpointUpdate_2025_06_01$(value) {
-  return WebhookEndpointUpdate$in(value, EnabledEvent_2025_06_01$)
+  return WebhookEndpointUpdate_2025_06_01$in(value, EnabledEvent_2025_06_01$)
 }
 function WebhookEndpointUpdate_2025_11_01$(value) {
-  return WebhookEndpointUpdate$in(value, EnabledEvent_2025_11_01$)
+  return WebhookEndpointUpdate_2025_06_01$in(value, EnabledEvent_2025_11_01$)
 }
 function WebhookEndpointUpdate_2026_02_01$(value) {
-  return WebhookEndpointUpdate$in(value, EnabledEvent_2026_02_01$)
+  return WebhookEndpointUpdate_2025_06_01$in(value, EnabledEvent_2026_02_01$)
+}
+
+function WebhookEndpoint_2025_06_01$in(value, EnabledEvent$version) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!WebhookEndpointId$(id)) return false
+  const object = value.object
+  if (!(object === 'webhook_endpoint')) return false
+  const url = value.url
+  if (!(typeof url === 'string')) return false
+  const description = value.description
+  if (!(description === null || typeof description === 'string')) return false
+  const enabled_events = value.enabled_events
+  if (!Array.isArray(enabled_events) || enabled_events.length > 100) return false
+  for (let index = 0; index < enabled_events.length; index++) {
+    const enabled_events_item = enabled_events[index]
+    if (!EnabledEvent$version(enabled_events_item)) return false
+  }
+  const status = value.status
+  if (status === undefined) return false
+  if (!WebhookEndpointStatus$(status)) return false
+  const disabled_reason = value.disabled_reason
+  if (disabled_reason === undefined) return false
+  if (!(disabled_reason === null || WebhookDisabledReason$(disabled_reason))) return false
+  const metadata = value.metadata
+  if (metadata === undefined) return false
+  if (!Metadata$(metadata)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const updated = value.updated
+  if (updated === undefined) return false
+  if (!Timestamp$(updated)) return false
+  const secret = value.secret
+  if (secret !== undefined) {
+    if (!(typeof secret === 'string')) return false
+  }
+  return true
+}
+
+function WebhookEndpoint_2025_06_01$(value) {
+  return WebhookEndpoint_2025_06_01$in(value, EnabledEvent_2025_06_01$)
+}
+function WebhookEndpoint_2025_11_01$(value) {
+  return WebhookEndpoint_2025_06_01$in(value, EnabledEvent_2025_11_01$)
+}
+function WebhookEndpoint_2026_02_01$(value) {
+  return WebhookEndpoint_2025_06_01$in(value, EnabledEvent_2026_02_01$)
+}
+
+function WebhookSignature$(value) {
+  return (value === 'service' || value === 'standard_webhooks')
 }
 
 function Wipe$(value) {
@@ -9511,6 +9653,7 @@ export const WebhookEndpointUpdate_2026_02_01 = WebhookEndpointUpdate_2026_02_01
 export const WebhookEndpoint_2025_06_01 = WebhookEndpoint_2025_06_01$
 export const WebhookEndpoint_2025_11_01 = WebhookEndpoint_2025_11_01$
 export const WebhookEndpoint_2026_02_01 = WebhookEndpoint_2026_02_01$
+export const WebhookSignature = WebhookSignature$
 export const Wipe = Wipe$
 export const WipeCreate = WipeCreate$
 export const listAuditEntries_action = listAuditEntries_action$

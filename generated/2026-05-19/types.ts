@@ -104,6 +104,7 @@ export type WebhookEndpointCreate = ClosedMembers<client.WebhookEndpointCreate>
 export type WebhookEndpointUpdate = ClosedMembers<client.WebhookEndpointUpdate>
 export type WebhookEndpoint = ClosedMembers<client.WebhookEndpoint>
 export type WebhookEndpointList = ClosedMembers<client.WebhookEndpointList>
+export type WebhookSignature = Closed<client.WebhookSignature>
 export type WebhookEndpointStatus = Closed<client.WebhookEndpointStatus>
 export type WebhookDisabledReason = Closed<client.WebhookDisabledReason>
 export type DeletedWebhookEndpoint = ClosedMembers<client.DeletedWebhookEndpoint>
@@ -523,6 +524,7 @@ export interface components {
     WebhookEndpointUpdate: WebhookEndpointUpdate
     WebhookEndpoint: WebhookEndpoint
     WebhookEndpointList: WebhookEndpointList
+    WebhookSignature: WebhookSignature
     WebhookEndpointStatus: WebhookEndpointStatus
     WebhookDisabledReason: WebhookDisabledReason
     DeletedWebhookEndpoint: DeletedWebhookEndpoint

@@ -349,6 +349,7 @@ export declare function WebhookEndpointList(value: unknown): value is types.Webh
 export declare function WebhookEndpointStatus(value: unknown): value is types.WebhookEndpointStatus
 export declare function WebhookEndpointTestEvent(value: unknown): value is types.WebhookEndpointTestEvent
 export declare function WebhookEndpointUpdate(value: unknown): value is types.WebhookEndpointUpdate
+export declare function WebhookSignature(value: unknown): value is types.WebhookSignature
 export declare function Wipe(value: unknown): value is types.Wipe
 export declare function WipeCreate(value: unknown): value is types.WipeCreate
 export declare function listAuditEntries_action(value: unknown): value is NonNullable<types.ListAuditEntriesQuery['action']>

@@ -348,6 +348,7 @@ export {
   WebhookEndpointStatus,
   WebhookEndpointTestEvent,
   WebhookEndpointUpdate,
+  WebhookSignature,
   Wipe,
   WipeCreate,
   listAuditEntries_action,

@@ -39,7 +39,8 @@ const isKnownEnabledEvent = allBut('2026-05-19/add-sanctions-events', ['cardhold
 
 /** WebhookEndpoint: 2026-05-19 → 2026-02-01. */
 export function WebhookEndpoint_down(value: v2026_05_19.WebhookEndpoint): v2026_02_01.WebhookEndpoint {
-  return { ...value, enabled_events: value.enabled_events.filter(isKnownEnabledEvent) }
+  const { signature, jwks_url, ...rest } = value
+  return { ...rest, enabled_events: value.enabled_events.filter(isKnownEnabledEvent) }
 }
 
 /** WebhookEndpointList: 2026-05-19 → 2026-02-01. */

@@ -29,6 +29,7 @@ export async function addTenant(
       disabled_reason: null,
       secret: secrets.make(tenantId, id).sealed,
       retired_secrets: [],
+      signature: 'service',
       metadata: {},
       generation: 0,
       timeouts: 0,

@@ -12,6 +12,7 @@ import { writeInstant } from '../../platform/instants.ts'
 import { emit } from '../emit/emit.ts'
 import { RETIRED_FOR } from '../outbound/signing.ts'
 import { cancelAttempts } from './cancel-attempts.ts'
+import { keysPath } from './public-keys.ts'
 import {
   deleteEndpoint,
   type EndpointRow,
@@ -33,23 +34,30 @@ export const webhookEndpointsHandlers = {
     ({ destinations }, { body }: { body: Schemas['WebhookEndpointCreate'] }) => destinations.check(body.url),
     async (context, { body }, blocked) => {
       const { caller, db } = context
-      const { url, description = null, metadata = {} } = body
+      const { url, description = null, metadata = {}, signature = 'service' } = body
       const enabled_events = [...new Set(body.enabled_events)]
       requireGood([...checkUrl(blocked), ...checkTypes(body.enabled_events), ...checkMetadata(metadata)])
       if ((await lockEndpointCount(db, caller.space)) >= MAX_ENDPOINTS) {
         throw invalidState(`An environment has at most ${MAX_ENDPOINTS} endpoints. Delete one first.`)
       }
-      const { row, secret } = await addEndpoint(context, { url, description, enabled_events, metadata })
-      return { status: 201, body: { ...showEndpoint(row), secret } }
+      const { row, secret } = await addEndpoint(context, {
+        url,
+        description,
+        enabled_events,
+        metadata,
+        signature,
+      })
+      return { status: 201, body: { ...answerEndpoint(context, row), secret } }
     },
   ),
 
-  listWebhookEndpoints: (context, { query }) => answerList(context, query, listEndpoints, showEndpoint),
+  listWebhookEndpoints: (context, { query }) =>
+    answerList(context, query, listEndpoints, (row) => answerEndpoint(context, row)),
 
-  async getWebhookEndpoint({ caller, db }, { path }) {
-    const row = await readEndpoint(db, caller.space, path.whe_id)
+  async getWebhookEndpoint(context, { path }) {
+    const row = await readEndpoint(context.db, context.caller.space, path.whe_id)
     if (!row) throw notFound()
-    return { status: 200, body: showEndpoint(row) }
+    return { status: 200, body: answerEndpoint(context, row) }
   },
 
   updateWebhookEndpoint: prepared(
@@ -71,7 +79,7 @@ export const webhookEndpointsHandlers = {
       if (changed.status === 'disabled' && row.status === 'enabled') {
         pipelined(cancelAttempts(db, caller.space, row.id, request.now, request.machineNow))
       }
-      return { status: 200, body: showEndpoint(changed) }
+      return { status: 200, body: answerEndpoint(context, changed) }
     },
   ),
 
@@ -80,10 +88,12 @@ export const webhookEndpointsHandlers = {
     return { status: 200, body: { id: path.whe_id, object: 'webhook_endpoint', deleted: true } }
   },
 
-  async rotateWebhookEndpointSecret({ caller, request: { now }, db, endpointSecrets }, { path }) {
+  async rotateWebhookEndpointSecret(context, { path }) {
+    const { caller, db, endpointSecrets } = context
+    const { now } = context.request
     const row = await lockEndpoint(db, caller.space, path.whe_id)
     if (!row) throw notFound()
-    const { secret, sealed } = endpointSecrets.make(caller.space, row.id)
+    const { secret, sealed } = endpointSecrets.make(caller.space, row.id, row.signature)
     const replaced = { sealed: row.secret.toString('base64'), until: now + RETIRED_FOR }
     const rotated: EndpointRow = {
       ...row,
@@ -93,7 +103,7 @@ export const webhookEndpointsHandlers = {
       updated: now,
     }
     await updateEndpoint(db, caller.space, rotated)
-    return { status: 200, body: { ...showEndpoint(rotated), secret } }
+    return { status: 200, body: { ...answerEndpoint(context, rotated), secret } }
   },
 
   async testWebhookEndpoint(context, { path }) {
@@ -113,10 +123,10 @@ export const webhookEndpointsHandlers = {
 /** Writes a new endpoint, whose content was validated, and gives it a secret. */
 export async function addEndpoint(
   { caller, request: { now }, db, endpointSecrets }: Context,
-  content: Pick<EndpointRow, 'url' | 'description' | 'enabled_events' | 'metadata'>,
+  content: Pick<EndpointRow, 'url' | 'description' | 'enabled_events' | 'metadata' | 'signature'>,
 ): Promise<{ readonly row: EndpointRow; readonly secret: string }> {
   const id = newId('whe', now)
-  const { secret, sealed } = endpointSecrets.make(caller.space, id)
+  const { secret, sealed } = endpointSecrets.make(caller.space, id, content.signature)
   const row: EndpointRow = {
     ...content,
     id,
@@ -152,7 +162,7 @@ function checkTypes(types: readonly string[]): Detail[] {
  * meant to remove them.
  */
 function patch(row: EndpointRow, given: Schemas['WebhookEndpointUpdate'], context: Context): EndpointRow {
-  const { url, description, enabled_events, metadata, status } = given
+  const { url, description, enabled_events, metadata, status, signature } = given
   const changed = {
     ...row,
     url: url ?? row.url,
@@ -160,6 +170,7 @@ function patch(row: EndpointRow, given: Schemas['WebhookEndpointUpdate'], contex
     enabled_events: enabled_events ? replaceTypes(row, enabled_events, context) : row.enabled_events,
     metadata:
       metadata === null ? {} : (mergePatch(row.metadata, metadata ?? {}) as Readonly<Record<string, string>>),
+    signature: signature ?? row.signature,
     updated: context.request.now,
   }
   if (status === 'enabled' && row.status === 'disabled') {
@@ -181,6 +192,14 @@ function replaceTypes(
   return [...new Set([...given, ...unseen])]
 }
 
+/** Returns an endpoint as the operations do: with the URL of its public keys, if it has some. */
+function answerEndpoint({ caller, links }: Context, row: EndpointRow): Schemas['WebhookEndpoint'] {
+  const shown = showEndpoint(row)
+  return row.signature === 'standard_webhooks'
+    ? { ...shown, jwks_url: `${links.baseUrl}${keysPath(caller.space, row.id)}` }
+    : shown
+}
+
 /** Returns an endpoint in canonical form, without its secret. */
 export function showEndpoint(row: EndpointRow): Schemas['WebhookEndpoint'] {
   return {
@@ -191,6 +210,7 @@ export function showEndpoint(row: EndpointRow): Schemas['WebhookEndpoint'] {
     enabled_events: row.enabled_events as Schemas['WebhookEndpoint']['enabled_events'],
     status: row.status,
     disabled_reason: row.disabled_reason,
+    signature: row.signature,
     metadata: row.metadata,
     created: writeInstant(row.created),
     updated: writeInstant(row.updated),

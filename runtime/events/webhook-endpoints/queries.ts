@@ -15,6 +15,7 @@ export interface EndpointRow {
   readonly disabled_reason: 'retry_exhausted' | 'manual' | null
   readonly secret: Buffer
   readonly retired_secrets: readonly RetiredSecret[]
+  readonly signature: 'service' | 'standard_webhooks'
   readonly metadata: Readonly<Record<string, string>>
   readonly generation: number
   readonly timeouts: number
@@ -23,7 +24,7 @@ export interface EndpointRow {
 }
 
 const COLUMNS = `w.id, w.url, w.description, w.enabled_events, w.status, w.disabled_reason, w.secret, w.retired_secrets,
-  w.metadata, w.generation, w.timeouts, w.created, w.updated`
+  w.signature, w.metadata, w.generation, w.timeouts, w.created, w.updated`
 
 const HEAD = 'coalesce((SELECT h.sequence FROM event_heads h WHERE h.tenant_id = $1), 0)'
 
@@ -60,13 +61,13 @@ export async function lockEndpointCount(db: Database, tenantId: string): Promise
 }
 
 const COLUMNS_INSERTED = `tenant_id, id, url, description, enabled_events, status, disabled_reason, secret,
-                                        retired_secrets, metadata, created, updated`
+                                        retired_secrets, metadata, created, updated, signature`
 
 const INSERT = inSteps(
   'webhook_endpoints_insert',
   `${OPEN_SENDER} DO NOTHING`,
   PLANNED_SO_FAR,
-  `INSERT INTO webhook_endpoints (${COLUMNS_INSERTED}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+  `INSERT INTO webhook_endpoints (${COLUMNS_INSERTED}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
   `UPDATE webhook_endpoints SET since = ${HEAD} WHERE tenant_id = $1 AND id = $2`,
 )
 
@@ -89,6 +90,7 @@ export function insertEndpoint(db: Database, tenantId: string, row: EndpointRow)
     JSON.stringify(metadata),
     toTimestamp(row.created),
     toTimestamp(row.updated),
+    row.signature,
   ])
 }
 
@@ -120,7 +122,8 @@ const UPDATE: Statement = {
   name: 'webhook_endpoints_update',
   text: `UPDATE webhook_endpoints
          SET url = $3, description = $4, enabled_events = $5, status = $6, disabled_reason = $7, secret = $8,
-             retired_secrets = $9, metadata = $10, generation = $11, timeouts = $12, updated = $13
+             retired_secrets = $9, metadata = $10, generation = $11, timeouts = $12, updated = $13,
+             signature = $14
          WHERE tenant_id = $1 AND id = $2`,
 }
 
@@ -140,6 +143,7 @@ export function updateEndpoint(db: Database, tenantId: string, row: EndpointRow)
     row.generation,
     row.timeouts,
     toTimestamp(row.updated),
+    row.signature,
   ])
 }
 

@@ -160,6 +160,7 @@ export async function openStage(poolSize = 6, citus = false): Promise<Stage> {
         disabled_reason: null,
         secret: sealed,
         retired_secrets: [],
+        signature: 'service',
         metadata: {},
         generation: 0,
         timeouts: 0,

@@ -262,6 +262,7 @@ const shared32 = {
   status: 'enabled',
   disabled_reason: 'retry_exhausted',
   secret: 'whsec_K1rqvY0c2sKc1oXkq9tVwAB3n5Jb7dTz8LmPqRsUvWx',
+  jwks_url: 'https://api.example.com/webhooks/ten_01jx1a2b3c4d5e6f7g8h9j0k1m/whe_01jx5c9d8e7f6g5h4j3k2m1n0p/jwks.json',
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
@@ -2040,7 +2041,8 @@ const service: MockedVersion = {
             url: shared82,
             enabled_events: shared83,
             description: { type: 'string', maxLength: 500 },
-            metadata: { $ref: '#/components/schemas/Metadata' }
+            metadata: { $ref: '#/components/schemas/Metadata' },
+            signature: { $ref: '#/components/schemas/WebhookSignature' }
           }
         },
         EnabledEvent: {
@@ -2107,6 +2109,7 @@ const service: MockedVersion = {
             'treasury_report.failed'
           ]
         },
+        WebhookSignature: { type: 'string', enum: ['service', 'standard_webhooks'] },
         WebhookEndpointStatus: { type: 'string', enum: ['enabled', 'disabled'] },
         WebhookEndpointId: { type: 'string', pattern: '^whe_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
         WebhookEndpointUpdate: {
@@ -2117,7 +2120,8 @@ const service: MockedVersion = {
             enabled_events: shared83,
             description: { type: ['string', 'null'], maxLength: 500 },
             metadata: { $ref: '#/components/schemas/MetadataPatch' },
-            status: { $ref: '#/components/schemas/WebhookEndpointStatus' }
+            status: { $ref: '#/components/schemas/WebhookEndpointStatus' },
+            signature: { $ref: '#/components/schemas/WebhookSignature' }
           }
         },
         WebhookDeliveryAttemptStatus: { type: 'string', enum: ['pending', 'succeeded', 'failed', 'canceled'] },

@@ -1263,6 +1263,8 @@ export type WebhookEndpointCreate = {
   /** Your own description of the endpoint. @example Order system */
   description?: string;
   metadata?: Metadata;
+  /** The signatures of deliveries. If you omit it, `service`. */
+  signature?: WebhookSignature;
 };
 /**
  * Changes to an endpoint, as a merge patch.
@@ -1284,6 +1286,8 @@ export type WebhookEndpointUpdate = {
   metadata?: MetadataPatch;
   /** Enables or disables the endpoint. @example enabled */
   status?: WebhookEndpointStatus;
+  /** The signatures of deliveries. The secret stays; rotate it to get one in the form that Standard Webhooks libraries read. */
+  signature?: WebhookSignature;
 };
 /** A URL of yours that receives events. */
 export type WebhookEndpoint = {
@@ -1303,10 +1307,19 @@ export type WebhookEndpoint = {
   /** Why the endpoint is disabled, or null if it is enabled. @example retry_exhausted */
   disabled_reason: WebhookDisabledReason | null;
   /**
-   * The key of the signatures: `whsec_` and 32 bytes in base64url. The whole string is the key. Present only after creation and rotation.
+   * The key of the signatures: `whsec_` and 32 bytes in base64url. The whole string is the key. Present only after creation and rotation. With `signature:
+   * standard_webhooks`, the bytes are in base64 and are the key of `webhook-signature`.
    * @example whsec_K1rqvY0c2sKc1oXkq9tVwAB3n5Jb7dTz8LmPqRsUvWx
    */
   secret?: string;
+  signature?: WebhookSignature;
+  /**
+   * Format: uri
+   * The URL of the public keys that verify the Ed25519 signatures, as a JSON Web Key Set (RFC 7517). It needs no API key. Present only with `signature:
+   * standard_webhooks`, and absent in events.
+   * @example https://api.example.com/webhooks/ten_01jx1a2b3c4d5e6f7g8h9j0k1m/whe_01jx5c9d8e7f6g5h4j3k2m1n0p/jwks.json
+   */
+  jwks_url?: string;
   metadata: Metadata;
   /** Time of registration. */
   created: Timestamp;
@@ -1320,6 +1333,12 @@ export type WebhookEndpointList = {
   has_more: HasMore;
   next_cursor: NextCursor;
 };
+/**
+ * The signatures of the deliveries to an endpoint.
+ * @example standard_webhooks
+ * @enum {string}
+ */
+export type WebhookSignature = Open<"service" | "standard_webhooks">;
 /**
  * Whether the endpoint receives events.
  * @example enabled
@@ -6554,6 +6573,7 @@ export interface components {
     WebhookEndpointUpdate: WebhookEndpointUpdate;
     WebhookEndpoint: WebhookEndpoint;
     WebhookEndpointList: WebhookEndpointList;
+    WebhookSignature: WebhookSignature;
     WebhookEndpointStatus: WebhookEndpointStatus;
     WebhookDisabledReason: WebhookDisabledReason;
     DeletedWebhookEndpoint: DeletedWebhookEndpoint;

@@ -21,6 +21,7 @@ export interface LeasedAttempt {
   readonly url: string
   readonly secret: Buffer
   readonly retired_secrets: readonly RetiredSecret[]
+  readonly signature: 'service' | 'standard_webhooks'
   readonly event_type: string
   readonly event_version: string
   readonly body: string

@@ -53,7 +53,7 @@ WITH visit AS MATERIALIZED (
   -- The tenant's endpoints, each with the free places in its partition (PARTITION_WIDTH, as in claim.sql). An endpoint that
   -- already has attempts in the queue has no free place, because those go first.
   SELECT v.tenant_id, v.position, v.quota, v.planned, v.reached, v.events, v.endpoint_id AS served, w.id, w.status,
-         w.generation, w.timeouts, w.url, w.secret, w.retired_secrets, w.since, w.enabled_events, w.created,
+         w.generation, w.timeouts, w.url, w.secret, w.retired_secrets, w.signature, w.since, w.enabled_events, w.created,
          CASE WHEN w.status <> 'enabled' OR (SELECT true FROM webhook_ready r
                                               WHERE r.tenant_id = v.tenant_id AND r.endpoint_id = w.id
                                                 AND r.lease_until < $1
@@ -69,7 +69,7 @@ WITH visit AS MATERIALIZED (
   -- attempt id consists of the time and counter of the event id and a digest of event and endpoint. It is as unique as a random
   -- id, and needs no value from the client.
   SELECT v.tenant_id, v.position, v.quota, v.served, v.id AS endpoint_id, v.status, v.generation, v.timeouts, v.url,
-         v.secret, v.retired_secrets, n.id AS event_id, n.type AS event_type, n.version AS event_version, n.body,
+         v.secret, v.retired_secrets, v.signature, n.id AS event_id, n.type AS event_type, n.version AS event_version, n.body,
          n.trace, n.created, 'wdla_' || substr(n.id, 5, 14) || substr(md5(n.id || v.id), 1, 12) AS attempt_id,
          v.room >= row_number() OVER (PARTITION BY v.tenant_id, v.id ORDER BY n.sequence) AS fits,
          row_number() OVER (PARTITION BY v.tenant_id, v.id ORDER BY n.sequence) AS rank
@@ -125,7 +125,7 @@ WITH visit AS MATERIALIZED (
    WHERE w.ctid = ANY (ARRAY(SELECT v.place FROM visited v WHERE v.reached > v.planned))
 )
 SELECT v.tenant_id, v.more, v.queued, p.attempt_id, p.endpoint_id, p.event_id, 1 AS attempt, 'schedule' AS trigger,
-       true AS wanted, p.created AS due_at, p.generation, p.timeouts, p.url, p.secret, p.retired_secrets, p.event_type,
-       p.event_version, p.body, p.created AS emitted_at, p.trace
+       true AS wanted, p.created AS due_at, p.generation, p.timeouts, p.url, p.secret, p.retired_secrets, p.signature,
+       p.event_type, p.event_version, p.body, p.created AS emitted_at, p.trace
   FROM visited v LEFT JOIN planned p ON p.leased AND p.tenant_id = v.tenant_id
  ORDER BY p.turn, p.position
