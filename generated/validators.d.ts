@@ -467,6 +467,13 @@ export declare function WebhookEndpointUpdate_2026_02_01(value: unknown): value 
 export declare function WebhookEndpoint_2025_06_01(value: unknown): value is v2025_06_01.WebhookEndpoint
 export declare function WebhookEndpoint_2025_11_01(value: unknown): value is v2025_11_01.WebhookEndpoint
 export declare function WebhookEndpoint_2026_02_01(value: unknown): value is v2026_02_01.WebhookEndpoint
+export declare function WebhookRecovery(value: unknown): value is v2026_05_19.WebhookRecovery
+export declare function WebhookRecoveryCompletedEvent(value: unknown): value is v2026_05_19.WebhookRecoveryCompletedEvent
+export declare function WebhookRecoveryCreate(value: unknown): value is v2026_05_19.WebhookRecoveryCreate
+export declare function WebhookRecoveryId(value: unknown): value is v2026_05_19.WebhookRecoveryId
+export declare function WebhookRecoveryList(value: unknown): value is v2026_05_19.WebhookRecoveryList
+export declare function WebhookRecoveryScope(value: unknown): value is v2026_05_19.WebhookRecoveryScope
+export declare function WebhookRecoveryStatus(value: unknown): value is v2026_05_19.WebhookRecoveryStatus
 export declare function WebhookSignature(value: unknown): value is v2026_05_19.WebhookSignature
 export declare function Wipe(value: unknown): value is v2026_05_19.Wipe
 export declare function WipeCreate(value: unknown): value is v2026_05_19.WipeCreate

@@ -311,6 +311,7 @@ const EnabledEvent$values = new Set([
   'pass.archived',
   'webhook_endpoint.disabled',
   'webhook_endpoint.test',
+  'webhook_recovery.completed',
   'promotion.created',
   'cardholder.created',
   'cardholder.updated',
@@ -678,6 +679,7 @@ const EventType$values = new Set([
   'pass.archived',
   'webhook_endpoint.disabled',
   'webhook_endpoint.test',
+  'webhook_recovery.completed',
   'promotion.created',
   'cardholder.created',
   'cardholder.updated',
@@ -1499,6 +1501,25 @@ const WebhookEndpointDisabledEvent$data_properties = new Set(['webhook_endpoint'
 const WebhookEndpointId$pattern = new RegExp('^whe_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const WebhookEndpointUpdate$properties = new Set(['url', 'enabled_events', 'description', 'metadata', 'status', 'signature'])
 const WebhookEndpointUpdate$properties_2 = new Set(['url', 'enabled_events', 'description', 'metadata', 'status'])
+const WebhookRecovery$properties = new Set([
+  'id',
+  'object',
+  'webhook_endpoint_id',
+  'since',
+  'until',
+  'types',
+  'scope',
+  'rate',
+  'status',
+  'total',
+  'sent',
+  'failed',
+  'created',
+  'updated'
+])
+const WebhookRecoveryCompletedEvent$data_properties = new Set(['webhook_recovery'])
+const WebhookRecoveryCreate$properties = new Set(['since', 'until', 'types', 'scope', 'rate'])
+const WebhookRecoveryId$pattern = new RegExp('^whr_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const Wipe$properties = new Set(['object', 'deleted'])
 const WipeCreate$properties = new Set(['confirm'])
 const listRequestLogs_method$values = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
@@ -9100,6 +9121,146 @@ function WebhookEndpoint_2026_02_01$(value) {
   return WebhookEndpoint_2025_06_01$in(value, EnabledEvent_2026_02_01$)
 }
 
+function WebhookRecovery$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!WebhookRecoveryId$(id)) return false
+  const object = value.object
+  if (!(object === 'webhook_recovery')) return false
+  const webhook_endpoint_id = value.webhook_endpoint_id
+  if (webhook_endpoint_id === undefined) return false
+  if (!WebhookEndpointId$(webhook_endpoint_id)) return false
+  const since = value.since
+  if (since === undefined) return false
+  if (!Timestamp$(since)) return false
+  const until = value.until
+  if (until === undefined) return false
+  if (!Timestamp$(until)) return false
+  const types = value.types
+  if (types !== null) {
+    if (!Array.isArray(types) || types.length > 100) return false
+    for (let index = 0; index < types.length; index++) {
+      const types_item = types[index]
+      if (!EventType$(types_item)) return false
+    }
+  }
+  const scope = value.scope
+  if (scope === undefined) return false
+  if (!WebhookRecoveryScope$(scope)) return false
+  const rate = value.rate
+  if (!Number.isInteger(rate)) return false
+  const status = value.status
+  if (status === undefined) return false
+  if (!WebhookRecoveryStatus$(status)) return false
+  const total = value.total
+  if (!(Number.isInteger(total) && total >= 0)) return false
+  const sent = value.sent
+  if (!(Number.isInteger(sent) && sent >= 0)) return false
+  const failed = value.failed
+  if (!(Number.isInteger(failed) && failed >= 0)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const updated = value.updated
+  if (updated === undefined) return false
+  if (!Timestamp$(updated)) return false
+  return true
+}
+
+function WebhookRecoveryCompletedEvent$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!EventId$(id)) return false
+  const object = value.object
+  if (!(object === 'event')) return false
+  const type = value.type
+  if (!(type === 'webhook_recovery.completed')) return false
+  const version = value.version
+  if (version === undefined) return false
+  if (!VersionDate$(version)) return false
+  const emitted_at = value.emitted_at
+  if (emitted_at === undefined) return false
+  if (!Timestamp$(emitted_at)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const data = value.data
+  if (!isObject(data)) return false
+  const data_webhook_recovery = data.webhook_recovery
+  if (data_webhook_recovery === undefined) return false
+  if (!WebhookRecovery$(data_webhook_recovery)) return false
+  return true
+}
+
+function WebhookRecoveryCreate$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const since = value.since
+  if (since === undefined) return false
+  if (!Timestamp$(since)) return false
+  const until = value.until
+  if (until !== undefined) {
+    known++
+    if (!Timestamp$(until)) return false
+  }
+  const types = value.types
+  if (types !== undefined) {
+    known++
+    if (!Array.isArray(types) || types.length < 1 || types.length > 100) return false
+    for (let index = 0; index < types.length; index++) {
+      const types_item = types[index]
+      if (!EventType$(types_item)) return false
+    }
+  }
+  const scope = value.scope
+  if (scope !== undefined) {
+    known++
+    if (!WebhookRecoveryScope$(scope)) return false
+  }
+  const rate = value.rate
+  if (rate !== undefined) {
+    known++
+    if (!(Number.isInteger(rate) && rate >= 1 && rate <= 100)) return false
+  }
+  if (!closed(value, known, WebhookRecoveryCreate$properties)) return false
+  return true
+}
+
+function WebhookRecoveryId$(value) {
+  return (
+    typeof value === 'string' && (
+      value.length <= 30 || (value.length <= 60 && length(value) <= 30)
+    ) && (value.length >= 60 || length(value) >= 30) && WebhookRecoveryId$pattern.test(value)
+  )
+}
+
+function WebhookRecoveryList$(value) {
+  if (!isObject(value)) return false
+  const data = value.data
+  if (!Array.isArray(data) || data.length > 100) return false
+  for (let index = 0; index < data.length; index++) {
+    const data_item = data[index]
+    if (!WebhookRecovery$(data_item)) return false
+  }
+  const has_more = value.has_more
+  if (has_more === undefined) return false
+  if (!HasMore$(has_more)) return false
+  const next_cursor = value.next_cursor
+  if (next_cursor === undefined) return false
+  if (!NextCursor$(next_cursor)) return false
+  return true
+}
+
+function WebhookRecoveryScope$(value) {
+  return (value === 'failed' || value === 'all')
+}
+
+function WebhookRecoveryStatus$(value) {
+  return (value === 'counting' || value === 'running' || value === 'completed' || value === 'canceled')
+}
+
 function WebhookSignature$(value) {
   return (value === 'service' || value === 'standard_webhooks')
 }
@@ -9653,6 +9814,13 @@ export const WebhookEndpointUpdate_2026_02_01 = WebhookEndpointUpdate_2026_02_01
 export const WebhookEndpoint_2025_06_01 = WebhookEndpoint_2025_06_01$
 export const WebhookEndpoint_2025_11_01 = WebhookEndpoint_2025_11_01$
 export const WebhookEndpoint_2026_02_01 = WebhookEndpoint_2026_02_01$
+export const WebhookRecovery = WebhookRecovery$
+export const WebhookRecoveryCompletedEvent = WebhookRecoveryCompletedEvent$
+export const WebhookRecoveryCreate = WebhookRecoveryCreate$
+export const WebhookRecoveryId = WebhookRecoveryId$
+export const WebhookRecoveryList = WebhookRecoveryList$
+export const WebhookRecoveryScope = WebhookRecoveryScope$
+export const WebhookRecoveryStatus = WebhookRecoveryStatus$
 export const WebhookSignature = WebhookSignature$
 export const Wipe = Wipe$
 export const WipeCreate = WipeCreate$

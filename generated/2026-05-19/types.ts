@@ -108,6 +108,12 @@ export type WebhookSignature = Closed<client.WebhookSignature>
 export type WebhookEndpointStatus = Closed<client.WebhookEndpointStatus>
 export type WebhookDisabledReason = Closed<client.WebhookDisabledReason>
 export type DeletedWebhookEndpoint = ClosedMembers<client.DeletedWebhookEndpoint>
+export type WebhookRecoveryId = Closed<client.WebhookRecoveryId>
+export type WebhookRecoveryCreate = ClosedMembers<client.WebhookRecoveryCreate>
+export type WebhookRecoveryScope = Closed<client.WebhookRecoveryScope>
+export type WebhookRecoveryStatus = Closed<client.WebhookRecoveryStatus>
+export type WebhookRecovery = ClosedMembers<client.WebhookRecovery>
+export type WebhookRecoveryList = ClosedMembers<client.WebhookRecoveryList>
 export type WebhookDeliveryAttemptId = Closed<client.WebhookDeliveryAttemptId>
 export type WebhookDeliveryAttempt = ClosedMembers<client.WebhookDeliveryAttempt>
 export type WebhookDeliveryAttemptList = ClosedMembers<client.WebhookDeliveryAttemptList>
@@ -307,6 +313,7 @@ export type PassExpiredEvent = ClosedMembers<client.PassExpiredEvent>
 export type PassArchivedEvent = ClosedMembers<client.PassArchivedEvent>
 export type WebhookEndpointDisabledEvent = ClosedMembers<client.WebhookEndpointDisabledEvent>
 export type WebhookEndpointTestEvent = ClosedMembers<client.WebhookEndpointTestEvent>
+export type WebhookRecoveryCompletedEvent = ClosedMembers<client.WebhookRecoveryCompletedEvent>
 export type PromotedResource = ClosedMembers<client.PromotedResource>
 export type PromotionCreatedEvent = ClosedMembers<client.PromotionCreatedEvent>
 export type CardholderCreatedEvent = ClosedMembers<client.CardholderCreatedEvent>
@@ -385,6 +392,8 @@ export type ListScansQuery = ClosedMembers<client.ListScansQuery>
 export type ScanId_2 = Closed<client.ScanId_2>
 export type ListWebhookEndpointsQuery = ClosedMembers<client.ListWebhookEndpointsQuery>
 export type WebhookEndpointId_2 = Closed<client.WebhookEndpointId_2>
+export type ListWebhookRecoveriesQuery = ClosedMembers<client.ListWebhookRecoveriesQuery>
+export type WebhookRecoveryId_2 = Closed<client.WebhookRecoveryId_2>
 export type ListDeliveryAttemptsQuery = ClosedMembers<client.ListDeliveryAttemptsQuery>
 export type WebhookDeliveryAttemptId_2 = Closed<client.WebhookDeliveryAttemptId_2>
 export type ListEventsQuery = ClosedMembers<client.ListEventsQuery>
@@ -528,6 +537,12 @@ export interface components {
     WebhookEndpointStatus: WebhookEndpointStatus
     WebhookDisabledReason: WebhookDisabledReason
     DeletedWebhookEndpoint: DeletedWebhookEndpoint
+    WebhookRecoveryId: WebhookRecoveryId
+    WebhookRecoveryCreate: WebhookRecoveryCreate
+    WebhookRecoveryScope: WebhookRecoveryScope
+    WebhookRecoveryStatus: WebhookRecoveryStatus
+    WebhookRecovery: WebhookRecovery
+    WebhookRecoveryList: WebhookRecoveryList
     WebhookDeliveryAttemptId: WebhookDeliveryAttemptId
     WebhookDeliveryAttempt: WebhookDeliveryAttempt
     WebhookDeliveryAttemptList: WebhookDeliveryAttemptList
@@ -727,6 +742,7 @@ export interface components {
     PassArchivedEvent: PassArchivedEvent
     WebhookEndpointDisabledEvent: WebhookEndpointDisabledEvent
     WebhookEndpointTestEvent: WebhookEndpointTestEvent
+    WebhookRecoveryCompletedEvent: WebhookRecoveryCompletedEvent
     PromotedResource: PromotedResource
     PromotionCreatedEvent: PromotionCreatedEvent
     CardholderCreatedEvent: CardholderCreatedEvent

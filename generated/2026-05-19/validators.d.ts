@@ -349,6 +349,13 @@ export declare function WebhookEndpointList(value: unknown): value is types.Webh
 export declare function WebhookEndpointStatus(value: unknown): value is types.WebhookEndpointStatus
 export declare function WebhookEndpointTestEvent(value: unknown): value is types.WebhookEndpointTestEvent
 export declare function WebhookEndpointUpdate(value: unknown): value is types.WebhookEndpointUpdate
+export declare function WebhookRecovery(value: unknown): value is types.WebhookRecovery
+export declare function WebhookRecoveryCompletedEvent(value: unknown): value is types.WebhookRecoveryCompletedEvent
+export declare function WebhookRecoveryCreate(value: unknown): value is types.WebhookRecoveryCreate
+export declare function WebhookRecoveryId(value: unknown): value is types.WebhookRecoveryId
+export declare function WebhookRecoveryList(value: unknown): value is types.WebhookRecoveryList
+export declare function WebhookRecoveryScope(value: unknown): value is types.WebhookRecoveryScope
+export declare function WebhookRecoveryStatus(value: unknown): value is types.WebhookRecoveryStatus
 export declare function WebhookSignature(value: unknown): value is types.WebhookSignature
 export declare function Wipe(value: unknown): value is types.Wipe
 export declare function WipeCreate(value: unknown): value is types.WipeCreate

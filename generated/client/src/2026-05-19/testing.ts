@@ -41,6 +41,10 @@ export interface MockOperations {
   'webhookEndpoints.delete': operations['deleteWebhookEndpoint']
   'webhookEndpoints.rotateSecret': operations['rotateWebhookEndpointSecret']
   'webhookEndpoints.test': operations['testWebhookEndpoint']
+  'webhookEndpoints.recover': operations['recoverWebhookEndpoint']
+  'webhookEndpoints.recoveries.list': operations['listWebhookRecoveries']
+  'webhookEndpoints.recoveries.retrieve': operations['getWebhookRecovery']
+  'webhookEndpoints.recoveries.cancel': operations['cancelWebhookRecovery']
   'webhookEndpoints.deliveryAttempts.list': operations['listDeliveryAttempts']
   'webhookEndpoints.deliveryAttempts.retrieve': operations['getDeliveryAttempt']
   'webhookEndpoints.deliveryAttempts.retry': operations['retryDeliveryAttempt']
@@ -281,6 +285,23 @@ const shared36 = {
   previous_attributes: { status: 'issued' }
 } as const
 const shared37 = {
+  id: 'whr_01jx6e9f8g7h6j5k4m3n2p1q0r',
+  object: 'webhook_recovery',
+  webhook_endpoint_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p',
+  since: '2026-06-01T09:30:00.000Z',
+  until: '2026-06-01T09:30:00.000Z',
+  types: ['pass.installed'],
+  scope: 'failed',
+  rate: 25,
+  status: 'running',
+  total: 1204,
+  sent: 1150,
+  failed: 4,
+  created: '2026-06-01T09:30:00.000Z',
+  updated: '2026-06-01T09:30:00.000Z'
+} as const
+const shared38 = { name: 'whr_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookRecoveryId/schema' } as const
+const shared39 = {
   id: 'wdla_01jx6d9e8f7g6h5j4k3m2n1p0q',
   object: 'webhook_delivery_attempt',
   webhook_endpoint_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p',
@@ -298,9 +319,9 @@ const shared37 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared38 = { name: 'wdla_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookDeliveryAttemptId/schema' } as const
-const shared39 = { line1: '500 Harbor Street', line2: 'Suite 2', city: 'Oakland', state: 'CA', postal_code: '94607', country: 'US' } as const
-const shared40 = {
+const shared40 = { name: 'wdla_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookDeliveryAttemptId/schema' } as const
+const shared41 = { line1: '500 Harbor Street', line2: 'Suite 2', city: 'Oakland', state: 'CA', postal_code: '94607', country: 'US' } as const
+const shared42 = {
   id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q',
   object: 'cardholder',
   type: 'individual',
@@ -308,7 +329,7 @@ const shared40 = {
   email: 'ada@example.com',
   phone_number: '+14155550123',
   date_of_birth: '1990-04-12',
-  billing_address: shared39,
+  billing_address: shared41,
   status: 'active',
   requirements: { disabled_reason: 'sanctions_alert_open', past_due: ['date_of_birth'] },
   sanctions: { status: 'clear', last_screened_at: '2026-06-01T09:30:00.000Z', list_version: '2026-05-30' },
@@ -316,9 +337,9 @@ const shared40 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared41 = { name: 'cardholder_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardholderId/schema' } as const
-const shared42 = [shared41, shared1] as const
-const shared43 = {
+const shared43 = { name: 'cardholder_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardholderId/schema' } as const
+const shared44 = [shared43, shared1] as const
+const shared45 = {
   id: 'sal_01jxe19f8g7h6j5k4m3n2p1q0r',
   object: 'sanctions_alert',
   cardholder_id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q',
@@ -332,30 +353,30 @@ const shared43 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared44 = { name: 'sanctions_alert_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SanctionsAlertId/schema' } as const
-const shared45 = {
+const shared46 = { name: 'sanctions_alert_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SanctionsAlertId/schema' } as const
+const shared47 = {
   blocked_categories: ['7995', '0000'],
   blocked_countries: ['US'],
   spending_limits: [{ amount: 50000, interval: 'monthly', categories: ['5812'] }],
   max_authorization_count: 100
 } as const
-const shared46 = {
+const shared48 = {
   id: 'cprg_01jxf19g8h7j6k5m4n3p2q1r0s',
   object: 'card_program',
   name: 'Team meals',
   kind: 'virtual',
-  spending_controls: shared45,
+  spending_controls: shared47,
   design: { background_color: '#1E3A5F', foreground_color: '#FFFFFF', text: 'Harbour Coffee' },
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared47 = [
+const shared49 = [
   { name: 'card_program_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardProgramId/schema' },
   shared1
 ] as const
-const shared48 = { object: 'balance', currency: 'usd', available: 250000, held: 1250, payable: 48000 } as const
-const shared49 = {
+const shared50 = { object: 'balance', currency: 'usd', available: 250000, held: 1250, payable: 48000 } as const
+const shared51 = {
   id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
   object: 'card',
   cardholder_id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q',
@@ -369,17 +390,17 @@ const shared49 = {
   cancellation_reason: 'lost',
   replacement_for_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
   replaced_by_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
-  shipping: { address: shared39, service: 'standard', status: 'shipped', tracking_number: '1Z999AA10123456784' },
+  shipping: { address: shared41, service: 'standard', status: 'shipped', tracking_number: '1Z999AA10123456784' },
   wallets: { apple_pay: { eligible: true, ineligible_reason: 'card_inactive' }, google_pay: { eligible: true, ineligible_reason: 'card_inactive' } },
-  spending_controls: shared45,
+  spending_controls: shared47,
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared50 = { name: 'card_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardId/schema' } as const
-const shared51 = [shared50, shared1] as const
-const shared52 = [shared50, shared1, shared5] as const
-const shared53 = {
+const shared52 = { name: 'card_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardId/schema' } as const
+const shared53 = [shared52, shared1] as const
+const shared54 = [shared52, shared1, shared5] as const
+const shared55 = {
   id: 'ppl_01jxh19j8k7m6n5p4q3r2s1t0v',
   object: 'provisioning_payload',
   card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
@@ -391,7 +412,7 @@ const shared53 = {
   consumed_at: null,
   created: '2026-06-01T09:30:00.000Z'
 } as const
-const shared54 = {
+const shared56 = {
   id: 'wtk_01jxj19k8m7n6p5q4r3s2t1v0w',
   object: 'wallet_token',
   card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
@@ -401,11 +422,11 @@ const shared54 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared55 = [
+const shared57 = [
   { name: 'wallet_token_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WalletTokenId/schema' },
   shared1
 ] as const
-const shared56 = {
+const shared58 = {
   id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
   object: 'card_transaction',
   card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
@@ -426,15 +447,15 @@ const shared56 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared57 = {
+const shared59 = {
   name: 'card_transaction_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/CardTransactionId/schema'
 } as const
-const shared58 = [shared57, shared1] as const
-const shared59 = {
+const shared60 = [shared59, shared1] as const
+const shared61 = {
   object: 'authorization_endpoint',
   url: 'https://example.com/authorizations',
   timeout_ms: 1500,
@@ -443,7 +464,7 @@ const shared59 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared60 = {
+const shared62 = {
   id: 'azd_01jxn19p8q7r6s5t4v3w2x1y0z',
   object: 'authorization_decision',
   card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
@@ -457,7 +478,7 @@ const shared60 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared61 = {
+const shared63 = {
   id: 'dsp_01jxm19n8p7q6r5s4t3v2w1x0y',
   object: 'dispute',
   card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
@@ -477,10 +498,10 @@ const shared61 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared62 = { name: 'dispute_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/DisputeId/schema' } as const
-const shared63 = [shared62, shared1] as const
-const shared64 = [shared62, shared1, shared5] as const
-const shared65 = [{
+const shared64 = { name: 'dispute_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/DisputeId/schema' } as const
+const shared65 = [shared64, shared1] as const
+const shared66 = [shared64, shared1, shared5] as const
+const shared67 = [{
   id: 'sln_01jxq19r8s7t6v5w4x3y2z1a0b',
   object: 'settlement_line',
   settlement_id: 'stl_01jxp19q8r7s6t5v4w3x2y1z0a',
@@ -491,7 +512,7 @@ const shared65 = [{
   ledger_entry_id: 'len_01jxt19v8w7x6y5z4a3b2c1d0e',
   created: '2026-06-01T09:30:00.000Z'
 }] as const
-const shared66 = {
+const shared68 = {
   id: 'stl_01jxp19q8r7s6t5v4w3x2y1z0a',
   object: 'settlement',
   status: 'open',
@@ -504,13 +525,13 @@ const shared66 = {
   net_amount: 1680,
   lines_count: 3,
   payout_id: 'po_01jxr19s8t7v6w5x4y3z2a1b0c',
-  lines: shared65,
+  lines: shared67,
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared67 = [shared66] as const
-const shared68 = { name: 'settlement_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SettlementId/schema' } as const
-const shared69 = {
+const shared69 = [shared68] as const
+const shared70 = { name: 'settlement_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SettlementId/schema' } as const
+const shared71 = {
   id: 'po_01jxr19s8t7v6w5x4y3z2a1b0c',
   object: 'payout',
   amount: 48000,
@@ -525,8 +546,8 @@ const shared69 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared70 = { name: 'payout_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PayoutId/schema' } as const
-const shared71 = {
+const shared72 = { name: 'payout_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PayoutId/schema' } as const
+const shared73 = {
   id: 'pod_01jxs19t8v7w6x5y4z3a2b1c0d',
   object: 'payout_destination',
   type: 'usdc_address',
@@ -540,15 +561,15 @@ const shared71 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared72 = {
+const shared74 = {
   name: 'payout_destination_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/PayoutDestinationId/schema'
 } as const
-const shared73 = [shared72, shared1] as const
-const shared74 = {
+const shared75 = [shared74, shared1] as const
+const shared76 = {
   id: 'trp_01jxv19w8x7y6z5a4b3c2d1e0f',
   object: 'treasury_report',
   type: 'ledger_entries',
@@ -567,27 +588,27 @@ const shared74 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared75 = { schema: { $ref: '#/components/schemas/CardTransactionId' } } as const
-const shared76 = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } } as const
-const shared77 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } } as const
-const shared78 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 } as const
-const shared79 = { oneOf: [{ $ref: '#/components/schemas/HolderPatch' }, { type: 'null' }] } as const
-const shared80 = {
+const shared77 = { schema: { $ref: '#/components/schemas/CardTransactionId' } } as const
+const shared78 = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } } as const
+const shared79 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } } as const
+const shared80 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 } as const
+const shared81 = { oneOf: [{ $ref: '#/components/schemas/HolderPatch' }, { type: 'null' }] } as const
+const shared82 = {
   type: ['object', 'null'],
   maxProperties: 20,
-  propertyNames: shared78,
+  propertyNames: shared80,
   additionalProperties: { type: ['string', 'null'], maxLength: 500 }
 } as const
-const shared81 = { type: ['string', 'null'], format: 'date-time', maxLength: 40 } as const
-const shared82 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 } as const
-const shared83 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } } as const
-const shared84 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] } as const
-const shared85 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } } as const
-const shared86 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } } as const
-const shared87 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared86 } as const
-const shared88 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } } as const
-const shared89 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } } as const
-const shared90 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } } as const
+const shared83 = { type: ['string', 'null'], format: 'date-time', maxLength: 40 } as const
+const shared84 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 } as const
+const shared85 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } } as const
+const shared86 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] } as const
+const shared87 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } } as const
+const shared88 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } } as const
+const shared89 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared88 } as const
+const shared90 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } } as const
+const shared91 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } } as const
+const shared92 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } } as const
 
 const service: MockedVersion = {
   version: '2026-05-19',
@@ -973,6 +994,50 @@ const service: MockedVersion = {
       status: 201,
       example: shared36
     },
+    'webhookEndpoints.recover': {
+      method: 'POST',
+      path: '/v1/webhook-endpoints/{whe_id}/recover',
+      parameters: shared35,
+      body: { required: true, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1recover/post/requestBody/content/application~1json/schema' },
+      status: 201,
+      example: shared37
+    },
+    'webhookEndpoints.recoveries.list': {
+      method: 'GET',
+      path: '/v1/webhook-endpoints/{whe_id}/recoveries',
+      parameters: [
+        shared33,
+        shared7,
+        shared8,
+        shared9,
+        shared10,
+        shared11,
+        shared12,
+        shared13,
+        shared14,
+        shared15,
+        { name: 'status', in: 'query', type: 'string', pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1recoveries/get/parameters/10/schema' },
+        shared1
+      ],
+      status: 200,
+      example: { data: [shared37], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      paged: { limit: 'limit', size: 25 }
+    },
+    'webhookEndpoints.recoveries.retrieve': {
+      method: 'GET',
+      path: '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}',
+      parameters: [shared33, shared38, shared1],
+      status: 200,
+      example: shared37
+    },
+    'webhookEndpoints.recoveries.cancel': {
+      method: 'POST',
+      path: '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}/cancel',
+      parameters: [shared33, shared38, shared1, shared5],
+      body: { pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1recoveries~1{whr_id}~1cancel/post/requestBody/content/application~1json/schema' },
+      status: 200,
+      example: shared37
+    },
     'webhookEndpoints.deliveryAttempts.list': {
       method: 'GET',
       path: '/v1/webhook-endpoints/{whe_id}/delivery-attempts',
@@ -992,23 +1057,23 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared37], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared39], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'webhookEndpoints.deliveryAttempts.retrieve': {
       method: 'GET',
       path: '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}',
-      parameters: [shared33, shared38, shared1],
+      parameters: [shared33, shared40, shared1],
       status: 200,
-      example: shared37
+      example: shared39
     },
     'webhookEndpoints.deliveryAttempts.retry': {
       method: 'POST',
       path: '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry',
-      parameters: [shared33, shared38, shared1, shared5],
+      parameters: [shared33, shared40, shared1, shared5],
       body: { pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts~1{wdla_id}~1retry/post/requestBody/content/application~1json/schema' },
       status: 202,
-      example: shared37
+      example: shared39
     },
     'events.list': {
       method: 'GET',
@@ -1065,7 +1130,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1cardholders/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared40
+      example: shared42
     },
     'cardholders.list': {
       method: 'GET',
@@ -1085,25 +1150,25 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared40], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared42], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'cardholders.retrieve': { method: 'GET', path: '/v1/cardholders/{cardholder_id}', parameters: shared42, status: 200, example: shared40 },
+    'cardholders.retrieve': { method: 'GET', path: '/v1/cardholders/{cardholder_id}', parameters: shared44, status: 200, example: shared42 },
     'cardholders.update': {
       method: 'PATCH',
       path: '/v1/cardholders/{cardholder_id}',
-      parameters: shared42,
+      parameters: shared44,
       body: { required: true, pointer: '/paths/~1v1~1cardholders~1{cardholder_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared40
+      example: shared42
     },
     'cardholders.screen': {
       method: 'POST',
       path: '/v1/cardholders/{cardholder_id}/screen',
-      parameters: [shared41, shared1, shared5],
+      parameters: [shared43, shared1, shared5],
       body: { pointer: '/paths/~1v1~1cardholders~1{cardholder_id}~1screen/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared40
+      example: shared42
     },
     'sanctionsAlerts.list': {
       method: 'GET',
@@ -1123,23 +1188,23 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared43], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared45], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'sanctionsAlerts.retrieve': {
       method: 'GET',
       path: '/v1/sanctions_alerts/{sanctions_alert_id}',
-      parameters: [shared44, shared1],
+      parameters: [shared46, shared1],
       status: 200,
-      example: shared43
+      example: shared45
     },
     'sanctionsAlerts.resolve': {
       method: 'POST',
       path: '/v1/sanctions_alerts/{sanctions_alert_id}/resolve',
-      parameters: [shared44, shared1, shared5],
+      parameters: [shared46, shared1, shared5],
       body: { required: true, pointer: '/paths/~1v1~1sanctions_alerts~1{sanctions_alert_id}~1resolve/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared43
+      example: shared45
     },
     'cardPrograms.create': {
       method: 'POST',
@@ -1147,33 +1212,33 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1card_programs/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared46
+      example: shared48
     },
     'cardPrograms.list': {
       method: 'GET',
       path: '/v1/card_programs',
       parameters: shared18,
       status: 200,
-      example: { data: [shared46], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared48], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'cardPrograms.retrieve': { method: 'GET', path: '/v1/card_programs/{card_program_id}', parameters: shared47, status: 200, example: shared46 },
+    'cardPrograms.retrieve': { method: 'GET', path: '/v1/card_programs/{card_program_id}', parameters: shared49, status: 200, example: shared48 },
     'cardPrograms.update': {
       method: 'PATCH',
       path: '/v1/card_programs/{card_program_id}',
-      parameters: shared47,
+      parameters: shared49,
       body: { required: true, pointer: '/paths/~1v1~1card_programs~1{card_program_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared46
+      example: shared48
     },
-    'balance.retrieve': { method: 'GET', path: '/v1/balance', parameters: shared2, status: 200, example: shared48 },
+    'balance.retrieve': { method: 'GET', path: '/v1/balance', parameters: shared2, status: 200, example: shared50 },
     'cards.create': {
       method: 'POST',
       path: '/v1/cards',
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1cards/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared49
+      example: shared51
     },
     'cards.list': {
       method: 'GET',
@@ -1194,91 +1259,91 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared49], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared51], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: shared51, status: 200, example: shared49 },
+    'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: shared53, status: 200, example: shared51 },
     'cards.update': {
       method: 'PATCH',
       path: '/v1/cards/{card_id}',
-      parameters: shared51,
+      parameters: shared53,
       body: { required: true, pointer: '/paths/~1v1~1cards~1{card_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared49
+      example: shared51
     },
     'cards.activate': {
       method: 'POST',
       path: '/v1/cards/{card_id}/activate',
-      parameters: shared52,
+      parameters: shared54,
       body: { pointer: '/paths/~1v1~1cards~1{card_id}~1activate/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared49
+      example: shared51
     },
     'cards.freeze': {
       method: 'POST',
       path: '/v1/cards/{card_id}/freeze',
-      parameters: shared52,
+      parameters: shared54,
       body: { pointer: '/paths/~1v1~1cards~1{card_id}~1freeze/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared49
+      example: shared51
     },
     'cards.unfreeze': {
       method: 'POST',
       path: '/v1/cards/{card_id}/unfreeze',
-      parameters: shared52,
+      parameters: shared54,
       body: { pointer: '/paths/~1v1~1cards~1{card_id}~1unfreeze/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared49
+      example: shared51
     },
     'cards.cancel': {
       method: 'POST',
       path: '/v1/cards/{card_id}/cancel',
-      parameters: shared52,
+      parameters: shared54,
       body: { pointer: '/paths/~1v1~1cards~1{card_id}~1cancel/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared49
+      example: shared51
     },
     'cards.replace': {
       method: 'POST',
       path: '/v1/cards/{card_id}/replace',
-      parameters: shared52,
+      parameters: shared54,
       body: { required: true, pointer: '/paths/~1v1~1cards~1{card_id}~1replace/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared49
+      example: shared51
     },
     'cards.details.retrieve': {
       method: 'GET',
       path: '/v1/cards/{card_id}/details',
-      parameters: shared51,
+      parameters: shared53,
       status: 200,
       example: { object: 'card_details', card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t', number: '4000009990004242', cvc: '123', exp_month: 6, exp_year: 2030 }
     },
     'cards.provisioningPayloads.create': {
       method: 'POST',
       path: '/v1/cards/{card_id}/provisioning_payloads',
-      parameters: shared52,
+      parameters: shared54,
       body: { required: true, pointer: '/paths/~1v1~1cards~1{card_id}~1provisioning_payloads/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared53
+      example: shared55
     },
     'cards.provisioningPayloads.list': {
       method: 'GET',
       path: '/v1/cards/{card_id}/provisioning_payloads',
-      parameters: [shared50, shared7, shared8, shared9, shared10, shared11, shared12, shared13, shared14, shared15, shared1],
+      parameters: [shared52, shared7, shared8, shared9, shared10, shared11, shared12, shared13, shared14, shared15, shared1],
       status: 200,
-      example: { data: [shared53], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared55], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'cards.provisioningPayloads.retrieve': {
       method: 'GET',
       path: '/v1/cards/{card_id}/provisioning_payloads/{provisioning_payload_id}',
       parameters: [
-        shared50,
+        shared52,
         { name: 'provisioning_payload_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/ProvisioningPayloadId/schema' },
         shared1
       ],
       status: 200,
-      example: shared53
+      example: shared55
     },
     'walletTokens.list': {
       method: 'GET',
@@ -1297,17 +1362,17 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared54], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared56], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'walletTokens.retrieve': { method: 'GET', path: '/v1/wallet_tokens/{wallet_token_id}', parameters: shared55, status: 200, example: shared54 },
+    'walletTokens.retrieve': { method: 'GET', path: '/v1/wallet_tokens/{wallet_token_id}', parameters: shared57, status: 200, example: shared56 },
     'walletTokens.update': {
       method: 'PATCH',
       path: '/v1/wallet_tokens/{wallet_token_id}',
-      parameters: shared55,
+      parameters: shared57,
       body: { required: true, pointer: '/paths/~1v1~1wallet_tokens~1{wallet_token_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared54
+      example: shared56
     },
     'cardTransactions.list': {
       method: 'GET',
@@ -1330,34 +1395,34 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared56], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared58], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'cardTransactions.retrieve': { method: 'GET', path: '/v1/card_transactions/{card_transaction_id}', parameters: shared58, status: 200, example: shared56 },
+    'cardTransactions.retrieve': { method: 'GET', path: '/v1/card_transactions/{card_transaction_id}', parameters: shared60, status: 200, example: shared58 },
     'cardTransactions.update': {
       method: 'PATCH',
       path: '/v1/card_transactions/{card_transaction_id}',
-      parameters: shared58,
+      parameters: shared60,
       body: { required: true, pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared56
+      example: shared58
     },
     'cardTransactions.release': {
       method: 'POST',
       path: '/v1/card_transactions/{card_transaction_id}/release',
-      parameters: [shared57, shared1, shared5],
+      parameters: [shared59, shared1, shared5],
       body: { pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}~1release/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared56
+      example: shared58
     },
-    'authorizationEndpoint.retrieve': { method: 'GET', path: '/v1/authorization_endpoint', parameters: shared2, status: 200, example: shared59 },
+    'authorizationEndpoint.retrieve': { method: 'GET', path: '/v1/authorization_endpoint', parameters: shared2, status: 200, example: shared61 },
     'authorizationEndpoint.replace': {
       method: 'PUT',
       path: '/v1/authorization_endpoint',
       parameters: shared2,
       body: { required: true, pointer: '/paths/~1v1~1authorization_endpoint/put/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared59
+      example: shared61
     },
     'authorizationEndpoint.delete': {
       method: 'DELETE',
@@ -1372,7 +1437,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { pointer: '/paths/~1v1~1authorization_endpoint~1rotate_secret/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared59
+      example: shared61
     },
     'authorizationDecisions.list': {
       method: 'GET',
@@ -1392,7 +1457,7 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared60], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared62], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'authorizationDecisions.retrieve': {
@@ -1403,7 +1468,7 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: shared60
+      example: shared62
     },
     'disputes.create': {
       method: 'POST',
@@ -1411,7 +1476,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1disputes/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared61
+      example: shared63
     },
     'disputes.list': {
       method: 'GET',
@@ -1432,33 +1497,33 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared61], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared63], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'disputes.retrieve': { method: 'GET', path: '/v1/disputes/{dispute_id}', parameters: shared63, status: 200, example: shared61 },
+    'disputes.retrieve': { method: 'GET', path: '/v1/disputes/{dispute_id}', parameters: shared65, status: 200, example: shared63 },
     'disputes.update': {
       method: 'PATCH',
       path: '/v1/disputes/{dispute_id}',
-      parameters: shared63,
+      parameters: shared65,
       body: { required: true, pointer: '/paths/~1v1~1disputes~1{dispute_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared61
+      example: shared63
     },
     'disputes.submit': {
       method: 'POST',
       path: '/v1/disputes/{dispute_id}/submit',
-      parameters: shared64,
+      parameters: shared66,
       body: { pointer: '/paths/~1v1~1disputes~1{dispute_id}~1submit/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared61
+      example: shared63
     },
     'disputes.withdraw': {
       method: 'POST',
       path: '/v1/disputes/{dispute_id}/withdraw',
-      parameters: shared64,
+      parameters: shared66,
       body: { pointer: '/paths/~1v1~1disputes~1{dispute_id}~1withdraw/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared61
+      example: shared63
     },
     'merchantCategories.list': {
       method: 'GET',
@@ -1484,15 +1549,15 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: shared67, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: shared69, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'settlements.retrieve': { method: 'GET', path: '/v1/settlements/{settlement_id}', parameters: [shared68, shared1], status: 200, example: shared66 },
+    'settlements.retrieve': { method: 'GET', path: '/v1/settlements/{settlement_id}', parameters: [shared70, shared1], status: 200, example: shared68 },
     'settlements.lines.list': {
       method: 'GET',
       path: '/v1/settlements/{settlement_id}/lines',
       parameters: [
-        shared68,
+        shared70,
         shared7,
         shared8,
         shared9,
@@ -1507,7 +1572,7 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: shared65, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: shared67, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'payouts.create': {
@@ -1516,7 +1581,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1payouts/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared69
+      example: shared71
     },
     'payouts.list': {
       method: 'GET',
@@ -1537,17 +1602,17 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared69], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared71], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'payouts.retrieve': { method: 'GET', path: '/v1/payouts/{payout_id}', parameters: [shared70, shared1], status: 200, example: shared69 },
+    'payouts.retrieve': { method: 'GET', path: '/v1/payouts/{payout_id}', parameters: [shared72, shared1], status: 200, example: shared71 },
     'payouts.cancel': {
       method: 'POST',
       path: '/v1/payouts/{payout_id}/cancel',
-      parameters: [shared70, shared1, shared5],
+      parameters: [shared72, shared1, shared5],
       body: { pointer: '/paths/~1v1~1payouts~1{payout_id}~1cancel/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared69
+      example: shared71
     },
     'payoutDestinations.create': {
       method: 'POST',
@@ -1555,7 +1620,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1payout_destinations/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared71
+      example: shared73
     },
     'payoutDestinations.list': {
       method: 'GET',
@@ -1575,31 +1640,31 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared71], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared73], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'payoutDestinations.retrieve': {
       method: 'GET',
       path: '/v1/payout_destinations/{payout_destination_id}',
-      parameters: shared73,
+      parameters: shared75,
       status: 200,
-      example: shared71
+      example: shared73
     },
     'payoutDestinations.update': {
       method: 'PATCH',
       path: '/v1/payout_destinations/{payout_destination_id}',
-      parameters: shared73,
+      parameters: shared75,
       body: { required: true, pointer: '/paths/~1v1~1payout_destinations~1{payout_destination_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared71
+      example: shared73
     },
     'payoutDestinations.disable': {
       method: 'POST',
       path: '/v1/payout_destinations/{payout_destination_id}/disable',
-      parameters: [shared72, shared1, shared5],
+      parameters: [shared74, shared1, shared5],
       body: { pointer: '/paths/~1v1~1payout_destinations~1{payout_destination_id}~1disable/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared71
+      example: shared73
     },
     'treasuryReports.create': {
       method: 'POST',
@@ -1607,14 +1672,14 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1treasury_reports/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared74
+      example: shared76
     },
     'treasuryReports.list': {
       method: 'GET',
       path: '/v1/treasury_reports',
       parameters: shared18,
       status: 200,
-      example: { data: [shared74], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared76], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'treasuryReports.retrieve': {
@@ -1625,7 +1690,7 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: shared74
+      example: shared76
     },
     'test.passes.simulateScan': {
       method: 'POST',
@@ -1657,7 +1722,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_authorization/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared56
+      example: shared58
     },
     'test.cards.simulateDecline': {
       method: 'POST',
@@ -1665,7 +1730,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_decline/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared56
+      example: shared58
     },
     'test.cards.simulateIncrement': {
       method: 'POST',
@@ -1673,7 +1738,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_increment/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared56
+      example: shared58
     },
     'test.cards.simulateReversal': {
       method: 'POST',
@@ -1681,7 +1746,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_reversal/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared56
+      example: shared58
     },
     'test.cards.simulateExpiry': {
       method: 'POST',
@@ -1689,7 +1754,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_expiry/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared56
+      example: shared58
     },
     'test.cards.simulateClearing': {
       method: 'POST',
@@ -1697,7 +1762,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_clearing/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared56
+      example: shared58
     },
     'test.cards.simulateRefund': {
       method: 'POST',
@@ -1705,7 +1770,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_refund/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared56
+      example: shared58
     },
     'test.cards.simulateForcePost': {
       method: 'POST',
@@ -1713,7 +1778,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_force_post/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared56
+      example: shared58
     },
     'test.cards.simulateShipping': {
       method: 'POST',
@@ -1721,7 +1786,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_shipping/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared49
+      example: shared51
     },
     'test.cardholders.simulateSanctionsMatch': {
       method: 'POST',
@@ -1729,7 +1794,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cardholders~1simulate_sanctions_match/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared43
+      example: shared45
     },
     'test.disputes.simulateOutcome': {
       method: 'POST',
@@ -1737,7 +1802,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1disputes~1simulate_outcome/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared61
+      example: shared63
     },
     'test.funding.simulate': {
       method: 'POST',
@@ -1745,7 +1810,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1funding/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared48
+      example: shared50
     },
     'test.settlements.advanceClock': {
       method: 'POST',
@@ -1753,7 +1818,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { pointer: '/paths/~1v1~1test~1settlements~1advance_clock/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: { object: 'list', now: '2026-06-01T09:30:00.000Z', data: shared67 }
+      example: { object: 'list', now: '2026-06-01T09:30:00.000Z', data: shared69 }
     },
     'test.settlements.simulateFailure': {
       method: 'POST',
@@ -1761,7 +1826,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1settlements~1simulate_failure/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared66
+      example: shared68
     },
     'test.payouts.simulateFailure': {
       method: 'POST',
@@ -1769,7 +1834,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1payouts~1simulate_failure/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared69
+      example: shared71
     },
     'test.payouts.simulateReturn': {
       method: 'POST',
@@ -1777,7 +1842,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1payouts~1simulate_return/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared69
+      example: shared71
     },
   },
   document: {
@@ -1806,6 +1871,7 @@ const service: MockedVersion = {
         PassId: { schema: { $ref: '#/components/schemas/PassId' } },
         ScanId: { schema: { $ref: '#/components/schemas/ScanId' } },
         WebhookEndpointId: { schema: { $ref: '#/components/schemas/WebhookEndpointId' } },
+        WebhookRecoveryId: { schema: { $ref: '#/components/schemas/WebhookRecoveryId' } },
         WebhookDeliveryAttemptId: { schema: { $ref: '#/components/schemas/WebhookDeliveryAttemptId' } },
         EventId: { schema: { $ref: '#/components/schemas/EventId' } },
         CardholderId: { schema: { $ref: '#/components/schemas/CardholderId' } },
@@ -1814,12 +1880,12 @@ const service: MockedVersion = {
         CardId: { schema: { $ref: '#/components/schemas/CardId' } },
         ProvisioningPayloadId: { schema: { $ref: '#/components/schemas/ProvisioningPayloadId' } },
         WalletTokenId: { schema: { $ref: '#/components/schemas/WalletTokenId' } },
-        CardTransactionId: shared75,
+        CardTransactionId: shared77,
         AuthorizationDecisionId: { schema: { $ref: '#/components/schemas/AuthorizationDecisionId' } },
         DisputeId: { schema: { $ref: '#/components/schemas/DisputeId' } },
         SettlementId: { schema: { $ref: '#/components/schemas/SettlementId' } },
         PayoutId: { schema: { $ref: '#/components/schemas/PayoutId' } },
-        PayoutDestinationId: shared76,
+        PayoutDestinationId: shared78,
         TreasuryReportId: { schema: { $ref: '#/components/schemas/TreasuryReportId' } }
       },
       schemas: {
@@ -1862,7 +1928,7 @@ const service: MockedVersion = {
             name: { type: 'string', minLength: 1, maxLength: 100 },
             kind: { $ref: '#/components/schemas/PassTemplateKind' },
             brand: { $ref: '#/components/schemas/BrandInput' },
-            fields: shared77,
+            fields: shared79,
             barcode: { $ref: '#/components/schemas/BarcodeInput' },
             relevant_locations: { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
             metadata: { $ref: '#/components/schemas/Metadata' }
@@ -1888,7 +1954,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           required: ['key', 'label', 'value'],
-          properties: { key: shared78, label: { type: 'string', maxLength: 100 }, value: { type: 'string', maxLength: 500 } }
+          properties: { key: shared80, label: { type: 'string', maxLength: 100 }, value: { type: 'string', maxLength: 500 } }
         },
         BarcodeInput: {
           type: 'object',
@@ -1922,7 +1988,7 @@ const service: MockedVersion = {
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
             brand: { $ref: '#/components/schemas/BrandPatch' },
-            fields: shared77,
+            fields: shared79,
             barcode: { oneOf: [{ $ref: '#/components/schemas/BarcodePatch' }, { type: 'null' }] },
             relevant_locations: { type: ['array', 'null'], maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
@@ -1959,7 +2025,7 @@ const service: MockedVersion = {
           properties: {
             template_id: { $ref: '#/components/schemas/TemplateId' },
             holder: { $ref: '#/components/schemas/HolderInput' },
-            fields: { type: 'object', maxProperties: 20, propertyNames: shared78, additionalProperties: { type: 'string', maxLength: 500 } },
+            fields: { type: 'object', maxProperties: 20, propertyNames: shared80, additionalProperties: { type: 'string', maxLength: 500 } },
             expires_at: { $ref: '#/components/schemas/Timestamp' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -1989,9 +2055,9 @@ const service: MockedVersion = {
           required: ['id'],
           properties: {
             id: { $ref: '#/components/schemas/PassId' },
-            holder: shared79,
-            fields: shared80,
-            expires_at: shared81,
+            holder: shared81,
+            fields: shared82,
+            expires_at: shared83,
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
           }
         },
@@ -2010,7 +2076,7 @@ const service: MockedVersion = {
         PassUpdate: {
           type: 'object',
           additionalProperties: false,
-          properties: { holder: shared79, fields: shared80, expires_at: shared81, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
+          properties: { holder: shared81, fields: shared82, expires_at: shared83, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
         },
         ScanCreate: {
           type: 'object',
@@ -2038,8 +2104,8 @@ const service: MockedVersion = {
           additionalProperties: false,
           required: ['url', 'enabled_events'],
           properties: {
-            url: shared82,
-            enabled_events: shared83,
+            url: shared84,
+            enabled_events: shared85,
             description: { type: 'string', maxLength: 500 },
             metadata: { $ref: '#/components/schemas/Metadata' },
             signature: { $ref: '#/components/schemas/WebhookSignature' }
@@ -2063,6 +2129,7 @@ const service: MockedVersion = {
             'pass.archived',
             'webhook_endpoint.disabled',
             'webhook_endpoint.test',
+            'webhook_recovery.completed',
             'promotion.created',
             'cardholder.created',
             'cardholder.updated',
@@ -2116,17 +2183,26 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           properties: {
-            url: shared82,
-            enabled_events: shared83,
+            url: shared84,
+            enabled_events: shared85,
             description: { type: ['string', 'null'], maxLength: 500 },
             metadata: { $ref: '#/components/schemas/MetadataPatch' },
             status: { $ref: '#/components/schemas/WebhookEndpointStatus' },
             signature: { $ref: '#/components/schemas/WebhookSignature' }
           }
         },
-        WebhookDeliveryAttemptStatus: { type: 'string', enum: ['pending', 'succeeded', 'failed', 'canceled'] },
-        EventId: { type: 'string', pattern: '^evt_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
-        WebhookDeliveryAttemptId: { type: 'string', pattern: '^wdla_[0-9a-hjkmnp-tv-z]{26}$', minLength: 31, maxLength: 31 },
+        WebhookRecoveryCreate: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['since'],
+          properties: {
+            since: { $ref: '#/components/schemas/Timestamp' },
+            until: { $ref: '#/components/schemas/Timestamp' },
+            types: { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EventType' } },
+            scope: { $ref: '#/components/schemas/WebhookRecoveryScope' },
+            rate: { type: 'integer', minimum: 1, maximum: 100 }
+          }
+        },
         EventType: {
           type: 'string',
           enum: [
@@ -2144,6 +2220,7 @@ const service: MockedVersion = {
             'pass.archived',
             'webhook_endpoint.disabled',
             'webhook_endpoint.test',
+            'webhook_recovery.completed',
             'promotion.created',
             'cardholder.created',
             'cardholder.updated',
@@ -2190,6 +2267,12 @@ const service: MockedVersion = {
             'treasury_report.failed'
           ]
         },
+        WebhookRecoveryScope: { type: 'string', enum: ['failed', 'all'] },
+        WebhookRecoveryStatus: { type: 'string', enum: ['counting', 'running', 'completed', 'canceled'] },
+        WebhookRecoveryId: { type: 'string', pattern: '^whr_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
+        WebhookDeliveryAttemptStatus: { type: 'string', enum: ['pending', 'succeeded', 'failed', 'canceled'] },
+        EventId: { type: 'string', pattern: '^evt_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
+        WebhookDeliveryAttemptId: { type: 'string', pattern: '^wdla_[0-9a-hjkmnp-tv-z]{26}$', minLength: 31, maxLength: 31 },
         TokenCreate: {
           oneOf: [{ $ref: '#/components/schemas/BankAccountTokenCreate' }, { $ref: '#/components/schemas/PersonTokenCreate' }],
           discriminator: {
@@ -2292,7 +2375,7 @@ const service: MockedVersion = {
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
             kind: { $ref: '#/components/schemas/CardProgramKind' },
-            spending_controls: shared84,
+            spending_controls: shared86,
             design: { $ref: '#/components/schemas/CardDesignInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2302,7 +2385,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           properties: {
-            blocked_categories: shared85,
+            blocked_categories: shared87,
             blocked_countries: { type: ['array', 'null'], maxItems: 250, items: { $ref: '#/components/schemas/CountryCode' } },
             spending_limits: { type: ['array', 'null'], maxItems: 20, items: { $ref: '#/components/schemas/SpendingLimitInput' } },
             max_authorization_count: { type: ['integer', 'null'], minimum: 0, maximum: 1000000 }
@@ -2313,7 +2396,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           required: ['amount', 'interval'],
-          properties: { amount: { $ref: '#/components/schemas/Amount' }, interval: { $ref: '#/components/schemas/SpendingInterval' }, categories: shared85 }
+          properties: { amount: { $ref: '#/components/schemas/Amount' }, interval: { $ref: '#/components/schemas/SpendingInterval' }, categories: shared87 }
         },
         Amount: { type: 'integer', minimum: 0, maximum: 1000000000000000 },
         SpendingInterval: { type: 'string', enum: ['per_authorization', 'daily', 'weekly', 'monthly', 'yearly', 'all_time'] },
@@ -2333,7 +2416,7 @@ const service: MockedVersion = {
           additionalProperties: false,
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
-            spending_controls: shared84,
+            spending_controls: shared86,
             design: { oneOf: [{ $ref: '#/components/schemas/CardDesignPatch' }, { type: 'null' }] },
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
           }
@@ -2355,7 +2438,7 @@ const service: MockedVersion = {
             cardholder_id: { $ref: '#/components/schemas/CardholderId' },
             type: { $ref: '#/components/schemas/CardType' },
             card_program_id: { $ref: '#/components/schemas/CardProgramId' },
-            spending_controls: shared84,
+            spending_controls: shared86,
             shipping: { $ref: '#/components/schemas/CardShippingInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2373,7 +2456,7 @@ const service: MockedVersion = {
         CardUpdate: {
           type: 'object',
           additionalProperties: false,
-          properties: { spending_controls: shared84, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
+          properties: { spending_controls: shared86, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
         },
         CardCancel: { type: 'object', additionalProperties: false, properties: { reason: { $ref: '#/components/schemas/CardCancellationReason' } } },
         CardCancellationReason: { type: 'string', enum: ['lost', 'stolen', 'fulfillment_error', 'user'] },
@@ -2428,7 +2511,7 @@ const service: MockedVersion = {
           additionalProperties: false,
           required: ['url'],
           properties: {
-            url: shared82,
+            url: shared84,
             timeout_ms: { type: 'integer', minimum: 100, maximum: 2000 },
             default_action: { $ref: '#/components/schemas/AuthorizationDefaultAction' }
           }
@@ -2664,8 +2747,8 @@ const service: MockedVersion = {
             'processing_error'
           ]
         },
-        IncrementSimulation: { type: 'object', additionalProperties: false, required: ['card_transaction_id', 'amount'], properties: shared86 },
-        ReversalSimulation: shared87,
+        IncrementSimulation: { type: 'object', additionalProperties: false, required: ['card_transaction_id', 'amount'], properties: shared88 },
+        ReversalSimulation: shared89,
         ExpirySimulation: {
           type: 'object',
           additionalProperties: false,
@@ -2682,7 +2765,7 @@ const service: MockedVersion = {
             final: { type: 'boolean' }
           }
         },
-        RefundSimulation: shared87,
+        RefundSimulation: shared89,
         ForcePostSimulation: {
           type: 'object',
           additionalProperties: false,
@@ -2747,7 +2830,7 @@ const service: MockedVersion = {
     },
     paths: {
       '/v1/account/billing': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/BillingUpdate' } } } } } },
-      '/v1/account/rotate_credentials': shared88,
+      '/v1/account/rotate_credentials': shared90,
       '/v1/account/wipe_sandbox': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WipeCreate' } } } } } },
       '/v1/audit_log': {
         get: {
@@ -2783,14 +2866,14 @@ const service: MockedVersion = {
       '/v1/pass_templates/{template_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassTemplateUpdate' } } } } }
       },
-      '/v1/pass_templates/{template_id}/archive': shared88,
+      '/v1/pass_templates/{template_id}/archive': shared90,
       '/v1/passes': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassCreate' } } } } } },
       '/v1/passes/batch': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchCreate' } } } } } },
       '/v1/passes/batch_update': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchUpdate' } } } } } },
       '/v1/passes/batch_revoke': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchRevoke' } } } } } },
       '/v1/passes/{pass_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassUpdate' } } } } } },
-      '/v1/passes/{pass_id}/revoke': shared88,
-      '/v1/passes/{pass_id}/archive': shared88,
+      '/v1/passes/{pass_id}/revoke': shared90,
+      '/v1/passes/{pass_id}/archive': shared90,
       '/v1/scans': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/ScanCreate' } } } } },
         get: { parameters: { '9': { schema: { $ref: '#/components/schemas/PassId' } }, '10': { schema: { $ref: '#/components/schemas/ScanResult' } } } }
@@ -2802,8 +2885,13 @@ const service: MockedVersion = {
       '/v1/webhook-endpoints/{whe_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookEndpointUpdate' } } } } }
       },
-      '/v1/webhook-endpoints/{whe_id}/rotate_secret': shared88,
-      '/v1/webhook-endpoints/{whe_id}/test': shared88,
+      '/v1/webhook-endpoints/{whe_id}/rotate_secret': shared90,
+      '/v1/webhook-endpoints/{whe_id}/test': shared90,
+      '/v1/webhook-endpoints/{whe_id}/recover': {
+        post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookRecoveryCreate' } } } } }
+      },
+      '/v1/webhook-endpoints/{whe_id}/recoveries': { get: { parameters: { '10': { schema: { $ref: '#/components/schemas/WebhookRecoveryStatus' } } } } },
+      '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}/cancel': shared90,
       '/v1/webhook-endpoints/{whe_id}/delivery-attempts': {
         get: {
           parameters: {
@@ -2812,7 +2900,7 @@ const service: MockedVersion = {
           }
         }
       },
-      '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry': shared88,
+      '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry': shared90,
       '/v1/events': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/EventType' } } } } },
       '/v1/events/stream': { get: { parameters: { '0': { schema: { $ref: '#/components/schemas/EventId' } } } } },
       '/v1/tokens': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/TokenCreate' } } } } } },
@@ -2825,7 +2913,7 @@ const service: MockedVersion = {
       '/v1/cardholders/{cardholder_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardholderUpdate' } } } } }
       },
-      '/v1/cardholders/{cardholder_id}/screen': shared88,
+      '/v1/cardholders/{cardholder_id}/screen': shared90,
       '/v1/sanctions_alerts': {
         get: {
           parameters: {
@@ -2852,9 +2940,9 @@ const service: MockedVersion = {
         }
       },
       '/v1/cards/{card_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardUpdate' } } } } } },
-      '/v1/cards/{card_id}/activate': shared88,
-      '/v1/cards/{card_id}/freeze': shared88,
-      '/v1/cards/{card_id}/unfreeze': shared88,
+      '/v1/cards/{card_id}/activate': shared90,
+      '/v1/cards/{card_id}/freeze': shared90,
+      '/v1/cards/{card_id}/unfreeze': shared90,
       '/v1/cards/{card_id}/cancel': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardCancel' } } } } } },
       '/v1/cards/{card_id}/replace': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardReplace' } } } } } },
       '/v1/cards/{card_id}/provisioning_payloads': {
@@ -2878,25 +2966,25 @@ const service: MockedVersion = {
       '/v1/card_transactions/{card_transaction_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardTransactionUpdate' } } } } }
       },
-      '/v1/card_transactions/{card_transaction_id}/release': shared88,
+      '/v1/card_transactions/{card_transaction_id}/release': shared90,
       '/v1/authorization_endpoint': {
         put: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/AuthorizationEndpointPut' } } } } }
       },
-      '/v1/authorization_endpoint/rotate_secret': shared88,
-      '/v1/authorization_decisions': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/AuthorizationDecisionStatus' } }, '10': shared75 } } },
+      '/v1/authorization_endpoint/rotate_secret': shared90,
+      '/v1/authorization_decisions': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/AuthorizationDecisionStatus' } }, '10': shared77 } } },
       '/v1/disputes': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/DisputeCreate' } } } } },
         get: {
           parameters: {
             '9': { schema: { $ref: '#/components/schemas/DisputeStatus' } },
             '10': { schema: { $ref: '#/components/schemas/DisputeReason' } },
-            '11': shared75
+            '11': shared77
           }
         }
       },
       '/v1/disputes/{dispute_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/DisputeUpdate' } } } } } },
-      '/v1/disputes/{dispute_id}/submit': shared88,
-      '/v1/disputes/{dispute_id}/withdraw': shared88,
+      '/v1/disputes/{dispute_id}/submit': shared90,
+      '/v1/disputes/{dispute_id}/withdraw': shared90,
       '/v1/settlements': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/SettlementStatus' } } } } },
       '/v1/settlements/{settlement_id}/lines': {
         get: { parameters: { '10': { schema: { $ref: '#/components/schemas/SettlementLineType' } }, '11': { schema: { type: 'string', maxLength: 64 } } } }
@@ -2906,12 +2994,12 @@ const service: MockedVersion = {
         get: {
           parameters: {
             '9': { schema: { $ref: '#/components/schemas/PayoutStatus' } },
-            '10': shared76,
+            '10': shared78,
             '11': { schema: { $ref: '#/components/schemas/SettlementId' } }
           }
         }
       },
-      '/v1/payouts/{payout_id}/cancel': shared88,
+      '/v1/payouts/{payout_id}/cancel': shared90,
       '/v1/payout_destinations': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutDestinationCreate' } } } } },
         get: {
@@ -2924,13 +3012,13 @@ const service: MockedVersion = {
       '/v1/payout_destinations/{payout_destination_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutDestinationUpdate' } } } } }
       },
-      '/v1/payout_destinations/{payout_destination_id}/disable': shared88,
+      '/v1/payout_destinations/{payout_destination_id}/disable': shared90,
       '/v1/treasury_reports': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/TreasuryReportCreate' } } } } } },
       '/v1/test/passes/simulate_scan': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/ScanSimulation' } } } } }
       },
-      '/v1/test/passes/simulate_install': shared89,
-      '/v1/test/passes/simulate_uninstall': shared89,
+      '/v1/test/passes/simulate_install': shared91,
+      '/v1/test/passes/simulate_uninstall': shared91,
       '/v1/test/cards/simulate_authorization': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/AuthorizationSimulation' } } } } }
       },
@@ -2971,8 +3059,8 @@ const service: MockedVersion = {
       '/v1/test/settlements/simulate_failure': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SettlementFailureSimulation' } } } } }
       },
-      '/v1/test/payouts/simulate_failure': shared90,
-      '/v1/test/payouts/simulate_return': shared90
+      '/v1/test/payouts/simulate_failure': shared92,
+      '/v1/test/payouts/simulate_return': shared92
     }
   },
 }

@@ -1365,6 +1365,77 @@ export type DeletedWebhookEndpoint = {
    */
   deleted: true;
 };
+/** Identifier of a recovery: `whr_` and 26 characters that sort by the time of creation. @example whr_01jx6e9f8g7h6j5k4m3n2p1q0r */
+export type WebhookRecoveryId = string;
+/**
+ * Which events to send again.
+ * @example {
+ *       "since": "2026-06-01T00:00:00.000Z",
+ *       "scope": "failed"
+ *     }
+ */
+export type WebhookRecoveryCreate = {
+  /** Time of the first event. It must be in the past. @example 2026-06-01T00:00:00.000Z */
+  since: Timestamp;
+  /** Time of the last event. If you omit it, the time of the request. @example 2026-06-02T00:00:00.000Z */
+  until?: Timestamp;
+  /** Only events of these types. If you omit it, the types that the endpoint receives. */
+  types?: EventType[];
+  /** Which of these events. If you omit it, `failed`. */
+  scope?: WebhookRecoveryScope;
+  /** Maximum number of events per second. If you omit it, 25. @example 25 */
+  rate?: number;
+};
+/**
+ * Which events of the period are sent again.
+ * @example failed
+ * @enum {string}
+ */
+export type WebhookRecoveryScope = Open<"failed" | "all">;
+/**
+ * The status of a recovery.
+ * @example running
+ * @enum {string}
+ */
+export type WebhookRecoveryStatus = Open<"counting" | "running" | "completed" | "canceled">;
+/** A bulk repetition of deliveries to one endpoint, with its progress. */
+export type WebhookRecovery = {
+  id: WebhookRecoveryId;
+  /**
+   * Always `webhook_recovery`.
+   * @constant
+   */
+  object: "webhook_recovery";
+  /** The endpoint. */
+  webhook_endpoint_id: WebhookEndpointId;
+  /** Time of the first event. */
+  since: Timestamp;
+  /** Time of the last event. */
+  until: Timestamp;
+  /** The event types, or null for those that the endpoint receives. */
+  types: EventType[] | null;
+  scope: WebhookRecoveryScope;
+  /** Maximum number of events per second. @example 25 */
+  rate: number;
+  status: WebhookRecoveryStatus;
+  /** Number of events to send, as counted before the first one is sent; it grows while they are counted. @example 1204 */
+  total: number;
+  /** Number of events that the endpoint answered with 2xx. @example 1150 */
+  sent: number;
+  /** Number of events that were sent and not answered with 2xx. @example 4 */
+  failed: number;
+  /** Time of the request. */
+  created: Timestamp;
+  /** Time of the last change. */
+  updated: Timestamp;
+};
+/** One page of recoveries, in the requested order. */
+export type WebhookRecoveryList = {
+  /** Up to `limit` recoveries; empty if nothing matches. */
+  data: WebhookRecovery[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
 /** Identifier of a delivery attempt: `wdla_` and 26 characters that sort by the time of creation. @example wdla_01jx6d9e8f7g6h5j4k3m2n1p0q */
 export type WebhookDeliveryAttemptId = string;
 /** One attempt to deliver an event to an endpoint. */
@@ -4332,6 +4403,31 @@ export type WebhookEndpointTestEvent = {
     webhook_endpoint: WebhookEndpoint;
   };
 };
+/** Body of `webhook_recovery.completed`. */
+export type WebhookRecoveryCompletedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `webhook_recovery.completed`.
+   * @constant
+   */
+  type: "webhook_recovery.completed";
+  /** The version in which the event is rendered. */
+  version: VersionDate;
+  /** Time of the event. Retries are scheduled from this time. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** The object of the event. */
+  data: {
+    /** The object at the time of the event. */
+    webhook_recovery: WebhookRecovery;
+  };
+};
 /** A copy and its source. */
 export type PromotedResource = {
   resource_type: PromotableType;
@@ -5501,6 +5597,7 @@ export type EventType = Open<"pass_template.created"
   | "pass.archived"
   | "webhook_endpoint.disabled"
   | "webhook_endpoint.test"
+  | "webhook_recovery.completed"
   | "promotion.created"
   | "cardholder.created"
   | "cardholder.updated"
@@ -5565,6 +5662,7 @@ export type EnabledEvent = Open<"*"
   | "pass.archived"
   | "webhook_endpoint.disabled"
   | "webhook_endpoint.test"
+  | "webhook_recovery.completed"
   | "promotion.created"
   | "cardholder.created"
   | "cardholder.updated"
@@ -5922,6 +6020,38 @@ export type ListWebhookEndpointsQuery = {
 };
 /** The webhook endpoint. @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p */
 export type WebhookEndpointId_2 = WebhookEndpointId;
+export type ListWebhookRecoveriesQuery = {
+  /** Number of records on a page. @example 25 */
+  limit?: Limit;
+  /**
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Return only records created after this instant. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Return only recoveries in this status. @example running */
+  status?: WebhookRecoveryStatus;
+};
+/** The recovery. @example whr_01jx6e9f8g7h6j5k4m3n2p1q0r */
+export type WebhookRecoveryId_2 = WebhookRecoveryId;
 export type ListDeliveryAttemptsQuery = {
   /** Number of records on a page. @example 25 */
   limit?: Limit;
@@ -6577,6 +6707,12 @@ export interface components {
     WebhookEndpointStatus: WebhookEndpointStatus;
     WebhookDisabledReason: WebhookDisabledReason;
     DeletedWebhookEndpoint: DeletedWebhookEndpoint;
+    WebhookRecoveryId: WebhookRecoveryId;
+    WebhookRecoveryCreate: WebhookRecoveryCreate;
+    WebhookRecoveryScope: WebhookRecoveryScope;
+    WebhookRecoveryStatus: WebhookRecoveryStatus;
+    WebhookRecovery: WebhookRecovery;
+    WebhookRecoveryList: WebhookRecoveryList;
     WebhookDeliveryAttemptId: WebhookDeliveryAttemptId;
     WebhookDeliveryAttempt: WebhookDeliveryAttempt;
     WebhookDeliveryAttemptList: WebhookDeliveryAttemptList;
@@ -6776,6 +6912,7 @@ export interface components {
     PassArchivedEvent: PassArchivedEvent;
     WebhookEndpointDisabledEvent: WebhookEndpointDisabledEvent;
     WebhookEndpointTestEvent: WebhookEndpointTestEvent;
+    WebhookRecoveryCompletedEvent: WebhookRecoveryCompletedEvent;
     PromotedResource: PromotedResource;
     PromotionCreatedEvent: PromotionCreatedEvent;
     CardholderCreatedEvent: CardholderCreatedEvent;
@@ -7000,6 +7137,31 @@ export interface operations {
     parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { whe_id: WebhookEndpointId_2; }; };
     requestBody?: { content: { "application/json": Empty; }; };
     responses: { 201: { content: { "application/json": Event; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  recoverWebhookEndpoint: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { whe_id: WebhookEndpointId_2; }; };
+    requestBody: { content: { "application/json": WebhookRecoveryCreate; }; };
+    responses: {
+      201: { content: { "application/json": WebhookRecovery; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listWebhookRecoveries: {
+    parameters: { query?: ListWebhookRecoveriesQuery; header?: { "Service-Version"?: ServiceVersion; }; path: { whe_id: WebhookEndpointId_2; }; };
+    responses: { 200: { content: { "application/json": WebhookRecoveryList; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getWebhookRecovery: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { whe_id: WebhookEndpointId_2; whr_id: WebhookRecoveryId_2; }; };
+    responses: { 200: { content: { "application/json": WebhookRecovery; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  cancelWebhookRecovery: {
+    parameters: {
+      header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; };
+      path: { whe_id: WebhookEndpointId_2; whr_id: WebhookRecoveryId_2; };
+    };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      200: { content: { "application/json": WebhookRecovery; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
   };
   listDeliveryAttempts: {
     parameters: { query?: ListDeliveryAttemptsQuery; header?: { "Service-Version"?: ServiceVersion; }; path: { whe_id: WebhookEndpointId_2; }; };
@@ -7537,6 +7699,11 @@ export interface operations {
     requestBody: { content: { "application/json": WebhookEndpointTestEvent; }; };
     responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
   };
+  onWebhookRecoveryCompleted: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": WebhookRecoveryCompletedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
   onPromotionCreated: {
     parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
     requestBody: { content: { "application/json": PromotionCreatedEvent; }; };
@@ -7773,6 +7940,7 @@ export interface webhooks {
   "pass.archived": { post: operations["onPassArchived"]; };
   "webhook_endpoint.disabled": { post: operations["onWebhookEndpointDisabled"]; };
   "webhook_endpoint.test": { post: operations["onWebhookEndpointTest"]; };
+  "webhook_recovery.completed": { post: operations["onWebhookRecoveryCompleted"]; };
   "promotion.created": { post: operations["onPromotionCreated"]; };
   "cardholder.created": { post: operations["onCardholderCreated"]; };
   "cardholder.updated": { post: operations["onCardholderUpdated"]; };
