@@ -18,6 +18,7 @@ import { type DashboardVisit, mayAct, roleFor } from '../../engine/visit.ts'
 import { ALL } from '../../html/controls.ts'
 import { promotes } from '../promotions/promotions.ts'
 import { writeHealth } from './endpoint-health.ts'
+import { RECOVER, writeRecoveries } from './webhook-recoveries.ts'
 
 export type EndpointObject = components['schemas']['WebhookEndpoint']
 export type DeliveryAttempt = components['schemas']['WebhookDeliveryAttempt']
@@ -56,6 +57,16 @@ export function writeRetry(
   return html`<form method="post" action="${address}">${visit.guard(address)}${keyField()}<button class="${style}" type="submit" aria-label="Send again: attempt ${String(attempt)}">Send again</button></form>`
 }
 
+const SIGNATURE: FormField = {
+  name: 'signature',
+  label: 'Signatures',
+  kind: 'choice',
+  options: [
+    ['service', 'The header of this API'],
+    ['standard_webhooks', 'Also the headers of Standard Webhooks, with Ed25519'],
+  ],
+}
+
 const FIELDS: readonly FormField[] = [
   { name: 'url', label: 'URL', kind: 'url', hint: 'A public URL of your server. Live requires https.' },
   {
@@ -69,6 +80,7 @@ const FIELDS: readonly FormField[] = [
     ],
   },
   { name: 'description', label: 'Description', optional: true },
+  SIGNATURE,
 ]
 
 /** The box for all events includes the other boxes. */
@@ -106,17 +118,27 @@ export const WEBHOOK_ENDPOINTS = resource<EndpointObject>({
     operation: 'getWebhookEndpoint',
     parameter: 'whe_id',
     name: ({ url }) => url,
-    facts: ({ id, status, disabled_reason, enabled_events, description, created, updated }) => [
+    facts: ({ id, status, disabled_reason, enabled_events, description, created, updated, ...choices }) => [
       ['ID', code(id)],
       ['Status', html`${state(status)}${disabled_reason === null ? '' : ` ${words(disabled_reason)}`}`],
       ['Events', writeEventTypes(enabled_events)],
       ['Description', orDash(description)],
+      ['Signatures', words(choices.signature ?? 'service')],
+      ['Public keys', choices.jwks_url === undefined ? '–' : code(choices.jwks_url)],
       ['Created', when(created)],
       ['Updated', when(updated)],
     ],
     ways: [promotes('webhook_endpoint')],
     actions: [
       { name: 'test', operation: 'testWebhookEndpoint', button: 'Send test event' },
+      RECOVER,
+      {
+        name: 'signature',
+        operation: 'updateWebhookEndpoint',
+        button: 'Change signatures',
+        fields: [SIGNATURE],
+        values: ({ signature = 'service' }) => ({ signature }),
+      },
       {
         name: 'disable',
         isBulk: true,
@@ -152,7 +174,10 @@ export const WEBHOOK_ENDPOINTS = resource<EndpointObject>({
       },
     ],
     picture: ({ id }, visit) => writeHealth(id, visit),
-    sections: [{ title: 'Recent delivery attempts', write: writeAttempts }],
+    sections: [
+      { title: 'Recent delivery attempts', write: writeAttempts },
+      { title: 'Recoveries', write: writeRecoveries },
+    ],
   },
 })
 
