@@ -435,6 +435,8 @@ export declare function WalletTokenId(value: unknown): value is v2026_05_19.Wall
 export declare function WalletTokenList(value: unknown): value is v2026_05_19.WalletTokenList
 export declare function WalletTokenStatus(value: unknown): value is v2026_05_19.WalletTokenStatus
 export declare function WalletTokenUpdate(value: unknown): value is v2026_05_19.WalletTokenUpdate
+export declare function WebhookBlock(value: unknown): value is v2026_05_19.WebhookBlock
+export declare function WebhookDelivery(value: unknown): value is v2026_05_19.WebhookDelivery
 export declare function WebhookDeliveryAttempt(value: unknown): value is v2026_05_19.WebhookDeliveryAttempt
 export declare function WebhookDeliveryAttemptId(value: unknown): value is v2026_05_19.WebhookDeliveryAttemptId
 export declare function WebhookDeliveryAttemptList(value: unknown): value is v2026_05_19.WebhookDeliveryAttemptList
@@ -467,6 +469,7 @@ export declare function WebhookEndpointUpdate_2026_02_01(value: unknown): value 
 export declare function WebhookEndpoint_2025_06_01(value: unknown): value is v2025_06_01.WebhookEndpoint
 export declare function WebhookEndpoint_2025_11_01(value: unknown): value is v2025_11_01.WebhookEndpoint
 export declare function WebhookEndpoint_2026_02_01(value: unknown): value is v2026_02_01.WebhookEndpoint
+export declare function WebhookFilter(value: unknown): value is v2026_05_19.WebhookFilter
 export declare function WebhookRecovery(value: unknown): value is v2026_05_19.WebhookRecovery
 export declare function WebhookRecoveryCompletedEvent(value: unknown): value is v2026_05_19.WebhookRecoveryCompletedEvent
 export declare function WebhookRecoveryCreate(value: unknown): value is v2026_05_19.WebhookRecoveryCreate
@@ -474,7 +477,9 @@ export declare function WebhookRecoveryId(value: unknown): value is v2026_05_19.
 export declare function WebhookRecoveryList(value: unknown): value is v2026_05_19.WebhookRecoveryList
 export declare function WebhookRecoveryScope(value: unknown): value is v2026_05_19.WebhookRecoveryScope
 export declare function WebhookRecoveryStatus(value: unknown): value is v2026_05_19.WebhookRecoveryStatus
+export declare function WebhookRetrySchedule(value: unknown): value is v2026_05_19.WebhookRetrySchedule
 export declare function WebhookSignature(value: unknown): value is v2026_05_19.WebhookSignature
+export declare function WebhookSkip(value: unknown): value is v2026_05_19.WebhookSkip
 export declare function Wipe(value: unknown): value is v2026_05_19.Wipe
 export declare function WipeCreate(value: unknown): value is v2026_05_19.WipeCreate
 export declare function listAuditEntries_action(value: unknown): value is NonNullable<v2026_05_19.ListAuditEntriesQuery['action']>

@@ -1448,6 +1448,7 @@ const WalletEligibility$properties = new Set(['eligible', 'ineligible_reason'])
 const WalletToken$properties = new Set(['id', 'object', 'card_id', 'provisioning_payload_id', 'wallet', 'status', 'created', 'updated'])
 const WalletTokenId$pattern = new RegExp('^wtk_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const WalletTokenUpdate$properties = new Set(['status'])
+const WebhookBlock$properties = new Set(['event_id', 'delivery_attempt_id', 'reason', 'since', 'next_attempt_at'])
 const WebhookDeliveryAttempt$properties = new Set([
   'id',
   'object',
@@ -1478,6 +1479,10 @@ const WebhookEndpoint$properties = new Set([
   'secret',
   'signature',
   'jwks_url',
+  'delivery',
+  'filters',
+  'retry_schedule',
+  'blocked',
   'metadata',
   'created',
   'updated'
@@ -1495,12 +1500,14 @@ const WebhookEndpoint$properties_2 = new Set([
   'created',
   'updated'
 ])
-const WebhookEndpointCreate$properties = new Set(['url', 'enabled_events', 'description', 'metadata', 'signature'])
+const WebhookEndpointCreate$properties = new Set(['url', 'enabled_events', 'description', 'metadata', 'signature', 'delivery', 'filters', 'retry_schedule'])
 const WebhookEndpointCreate$properties_2 = new Set(['url', 'enabled_events', 'description', 'metadata'])
 const WebhookEndpointDisabledEvent$data_properties = new Set(['webhook_endpoint'])
 const WebhookEndpointId$pattern = new RegExp('^whe_[0-9a-hjkmnp-tv-z]{26}$', 'u')
-const WebhookEndpointUpdate$properties = new Set(['url', 'enabled_events', 'description', 'metadata', 'status', 'signature'])
+const WebhookEndpointUpdate$properties = new Set(['url', 'enabled_events', 'description', 'metadata', 'status', 'signature', 'filters', 'retry_schedule'])
 const WebhookEndpointUpdate$properties_2 = new Set(['url', 'enabled_events', 'description', 'metadata', 'status'])
+const WebhookFilter$properties = new Set(['property', 'equals'])
+const WebhookFilter$property_pattern = new RegExp('^data(\\.[A-Za-z0-9_-]+)+$', 'u')
 const WebhookRecovery$properties = new Set([
   'id',
   'object',
@@ -1520,6 +1527,7 @@ const WebhookRecovery$properties = new Set([
 const WebhookRecoveryCompletedEvent$data_properties = new Set(['webhook_recovery'])
 const WebhookRecoveryCreate$properties = new Set(['since', 'until', 'types', 'scope', 'rate'])
 const WebhookRecoveryId$pattern = new RegExp('^whr_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const WebhookSkip$properties = new Set(['event_id'])
 const Wipe$properties = new Set(['object', 'deleted'])
 const WipeCreate$properties = new Set(['confirm'])
 const listRequestLogs_method$values = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
@@ -8651,6 +8659,29 @@ function WalletTokenUpdate$(value) {
   return true
 }
 
+function WebhookBlock$(value) {
+  if (!isObject(value)) return false
+  const event_id = value.event_id
+  if (event_id === undefined) return false
+  if (!EventId$(event_id)) return false
+  const delivery_attempt_id = value.delivery_attempt_id
+  if (delivery_attempt_id === undefined) return false
+  if (!WebhookDeliveryAttemptId$(delivery_attempt_id)) return false
+  const reason = value.reason
+  if (!(typeof reason === 'string')) return false
+  const since = value.since
+  if (since === undefined) return false
+  if (!Timestamp$(since)) return false
+  const next_attempt_at = value.next_attempt_at
+  if (next_attempt_at === undefined) return false
+  if (!Timestamp$(next_attempt_at)) return false
+  return true
+}
+
+function WebhookDelivery$(value) {
+  return (value === 'unordered' || value === 'fifo')
+}
+
 function WebhookDeliveryAttempt$(value) {
   if (!isObject(value)) return false
   const id = value.id
@@ -8781,6 +8812,26 @@ function WebhookEndpoint$(value) {
       ))
     ) return false
   }
+  const delivery = value.delivery
+  if (delivery !== undefined) {
+    if (!WebhookDelivery$(delivery)) return false
+  }
+  const filters = value.filters
+  if (filters !== undefined) {
+    if (!Array.isArray(filters) || filters.length > 10) return false
+    for (let index_2 = 0; index_2 < filters.length; index_2++) {
+      const filters_item = filters[index_2]
+      if (!WebhookFilter$(filters_item)) return false
+    }
+  }
+  const retry_schedule = value.retry_schedule
+  if (retry_schedule !== undefined) {
+    if (!WebhookRetrySchedule$(retry_schedule)) return false
+  }
+  const blocked = value.blocked
+  if (blocked !== undefined) {
+    if (!(blocked === null || WebhookBlock$(blocked))) return false
+  }
   return true
 }
 
@@ -8811,6 +8862,25 @@ function WebhookEndpointCreate$(value) {
   if (signature !== undefined) {
     known++
     if (!WebhookSignature$(signature)) return false
+  }
+  const delivery = value.delivery
+  if (delivery !== undefined) {
+    known++
+    if (!WebhookDelivery$(delivery)) return false
+  }
+  const filters = value.filters
+  if (filters !== undefined) {
+    known++
+    if (!Array.isArray(filters) || filters.length > 10) return false
+    for (let index_2 = 0; index_2 < filters.length; index_2++) {
+      const filters_item = filters[index_2]
+      if (!WebhookFilter$(filters_item)) return false
+    }
+  }
+  const retry_schedule = value.retry_schedule
+  if (retry_schedule !== undefined) {
+    known++
+    if (!WebhookRetrySchedule$(retry_schedule)) return false
   }
   if (!closed(value, known, WebhookEndpointCreate$properties)) return false
   return true
@@ -9016,6 +9086,20 @@ function WebhookEndpointUpdate$(value) {
     known++
     if (!WebhookSignature$(signature)) return false
   }
+  const filters = value.filters
+  if (filters !== undefined) {
+    known++
+    if (!Array.isArray(filters) || filters.length > 10) return false
+    for (let index_2 = 0; index_2 < filters.length; index_2++) {
+      const filters_item = filters[index_2]
+      if (!WebhookFilter$(filters_item)) return false
+    }
+  }
+  const retry_schedule = value.retry_schedule
+  if (retry_schedule !== undefined) {
+    known++
+    if (!WebhookRetrySchedule$(retry_schedule)) return false
+  }
   if (!closed(value, known, WebhookEndpointUpdate$properties)) return false
   return true
 }
@@ -9119,6 +9203,27 @@ function WebhookEndpoint_2025_11_01$(value) {
 }
 function WebhookEndpoint_2026_02_01$(value) {
   return WebhookEndpoint_2025_06_01$in(value, EnabledEvent_2026_02_01$)
+}
+
+function WebhookFilter$(value) {
+  if (!isObject(value)) return false
+  let known = 2
+  const property = value.property
+  if (
+    !((
+      typeof property === 'string' && (
+        property.length <= 200 || (property.length <= 400 && length(property) <= 200)
+      ) && WebhookFilter$property_pattern.test(property)
+    ))
+  ) return false
+  const equals = value.equals
+  if (!Array.isArray(equals) || equals.length < 1 || equals.length > 50) return false
+  for (let index = 0; index < equals.length; index++) {
+    const equals_item = equals[index]
+    if (!((equals_item === null || (typeof equals_item === 'string' || Number.isFinite(equals_item) || typeof equals_item === 'boolean')))) return false
+  }
+  if (!closed(value, known, WebhookFilter$properties)) return false
+  return true
 }
 
 function WebhookRecovery$(value) {
@@ -9261,8 +9366,22 @@ function WebhookRecoveryStatus$(value) {
   return (value === 'counting' || value === 'running' || value === 'completed' || value === 'canceled')
 }
 
+function WebhookRetrySchedule$(value) {
+  return (value === 'standard' || value === 'extended')
+}
+
 function WebhookSignature$(value) {
   return (value === 'service' || value === 'standard_webhooks')
+}
+
+function WebhookSkip$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const event_id = value.event_id
+  if (event_id === undefined) return false
+  if (!EventId$(event_id)) return false
+  if (!closed(value, known, WebhookSkip$properties)) return false
+  return true
 }
 
 function Wipe$(value) {
@@ -9782,6 +9901,8 @@ export const WalletTokenId = WalletTokenId$
 export const WalletTokenList = WalletTokenList$
 export const WalletTokenStatus = WalletTokenStatus$
 export const WalletTokenUpdate = WalletTokenUpdate$
+export const WebhookBlock = WebhookBlock$
+export const WebhookDelivery = WebhookDelivery$
 export const WebhookDeliveryAttempt = WebhookDeliveryAttempt$
 export const WebhookDeliveryAttemptId = WebhookDeliveryAttemptId$
 export const WebhookDeliveryAttemptList = WebhookDeliveryAttemptList$
@@ -9814,6 +9935,7 @@ export const WebhookEndpointUpdate_2026_02_01 = WebhookEndpointUpdate_2026_02_01
 export const WebhookEndpoint_2025_06_01 = WebhookEndpoint_2025_06_01$
 export const WebhookEndpoint_2025_11_01 = WebhookEndpoint_2025_11_01$
 export const WebhookEndpoint_2026_02_01 = WebhookEndpoint_2026_02_01$
+export const WebhookFilter = WebhookFilter$
 export const WebhookRecovery = WebhookRecovery$
 export const WebhookRecoveryCompletedEvent = WebhookRecoveryCompletedEvent$
 export const WebhookRecoveryCreate = WebhookRecoveryCreate$
@@ -9821,7 +9943,9 @@ export const WebhookRecoveryId = WebhookRecoveryId$
 export const WebhookRecoveryList = WebhookRecoveryList$
 export const WebhookRecoveryScope = WebhookRecoveryScope$
 export const WebhookRecoveryStatus = WebhookRecoveryStatus$
+export const WebhookRetrySchedule = WebhookRetrySchedule$
 export const WebhookSignature = WebhookSignature$
+export const WebhookSkip = WebhookSkip$
 export const Wipe = Wipe$
 export const WipeCreate = WipeCreate$
 export const listAuditEntries_action = listAuditEntries_action$

@@ -102,6 +102,7 @@ import {
   WebhookRecoveryCreate,
   WebhookRecoveryId,
   WebhookRecoveryStatus,
+  WebhookSkip,
   WipeCreate,
   listAuditEntries_action,
   listAuditEntries_actor_id,
@@ -1039,6 +1040,22 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: false, validate: Empty, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1test/post/requestBody/content/application~1json/schema' },
+  },
+  {
+    id: 'skipBlockedEvent',
+    method: 'POST',
+    path: '/v1/webhook-endpoints/{whe_id}/skip',
+    status: 200,
+    oauth: ['write'],
+    extensions: { scope: 'write', rateLimit: 'webhooks_write', auditAction: 'webhook_endpoint.skipped', sensitive: true },
+    pathParameters: [parameterWebhookEndpointId],
+    query: [],
+    headers: [parameterServiceVersion, parameterIdempotencyKey],
+    body: {
+      required: true,
+      validate: WebhookSkip,
+      pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1skip/post/requestBody/content/application~1json/schema'
+    },
   },
   // ----- Webhook recoveries -----
   {

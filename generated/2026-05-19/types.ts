@@ -104,6 +104,11 @@ export type WebhookEndpointCreate = ClosedMembers<client.WebhookEndpointCreate>
 export type WebhookEndpointUpdate = ClosedMembers<client.WebhookEndpointUpdate>
 export type WebhookEndpoint = ClosedMembers<client.WebhookEndpoint>
 export type WebhookEndpointList = ClosedMembers<client.WebhookEndpointList>
+export type WebhookDelivery = Closed<client.WebhookDelivery>
+export type WebhookRetrySchedule = Closed<client.WebhookRetrySchedule>
+export type WebhookFilter = ClosedMembers<client.WebhookFilter>
+export type WebhookBlock = ClosedMembers<client.WebhookBlock>
+export type WebhookSkip = ClosedMembers<client.WebhookSkip>
 export type WebhookSignature = Closed<client.WebhookSignature>
 export type WebhookEndpointStatus = Closed<client.WebhookEndpointStatus>
 export type WebhookDisabledReason = Closed<client.WebhookDisabledReason>
@@ -533,6 +538,11 @@ export interface components {
     WebhookEndpointUpdate: WebhookEndpointUpdate
     WebhookEndpoint: WebhookEndpoint
     WebhookEndpointList: WebhookEndpointList
+    WebhookDelivery: WebhookDelivery
+    WebhookRetrySchedule: WebhookRetrySchedule
+    WebhookFilter: WebhookFilter
+    WebhookBlock: WebhookBlock
+    WebhookSkip: WebhookSkip
     WebhookSignature: WebhookSignature
     WebhookEndpointStatus: WebhookEndpointStatus
     WebhookDisabledReason: WebhookDisabledReason

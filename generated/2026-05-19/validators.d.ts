@@ -335,6 +335,8 @@ export declare function WalletTokenId(value: unknown): value is types.WalletToke
 export declare function WalletTokenList(value: unknown): value is types.WalletTokenList
 export declare function WalletTokenStatus(value: unknown): value is types.WalletTokenStatus
 export declare function WalletTokenUpdate(value: unknown): value is types.WalletTokenUpdate
+export declare function WebhookBlock(value: unknown): value is types.WebhookBlock
+export declare function WebhookDelivery(value: unknown): value is types.WebhookDelivery
 export declare function WebhookDeliveryAttempt(value: unknown): value is types.WebhookDeliveryAttempt
 export declare function WebhookDeliveryAttemptId(value: unknown): value is types.WebhookDeliveryAttemptId
 export declare function WebhookDeliveryAttemptList(value: unknown): value is types.WebhookDeliveryAttemptList
@@ -349,6 +351,7 @@ export declare function WebhookEndpointList(value: unknown): value is types.Webh
 export declare function WebhookEndpointStatus(value: unknown): value is types.WebhookEndpointStatus
 export declare function WebhookEndpointTestEvent(value: unknown): value is types.WebhookEndpointTestEvent
 export declare function WebhookEndpointUpdate(value: unknown): value is types.WebhookEndpointUpdate
+export declare function WebhookFilter(value: unknown): value is types.WebhookFilter
 export declare function WebhookRecovery(value: unknown): value is types.WebhookRecovery
 export declare function WebhookRecoveryCompletedEvent(value: unknown): value is types.WebhookRecoveryCompletedEvent
 export declare function WebhookRecoveryCreate(value: unknown): value is types.WebhookRecoveryCreate
@@ -356,7 +359,9 @@ export declare function WebhookRecoveryId(value: unknown): value is types.Webhoo
 export declare function WebhookRecoveryList(value: unknown): value is types.WebhookRecoveryList
 export declare function WebhookRecoveryScope(value: unknown): value is types.WebhookRecoveryScope
 export declare function WebhookRecoveryStatus(value: unknown): value is types.WebhookRecoveryStatus
+export declare function WebhookRetrySchedule(value: unknown): value is types.WebhookRetrySchedule
 export declare function WebhookSignature(value: unknown): value is types.WebhookSignature
+export declare function WebhookSkip(value: unknown): value is types.WebhookSkip
 export declare function Wipe(value: unknown): value is types.Wipe
 export declare function WipeCreate(value: unknown): value is types.WipeCreate
 export declare function listAuditEntries_action(value: unknown): value is NonNullable<types.ListAuditEntriesQuery['action']>

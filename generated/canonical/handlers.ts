@@ -133,6 +133,7 @@ import type {
   WebhookRecovery,
   WebhookRecoveryCreate,
   WebhookRecoveryList,
+  WebhookSkip,
   Wipe,
   WipeCreate,
   operations
@@ -246,6 +247,11 @@ export interface WebhookEndpointsHandlers<Context> {
   ): Promise<Reply<200, WebhookEndpoint>>
   /** POST /v1/webhook-endpoints/{whe_id}/test: Send a test event */
   testWebhookEndpoint(context: Context, input: { path: operations['testWebhookEndpoint']['parameters']['path']; body?: Empty }): Promise<Reply<201, Event>>
+  /** POST /v1/webhook-endpoints/{whe_id}/skip: Skip the blocked event */
+  skipBlockedEvent(
+    context: Context,
+    input: { path: operations['skipBlockedEvent']['parameters']['path']; body: WebhookSkip }
+  ): Promise<Reply<200, WebhookEndpoint>>
 }
 
 export interface WebhookRecoveriesHandlers<Context> {

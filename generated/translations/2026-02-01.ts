@@ -42,7 +42,7 @@ const isKnownEnabledEvent = allBut(
 
 /** WebhookEndpoint: 2026-05-19 → 2026-02-01. */
 export function WebhookEndpoint_down(value: v2026_05_19.WebhookEndpoint): v2026_02_01.WebhookEndpoint {
-  const { signature, jwks_url, ...rest } = value
+  const { signature, jwks_url, delivery, filters, retry_schedule, blocked, ...rest } = value
   return { ...rest, enabled_events: value.enabled_events.filter(isKnownEnabledEvent) }
 }
 

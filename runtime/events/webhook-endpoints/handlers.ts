@@ -9,9 +9,12 @@ import { answerList } from '../../api/lists/list-query.ts'
 import { pipelined } from '../../database/pipelined.ts'
 import { newId } from '../../platform/ids.ts'
 import { writeInstant } from '../../platform/instants.ts'
+import { type BlockRow, readBlock, skipEvent } from '../delivery/queries/fifo.ts'
 import { emit } from '../emit/emit.ts'
+import { readEvent } from '../emit/queries.ts'
 import { RETIRED_FOR } from '../outbound/signing.ts'
 import { cancelAttempts } from './cancel-attempts.ts'
+import { checkFilters, filtersOf } from './filters.ts'
 import { keysPath } from './public-keys.ts'
 import {
   deleteEndpoint,
@@ -35,8 +38,14 @@ export const webhookEndpointsHandlers = {
     async (context, { body }, blocked) => {
       const { caller, db } = context
       const { url, description = null, metadata = {}, signature = 'service' } = body
+      const { delivery = 'unordered', retry_schedule = 'standard', filters = [] } = body
       const enabled_events = [...new Set(body.enabled_events)]
-      requireGood([...checkUrl(blocked), ...checkTypes(body.enabled_events), ...checkMetadata(metadata)])
+      requireGood([
+        ...checkUrl(blocked),
+        ...checkTypes(body.enabled_events),
+        ...checkFilters(filters, body.enabled_events),
+        ...checkMetadata(metadata),
+      ])
       if ((await lockEndpointCount(db, caller.space)) >= MAX_ENDPOINTS) {
         throw invalidState(`An environment has at most ${MAX_ENDPOINTS} endpoints. Delete one first.`)
       }
@@ -46,18 +55,21 @@ export const webhookEndpointsHandlers = {
         enabled_events,
         metadata,
         signature,
+        delivery,
+        retry_schedule,
+        filters: filtersOf(filters),
       })
-      return { status: 201, body: { ...answerEndpoint(context, row), secret } }
+      return { status: 201, body: { ...(await answerEndpoint(context, row)), secret } }
     },
   ),
 
   listWebhookEndpoints: (context, { query }) =>
-    answerList(context, query, listEndpoints, (row) => answerEndpoint(context, row)),
+    answerList(context, query, listEndpoints, (row) => showWithKeys(context, row)),
 
   async getWebhookEndpoint(context, { path }) {
     const row = await readEndpoint(context.db, context.caller.space, path.whe_id)
     if (!row) throw notFound()
-    return { status: 200, body: answerEndpoint(context, row) }
+    return { status: 200, body: await answerEndpoint(context, row) }
   },
 
   updateWebhookEndpoint: prepared(
@@ -73,13 +85,14 @@ export const webhookEndpointsHandlers = {
       requireGood([
         ...checkUrl(blocked),
         ...checkTypes(body.enabled_events ?? []),
+        ...checkFilters(body.filters ?? [], changed.enabled_events),
         ...checkMetadata(changed.metadata),
       ])
       await updateEndpoint(db, caller.space, changed)
       if (changed.status === 'disabled' && row.status === 'enabled') {
         pipelined(cancelAttempts(db, caller.space, row.id, request.now, request.machineNow))
       }
-      return { status: 200, body: answerEndpoint(context, changed) }
+      return { status: 200, body: await answerEndpoint(context, changed) }
     },
   ),
 
@@ -103,7 +116,22 @@ export const webhookEndpointsHandlers = {
       updated: now,
     }
     await updateEndpoint(db, caller.space, rotated)
-    return { status: 200, body: { ...answerEndpoint(context, rotated), secret } }
+    return { status: 200, body: { ...(await answerEndpoint(context, rotated)), secret } }
+  },
+
+  async skipBlockedEvent(context, { path, body }) {
+    const { caller, db, events, request } = context
+    const row = await lockEndpoint(db, caller.space, path.whe_id)
+    if (!row) throw notFound()
+    const skipped = row.delivery === 'fifo' && (await readEvent(db, caller.space, body.event_id))
+    if (!skipped) throw invalidState('The event does not block the endpoint.')
+    if (!(await skipEvent(db, caller.space, row.id, skipped.sequence, request))) {
+      throw invalidState(
+        'The event does not block the endpoint, or is being sent right now. Retrieve the endpoint, and try again.',
+      )
+    }
+    events.deliverSoon()
+    return { status: 200, body: await answerEndpoint(context, row) }
   },
 
   async testWebhookEndpoint(context, { path }) {
@@ -120,10 +148,23 @@ export const webhookEndpointsHandlers = {
   },
 } satisfies WebhookEndpointsHandlers<Context>
 
+/** What the owner of an endpoint chooses. */
+type EndpointContent = Pick<
+  EndpointRow,
+  | 'url'
+  | 'description'
+  | 'enabled_events'
+  | 'metadata'
+  | 'signature'
+  | 'delivery'
+  | 'retry_schedule'
+  | 'filters'
+>
+
 /** Writes a new endpoint, whose content was validated, and gives it a secret. */
 export async function addEndpoint(
   { caller, request: { now }, db, endpointSecrets }: Context,
-  content: Pick<EndpointRow, 'url' | 'description' | 'enabled_events' | 'metadata' | 'signature'>,
+  content: EndpointContent,
 ): Promise<{ readonly row: EndpointRow; readonly secret: string }> {
   const id = newId('whe', now)
   const { secret, sealed } = endpointSecrets.make(caller.space, id, content.signature)
@@ -162,7 +203,7 @@ function checkTypes(types: readonly string[]): Detail[] {
  * meant to remove them.
  */
 function patch(row: EndpointRow, given: Schemas['WebhookEndpointUpdate'], context: Context): EndpointRow {
-  const { url, description, enabled_events, metadata, status, signature } = given
+  const { url, description, enabled_events, metadata, status, signature, retry_schedule, filters } = given
   const changed = {
     ...row,
     url: url ?? row.url,
@@ -171,6 +212,8 @@ function patch(row: EndpointRow, given: Schemas['WebhookEndpointUpdate'], contex
     metadata:
       metadata === null ? {} : (mergePatch(row.metadata, metadata ?? {}) as Readonly<Record<string, string>>),
     signature: signature ?? row.signature,
+    retry_schedule: retry_schedule ?? row.retry_schedule,
+    filters: filters ? filtersOf(filters) : row.filters,
     updated: context.request.now,
   }
   if (status === 'enabled' && row.status === 'disabled') {
@@ -192,8 +235,26 @@ function replaceTypes(
   return [...new Set([...given, ...unseen])]
 }
 
-/** Returns an endpoint as the operations do: with the URL of its public keys, if it has some. */
-function answerEndpoint({ caller, links }: Context, row: EndpointRow): Schemas['WebhookEndpoint'] {
+/** Returns an endpoint as operations on a single endpoint do: with the delivery that blocks it. */
+async function answerEndpoint(context: Context, row: EndpointRow): Promise<Schemas['WebhookEndpoint']> {
+  const shown = showWithKeys(context, row)
+  if (row.delivery !== 'fifo') return shown
+  const block = await readBlock(context.db, context.caller.space, row.id)
+  return { ...shown, blocked: block ? showBlock(block) : null }
+}
+
+function showBlock({ event_id, attempt_id, due_at, response_status, error, since }: BlockRow) {
+  return {
+    event_id,
+    delivery_attempt_id: attempt_id,
+    reason: error ?? `the endpoint answered ${response_status}`,
+    since: writeInstant(since),
+    next_attempt_at: writeInstant(due_at),
+  }
+}
+
+/** Returns an endpoint with the URL of its public keys, if it has some. */
+function showWithKeys({ caller, links }: Context, row: EndpointRow): Schemas['WebhookEndpoint'] {
   const shown = showEndpoint(row)
   return row.signature === 'standard_webhooks'
     ? { ...shown, jwks_url: `${links.baseUrl}${keysPath(caller.space, row.id)}` }
@@ -211,6 +272,9 @@ export function showEndpoint(row: EndpointRow): Schemas['WebhookEndpoint'] {
     status: row.status,
     disabled_reason: row.disabled_reason,
     signature: row.signature,
+    delivery: row.delivery,
+    filters: row.filters ? [...row.filters] : [],
+    retry_schedule: row.retry_schedule,
     metadata: row.metadata,
     created: writeInstant(row.created),
     updated: writeInstant(row.updated),

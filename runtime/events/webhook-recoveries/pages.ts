@@ -5,6 +5,7 @@
 import type { Database, Statement } from '../../database/database.ts'
 import { inSteps, sendSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
+import { matchesFilters } from '../delivery/queries/filtered.ts'
 import type { RecoveryRow } from './queries.ts'
 
 /** Events read in one visit: while they are counted, and while a batch of them is chosen. */
@@ -31,9 +32,9 @@ export async function findDueRecoveries(db: Database, limit: number): Promise<re
 // $8 scope, $9 maximum number of events that are read. An event that was sent to the endpoint has attempts of it: the last one is made
 // again. Otherwise the attempt gets the ID that planning would give it (plan.sql). An attempt in the queue is being sent anyway.
 const WANTED = `(
-    SELECT e.id, e.sequence, e.created, e.type, e.audience, e.audience_endpoint_id FROM events e
+    SELECT e.id, e.sequence, e.created, e.type, e.audience, e.audience_endpoint_id, e.body, e.source FROM events e
      WHERE e.tenant_id = $1 AND e.sequence > $3 AND e.sequence <= $4 ORDER BY e.sequence LIMIT $9) AS e
-  CROSS JOIN (SELECT w.enabled_events FROM webhook_endpoints w WHERE w.tenant_id = $1 AND w.id = $2) AS w
+  CROSS JOIN (SELECT w.enabled_events, w.filters FROM webhook_endpoints w WHERE w.tenant_id = $1 AND w.id = $2) AS w
   CROSS JOIN LATERAL (
     SELECT count(*) AS made, coalesce(bool_or(a.status = 'succeeded'), false) AS delivered,
            coalesce((array_agg(a.id ORDER BY a.attempt DESC, a.id DESC))[1],
@@ -43,7 +44,7 @@ const WANTED = `(
    AND CASE WHEN $8 = 'failed' THEN tried.made > 0 AND NOT tried.delivered
             WHEN e.audience = 'only' THEN e.audience_endpoint_id = $2
             WHEN e.audience = 'others' THEN e.audience_endpoint_id <> $2
-            ELSE $7 IS NOT NULL OR w.enabled_events && ARRAY[e.type, '*'] END
+            ELSE ($7 IS NOT NULL OR w.enabled_events && ARRAY[e.type, '*']) AND ${matchesFilters('w', 'e')} END
    AND NOT EXISTS (SELECT FROM webhook_ready r WHERE r.tenant_id = $1 AND r.attempt_id = tried.attempt_id)`
 
 const COUNT: Statement = { text: `SELECT count(*) AS count FROM ${WANTED}` }

@@ -63,7 +63,7 @@ export interface Stage {
     tenantId: string,
     url: string,
     types?: readonly string[],
-    choices?: Partial<Pick<EndpointRow, 'signature'>>,
+    choices?: Partial<Pick<EndpointRow, 'signature' | 'delivery' | 'retry_schedule' | 'filters'>>,
   ): Promise<Endpoint>
   changeEndpoint(endpoint: Endpoint, change: 'enable' | 'disable'): Promise<void>
   /** Gives it a new secret; both sign from now on. */
@@ -169,6 +169,9 @@ export async function openStage(poolSize = 6, citus = false): Promise<Stage> {
         secret: sealed,
         retired_secrets: [],
         signature: 'service',
+        delivery: 'unordered',
+        retry_schedule: 'standard',
+        filters: null,
         metadata: {},
         generation: 0,
         timeouts: 0,

@@ -107,6 +107,7 @@ export type UpdateWebhookEndpointInput = Input<operations['updateWebhookEndpoint
 export type DeleteWebhookEndpointInput = Input<operations['deleteWebhookEndpoint'], Managed>
 export type RotateWebhookEndpointSecretInput = Input<operations['rotateWebhookEndpointSecret'], Managed> & KeyOption
 export type TestWebhookEndpointInput = Input<operations['testWebhookEndpoint'], Managed> & KeyOption
+export type SkipBlockedEventInput = Input<operations['skipBlockedEvent'], Managed> & KeyOption
 export type RecoverWebhookEndpointInput = Input<operations['recoverWebhookEndpoint'], Managed> & KeyOption
 export type ListWebhookRecoveriesInput = Input<operations['listWebhookRecoveries'], Managed>
 export type GetWebhookRecoveryInput = Input<operations['getWebhookRecovery'], Managed>
@@ -271,6 +272,8 @@ export interface FlatMethods {
   rotateWebhookEndpointSecret(input: RotateWebhookEndpointSecretInput): Call<WebhookEndpoint>
   /** @deprecated Use `client.webhookEndpoints.test`. */
   testWebhookEndpoint(input: TestWebhookEndpointInput): Call<Event>
+  /** @deprecated Use `client.webhookEndpoints.skip`. */
+  skipBlockedEvent(input: SkipBlockedEventInput): Call<WebhookEndpoint>
   /** @deprecated Use `client.webhookEndpoints.recover`. */
   recoverWebhookEndpoint(input: RecoverWebhookEndpointInput): Call<WebhookRecovery>
   /** @deprecated Use `client.webhookEndpoints.recoveries.list`. */
@@ -492,6 +495,7 @@ export function flatMethods(connection: ServiceConnection): FlatMethods {
     ['deleteWebhookEndpoint', functions.deleteWebhookEndpoint, ['whe_id']],
     ['rotateWebhookEndpointSecret', functions.rotateWebhookEndpointSecret, ['whe_id']],
     ['testWebhookEndpoint', functions.testWebhookEndpoint, ['whe_id']],
+    ['skipBlockedEvent', functions.skipBlockedEvent, ['whe_id'], 'body'],
     ['recoverWebhookEndpoint', functions.recoverWebhookEndpoint, ['whe_id'], 'body'],
     ['listWebhookRecoveries', functions.listWebhookRecoveries, ['whe_id'], 'query'],
     ['getWebhookRecovery', functions.getWebhookRecovery, ['whe_id', 'whr_id']],

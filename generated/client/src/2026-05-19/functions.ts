@@ -138,6 +138,7 @@ import type {
   WebhookRecovery,
   WebhookRecoveryCreate,
   WebhookRecoveryList,
+  WebhookSkip,
   Wipe,
   WipeCreate,
   operations
@@ -836,6 +837,25 @@ export function rotateWebhookEndpointSecret(connection: ServiceConnection, wheId
  */
 export function testWebhookEndpoint(connection: ServiceConnection, wheId: string, options?: RequestOptions): Call<Event> {
   return call(connection, { method: 'POST', path: '/v1/webhook-endpoints/{whe_id}/test', keyed: true }, { path: { whe_id: wheId }, ...options })
+}
+
+/**
+ * Skip the blocked event
+ *
+ * Gives up the event that blocks an endpoint with `delivery: fifo`, and continues with the event after it. The endpoint can be disabled: it then continues
+ * after it when you enable it.
+ *
+ * `POST /v1/webhook-endpoints/{whe_id}/skip`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.webhookEndpoints.skip('whe_01jx5c9d8e7f6g5h4j3k2m1n0p', { event_id: 'evt_01jx7e9f8g7h6j5k4m3n2p1q0r' })
+ * ```
+ */
+export function skipBlockedEvent(connection: ServiceConnection, wheId: string, params: WebhookSkip, options?: RequestOptions): Call<WebhookEndpoint> {
+  return call(connection, { method: 'POST', path: '/v1/webhook-endpoints/{whe_id}/skip', keyed: true }, { path: { whe_id: wheId }, body: params, ...options })
 }
 
 // ----- Webhook recoveries -----

@@ -139,6 +139,7 @@ import type {
   WebhookRecovery,
   WebhookRecoveryCreate,
   WebhookRecoveryList,
+  WebhookSkip,
   Wipe,
   WipeCreate,
   operations
@@ -171,6 +172,7 @@ export type WebhookEndpointDeliveryAttemptListParams = ListDeliveryAttemptsQuery
 export type WebhookEndpointCreateParams = WebhookEndpointCreate
 export type WebhookEndpointListParams = ListWebhookEndpointsQuery
 export type WebhookEndpointUpdateParams = WebhookEndpointUpdate
+export type WebhookEndpointSkipParams = WebhookSkip
 export type WebhookEndpointRecoverParams = WebhookRecoveryCreate
 export type EventListParams = ListEventsQuery
 export type TokenCreateParams = TokenCreate
@@ -1062,6 +1064,25 @@ export class WebhookEndpointsResource extends Resource {
    */
   test(wheId: string, options?: RequestOptions): Call<Event> {
     return functions.testWebhookEndpoint(this.connection, wheId, options)
+  }
+
+  /**
+   * Skip the blocked event
+   *
+   * Gives up the event that blocks an endpoint with `delivery: fifo`, and continues with the event after it. The endpoint can be disabled: it then continues
+   * after it when you enable it.
+   *
+   * `POST /v1/webhook-endpoints/{whe_id}/skip`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.webhookEndpoints.skip('whe_01jx5c9d8e7f6g5h4j3k2m1n0p', { event_id: 'evt_01jx7e9f8g7h6j5k4m3n2p1q0r' })
+   * ```
+   */
+  skip(wheId: string, params: WebhookEndpointSkipParams, options?: RequestOptions): Call<WebhookEndpoint> {
+    return functions.skipBlockedEvent(this.connection, wheId, params, options)
   }
 
   /**

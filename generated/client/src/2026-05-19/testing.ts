@@ -41,6 +41,7 @@ export interface MockOperations {
   'webhookEndpoints.delete': operations['deleteWebhookEndpoint']
   'webhookEndpoints.rotateSecret': operations['rotateWebhookEndpointSecret']
   'webhookEndpoints.test': operations['testWebhookEndpoint']
+  'webhookEndpoints.skip': operations['skipBlockedEvent']
   'webhookEndpoints.recover': operations['recoverWebhookEndpoint']
   'webhookEndpoints.recoveries.list': operations['listWebhookRecoveries']
   'webhookEndpoints.recoveries.retrieve': operations['getWebhookRecovery']
@@ -602,13 +603,14 @@ const shared82 = {
 const shared83 = { type: ['string', 'null'], format: 'date-time', maxLength: 40 } as const
 const shared84 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 } as const
 const shared85 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } } as const
-const shared86 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] } as const
-const shared87 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } } as const
-const shared88 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } } as const
-const shared89 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared88 } as const
-const shared90 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } } as const
-const shared91 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } } as const
-const shared92 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } } as const
+const shared86 = { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/WebhookFilter' } } as const
+const shared87 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] } as const
+const shared88 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } } as const
+const shared89 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } } as const
+const shared90 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared89 } as const
+const shared91 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } } as const
+const shared92 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } } as const
+const shared93 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } } as const
 
 const service: MockedVersion = {
   version: '2026-05-19',
@@ -993,6 +995,14 @@ const service: MockedVersion = {
       body: { pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1test/post/requestBody/content/application~1json/schema' },
       status: 201,
       example: shared36
+    },
+    'webhookEndpoints.skip': {
+      method: 'POST',
+      path: '/v1/webhook-endpoints/{whe_id}/skip',
+      parameters: shared35,
+      body: { required: true, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1skip/post/requestBody/content/application~1json/schema' },
+      status: 200,
+      example: shared32
     },
     'webhookEndpoints.recover': {
       method: 'POST',
@@ -2108,7 +2118,10 @@ const service: MockedVersion = {
             enabled_events: shared85,
             description: { type: 'string', maxLength: 500 },
             metadata: { $ref: '#/components/schemas/Metadata' },
-            signature: { $ref: '#/components/schemas/WebhookSignature' }
+            signature: { $ref: '#/components/schemas/WebhookSignature' },
+            delivery: { $ref: '#/components/schemas/WebhookDelivery' },
+            filters: shared86,
+            retry_schedule: { $ref: '#/components/schemas/WebhookRetrySchedule' }
           }
         },
         EnabledEvent: {
@@ -2177,6 +2190,17 @@ const service: MockedVersion = {
           ]
         },
         WebhookSignature: { type: 'string', enum: ['service', 'standard_webhooks'] },
+        WebhookDelivery: { type: 'string', enum: ['unordered', 'fifo'] },
+        WebhookFilter: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['property', 'equals'],
+          properties: {
+            property: { type: 'string', pattern: '^data(\\.[A-Za-z0-9_-]+)+$', maxLength: 200 },
+            equals: { type: 'array', minItems: 1, maxItems: 50, items: { type: ['string', 'number', 'boolean', 'null'] } }
+          }
+        },
+        WebhookRetrySchedule: { type: 'string', enum: ['standard', 'extended'] },
         WebhookEndpointStatus: { type: 'string', enum: ['enabled', 'disabled'] },
         WebhookEndpointId: { type: 'string', pattern: '^whe_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
         WebhookEndpointUpdate: {
@@ -2188,9 +2212,18 @@ const service: MockedVersion = {
             description: { type: ['string', 'null'], maxLength: 500 },
             metadata: { $ref: '#/components/schemas/MetadataPatch' },
             status: { $ref: '#/components/schemas/WebhookEndpointStatus' },
-            signature: { $ref: '#/components/schemas/WebhookSignature' }
+            signature: { $ref: '#/components/schemas/WebhookSignature' },
+            filters: shared86,
+            retry_schedule: { $ref: '#/components/schemas/WebhookRetrySchedule' }
           }
         },
+        WebhookSkip: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['event_id'],
+          properties: { event_id: { $ref: '#/components/schemas/EventId' } }
+        },
+        EventId: { type: 'string', pattern: '^evt_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
         WebhookRecoveryCreate: {
           type: 'object',
           additionalProperties: false,
@@ -2271,7 +2304,6 @@ const service: MockedVersion = {
         WebhookRecoveryStatus: { type: 'string', enum: ['counting', 'running', 'completed', 'canceled'] },
         WebhookRecoveryId: { type: 'string', pattern: '^whr_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
         WebhookDeliveryAttemptStatus: { type: 'string', enum: ['pending', 'succeeded', 'failed', 'canceled'] },
-        EventId: { type: 'string', pattern: '^evt_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
         WebhookDeliveryAttemptId: { type: 'string', pattern: '^wdla_[0-9a-hjkmnp-tv-z]{26}$', minLength: 31, maxLength: 31 },
         TokenCreate: {
           oneOf: [{ $ref: '#/components/schemas/BankAccountTokenCreate' }, { $ref: '#/components/schemas/PersonTokenCreate' }],
@@ -2375,7 +2407,7 @@ const service: MockedVersion = {
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
             kind: { $ref: '#/components/schemas/CardProgramKind' },
-            spending_controls: shared86,
+            spending_controls: shared87,
             design: { $ref: '#/components/schemas/CardDesignInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2385,7 +2417,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           properties: {
-            blocked_categories: shared87,
+            blocked_categories: shared88,
             blocked_countries: { type: ['array', 'null'], maxItems: 250, items: { $ref: '#/components/schemas/CountryCode' } },
             spending_limits: { type: ['array', 'null'], maxItems: 20, items: { $ref: '#/components/schemas/SpendingLimitInput' } },
             max_authorization_count: { type: ['integer', 'null'], minimum: 0, maximum: 1000000 }
@@ -2396,7 +2428,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           required: ['amount', 'interval'],
-          properties: { amount: { $ref: '#/components/schemas/Amount' }, interval: { $ref: '#/components/schemas/SpendingInterval' }, categories: shared87 }
+          properties: { amount: { $ref: '#/components/schemas/Amount' }, interval: { $ref: '#/components/schemas/SpendingInterval' }, categories: shared88 }
         },
         Amount: { type: 'integer', minimum: 0, maximum: 1000000000000000 },
         SpendingInterval: { type: 'string', enum: ['per_authorization', 'daily', 'weekly', 'monthly', 'yearly', 'all_time'] },
@@ -2416,7 +2448,7 @@ const service: MockedVersion = {
           additionalProperties: false,
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
-            spending_controls: shared86,
+            spending_controls: shared87,
             design: { oneOf: [{ $ref: '#/components/schemas/CardDesignPatch' }, { type: 'null' }] },
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
           }
@@ -2438,7 +2470,7 @@ const service: MockedVersion = {
             cardholder_id: { $ref: '#/components/schemas/CardholderId' },
             type: { $ref: '#/components/schemas/CardType' },
             card_program_id: { $ref: '#/components/schemas/CardProgramId' },
-            spending_controls: shared86,
+            spending_controls: shared87,
             shipping: { $ref: '#/components/schemas/CardShippingInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2456,7 +2488,7 @@ const service: MockedVersion = {
         CardUpdate: {
           type: 'object',
           additionalProperties: false,
-          properties: { spending_controls: shared86, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
+          properties: { spending_controls: shared87, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
         },
         CardCancel: { type: 'object', additionalProperties: false, properties: { reason: { $ref: '#/components/schemas/CardCancellationReason' } } },
         CardCancellationReason: { type: 'string', enum: ['lost', 'stolen', 'fulfillment_error', 'user'] },
@@ -2747,8 +2779,8 @@ const service: MockedVersion = {
             'processing_error'
           ]
         },
-        IncrementSimulation: { type: 'object', additionalProperties: false, required: ['card_transaction_id', 'amount'], properties: shared88 },
-        ReversalSimulation: shared89,
+        IncrementSimulation: { type: 'object', additionalProperties: false, required: ['card_transaction_id', 'amount'], properties: shared89 },
+        ReversalSimulation: shared90,
         ExpirySimulation: {
           type: 'object',
           additionalProperties: false,
@@ -2765,7 +2797,7 @@ const service: MockedVersion = {
             final: { type: 'boolean' }
           }
         },
-        RefundSimulation: shared89,
+        RefundSimulation: shared90,
         ForcePostSimulation: {
           type: 'object',
           additionalProperties: false,
@@ -2830,7 +2862,7 @@ const service: MockedVersion = {
     },
     paths: {
       '/v1/account/billing': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/BillingUpdate' } } } } } },
-      '/v1/account/rotate_credentials': shared90,
+      '/v1/account/rotate_credentials': shared91,
       '/v1/account/wipe_sandbox': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WipeCreate' } } } } } },
       '/v1/audit_log': {
         get: {
@@ -2866,14 +2898,14 @@ const service: MockedVersion = {
       '/v1/pass_templates/{template_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassTemplateUpdate' } } } } }
       },
-      '/v1/pass_templates/{template_id}/archive': shared90,
+      '/v1/pass_templates/{template_id}/archive': shared91,
       '/v1/passes': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassCreate' } } } } } },
       '/v1/passes/batch': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchCreate' } } } } } },
       '/v1/passes/batch_update': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchUpdate' } } } } } },
       '/v1/passes/batch_revoke': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchRevoke' } } } } } },
       '/v1/passes/{pass_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassUpdate' } } } } } },
-      '/v1/passes/{pass_id}/revoke': shared90,
-      '/v1/passes/{pass_id}/archive': shared90,
+      '/v1/passes/{pass_id}/revoke': shared91,
+      '/v1/passes/{pass_id}/archive': shared91,
       '/v1/scans': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/ScanCreate' } } } } },
         get: { parameters: { '9': { schema: { $ref: '#/components/schemas/PassId' } }, '10': { schema: { $ref: '#/components/schemas/ScanResult' } } } }
@@ -2885,13 +2917,16 @@ const service: MockedVersion = {
       '/v1/webhook-endpoints/{whe_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookEndpointUpdate' } } } } }
       },
-      '/v1/webhook-endpoints/{whe_id}/rotate_secret': shared90,
-      '/v1/webhook-endpoints/{whe_id}/test': shared90,
+      '/v1/webhook-endpoints/{whe_id}/rotate_secret': shared91,
+      '/v1/webhook-endpoints/{whe_id}/test': shared91,
+      '/v1/webhook-endpoints/{whe_id}/skip': {
+        post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookSkip' } } } } }
+      },
       '/v1/webhook-endpoints/{whe_id}/recover': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookRecoveryCreate' } } } } }
       },
       '/v1/webhook-endpoints/{whe_id}/recoveries': { get: { parameters: { '10': { schema: { $ref: '#/components/schemas/WebhookRecoveryStatus' } } } } },
-      '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}/cancel': shared90,
+      '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}/cancel': shared91,
       '/v1/webhook-endpoints/{whe_id}/delivery-attempts': {
         get: {
           parameters: {
@@ -2900,7 +2935,7 @@ const service: MockedVersion = {
           }
         }
       },
-      '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry': shared90,
+      '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry': shared91,
       '/v1/events': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/EventType' } } } } },
       '/v1/events/stream': { get: { parameters: { '0': { schema: { $ref: '#/components/schemas/EventId' } } } } },
       '/v1/tokens': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/TokenCreate' } } } } } },
@@ -2913,7 +2948,7 @@ const service: MockedVersion = {
       '/v1/cardholders/{cardholder_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardholderUpdate' } } } } }
       },
-      '/v1/cardholders/{cardholder_id}/screen': shared90,
+      '/v1/cardholders/{cardholder_id}/screen': shared91,
       '/v1/sanctions_alerts': {
         get: {
           parameters: {
@@ -2940,9 +2975,9 @@ const service: MockedVersion = {
         }
       },
       '/v1/cards/{card_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardUpdate' } } } } } },
-      '/v1/cards/{card_id}/activate': shared90,
-      '/v1/cards/{card_id}/freeze': shared90,
-      '/v1/cards/{card_id}/unfreeze': shared90,
+      '/v1/cards/{card_id}/activate': shared91,
+      '/v1/cards/{card_id}/freeze': shared91,
+      '/v1/cards/{card_id}/unfreeze': shared91,
       '/v1/cards/{card_id}/cancel': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardCancel' } } } } } },
       '/v1/cards/{card_id}/replace': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardReplace' } } } } } },
       '/v1/cards/{card_id}/provisioning_payloads': {
@@ -2966,11 +3001,11 @@ const service: MockedVersion = {
       '/v1/card_transactions/{card_transaction_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardTransactionUpdate' } } } } }
       },
-      '/v1/card_transactions/{card_transaction_id}/release': shared90,
+      '/v1/card_transactions/{card_transaction_id}/release': shared91,
       '/v1/authorization_endpoint': {
         put: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/AuthorizationEndpointPut' } } } } }
       },
-      '/v1/authorization_endpoint/rotate_secret': shared90,
+      '/v1/authorization_endpoint/rotate_secret': shared91,
       '/v1/authorization_decisions': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/AuthorizationDecisionStatus' } }, '10': shared77 } } },
       '/v1/disputes': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/DisputeCreate' } } } } },
@@ -2983,8 +3018,8 @@ const service: MockedVersion = {
         }
       },
       '/v1/disputes/{dispute_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/DisputeUpdate' } } } } } },
-      '/v1/disputes/{dispute_id}/submit': shared90,
-      '/v1/disputes/{dispute_id}/withdraw': shared90,
+      '/v1/disputes/{dispute_id}/submit': shared91,
+      '/v1/disputes/{dispute_id}/withdraw': shared91,
       '/v1/settlements': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/SettlementStatus' } } } } },
       '/v1/settlements/{settlement_id}/lines': {
         get: { parameters: { '10': { schema: { $ref: '#/components/schemas/SettlementLineType' } }, '11': { schema: { type: 'string', maxLength: 64 } } } }
@@ -2999,7 +3034,7 @@ const service: MockedVersion = {
           }
         }
       },
-      '/v1/payouts/{payout_id}/cancel': shared90,
+      '/v1/payouts/{payout_id}/cancel': shared91,
       '/v1/payout_destinations': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutDestinationCreate' } } } } },
         get: {
@@ -3012,13 +3047,13 @@ const service: MockedVersion = {
       '/v1/payout_destinations/{payout_destination_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutDestinationUpdate' } } } } }
       },
-      '/v1/payout_destinations/{payout_destination_id}/disable': shared90,
+      '/v1/payout_destinations/{payout_destination_id}/disable': shared91,
       '/v1/treasury_reports': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/TreasuryReportCreate' } } } } } },
       '/v1/test/passes/simulate_scan': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/ScanSimulation' } } } } }
       },
-      '/v1/test/passes/simulate_install': shared91,
-      '/v1/test/passes/simulate_uninstall': shared91,
+      '/v1/test/passes/simulate_install': shared92,
+      '/v1/test/passes/simulate_uninstall': shared92,
       '/v1/test/cards/simulate_authorization': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/AuthorizationSimulation' } } } } }
       },
@@ -3059,8 +3094,8 @@ const service: MockedVersion = {
       '/v1/test/settlements/simulate_failure': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SettlementFailureSimulation' } } } } }
       },
-      '/v1/test/payouts/simulate_failure': shared92,
-      '/v1/test/payouts/simulate_return': shared92
+      '/v1/test/payouts/simulate_failure': shared93,
+      '/v1/test/payouts/simulate_return': shared93
     }
   },
 }

@@ -1265,6 +1265,12 @@ export type WebhookEndpointCreate = {
   metadata?: Metadata;
   /** The signatures of deliveries. If you omit it, `service`. */
   signature?: WebhookSignature;
+  /** The order of deliveries. If you omit it, `unordered`. It cannot be changed later. */
+  delivery?: WebhookDelivery;
+  /** Only events that match every filter are sent. If you omit it, all events of the types. */
+  filters?: WebhookFilter[];
+  /** When failed deliveries are repeated. If you omit it, `standard`. */
+  retry_schedule?: WebhookRetrySchedule;
 };
 /**
  * Changes to an endpoint, as a merge patch.
@@ -1288,6 +1294,10 @@ export type WebhookEndpointUpdate = {
   status?: WebhookEndpointStatus;
   /** The signatures of deliveries. The secret stays; rotate it to get one in the form that Standard Webhooks libraries read. */
   signature?: WebhookSignature;
+  /** Only events that match every filter are sent. The list replaces the existing one; an empty list removes all filters. */
+  filters?: WebhookFilter[];
+  /** When failed deliveries are repeated. */
+  retry_schedule?: WebhookRetrySchedule;
 };
 /** A URL of yours that receives events. */
 export type WebhookEndpoint = {
@@ -1320,6 +1330,15 @@ export type WebhookEndpoint = {
    * @example https://api.example.com/webhooks/ten_01jx1a2b3c4d5e6f7g8h9j0k1m/whe_01jx5c9d8e7f6g5h4j3k2m1n0p/jwks.json
    */
   jwks_url?: string;
+  delivery?: WebhookDelivery;
+  /** The filters that an event must match; empty if all events of the types are sent. */
+  filters?: WebhookFilter[];
+  retry_schedule?: WebhookRetrySchedule;
+  /**
+   * The event that keeps the events after it from being sent, or null if there is no such event. Present only with `delivery: fifo`, and absent in lists and
+   * events.
+   */
+  blocked?: WebhookBlock | null;
   metadata: Metadata;
   /** Time of registration. */
   created: Timestamp;
@@ -1332,6 +1351,64 @@ export type WebhookEndpointList = {
   data: WebhookEndpoint[];
   has_more: HasMore;
   next_cursor: NextCursor;
+};
+/**
+ * The order of the deliveries to an endpoint.
+ * @example fifo
+ * @enum {string}
+ */
+export type WebhookDelivery = Open<"unordered" | "fifo">;
+/**
+ * When failed deliveries are repeated. After five failed attempts, the endpoint is disabled.
+ * @example extended
+ * @enum {string}
+ */
+export type WebhookRetrySchedule = Open<"standard" | "extended">;
+/**
+ * A condition on a property of an event. It does not apply to `webhook_endpoint.test` and `webhook_endpoint.disabled`.
+ * @example {
+ *       "property": "data.pass.template_id",
+ *       "equals": [
+ *         "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z"
+ *       ]
+ *     }
+ */
+export type WebhookFilter = {
+  /**
+   * Path of a property in the newest version of the event, with a period between the names. An event without the property matches only null.
+   * @example data.pass.template_id
+   */
+  property: string;
+  /**
+   * The values that match.
+   * @example [
+   *       "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z"
+   *     ]
+   */
+  equals: (string | number | boolean | null)[];
+};
+/** A delivery that failed and is repeated, while later events wait. */
+export type WebhookBlock = {
+  /** The event. */
+  event_id: EventId;
+  /** The next attempt, which you can retry immediately. */
+  delivery_attempt_id: WebhookDeliveryAttemptId;
+  /** Why the last attempt failed. @example the endpoint answered 503 */
+  reason: string;
+  /** Time of the first attempt that failed. */
+  since: Timestamp;
+  /** Time at which the next attempt is due. */
+  next_attempt_at: Timestamp;
+};
+/**
+ * The event to skip.
+ * @example {
+ *       "event_id": "evt_01jx7e9f8g7h6j5k4m3n2p1q0r"
+ *     }
+ */
+export type WebhookSkip = {
+  /** The event that blocks the endpoint. */
+  event_id: EventId;
 };
 /**
  * The signatures of the deliveries to an endpoint.
@@ -6703,6 +6780,11 @@ export interface components {
     WebhookEndpointUpdate: WebhookEndpointUpdate;
     WebhookEndpoint: WebhookEndpoint;
     WebhookEndpointList: WebhookEndpointList;
+    WebhookDelivery: WebhookDelivery;
+    WebhookRetrySchedule: WebhookRetrySchedule;
+    WebhookFilter: WebhookFilter;
+    WebhookBlock: WebhookBlock;
+    WebhookSkip: WebhookSkip;
     WebhookSignature: WebhookSignature;
     WebhookEndpointStatus: WebhookEndpointStatus;
     WebhookDisabledReason: WebhookDisabledReason;
@@ -7137,6 +7219,13 @@ export interface operations {
     parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { whe_id: WebhookEndpointId_2; }; };
     requestBody?: { content: { "application/json": Empty; }; };
     responses: { 201: { content: { "application/json": Event; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  skipBlockedEvent: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { whe_id: WebhookEndpointId_2; }; };
+    requestBody: { content: { "application/json": WebhookSkip; }; };
+    responses: {
+      200: { content: { "application/json": WebhookEndpoint; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
   };
   recoverWebhookEndpoint: {
     parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { whe_id: WebhookEndpointId_2; }; };

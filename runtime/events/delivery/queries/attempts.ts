@@ -22,6 +22,8 @@ export interface LeasedAttempt {
   readonly secret: Buffer
   readonly retired_secrets: readonly RetiredSecret[]
   readonly signature: 'service' | 'standard_webhooks'
+  readonly delivery: 'unordered' | 'fifo'
+  readonly retry_schedule: 'standard' | 'extended'
   readonly event_type: string
   readonly event_version: string
   readonly body: string
