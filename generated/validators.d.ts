@@ -441,6 +441,7 @@ export declare function WebhookDeliveryAttempt(value: unknown): value is v2026_0
 export declare function WebhookDeliveryAttemptId(value: unknown): value is v2026_05_19.WebhookDeliveryAttemptId
 export declare function WebhookDeliveryAttemptList(value: unknown): value is v2026_05_19.WebhookDeliveryAttemptList
 export declare function WebhookDeliveryAttemptStatus(value: unknown): value is v2026_05_19.WebhookDeliveryAttemptStatus
+export declare function WebhookDeliveryOutcome(value: unknown): value is v2026_05_19.WebhookDeliveryOutcome
 export declare function WebhookDeliveryTrigger(value: unknown): value is v2026_05_19.WebhookDeliveryTrigger
 export declare function WebhookDisabledReason(value: unknown): value is v2026_05_19.WebhookDisabledReason
 export declare function WebhookEndpoint(value: unknown): value is v2026_05_19.WebhookEndpoint

@@ -8756,6 +8756,10 @@ function WebhookDeliveryAttemptStatus$(value) {
   return (value === 'pending' || value === 'succeeded' || value === 'failed' || value === 'canceled')
 }
 
+function WebhookDeliveryOutcome$(value) {
+  return (value === 'delivered' || value === 'given_up')
+}
+
 function WebhookDeliveryTrigger$(value) {
   return (value === 'schedule' || value === 'manual')
 }
@@ -9907,6 +9911,7 @@ export const WebhookDeliveryAttempt = WebhookDeliveryAttempt$
 export const WebhookDeliveryAttemptId = WebhookDeliveryAttemptId$
 export const WebhookDeliveryAttemptList = WebhookDeliveryAttemptList$
 export const WebhookDeliveryAttemptStatus = WebhookDeliveryAttemptStatus$
+export const WebhookDeliveryOutcome = WebhookDeliveryOutcome$
 export const WebhookDeliveryTrigger = WebhookDeliveryTrigger$
 export const WebhookDisabledReason = WebhookDisabledReason$
 export const WebhookEndpoint = WebhookEndpoint$

@@ -95,6 +95,7 @@ import {
   WalletTokenUpdate,
   WebhookDeliveryAttemptId,
   WebhookDeliveryAttemptStatus,
+  WebhookDeliveryOutcome,
   WebhookEndpointCreate,
   WebhookEndpointId,
   WebhookEndpointStatus,
@@ -1164,6 +1165,14 @@ const operations: readonly Operation<OperationExtensions>[] = [
         set: true,
         validate: EventId,
         pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts/get/parameters/11/schema'
+      },
+      {
+        name: 'outcome',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: WebhookDeliveryOutcome,
+        pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts/get/parameters/12/schema'
       }
     ],
     headers: [parameterServiceVersion],

@@ -123,6 +123,7 @@ export type WebhookDeliveryAttemptId = Closed<client.WebhookDeliveryAttemptId>
 export type WebhookDeliveryAttempt = ClosedMembers<client.WebhookDeliveryAttempt>
 export type WebhookDeliveryAttemptList = ClosedMembers<client.WebhookDeliveryAttemptList>
 export type WebhookDeliveryAttemptStatus = Closed<client.WebhookDeliveryAttemptStatus>
+export type WebhookDeliveryOutcome = Closed<client.WebhookDeliveryOutcome>
 export type WebhookDeliveryTrigger = Closed<client.WebhookDeliveryTrigger>
 export type EventId = Closed<client.EventId>
 export type EventStream = Closed<client.EventStream>
@@ -557,6 +558,7 @@ export interface components {
     WebhookDeliveryAttempt: WebhookDeliveryAttempt
     WebhookDeliveryAttemptList: WebhookDeliveryAttemptList
     WebhookDeliveryAttemptStatus: WebhookDeliveryAttemptStatus
+    WebhookDeliveryOutcome: WebhookDeliveryOutcome
     WebhookDeliveryTrigger: WebhookDeliveryTrigger
     EventId: EventId
     EventStream: EventStream

@@ -341,6 +341,7 @@ export declare function WebhookDeliveryAttempt(value: unknown): value is types.W
 export declare function WebhookDeliveryAttemptId(value: unknown): value is types.WebhookDeliveryAttemptId
 export declare function WebhookDeliveryAttemptList(value: unknown): value is types.WebhookDeliveryAttemptList
 export declare function WebhookDeliveryAttemptStatus(value: unknown): value is types.WebhookDeliveryAttemptStatus
+export declare function WebhookDeliveryOutcome(value: unknown): value is types.WebhookDeliveryOutcome
 export declare function WebhookDeliveryTrigger(value: unknown): value is types.WebhookDeliveryTrigger
 export declare function WebhookDisabledReason(value: unknown): value is types.WebhookDisabledReason
 export declare function WebhookEndpoint(value: unknown): value is types.WebhookEndpoint

@@ -340,6 +340,7 @@ export {
   WebhookDeliveryAttemptId,
   WebhookDeliveryAttemptList,
   WebhookDeliveryAttemptStatus,
+  WebhookDeliveryOutcome,
   WebhookDeliveryTrigger,
   WebhookDisabledReason,
   WebhookEndpoint,

@@ -41,7 +41,7 @@ export const filters = {
   listScans: { pass_id: null, result: ['accepted', 'already_redeemed', 'not_redeemable', 'expired', 'revoked', 'unknown'] },
   listWebhookEndpoints: { status: ['enabled', 'disabled'] },
   listWebhookRecoveries: { status: ['counting', 'running', 'completed', 'canceled'] },
-  listDeliveryAttempts: { status: ['pending', 'succeeded', 'failed', 'canceled'], event_id: null },
+  listDeliveryAttempts: { status: ['pending', 'succeeded', 'failed', 'canceled'], event_id: null, outcome: ['delivered', 'given_up'] },
   listEvents: {
     type: [
       'pass_template.created',

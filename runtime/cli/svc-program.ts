@@ -11,7 +11,7 @@ import { addLogin } from './svc-login.ts'
 import { addLogs } from './svc-logs.ts'
 import { addOpen } from './svc-open.ts'
 import { addPromote } from './svc-promote.ts'
-import { type RecoverOptions, recoverEvents } from './svc-recover.ts'
+import { addRecovery } from './svc-recover.ts'
 import { addRequests } from './svc-request.ts'
 import {
   MisuseError,
@@ -143,21 +143,5 @@ function addEvents(program: Command, run: SvcRunner): void {
     .action((id: string, words: { endpoint?: string }, command: Command) =>
       run(command, (session, terminal) => resendEvent(session, id, words, terminal)),
     )
-  events
-    .command('recover')
-    .description('send the events that an endpoint missed again, in order and at a rate')
-    .addArgument(new Argument('<endpoint>', 'endpoint that missed events (whe_…)'))
-    .requiredOption('--since <time>', 'time of the first event, such as 2026-06-01T00:00:00Z')
-    .option('--until <time>', 'time of the last event (default: now)')
-    .option('--type <type>', 'only events of this type')
-    .option('--all', 'also events that were delivered')
-    .addOption(new Option('--rate <count>', 'events per second, 1 to 100').argParser(readCount).default(25))
-    .option('--wait', 'wait until the recovery has ended')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  svc events recover whe_… --since 2026-06-01T00:00:00Z --wait\n  svc events recover whe_… --since 2026-06-01T00:00:00Z --all --rate 5',
-    )
-    .action((id: string, words: RecoverOptions, command: Command) =>
-      run(command, (session, terminal) => recoverEvents(session, id, words, terminal)),
-    )
+  addRecovery(events, run)
 }

@@ -1064,6 +1064,7 @@ const service: MockedVersion = {
         shared15,
         { name: 'status', in: 'query', type: 'string', pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts/get/parameters/10/schema' },
         { name: 'event_id', in: 'query', type: 'string', pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts/get/parameters/11/schema' },
+        { name: 'outcome', in: 'query', type: 'string', pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts/get/parameters/12/schema' },
         shared1
       ],
       status: 200,
@@ -2304,6 +2305,7 @@ const service: MockedVersion = {
         WebhookRecoveryStatus: { type: 'string', enum: ['counting', 'running', 'completed', 'canceled'] },
         WebhookRecoveryId: { type: 'string', pattern: '^whr_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
         WebhookDeliveryAttemptStatus: { type: 'string', enum: ['pending', 'succeeded', 'failed', 'canceled'] },
+        WebhookDeliveryOutcome: { type: 'string', enum: ['delivered', 'given_up'] },
         WebhookDeliveryAttemptId: { type: 'string', pattern: '^wdla_[0-9a-hjkmnp-tv-z]{26}$', minLength: 31, maxLength: 31 },
         TokenCreate: {
           oneOf: [{ $ref: '#/components/schemas/BankAccountTokenCreate' }, { $ref: '#/components/schemas/PersonTokenCreate' }],
@@ -2931,7 +2933,8 @@ const service: MockedVersion = {
         get: {
           parameters: {
             '10': { schema: { $ref: '#/components/schemas/WebhookDeliveryAttemptStatus' } },
-            '11': { schema: { $ref: '#/components/schemas/EventId' } }
+            '11': { schema: { $ref: '#/components/schemas/EventId' } },
+            '12': { schema: { $ref: '#/components/schemas/WebhookDeliveryOutcome' } }
           }
         }
       },

@@ -1572,6 +1572,12 @@ export type WebhookDeliveryAttemptList = {
  */
 export type WebhookDeliveryAttemptStatus = Open<"pending" | "succeeded" | "failed" | "canceled">;
 /**
+ * How the delivery of an event to an endpoint ended.
+ * @example given_up
+ * @enum {string}
+ */
+export type WebhookDeliveryOutcome = Open<"delivered" | "given_up">;
+/**
  * The trigger of an attempt.
  * @example schedule
  * @enum {string}
@@ -6160,6 +6166,8 @@ export type ListDeliveryAttemptsQuery = {
   status?: WebhookDeliveryAttemptStatus;
   /** Return only attempts to deliver this event. @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r */
   event_id?: EventId;
+  /** Return only attempts with which the delivery of an event ended in this way. @example given_up */
+  outcome?: WebhookDeliveryOutcome;
 };
 /** The delivery attempt. @example wdla_01jx6d9e8f7g6h5j4k3m2n1p0q */
 export type WebhookDeliveryAttemptId_2 = WebhookDeliveryAttemptId;
@@ -6799,6 +6807,7 @@ export interface components {
     WebhookDeliveryAttempt: WebhookDeliveryAttempt;
     WebhookDeliveryAttemptList: WebhookDeliveryAttemptList;
     WebhookDeliveryAttemptStatus: WebhookDeliveryAttemptStatus;
+    WebhookDeliveryOutcome: WebhookDeliveryOutcome;
     WebhookDeliveryTrigger: WebhookDeliveryTrigger;
     EventId: EventId;
     EventStream: EventStream;
