@@ -471,6 +471,7 @@ export declare function WebhookEndpoint_2025_06_01(value: unknown): value is v20
 export declare function WebhookEndpoint_2025_11_01(value: unknown): value is v2025_11_01.WebhookEndpoint
 export declare function WebhookEndpoint_2026_02_01(value: unknown): value is v2026_02_01.WebhookEndpoint
 export declare function WebhookFilter(value: unknown): value is v2026_05_19.WebhookFilter
+export declare function WebhookFilterInput(value: unknown): value is v2026_05_19.WebhookFilterInput
 export declare function WebhookRecovery(value: unknown): value is v2026_05_19.WebhookRecovery
 export declare function WebhookRecoveryCompletedEvent(value: unknown): value is v2026_05_19.WebhookRecoveryCompletedEvent
 export declare function WebhookRecoveryCreate(value: unknown): value is v2026_05_19.WebhookRecoveryCreate

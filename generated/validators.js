@@ -1506,8 +1506,8 @@ const WebhookEndpointDisabledEvent$data_properties = new Set(['webhook_endpoint'
 const WebhookEndpointId$pattern = new RegExp('^whe_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const WebhookEndpointUpdate$properties = new Set(['url', 'enabled_events', 'description', 'metadata', 'status', 'signature', 'filters', 'retry_schedule'])
 const WebhookEndpointUpdate$properties_2 = new Set(['url', 'enabled_events', 'description', 'metadata', 'status'])
-const WebhookFilter$properties = new Set(['property', 'equals'])
-const WebhookFilter$property_pattern = new RegExp('^data(\\.[A-Za-z0-9_-]+)+$', 'u')
+const WebhookFilterInput$properties = new Set(['property', 'equals'])
+const WebhookFilterInput$property_pattern = new RegExp('^data\\.[A-Za-z0-9_.-]+$', 'u')
 const WebhookRecovery$properties = new Set([
   'id',
   'object',
@@ -8878,7 +8878,7 @@ function WebhookEndpointCreate$(value) {
     if (!Array.isArray(filters) || filters.length > 10) return false
     for (let index_2 = 0; index_2 < filters.length; index_2++) {
       const filters_item = filters[index_2]
-      if (!WebhookFilter$(filters_item)) return false
+      if (!WebhookFilterInput$(filters_item)) return false
     }
   }
   const retry_schedule = value.retry_schedule
@@ -9096,7 +9096,7 @@ function WebhookEndpointUpdate$(value) {
     if (!Array.isArray(filters) || filters.length > 10) return false
     for (let index_2 = 0; index_2 < filters.length; index_2++) {
       const filters_item = filters[index_2]
-      if (!WebhookFilter$(filters_item)) return false
+      if (!WebhookFilterInput$(filters_item)) return false
     }
   }
   const retry_schedule = value.retry_schedule
@@ -9211,22 +9211,57 @@ function WebhookEndpoint_2026_02_01$(value) {
 
 function WebhookFilter$(value) {
   if (!isObject(value)) return false
-  let known = 2
   const property = value.property
   if (
     !((
       typeof property === 'string' && (
         property.length <= 200 || (property.length <= 400 && length(property) <= 200)
-      ) && WebhookFilter$property_pattern.test(property)
+      ) && WebhookFilterInput$property_pattern.test(property)
     ))
   ) return false
   const equals = value.equals
   if (!Array.isArray(equals) || equals.length < 1 || equals.length > 50) return false
   for (let index = 0; index < equals.length; index++) {
     const equals_item = equals[index]
-    if (!((equals_item === null || (typeof equals_item === 'string' || Number.isFinite(equals_item) || typeof equals_item === 'boolean')))) return false
+    if (
+      !((
+        equals_item === null || (
+          (
+            typeof equals_item === 'string' && (equals_item.length <= 500 || (equals_item.length <= 1000 && length(equals_item) <= 500))
+          ) || (Number.isFinite(equals_item) && equals_item >= -9007199254740991 && equals_item <= 9007199254740991) || typeof equals_item === 'boolean'
+        )
+      ))
+    ) return false
   }
-  if (!closed(value, known, WebhookFilter$properties)) return false
+  return true
+}
+
+function WebhookFilterInput$(value) {
+  if (!isObject(value)) return false
+  let known = 2
+  const property = value.property
+  if (
+    !((
+      typeof property === 'string' && (
+        property.length <= 200 || (property.length <= 400 && length(property) <= 200)
+      ) && WebhookFilterInput$property_pattern.test(property)
+    ))
+  ) return false
+  const equals = value.equals
+  if (!Array.isArray(equals) || equals.length < 1 || equals.length > 50) return false
+  for (let index = 0; index < equals.length; index++) {
+    const equals_item = equals[index]
+    if (
+      !((
+        equals_item === null || (
+          (
+            typeof equals_item === 'string' && (equals_item.length <= 500 || (equals_item.length <= 1000 && length(equals_item) <= 500))
+          ) || (Number.isFinite(equals_item) && equals_item >= -9007199254740991 && equals_item <= 9007199254740991) || typeof equals_item === 'boolean'
+        )
+      ))
+    ) return false
+  }
+  if (!closed(value, known, WebhookFilterInput$properties)) return false
   return true
 }
 
@@ -9941,6 +9976,7 @@ export const WebhookEndpoint_2025_06_01 = WebhookEndpoint_2025_06_01$
 export const WebhookEndpoint_2025_11_01 = WebhookEndpoint_2025_11_01$
 export const WebhookEndpoint_2026_02_01 = WebhookEndpoint_2026_02_01$
 export const WebhookFilter = WebhookFilter$
+export const WebhookFilterInput = WebhookFilterInput$
 export const WebhookRecovery = WebhookRecovery$
 export const WebhookRecoveryCompletedEvent = WebhookRecoveryCompletedEvent$
 export const WebhookRecoveryCreate = WebhookRecoveryCreate$

@@ -106,6 +106,7 @@ export type WebhookEndpoint = ClosedMembers<client.WebhookEndpoint>
 export type WebhookEndpointList = ClosedMembers<client.WebhookEndpointList>
 export type WebhookDelivery = Closed<client.WebhookDelivery>
 export type WebhookRetrySchedule = Closed<client.WebhookRetrySchedule>
+export type WebhookFilterInput = ClosedMembers<client.WebhookFilterInput>
 export type WebhookFilter = ClosedMembers<client.WebhookFilter>
 export type WebhookBlock = ClosedMembers<client.WebhookBlock>
 export type WebhookSkip = ClosedMembers<client.WebhookSkip>
@@ -541,6 +542,7 @@ export interface components {
     WebhookEndpointList: WebhookEndpointList
     WebhookDelivery: WebhookDelivery
     WebhookRetrySchedule: WebhookRetrySchedule
+    WebhookFilterInput: WebhookFilterInput
     WebhookFilter: WebhookFilter
     WebhookBlock: WebhookBlock
     WebhookSkip: WebhookSkip

@@ -353,6 +353,7 @@ export declare function WebhookEndpointStatus(value: unknown): value is types.We
 export declare function WebhookEndpointTestEvent(value: unknown): value is types.WebhookEndpointTestEvent
 export declare function WebhookEndpointUpdate(value: unknown): value is types.WebhookEndpointUpdate
 export declare function WebhookFilter(value: unknown): value is types.WebhookFilter
+export declare function WebhookFilterInput(value: unknown): value is types.WebhookFilterInput
 export declare function WebhookRecovery(value: unknown): value is types.WebhookRecovery
 export declare function WebhookRecoveryCompletedEvent(value: unknown): value is types.WebhookRecoveryCompletedEvent
 export declare function WebhookRecoveryCreate(value: unknown): value is types.WebhookRecoveryCreate

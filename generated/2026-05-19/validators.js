@@ -352,6 +352,7 @@ export {
   WebhookEndpointTestEvent,
   WebhookEndpointUpdate,
   WebhookFilter,
+  WebhookFilterInput,
   WebhookRecovery,
   WebhookRecoveryCompletedEvent,
   WebhookRecoveryCreate,

@@ -138,7 +138,7 @@ export function insertRecovery(db: Database, tenantId: string, row: RecoveryRow)
   ])
 }
 
-// The pace: a batch a second, of which at most one may be late.
+// The pace is a batch a second. At most one batch may be late.
 const UPDATE: Statement = {
   name: 'webhook_recoveries_update',
   text: `UPDATE webhook_recoveries

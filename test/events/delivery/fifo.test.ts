@@ -1,6 +1,6 @@
 /** Ordered endpoints: one event at a time, in the order of the sequence, whatever fails, is lost or is skipped. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { readBlock, skipEvent } from '../../../runtime/events/delivery/queries/fifo.ts'
+import { readBlock, skipEvent } from '../../../runtime/events/webhook-endpoints/blocked.ts'
 import { lockEndpoint } from '../../../runtime/events/webhook-endpoints/queries.ts'
 import { newId } from '../../../runtime/platform/ids.ts'
 import { until } from '../../support/programs.ts'

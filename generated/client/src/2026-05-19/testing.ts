@@ -603,7 +603,7 @@ const shared82 = {
 const shared83 = { type: ['string', 'null'], format: 'date-time', maxLength: 40 } as const
 const shared84 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 } as const
 const shared85 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } } as const
-const shared86 = { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/WebhookFilter' } } as const
+const shared86 = { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/WebhookFilterInput' } } as const
 const shared87 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] } as const
 const shared88 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } } as const
 const shared89 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } } as const
@@ -2192,13 +2192,18 @@ const service: MockedVersion = {
         },
         WebhookSignature: { type: 'string', enum: ['service', 'standard_webhooks'] },
         WebhookDelivery: { type: 'string', enum: ['unordered', 'fifo'] },
-        WebhookFilter: {
+        WebhookFilterInput: {
           type: 'object',
           additionalProperties: false,
           required: ['property', 'equals'],
           properties: {
-            property: { type: 'string', pattern: '^data(\\.[A-Za-z0-9_-]+)+$', maxLength: 200 },
-            equals: { type: 'array', minItems: 1, maxItems: 50, items: { type: ['string', 'number', 'boolean', 'null'] } }
+            property: { type: 'string', pattern: '^data\\.[A-Za-z0-9_.-]+$', maxLength: 200 },
+            equals: {
+              type: 'array',
+              minItems: 1,
+              maxItems: 50,
+              items: { type: ['string', 'number', 'boolean', 'null'], maxLength: 500, minimum: -9007199254740991, maximum: 9007199254740991 }
+            }
           }
         },
         WebhookRetrySchedule: { type: 'string', enum: ['standard', 'extended'] },

@@ -1268,7 +1268,7 @@ export type WebhookEndpointCreate = {
   /** The order of deliveries. If you omit it, `unordered`. It cannot be changed later. */
   delivery?: WebhookDelivery;
   /** Only events that match every filter are sent. If you omit it, all events of the types. */
-  filters?: WebhookFilter[];
+  filters?: WebhookFilterInput[];
   /** When failed deliveries are repeated. If you omit it, `standard`. */
   retry_schedule?: WebhookRetrySchedule;
 };
@@ -1295,7 +1295,7 @@ export type WebhookEndpointUpdate = {
   /** The signatures of deliveries. The secret stays; rotate it to get one in the form that Standard Webhooks libraries read. */
   signature?: WebhookSignature;
   /** Only events that match every filter are sent. The list replaces the existing one; an empty list removes all filters. */
-  filters?: WebhookFilter[];
+  filters?: WebhookFilterInput[];
   /** When failed deliveries are repeated. */
   retry_schedule?: WebhookRetrySchedule;
 };
@@ -1364,6 +1364,29 @@ export type WebhookDelivery = Open<"unordered" | "fifo">;
  * @enum {string}
  */
 export type WebhookRetrySchedule = Open<"standard" | "extended">;
+/**
+ * A condition on a property of an event to set. It does not apply to `webhook_endpoint.test` and `webhook_endpoint.disabled`.
+ * @example {
+ *       "property": "data.pass.template_id",
+ *       "equals": [
+ *         "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z"
+ *       ]
+ *     }
+ */
+export type WebhookFilterInput = {
+  /**
+   * Path of a property in the newest version of the event, with a period between the names. An event without the property matches only null.
+   * @example data.pass.template_id
+   */
+  property: string;
+  /**
+   * The values that match.
+   * @example [
+   *       "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z"
+   *     ]
+   */
+  equals: (string | number | boolean | null)[];
+};
 /**
  * A condition on a property of an event. It does not apply to `webhook_endpoint.test` and `webhook_endpoint.disabled`.
  * @example {
@@ -6790,6 +6813,7 @@ export interface components {
     WebhookEndpointList: WebhookEndpointList;
     WebhookDelivery: WebhookDelivery;
     WebhookRetrySchedule: WebhookRetrySchedule;
+    WebhookFilterInput: WebhookFilterInput;
     WebhookFilter: WebhookFilter;
     WebhookBlock: WebhookBlock;
     WebhookSkip: WebhookSkip;
