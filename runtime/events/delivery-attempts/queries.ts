@@ -26,11 +26,11 @@ export interface AttemptRow {
 const COLUMNS = `a.id, a.endpoint_id, a.event_id, a.attempt, a.status, a.trigger, a.response_status, a.response_body,
   a.error, a.duration_ms, a.scheduled_at, a.attempted_at, a.next_attempt_at, a.created, a.updated`
 
-/** How the delivery of the event ended with this attempt; null if it did not. */
+/** How the delivery of the event ended with this attempt; null if it did not. $1 is the tenant, as in every list. */
 const OUTCOME = `CASE WHEN a.status = 'succeeded' THEN 'delivered'
   WHEN a.status IN ('failed', 'canceled') AND a.next_attempt_at IS NULL
    AND NOT EXISTS (SELECT FROM webhook_attempts n
-                    WHERE n.tenant_id = a.tenant_id AND n.event_id = a.event_id AND n.endpoint_id = a.endpoint_id
+                    WHERE n.tenant_id = $1 AND n.event_id = a.event_id AND n.endpoint_id = a.endpoint_id
                       AND (n.attempt > a.attempt OR n.status = 'succeeded')) THEN 'given_up' END`
 
 interface ToEndpoint {
