@@ -299,7 +299,7 @@ const TABLES = [
 export const FILLED = TABLES.map(([text]) => /INTO (\w+)/.exec(text)![1]!)
 
 /** As many as a tenant may have, nearly. */
-const ENDPOINTS_OF_ONE = 95
+const ENDPOINTS_OF_ONE = 92
 
 /** Rows of a table where the tenant has so many passes. */
 const share = (rows: number, part: number) =>
