@@ -104,6 +104,9 @@ const FIND_DUE: Statement = {
                                                   WHERE r.tenant_id = w.tenant_id AND r.endpoint_id = w.id)
                                  AND NOT EXISTS (SELECT FROM webhook_waiting v
                                                   WHERE v.tenant_id = w.tenant_id AND v.endpoint_id = w.id)
+                                 AND NOT EXISTS (SELECT FROM webhook_recoveries v
+                                                  WHERE v.tenant_id = w.tenant_id AND v.endpoint_id = w.id
+                                                    AND v.status IN ('counting', 'running'))
                                LIMIT 1) AS f ON true
           WHERE h.sequence > s.planned OR q.queued OR f.idle = 1`,
 }
