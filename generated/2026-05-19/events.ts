@@ -19,6 +19,7 @@ export const events: Readonly<Record<string, EventView>> = {
   'pass.archived': { since: '2025-06-01', headers },
   'webhook_endpoint.disabled': { since: '2025-06-01', headers },
   'webhook_endpoint.test': { since: '2025-06-01', headers },
+  'webhook_recovery.completed': { since: '2026-05-19', headers },
   'promotion.created': { since: '2025-06-01', headers },
   'cardholder.created': { since: '2025-11-01', headers },
   'cardholder.updated': { since: '2025-11-01', headers },

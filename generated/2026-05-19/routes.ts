@@ -95,10 +95,15 @@ import {
   WalletTokenUpdate,
   WebhookDeliveryAttemptId,
   WebhookDeliveryAttemptStatus,
+  WebhookDeliveryOutcome,
   WebhookEndpointCreate,
   WebhookEndpointId,
   WebhookEndpointStatus,
   WebhookEndpointUpdate,
+  WebhookRecoveryCreate,
+  WebhookRecoveryId,
+  WebhookRecoveryStatus,
+  WebhookSkip,
   WipeCreate,
   listAuditEntries_action,
   listAuditEntries_actor_id,
@@ -415,6 +420,14 @@ const parameterWebhookEndpointId: Parameter = {
   set: false,
   validate: WebhookEndpointId,
   pointer: '/components/parameters/WebhookEndpointId/schema'
+}
+const parameterWebhookRecoveryId: Parameter = {
+  name: 'whr_id',
+  type: 'string',
+  required: true,
+  set: false,
+  validate: WebhookRecoveryId,
+  pointer: '/components/parameters/WebhookRecoveryId/schema'
 }
 
 // ----- Operations -----
@@ -1029,6 +1042,95 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: false, validate: Empty, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1test/post/requestBody/content/application~1json/schema' },
   },
+  {
+    id: 'skipBlockedEvent',
+    method: 'POST',
+    path: '/v1/webhook-endpoints/{whe_id}/skip',
+    status: 200,
+    oauth: ['write'],
+    extensions: { scope: 'write', rateLimit: 'webhooks_write', auditAction: 'webhook_endpoint.skipped', sensitive: true },
+    pathParameters: [parameterWebhookEndpointId],
+    query: [],
+    headers: [parameterServiceVersion, parameterIdempotencyKey],
+    body: {
+      required: true,
+      validate: WebhookSkip,
+      pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1skip/post/requestBody/content/application~1json/schema'
+    },
+  },
+  // ----- Webhook recoveries -----
+  {
+    id: 'recoverWebhookEndpoint',
+    method: 'POST',
+    path: '/v1/webhook-endpoints/{whe_id}/recover',
+    status: 201,
+    oauth: ['write'],
+    extensions: { scope: 'write', rateLimit: 'webhooks_write', auditAction: 'webhook_recovery.created' },
+    pathParameters: [parameterWebhookEndpointId],
+    query: [],
+    headers: [parameterServiceVersion, parameterIdempotencyKey],
+    body: {
+      required: true,
+      validate: WebhookRecoveryCreate,
+      pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1recover/post/requestBody/content/application~1json/schema'
+    },
+  },
+  {
+    id: 'listWebhookRecoveries',
+    method: 'GET',
+    path: '/v1/webhook-endpoints/{whe_id}/recoveries',
+    status: 200,
+    oauth: ['read'],
+    extensions: { scope: 'read', rateLimit: 'read', pagination: 'cursor' },
+    pathParameters: [parameterWebhookEndpointId],
+    query: [
+      parameterLimit,
+      parameterStartingAfter,
+      parameterEndingBefore,
+      parameterOrder,
+      parameterCreatedAfter,
+      parameterCreatedGte,
+      parameterCreatedGt,
+      parameterCreatedLte,
+      parameterCreatedLt,
+      {
+        name: 'status',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: WebhookRecoveryStatus,
+        pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1recoveries/get/parameters/10/schema'
+      }
+    ],
+    headers: [parameterServiceVersion],
+  },
+  {
+    id: 'getWebhookRecovery',
+    method: 'GET',
+    path: '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}',
+    status: 200,
+    oauth: ['read'],
+    extensions: { scope: 'read', rateLimit: 'read' },
+    pathParameters: [parameterWebhookEndpointId, parameterWebhookRecoveryId],
+    query: [],
+    headers: [parameterServiceVersion],
+  },
+  {
+    id: 'cancelWebhookRecovery',
+    method: 'POST',
+    path: '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}/cancel',
+    status: 200,
+    oauth: ['write'],
+    extensions: { scope: 'write', rateLimit: 'webhooks_write', auditAction: 'webhook_recovery.canceled' },
+    pathParameters: [parameterWebhookEndpointId, parameterWebhookRecoveryId],
+    query: [],
+    headers: [parameterServiceVersion, parameterIdempotencyKey],
+    body: {
+      required: false,
+      validate: Empty,
+      pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1recoveries~1{whr_id}~1cancel/post/requestBody/content/application~1json/schema'
+    },
+  },
   // ----- Delivery attempts -----
   {
     id: 'listDeliveryAttempts',
@@ -1063,6 +1165,14 @@ const operations: readonly Operation<OperationExtensions>[] = [
         set: true,
         validate: EventId,
         pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts/get/parameters/11/schema'
+      },
+      {
+        name: 'outcome',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: WebhookDeliveryOutcome,
+        pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts/get/parameters/12/schema'
       }
     ],
     headers: [parameterServiceVersion],

@@ -104,13 +104,27 @@ export type WebhookEndpointCreate = ClosedMembers<client.WebhookEndpointCreate>
 export type WebhookEndpointUpdate = ClosedMembers<client.WebhookEndpointUpdate>
 export type WebhookEndpoint = ClosedMembers<client.WebhookEndpoint>
 export type WebhookEndpointList = ClosedMembers<client.WebhookEndpointList>
+export type WebhookDelivery = Closed<client.WebhookDelivery>
+export type WebhookRetrySchedule = Closed<client.WebhookRetrySchedule>
+export type WebhookFilterInput = ClosedMembers<client.WebhookFilterInput>
+export type WebhookFilter = ClosedMembers<client.WebhookFilter>
+export type WebhookBlock = ClosedMembers<client.WebhookBlock>
+export type WebhookSkip = ClosedMembers<client.WebhookSkip>
+export type WebhookSignature = Closed<client.WebhookSignature>
 export type WebhookEndpointStatus = Closed<client.WebhookEndpointStatus>
 export type WebhookDisabledReason = Closed<client.WebhookDisabledReason>
 export type DeletedWebhookEndpoint = ClosedMembers<client.DeletedWebhookEndpoint>
+export type WebhookRecoveryId = Closed<client.WebhookRecoveryId>
+export type WebhookRecoveryCreate = ClosedMembers<client.WebhookRecoveryCreate>
+export type WebhookRecoveryScope = Closed<client.WebhookRecoveryScope>
+export type WebhookRecoveryStatus = Closed<client.WebhookRecoveryStatus>
+export type WebhookRecovery = ClosedMembers<client.WebhookRecovery>
+export type WebhookRecoveryList = ClosedMembers<client.WebhookRecoveryList>
 export type WebhookDeliveryAttemptId = Closed<client.WebhookDeliveryAttemptId>
 export type WebhookDeliveryAttempt = ClosedMembers<client.WebhookDeliveryAttempt>
 export type WebhookDeliveryAttemptList = ClosedMembers<client.WebhookDeliveryAttemptList>
 export type WebhookDeliveryAttemptStatus = Closed<client.WebhookDeliveryAttemptStatus>
+export type WebhookDeliveryOutcome = Closed<client.WebhookDeliveryOutcome>
 export type WebhookDeliveryTrigger = Closed<client.WebhookDeliveryTrigger>
 export type EventId = Closed<client.EventId>
 export type EventStream = Closed<client.EventStream>
@@ -306,6 +320,7 @@ export type PassExpiredEvent = ClosedMembers<client.PassExpiredEvent>
 export type PassArchivedEvent = ClosedMembers<client.PassArchivedEvent>
 export type WebhookEndpointDisabledEvent = ClosedMembers<client.WebhookEndpointDisabledEvent>
 export type WebhookEndpointTestEvent = ClosedMembers<client.WebhookEndpointTestEvent>
+export type WebhookRecoveryCompletedEvent = ClosedMembers<client.WebhookRecoveryCompletedEvent>
 export type PromotedResource = ClosedMembers<client.PromotedResource>
 export type PromotionCreatedEvent = ClosedMembers<client.PromotionCreatedEvent>
 export type CardholderCreatedEvent = ClosedMembers<client.CardholderCreatedEvent>
@@ -384,6 +399,8 @@ export type ListScansQuery = ClosedMembers<client.ListScansQuery>
 export type ScanId_2 = Closed<client.ScanId_2>
 export type ListWebhookEndpointsQuery = ClosedMembers<client.ListWebhookEndpointsQuery>
 export type WebhookEndpointId_2 = Closed<client.WebhookEndpointId_2>
+export type ListWebhookRecoveriesQuery = ClosedMembers<client.ListWebhookRecoveriesQuery>
+export type WebhookRecoveryId_2 = Closed<client.WebhookRecoveryId_2>
 export type ListDeliveryAttemptsQuery = ClosedMembers<client.ListDeliveryAttemptsQuery>
 export type WebhookDeliveryAttemptId_2 = Closed<client.WebhookDeliveryAttemptId_2>
 export type ListEventsQuery = ClosedMembers<client.ListEventsQuery>
@@ -523,13 +540,27 @@ export interface components {
     WebhookEndpointUpdate: WebhookEndpointUpdate
     WebhookEndpoint: WebhookEndpoint
     WebhookEndpointList: WebhookEndpointList
+    WebhookDelivery: WebhookDelivery
+    WebhookRetrySchedule: WebhookRetrySchedule
+    WebhookFilterInput: WebhookFilterInput
+    WebhookFilter: WebhookFilter
+    WebhookBlock: WebhookBlock
+    WebhookSkip: WebhookSkip
+    WebhookSignature: WebhookSignature
     WebhookEndpointStatus: WebhookEndpointStatus
     WebhookDisabledReason: WebhookDisabledReason
     DeletedWebhookEndpoint: DeletedWebhookEndpoint
+    WebhookRecoveryId: WebhookRecoveryId
+    WebhookRecoveryCreate: WebhookRecoveryCreate
+    WebhookRecoveryScope: WebhookRecoveryScope
+    WebhookRecoveryStatus: WebhookRecoveryStatus
+    WebhookRecovery: WebhookRecovery
+    WebhookRecoveryList: WebhookRecoveryList
     WebhookDeliveryAttemptId: WebhookDeliveryAttemptId
     WebhookDeliveryAttempt: WebhookDeliveryAttempt
     WebhookDeliveryAttemptList: WebhookDeliveryAttemptList
     WebhookDeliveryAttemptStatus: WebhookDeliveryAttemptStatus
+    WebhookDeliveryOutcome: WebhookDeliveryOutcome
     WebhookDeliveryTrigger: WebhookDeliveryTrigger
     EventId: EventId
     EventStream: EventStream
@@ -725,6 +756,7 @@ export interface components {
     PassArchivedEvent: PassArchivedEvent
     WebhookEndpointDisabledEvent: WebhookEndpointDisabledEvent
     WebhookEndpointTestEvent: WebhookEndpointTestEvent
+    WebhookRecoveryCompletedEvent: WebhookRecoveryCompletedEvent
     PromotedResource: PromotedResource
     PromotionCreatedEvent: PromotionCreatedEvent
     CardholderCreatedEvent: CardholderCreatedEvent

@@ -17,6 +17,7 @@ export interface EventPayloads {
   'pass.archived': components['schemas']['PassArchivedEvent']
   'webhook_endpoint.disabled': components['schemas']['WebhookEndpointDisabledEvent']
   'webhook_endpoint.test': components['schemas']['WebhookEndpointTestEvent']
+  'webhook_recovery.completed': components['schemas']['WebhookRecoveryCompletedEvent']
   'promotion.created': components['schemas']['PromotionCreatedEvent']
   'cardholder.created': components['schemas']['CardholderCreatedEvent']
   'cardholder.updated': components['schemas']['CardholderUpdatedEvent']

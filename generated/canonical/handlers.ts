@@ -68,6 +68,7 @@ import type {
   ListTreasuryReportsQuery,
   ListWalletTokensQuery,
   ListWebhookEndpointsQuery,
+  ListWebhookRecoveriesQuery,
   Me,
   MerchantCategoryCatalogue,
   Pass,
@@ -129,6 +130,10 @@ import type {
   WebhookEndpointCreate,
   WebhookEndpointList,
   WebhookEndpointUpdate,
+  WebhookRecovery,
+  WebhookRecoveryCreate,
+  WebhookRecoveryList,
+  WebhookSkip,
   Wipe,
   WipeCreate,
   operations
@@ -242,6 +247,31 @@ export interface WebhookEndpointsHandlers<Context> {
   ): Promise<Reply<200, WebhookEndpoint>>
   /** POST /v1/webhook-endpoints/{whe_id}/test: Send a test event */
   testWebhookEndpoint(context: Context, input: { path: operations['testWebhookEndpoint']['parameters']['path']; body?: Empty }): Promise<Reply<201, Event>>
+  /** POST /v1/webhook-endpoints/{whe_id}/skip: Skip the blocked event */
+  skipBlockedEvent(
+    context: Context,
+    input: { path: operations['skipBlockedEvent']['parameters']['path']; body: WebhookSkip }
+  ): Promise<Reply<200, WebhookEndpoint>>
+}
+
+export interface WebhookRecoveriesHandlers<Context> {
+  /** POST /v1/webhook-endpoints/{whe_id}/recover: Recover an endpoint */
+  recoverWebhookEndpoint(
+    context: Context,
+    input: { path: operations['recoverWebhookEndpoint']['parameters']['path']; body: WebhookRecoveryCreate }
+  ): Promise<Reply<201, WebhookRecovery>>
+  /** GET /v1/webhook-endpoints/{whe_id}/recoveries: List recoveries */
+  listWebhookRecoveries(
+    context: Context,
+    input: { path: operations['listWebhookRecoveries']['parameters']['path']; query: ListWebhookRecoveriesQuery }
+  ): Promise<Reply<200, WebhookRecoveryList>>
+  /** GET /v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}: Retrieve a recovery */
+  getWebhookRecovery(context: Context, input: { path: operations['getWebhookRecovery']['parameters']['path'] }): Promise<Reply<200, WebhookRecovery>>
+  /** POST /v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}/cancel: Cancel a recovery */
+  cancelWebhookRecovery(
+    context: Context,
+    input: { path: operations['cancelWebhookRecovery']['parameters']['path']; body?: Empty }
+  ): Promise<Reply<200, WebhookRecovery>>
 }
 
 export interface DeliveryAttemptsHandlers<Context> {
@@ -538,6 +568,7 @@ export type Handlers<Context> = AccountHandlers<Context>
   & PassesHandlers<Context>
   & ScansHandlers<Context>
   & WebhookEndpointsHandlers<Context>
+  & WebhookRecoveriesHandlers<Context>
   & DeliveryAttemptsHandlers<Context>
   & EventsHandlers<Context>
   & TokensHandlers<Context>

@@ -11,6 +11,7 @@ export const records = {
   prm: { object: 'promotion', tag: 'promotions', read: 'getPromotion', list: 'listPromotions' },
   scan: { object: 'scan', tag: 'scans', read: 'getScan', list: 'listScans' },
   whe: { object: 'webhook_endpoint', tag: 'webhook_endpoints', read: 'getWebhookEndpoint', list: 'listWebhookEndpoints' },
+  whr: { object: 'webhook_recovery', tag: 'webhook_recoveries', read: 'getWebhookRecovery', list: 'listWebhookRecoveries' },
   wdla: { object: 'webhook_delivery_attempt', tag: 'delivery_attempts', read: 'getDeliveryAttempt', list: 'listDeliveryAttempts' },
   evt: { object: 'event', tag: 'events', read: 'getEvent', list: 'listEvents' },
   tok: { object: 'token' },
@@ -39,7 +40,8 @@ export const filters = {
   countPasses: { status: ['issued', 'installed', 'active', 'redeemed', 'revoked', 'expired'], template_id: null },
   listScans: { pass_id: null, result: ['accepted', 'already_redeemed', 'not_redeemable', 'expired', 'revoked', 'unknown'] },
   listWebhookEndpoints: { status: ['enabled', 'disabled'] },
-  listDeliveryAttempts: { status: ['pending', 'succeeded', 'failed', 'canceled'], event_id: null },
+  listWebhookRecoveries: { status: ['counting', 'running', 'completed', 'canceled'] },
+  listDeliveryAttempts: { status: ['pending', 'succeeded', 'failed', 'canceled'], event_id: null, outcome: ['delivered', 'given_up'] },
   listEvents: {
     type: [
       'pass_template.created',
@@ -56,6 +58,7 @@ export const filters = {
       'pass.archived',
       'webhook_endpoint.disabled',
       'webhook_endpoint.test',
+      'webhook_recovery.completed',
       'promotion.created',
       'cardholder.created',
       'cardholder.updated',

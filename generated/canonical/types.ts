@@ -22,7 +22,8 @@ export type ListPassesQuery = Lists<NonNullable<Newest['listPasses']['parameters
 export type CountPassesQuery = Lists<NonNullable<Newest['countPasses']['parameters']['query']>, 'status' | 'template_id'>
 export type ListScansQuery = Lists<NonNullable<Newest['listScans']['parameters']['query']>, 'pass_id' | 'result'>
 export type ListWebhookEndpointsQuery = Lists<NonNullable<Newest['listWebhookEndpoints']['parameters']['query']>, 'status'>
-export type ListDeliveryAttemptsQuery = Lists<NonNullable<Newest['listDeliveryAttempts']['parameters']['query']>, 'status' | 'event_id'>
+export type ListWebhookRecoveriesQuery = Lists<NonNullable<Newest['listWebhookRecoveries']['parameters']['query']>, 'status'>
+export type ListDeliveryAttemptsQuery = Lists<NonNullable<Newest['listDeliveryAttempts']['parameters']['query']>, 'status' | 'event_id' | 'outcome'>
 export type ListEventsQuery = Lists<NonNullable<Newest['listEvents']['parameters']['query']>, 'type'>
 export type ListCardholdersQuery = Lists<NonNullable<Newest['listCardholders']['parameters']['query']>, 'status' | 'type'>
 export type ListSanctionsAlertsQuery = Lists<NonNullable<Newest['listSanctionsAlerts']['parameters']['query']>, 'status' | 'cardholder_id'>
@@ -48,6 +49,7 @@ export interface operations extends Omit<Newest, 'listAuditEntries'
   | 'countPasses'
   | 'listScans'
   | 'listWebhookEndpoints'
+  | 'listWebhookRecoveries'
   | 'listDeliveryAttempts'
   | 'listEvents'
   | 'listCardholders'
@@ -68,6 +70,7 @@ export interface operations extends Omit<Newest, 'listAuditEntries'
   countPasses: Queried<Newest['countPasses'], CountPassesQuery>
   listScans: Queried<Newest['listScans'], ListScansQuery>
   listWebhookEndpoints: Queried<Newest['listWebhookEndpoints'], ListWebhookEndpointsQuery>
+  listWebhookRecoveries: Queried<Newest['listWebhookRecoveries'], ListWebhookRecoveriesQuery>
   listDeliveryAttempts: Queried<Newest['listDeliveryAttempts'], ListDeliveryAttemptsQuery>
   listEvents: Queried<Newest['listEvents'], ListEventsQuery>
   listCardholders: Queried<Newest['listCardholders'], ListCardholdersQuery>

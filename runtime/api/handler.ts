@@ -124,7 +124,11 @@ export interface RequestAudit {
 /** Secrets of webhook endpoints, which sign requests of the service. */
 export interface EndpointSecrets {
   /** Creates a secret: `secret` is shown to the tenant once, `sealed` is stored. */
-  make(tenantId: string, endpointId: string): { readonly secret: string; readonly sealed: Buffer }
+  make(
+    tenantId: string,
+    endpointId: string,
+    signature?: 'service' | 'standard_webhooks',
+  ): { readonly secret: string; readonly sealed: Buffer }
 }
 
 /** A handler as the pipeline calls it. The generated interfaces have the exact types. */

@@ -11,6 +11,7 @@ import { addLogin } from './svc-login.ts'
 import { addLogs } from './svc-logs.ts'
 import { addOpen } from './svc-open.ts'
 import { addPromote } from './svc-promote.ts'
+import { addRecovery } from './svc-recover.ts'
 import { addRequests } from './svc-request.ts'
 import {
   MisuseError,
@@ -142,4 +143,5 @@ function addEvents(program: Command, run: SvcRunner): void {
     .action((id: string, words: { endpoint?: string }, command: Command) =>
       run(command, (session, terminal) => resendEvent(session, id, words, terminal)),
     )
+  addRecovery(events, run)
 }

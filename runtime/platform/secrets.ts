@@ -79,12 +79,15 @@ export function unsealWith(key: KeyObject, sealed: Buffer, context: string): str
 export interface Seals {
   seal(plaintext: string, context: string): Buffer
   unseal(sealed: Buffer, context: string): string
+  /** See `deriveSecret`. */
+  derive(purpose: string): string
 }
 
 export function createSeals(pepper: string): Seals {
   return {
     seal: (plaintext, context) => seal(pepper, plaintext, context),
     unseal: (sealed, context) => unseal(pepper, sealed, context),
+    derive: (purpose) => deriveSecret(pepper, purpose),
   }
 }
 

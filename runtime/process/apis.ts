@@ -12,6 +12,7 @@ import { createCardEncryption } from '../cards/provisioning/encryption/encryptio
 import { openPayTrust } from '../cards/provisioning/encryption/trust.ts'
 import type { OpenDatabase } from '../database/open/open-database.ts'
 import { createEventStreams, type EventStreams } from '../events/emit/streams.ts'
+import { KEYS_PREFIX } from '../events/webhook-endpoints/public-keys.ts'
 import { createEndpointSecrets } from '../events/webhook-endpoints/secrets.ts'
 import { USDC_CHAINS, type UsdcChain } from '../money/chain/usdc-chains.ts'
 import { reportFileRoute } from '../money/reports/report-files.ts'
@@ -44,6 +45,7 @@ import type { RequestLimiter } from '../tenants/limits/limiter.ts'
 import type { UsageMeter } from '../tenants/usage/meter.ts'
 import type { Foundation } from './foundation.ts'
 import { handlers } from './handlers.ts'
+import { publicKeysRoute } from './public-keys-route.ts'
 
 /** Parts of the APIs. Optional members are absent in tests and tools that do not need them. */
 export interface ApiParts extends Omit<Foundation, 'settings' | 'database' | 'google' | 'bank' | 'chains'> {
@@ -201,6 +203,7 @@ export function createApis(parts: ApiParts): Apis {
       }),
       '/apple/v1/': appleService,
       '/reports/': reportFileRoute({ database: pool, links: reportLinks[environment] }),
+      [KEYS_PREFIX]: publicKeysRoute({ environment, database: pool, seals }),
     })
     return createApiListener(service, isReady, holders, parts.watch)
   }

@@ -20,6 +20,7 @@ import { walletTokensHandlers } from '../cards/wallet-tokens/handlers.ts'
 import { deliveryAttemptsHandlers } from '../events/delivery-attempts/handlers.ts'
 import { eventsHandlers } from '../events/list/handlers.ts'
 import { webhookEndpointsHandlers } from '../events/webhook-endpoints/handlers.ts'
+import { webhookRecoveriesHandlers } from '../events/webhook-recoveries/handlers.ts'
 import { balanceHandlers } from '../money/balance/handlers.ts'
 import { payoutDestinationsHandlers } from '../money/destinations/handlers.ts'
 import { payoutsHandlers } from '../money/payouts/handlers.ts'
@@ -63,6 +64,7 @@ export const handlers = {
   ...treasuryReportsHandlers,
   ...walletTokensHandlers,
   ...webhookEndpointsHandlers,
+  ...webhookRecoveriesHandlers,
 }
 
 /** Requires a member for each documented operation without a handler, and allows no other. */

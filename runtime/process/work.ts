@@ -7,6 +7,7 @@ import { payloadWorker } from '../cards/provisioning/stand-in-job.ts'
 import { holdExpiryWorker } from '../cards/transactions/expiry-job.ts'
 import { type Delivery, openDelivery } from '../events/delivery/open-delivery.ts'
 import { startRetentionJob } from '../events/delivery/retention-job.ts'
+import { recoveryWorker } from '../events/webhook-recoveries/job.ts'
 import { activationWorker } from '../money/destinations/activation-job.ts'
 import { destinationScreeningWorker } from '../money/destinations/screening-job.ts'
 import { bankWorker } from '../money/payouts/bank-job.ts'
@@ -51,6 +52,7 @@ export function startWork(parts: Foundation): Work {
     holdExpiryWorker(parts),
     disputeExpiryWorker(parts),
     activationWorker(parts),
+    recoveryWorker(parts),
     destinationScreeningWorker(parts),
     settlementWorker(parts),
     payloadWorker(parts),

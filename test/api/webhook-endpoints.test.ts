@@ -414,3 +414,95 @@ describe('attempts', () => {
     expect((await by(`/v1/webhook-endpoints/${id}/delivery-attempts`)).status).toBe(404)
   })
 })
+
+describe('choices of an endpoint', () => {
+  const choices = {
+    signature: 'standard_webhooks',
+    delivery: 'fifo',
+    retry_schedule: 'extended',
+    filters: [{ property: 'data.pass.metadata.shop', equals: ['a', null] }],
+  }
+
+  test('they are shown to the newest version alone, and change nothing for endpoints without them', async () => {
+    const plain = await register()
+    expect(plain).toMatchObject({
+      signature: 'service',
+      delivery: 'unordered',
+      retry_schedule: 'standard',
+      filters: [],
+    })
+    const { id, secret, jwks_url } = await register(choices)
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+    const path = `/v1/webhook-endpoints/${id}`
+    expect((await send(path)).body).toMatchObject({ ...choices, blocked: null })
+    const keys = await fetch(jwks_url)
+    expect([keys.status, keys.headers.get('content-type')]).toEqual([200, 'application/jwk-set+json'])
+    expect(await keys.json()).toMatchObject({ keys: [{ kty: 'OKP', crv: 'Ed25519' }] })
+    const older = speak(service.urls.sandbox, {
+      secret: (await makeKey(service, tenantId)).secret,
+      version: '2026-02-01',
+    })
+    const { body } = await older(path)
+    for (const name of [...Object.keys(choices), 'jwks_url', 'blocked']) expect(body).not.toHaveProperty(name)
+    const refused = await older(path, { method: 'PATCH', body: { signature: 'service' } })
+    expect(refused.status).toBe(422)
+    const changed = { signature: 'service', retry_schedule: 'standard', filters: [] }
+    expect((await send(path, { method: 'PATCH', body: changed })).body).toMatchObject(changed)
+    expect((await fetch(jwks_url)).status).toBe(404)
+  })
+
+  test.each([
+    [
+      'a property that no event has',
+      { filters: [{ property: 'data.pass.colour', equals: ['red'] }] },
+      'filters[0].property',
+    ],
+    [
+      'a property of other events',
+      { enabled_events: ['payout.paid'], filters: choices.filters },
+      'filters[0].property',
+    ],
+    ['a filter without values', { filters: [{ property: 'data.pass.id', equals: [] }] }, 'filters[0].equals'],
+    ['an unknown order', { delivery: 'random' }, 'delivery'],
+  ])('%s is refused by its field', async (_, content, field) => {
+    const answer = await send('/v1/webhook-endpoints', {
+      body: { url: URL, enabled_events: ['*'], ...content },
+    })
+    expect([answer.status, answer.body.error.details[0].field]).toEqual([422, field])
+  })
+
+  test('a recovery is started once, is read, listed and canceled', async () => {
+    const { id } = await register()
+    const path = `/v1/webhook-endpoints/${id}`
+    const since = '2020-01-01T00:00:00.000Z'
+    const recover = (body: object) => send(`${path}/recover`, { body })
+    for (const [body, field] of [
+      [{ since: '2099-01-01T00:00:00Z' }, 'since'],
+      [{ since, until: '2019-01-01T00:00:00Z' }, 'until'],
+      [{ since, rate: 101 }, 'rate'],
+    ] as const) {
+      const refused = await recover(body)
+      expect([refused.status, refused.body.error.details[0].field]).toEqual([422, field])
+    }
+    await send(path, { method: 'PATCH', body: { status: 'disabled' } })
+    expect((await recover({ since })).status).toBe(409)
+    await send(path, { method: 'PATCH', body: { status: 'enabled' } })
+    const { status, body } = await recover({ since, types: ['pass.created', 'pass.created'] })
+    expect(status).toBe(201)
+    expect(body).toMatchObject({ scope: 'failed', rate: 25, types: ['pass.created'], sent: 0, failed: 0 })
+    expect((await send(`${path}/recoveries/${body.id}`)).body).toMatchObject({ id: body.id, since })
+    expect((await send(`${path}/recoveries`)).body.data).toHaveLength(1)
+    expect((await send(`${path}/recoveries/${body.id.replace(/.{4}$/, '0000')}`)).status).toBe(404)
+  })
+
+  test('a given-up delivery is listed with its reason', async () => {
+    const { id } = await register()
+    const path = `/v1/webhook-endpoints/${id}`
+    await send(path, { method: 'PATCH', body: { status: 'disabled' } })
+    await send(`${path}/test`, { method: 'POST' })
+    expect(await attemptsOf(id)).toMatchObject([{ status: 'canceled' }])
+    const { body } = await send(`${path}/delivery-attempts?outcome=given_up`)
+    expect(body.data).toMatchObject([{ status: 'canceled', webhook_endpoint_id: id }])
+    expect((await send(`${path}/delivery-attempts?outcome=delivered`)).body.data).toEqual([])
+  })
+})

@@ -44,7 +44,13 @@ export const table = `
 2025-06-01 DELETE /v1/webhook-endpoints/{whe_id} write write webhooks_write 200
 2025-06-01 POST   /v1/webhook-endpoints/{whe_id}/rotate_secret write write webhooks_write 200
 2025-06-01 POST   /v1/webhook-endpoints/{whe_id}/test write write webhooks_write 201
+2026-05-19 POST   /v1/webhook-endpoints/{whe_id}/skip write write webhooks_write 200
+2026-05-19 POST   /v1/webhook-endpoints/{whe_id}/recover write write webhooks_write 201
+2026-05-19 GET    /v1/webhook-endpoints/{whe_id}/recoveries read read read 200 list filters=status
+2026-05-19 GET    /v1/webhook-endpoints/{whe_id}/recoveries/{whr_id} read read read 200
+2026-05-19 POST   /v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}/cancel write write webhooks_write 200
 2025-06-01 GET    /v1/webhook-endpoints/{whe_id}/delivery-attempts read read read 200 list filters=status,event_id
+2026-05-19 GET    /v1/webhook-endpoints/{whe_id}/delivery-attempts read read read 200 list filters=status,event_id,outcome
 2025-06-01 GET    /v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id} read read read 200
 2025-06-01 POST   /v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry write write webhooks_write 202
 2025-06-01 GET    /v1/events read read read 200 list filters=type

@@ -49,7 +49,9 @@ describe.each(dates)('%s', (date) => {
   const operations = operationsOf(document)
 
   test('the document has exactly the operations of the table, with what the table says of each', () => {
-    const want = rows.filter(({ since }) => since <= date).map(({ text }) => text)
+    // A row of a later version replaces the earlier row of its operation.
+    const known = rows.filter(({ since }) => since <= date).sort((a, b) => (a.since < b.since ? -1 : 1))
+    const want = [...new Map(known.map(({ text }) => [text.split(' ', 2).join(' '), text])).values()]
     expect(operations.map((operation) => rowOf(document, operation)).sort()).toEqual(want.sort())
   })
 

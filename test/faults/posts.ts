@@ -592,6 +592,53 @@ export const POSTS: readonly Post[] = [
     once: 1,
   },
   {
+    operation: 'skipBlockedEvent',
+    status: 200,
+    audit: ['webhook_endpoint.skipped'],
+    events: [],
+    prepare: async (send) => {
+      const id = await make(send, '/v1/webhook-endpoints', {
+        url: HOOKS,
+        enabled_events: ['treasury_report.failed'],
+        delivery: 'fifo',
+      })
+      const endpoint = `/v1/webhook-endpoints/${id}`
+      await send(endpoint, { method: 'PATCH', body: { status: 'disabled' } })
+      const { body } = await send(`${endpoint}/test`, { method: 'POST' })
+      return { path: `${endpoint}/skip`, body: { event_id: body.id }, id }
+    },
+    effect:
+      'SELECT count(*) AS count FROM sandbox.webhook_endpoints WHERE tenant_id = $1 AND id = $2 AND settled > 0',
+    once: 1,
+  },
+  {
+    operation: 'recoverWebhookEndpoint',
+    status: 201,
+    audit: ['webhook_recovery.created'],
+    events: [],
+    prepare: async (send) => {
+      const id = await makeEndpoint(send)
+      return { path: `/v1/webhook-endpoints/${id}/recover`, body: { since: '2020-01-01T00:00:00Z' }, id }
+    },
+    effect:
+      'SELECT count(*) AS count FROM sandbox.webhook_recoveries WHERE tenant_id = $1 AND endpoint_id = $2',
+    once: 1,
+  },
+  {
+    operation: 'cancelWebhookRecovery',
+    status: 200,
+    audit: ['webhook_recovery.canceled'],
+    events: [],
+    prepare: async (send) => {
+      const endpoint = `/v1/webhook-endpoints/${await makeEndpoint(send)}`
+      const id = await make(send, `${endpoint}/recover`, { since: '2020-01-01T00:00:00Z' })
+      return { path: `${endpoint}/recoveries/${id}/cancel`, id }
+    },
+    effect:
+      "SELECT count(*) AS count FROM sandbox.webhook_recoveries WHERE tenant_id = $1 AND id = $2 AND status = 'canceled'",
+    once: 1,
+  },
+  {
     operation: 'retryDeliveryAttempt',
     status: 202,
     audit: ['delivery_attempt.retried'],

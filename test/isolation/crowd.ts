@@ -194,6 +194,10 @@ const ENDPOINTS = `INSERT INTO webhook_endpoints (tenant_id, id, url, enabled_ev
          CASE WHEN n < 90 THEN 'manual' END, '', '{}', ${AT}, ${AT}
     FROM generate_series(0, $3 - 1) n`
 
+const RECOVERIES = `INSERT INTO webhook_recoveries (tenant_id, id, endpoint_id, since, until, scope, rate, status, before, last, reached, created, updated)
+  SELECT $1, ${id('whr', 'n')}, ${id('whe', '0')}, ${AT}, ${AT}, 'failed', 25, 'completed', 0, 0, 0, ${AT}, ${AT}
+    FROM generate_series(0, $3 - 1) n`
+
 const ATTEMPTS = `INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at, created, updated)
   SELECT $1, ${id('wdla', 'n')}, ${id('whe', '0')}, ${id('evt', 'n')}, 1,
          CASE WHEN n BETWEEN 10 AND 12 THEN 'failed' ELSE 'succeeded' END, 'schedule', ${AT}, ${AT}, ${AT}
@@ -280,6 +284,7 @@ const TABLES = [
   [EVENTS, 1 / 3],
   [ENDPOINTS, 0],
   [ATTEMPTS, 1 / 3],
+  [RECOVERIES, 1 / 3],
   [AUDIT, 1 / 3],
   [ANSWERS, 1 / 3],
   [REQUESTS, 1 / 3],
@@ -294,7 +299,7 @@ const TABLES = [
 export const FILLED = TABLES.map(([text]) => /INTO (\w+)/.exec(text)![1]!)
 
 /** As many as a tenant may have, nearly. */
-const ENDPOINTS_OF_ONE = 95
+const ENDPOINTS_OF_ONE = 92
 
 /** Rows of a table where the tenant has so many passes. */
 const share = (rows: number, part: number) =>

@@ -74,6 +74,10 @@ export const LOCATORS: Table = [
   ['WITH due AS MATERIALIZED ( SELECT w.ctid', 'attempts become due whoever they are of'],
   ['SELECT w.tenant_id FROM webhook_waiting w', 'they find the tenants of whom attempts have become due'],
   [
+    'SELECT v.tenant_id, v.id, v.endpoint_id FROM webhook_recoveries v',
+    'they find the recoveries that can go on',
+  ],
+  [
     'SELECT h.tenant_id FROM event_heads h LEFT JOIN totals_cursors',
     'workers find the tenants whose totals lack events',
   ],

@@ -319,7 +319,18 @@ async function lookAround(send: Send, environment: Environment, plan: string): P
   await send(`${endpoint}/delivery-attempts?status=pending&event_id=${attempt.event_id}`)
   await send(`${endpoint}/delivery-attempts/${attempt.id}`)
   await send(`/v1/events/${attempt.event_id}`)
+  await send(`${endpoint}/delivery-attempts?outcome=given_up`)
   await send(endpoint, { method: 'DELETE' })
+  const ordered = { url: 'https://example.com/', enabled_events: ['pass.scanned'], delivery: 'fifo' }
+  const { body: fifo } = await send('/v1/webhook-endpoints', { body: ordered })
+  const inOrder = `/v1/webhook-endpoints/${fifo.id}`
+  await send(inOrder)
+  const { body: recovery } = await send(`${inOrder}/recover`, { body: { since: '2026-01-01T00:00:00Z' } })
+  await send(`${inOrder}/recoveries?status=counting&created[gte]=2026-01-01`)
+  await send(`${inOrder}/recoveries/${recovery.id}`)
+  await send(`${inOrder}/recoveries/${recovery.id}/cancel`, { method: 'POST' })
+  await send(`${inOrder}/skip`, { body: { event_id: attempt.event_id } })
+  await send(inOrder, { method: 'DELETE' })
   // What follows from it is not made at once: it is canceled when it is planned.
   const disabled = `/v1/webhook-endpoints/${await makeEndpoint(send)}`
   await send(disabled, { method: 'PATCH', body: { status: 'disabled' } })

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from '../../runtime/database/pool/pool.ts'
 import { findDue } from '../../runtime/events/delivery/queries/due.ts'
+import { planOrdered } from '../../runtime/events/delivery/queries/fifo.ts'
 import { planAttempts } from '../../runtime/events/delivery/queries/visits.ts'
 
 /** Plans the attempts for all emitted events, as a worker does, but sends none. */
@@ -13,5 +14,6 @@ export async function planAll(pool: Pool): Promise<void> {
     const how = { now, leaseUntil: now, token: randomUUID(), limit: 0, allowance: 0, allowances: {} }
     if (!pool.distributed) await planAttempts(pool, { ...how, of: 'many', tenants: ids })
     else for (const id of ids) await planAttempts(pool, { ...how, of: 'one', tenants: [id] })
+    for (const id of ids) await planOrdered(pool, id)
   }
 }

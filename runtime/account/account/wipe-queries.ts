@@ -35,6 +35,7 @@ interface WipedTable {
  */
 const NAMED: readonly WipedTable[] = [
   { name: 'webhook_endpoints', key: 'id', type: 'webhook_endpoint' },
+  { name: 'webhook_recoveries', key: 'id', type: 'webhook_recovery' },
   { name: 'events', key: 'id', type: 'event' },
   { name: 'event_heads' },
   { name: 'idempotency_answers', key: 'key' },

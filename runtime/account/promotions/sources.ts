@@ -61,16 +61,18 @@ const NOT_VERIFIED: Detail = {
 const readWebhookEndpoint: Read = async (db, space, id) => {
   const row = await readEndpoint(db, space, id)
   if (!row) return undefined
-  const { url, description, enabled_events, metadata, status } = row
+  const { url, description, enabled_events, metadata, status, ...rest } = row
+  const { signature, delivery, retry_schedule, filters } = rest
+  const choices = { signature, delivery, retry_schedule, filters }
   return {
     // The order of event types has no meaning, so sort them before comparing.
-    content: { url, description, enabled_events: enabled_events.toSorted(), metadata, status },
+    content: { url, description, enabled_events: enabled_events.toSorted(), metadata, status, ...choices },
     check: async ({ destinations }) => {
       const issue = await destinations.check(url)
       return [...requireStatus(status, 'enabled'), ...(issue === undefined ? [] : [{ field: 'url', issue }])]
     },
     copy: async (context) =>
-      (await addEndpoint(context, { url, description, enabled_events, metadata })).row.id,
+      (await addEndpoint(context, { url, description, enabled_events, metadata, ...choices })).row.id,
   }
 }
 

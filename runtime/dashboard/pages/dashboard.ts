@@ -48,6 +48,7 @@ import { PASSES } from './resources/passes.ts'
 import { ledgerEntryRoutes } from './resources/postings.ts'
 import { RESOURCES } from './resources/resources.ts'
 import { settlementLineRoutes } from './resources/settlement-lines.ts'
+import { recoveryRoutes } from './resources/webhook-recoveries.ts'
 import { findNamed } from './search/name-queries.ts'
 import { readAccountNames, readNames } from './search/names-of-ids.ts'
 import { findById } from './search/places.ts'
@@ -90,6 +91,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
   return [
     ...homeRoutes(send, tails),
     ...attemptRoutes(send),
+    ...recoveryRoutes(),
     ...keyRoutes(send),
     ...versionRoutes(send),
     ...memberRoutes(send),

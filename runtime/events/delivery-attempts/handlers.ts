@@ -24,7 +24,7 @@ export const deliveryAttemptsHandlers = {
       async (db, space, filter, page) => {
         const [endpoint, records] = await Promise.all([
           readEndpoint(db, space, whe_id),
-          listAttempts(db, space, { ...filter, endpoint_id: [whe_id] }, page),
+          listAttempts(db, space, { ...statusesOf(filter.outcome), ...filter, endpoint_id: [whe_id] }, page),
         ])
         if (!endpoint) throw notFound()
         return records
@@ -59,6 +59,21 @@ export const deliveryAttemptsHandlers = {
     return { status: 202, body: showAttempt(reset) }
   },
 } satisfies DeliveryAttemptsHandlers<Context>
+
+type Status = components['schemas']['WebhookDeliveryAttemptStatus']
+
+/** Returns the statuses that attempts with one of the outcomes have: the index leads to them. */
+function statusesOf(outcomes: readonly components['schemas']['WebhookDeliveryOutcome'][] = []): {
+  readonly status?: Status[]
+} {
+  if (outcomes.length === 0) return {}
+  return {
+    status: [
+      ...(outcomes.includes('delivered') ? (['succeeded'] as const) : []),
+      ...(outcomes.includes('given_up') ? (['failed', 'canceled'] as const) : []),
+    ],
+  }
+}
 
 function showAttempt(row: AttemptRow): components['schemas']['WebhookDeliveryAttempt'] {
   return {

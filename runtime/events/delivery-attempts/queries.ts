@@ -26,6 +26,13 @@ export interface AttemptRow {
 const COLUMNS = `a.id, a.endpoint_id, a.event_id, a.attempt, a.status, a.trigger, a.response_status, a.response_body,
   a.error, a.duration_ms, a.scheduled_at, a.attempted_at, a.next_attempt_at, a.created, a.updated`
 
+/** How the delivery of the event ended with this attempt; null if it did not. $1 is the tenant, as in every list. */
+const OUTCOME = `CASE WHEN a.status = 'succeeded' THEN 'delivered'
+  WHEN a.status IN ('failed', 'canceled') AND a.next_attempt_at IS NULL
+   AND NOT EXISTS (SELECT FROM webhook_attempts n
+                    WHERE n.tenant_id = $1 AND n.event_id = a.event_id AND n.endpoint_id = a.endpoint_id
+                      AND (n.attempt > a.attempt OR n.status = 'succeeded')) THEN 'given_up' END`
+
 interface ToEndpoint {
   readonly endpoint_id: readonly [string]
 }
@@ -35,7 +42,7 @@ export const listAttempts = defineList<AttemptRow, 'listDeliveryAttempts', ToEnd
   table: 'webhook_attempts',
   alias: 'a',
   columns: COLUMNS,
-  filters: { endpoint_id: 'a.endpoint_id', status: 'a.status', event_id: 'a.event_id' },
+  filters: { endpoint_id: 'a.endpoint_id', status: 'a.status', event_id: 'a.event_id', outcome: OUTCOME },
   // An endpoint has few attempts of one event, so a filter on their status needs no index.
   indexes: [
     ['endpoint_id', 'status'],

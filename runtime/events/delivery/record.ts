@@ -84,9 +84,11 @@ export function complete(
   const outcomeClass = classifyOutcome(outcome)
   const ended = { ...base, attemptedAt, durationMs: outcome.durationMs, ...answerOf(outcome) }
   if (outcomeClass === 'delivered') return { ...ended, status: 'succeeded' }
+  // An ordered endpoint must not miss an event, so a refusal is repeated too. Its events may be old, so their delays begin now.
+  const isOrdered = claimed.delivery === 'fifo'
   const dueAt =
-    outcomeClass === 'failed' && claimed.trigger === 'schedule'
-      ? nextDue(claimed.attempt, claimed.emitted_at, attemptedAt)
+    (outcomeClass === 'failed' || isOrdered) && claimed.trigger === 'schedule'
+      ? nextDue(claimed, isOrdered ? attemptedAt - (delayOf(claimed) ?? 0) : claimed.emitted_at, attemptedAt)
       : undefined
   if (dueAt === undefined) return { ...ended, status: 'failed' }
   const next = { id: newId('wdla', attemptedAt), dueAt, generation: claimed.generation }
@@ -233,11 +235,25 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
 const MINUTE_MS = 60_000
 
-/** Delays between the event and each attempt: none, 5 minutes, 30 minutes, 2 hours, 5 hours. */
-const DELAYS_MS = [0, 5, 30, 120, 300].map((minutes) => minutes * MINUTE_MS)
-
 /** Number of the attempt whose failure disables the endpoint. */
-const LAST_ATTEMPT = DELAYS_MS.length
+const LAST_ATTEMPT = 5
+
+/**
+ * Delays in minutes between the event and each attempt. Standard: none, 5 minutes, 30 minutes, 2 hours, 5 hours. Extended: none,
+ * 5 minutes, 2 hours, 1 day, 3 days.
+ */
+const DELAYS = {
+  standard: [0, 5, 30, 120, 300],
+  extended: [0, 5, 120, 1440, 4320],
+}
+
+type Scheduled = Pick<LeasedAttempt, 'attempt' | 'retry_schedule'>
+
+/** Returns the delay between the event and an attempt, in milliseconds. Undefined after the last attempt. */
+function delayOf({ attempt, retry_schedule }: Scheduled): number | undefined {
+  const minutes = DELAYS[retry_schedule][attempt - 1]
+  return minutes === undefined ? undefined : minutes * MINUTE_MS
+}
 
 /**
  * Minimum time between attempts of one delivery. It matters after an outage of the service, when several are overdue.
@@ -245,11 +261,15 @@ const LAST_ATTEMPT = DELAYS_MS.length
 const MIN_INTERVAL_MS = MINUTE_MS
 
 /**
- * Returns when the attempt after `attempt` is due: a fixed delay after the event, but at least 1 minute after the
- * failed attempt. Undefined after the last attempt. Service time, milliseconds since the epoch.
+ * Returns when the attempt after this one is due: a fixed delay after the event, but at least 1 minute after the failed attempt.
+ * Undefined after the last attempt. Service time, milliseconds since the epoch.
  */
-export function nextDue(attempt: number, emittedAt: number, attemptedAt: number): number | undefined {
-  const delay = DELAYS_MS[attempt]
+export function nextDue(
+  { attempt, retry_schedule }: Scheduled,
+  emittedAt: number,
+  attemptedAt: number,
+): number | undefined {
+  const delay = delayOf({ attempt: attempt + 1, retry_schedule })
   return delay === undefined ? undefined : Math.max(emittedAt + delay, attemptedAt + MIN_INTERVAL_MS)
 }
 

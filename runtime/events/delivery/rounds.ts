@@ -9,6 +9,7 @@ import type { Slots } from '../../work/slots.ts'
 import type { Agenda } from './agenda.ts'
 import type { LeasedAttempt, VisitRequest } from './queries/attempts.ts'
 import { findDue, findWaiting, promoteAttempts } from './queries/due.ts'
+import { planOrdered } from './queries/fifo.ts'
 import { type AttemptLease, claimAttempts, PARTITION_WIDTH, planAttempts } from './queries/visits.ts'
 import type { DeliveryRates } from './rates.ts'
 
@@ -115,7 +116,8 @@ export function createRounds(options: RoundsOptions): Rounds {
         // planned later.
         if (!visited) agenda.plan(tenantId, 1)
         if (visited?.more) agenda.planLater(tenantId)
-        if (visited?.queued) agenda.claim(tenantId)
+        if (visited?.queued || (visited?.ordered && (await planOrdered(pool, tenantId))))
+          agenda.claim(tenantId)
       }
       return rows.length
     })

@@ -5,6 +5,7 @@ import type { Clock } from '../../tenants/clock/clock.ts'
 import { currentSpan } from '../../tracing/span.ts'
 import type { Outbound, OutboundResult } from '../outbound/outbound.ts'
 import { openSecrets, signBody } from '../outbound/signing.ts'
+import { type StandardKeys, standardHeaders, standardKeys } from '../outbound/standard-webhooks.ts'
 import { secretContext } from '../webhook-endpoints/secrets.ts'
 import type { LeasedAttempt } from './queries/attempts.ts'
 
@@ -19,7 +20,11 @@ export interface SenderOptions {
 export type Send = (claimed: LeasedAttempt, signal: AbortSignal) => Promise<OutboundResult>
 
 /** Returns the headers of an attempt, under the names that they have in the event's version. */
-function headersOf(claimed: LeasedAttempt, signature: string): Record<string, string> {
+function headersOf(
+  claimed: LeasedAttempt,
+  signature: string,
+  further: Readonly<Record<string, string>>,
+): Record<string, string> {
   const names = views[claimed.event_version]?.[claimed.event_type]?.headers ?? {}
   // Only the tenant gets back what its request carried.
   const tracestate = currentSpan()?.tracestate
@@ -29,36 +34,46 @@ function headersOf(claimed: LeasedAttempt, signature: string): Record<string, st
     [named('Service-Signature')]: signature,
     [named('Service-Event-Id')]: claimed.event_id,
     [named('Service-Delivery-Attempt')]: String(claimed.attempt),
+    ...further,
     ...(tracestate && { tracestate }),
   }
 }
 
 const MAX_OPEN_SECRETS = 1000
 
-/** Caches unsealed values. Clears the cache when it is full. */
-function cacheUnsealed(seals: Seals): Pick<Seals, 'unseal'> {
-  const open = new Map<string, string>()
-  return {
-    unseal(sealed, context) {
-      const key = `${context} ${sealed.toString('latin1')}`
-      const known = open.get(key)
-      if (known !== undefined) return known
-      const secret = seals.unseal(sealed, context)
-      if (open.size >= MAX_OPEN_SECRETS) open.clear()
-      open.set(key, secret)
-      return secret
-    },
+/** Caches values by key. Clears the cache when it is full. */
+function createCache<T>(): (key: string, make: () => T) => T {
+  const values = new Map<string, T>()
+  return (key, make) => {
+    const known = values.get(key)
+    if (known !== undefined) return known
+    const value = make()
+    if (values.size >= MAX_OPEN_SECRETS) values.clear()
+    values.set(key, value)
+    return value
   }
 }
 
 /** Creates the function that sends rendered events, signed with every secret that is valid at that time. */
 export function createSender({ environment, outbound, clock, ...options }: SenderOptions): Send {
-  const seals = cacheUnsealed(options.seals)
+  const { seals } = options
+  const [secretOnce, keysOnce] = [createCache<string>(), createCache<StandardKeys>()]
+  const cached: Pick<Seals, 'unseal'> = {
+    unseal: (sealed, context) =>
+      secretOnce(`${context} ${sealed.toString('latin1')}`, () => seals.unseal(sealed, context)),
+  }
   return async (claimed, signal) => {
     const { tenant_id, endpoint_id, url, body } = claimed
     const context = secretContext(environment, tenant_id, endpoint_id)
-    const secrets = openSecrets(seals, context, claimed, clock.service(environment))
-    const signature = signBody(secrets, body, Math.floor(clock.machine() / 1000))
-    return outbound.post({ url, headers: headersOf(claimed, signature), body, signal })
+    const secrets = openSecrets(cached, context, claimed, clock.service(environment))
+    const seconds = Math.floor(clock.machine() / 1000)
+    const keysOf = (secret: string) =>
+      keysOnce(`${context} ${secret}`, () => standardKeys(seals, context, secret))
+    const further =
+      claimed.signature === 'standard_webhooks'
+        ? standardHeaders(secrets.map(keysOf), claimed.event_id, body, seconds)
+        : {}
+    const headers = headersOf(claimed, signBody(secrets, body, seconds), further)
+    return outbound.post({ url, headers, body, signal })
   }
 }

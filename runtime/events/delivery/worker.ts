@@ -230,6 +230,7 @@ export function createWorker(options: WorkerOptions): Worker {
         underWay.delete(ending)
         showing.ended(sent)
         rounds.ended(tenant_id) // its partition has a free place again
+        if (claimed.delivery === 'fifo') agenda.plan(tenant_id, 1) // the next event waited for this one
         if (!agenda.isEmpty) wakeUp.notify()
       })
     underWay.add(ending)

@@ -13,9 +13,17 @@ export interface RetiredSecret {
   readonly until: number
 }
 
-/** Creates a secret. Its owner sees it once. @param prefix tells people what it is for. */
-export function makeSigningSecret(prefix: 'whsec' | 'netsec' = 'whsec'): string {
-  return `${prefix}_${randomBytes(32).toString('base64url')}`
+/**
+ * Creates a secret. Its owner sees it once.
+ *
+ * @param prefix tells people what it is for.
+ * @param encoding of its bytes. Libraries for Standard Webhooks read only `base64`.
+ */
+export function makeSigningSecret(
+  prefix: 'whsec' | 'netsec' = 'whsec',
+  encoding: 'base64' | 'base64url' = 'base64url',
+): string {
+  return `${prefix}_${randomBytes(32).toString(encoding)}`
 }
 
 /**

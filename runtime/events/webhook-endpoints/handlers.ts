@@ -10,8 +10,12 @@ import { pipelined } from '../../database/pipelined.ts'
 import { newId } from '../../platform/ids.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import { emit } from '../emit/emit.ts'
+import { readEvent } from '../emit/queries.ts'
 import { RETIRED_FOR } from '../outbound/signing.ts'
+import { type BlockRow, readBlock, skipEvent } from './blocked.ts'
 import { cancelAttempts } from './cancel-attempts.ts'
+import { checkFilters, filtersOf } from './filters.ts'
+import { keysPath } from './public-keys.ts'
 import {
   deleteEndpoint,
   type EndpointRow,
@@ -33,23 +37,39 @@ export const webhookEndpointsHandlers = {
     ({ destinations }, { body }: { body: Schemas['WebhookEndpointCreate'] }) => destinations.check(body.url),
     async (context, { body }, blocked) => {
       const { caller, db } = context
-      const { url, description = null, metadata = {} } = body
+      const { url, description = null, metadata = {}, signature = 'service' } = body
+      const { delivery = 'unordered', retry_schedule = 'standard', filters = [] } = body
       const enabled_events = [...new Set(body.enabled_events)]
-      requireGood([...checkUrl(blocked), ...checkTypes(body.enabled_events), ...checkMetadata(metadata)])
+      requireGood([
+        ...checkUrl(blocked),
+        ...checkTypes(body.enabled_events),
+        ...checkFilters(filters, body.enabled_events),
+        ...checkMetadata(metadata),
+      ])
       if ((await lockEndpointCount(db, caller.space)) >= MAX_ENDPOINTS) {
         throw invalidState(`An environment has at most ${MAX_ENDPOINTS} endpoints. Delete one first.`)
       }
-      const { row, secret } = await addEndpoint(context, { url, description, enabled_events, metadata })
-      return { status: 201, body: { ...showEndpoint(row), secret } }
+      const { row, secret } = await addEndpoint(context, {
+        url,
+        description,
+        enabled_events,
+        metadata,
+        signature,
+        delivery,
+        retry_schedule,
+        filters: filtersOf(filters),
+      })
+      return { status: 201, body: { ...(await answerEndpoint(context, row)), secret } }
     },
   ),
 
-  listWebhookEndpoints: (context, { query }) => answerList(context, query, listEndpoints, showEndpoint),
+  listWebhookEndpoints: (context, { query }) =>
+    answerList(context, query, listEndpoints, (row) => showWithKeys(context, row)),
 
-  async getWebhookEndpoint({ caller, db }, { path }) {
-    const row = await readEndpoint(db, caller.space, path.whe_id)
+  async getWebhookEndpoint(context, { path }) {
+    const row = await readEndpoint(context.db, context.caller.space, path.whe_id)
     if (!row) throw notFound()
-    return { status: 200, body: showEndpoint(row) }
+    return { status: 200, body: await answerEndpoint(context, row) }
   },
 
   updateWebhookEndpoint: prepared(
@@ -65,13 +85,14 @@ export const webhookEndpointsHandlers = {
       requireGood([
         ...checkUrl(blocked),
         ...checkTypes(body.enabled_events ?? []),
+        ...checkFilters(body.filters ?? [], changed.enabled_events),
         ...checkMetadata(changed.metadata),
       ])
       await updateEndpoint(db, caller.space, changed)
       if (changed.status === 'disabled' && row.status === 'enabled') {
         pipelined(cancelAttempts(db, caller.space, row.id, request.now, request.machineNow))
       }
-      return { status: 200, body: showEndpoint(changed) }
+      return { status: 200, body: await answerEndpoint(context, changed) }
     },
   ),
 
@@ -80,10 +101,12 @@ export const webhookEndpointsHandlers = {
     return { status: 200, body: { id: path.whe_id, object: 'webhook_endpoint', deleted: true } }
   },
 
-  async rotateWebhookEndpointSecret({ caller, request: { now }, db, endpointSecrets }, { path }) {
+  async rotateWebhookEndpointSecret(context, { path }) {
+    const { caller, db, endpointSecrets } = context
+    const { now } = context.request
     const row = await lockEndpoint(db, caller.space, path.whe_id)
     if (!row) throw notFound()
-    const { secret, sealed } = endpointSecrets.make(caller.space, row.id)
+    const { secret, sealed } = endpointSecrets.make(caller.space, row.id, row.signature)
     const replaced = { sealed: row.secret.toString('base64'), until: now + RETIRED_FOR }
     const rotated: EndpointRow = {
       ...row,
@@ -93,7 +116,22 @@ export const webhookEndpointsHandlers = {
       updated: now,
     }
     await updateEndpoint(db, caller.space, rotated)
-    return { status: 200, body: { ...showEndpoint(rotated), secret } }
+    return { status: 200, body: { ...(await answerEndpoint(context, rotated)), secret } }
+  },
+
+  async skipBlockedEvent(context, { path, body }) {
+    const { caller, db, events, request } = context
+    const row = await lockEndpoint(db, caller.space, path.whe_id)
+    if (!row) throw notFound()
+    const skipped = row.delivery === 'fifo' && (await readEvent(db, caller.space, body.event_id))
+    if (!skipped) throw invalidState('The event does not block the endpoint.')
+    if (!(await skipEvent(db, caller.space, row.id, skipped.sequence, request))) {
+      throw invalidState(
+        'The event does not block the endpoint, or is being sent right now. Retrieve the endpoint, and try again.',
+      )
+    }
+    events.deliverSoon()
+    return { status: 200, body: await answerEndpoint(context, row) }
   },
 
   async testWebhookEndpoint(context, { path }) {
@@ -110,13 +148,26 @@ export const webhookEndpointsHandlers = {
   },
 } satisfies WebhookEndpointsHandlers<Context>
 
+/** What the owner of an endpoint chooses. */
+type EndpointContent = Pick<
+  EndpointRow,
+  | 'url'
+  | 'description'
+  | 'enabled_events'
+  | 'metadata'
+  | 'signature'
+  | 'delivery'
+  | 'retry_schedule'
+  | 'filters'
+>
+
 /** Writes a new endpoint, whose content was validated, and gives it a secret. */
 export async function addEndpoint(
   { caller, request: { now }, db, endpointSecrets }: Context,
-  content: Pick<EndpointRow, 'url' | 'description' | 'enabled_events' | 'metadata'>,
+  content: EndpointContent,
 ): Promise<{ readonly row: EndpointRow; readonly secret: string }> {
   const id = newId('whe', now)
-  const { secret, sealed } = endpointSecrets.make(caller.space, id)
+  const { secret, sealed } = endpointSecrets.make(caller.space, id, content.signature)
   const row: EndpointRow = {
     ...content,
     id,
@@ -152,7 +203,7 @@ function checkTypes(types: readonly string[]): Detail[] {
  * meant to remove them.
  */
 function patch(row: EndpointRow, given: Schemas['WebhookEndpointUpdate'], context: Context): EndpointRow {
-  const { url, description, enabled_events, metadata, status } = given
+  const { url, description, enabled_events, metadata, status, signature, retry_schedule, filters } = given
   const changed = {
     ...row,
     url: url ?? row.url,
@@ -160,6 +211,9 @@ function patch(row: EndpointRow, given: Schemas['WebhookEndpointUpdate'], contex
     enabled_events: enabled_events ? replaceTypes(row, enabled_events, context) : row.enabled_events,
     metadata:
       metadata === null ? {} : (mergePatch(row.metadata, metadata ?? {}) as Readonly<Record<string, string>>),
+    signature: signature ?? row.signature,
+    retry_schedule: retry_schedule ?? row.retry_schedule,
+    filters: filters ? filtersOf(filters) : row.filters,
     updated: context.request.now,
   }
   if (status === 'enabled' && row.status === 'disabled') {
@@ -181,6 +235,32 @@ function replaceTypes(
   return [...new Set([...given, ...unseen])]
 }
 
+/** Returns an endpoint as operations on a single endpoint do: with the delivery that blocks it. */
+async function answerEndpoint(context: Context, row: EndpointRow): Promise<Schemas['WebhookEndpoint']> {
+  const shown = showWithKeys(context, row)
+  if (row.delivery !== 'fifo') return shown
+  const block = await readBlock(context.db, context.caller.space, row.id)
+  return { ...shown, blocked: block ? showBlock(block) : null }
+}
+
+function showBlock({ event_id, attempt_id, due_at, response_status, error, since }: BlockRow) {
+  return {
+    event_id,
+    delivery_attempt_id: attempt_id,
+    reason: error ?? `the endpoint answered ${response_status}`,
+    since: writeInstant(since),
+    next_attempt_at: writeInstant(due_at),
+  }
+}
+
+/** Returns an endpoint with the URL of its public keys, if it has some. */
+function showWithKeys({ caller, links }: Context, row: EndpointRow): Schemas['WebhookEndpoint'] {
+  const shown = showEndpoint(row)
+  return row.signature === 'standard_webhooks'
+    ? { ...shown, jwks_url: `${links.baseUrl}${keysPath(caller.space, row.id)}` }
+    : shown
+}
+
 /** Returns an endpoint in canonical form, without its secret. */
 export function showEndpoint(row: EndpointRow): Schemas['WebhookEndpoint'] {
   return {
@@ -191,6 +271,10 @@ export function showEndpoint(row: EndpointRow): Schemas['WebhookEndpoint'] {
     enabled_events: row.enabled_events as Schemas['WebhookEndpoint']['enabled_events'],
     status: row.status,
     disabled_reason: row.disabled_reason,
+    signature: row.signature,
+    delivery: row.delivery,
+    filters: row.filters ? [...row.filters] : [],
+    retry_schedule: row.retry_schedule,
     metadata: row.metadata,
     created: writeInstant(row.created),
     updated: writeInstant(row.updated),

@@ -5,6 +5,12 @@ import { inSteps, sendSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { RetiredSecret } from '../outbound/signing.ts'
 
+/** A condition on a property: a path such as `data.pass.template_id`, and the values that match. */
+export interface EventFilterRow {
+  readonly property: string
+  readonly equals: (string | number | boolean | null)[]
+}
+
 /** A stored endpoint with sealed secrets. Instants are in milliseconds since the epoch. */
 export interface EndpointRow {
   readonly id: string
@@ -15,6 +21,11 @@ export interface EndpointRow {
   readonly disabled_reason: 'retry_exhausted' | 'manual' | null
   readonly secret: Buffer
   readonly retired_secrets: readonly RetiredSecret[]
+  readonly signature: 'service' | 'standard_webhooks'
+  readonly delivery: 'unordered' | 'fifo'
+  readonly retry_schedule: 'standard' | 'extended'
+  /** Conditions on properties of events, all of which must match; null if there are none. */
+  readonly filters: readonly EventFilterRow[] | null
   readonly metadata: Readonly<Record<string, string>>
   readonly generation: number
   readonly timeouts: number
@@ -23,7 +34,7 @@ export interface EndpointRow {
 }
 
 const COLUMNS = `w.id, w.url, w.description, w.enabled_events, w.status, w.disabled_reason, w.secret, w.retired_secrets,
-  w.metadata, w.generation, w.timeouts, w.created, w.updated`
+  w.signature, w.delivery, w.retry_schedule, w.filters, w.metadata, w.generation, w.timeouts, w.created, w.updated`
 
 const HEAD = 'coalesce((SELECT h.sequence FROM event_heads h WHERE h.tenant_id = $1), 0)'
 
@@ -60,13 +71,13 @@ export async function lockEndpointCount(db: Database, tenantId: string): Promise
 }
 
 const COLUMNS_INSERTED = `tenant_id, id, url, description, enabled_events, status, disabled_reason, secret,
-                                        retired_secrets, metadata, created, updated`
+                                        retired_secrets, metadata, created, updated, signature, delivery, retry_schedule, filters`
 
 const INSERT = inSteps(
   'webhook_endpoints_insert',
   `${OPEN_SENDER} DO NOTHING`,
   PLANNED_SO_FAR,
-  `INSERT INTO webhook_endpoints (${COLUMNS_INSERTED}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+  `INSERT INTO webhook_endpoints (${COLUMNS_INSERTED}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
   `UPDATE webhook_endpoints SET since = ${HEAD} WHERE tenant_id = $1 AND id = $2`,
 )
 
@@ -89,6 +100,10 @@ export function insertEndpoint(db: Database, tenantId: string, row: EndpointRow)
     JSON.stringify(metadata),
     toTimestamp(row.created),
     toTimestamp(row.updated),
+    row.signature,
+    row.delivery,
+    row.retry_schedule,
+    row.filters && JSON.stringify(row.filters),
   ])
 }
 
@@ -120,7 +135,8 @@ const UPDATE: Statement = {
   name: 'webhook_endpoints_update',
   text: `UPDATE webhook_endpoints
          SET url = $3, description = $4, enabled_events = $5, status = $6, disabled_reason = $7, secret = $8,
-             retired_secrets = $9, metadata = $10, generation = $11, timeouts = $12, updated = $13
+             retired_secrets = $9, metadata = $10, generation = $11, timeouts = $12, updated = $13,
+             signature = $14, retry_schedule = $15, filters = $16
          WHERE tenant_id = $1 AND id = $2`,
 }
 
@@ -140,6 +156,9 @@ export function updateEndpoint(db: Database, tenantId: string, row: EndpointRow)
     row.generation,
     row.timeouts,
     toTimestamp(row.updated),
+    row.signature,
+    row.retry_schedule,
+    row.filters && JSON.stringify(row.filters),
   ])
 }
 

@@ -14,8 +14,9 @@ export function secretContext(environment: Environment, tenantId: string, endpoi
 
 export function createEndpointSecrets(seals: Seals, environment: Environment): EndpointSecrets {
   return {
-    make(tenantId, endpointId) {
-      const secret = makeSigningSecret()
+    make(tenantId, endpointId, signature) {
+      const encoding = signature === 'standard_webhooks' ? 'base64' : 'base64url'
+      const secret = makeSigningSecret('whsec', encoding)
       return { secret, sealed: seals.seal(secret, secretContext(environment, tenantId, endpointId)) }
     },
   }

@@ -139,3 +139,48 @@ test('stopped between claim and sending for longer than its lease a worker claim
   expect(worker.stats().attempts).toMatchObject({ lost: 1, succeeded: 1 })
   expect(receiver.got.length).toBe(1)
 })
+
+test('an ordered endpoint whose worker is killed gets every event, and none before the one that was lost', async () => {
+  await stage.addEndpoint(tenantId, receiver.url, ['*'], { delivery: 'fifo' })
+  receiver.answer = () => (receiver.got.length === 4 ? 'hang' : 204)
+  const ids = await stage.emit(tenantId, 8)
+  const program = await startWorker()
+  await until('the fourth event', () => receiver.got.length === 4)
+  await program.end('SIGKILL')
+  stage.work({ leaseMs: LEASE_MS, pollMs: POLL_MS })
+  await until('all events', () => times().size === 8)
+  await stage.drained(tenantId)
+  const arrived = receiver.got.map(({ headers }) => headers['service-event-id'])
+  expect(arrived).toEqual([...ids.slice(0, 4), ...ids.slice(3)])
+})
+
+test('a recovery whose process is killed continues in the next one, and loses no event', async () => {
+  const endpoint = await stage.addEndpoint(tenantId, receiver.url, ['pass.revoked'])
+  receiver.answer = () => 410
+  const ids = await stage.emit(tenantId, 60)
+  stage.work({ pollMs: POLL_MS })
+  await until('the failures', () => receiver.got.length === 60)
+  await stage.drained(tenantId)
+  await stage.dismiss()
+  receiver.got.length = 0
+  receiver.answer = () => (receiver.got.length === 33 ? 'hang' : 204)
+  const id = newId('whr')
+  await stage.rows(
+    `INSERT INTO webhook_recoveries (tenant_id, id, endpoint_id, since, until, scope, rate, status, before, last, reached, created, updated)
+     SELECT $1, $2, $3, min(created), max(created), 'failed', 30, 'counting', 0, max(sequence), 0, max(created), max(created)
+       FROM events WHERE tenant_id = $1`,
+    [tenantId, id, endpoint.id],
+  )
+  const first = await startWorker()
+  await until('the second batch', () => receiver.got.length >= 33)
+  await first.end('SIGKILL')
+  await startWorker()
+  const read = () =>
+    stage.rows<{ status: string; total: number; sent: number; failed: number }>(
+      'SELECT status, total, sent, failed FROM webhook_recoveries WHERE tenant_id = $1 AND id = $2',
+      [tenantId, id],
+    )
+  await until('the end', async () => (await read())[0]?.status === 'completed')
+  expect(await read()).toEqual([{ status: 'completed', total: 60, sent: 60, failed: 0 }])
+  expect([...times().keys()].toSorted()).toEqual(ids.toSorted())
+})

@@ -100,7 +100,7 @@ test.each(['many', 'one'] as const)(
     for (let made = 0; made < 60; made += 1) await stage.addEndpoint(tenantId, NOWHERE)
     await stage.emit(tenantId, 20)
     const { visits } = await plan([tenantId], of)
-    expect(visits.get(tenantId)).toEqual({ more: true, queued: true })
+    expect(visits.get(tenantId)).toEqual({ more: true, ordered: false, queued: true })
     expect(await stage.count('webhook_attempts', tenantId)).toBe(480)
     while ((await plan([tenantId], of)).visits.get(tenantId)!.more) {
       // the next few
@@ -209,7 +209,7 @@ test('attempts that are in the queue already go first', async () => {
   await stage.plan()
   await stage.emit(tenantId, 2)
   const { rows, visits } = await plan([tenantId], 'many', 100)
-  expect([rows, visits.get(tenantId)]).toEqual([[], { more: false, queued: true }])
+  expect([rows, visits.get(tenantId)]).toEqual([[], { more: false, ordered: false, queued: true }])
   expect(await statuses(endpoint)).toEqual(Array(4).fill('pending'))
 })
 
@@ -217,7 +217,11 @@ test('events that are gone by a wipe leave nothing to do', async () => {
   await stage.addEndpoint(tenantId, NOWHERE)
   await stage.emit(tenantId, 5)
   await stage.rows('DELETE FROM events WHERE tenant_id = $1', [tenantId])
-  expect((await plan([tenantId])).visits.get(tenantId)).toEqual({ more: false, queued: false })
+  expect((await plan([tenantId])).visits.get(tenantId)).toEqual({
+    more: false,
+    ordered: false,
+    queued: false,
+  })
   await stage.drained(tenantId)
 })
 

@@ -5,6 +5,7 @@ import { openDatabase } from '../../../runtime/database/open/open-database.ts'
 import type { Pool } from '../../../runtime/database/pool/pool.ts'
 import { createWorker } from '../../../runtime/events/delivery/worker.ts'
 import { createOutbound } from '../../../runtime/events/outbound/outbound.ts'
+import { recoveryWorker } from '../../../runtime/events/webhook-recoveries/job.ts'
 import { parseNetworks } from '../../../runtime/platform/networks.ts'
 import { createSeals } from '../../../runtime/platform/secrets.ts'
 
@@ -69,6 +70,7 @@ const database = await openDatabase({
   poolSize: 4,
   preparedStatements: process.env.PREPARED !== 'off',
 })
+const log = pino({ level: 'warn' }, pino.destination(2))
 const worker = createWorker({
   environment: 'sandbox',
   pool: halting(database.sandbox),
@@ -76,11 +78,18 @@ const worker = createWorker({
   clock: { machine: Date.now, service: () => Number(SERVICE_NOW) },
   outbound: createOutbound({ allowPlainHttp: true, allow: parseNetworks(['127.0.0.0/8']) }),
   seals: createSeals(SVC_PEPPER),
-  log: pino({ level: 'warn' }, pino.destination(2)),
+  log,
   readPin: async () => '2026-05-19',
   leaseMs: Number(LEASE_MS),
   pollMs: 50,
 })
+// Recoveries are part of the same process, as in the service.
+recoveryWorker({
+  database,
+  clock: { machine: Date.now, service: () => Number(SERVICE_NOW) },
+  log,
+  wakeUpChannel: { publish: () => {} },
+}).start()
 tell({ ready: true })
 const watch = setInterval(() => {
   const { stale } = worker.stats().attempts

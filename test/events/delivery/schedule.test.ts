@@ -177,7 +177,7 @@ describe('the schedule', () => {
   })
 
   test('the schedule of attempts ends after the fifth', () => {
-    expect(nextDue(5, START, START)).toBeUndefined()
+    expect(nextDue({ attempt: 5, retry_schedule: 'standard' }, START, START)).toBeUndefined()
   })
 
   test.each([302, 404, 422])('the schedule of attempts ends with a deliberate %i', async (status) => {

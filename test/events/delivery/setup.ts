@@ -4,6 +4,7 @@ import { type AttemptRow, retryAttempt } from '../../../runtime/events/delivery-
 import { collectEvents } from '../../../runtime/events/emit/emit.ts'
 import { createOutbound, type Outbound } from '../../../runtime/events/outbound/outbound.ts'
 import {
+  type EndpointRow,
   insertEndpoint,
   lockEndpoint,
   updateEndpoint,
@@ -11,7 +12,7 @@ import {
 import { createEndpointSecrets } from '../../../runtime/events/webhook-endpoints/secrets.ts'
 import { newId } from '../../../runtime/platform/ids.ts'
 import { type Networks, parseNetworks } from '../../../runtime/platform/networks.ts'
-import { createSeals } from '../../../runtime/platform/secrets.ts'
+import { createSeals, type Seals } from '../../../runtime/platform/secrets.ts'
 import type { Clock } from '../../../runtime/tenants/clock/clock.ts'
 import type { LeaseClock } from '../../../runtime/work/lease-clock.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -48,6 +49,7 @@ export interface Emission {
 export interface Stage {
   readonly database: TestDatabase
   readonly clock: StageClock
+  readonly seals: Seals
   readonly leaseClock: LeaseClock
   readonly log: Logger
   work(options?: Partial<WorkerOptions>): Worker
@@ -57,7 +59,12 @@ export interface Stage {
   /** The way out that a worker gets unless told otherwise; loopback is allowed. */
   readonly outbound: Outbound
   readonly allow: Networks
-  addEndpoint(tenantId: string, url: string, types?: readonly string[]): Promise<Endpoint>
+  addEndpoint(
+    tenantId: string,
+    url: string,
+    types?: readonly string[],
+    choices?: Partial<Pick<EndpointRow, 'signature' | 'delivery' | 'retry_schedule' | 'filters'>>,
+  ): Promise<Endpoint>
   changeEndpoint(endpoint: Endpoint, change: 'enable' | 'disable'): Promise<void>
   /** Gives it a new secret; both sign from now on. */
   rotate(endpoint: Endpoint): Promise<string>
@@ -124,6 +131,7 @@ export async function openStage(poolSize = 6, citus = false): Promise<Stage> {
     clock,
     leaseClock,
     log,
+    seals,
     outbound,
     allow,
     workers,
@@ -148,9 +156,9 @@ export async function openStage(poolSize = 6, citus = false): Promise<Stage> {
       workers.push(worker)
       return worker
     },
-    addEndpoint: async (tenantId, url, types = ['*']) => {
+    addEndpoint: async (tenantId, url, types = ['*'], choices = {}) => {
       const id = newId('whe', clock.now)
-      const { secret, sealed } = createEndpointSecrets(seals, 'sandbox').make(tenantId, id)
+      const { secret, sealed } = createEndpointSecrets(seals, 'sandbox').make(tenantId, id, choices.signature)
       const row = {
         id,
         url,
@@ -160,11 +168,16 @@ export async function openStage(poolSize = 6, citus = false): Promise<Stage> {
         disabled_reason: null,
         secret: sealed,
         retired_secrets: [],
+        signature: 'service',
+        delivery: 'unordered',
+        retry_schedule: 'standard',
+        filters: null,
         metadata: {},
         generation: 0,
         timeouts: 0,
         created: clock.now,
         updated: clock.now,
+        ...choices,
       } as const
       await pool.transaction((tx) => insertEndpoint(tx, tenantId, row))
       return { tenantId, id, secret }
@@ -181,7 +194,11 @@ export async function openStage(poolSize = 6, citus = false): Promise<Stage> {
         })
       }),
     rotate: async ({ tenantId, id }) => {
-      const { secret, sealed } = createEndpointSecrets(seals, 'sandbox').make(tenantId, id)
+      const { secret, sealed } = createEndpointSecrets(seals, 'sandbox').make(
+        tenantId,
+        id,
+        'standard_webhooks',
+      )
       await pool.transaction(async (tx) => {
         const row = (await lockEndpoint(tx, tenantId, id))!
         const retired = { sealed: row.secret.toString('base64'), until: clock.now + 24 * HOUR }

@@ -63,6 +63,8 @@ import type {
   WebhookDeliveryAttemptList,
   WebhookEndpoint,
   WebhookEndpointList,
+  WebhookRecovery,
+  WebhookRecoveryList,
   Wipe,
   operations
 } from './types.ts'
@@ -105,6 +107,11 @@ export type UpdateWebhookEndpointInput = Input<operations['updateWebhookEndpoint
 export type DeleteWebhookEndpointInput = Input<operations['deleteWebhookEndpoint'], Managed>
 export type RotateWebhookEndpointSecretInput = Input<operations['rotateWebhookEndpointSecret'], Managed> & KeyOption
 export type TestWebhookEndpointInput = Input<operations['testWebhookEndpoint'], Managed> & KeyOption
+export type SkipBlockedEventInput = Input<operations['skipBlockedEvent'], Managed> & KeyOption
+export type RecoverWebhookEndpointInput = Input<operations['recoverWebhookEndpoint'], Managed> & KeyOption
+export type ListWebhookRecoveriesInput = Input<operations['listWebhookRecoveries'], Managed>
+export type GetWebhookRecoveryInput = Input<operations['getWebhookRecovery'], Managed>
+export type CancelWebhookRecoveryInput = Input<operations['cancelWebhookRecovery'], Managed> & KeyOption
 export type ListDeliveryAttemptsInput = Input<operations['listDeliveryAttempts'], Managed>
 export type GetDeliveryAttemptInput = Input<operations['getDeliveryAttempt'], Managed>
 export type RetryDeliveryAttemptInput = Input<operations['retryDeliveryAttempt'], Managed> & KeyOption
@@ -265,6 +272,16 @@ export interface FlatMethods {
   rotateWebhookEndpointSecret(input: RotateWebhookEndpointSecretInput): Call<WebhookEndpoint>
   /** @deprecated Use `client.webhookEndpoints.test`. */
   testWebhookEndpoint(input: TestWebhookEndpointInput): Call<Event>
+  /** @deprecated Use `client.webhookEndpoints.skip`. */
+  skipBlockedEvent(input: SkipBlockedEventInput): Call<WebhookEndpoint>
+  /** @deprecated Use `client.webhookEndpoints.recover`. */
+  recoverWebhookEndpoint(input: RecoverWebhookEndpointInput): Call<WebhookRecovery>
+  /** @deprecated Use `client.webhookEndpoints.recoveries.list`. */
+  listWebhookRecoveries(input: ListWebhookRecoveriesInput): ListCall<WebhookRecoveryList, WebhookRecovery>
+  /** @deprecated Use `client.webhookEndpoints.recoveries.retrieve`. */
+  getWebhookRecovery(input: GetWebhookRecoveryInput): Call<WebhookRecovery>
+  /** @deprecated Use `client.webhookEndpoints.recoveries.cancel`. */
+  cancelWebhookRecovery(input: CancelWebhookRecoveryInput): Call<WebhookRecovery>
   /** @deprecated Use `client.webhookEndpoints.deliveryAttempts.list`. */
   listDeliveryAttempts(input: ListDeliveryAttemptsInput): ListCall<WebhookDeliveryAttemptList, WebhookDeliveryAttempt>
   /** @deprecated Use `client.webhookEndpoints.deliveryAttempts.retrieve`. */
@@ -478,6 +495,11 @@ export function flatMethods(connection: ServiceConnection): FlatMethods {
     ['deleteWebhookEndpoint', functions.deleteWebhookEndpoint, ['whe_id']],
     ['rotateWebhookEndpointSecret', functions.rotateWebhookEndpointSecret, ['whe_id']],
     ['testWebhookEndpoint', functions.testWebhookEndpoint, ['whe_id']],
+    ['skipBlockedEvent', functions.skipBlockedEvent, ['whe_id'], 'body'],
+    ['recoverWebhookEndpoint', functions.recoverWebhookEndpoint, ['whe_id'], 'body'],
+    ['listWebhookRecoveries', functions.listWebhookRecoveries, ['whe_id'], 'query'],
+    ['getWebhookRecovery', functions.getWebhookRecovery, ['whe_id', 'whr_id']],
+    ['cancelWebhookRecovery', functions.cancelWebhookRecovery, ['whe_id', 'whr_id']],
     ['listDeliveryAttempts', functions.listDeliveryAttempts, ['whe_id'], 'query'],
     ['getDeliveryAttempt', functions.getDeliveryAttempt, ['whe_id', 'wdla_id']],
     ['retryDeliveryAttempt', functions.retryDeliveryAttempt, ['whe_id', 'wdla_id']],

@@ -71,6 +71,7 @@ import type {
   ListTreasuryReportsQuery,
   ListWalletTokensQuery,
   ListWebhookEndpointsQuery,
+  ListWebhookRecoveriesQuery,
   Me,
   MerchantCategoryCatalogue,
   Pass,
@@ -134,6 +135,10 @@ import type {
   WebhookEndpointCreate,
   WebhookEndpointList,
   WebhookEndpointUpdate,
+  WebhookRecovery,
+  WebhookRecoveryCreate,
+  WebhookRecoveryList,
+  WebhookSkip,
   Wipe,
   WipeCreate,
   operations
@@ -832,6 +837,106 @@ export function rotateWebhookEndpointSecret(connection: ServiceConnection, wheId
  */
 export function testWebhookEndpoint(connection: ServiceConnection, wheId: string, options?: RequestOptions): Call<Event> {
   return call(connection, { method: 'POST', path: '/v1/webhook-endpoints/{whe_id}/test', keyed: true }, { path: { whe_id: wheId }, ...options })
+}
+
+/**
+ * Skip the blocked event
+ *
+ * Gives up the event that blocks an endpoint with `delivery: fifo`, and continues with the event after it. The endpoint can be disabled: it then continues
+ * after it when you enable it.
+ *
+ * `POST /v1/webhook-endpoints/{whe_id}/skip`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.webhookEndpoints.skip('whe_01jx5c9d8e7f6g5h4j3k2m1n0p', { event_id: 'evt_01jx7e9f8g7h6j5k4m3n2p1q0r' })
+ * ```
+ */
+export function skipBlockedEvent(connection: ServiceConnection, wheId: string, params: WebhookSkip, options?: RequestOptions): Call<WebhookEndpoint> {
+  return call(connection, { method: 'POST', path: '/v1/webhook-endpoints/{whe_id}/skip', keyed: true }, { path: { whe_id: wheId }, body: params, ...options })
+}
+
+// ----- Webhook recoveries -----
+
+/**
+ * Recover an endpoint
+ *
+ * Sends events of a period to this endpoint again: those that it has not answered with 2xx, or all of them. Each event is sent once more, in the order of the
+ * account’s sequence; failures are counted and not repeated. An endpoint has at most one recovery at a time, and must be enabled.
+ *
+ * `POST /v1/webhook-endpoints/{whe_id}/recover`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.webhookEndpoints.recover('whe_01jx5c9d8e7f6g5h4j3k2m1n0p', { since: '2026-06-01T00:00:00.000Z', scope: 'failed' })
+ * ```
+ */
+export function recoverWebhookEndpoint(connection: ServiceConnection, wheId: string, params: WebhookRecoveryCreate, options?: RequestOptions): Call<WebhookRecovery> {
+  return call(
+    connection,
+    { method: 'POST', path: '/v1/webhook-endpoints/{whe_id}/recover', keyed: true },
+    { path: { whe_id: wheId }, body: params, ...options }
+  )
+}
+
+/**
+ * List recoveries
+ *
+ * Returns the recoveries of one endpoint, newest first.
+ *
+ * `GET /v1/webhook-endpoints/{whe_id}/recoveries`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.webhookEndpoints.recoveries.list('whe_01jx5c9d8e7f6g5h4j3k2m1n0p')
+ * ```
+ */
+export function listWebhookRecoveries(connection: ServiceConnection, wheId: string, params?: ListWebhookRecoveriesQuery, options?: RequestOptions): ListCall<WebhookRecoveryList, WebhookRecovery> {
+  return list(connection, { method: 'GET', path: '/v1/webhook-endpoints/{whe_id}/recoveries' }, { path: { whe_id: wheId }, query: params, ...options })
+}
+
+/**
+ * Retrieve a recovery
+ *
+ * Returns one recovery with its progress.
+ *
+ * `GET /v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.webhookEndpoints.recoveries.retrieve('whe_01jx5c9d8e7f6g5h4j3k2m1n0p', 'whr_01jx6e9f8g7h6j5k4m3n2p1q0r')
+ * ```
+ */
+export function getWebhookRecovery(connection: ServiceConnection, wheId: string, whrId: string, options?: RequestOptions): Call<WebhookRecovery> {
+  return call(connection, { method: 'GET', path: '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}' }, { path: { whe_id: wheId, whr_id: whrId }, ...options })
+}
+
+/**
+ * Cancel a recovery
+ *
+ * Ends a recovery. Events that are already in the queue are still sent.
+ *
+ * `POST /v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}/cancel`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.webhookEndpoints.recoveries.cancel('whe_01jx5c9d8e7f6g5h4j3k2m1n0p', 'whr_01jx6e9f8g7h6j5k4m3n2p1q0r')
+ * ```
+ */
+export function cancelWebhookRecovery(connection: ServiceConnection, wheId: string, whrId: string, options?: RequestOptions): Call<WebhookRecovery> {
+  return call(
+    connection,
+    { method: 'POST', path: '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}/cancel', keyed: true },
+    { path: { whe_id: wheId, whr_id: whrId }, ...options }
+  )
 }
 
 // ----- Delivery attempts -----

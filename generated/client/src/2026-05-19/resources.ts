@@ -72,6 +72,7 @@ import type {
   ListTreasuryReportsQuery,
   ListWalletTokensQuery,
   ListWebhookEndpointsQuery,
+  ListWebhookRecoveriesQuery,
   Me,
   MerchantCategoryCatalogue,
   Pass,
@@ -135,6 +136,10 @@ import type {
   WebhookEndpointCreate,
   WebhookEndpointList,
   WebhookEndpointUpdate,
+  WebhookRecovery,
+  WebhookRecoveryCreate,
+  WebhookRecoveryList,
+  WebhookSkip,
   Wipe,
   WipeCreate,
   operations
@@ -162,10 +167,13 @@ export type PassBatchRevokeParams = PassBatchRevoke
 export type PassUpdateParams = PassUpdate
 export type ScanCreateParams = ScanCreate
 export type ScanListParams = ListScansQuery
+export type WebhookEndpointRecoveryListParams = ListWebhookRecoveriesQuery
 export type WebhookEndpointDeliveryAttemptListParams = ListDeliveryAttemptsQuery
 export type WebhookEndpointCreateParams = WebhookEndpointCreate
 export type WebhookEndpointListParams = ListWebhookEndpointsQuery
 export type WebhookEndpointUpdateParams = WebhookEndpointUpdate
+export type WebhookEndpointSkipParams = WebhookSkip
+export type WebhookEndpointRecoverParams = WebhookRecoveryCreate
 export type EventListParams = ListEventsQuery
 export type TokenCreateParams = TokenCreate
 export type CardholderCreateParams = CardholderCreate
@@ -805,6 +813,63 @@ export class ScansResource extends Resource {
   }
 }
 
+/** Methods of `client.webhookEndpoints.recoveries`. */
+export class WebhookEndpointsRecoveriesResource extends Resource {
+  /**
+   * List recoveries
+   *
+   * Returns the recoveries of one endpoint, newest first.
+   *
+   * `GET /v1/webhook-endpoints/{whe_id}/recoveries`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.webhookEndpoints.recoveries.list('whe_01jx5c9d8e7f6g5h4j3k2m1n0p')
+   * ```
+   */
+  list(wheId: string, params?: WebhookEndpointRecoveryListParams, options?: RequestOptions): ListCall<WebhookRecoveryList, WebhookRecovery> {
+    return functions.listWebhookRecoveries(this.connection, wheId, params, options)
+  }
+
+  /**
+   * Retrieve a recovery
+   *
+   * Returns one recovery with its progress.
+   *
+   * `GET /v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.webhookEndpoints.recoveries.retrieve('whe_01jx5c9d8e7f6g5h4j3k2m1n0p', 'whr_01jx6e9f8g7h6j5k4m3n2p1q0r')
+   * ```
+   */
+  retrieve(wheId: string, whrId: string, options?: RequestOptions): Call<WebhookRecovery> {
+    return functions.getWebhookRecovery(this.connection, wheId, whrId, options)
+  }
+
+  /**
+   * Cancel a recovery
+   *
+   * Ends a recovery. Events that are already in the queue are still sent.
+   *
+   * `POST /v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}/cancel`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.webhookEndpoints.recoveries.cancel('whe_01jx5c9d8e7f6g5h4j3k2m1n0p', 'whr_01jx6e9f8g7h6j5k4m3n2p1q0r')
+   * ```
+   */
+  cancel(wheId: string, whrId: string, options?: RequestOptions): Call<WebhookRecovery> {
+    return functions.cancelWebhookRecovery(this.connection, wheId, whrId, options)
+  }
+}
+
 /** Methods of `client.webhookEndpoints.deliveryAttempts`. */
 export class WebhookEndpointsDeliveryAttemptsResource extends Resource {
   /**
@@ -866,6 +931,7 @@ export class WebhookEndpointsDeliveryAttemptsResource extends Resource {
 
 /** Methods of `client.webhookEndpoints`. */
 export class WebhookEndpointsResource extends Resource {
+  readonly recoveries = new WebhookEndpointsRecoveriesResource(this.connection)
   readonly deliveryAttempts = new WebhookEndpointsDeliveryAttemptsResource(this.connection)
 
   /**
@@ -998,6 +1064,44 @@ export class WebhookEndpointsResource extends Resource {
    */
   test(wheId: string, options?: RequestOptions): Call<Event> {
     return functions.testWebhookEndpoint(this.connection, wheId, options)
+  }
+
+  /**
+   * Skip the blocked event
+   *
+   * Gives up the event that blocks an endpoint with `delivery: fifo`, and continues with the event after it. The endpoint can be disabled: it then continues
+   * after it when you enable it.
+   *
+   * `POST /v1/webhook-endpoints/{whe_id}/skip`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.webhookEndpoints.skip('whe_01jx5c9d8e7f6g5h4j3k2m1n0p', { event_id: 'evt_01jx7e9f8g7h6j5k4m3n2p1q0r' })
+   * ```
+   */
+  skip(wheId: string, params: WebhookEndpointSkipParams, options?: RequestOptions): Call<WebhookEndpoint> {
+    return functions.skipBlockedEvent(this.connection, wheId, params, options)
+  }
+
+  /**
+   * Recover an endpoint
+   *
+   * Sends events of a period to this endpoint again: those that it has not answered with 2xx, or all of them. Each event is sent once more, in the order of the
+   * account’s sequence; failures are counted and not repeated. An endpoint has at most one recovery at a time, and must be enabled.
+   *
+   * `POST /v1/webhook-endpoints/{whe_id}/recover`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.webhookEndpoints.recover('whe_01jx5c9d8e7f6g5h4j3k2m1n0p', { since: '2026-06-01T00:00:00.000Z', scope: 'failed' })
+   * ```
+   */
+  recover(wheId: string, params: WebhookEndpointRecoverParams, options?: RequestOptions): Call<WebhookRecovery> {
+    return functions.recoverWebhookEndpoint(this.connection, wheId, params, options)
   }
 }
 

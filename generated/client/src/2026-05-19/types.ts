@@ -1263,6 +1263,14 @@ export type WebhookEndpointCreate = {
   /** Your own description of the endpoint. @example Order system */
   description?: string;
   metadata?: Metadata;
+  /** The signatures of deliveries. If you omit it, `service`. */
+  signature?: WebhookSignature;
+  /** The order of deliveries. If you omit it, `unordered`. It cannot be changed later. */
+  delivery?: WebhookDelivery;
+  /** Only events that match every filter are sent. If you omit it, all events of the types. */
+  filters?: WebhookFilterInput[];
+  /** When failed deliveries are repeated. If you omit it, `standard`. */
+  retry_schedule?: WebhookRetrySchedule;
 };
 /**
  * Changes to an endpoint, as a merge patch.
@@ -1284,6 +1292,12 @@ export type WebhookEndpointUpdate = {
   metadata?: MetadataPatch;
   /** Enables or disables the endpoint. @example enabled */
   status?: WebhookEndpointStatus;
+  /** The signatures of deliveries. The secret stays; rotate it to get one in the form that Standard Webhooks libraries read. */
+  signature?: WebhookSignature;
+  /** Only events that match every filter are sent. The list replaces the existing one; an empty list removes all filters. */
+  filters?: WebhookFilterInput[];
+  /** When failed deliveries are repeated. */
+  retry_schedule?: WebhookRetrySchedule;
 };
 /** A URL of yours that receives events. */
 export type WebhookEndpoint = {
@@ -1303,10 +1317,28 @@ export type WebhookEndpoint = {
   /** Why the endpoint is disabled, or null if it is enabled. @example retry_exhausted */
   disabled_reason: WebhookDisabledReason | null;
   /**
-   * The key of the signatures: `whsec_` and 32 bytes in base64url. The whole string is the key. Present only after creation and rotation.
+   * The key of the signatures: `whsec_` and 32 bytes in base64url. The whole string is the key. Present only after creation and rotation. With `signature:
+   * standard_webhooks`, the bytes are in base64 and are the key of `webhook-signature`.
    * @example whsec_K1rqvY0c2sKc1oXkq9tVwAB3n5Jb7dTz8LmPqRsUvWx
    */
   secret?: string;
+  signature?: WebhookSignature;
+  /**
+   * Format: uri
+   * The URL of the public keys that verify the Ed25519 signatures, as a JSON Web Key Set (RFC 7517). It needs no API key. Present only with `signature:
+   * standard_webhooks`, and absent in events.
+   * @example https://api.example.com/webhooks/ten_01jx1a2b3c4d5e6f7g8h9j0k1m/whe_01jx5c9d8e7f6g5h4j3k2m1n0p/jwks.json
+   */
+  jwks_url?: string;
+  delivery?: WebhookDelivery;
+  /** The filters that an event must match; empty if all events of the types are sent. */
+  filters?: WebhookFilter[];
+  retry_schedule?: WebhookRetrySchedule;
+  /**
+   * The event that keeps the events after it from being sent, or null if there is no such event. Present only with `delivery: fifo`, and absent in lists and
+   * events.
+   */
+  blocked?: WebhookBlock | null;
   metadata: Metadata;
   /** Time of registration. */
   created: Timestamp;
@@ -1320,6 +1352,93 @@ export type WebhookEndpointList = {
   has_more: HasMore;
   next_cursor: NextCursor;
 };
+/**
+ * The order of the deliveries to an endpoint.
+ * @example fifo
+ * @enum {string}
+ */
+export type WebhookDelivery = Open<"unordered" | "fifo">;
+/**
+ * When failed deliveries are repeated. After five failed attempts, the endpoint is disabled.
+ * @example extended
+ * @enum {string}
+ */
+export type WebhookRetrySchedule = Open<"standard" | "extended">;
+/**
+ * A condition on a property of an event to set. It does not apply to `webhook_endpoint.test` and `webhook_endpoint.disabled`.
+ * @example {
+ *       "property": "data.pass.template_id",
+ *       "equals": [
+ *         "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z"
+ *       ]
+ *     }
+ */
+export type WebhookFilterInput = {
+  /**
+   * Path of a property in the newest version of the event, with a period between the names. An event without the property matches only null.
+   * @example data.pass.template_id
+   */
+  property: string;
+  /**
+   * The values that match.
+   * @example [
+   *       "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z"
+   *     ]
+   */
+  equals: (string | number | boolean | null)[];
+};
+/**
+ * A condition on a property of an event. It does not apply to `webhook_endpoint.test` and `webhook_endpoint.disabled`.
+ * @example {
+ *       "property": "data.pass.template_id",
+ *       "equals": [
+ *         "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z"
+ *       ]
+ *     }
+ */
+export type WebhookFilter = {
+  /**
+   * Path of a property in the newest version of the event, with a period between the names. An event without the property matches only null.
+   * @example data.pass.template_id
+   */
+  property: string;
+  /**
+   * The values that match.
+   * @example [
+   *       "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z"
+   *     ]
+   */
+  equals: (string | number | boolean | null)[];
+};
+/** A delivery that failed and is repeated, while later events wait. */
+export type WebhookBlock = {
+  /** The event. */
+  event_id: EventId;
+  /** The next attempt, which you can retry immediately. */
+  delivery_attempt_id: WebhookDeliveryAttemptId;
+  /** Why the last attempt failed. @example the endpoint answered 503 */
+  reason: string;
+  /** Time of the first attempt that failed. */
+  since: Timestamp;
+  /** Time at which the next attempt is due. */
+  next_attempt_at: Timestamp;
+};
+/**
+ * The event to skip.
+ * @example {
+ *       "event_id": "evt_01jx7e9f8g7h6j5k4m3n2p1q0r"
+ *     }
+ */
+export type WebhookSkip = {
+  /** The event that blocks the endpoint. */
+  event_id: EventId;
+};
+/**
+ * The signatures of the deliveries to an endpoint.
+ * @example standard_webhooks
+ * @enum {string}
+ */
+export type WebhookSignature = Open<"service" | "standard_webhooks">;
 /**
  * Whether the endpoint receives events.
  * @example enabled
@@ -1345,6 +1464,77 @@ export type DeletedWebhookEndpoint = {
    * @constant
    */
   deleted: true;
+};
+/** Identifier of a recovery: `whr_` and 26 characters that sort by the time of creation. @example whr_01jx6e9f8g7h6j5k4m3n2p1q0r */
+export type WebhookRecoveryId = string;
+/**
+ * Which events to send again.
+ * @example {
+ *       "since": "2026-06-01T00:00:00.000Z",
+ *       "scope": "failed"
+ *     }
+ */
+export type WebhookRecoveryCreate = {
+  /** Time of the first event. It must be in the past. @example 2026-06-01T00:00:00.000Z */
+  since: Timestamp;
+  /** Time of the last event. If you omit it, the time of the request. @example 2026-06-02T00:00:00.000Z */
+  until?: Timestamp;
+  /** Only events of these types. If you omit it, the types that the endpoint receives. */
+  types?: EventType[];
+  /** Which of these events. If you omit it, `failed`. */
+  scope?: WebhookRecoveryScope;
+  /** Maximum number of events per second. If you omit it, 25. @example 25 */
+  rate?: number;
+};
+/**
+ * Which events of the period are sent again.
+ * @example failed
+ * @enum {string}
+ */
+export type WebhookRecoveryScope = Open<"failed" | "all">;
+/**
+ * The status of a recovery.
+ * @example running
+ * @enum {string}
+ */
+export type WebhookRecoveryStatus = Open<"counting" | "running" | "completed" | "canceled">;
+/** A bulk repetition of deliveries to one endpoint, with its progress. */
+export type WebhookRecovery = {
+  id: WebhookRecoveryId;
+  /**
+   * Always `webhook_recovery`.
+   * @constant
+   */
+  object: "webhook_recovery";
+  /** The endpoint. */
+  webhook_endpoint_id: WebhookEndpointId;
+  /** Time of the first event. */
+  since: Timestamp;
+  /** Time of the last event. */
+  until: Timestamp;
+  /** The event types, or null for those that the endpoint receives. */
+  types: EventType[] | null;
+  scope: WebhookRecoveryScope;
+  /** Maximum number of events per second. @example 25 */
+  rate: number;
+  status: WebhookRecoveryStatus;
+  /** Number of events to send, as counted before the first one is sent; it grows while they are counted. @example 1204 */
+  total: number;
+  /** Number of events that the endpoint answered with 2xx. @example 1150 */
+  sent: number;
+  /** Number of events that were sent and not answered with 2xx. @example 4 */
+  failed: number;
+  /** Time of the request. */
+  created: Timestamp;
+  /** Time of the last change. */
+  updated: Timestamp;
+};
+/** One page of recoveries, in the requested order. */
+export type WebhookRecoveryList = {
+  /** Up to `limit` recoveries; empty if nothing matches. */
+  data: WebhookRecovery[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
 };
 /** Identifier of a delivery attempt: `wdla_` and 26 characters that sort by the time of creation. @example wdla_01jx6d9e8f7g6h5j4k3m2n1p0q */
 export type WebhookDeliveryAttemptId = string;
@@ -1404,6 +1594,12 @@ export type WebhookDeliveryAttemptList = {
  * @enum {string}
  */
 export type WebhookDeliveryAttemptStatus = Open<"pending" | "succeeded" | "failed" | "canceled">;
+/**
+ * How the delivery of an event to an endpoint ended.
+ * @example given_up
+ * @enum {string}
+ */
+export type WebhookDeliveryOutcome = Open<"delivered" | "given_up">;
 /**
  * The trigger of an attempt.
  * @example schedule
@@ -4313,6 +4509,31 @@ export type WebhookEndpointTestEvent = {
     webhook_endpoint: WebhookEndpoint;
   };
 };
+/** Body of `webhook_recovery.completed`. */
+export type WebhookRecoveryCompletedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `webhook_recovery.completed`.
+   * @constant
+   */
+  type: "webhook_recovery.completed";
+  /** The version in which the event is rendered. */
+  version: VersionDate;
+  /** Time of the event. Retries are scheduled from this time. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** The object of the event. */
+  data: {
+    /** The object at the time of the event. */
+    webhook_recovery: WebhookRecovery;
+  };
+};
 /** A copy and its source. */
 export type PromotedResource = {
   resource_type: PromotableType;
@@ -5482,6 +5703,7 @@ export type EventType = Open<"pass_template.created"
   | "pass.archived"
   | "webhook_endpoint.disabled"
   | "webhook_endpoint.test"
+  | "webhook_recovery.completed"
   | "promotion.created"
   | "cardholder.created"
   | "cardholder.updated"
@@ -5546,6 +5768,7 @@ export type EnabledEvent = Open<"*"
   | "pass.archived"
   | "webhook_endpoint.disabled"
   | "webhook_endpoint.test"
+  | "webhook_recovery.completed"
   | "promotion.created"
   | "cardholder.created"
   | "cardholder.updated"
@@ -5903,6 +6126,38 @@ export type ListWebhookEndpointsQuery = {
 };
 /** The webhook endpoint. @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p */
 export type WebhookEndpointId_2 = WebhookEndpointId;
+export type ListWebhookRecoveriesQuery = {
+  /** Number of records on a page. @example 25 */
+  limit?: Limit;
+  /**
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Return only records created after this instant. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Return only recoveries in this status. @example running */
+  status?: WebhookRecoveryStatus;
+};
+/** The recovery. @example whr_01jx6e9f8g7h6j5k4m3n2p1q0r */
+export type WebhookRecoveryId_2 = WebhookRecoveryId;
 export type ListDeliveryAttemptsQuery = {
   /** Number of records on a page. @example 25 */
   limit?: Limit;
@@ -5934,6 +6189,8 @@ export type ListDeliveryAttemptsQuery = {
   status?: WebhookDeliveryAttemptStatus;
   /** Return only attempts to deliver this event. @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r */
   event_id?: EventId;
+  /** Return only attempts with which the delivery of an event ended in this way. @example given_up */
+  outcome?: WebhookDeliveryOutcome;
 };
 /** The delivery attempt. @example wdla_01jx6d9e8f7g6h5j4k3m2n1p0q */
 export type WebhookDeliveryAttemptId_2 = WebhookDeliveryAttemptId;
@@ -6554,13 +6811,27 @@ export interface components {
     WebhookEndpointUpdate: WebhookEndpointUpdate;
     WebhookEndpoint: WebhookEndpoint;
     WebhookEndpointList: WebhookEndpointList;
+    WebhookDelivery: WebhookDelivery;
+    WebhookRetrySchedule: WebhookRetrySchedule;
+    WebhookFilterInput: WebhookFilterInput;
+    WebhookFilter: WebhookFilter;
+    WebhookBlock: WebhookBlock;
+    WebhookSkip: WebhookSkip;
+    WebhookSignature: WebhookSignature;
     WebhookEndpointStatus: WebhookEndpointStatus;
     WebhookDisabledReason: WebhookDisabledReason;
     DeletedWebhookEndpoint: DeletedWebhookEndpoint;
+    WebhookRecoveryId: WebhookRecoveryId;
+    WebhookRecoveryCreate: WebhookRecoveryCreate;
+    WebhookRecoveryScope: WebhookRecoveryScope;
+    WebhookRecoveryStatus: WebhookRecoveryStatus;
+    WebhookRecovery: WebhookRecovery;
+    WebhookRecoveryList: WebhookRecoveryList;
     WebhookDeliveryAttemptId: WebhookDeliveryAttemptId;
     WebhookDeliveryAttempt: WebhookDeliveryAttempt;
     WebhookDeliveryAttemptList: WebhookDeliveryAttemptList;
     WebhookDeliveryAttemptStatus: WebhookDeliveryAttemptStatus;
+    WebhookDeliveryOutcome: WebhookDeliveryOutcome;
     WebhookDeliveryTrigger: WebhookDeliveryTrigger;
     EventId: EventId;
     EventStream: EventStream;
@@ -6756,6 +7027,7 @@ export interface components {
     PassArchivedEvent: PassArchivedEvent;
     WebhookEndpointDisabledEvent: WebhookEndpointDisabledEvent;
     WebhookEndpointTestEvent: WebhookEndpointTestEvent;
+    WebhookRecoveryCompletedEvent: WebhookRecoveryCompletedEvent;
     PromotedResource: PromotedResource;
     PromotionCreatedEvent: PromotionCreatedEvent;
     CardholderCreatedEvent: CardholderCreatedEvent;
@@ -6980,6 +7252,38 @@ export interface operations {
     parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { whe_id: WebhookEndpointId_2; }; };
     requestBody?: { content: { "application/json": Empty; }; };
     responses: { 201: { content: { "application/json": Event; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  skipBlockedEvent: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { whe_id: WebhookEndpointId_2; }; };
+    requestBody: { content: { "application/json": WebhookSkip; }; };
+    responses: {
+      200: { content: { "application/json": WebhookEndpoint; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  recoverWebhookEndpoint: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { whe_id: WebhookEndpointId_2; }; };
+    requestBody: { content: { "application/json": WebhookRecoveryCreate; }; };
+    responses: {
+      201: { content: { "application/json": WebhookRecovery; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listWebhookRecoveries: {
+    parameters: { query?: ListWebhookRecoveriesQuery; header?: { "Service-Version"?: ServiceVersion; }; path: { whe_id: WebhookEndpointId_2; }; };
+    responses: { 200: { content: { "application/json": WebhookRecoveryList; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getWebhookRecovery: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { whe_id: WebhookEndpointId_2; whr_id: WebhookRecoveryId_2; }; };
+    responses: { 200: { content: { "application/json": WebhookRecovery; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  cancelWebhookRecovery: {
+    parameters: {
+      header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; };
+      path: { whe_id: WebhookEndpointId_2; whr_id: WebhookRecoveryId_2; };
+    };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      200: { content: { "application/json": WebhookRecovery; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
   };
   listDeliveryAttempts: {
     parameters: { query?: ListDeliveryAttemptsQuery; header?: { "Service-Version"?: ServiceVersion; }; path: { whe_id: WebhookEndpointId_2; }; };
@@ -7517,6 +7821,11 @@ export interface operations {
     requestBody: { content: { "application/json": WebhookEndpointTestEvent; }; };
     responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
   };
+  onWebhookRecoveryCompleted: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": WebhookRecoveryCompletedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
   onPromotionCreated: {
     parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
     requestBody: { content: { "application/json": PromotionCreatedEvent; }; };
@@ -7753,6 +8062,7 @@ export interface webhooks {
   "pass.archived": { post: operations["onPassArchived"]; };
   "webhook_endpoint.disabled": { post: operations["onWebhookEndpointDisabled"]; };
   "webhook_endpoint.test": { post: operations["onWebhookEndpointTest"]; };
+  "webhook_recovery.completed": { post: operations["onWebhookRecoveryCompleted"]; };
   "promotion.created": { post: operations["onPromotionCreated"]; };
   "cardholder.created": { post: operations["onCardholderCreated"]; };
   "cardholder.updated": { post: operations["onCardholderUpdated"]; };

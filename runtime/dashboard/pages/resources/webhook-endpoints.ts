@@ -18,6 +18,7 @@ import { type DashboardVisit, mayAct, roleFor } from '../../engine/visit.ts'
 import { ALL } from '../../html/controls.ts'
 import { promotes } from '../promotions/promotions.ts'
 import { writeHealth } from './endpoint-health.ts'
+import { RECOVER, writeRecoveries } from './webhook-recoveries.ts'
 
 export type EndpointObject = components['schemas']['WebhookEndpoint']
 export type DeliveryAttempt = components['schemas']['WebhookDeliveryAttempt']
@@ -56,6 +57,39 @@ export function writeRetry(
   return html`<form method="post" action="${address}">${visit.guard(address)}${keyField()}<button class="${style}" type="submit" aria-label="Send again: attempt ${String(attempt)}">Send again</button></form>`
 }
 
+const SIGNATURE: FormField = {
+  name: 'signature',
+  label: 'Signatures',
+  kind: 'choice',
+  options: [
+    ['service', 'The header of this API'],
+    ['standard_webhooks', 'Also the headers of Standard Webhooks, with Ed25519'],
+  ],
+}
+
+const SCHEDULE: FormField = {
+  name: 'retry_schedule',
+  label: 'Retries',
+  kind: 'choice',
+  options: [
+    ['standard', 'Over 5 hours'],
+    ['extended', 'Over 3 days'],
+  ],
+}
+
+const FILTERS: FormField = {
+  name: 'filters',
+  label: 'Filters',
+  kind: 'rows',
+  noun: 'filter',
+  hint: 'Only events that match every filter are sent.',
+  optional: true,
+  row: [
+    { name: 'property', label: 'Property', hint: 'Such as data.pass.template_id.' },
+    { name: 'equals', label: 'Value' },
+  ],
+}
+
 const FIELDS: readonly FormField[] = [
   { name: 'url', label: 'URL', kind: 'url', hint: 'A public URL of your server. Live requires https.' },
   {
@@ -69,12 +103,31 @@ const FIELDS: readonly FormField[] = [
     ],
   },
   { name: 'description', label: 'Description', optional: true },
+  {
+    name: 'delivery',
+    label: 'Order',
+    kind: 'choice',
+    options: [
+      ['unordered', 'Several events at the same time'],
+      ['fifo', 'One event at a time, in order: a failure holds up later events'],
+    ],
+    hint: 'You cannot change the order later.',
+  },
+  SCHEDULE,
+  SIGNATURE,
+  FILTERS,
 ]
+
+/** A row of the form has one value. */
+function withFilters(body: unknown): unknown {
+  const { filters, ...rest } = body as { readonly filters?: readonly Readonly<Record<string, string>>[] }
+  return { ...rest, ...(filters && { filters: filters.map((each) => ({ ...each, equals: [each.equals] })) }) }
+}
 
 /** The box for all events includes the other boxes. */
 function readEndpoint(values: FormValues): unknown {
   const types = (values.enabled_events ?? '').split('\n')
-  return bodyOf(FIELDS, { ...values, ...(types.includes(ALL) && { enabled_events: ALL }) })
+  return withFilters(bodyOf(FIELDS, { ...values, ...(types.includes(ALL) && { enabled_events: ALL }) }))
 }
 
 const secretOf = (answer: unknown) => (answer as EndpointObject).secret
@@ -106,17 +159,40 @@ export const WEBHOOK_ENDPOINTS = resource<EndpointObject>({
     operation: 'getWebhookEndpoint',
     parameter: 'whe_id',
     name: ({ url }) => url,
-    facts: ({ id, status, disabled_reason, enabled_events, description, created, updated }) => [
+    facts: ({ id, status, disabled_reason, enabled_events, description, created, updated, ...choices }) => [
       ['ID', code(id)],
       ['Status', html`${state(status)}${disabled_reason === null ? '' : ` ${words(disabled_reason)}`}`],
       ['Events', writeEventTypes(enabled_events)],
       ['Description', orDash(description)],
+      ['Order', choices.delivery === 'fifo' ? 'One at a time, in order' : 'Any order'],
+      ['Filters', writeFilters(choices.filters ?? [])],
+      ['Retries', choices.retry_schedule === 'extended' ? 'Over 3 days' : 'Over 5 hours'],
+      ['Signatures', words(choices.signature ?? 'service')],
+      ['Public keys', choices.jwks_url === undefined ? '–' : code(choices.jwks_url)],
       ['Created', when(created)],
       ['Updated', when(updated)],
     ],
     ways: [promotes('webhook_endpoint')],
     actions: [
       { name: 'test', operation: 'testWebhookEndpoint', button: 'Send test event' },
+      RECOVER,
+      {
+        name: 'change',
+        operation: 'updateWebhookEndpoint',
+        button: 'Change signatures and retries',
+        fields: [SIGNATURE, SCHEDULE],
+        values: ({ signature = 'service', retry_schedule = 'standard' }) => ({ signature, retry_schedule }),
+      },
+      {
+        name: 'skip',
+        operation: 'skipBlockedEvent',
+        button: 'Skip blocked event',
+        warning: 'The event is not sent to this endpoint. The events after it follow. You cannot undo this.',
+        isDanger: true,
+        when: ({ blocked }) => blocked != null,
+        fields: [{ name: 'event_id', label: 'Event' }],
+        values: ({ blocked }) => ({ event_id: blocked?.event_id ?? '' }),
+      },
       {
         name: 'disable',
         isBulk: true,
@@ -152,9 +228,26 @@ export const WEBHOOK_ENDPOINTS = resource<EndpointObject>({
       },
     ],
     picture: ({ id }, visit) => writeHealth(id, visit),
-    sections: [{ title: 'Recent delivery attempts', write: writeAttempts }],
+    sections: [
+      { title: 'Blocked', when: ({ blocked }) => blocked != null, write: writeBlock },
+      { title: 'Recent delivery attempts', write: writeAttempts },
+      { title: 'Recoveries', write: writeRecoveries },
+    ],
   },
 })
+
+function writeFilters(filters: NonNullable<EndpointObject['filters']>): Html | string {
+  if (filters.length === 0) return '–'
+  return html`<ul class="plain">${filters.map(({ property, equals }) => html`<li>${code(property)}: ${equals.map(String).join(', ')}</li>`)}</ul>`
+}
+
+/** Says which event holds up the others, why, and what to do. */
+async function writeBlock({ id, blocked }: EndpointObject, visit: DashboardVisit): Promise<Html> {
+  if (!blocked) return html``
+  const link = await linkNaming(visit, blocked)
+  const attempt = link(`webhook-endpoints/${id}/attempts/${blocked.delivery_attempt_id}`, 'Send it again now')
+  return html`<p>${link.to(blocked.event_id)} was not delivered since ${when(blocked.since)}: ${blocked.reason}. The events after it wait. The next attempt is due ${when(blocked.next_attempt_at)}. ${attempt}, or skip it.</p>`
+}
 
 /** Writes the event types by the record that they are about. */
 function writeEventTypes(types: readonly string[]): Html | string {

@@ -21,6 +21,9 @@ export interface LeasedAttempt {
   readonly url: string
   readonly secret: Buffer
   readonly retired_secrets: readonly RetiredSecret[]
+  readonly signature: 'service' | 'standard_webhooks'
+  readonly delivery: 'unordered' | 'fifo'
+  readonly retry_schedule: 'standard' | 'extended'
   readonly event_type: string
   readonly event_version: string
   readonly body: string

@@ -87,17 +87,28 @@ export async function findWaiting(db: Database, now: number, limit: number): Pro
   return rows.map(({ tenant_id }) => tenant_id)
 }
 
-// Reads without locks, as above. One index descent for each tenant that has ever had an endpoint, independent of its
-// attempts.
+// Reads without locks, as above. Two index descents for each tenant that has ever had an endpoint, independent of its
+// attempts, and two for each of its ordered endpoints.
 const FIND_DUE: Statement = {
   name: 'webhook_senders_find',
-  text: `SELECT s.tenant_id, coalesce(greatest(h.sequence - s.planned, 0), 0) AS unplanned, coalesce(q.queued, false) AS queued
+  text: `SELECT s.tenant_id, coalesce(greatest(h.sequence - s.planned, f.idle, 0), 0) AS unplanned, coalesce(q.queued, false) AS queued
            FROM webhook_senders s
            LEFT JOIN event_heads h ON h.tenant_id = s.tenant_id
            LEFT JOIN LATERAL (SELECT true AS queued FROM webhook_ready r
                                WHERE r.tenant_id = s.tenant_id AND r.lease_until < $1
                                ORDER BY r.endpoint_id, r.lease_until LIMIT 1) AS q ON true
-          WHERE h.sequence > s.planned OR q.queued`,
+           LEFT JOIN LATERAL (SELECT 1 AS idle FROM webhook_endpoints w
+                               WHERE w.tenant_id = s.tenant_id AND w.delivery = 'fifo' AND w.status = 'enabled'
+                                 AND coalesce(w.settled, w.since, 0) < h.sequence
+                                 AND NOT EXISTS (SELECT FROM webhook_ready r
+                                                  WHERE r.tenant_id = w.tenant_id AND r.endpoint_id = w.id)
+                                 AND NOT EXISTS (SELECT FROM webhook_waiting v
+                                                  WHERE v.tenant_id = w.tenant_id AND v.endpoint_id = w.id)
+                                 AND NOT EXISTS (SELECT FROM webhook_recoveries v
+                                                  WHERE v.tenant_id = w.tenant_id AND v.endpoint_id = w.id
+                                                    AND v.status IN ('counting', 'running'))
+                               LIMIT 1) AS f ON true
+          WHERE h.sequence > s.planned OR q.queued OR f.idle = 1`,
 }
 
 /**

@@ -11,6 +11,8 @@ import type { LeasedAttempt, VisitRequest } from './attempts.ts'
 export interface FoundAttempt extends LeasedAttempt {
   /** Whether unplanned events remain. */
   readonly more: boolean
+  /** Whether the tenant has ordered endpoints. */
+  readonly ordered: boolean
   /** Number of the last event that is planned, and whether this visit increased it. */
   readonly reached: number
   readonly moved: boolean

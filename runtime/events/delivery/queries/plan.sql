@@ -15,6 +15,8 @@
 -- To run it in psql (SET search_path = sandbox), paste it and then
 --   \bind '2026-01-01' '2026-01-01 00:00:20' '00000000-0000-4000-8000-000000000000' '{ten_1,ten_2}' 256 64 '{}' '{}' \g
 --
+-- MATCHES_FILTERS is the condition of filtered.ts; in psql, write `true` instead.
+--
 -- Plan: for each tenant, two descents of webhook_senders_pkey, one of event_heads_pkey, one scan of its endpoints (at most 100),
 -- and two scans of events by (tenant_id, sequence) that end with their LIMIT. For each endpoint, two scans of
 -- webhook_ready_by_lane that end with their LIMIT. Then sorts of the planned attempts, and a Tid Scan for the update. There is
@@ -39,11 +41,12 @@ WITH visit AS MATERIALIZED (
 ), reach AS MATERIALIZED (
   -- Position up to which this visit plans: enough events for about 500 attempts at all endpoints of the tenant, but at least one
   -- event. If fewer events are left, the end of the sequence.
-  SELECT v.*, size.events, next.more,
+  SELECT v.*, size.events, size.ordered, next.more,
          CASE WHEN next.more THEN next.sequence ELSE greatest(v.planned, next.sequence, head.sequence) END AS reached
     FROM visit v
     LEFT JOIN event_heads head ON head.tenant_id = v.tenant_id
-   CROSS JOIN LATERAL (SELECT greatest(1, 500 / greatest(1, count(*))) AS events
+   CROSS JOIN LATERAL (SELECT greatest(1, 500 / greatest(1, count(*))) AS events,
+                             coalesce(bool_or(w.delivery = 'fifo'), false) AS ordered
                          FROM webhook_endpoints w WHERE w.tenant_id = v.tenant_id) AS size
    CROSS JOIN LATERAL (SELECT max(n.sequence) AS sequence, count(*) >= size.events AS more
                          FROM (SELECT e.sequence FROM events e
@@ -51,9 +54,9 @@ WITH visit AS MATERIALIZED (
                                 ORDER BY e.sequence LIMIT size.events) AS n) AS next
 ), partition AS MATERIALIZED (
   -- The tenant's endpoints, each with the free places in its partition (PARTITION_WIDTH, as in claim.sql). An endpoint that
-  -- already has attempts in the queue has no free place, because those go first.
+  -- already has attempts in the queue has no free place, because those go first. Ordered endpoints are planned by fifo.ts.
   SELECT v.tenant_id, v.position, v.quota, v.planned, v.reached, v.events, v.endpoint_id AS served, w.id, w.status,
-         w.generation, w.timeouts, w.url, w.secret, w.retired_secrets, w.since, w.enabled_events, w.created,
+         w.generation, w.timeouts, w.url, w.secret, w.retired_secrets, w.signature, w.retry_schedule, w.filters, w.since, w.enabled_events, w.created,
          CASE WHEN w.status <> 'enabled' OR (SELECT true FROM webhook_ready r
                                               WHERE r.tenant_id = v.tenant_id AND r.endpoint_id = w.id
                                                 AND r.lease_until < $1
@@ -62,20 +65,20 @@ WITH visit AS MATERIALIZED (
                       FROM (SELECT FROM webhook_ready r
                              WHERE r.tenant_id = v.tenant_id AND r.endpoint_id = w.id AND r.lease_until >= $1
                              ORDER BY r.lease_until LIMIT 64) AS leased) END AS room
-    FROM reach v JOIN webhook_endpoints w ON w.tenant_id = v.tenant_id
+    FROM reach v JOIN webhook_endpoints w ON w.tenant_id = v.tenant_id AND w.delivery <> 'fifo'
    WHERE v.reached > v.planned
 ), attempt AS (
   -- An attempt for each event and each endpoint that was created before the event, with its rank in the endpoint's partition. The
   -- attempt id consists of the time and counter of the event id and a digest of event and endpoint. It is as unique as a random
   -- id, and needs no value from the client.
   SELECT v.tenant_id, v.position, v.quota, v.served, v.id AS endpoint_id, v.status, v.generation, v.timeouts, v.url,
-         v.secret, v.retired_secrets, n.id AS event_id, n.type AS event_type, n.version AS event_version, n.body,
+         v.secret, v.retired_secrets, v.signature, v.retry_schedule, n.id AS event_id, n.type AS event_type, n.version AS event_version, n.body,
          n.trace, n.created, 'wdla_' || substr(n.id, 5, 14) || substr(md5(n.id || v.id), 1, 12) AS attempt_id,
          v.room >= row_number() OVER (PARTITION BY v.tenant_id, v.id ORDER BY n.sequence) AS fits,
          row_number() OVER (PARTITION BY v.tenant_id, v.id ORDER BY n.sequence) AS rank
     FROM partition v
    CROSS JOIN LATERAL (SELECT v.events) AS size
-   CROSS JOIN LATERAL (SELECT e.id, e.sequence, e.type, e.version, e.body, e.created, e.audience, e.audience_endpoint_id,
+   CROSS JOIN LATERAL (SELECT e.id, e.sequence, e.type, e.version, e.body, e.source, e.created, e.audience, e.audience_endpoint_id,
                               e.trace
                          FROM events e
                         WHERE e.tenant_id = v.tenant_id AND e.sequence > v.planned
@@ -83,7 +86,7 @@ WITH visit AS MATERIALIZED (
    WHERE n.audience IS NOT NULL AND coalesce(n.sequence > v.since, n.created >= v.created)
      AND CASE n.audience WHEN 'only' THEN v.id = n.audience_endpoint_id
                          WHEN 'others' THEN v.id <> n.audience_endpoint_id AND v.status = 'enabled'
-                         ELSE v.enabled_events && ARRAY[n.type, '*'] END
+                         ELSE v.enabled_events && ARRAY[n.type, '*'] AND MATCHES_FILTERS END
 ), turn AS (
   -- The first attempt of every partition before the second of any, starting after the partition served last.
   SELECT a.*, row_number() OVER (PARTITION BY a.tenant_id, a.fits
@@ -110,7 +113,7 @@ WITH visit AS MATERIALIZED (
          (array_agg(p.endpoint_id ORDER BY p.turn DESC) FILTER (WHERE p.leased))[1] AS endpoint_id
     FROM planned p GROUP BY p.tenant_id
 ), visited AS MATERIALIZED (
-  SELECT v.tenant_id, v.place, v.planned, v.reached, v.more, v.tokens - coalesce(s.attempts, 0) AS tokens,
+  SELECT v.tenant_id, v.place, v.planned, v.reached, v.more, v.ordered, v.tokens - coalesce(s.attempts, 0) AS tokens,
          coalesce(s.endpoint_id, v.endpoint_id) AS endpoint_id,
          coalesce(s.queued, false) OR (SELECT true FROM webhook_ready r
                                         WHERE r.tenant_id = v.tenant_id AND r.lease_until < $1
@@ -124,8 +127,8 @@ WITH visit AS MATERIALIZED (
          refilled_at = greatest(w.refilled_at, $1), turn = w.turn + 1
    WHERE w.ctid = ANY (ARRAY(SELECT v.place FROM visited v WHERE v.reached > v.planned))
 )
-SELECT v.tenant_id, v.more, v.queued, p.attempt_id, p.endpoint_id, p.event_id, 1 AS attempt, 'schedule' AS trigger,
-       true AS wanted, p.created AS due_at, p.generation, p.timeouts, p.url, p.secret, p.retired_secrets, p.event_type,
-       p.event_version, p.body, p.created AS emitted_at, p.trace
+SELECT v.tenant_id, v.more, v.ordered, v.queued, p.attempt_id, p.endpoint_id, p.event_id, 1 AS attempt, 'schedule' AS trigger,
+       true AS wanted, 'unordered' AS delivery, p.created AS due_at, p.generation, p.timeouts, p.url, p.secret, p.retired_secrets, p.signature, p.retry_schedule,
+       p.event_type, p.event_version, p.body, p.created AS emitted_at, p.trace
   FROM visited v LEFT JOIN planned p ON p.leased AND p.tenant_id = v.tenant_id
  ORDER BY p.turn, p.position

@@ -10,6 +10,7 @@ import { readSqlFile } from '../../../database/sql-file.ts'
 import { inSteps } from '../../../database/steps.ts'
 import { toTimestamp } from '../../../database/types.ts'
 import type { LeasedAttempt, VisitRequest } from './attempts.ts'
+import { matchesFilters } from './filtered.ts'
 import { type FoundAttempt, writePlanned } from './plan-of-one.ts'
 
 /** A statement in its form for many tenants, and in its form for one. */
@@ -56,6 +57,8 @@ function visitValues(request: VisitRequest): unknown[] {
 export interface PlanningVisit {
   /** Whether unplanned events remain. */
   readonly more: boolean
+  /** Whether the tenant has ordered endpoints, which `planOrdered` plans for. */
+  readonly ordered: boolean
   /** Whether the queue has attempts without a lease, which can be claimed. */
   readonly queued: boolean
 }
@@ -69,18 +72,22 @@ export interface PlannedAttempts {
   readonly visits: ReadonlyMap<string, PlanningVisit>
 }
 
-const PLAN_TEXT = readSqlFile(import.meta.dirname, 'plan.sql')
+const PLAN_TEXT = readSqlFile(import.meta.dirname, 'plan.sql').replace(
+  'MATCHES_FILTERS',
+  matchesFilters('v', 'n'),
+)
 
 /**
  * The part of plan.sql that only reads. `writePlanned` writes its result, with statements that Citus sends to one
  * shard each.
  */
 const FIND_TEXT = `${forOneTenant(PLAN_TEXT.slice(0, PLAN_TEXT.indexOf(', written AS (')), '$4')}
-  SELECT v.tenant_id, v.more, v.reached, v.reached > v.planned AS moved, v.tokens, v.endpoint_id AS served,
+  SELECT v.tenant_id, v.more, v.ordered, v.reached, v.reached > v.planned AS moved, v.tokens, v.endpoint_id AS served,
          (SELECT true FROM webhook_ready r WHERE r.tenant_id = $4 AND r.lease_until < $1
            ORDER BY r.endpoint_id, r.lease_until LIMIT 1) IS NOT NULL AS idle,
          p.status, p.leased, p.attempt_id, p.endpoint_id, p.event_id, 1 AS attempt, 'schedule' AS trigger, true AS wanted,
-         p.created AS due_at, p.generation, p.timeouts, p.url, p.secret, p.retired_secrets, p.event_type,
+         'unordered' AS delivery,
+         p.created AS due_at, p.generation, p.timeouts, p.url, p.secret, p.retired_secrets, p.signature, p.retry_schedule, p.event_type,
          p.event_version, CASE WHEN p.leased THEN p.body END AS body, p.created AS emitted_at, p.trace
     FROM reach v LEFT JOIN planned p ON p.tenant_id = v.tenant_id
    ORDER BY p.turn, p.position`
@@ -115,7 +122,9 @@ export async function planAttempts(pool: Pool, request: VisitRequest): Promise<P
   return {
     flushed,
     rows: rows.filter(({ attempt_id }) => attempt_id !== null),
-    visits: new Map(rows.map(({ tenant_id, more, queued }) => [tenant_id, { more, queued }])),
+    visits: new Map(
+      rows.map(({ tenant_id, more, ordered, queued }) => [tenant_id, { more, ordered, queued }]),
+    ),
   }
 }
 
@@ -129,7 +138,7 @@ async function planForOne(pool: Pool, request: VisitRequest): Promise<PlannedAtt
     const planned = rows.filter(({ attempt_id }) => attempt_id !== null)
     if (first.moved) writePlanned(tx, request, first, planned)
     const queued = first.idle || planned.some(({ status, leased }) => status === 'enabled' && !leased)
-    const visits = new Map([[first.tenant_id, { more: first.more, queued }]])
+    const visits = new Map([[first.tenant_id, { more: first.more, ordered: first.ordered, queued }]])
     return { rows: planned.filter(({ leased }) => leased), visits }
   })
   return { flushed, ...value }

@@ -29,7 +29,7 @@ export function firstOf(...routes: readonly HolderRoute[]): HolderRoute {
 }
 
 /** Path prefixes that need no API key. */
-export const HOLDER_PREFIXES = ['/p/', '/google/v1/', '/apple/v1/', '/reports/'] as const
+export const HOLDER_PREFIXES = ['/p/', '/google/v1/', '/apple/v1/', '/reports/', '/webhooks/'] as const
 
 /** Routes by path prefix. */
 export type HolderRoutes = Readonly<Partial<Record<(typeof HOLDER_PREFIXES)[number], HolderRoute>>>

@@ -4,6 +4,8 @@
  * A signature has the form `t=<Unix seconds>,v1=<hex>`. `v1` is the HMAC-SHA256 of the timestamp, a period and the raw
  * body. The key is the endpoint's secret as it is displayed, with its prefix. There are several `v1` while a secret is
  * rotated. The code uses Web Crypto, so that it runs in browsers, workers and Node.js.
+ *
+ * Deliveries in the form of Standard Webhooks are verified too: `v1` with a secret, `v1a` with a public key.
  */
 import { ClientError } from './errors.ts'
 import type { ValueCodec } from './service.ts'
@@ -50,6 +52,7 @@ export type WebhookHeaders =
 
 /**
  * The secret of the endpoint. Several secrets are allowed, for a rotation or for a URL that serves several endpoints.
+ * A public key, which begins with `whpk_`, verifies the Ed25519 signatures of Standard Webhooks instead.
  */
 export type WebhookSecret = string | readonly string[]
 
@@ -99,6 +102,10 @@ const SIGNATURE = /^v1=([0-9a-f]{64})$/
 /** A signature scheme that this file does not support. It may occur next to `v1`. */
 const FOREIGN = /^v\d+=[\x21-\x2b\x2d-\x7e]+$/
 
+/** The headers of Standard Webhooks, and the prefix of its public keys. */
+const STANDARD = { id: 'webhook-id', timestamp: 'webhook-timestamp', signature: 'webhook-signature' }
+const PUBLIC_KEY = 'whpk_'
+
 /**
  * Verifies a delivery and returns its event.
  *
@@ -114,12 +121,15 @@ export async function verifyDelivery<Event>(
   codec?: Pick<ValueCodec, 'parse' | 'decode'>,
 ): Promise<Event> {
   const bytes = bytesOf(body)
-  const { timestamp, signatures } = parse(find(headers, header), header)
-  const expected = await signAll(bytes, timestamp, secret)
+  const secrets = listSecrets(secret)
+  const isPublic = secrets.some((each) => each.startsWith(PUBLIC_KEY))
+  const has = (name: string) => valuesOf(headers, name).length > 0
+  const isStandard = isPublic || (!has(header) && has(STANDARD.signature))
+  const { timestamp, matches } = isStandard
+    ? await matchStandard(bytes, headers, secrets)
+    : await matchOwn(bytes, find(headers, header), header, secrets)
   // The signature is checked first: the timestamp of an unknown sender means nothing.
-  if (!matchAny(expected, signatures)) {
-    throw new WebhookError('no_match', 'No signature of the delivery matches a given secret')
-  }
+  if (!matches) throw new WebhookError('no_match', 'No signature of the delivery matches a given secret')
   const ageSeconds = Math.floor(now() / 1000) - Number(timestamp)
   // The negated comparison also rejects NaN, from an invalid clock or tolerance.
   if (!(Math.abs(ageSeconds) <= toleranceSeconds)) {
@@ -144,7 +154,7 @@ export async function signDelivery(
   { now = Date.now }: SignOptions = {},
 ): Promise<Record<string, string>> {
   const timestamp = String(Math.floor(now() / 1000))
-  const signatures = await signAll(bytesOf(body), timestamp, secret)
+  const signatures = await signAll(bytesOf(body), timestamp, listSecrets(secret))
   return { [header]: [`t=${timestamp}`, ...signatures.map((each) => `v1=${each}`)].join(',') }
 }
 
@@ -204,27 +214,113 @@ function parse(value: string, header: string): { timestamp: string; signatures: 
   return { timestamp, signatures }
 }
 
-/** Returns the hexadecimal signature for each secret. */
-function signAll(body: Uint8Array, timestamp: string, secret: WebhookSecret): Promise<string[]> {
+interface Matched {
+  /** Unix time as signed text. */
+  readonly timestamp: string
+  readonly matches: boolean
+}
+
+async function matchOwn(
+  body: Uint8Array,
+  value: string,
+  header: string,
+  secrets: readonly string[],
+): Promise<Matched> {
+  const { timestamp, signatures } = parse(value, header)
+  return { timestamp, matches: matchAny(await signAll(body, timestamp, secrets), signatures) }
+}
+
+/** Compares the signatures of Standard Webhooks: a secret with each `v1`, a public key with each `v1a`. */
+async function matchStandard(
+  body: Uint8Array,
+  headers: WebhookHeaders,
+  secrets: readonly string[],
+): Promise<Matched> {
+  const [id, timestamp, value] = [STANDARD.id, STANDARD.timestamp, STANDARD.signature].map((name) =>
+    find(headers, name),
+  ) as [string, string, string]
+  if (!/^\d{1,12}$/.test(timestamp)) {
+    throw new WebhookError(
+      'malformed_header',
+      `The header ${STANDARD.timestamp} is not a Unix time in seconds`,
+    )
+  }
+  const message = join(`${id}.${timestamp}.`, body)
+  const given = value.split(' ')
+  const of = (scheme: string) =>
+    given.filter((each) => each.startsWith(scheme)).map((each) => each.slice(scheme.length))
+  const tried = await Promise.all(
+    secrets.map(async (each) => {
+      const key = fromBase64(each.slice(each.indexOf('_') + 1))
+      if (!key) return false
+      if (!each.startsWith(PUBLIC_KEY)) return matchAny([toBase64(await digest(message, key))], of('v1,'))
+      return verifiesAny(key, of('v1a,'), message)
+    }),
+  )
+  return { timestamp, matches: tried.includes(true) }
+}
+
+async function verifiesAny(
+  publicKey: Uint8Array<ArrayBuffer>,
+  signatures: readonly string[],
+  message: Uint8Array<ArrayBuffer>,
+): Promise<boolean> {
+  if (publicKey.length !== 32) return false
+  const key = await crypto.subtle.importKey('raw', publicKey, { name: 'Ed25519' }, false, ['verify'])
+  const verified = await Promise.all(
+    signatures.map((each) => {
+      const signature = fromBase64(each)
+      return signature !== undefined && crypto.subtle.verify({ name: 'Ed25519' }, key, signature, message)
+    }),
+  )
+  return verified.includes(true)
+}
+
+/** Returns the secrets as a list. @throws WebhookError if there is none: anyone could sign with an empty key. */
+function listSecrets(secret: WebhookSecret): readonly string[] {
   const secrets = typeof secret === 'string' ? [secret] : [...(secret ?? [])]
-  // Anyone could sign with an empty key.
   if (secrets.length === 0 || secrets.some((each) => typeof each !== 'string' || each === '')) {
     throw new WebhookError('missing_secret', 'The endpoint secret is missing or empty')
   }
-  const start = new TextEncoder().encode(`${timestamp}.`)
-  const message = new Uint8Array(start.length + body.length)
-  message.set(start)
-  message.set(body, start.length)
+  return secrets
+}
+
+/** Returns the hexadecimal signature for each secret. */
+function signAll(body: Uint8Array, timestamp: string, secrets: readonly string[]): Promise<string[]> {
+  const message = join(`${timestamp}.`, body)
   return Promise.all(secrets.map((each) => sign(message, each)))
 }
 
-async function sign(message: Uint8Array<ArrayBuffer>, secret: string): Promise<string> {
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-  const raw = new TextEncoder().encode(secret)
-  const key = await crypto.subtle.importKey('raw', raw, algorithm, false, ['sign'])
-  const digest = new Uint8Array(await crypto.subtle.sign('HMAC', key, message))
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
+function join(start: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
+  const first = new TextEncoder().encode(start)
+  const message = new Uint8Array(first.length + body.length)
+  message.set(first)
+  message.set(body, first.length)
+  return message
 }
+
+async function sign(message: Uint8Array<ArrayBuffer>, secret: string): Promise<string> {
+  const bytes = await digest(message, new TextEncoder().encode(secret))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+async function digest(message: Uint8Array<ArrayBuffer>, raw: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const key = await crypto.subtle.importKey('raw', raw, algorithm, false, ['sign'])
+  return new Uint8Array(await crypto.subtle.sign('HMAC', key, message))
+}
+
+/** Decodes base64 or base64url. Returns undefined for other text, and for none. */
+function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    const bytes = atob(text.replace(/-/g, '+').replace(/_/g, '/'))
+    return bytes === '' ? undefined : Uint8Array.from(bytes, (character) => character.charCodeAt(0))
+  } catch {
+    return undefined
+  }
+}
+
+const toBase64 = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes))
 
 /** Compares all pairs completely, so that the duration does not reveal where they differ. */
 function matchAny(expected: readonly string[], given: readonly string[]): boolean {

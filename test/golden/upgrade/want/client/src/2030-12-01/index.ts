@@ -83,7 +83,7 @@ export type WebhookEvent = EventOf<webhooks>
  *
  * @param body the body exactly as received, before it is parsed.
  * @param headers the headers of the delivery.
- * @param secret the secret of the endpoint, including `whsec_`. If you pass several secrets, one must match.
+ * @param secret the secret of the endpoint, including `whsec_`, or its public key, including `whpk_`. If you pass several, one must match.
  * @throws WebhookError if the delivery must be rejected; `code` gives the reason.
  * @example
  * const event = await unwrap(await request.text(), request.headers, secret)
