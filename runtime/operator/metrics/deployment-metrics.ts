@@ -42,7 +42,7 @@ export function addDeployment(registry: Registry, reads: DeploymentReads): void 
   addGauge(
     registry,
     'svc_queue_age_seconds',
-    'Age of the oldest row of a queue in the whole deployment: webhooks (due attempts), chain_signing and chain (USDC payouts before and after they are signed), bank (dollar payouts that the bank has not accepted). 0 if nothing waits.',
+    'Age of the oldest row of a queue in the whole deployment: webhooks (due attempts, and events whose attempts no worker has planned), chain_signing and chain (USDC payouts before and after they are signed), bank (dollar payouts that the bank has not accepted). 0 if nothing waits.',
     ['environment', 'queue'],
     async () =>
       (await reads.queues())?.map(
