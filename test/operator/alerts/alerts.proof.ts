@@ -215,15 +215,21 @@ test('a receiver that fails is seen', async () => {
 })
 
 test('a stopped worker is down, and its backlog is late', async () => {
-  programs.worker!.child.kill('SIGSTOP')
-  for (let count = 0; count < 3; count += 1)
-    await make(sandbox, '/v1/passes/batch', { passes: Array.from({ length: 100 }, passOf) })
-  const madeAt = performance.now()
-  await fires('ServiceDown', 'WebhooksStopped')
-  await until('a backlog that is later than the objective', () => performance.now() - madeAt > 10_000)
+  const { child } = programs.worker!
   // The backlog lasts for several scrapes, so that Prometheus sees rates.
   answer.afterMs = 1000
-  programs.worker!.child.kill('SIGCONT')
+  child.kill('SIGSTOP')
+  try {
+    for (let count = 0; count < 3; count += 1) {
+      const passes = Array.from({ length: 100 }, passOf)
+      expect((await sandbox('/v1/passes/batch', { body: { passes } })).status).toBe(200)
+    }
+    const madeAt = performance.now()
+    await fires('ServiceDown', 'WebhooksStopped')
+    await until('a backlog that is later than the objective', () => performance.now() - madeAt > 10_000)
+  } finally {
+    child.kill('SIGCONT')
+  }
   await fires('WebhookDelayBurnsFast', 'WebhookDelayBurnsSlow')
   answer.afterMs = 0
   await ends('ServiceDown', 'WebhooksStopped')
