@@ -117,7 +117,11 @@ function endWith<T>(span: Span, working: Promise<T>, describe?: (result: T) => S
       if (describe && span.isSampled) span.set(describe(result))
       span.end()
     },
-    (error) => span.end(error),
+    (error) => span.end(isRefusal(error) ? undefined : error),
   )
   return working
 }
+
+/** Whether the caller caused the error (OpenTelemetry: a 4xx answer is no failure of the server). */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof Error && 'status' in error && typeof error.status === 'number' && error.status < 500

@@ -6,6 +6,7 @@ import { createSeals } from '../../runtime/platform/secrets.ts'
 import { createOtlpTracer } from '../../runtime/tracing/otlp.ts'
 import type { Tracer } from '../../runtime/tracing/span.ts'
 import { makeTemplate } from '../api/fixtures.ts'
+import { createTestNetwork } from '../cards/network/open-network.ts'
 import { openReceiver, type Receiver } from '../events/delivery/receiver.ts'
 import { type OtlpReceiver, openOtlpReceiver, type ReceivedSpan } from '../support/otlp-receiver.ts'
 import { until } from '../support/programs.ts'
@@ -107,6 +108,9 @@ test('a trace leads from a request to its webhook', async () => {
     () => endpoint.on('/hook').length > 0 && endpoint.on('/hook'),
   )
   await worker.stop()
+  await fetch(`${service.urls.sandbox}/p/${secret}`)
+  const network = createTestNetwork(service, outbound, tracer)
+  await network.exchange('sandbox', 'echo', { message_id: 'msg_1' }, performance.now() + 60_000)
   await tracer.stop()
 
   const spans = collector.spans.filter(({ traceId }) => traceId === CALLER.trace)
@@ -161,6 +165,13 @@ test('a trace leads from a request to its webhook', async () => {
   })
   expect(collector.headers[0]).toMatchObject({ 'x-key': 'a b' })
   expect(withoutParent(collector.spans)).toEqual([])
+  for (const name of ['GET /p/', 'card message echo']) {
+    const [entry] = collector.spans.filter((span) => span.name === name)
+    expect(entry).toMatchObject({ kind: 'server', isError: false, parentSpanId: '' })
+    expect(collector.spans.some(({ parentSpanId }) => parentSpanId === entry!.spanId)).toBe(
+      name !== 'GET /p/',
+    )
+  }
 
   const line = written.split('\n').find((each) => each.includes(issued.headers.get('Request-Id')!))
   expect(JSON.parse(line!)).toMatchObject({
