@@ -110,7 +110,8 @@ test('a trace leads from a request to its webhook', async () => {
   await worker.stop()
   await fetch(`${service.urls.sandbox}/p/${secret}`)
   const network = createTestNetwork(service, outbound, tracer)
-  await network.exchange('sandbox', 'echo', { message_id: 'msg_1' }, performance.now() + 60_000)
+  const echo = { message_id: 'msg_1', sent_at: new Date().toISOString() }
+  await network.exchange('sandbox', 'echo', echo, performance.now() + 60_000)
   await tracer.stop()
 
   const spans = collector.spans.filter(({ traceId }) => traceId === CALLER.trace)

@@ -75,17 +75,13 @@ export function createNetwork(parts: NetworkParts): Network {
     exchange(environment, kind, message, deadline) {
       const attributes = { 'svc.environment': environment }
       const span = parts.tracer?.receive({}, { name: `card message ${kind}`, kind: 'server', attributes })
-      return runInSpan(
-        span,
-        async () => {
-          try {
-            return await accept(parts, environment, kind, message, deadline)
-          } catch (error) {
-            return explainFailure(parts, environment, kind, message, error)
-          }
-        },
-        ({ outcome }) => ({ 'svc.outcome': outcome }),
-      )
+      return runInSpan(span, async () => {
+        try {
+          return await accept(parts, environment, kind, message, deadline)
+        } catch (error) {
+          return explainFailure(parts, environment, kind, message, error)
+        }
+      })
     },
   }
 }
