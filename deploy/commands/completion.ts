@@ -62,7 +62,8 @@ ${own}() {
   done
   compadd -- \${=:-$(${own}_words "$place $previous" || ${own}_words "$place")}
 }
-compdef ${own} ${name}
+# As an autoloaded function, the file runs in place of the first completion.
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then ${own} "$@"; else compdef ${own} ${name}; fi
 `
 }
 

@@ -117,4 +117,5 @@ _dateline_admin() {
   done
   compadd -- ${=:-$(_dateline_admin_words "$place $previous" || _dateline_admin_words "$place")}
 }
-compdef _dateline_admin dateline-admin
+# As an autoloaded function, the file runs in place of the first completion.
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _dateline_admin "$@"; else compdef _dateline_admin dateline-admin; fi

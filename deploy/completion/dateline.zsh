@@ -52,4 +52,5 @@ _dateline() {
   done
   compadd -- ${=:-$(_dateline_words "$place $previous" || _dateline_words "$place")}
 }
-compdef _dateline dateline
+# As an autoloaded function, the file runs in place of the first completion.
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _dateline "$@"; else compdef _dateline dateline; fi

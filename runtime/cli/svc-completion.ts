@@ -25,7 +25,8 @@ _svc() {
   (( $#whole )) && compadd -- $whole
   (( $#open )) && compadd -S '' -- $open
 }
-compdef _svc svc`,
+# As an autoloaded function, the file runs in place of the first completion.
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _svc "$@"; else compdef _svc svc; fi`,
   fish: `function __svc
   set -l words (commandline -opc) (commandline -ct)
   svc complete -- $words[2..-1] 2>/dev/null

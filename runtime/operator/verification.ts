@@ -1,4 +1,4 @@
-/** Verifies the ledgers and audit logs of all tenants while the service runs, for the metrics and the log. */
+/** Verifies the ledgers and audit logs of all tenants while the service runs, for the metrics of all processes and the log. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { findFault } from '../money/ledger/verify.ts'
@@ -8,25 +8,16 @@ import { ControlError, type Operator } from '../tenants/admin/change.ts'
 import { listTenants } from '../tenants/admin/tenants.ts'
 import type { Clock } from '../tenants/clock/clock.ts'
 import { findSpaces } from './ledger.ts'
-
-const VERIFIED = ['ledger', 'audit_log'] as const
-type VerifiedLog = (typeof VERIFIED)[number]
-
-export interface VerificationCount {
-  readonly environment: Environment
-  readonly of: VerifiedLog
-  /** Tenants with a fault in the last complete run, or in the current run if that has found more. */
-  readonly faults: number
-}
-
-export interface VerificationState {
-  /** Start of the last complete run, or of the process if no run is complete; machine time. */
-  readonly verifiedAt: number
-  readonly counts: readonly VerificationCount[]
-}
+import {
+  beginVerifications,
+  completeVerifications,
+  raiseFaults,
+  VERIFIED,
+  type VerificationCount,
+  type VerifiedLog,
+} from './verification-queries.ts'
 
 export interface VerificationJob {
-  state(): VerificationState
   /** Starts no further check. Resolves after the current one. */
   stop(): Promise<void>
 }
@@ -47,8 +38,8 @@ const PAGE = 100
 const FIRST_AFTER_MS = 60_000
 
 /**
- * Verifies everything, again and again. Each process with the job does so on its own. The log names the tenant of a
- * fault; the counts do not.
+ * Verifies everything, again and again, and stores the results. Each process with the job does so on its own. The log names
+ * the tenant of a fault; the results do not.
  */
 export function startVerification(options: VerificationOptions): VerificationJob {
   const { clock, log, everyMs, share = 0.2 } = options
@@ -58,9 +49,11 @@ export function startVerification(options: VerificationOptions): VerificationJob
     query: (statement, values) => options.control.query({ ...statement, long: true }, values),
   }
   const stopped = new AbortController()
-  let verifiedAt = clock.machine()
-  let complete: ReadonlyMap<string, number> = new Map()
-  let current = new Map<string, number>()
+  let faults = new Map<string, number>()
+  const count = (environment: Environment, of: VerifiedLog): VerificationCount => {
+    return { environment, log: of, faults: faults.get(keyOf(environment, of)) ?? 0 }
+  }
+  const counts = () => ENVIRONMENTS.flatMap((environment) => VERIFIED.map((of) => count(environment, of)))
 
   const check = async (
     environment: Environment,
@@ -72,9 +65,9 @@ export function startVerification(options: VerificationOptions): VerificationJob
     // If the sandbox was wiped during the check, the second check reads the new rows.
     const fault = (await find()) && (await find())
     if (fault !== undefined) {
-      const key = keyOf(environment, of)
-      current.set(key, (current.get(key) ?? 0) + 1)
       log.error({ environment, fault }, 'Verification found a fault')
+      faults.set(keyOf(environment, of), count(environment, of).faults + 1)
+      await raiseFaults(control, count(environment, of))
     }
     await pause((performance.now() - began) * (1 / share - 1))
   }
@@ -95,7 +88,7 @@ export function startVerification(options: VerificationOptions): VerificationJob
   }
   const verifyAll = async () => {
     const began = clock.machine()
-    current = new Map()
+    faults = new Map()
     for (const environment of ENVIRONMENTS)
       await check(environment, 'audit_log', () => faultInAudit(control, NETWORK_AUDIT, environment))
     for (let after: string | undefined, isMore = true; isMore && !stopped.signal.aborted; ) {
@@ -105,30 +98,20 @@ export function startVerification(options: VerificationOptions): VerificationJob
       isMore = page.has_more
     }
     if (stopped.signal.aborted) return
-    complete = current
-    verifiedAt = began
+    await completeVerifications(control, counts(), began)
   }
+  const warn = (err: unknown) => log.warn({ err }, 'Verification failed; the next run repeats it')
   const run = async () => {
+    await beginVerifications(control, counts(), clock.machine()).catch(warn)
     await pause(Math.min(FIRST_AFTER_MS, everyMs))
     while (!stopped.signal.aborted) {
       const began = performance.now()
-      await verifyAll().catch((err: unknown) =>
-        log.warn({ err }, 'Verification failed; the next run repeats it'),
-      )
+      await verifyAll().catch(warn)
       await pause(Math.max(everyMs / 10, everyMs - (performance.now() - began)))
     }
   }
   const running = run()
   return {
-    state: () => ({
-      verifiedAt,
-      counts: ENVIRONMENTS.flatMap((environment) =>
-        VERIFIED.map((of) => {
-          const key = keyOf(environment, of)
-          return { environment, of, faults: Math.max(complete.get(key) ?? 0, current.get(key) ?? 0) }
-        }),
-      ),
-    }),
     async stop() {
       stopped.abort()
       await running

@@ -141,7 +141,6 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       deliveries: () => work?.workers ?? {},
       wallets: () => work?.wallets ?? { apple: {}, google: {} },
       work: () => work?.queue ?? [],
-      verification: () => work?.verification?.state(),
     })
     stops.push(() => observability.stop())
 

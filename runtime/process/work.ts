@@ -15,7 +15,7 @@ import { openTransferListener } from '../money/payouts/transfer-listener.ts'
 import { reportExpiryWorker, reportWorker } from '../money/reports/job.ts'
 import { settlementWorker } from '../money/settlements/job.ts'
 import type { WalletSources } from '../operator/metrics/wallet-metrics.ts'
-import { startVerification, type VerificationJob } from '../operator/verification.ts'
+import { startVerification } from '../operator/verification.ts'
 import { passExpiryWorker } from '../passes/passes/expiry-job.ts'
 import { openPassTokens } from '../passes/wallets/render/pass-tokens.ts'
 import { openPushes } from '../passes/wallets/sync/apple/open-pushes.ts'
@@ -31,7 +31,6 @@ export interface Work extends Delivery {
   readonly wallets: WalletSources
   readonly queue: readonly DeclaredWorker[]
   /** Undefined if SVC_VERIFY_SECONDS is 0. */
-  readonly verification: VerificationJob | undefined
 }
 
 /**
@@ -94,5 +93,5 @@ export function startWork(parts: Foundation): Work {
     await Promise.all(jobs.map((job) => job?.stop()))
   }
   const wallets = { apple: pushes.apple, google: followers?.google ?? {} }
-  return { workers: delivery.workers, wallets, queue, verification, stop }
+  return { workers: delivery.workers, wallets, queue, stop }
 }

@@ -3,12 +3,14 @@
  * imports the SDK, whose packages are optional.
  */
 import {
-  type Context,
+  type Attributes,
   defaultTextMapGetter,
-  type Tracer as OtelTracer,
+  type HrTime,
+  type Link,
   ROOT_CONTEXT,
   type SpanContext,
   SpanKind,
+  type SpanStatus,
   SpanStatusCode,
   TraceFlags,
   trace,
@@ -17,11 +19,11 @@ import { ExportResultCode, parseKeyPairsIntoRecord, W3CTraceContextPropagator } 
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import {
-  AlwaysOnSampler,
   BatchSpanProcessor,
   RandomIdGenerator,
+  type ReadableSpan,
   type SpanExporter,
-  TracerProvider,
+  type TimedEvent,
 } from '@opentelemetry/sdk-trace'
 import type { Span, SpanAttributes, SpanStart, Tracer } from './span.ts'
 
@@ -61,35 +63,33 @@ export function createOtlpTracer(settings: TracingSettings, options: OtlpOptions
     headers: parseKeyPairsIntoRecord(headers),
     timeoutMillis: EXPORT_TIMEOUT_MS,
   })
-  const provider = new TracerProvider({
-    // Sampling is decided before a span is created. A sampler of the SDK decides by trace ID, which callers can choose.
-    sampler: new AlwaysOnSampler(),
-    idGenerator: ids,
+  const processor = new BatchSpanProcessor({ exporter: reportFailures(exporter, options) })
+  const recorder: Recorder = {
     // OTEL_RESOURCE_ATTRIBUTES adds attributes.
     resource: resourceFromAttributes({ 'service.name': serviceName }).merge(
       detectResources({ detectors: [envDetector] }),
     ),
-    spanProcessors: [new BatchSpanProcessor({ exporter: reportFailures(exporter, options) })],
-  })
-  const tracer = provider.getTracer(serviceName)
+    scope: { name: serviceName },
+    ended: (span) => processor.onEnd(span),
+  }
   const mayForce = limitPerSecond(callersPerSecond)
-  const isSampled = (parent: SpanContext | undefined) =>
-    Math.random() < ratio || (parent !== undefined && isFlagged(parent) && mayForce())
-  const start = (given: SpanStart, parent: SpanContext | undefined, sampled: boolean) =>
-    sampled ? new SampledSpan(tracer, given, contextWith(parent)) : new UnsampledSpan(parent)
+  const start = (given: SpanStart, parent: SpanContext | undefined) =>
+    new SampledSpan(recorder, given, parent, Date.now() - performance.now())
   return {
+    // Callers choose trace IDs, so the decision must not depend on them.
     receive(requestHeaders, given) {
       const parent = readContext(requestHeaders)
-      return start(given, parent, isSampled(parent))
+      if (Math.random() < ratio || (parent && isFlagged(parent) && mayForce())) return start(given, parent)
+      return parent && new UnsampledSpan(parent)
     },
     resume(stored, given) {
       if (!stored) return undefined
       const [traceparent, ...tracestate] = stored.split(' ')
       const parent = readContext({ traceparent, tracestate: tracestate.join(' ') || undefined })
       // This service has stored the flag, so it needs no limit.
-      return parent && start(given, parent, isFlagged(parent))
+      return parent && (isFlagged(parent) ? start(given, parent) : new UnsampledSpan(parent))
     },
-    stop: () => provider.shutdown(),
+    stop: () => processor.shutdown(),
   }
 }
 
@@ -100,9 +100,6 @@ function readContext(headers: Parameters<Tracer['receive']>[0]): SpanContext | u
     ? undefined
     : trace.getSpanContext(propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter))
 }
-
-const contextWith = (parent: SpanContext | undefined): Context =>
-  parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT
 
 /** Returns a function that returns true at most `limit` times in a second. */
 function limitPerSecond(limit: number): () => boolean {
@@ -115,16 +112,18 @@ function limitPerSecond(limit: number): () => boolean {
   }
 }
 
-/** A span that is not recorded. The decision also applies to its children. */
+/** A span of a caller's trace that is not recorded. The decision also applies to its children. */
 class UnsampledSpan implements Span {
-  readonly traceId: string
   readonly spanId = ids.generateSpanId()
   readonly isSampled = false
-  readonly #parent: SpanContext | undefined
+  readonly #parent: SpanContext
 
-  constructor(parent: SpanContext | undefined) {
-    this.traceId = parent?.traceId ?? ids.generateTraceId()
+  constructor(parent: SpanContext) {
     this.#parent = parent
+  }
+
+  get traceId(): string {
+    return this.#parent.traceId
   }
 
   get traceparent(): string {
@@ -132,7 +131,7 @@ class UnsampledSpan implements Span {
   }
 
   get tracestate(): string | undefined {
-    return this.#parent?.traceState?.serialize() || undefined
+    return this.#parent.traceState?.serialize() || undefined
   }
 
   child(): Span {
@@ -144,24 +143,58 @@ class UnsampledSpan implements Span {
   end(): void {}
 }
 
-class SampledSpan implements Span {
-  readonly isSampled = true
-  readonly #tracer: OtelTracer
-  readonly #span: ReturnType<OtelTracer['startSpan']>
-  #context: Context | undefined
+/** What the spans of a process have in common. */
+interface Recorder extends Pick<ReadableSpan, 'resource'> {
+  readonly scope: ReadableSpan['instrumentationScope']
+  ended(span: ReadableSpan): void
+}
 
-  constructor(tracer: OtelTracer, { name, kind, attributes }: SpanStart, parent: Context) {
-    this.#tracer = tracer
-    this.#span = tracer.startSpan(name, { kind: kind ? KINDS[kind] : SpanKind.INTERNAL }, parent)
-    if (attributes) this.set(attributes)
+const NO_LINKS: Link[] = []
+const NO_EVENTS: TimedEvent[] = []
+const UNSET: SpanStatus = { code: SpanStatusCode.UNSET }
+const FAILED: SpanStatus = { code: SpanStatusCode.ERROR }
+
+/** A span as the exporter reads it. The SDK's own spans cost several times as much. */
+class SampledSpan implements Span, ReadableSpan {
+  readonly isSampled = true
+  readonly kind: SpanKind
+  readonly parentSpanContext?: SpanContext
+  readonly attributes: Attributes = {}
+  readonly links = NO_LINKS
+  readonly events = NO_EVENTS
+  readonly droppedAttributesCount = 0
+  readonly droppedEventsCount = 0
+  readonly droppedLinksCount = 0
+  name: string
+  status = UNSET
+  readonly #recorder: Recorder
+  readonly #context: SpanContext
+  /** Milliseconds from the monotonic clock to the epoch, the same for all spans of a request. */
+  readonly #epoch: number
+  readonly #beganAt = performance.now()
+  #endedAt = Number.NaN
+
+  constructor(recorder: Recorder, start: SpanStart, parent: SpanContext | undefined, epoch: number) {
+    this.#recorder = recorder
+    this.#epoch = epoch
+    this.#context = {
+      traceId: parent?.traceId ?? ids.generateTraceId(),
+      spanId: ids.generateSpanId(),
+      traceFlags: TraceFlags.SAMPLED,
+      ...(parent?.traceState && { traceState: parent.traceState }),
+    }
+    if (parent) this.parentSpanContext = parent
+    this.name = start.name
+    this.kind = start.kind ? KINDS[start.kind] : SpanKind.INTERNAL
+    if (start.attributes) this.set(start.attributes)
   }
 
   get traceId(): string {
-    return this.#span.spanContext().traceId
+    return this.#context.traceId
   }
 
   get spanId(): string {
-    return this.#span.spanContext().spanId
+    return this.#context.spanId
   }
 
   get traceparent(): string {
@@ -169,30 +202,64 @@ class SampledSpan implements Span {
   }
 
   get tracestate(): string | undefined {
-    return this.#span.spanContext().traceState?.serialize() || undefined
+    return this.#context.traceState?.serialize() || undefined
+  }
+
+  get startTime(): HrTime {
+    return toHrTime(this.#epoch + this.#beganAt)
+  }
+
+  get endTime(): HrTime {
+    return toHrTime(this.#epoch + this.#endedAt)
+  }
+
+  get duration(): HrTime {
+    return toHrTime(this.#endedAt - this.#beganAt)
+  }
+
+  get ended(): boolean {
+    return !Number.isNaN(this.#endedAt)
+  }
+
+  get resource(): ReadableSpan['resource'] {
+    return this.#recorder.resource
+  }
+
+  get instrumentationScope(): ReadableSpan['instrumentationScope'] {
+    return this.#recorder.scope
+  }
+
+  spanContext(): SpanContext {
+    return this.#context
   }
 
   child(start: SpanStart): Span {
-    this.#context ??= trace.setSpan(ROOT_CONTEXT, this.#span)
-    return new SampledSpan(this.#tracer, start, this.#context)
+    return new SampledSpan(this.#recorder, start, this.#context, this.#epoch)
   }
 
   rename(name: string): void {
-    this.#span.updateName(name)
+    this.name = name
   }
 
   set(attributes: SpanAttributes): void {
     for (const name in attributes) {
       const value = attributes[name]
-      if (value !== undefined) this.#span.setAttribute(name, value)
+      if (value !== undefined) this.attributes[name] = value
     }
-    if (attributes['error.type'] !== undefined) this.#span.setStatus({ code: SpanStatusCode.ERROR })
+    if (attributes['error.type'] !== undefined) this.status = FAILED
   }
 
   end(failure?: unknown): void {
     if (failure !== undefined) this.set({ 'error.type': typeOf(failure) })
-    this.#span.end()
+    this.#endedAt = performance.now()
+    this.#recorder.ended(this)
   }
+}
+
+/** @param ms milliseconds. @returns whole seconds and nanoseconds. */
+function toHrTime(ms: number): HrTime {
+  const seconds = Math.floor(ms / 1000)
+  return [seconds, Math.round((ms - seconds * 1000) * 1e6)]
 }
 
 /** Returns the code of an error, such as its SQLSTATE, or its name. */

@@ -38,10 +38,14 @@ export interface Span {
 /** Starts the spans without a parent in this process. */
 export interface Tracer {
   /**
-   * Starts the span of a request. An invalid `traceparent` is ignored (W3C Trace Context, section 4.3); the span then
-   * begins a new trace.
+   * Starts the span of a request. An invalid `traceparent` is ignored (W3C Trace Context, section 4.3).
+   *
+   * @returns undefined if the trace is not recorded and the caller's headers have none to pass on.
    */
-  receive(headers: Readonly<Record<string, string | string[] | undefined>>, start: SpanStart): Span
+  receive(
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+    start: SpanStart,
+  ): Span | undefined
   /**
    * Starts a span of work that was queued with the context of a different span.
    *
@@ -113,7 +117,11 @@ function endWith<T>(span: Span, working: Promise<T>, describe?: (result: T) => S
       if (describe && span.isSampled) span.set(describe(result))
       span.end()
     },
-    (error) => span.end(error),
+    (error) => span.end(isRefusal(error) ? undefined : error),
   )
   return working
 }
+
+/** Whether the caller caused the error (OpenTelemetry: a 4xx answer is no failure of the server). */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof Error && 'status' in error && typeof error.status === 'number' && error.status < 500

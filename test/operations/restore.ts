@@ -273,7 +273,8 @@ try {
     const actions = (reconciled.found as { action: string }[]).map(({ action }) => action)
     found += actions.length
     const count = (action: string) => actions.filter((each) => each === action).length
-    const rpoMs = killedAt - restoredTo
+    // The last change may be younger than the order to kill.
+    const rpoMs = Math.max(0, killedAt - restoredTo)
     results.push({ mode, rpoMs, rtoMs })
     print(
       `round ${round}: to ${mode}; RPO ${(rpoMs / 1000).toFixed(1)} s, RTO ${(rtoMs / 1000).toFixed(1)} s; ` +

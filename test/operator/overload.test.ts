@@ -199,6 +199,19 @@ describe('over HTTP', () => {
     expect(after - before).toBe(5)
   })
 
+  test('an event for which no worker has planned an attempt is in the queue', async () => {
+    const { secret } = await makeKey(service, await makeTenant(service), { scope: 'admin' })
+    const by = speak(service.urls.sandbox, { secret })
+    const endpoint = { url: 'https://example.com/hook', enabled_events: ['*'] }
+    expect((await by('/v1/webhook-endpoints', { body: endpoint })).status).toBe(201)
+    await makeTemplate(by)
+    const age = async () =>
+      (await metrics()).value('svc_queue_age_seconds', 'environment="sandbox",queue="webhooks"')
+    service.clock.now += 90_000
+    // Reads of a second are shared.
+    await until('the age of the event', async () => (await age()) === 90)
+  })
+
   test('requests are counted by operation, version, status and duration, and by nothing of the caller’s', async () => {
     const tenantId = await makeTenant(service)
     const { secret, id } = await makeKey(service, tenantId)

@@ -47,8 +47,8 @@ const SOURCES: MetricSources = {
     replication: unread,
     archiver: unread,
     processorCertificates: unread,
+    verifications: unread,
   },
-  verification: unread,
   certificates: () => [],
   dataDir: '/',
 }

@@ -6,6 +6,7 @@ import { createSeals } from '../../runtime/platform/secrets.ts'
 import { createOtlpTracer } from '../../runtime/tracing/otlp.ts'
 import type { Tracer } from '../../runtime/tracing/span.ts'
 import { makeTemplate } from '../api/fixtures.ts'
+import { createTestNetwork } from '../cards/network/open-network.ts'
 import { openReceiver, type Receiver } from '../events/delivery/receiver.ts'
 import { type OtlpReceiver, openOtlpReceiver, type ReceivedSpan } from '../support/otlp-receiver.ts'
 import { until } from '../support/programs.ts'
@@ -107,6 +108,10 @@ test('a trace leads from a request to its webhook', async () => {
     () => endpoint.on('/hook').length > 0 && endpoint.on('/hook'),
   )
   await worker.stop()
+  await fetch(`${service.urls.sandbox}/p/${secret}`)
+  const network = createTestNetwork(service, outbound, tracer)
+  const echo = { message_id: 'msg_1', sent_at: new Date().toISOString() }
+  await network.exchange('sandbox', 'echo', echo, performance.now() + 60_000)
   await tracer.stop()
 
   const spans = collector.spans.filter(({ traceId }) => traceId === CALLER.trace)
@@ -161,6 +166,13 @@ test('a trace leads from a request to its webhook', async () => {
   })
   expect(collector.headers[0]).toMatchObject({ 'x-key': 'a b' })
   expect(withoutParent(collector.spans)).toEqual([])
+  for (const name of ['GET /p/', 'card message echo']) {
+    const [entry] = collector.spans.filter((span) => span.name === name)
+    expect(entry).toMatchObject({ kind: 'server', isError: false, parentSpanId: '' })
+    expect(collector.spans.some(({ parentSpanId }) => parentSpanId === entry!.spanId)).toBe(
+      name !== 'GET /p/',
+    )
+  }
 
   const line = written.split('\n').find((each) => each.includes(issued.headers.get('Request-Id')!))
   expect(JSON.parse(line!)).toMatchObject({
@@ -196,7 +208,8 @@ test.each([
   ['more parts in version 00', `00-${CALLER.trace}-${CALLER.span}-01-x`],
   ['two values', `00-${CALLER.trace}-${CALLER.span}-01, 00-${CALLER.trace}-${CALLER.span}-01`],
 ])('a traceparent with %s is ignored', (_, traceparent) => {
-  const { traceId } = openTracer(0).receive({ traceparent }, { name: 'GET' })
+  expect(openTracer(0).receive({ traceparent }, { name: 'GET' })).toBeUndefined()
+  const { traceId } = openTracer(1).receive({ traceparent }, { name: 'GET' })!
   expect(traceId).toMatch(/^[0-9a-f]{32}$/)
   expect(traceId).not.toBe(CALLER.trace)
 })
@@ -204,7 +217,7 @@ test.each([
 test('callers force only a limited number of traces', () => {
   const limited = openTracer(0, 2)
   const receive = (flags: string) =>
-    limited.receive({ traceparent: `00-${CALLER.trace}-${CALLER.span}-${flags}` }, { name: 'GET' })
+    limited.receive({ traceparent: `00-${CALLER.trace}-${CALLER.span}-${flags}` }, { name: 'GET' })!
   const flagged = Array.from({ length: 100 }, () => receive('01'))
   const sampled = flagged.filter(({ isSampled }) => isSampled).length
   // Twice the limit if a second has just ended.

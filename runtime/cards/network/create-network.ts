@@ -14,6 +14,7 @@ import { type AuditEntry, systemEntry } from '../../tenants/audit/entry.ts'
 import { isSpaceWiped } from '../../tenants/audit/queries.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
 import type { TenantFactsCache } from '../../tenants/keys/tenant-facts.ts'
+import { runInSpan, type Tracer } from '../../tracing/span.ts'
 import type { CardKeys } from '../card-keys/card-keys.ts'
 import { moveChargeback } from './chargebacks.ts'
 import { authorize, increment, inquireBalance } from './deciding.ts'
@@ -50,6 +51,8 @@ export interface NetworkParts {
   readonly database: Pick<OpenDatabase, 'control' | Environment>
   readonly clock: Clock
   readonly log: Logger
+  /** Absent: messages are not traced. */
+  readonly tracer?: Tracer | undefined
   readonly rates: Rates
   readonly seals: Seals
   /** Sends questions to authorization endpoints. */
@@ -69,12 +72,16 @@ const RESERVE_MS = 300
 
 export function createNetwork(parts: NetworkParts): Network {
   return {
-    async exchange(environment, kind, message, deadline) {
-      try {
-        return await accept(parts, environment, kind, message, deadline)
-      } catch (error) {
-        return explainFailure(parts, environment, kind, message, error)
-      }
+    exchange(environment, kind, message, deadline) {
+      const attributes = { 'svc.environment': environment }
+      const span = parts.tracer?.receive({}, { name: `card message ${kind}`, kind: 'server', attributes })
+      return runInSpan(span, async () => {
+        try {
+          return await accept(parts, environment, kind, message, deadline)
+        } catch (error) {
+          return explainFailure(parts, environment, kind, message, error)
+        }
+      })
     },
   }
 }

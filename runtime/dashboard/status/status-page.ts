@@ -107,7 +107,7 @@ const sinceStart = (requests: number) => `of ${requests} since this process star
 
 function writeVerified(readings: MetricReadings): Html | string {
   const at = readings.max('svc_verification_timestamp_seconds')
-  return at === undefined ? 'verified by processes with the role worker' : html`verified ${writeTime(at)}`
+  return at === undefined ? 'no process with the role worker has started' : html`verified ${writeTime(at)}`
 }
 
 const writeTime = (unixSeconds: number): Html => exactly(new Date(unixSeconds * 1000).toISOString())

@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client'
 import type { OpenDatabase } from '../../database/open/open-database.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
+import { readVerifications } from '../verification-queries.ts'
 import {
   readArchiver,
   readDatabaseBytes,
@@ -20,6 +21,7 @@ export interface DeploymentReads {
   readonly replication: Read<typeof readReplication>
   readonly archiver: Read<typeof readArchiver>
   readonly processorCertificates: Read<typeof readProcessorCertificates>
+  readonly verifications: Read<typeof readVerifications>
 }
 
 /** @param share makes a read that callers share. */
@@ -34,6 +36,7 @@ export function createDeploymentReads(
     replication: share('replicas', () => readReplication(control)),
     archiver: share('WAL archiving', () => readArchiver(control)),
     processorCertificates: share('certificates of processors', () => readProcessorCertificates(control)),
+    verifications: share('verification results', () => readVerifications(control)),
   }
 }
 
@@ -42,7 +45,7 @@ export function addDeployment(registry: Registry, reads: DeploymentReads): void 
   addGauge(
     registry,
     'svc_queue_age_seconds',
-    'Age of the oldest row of a queue in the whole deployment: webhooks (due attempts), chain_signing and chain (USDC payouts before and after they are signed), bank (dollar payouts that the bank has not accepted). 0 if nothing waits.',
+    'Age of the oldest row of a queue in the whole deployment: webhooks (due attempts, and events whose attempts no worker has planned), chain_signing and chain (USDC payouts before and after they are signed), bank (dollar payouts that the bank has not accepted). 0 if nothing waits.',
     ['environment', 'queue'],
     async () =>
       (await reads.queues())?.map(

@@ -6,11 +6,17 @@ import type { Clock } from '../../tenants/clock/clock.ts'
 /** Limits what one read costs during a backlog. The rows that were written first are read first. */
 const MAX_ROWS = 10_000
 
-// `webhook_waiting` has retries, whose due time is in the future unless the workers are late.
+// `webhook_waiting` has retries, whose due time is in the future unless the workers are late. Events without attempts wait
+// too: workers plan the first attempts, so a stopped worker leaves an empty queue behind.
 const queuesIn = (environment: Environment) => `
   SELECT '${environment}' AS environment, 'webhooks' AS queue, true AS service,
          least((SELECT min(r.due_at) FROM (SELECT due_at FROM ${environment}.webhook_ready LIMIT ${MAX_ROWS}) AS r),
-               (SELECT min(w.due_at) FROM ${environment}.webhook_waiting w)) AS since
+               (SELECT min(w.due_at) FROM ${environment}.webhook_waiting w),
+               (SELECT min(e.created) FROM ${environment}.webhook_senders s
+                  JOIN ${environment}.event_heads h ON h.tenant_id = s.tenant_id AND h.sequence > s.planned
+                  CROSS JOIN LATERAL (SELECT n.created FROM ${environment}.events n
+                                       WHERE n.tenant_id = s.tenant_id AND n.sequence > s.planned
+                                       ORDER BY n.sequence LIMIT 1) AS e)) AS since
   UNION ALL
   SELECT '${environment}', 'chain_signing', true,
          (SELECT min(c.created) FROM (SELECT created FROM ${environment}.chain_transfers WHERE due IS NOT NULL
@@ -36,7 +42,7 @@ export interface QueueAge {
 }
 
 /**
- * Returns the age of the oldest row of each queue, 0 if nothing waits: webhook attempts that are due, USDC payouts that
+ * Returns the age of the oldest row of each queue, 0 if nothing waits: webhook attempts that are due or not planned, USDC payouts that
  * are not signed, USDC payouts that are signed but not final, dollar payouts that the bank has not accepted.
  */
 export async function readQueueAges(control: Database, clock: Clock): Promise<readonly QueueAge[]> {

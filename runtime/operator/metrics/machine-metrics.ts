@@ -4,7 +4,6 @@ import { statfs } from 'node:fs/promises'
 import type { Registry } from 'prom-client'
 import { messageOf } from '../../database/errors.ts'
 import type { Settings } from '../../platform/settings.ts'
-import type { VerificationState } from '../verification.ts'
 import type { DeploymentReads } from './deployment-metrics.ts'
 import { addGauge } from './series.ts'
 
@@ -80,23 +79,21 @@ export function addDisk(registry: Registry, dataDir: string): void {
   )
 }
 
-/** Adds the results of the verification. It has no series in a process without the worker role. */
-export function addVerification(registry: Registry, read: () => VerificationState | undefined): void {
+/** Adds the results of the verification, which processes with the worker role store. */
+export function addVerification(registry: Registry, read: DeploymentReads['verifications']): void {
   addGauge(
     registry,
     'svc_verification_faults',
-    'Tenants whose ledger or audit log has a fault, according to the last verification.',
+    'Tenants whose ledger or audit log has a fault, according to the last verification of any process.',
     ['environment', 'of'],
-    () => read()?.counts.map(({ faults, ...labels }) => [labels, faults] as const) ?? [],
+    async () =>
+      (await read())?.map(({ environment, log, faults }) => [{ environment, of: log }, faults] as const),
   )
   addGauge(
     registry,
     'svc_verification_timestamp_seconds',
-    'Start of the last complete verification of all ledgers and audit logs in Unix time. Before the first one: start of the process.',
+    'Start of the last complete verification of all ledgers and audit logs in Unix time. Before the first one: first start of a process that verifies.',
     [],
-    () => {
-      const state = read()
-      return state ? [[{}, state.verifiedAt / 1000]] : []
-    },
+    async () => (await read())?.slice(0, 1).map(({ verified_at: at }) => [{}, at / 1000] as const),
   )
 }

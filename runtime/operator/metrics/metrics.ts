@@ -4,7 +4,6 @@ import type { NetworkTally } from '../../cards/processor/tally.ts'
 import type { PoolLoad } from '../../database/pool/pool.ts'
 import type { LimiterState } from '../../tenants/limits/redis-limiter.ts'
 import type { SetAsideCount } from '../../work/set-aside-queries.ts'
-import type { VerificationState } from '../verification.ts'
 import { addDeliveries, type DeliverySources } from './delivery-metrics.ts'
 import { addDeployment, type DeploymentReads } from './deployment-metrics.ts'
 import { addDurations } from './durations.ts'
@@ -47,8 +46,6 @@ export interface MetricSources {
   readonly network: () => NetworkTally | undefined
   readonly isReady: () => Promise<boolean>
   readonly deployment: DeploymentReads
-  /** Undefined if the process verifies nothing. */
-  readonly verification: () => VerificationState | undefined
   certificates(): readonly CertificateExpiry[]
   /** Absolute path. */
   readonly dataDir: string
@@ -68,7 +65,7 @@ export function createMetrics(sources: MetricSources): Registry {
   addPayouts(registry, sources.heldUpPayouts)
   addNetwork(registry, sources.network)
   addDeployment(registry, sources.deployment)
-  addVerification(registry, sources.verification)
+  addVerification(registry, sources.deployment.verifications)
   addCertificates(registry, sources.certificates, sources.deployment.processorCertificates)
   addDisk(registry, sources.dataDir)
   addGauge(

@@ -14,7 +14,6 @@ import type { LimiterState } from '../../tenants/limits/redis-limiter.ts'
 import type { UsageMeter } from '../../tenants/usage/meter.ts'
 import { countSetAside } from '../../work/set-aside-queries.ts'
 import { listHeldUp } from '../held-up-payouts.ts'
-import type { VerificationState } from '../verification.ts'
 import type { DeliverySources } from './delivery-metrics.ts'
 import { createDeploymentReads } from './deployment-metrics.ts'
 import { watchLoad } from './load.ts'
@@ -38,8 +37,6 @@ export interface ObservabilityParts {
   readonly deliveries: DeliverySources
   readonly wallets: () => WalletSources
   readonly work: WorkSource
-  /** Undefined if the process verifies nothing. */
-  readonly verification: () => VerificationState | undefined
   /** Absent if changes are not counted. */
   readonly usage?: Pick<UsageMeter, 'droppedTouches'> | undefined
   /** Whether the process is about to stop. */

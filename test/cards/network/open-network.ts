@@ -6,6 +6,7 @@ import type { Network, NetworkMessages } from '../../../runtime/cards/network/ne
 import type { Environment } from '../../../runtime/platform/environment.ts'
 import { createSeals } from '../../../runtime/platform/secrets.ts'
 import { createTenantFacts } from '../../../runtime/tenants/keys/tenant-facts.ts'
+import type { Tracer } from '../../../runtime/tracing/span.ts'
 import type { TestService } from '../../support/service.ts'
 import { strictLog } from '../../support/strict-log.ts'
 
@@ -19,13 +20,18 @@ export type NetworkSend = <Kind extends keyof NetworkMessages>(
 ) => Promise<NetworkMessages[Kind][1]>
 
 /** The network as a process of its own would make it. @param outbound sends requests to tenants’ servers. */
-export function createTestNetwork(service: TestService, outbound = service.outbound): Network {
+export function createTestNetwork(
+  service: TestService,
+  outbound = service.outbound,
+  tracer?: Tracer,
+): Network {
   const { database, clock, wakeUps } = service
   const keys = createCardKeys(database.cards!, clock)
   return createNetwork({
     database,
     clock,
     outbound,
+    tracer,
     log: strictLog,
     rates: { interchange: 150, networkFee: 10 },
     seals: createSeals(database.pepper),

@@ -21,7 +21,6 @@ import { startPrometheus, type TestPrometheus } from './prometheus.ts'
 
 const DIVISOR = 30
 
-/** A worker needs half a minute for the backlog of so many endpoints, so that Prometheus sees it. */
 const ENDPOINTS = 10
 const BANK_TOKEN = 'token of the bank in this proof'
 
@@ -39,8 +38,8 @@ let env: Record<string, string>
 const programs: Record<string, Program> = {}
 const targets: Record<string, string> = {}
 let cardNetworkUrl: string
-/** Status that the receiver of webhooks answers with. */
-let receiverStatus = 200
+/** What the receiver of webhooks answers, and when. */
+const answer = { status: 200, afterMs: 0 }
 
 async function listen(listener: RequestListener): Promise<Server> {
   const server = createServer(listener)
@@ -72,8 +71,7 @@ function repeat(pauseMs: number, work: () => Promise<unknown>): Promise<void> {
 const load: Promise<void>[] = []
 
 let templateId: string
-const makePass = () =>
-  sandbox('/v1/passes', { body: { template_id: templateId, holder: { email: 'ada@example.com' } } })
+const passOf = () => ({ template_id: templateId, holder: { email: 'ada@example.com' } })
 
 /** Makes a certificate of the network listener that expires in a day. */
 function makeExpiring(): Record<string, string> {
@@ -87,7 +85,9 @@ beforeAll(async () => {
   database = await openTestDatabase()
   relay = await openRelay(database.url)
   chain = await startNetwork()
-  receiver = await listen((_request, response) => void response.writeHead(receiverStatus).end())
+  receiver = await listen((_request, response) => {
+    setTimeout(() => response.writeHead(answer.status).end(), answer.afterMs)
+  })
   bank = await listen((_request, response) => void response.writeHead(503).end())
   prometheus = await startPrometheus(join(folder, 'prometheus'), DIVISOR)
   env = {
@@ -120,7 +120,7 @@ beforeAll(async () => {
   load.push(
     repeat(50, () => sandbox('/v1/pass_templates?limit=1')),
     // Few, so that a late backlog is most of the attempts of the last minutes.
-    repeat(3000, makePass),
+    repeat(3000, () => sandbox('/v1/passes', { body: passOf() })),
   )
 })
 afterAll(async () => {
@@ -208,20 +208,30 @@ test('card messages without an answer in time spend their budget', async () => {
 })
 
 test('a receiver that fails is seen', async () => {
-  receiverStatus = 500
+  answer.status = 500
   await fires('WebhooksFail')
-  receiverStatus = 200
+  answer.status = 200
   await ends('WebhooksFail')
 })
 
 test('a stopped worker is down, and its backlog is late', async () => {
-  programs.worker!.child.kill('SIGSTOP')
-  await Promise.all(Array.from({ length: 300 }, makePass))
-  const madeAt = performance.now()
-  await fires('ServiceDown', 'WebhooksStopped')
-  await until('a backlog that is later than the objective', () => performance.now() - madeAt > 10_000)
-  programs.worker!.child.kill('SIGCONT')
+  const { child } = programs.worker!
+  // The backlog lasts for several scrapes, so that Prometheus sees rates.
+  answer.afterMs = 1000
+  child.kill('SIGSTOP')
+  try {
+    for (let count = 0; count < 3; count += 1) {
+      const passes = Array.from({ length: 100 }, passOf)
+      expect((await sandbox('/v1/passes/batch', { body: { passes } })).status).toBe(200)
+    }
+    const madeAt = performance.now()
+    await fires('ServiceDown', 'WebhooksStopped')
+    await until('a backlog that is later than the objective', () => performance.now() - madeAt > 10_000)
+  } finally {
+    child.kill('SIGCONT')
+  }
   await fires('WebhookDelayBurnsFast', 'WebhookDelayBurnsSlow')
+  answer.afterMs = 0
   await ends('ServiceDown', 'WebhooksStopped')
 })
 

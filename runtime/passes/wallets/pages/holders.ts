@@ -4,6 +4,7 @@ import { refusalOf } from '../../../api/capacity.ts'
 import { ApiError } from '../../../api/errors/errors.ts'
 import type { ApiService } from '../../../api/exchange.ts'
 import { addressGroup, clientAddress } from '../../../platform/client-address.ts'
+import { runInSpan } from '../../../tracing/span.ts'
 
 export interface HolderRequest {
   readonly request: IncomingMessage
@@ -39,7 +40,13 @@ export type Holders = (request: IncomingMessage, response: ServerResponse) => Pr
 
 /** Creates the handler. Every request takes a token from the bucket of its client address, even if it fails. */
 export function createHolders(
-  { clock, environment, limiter, proxies }: Pick<ApiService, 'clock' | 'environment' | 'limiter' | 'proxies'>,
+  {
+    clock,
+    environment,
+    limiter,
+    proxies,
+    tracer,
+  }: Pick<ApiService, 'clock' | 'environment' | 'limiter' | 'proxies' | 'tracer'>,
   routes: HolderRoutes,
 ): Holders {
   const prefixes = HOLDER_PREFIXES.filter((prefix) => routes[prefix] !== undefined)
@@ -56,7 +63,20 @@ export function createHolders(
     const prefix = prefixes.find((each) => path.startsWith(each))
     if (prefix === undefined) return undefined
     const rest = path.slice(prefix.length)
-    return visit(routes[prefix]!, { request, response, rest, now: clock.service(environment) })
+    const each = { request, response, rest, now: clock.service(environment) }
+    // The rest of the path contains tokens.
+    const attributes = {
+      'http.request.method': request.method,
+      'http.route': prefix,
+      'svc.environment': environment,
+    }
+    const name = `${request.method} ${prefix}`
+    const span = tracer?.receive(request.headers, { name, kind: 'server', attributes })
+    return runInSpan(
+      span,
+      () => visit(routes[prefix]!, each),
+      () => ({ 'http.response.status_code': response.statusCode }),
+    )
   }
 }
 
