@@ -402,6 +402,8 @@ export declare function SpendingLimit(value: unknown): value is v2026_05_19.Spen
 export declare function SpendingLimitInput(value: unknown): value is v2026_05_19.SpendingLimitInput
 export declare function TemplateField(value: unknown): value is v2026_05_19.TemplateField
 export declare function TemplateFieldInput(value: unknown): value is v2026_05_19.TemplateFieldInput
+export declare function TemplateFieldInput_2026_02_01(value: unknown): value is v2026_02_01.TemplateFieldInput
+export declare function TemplateField_2026_02_01(value: unknown): value is v2026_02_01.TemplateField
 export declare function TemplateId(value: unknown): value is v2026_05_19.TemplateId
 export declare function Tenant(value: unknown): value is v2026_05_19.Tenant
 export declare function TenantId(value: unknown): value is v2026_05_19.TenantId

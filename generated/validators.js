@@ -1413,8 +1413,10 @@ const SpendingControlsInput$properties = new Set(['blocked_categories', 'blocked
 const SpendingControlsInput$properties_2 = new Set(['allowed_categories', 'blocked_countries', 'spending_limits', 'max_authorization_count'])
 const SpendingInterval$values = new Set(['per_authorization', 'daily', 'weekly', 'monthly', 'yearly', 'all_time'])
 const SpendingLimitInput$properties = new Set(['amount', 'interval', 'categories'])
+const TemplateFieldInput$change_message_pattern = new RegExp('%@', 'u')
 const TemplateFieldInput$key_pattern = new RegExp('^[a-z][a-z0-9_]{0,39}$', 'u')
-const TemplateFieldInput$properties = new Set(['key', 'label', 'value'])
+const TemplateFieldInput$properties = new Set(['key', 'label', 'value', 'change_message'])
+const TemplateFieldInput$properties_2 = new Set(['key', 'label', 'value'])
 const TemplateId$pattern = new RegExp('^tpl_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const Tenant$properties = new Set(['id', 'name', 'plan'])
 const TenantId$pattern = new RegExp('^ten_[0-9a-hjkmnp-tv-z]{26}$', 'u')
@@ -5855,7 +5857,7 @@ function PassTemplateCreate_2026_02_01$(value) {
     if (!Array.isArray(fields) || fields.length > 20) return false
     for (let index = 0; index < fields.length; index++) {
       const fields_item = fields[index]
-      if (!TemplateFieldInput$(fields_item)) return false
+      if (!TemplateFieldInput_2026_02_01$(fields_item)) return false
     }
   }
   const barcode = value.barcode
@@ -6003,7 +6005,7 @@ function PassTemplateUpdate_2026_02_01$(value) {
     if (!Array.isArray(fields) || fields.length > 20) return false
     for (let index = 0; index < fields.length; index++) {
       const fields_item = fields[index]
-      if (!TemplateFieldInput$(fields_item)) return false
+      if (!TemplateFieldInput_2026_02_01$(fields_item)) return false
     }
   }
   const barcode = value.barcode
@@ -6096,7 +6098,7 @@ function PassTemplate_2026_02_01$(value) {
   if (!Array.isArray(fields) || fields.length > 20) return false
   for (let index = 0; index < fields.length; index++) {
     const fields_item = fields[index]
-    if (!TemplateField$(fields_item)) return false
+    if (!TemplateField_2026_02_01$(fields_item)) return false
   }
   const barcode = value.barcode
   if (barcode === undefined) return false
@@ -8159,6 +8161,10 @@ function TemplateField$(value) {
   if (!(typeof label === 'string')) return false
   const value_2 = value.value
   if (!(typeof value_2 === 'string')) return false
+  const change_message = value.change_message
+  if (change_message !== undefined) {
+    if (!(typeof change_message === 'string')) return false
+  }
   return true
 }
 
@@ -8171,7 +8177,44 @@ function TemplateFieldInput$(value) {
   if (!((typeof label === 'string' && (label.length <= 100 || (label.length <= 200 && length(label) <= 100))))) return false
   const value_2 = value.value
   if (!((typeof value_2 === 'string' && (value_2.length <= 500 || (value_2.length <= 1000 && length(value_2) <= 500))))) return false
+  const change_message = value.change_message
+  if (change_message !== undefined) {
+    known++
+    if (
+      !((
+        change_message === null || (
+          typeof change_message === 'string' && (
+            change_message.length <= 200 || (change_message.length <= 400 && length(change_message) <= 200)
+          ) && TemplateFieldInput$change_message_pattern.test(change_message)
+        )
+      ))
+    ) return false
+  }
   if (!closed(value, known, TemplateFieldInput$properties)) return false
+  return true
+}
+
+function TemplateFieldInput_2026_02_01$(value) {
+  if (!isObject(value)) return false
+  let known = 3
+  const key = value.key
+  if (!((typeof key === 'string' && (key.length <= 40 || (key.length <= 80 && length(key) <= 40)) && TemplateFieldInput$key_pattern.test(key)))) return false
+  const label = value.label
+  if (!((typeof label === 'string' && (label.length <= 100 || (label.length <= 200 && length(label) <= 100))))) return false
+  const value_2 = value.value
+  if (!((typeof value_2 === 'string' && (value_2.length <= 500 || (value_2.length <= 1000 && length(value_2) <= 500))))) return false
+  if (!closed(value, known, TemplateFieldInput$properties_2)) return false
+  return true
+}
+
+function TemplateField_2026_02_01$(value) {
+  if (!isObject(value)) return false
+  const key = value.key
+  if (!(typeof key === 'string')) return false
+  const label = value.label
+  if (!(typeof label === 'string')) return false
+  const value_2 = value.value
+  if (!(typeof value_2 === 'string')) return false
   return true
 }
 
@@ -9446,6 +9489,8 @@ export const SpendingLimit = SpendingLimit$
 export const SpendingLimitInput = SpendingLimitInput$
 export const TemplateField = TemplateField$
 export const TemplateFieldInput = TemplateFieldInput$
+export const TemplateFieldInput_2026_02_01 = TemplateFieldInput_2026_02_01$
+export const TemplateField_2026_02_01 = TemplateField_2026_02_01$
 export const TemplateId = TemplateId$
 export const Tenant = Tenant$
 export const TenantId = TenantId$

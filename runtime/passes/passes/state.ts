@@ -84,7 +84,7 @@ function stateFrom(
     name: row.name,
     status: statusAt(row, now),
     brand: row.brand,
-    fields: row.template_fields.map(({ key, label }) => ({ key, label, value: values[key]! })),
+    fields: row.template_fields.map((field) => ({ ...field, value: values[field.key]! })),
     barcode: {
       format: row.barcode.format,
       message: row.barcode.message ?? passTokens.scanCode(place),

@@ -1,9 +1,27 @@
 import type { Detail } from 'dateline/runtime'
+import type { components } from '../../../generated/canonical/types.ts'
+import { mergePatch } from '../../api/json/merge-patch.ts'
 
+/** A field as it is stored: optional members that were not sent are absent. */
 export interface TemplateField {
   readonly key: string
   readonly label: string
   readonly value: string
+  readonly change_message?: string
+}
+
+type FieldInput = components['schemas']['TemplateFieldInput']
+
+/**
+ * Returns the fields to store. A field keeps the optional members of the stored field with the same key: callers of
+ * older versions cannot send these members, and must not remove them. Null removes one.
+ */
+export function mergeFields(
+  stored: readonly TemplateField[],
+  given: readonly FieldInput[],
+): readonly TemplateField[] {
+  const known = new Map(stored.map((field) => [field.key, field]))
+  return given.map((field) => mergePatch(known.get(field.key), field) as TemplateField)
 }
 
 export type FieldValues = Readonly<Record<string, string>>

@@ -9,6 +9,7 @@ import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import { floorToSecond, writeInstant } from '../../platform/instants.ts'
+import { mergeFields } from './fields.ts'
 import {
   type Brand,
   insertTemplate,
@@ -26,7 +27,8 @@ type PassTemplate = components['schemas']['PassTemplate']
 
 export const passTemplatesHandlers = {
   async createPassTemplate(context, { body }) {
-    const { kind, name, brand, fields = [], barcode, relevant_locations = [], metadata = {} } = body
+    const { kind, name, brand, barcode, relevant_locations = [], metadata = {} } = body
+    const fields = mergeFields([], body.fields ?? [])
     requireGood(checkTemplate({ fields, brand, barcode, metadata }))
     const content = { name, brand, fields, barcode: barcode ?? DEFAULT_BARCODE, relevant_locations, metadata }
     return { status: 201, body: await addTemplate(context, kind, content) }
@@ -118,7 +120,8 @@ function patchContent(row: TemplateRow, patch: components['schemas']['PassTempla
     barcode: DEFAULT_BARCODE,
     relevant_locations: [],
     metadata: {},
-    ...(merged as Pick<TemplateContent, 'name' | 'brand' | 'fields'>),
+    ...(merged as Pick<TemplateContent, 'name' | 'brand'>),
+    fields: patch.fields ? mergeFields(fields, patch.fields) : fields,
   }
 }
 
@@ -130,7 +133,7 @@ function showTemplate(row: TemplateRow): PassTemplate {
     kind: row.kind,
     status: row.status,
     brand: showBrand(row.brand),
-    fields: row.fields.map(({ key, label, value }) => ({ key, label, value })),
+    fields: row.fields.map((field) => ({ ...field })),
     barcode: { format: row.barcode.format, message: row.barcode.message ?? null },
     relevant_locations: row.relevant_locations.map(({ latitude, longitude, altitude, relevant_text }) => ({
       latitude,

@@ -23,7 +23,7 @@ export interface TemplateParts {
 }
 
 /**
- * Checks rules beyond the schema: unique field keys, valid images within their limits, and messages that fit the
+ * Checks rules beyond the schema: unique field keys, change messages with one value, valid images within their limits, and messages that fit the
  * barcode format.
  *
  * @returns the problems; empty if the template is valid.
@@ -31,10 +31,12 @@ export interface TemplateParts {
 export function checkTemplate({ fields = [], brand = {}, barcode, metadata = {} }: TemplateParts): Detail[] {
   const faults: Detail[] = []
   const seen = new Set<string>()
-  for (const [index, { key }] of fields.entries()) {
+  for (const [index, { key, change_message = '%@' }] of fields.entries()) {
     if (seen.has(key))
       faults.push({ field: `fields[${index}].key`, issue: 'is already the key of another field' })
     seen.add(key)
+    if (change_message.split('%@').length !== 2)
+      faults.push({ field: `fields[${index}].change_message`, issue: 'must have %@ exactly once' })
   }
   for (const name of ['icon', 'logo', 'strip'] as const) {
     const image = brand[name]

@@ -205,7 +205,7 @@ const shared20 = {
     logo: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
     strip: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
   },
-  fields: [{ key: 'points', label: 'Points', value: '0' }],
+  fields: [{ key: 'points', label: 'Points', value: '0', change_message: 'You have %@ points now.' }],
   barcode: { format: 'qr', message: 'COFFEE-2026' },
   relevant_locations: [{ latitude: 37.7763, longitude: -122.4231, altitude: 16, relevant_text: 'Your coffee is near.' }],
   metadata: { order: '1042' },
@@ -1887,7 +1887,12 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           required: ['key', 'label', 'value'],
-          properties: { key: shared78, label: { type: 'string', maxLength: 100 }, value: { type: 'string', maxLength: 500 } }
+          properties: {
+            key: shared78,
+            label: { type: 'string', maxLength: 100 },
+            value: { type: 'string', maxLength: 500 },
+            change_message: { type: ['string', 'null'], pattern: '%@', maxLength: 200 }
+          }
         },
         BarcodeInput: {
           type: 'object',

@@ -462,6 +462,12 @@ export type TemplateFieldInput = {
   label: string;
   /** The value of passes that do not have their own value. @example 0 */
   value: string;
+  /**
+   * Message that phones show when the value of the field changes on a pass. `%@` is replaced by the new value and must occur exactly once. If absent, a field
+   * of the template with the same key keeps its message, and other fields change silently. null removes the message.
+   * @example You have %@ points now.
+   */
+  change_message?: string | null;
 };
 /** One field of a template’s passes. */
 export type TemplateField = {
@@ -471,6 +477,11 @@ export type TemplateField = {
   label: string;
   /** The value of passes that do not have their own value. @example 0 */
   value: string;
+  /**
+   * Message that phones show when the value of the field changes on a pass. `%@` is replaced by the new value. Absent if the field changes silently.
+   * @example You have %@ points now.
+   */
+  change_message?: string;
 };
 /**
  * The format of a barcode.

@@ -16,6 +16,13 @@ export interface DraftLocation {
   readonly relevant_text: string
 }
 
+export interface DraftField {
+  readonly key: string
+  readonly label: string
+  readonly value: string
+  readonly change_message: string
+}
+
 export const BARCODE_FORMATS = [
   ['qr', 'QR code'],
   ['pdf417', 'PDF417'],
@@ -33,7 +40,7 @@ export interface TemplateDraft {
     readonly label_color: string
     readonly logo_text: string
   } & Readonly<Record<TemplateImage, string>>
-  readonly fields: readonly { readonly key: string; readonly label: string; readonly value: string }[]
+  readonly fields: readonly DraftField[]
   readonly barcode: { readonly format: string; readonly message: string }
   readonly relevant_locations: readonly DraftLocation[]
   /** Lines in the form `key = value`. */
@@ -52,7 +59,7 @@ export const NEW: TemplateDraft = {
     strip: '',
     icon: '',
   },
-  fields: [{ key: 'points', label: 'Points', value: '0' }],
+  fields: [{ key: 'points', label: 'Points', value: '0', change_message: '' }],
   barcode: { format: 'qr', message: '' },
   relevant_locations: [],
   metadata: '',
@@ -73,7 +80,12 @@ export function draftOf(template: TemplateObject): TemplateDraft {
       strip: text(brand.strip),
       icon: text(brand.icon),
     },
-    fields: fields.map(({ key, label, value }) => ({ key, label, value })),
+    fields: fields.map(({ key, label, value, change_message }) => ({
+      key,
+      label,
+      value,
+      change_message: text(change_message),
+    })),
     barcode: { format: barcode.format, message: text(barcode.message) },
     relevant_locations: relevant_locations.map(({ latitude, longitude, altitude, relevant_text }) => ({
       latitude: text(latitude),
@@ -102,7 +114,7 @@ export function contentOf(draft: TemplateDraft): DraftContent {
   return {
     name,
     ...under('brand', brand),
-    fields,
+    fields: fields.map((each) => ({ ...each, change_message: each.change_message || null })),
     ...under('barcode', barcode),
     relevant_locations: relevant_locations.map(writeLocation),
     ...under('metadata', Object.fromEntries(readLines(metadata))),

@@ -164,7 +164,7 @@ ${fault !== undefined && html`<p class="fault" id="${id}-fault">${fault}</p>`}<p
 
 function writeFields({ fields }: TemplateDraft, fault: FaultOf): Html {
   return html`<fieldset data-rows><legend>Fields</legend>
-<p class="quiet">Wallets show the fields in this order. The first field is the largest. Your integration names a field by its key, such as points.</p>
+<p class="quiet">Wallets show the fields in this order. The first field is the largest. Your integration names a field by its key, such as points. A phone shows the message when the value changes on a pass, with the new value in place of %@: “You have %@ points now.”</p>
 ${fields.map((each, index) => {
   const given = (name: keyof typeof each, label: string) => {
     const path = `fields[${index}].${name}`
@@ -176,6 +176,7 @@ ${fields.map((each, index) => {
       field(given('label', 'Label')),
       field(given('key', 'Key')),
       textArea({ ...given('value', 'Value'), rows: 1 }),
+      field(given('change_message', 'Message when the value changes')),
     ],
     'fields',
     index,

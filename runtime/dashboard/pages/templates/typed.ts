@@ -28,7 +28,7 @@ export function readDraft(request: Request, before: TemplateDraft): TemplateDraf
       logo_text: line('brand.logo_text'),
       ...(Object.fromEntries(IMAGES.map((name) => [name, image(name)])) as Record<TemplateImage, string>),
     },
-    fields: rows('fields', ['key', 'label', 'value'], MAX_FIELDS),
+    fields: rows('fields', ['key', 'label', 'value', 'change_message'], MAX_FIELDS),
     barcode: { format: line('barcode.format') || before.barcode.format, message: text('barcode.message') },
     relevant_locations: rows(
       'relevant_locations',
@@ -54,7 +54,10 @@ export function changeRows(draft: TemplateDraft, button: string): TemplateDraft 
   if (!verb || !list) return undefined
   const index = Number(at)
   if (list === 'fields')
-    return { ...draft, fields: moved(draft.fields, verb, index, { key: '', label: '', value: '' }) }
+    return {
+      ...draft,
+      fields: moved(draft.fields, verb, index, { key: '', label: '', value: '', change_message: '' }),
+    }
   const place = { latitude: '', longitude: '', altitude: '', relevant_text: '' }
   return { ...draft, relevant_locations: moved(draft.relevant_locations, verb, index, place) }
 }

@@ -52,7 +52,20 @@ const reviewedClass = {
   heroImage: image,
 }
 
+/** Body of `addMessage`, and messages of objects. */
+const message = members({
+  id: text,
+  header: text,
+  body: text,
+  messageType: oneOf('TEXT', 'TEXT_AND_NOTIFY'),
+  localizedHeader: localized,
+  localizedBody: localized,
+})
+
+export const MESSAGE_REQUEST = members({ 'message!': message })
+
 const everyObject = {
+  messages: listOf(message, 10),
   'id!': id,
   'classId!': id,
   barcode: members({

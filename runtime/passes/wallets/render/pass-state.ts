@@ -65,6 +65,8 @@ export interface PassField {
   readonly key: string
   readonly label: string
   readonly value: string
+  /** Shown when the value changes, with `%@` for the new value. Absent if it changes silently. */
+  readonly change_message?: string
 }
 
 /** Coordinates in degrees, altitude in meters. */

@@ -106,5 +106,11 @@ function fieldGroups({ kind, fields }: PassState): object {
  */
 function fieldsOf(layout: PassLayout, group: FieldGroup): object[] {
   const asText = group === 'back' ? { dataDetectorTypes: [] } : {}
-  return layout[group].map(({ key, label, value }) => ({ key, label, value, ...asText }))
+  return layout[group].map(({ key, label, value, change_message: changeMessage }) => ({
+    key,
+    label,
+    value,
+    ...(changeMessage !== undefined && { changeMessage }),
+    ...asText,
+  }))
 }
