@@ -207,6 +207,8 @@ export declare function EvidenceFile(value: unknown): value is v2026_05_19.Evide
 export declare function EvidenceFileInput(value: unknown): value is v2026_05_19.EvidenceFileInput
 export declare function EvidenceFileType(value: unknown): value is v2026_05_19.EvidenceFileType
 export declare function ExpirySimulation(value: unknown): value is v2026_05_19.ExpirySimulation
+export declare function FieldTranslations(value: unknown): value is v2026_05_19.FieldTranslations
+export declare function FieldTranslationsInput(value: unknown): value is v2026_05_19.FieldTranslationsInput
 export declare function ForcePostSimulation(value: unknown): value is v2026_05_19.ForcePostSimulation
 export declare function ForcePostSimulation_2025_11_01(value: unknown): value is v2025_11_01.ForcePostSimulation
 export declare function FundingSimulation(value: unknown): value is v2026_05_19.FundingSimulation
@@ -405,8 +407,12 @@ export declare function TemplateFieldInput(value: unknown): value is v2026_05_19
 export declare function TemplateFieldInput_2026_02_01(value: unknown): value is v2026_02_01.TemplateFieldInput
 export declare function TemplateField_2026_02_01(value: unknown): value is v2026_02_01.TemplateField
 export declare function TemplateId(value: unknown): value is v2026_05_19.TemplateId
+export declare function TemplateLanguage(value: unknown): value is v2026_05_19.TemplateLanguage
+export declare function TemplateTranslations(value: unknown): value is v2026_05_19.TemplateTranslations
+export declare function TemplateTranslationsInput(value: unknown): value is v2026_05_19.TemplateTranslationsInput
 export declare function Tenant(value: unknown): value is v2026_05_19.Tenant
 export declare function TenantId(value: unknown): value is v2026_05_19.TenantId
+export declare function TextTranslations(value: unknown): value is v2026_05_19.TextTranslations
 export declare function Timestamp(value: unknown): value is v2026_05_19.Timestamp
 export declare function Token(value: unknown): value is v2026_05_19.Token
 export declare function TokenCreate(value: unknown): value is v2026_05_19.TokenCreate

@@ -857,6 +857,7 @@ const EventType$values_4 = new Set([
 const EvidenceFile$properties = new Set(['name', 'content_type', 'size', 'sha256'])
 const EvidenceFileInput$properties = new Set(['name', 'content_type', 'content'])
 const ExpirySimulation$properties = new Set(['card_transaction_id'])
+const FieldTranslationsInput$properties = new Set(['label', 'value', 'change_message'])
 const ForcePostSimulation$properties = new Set(['card_id', 'amount', 'merchant'])
 const FundingSimulation$properties = new Set(['amount'])
 const GooglePayProvisioning$properties = new Set(['wallet', 'client_device_id', 'client_wallet_account_id'])
@@ -1231,18 +1232,20 @@ const PassTemplate$properties = new Set([
   'fields',
   'barcode',
   'relevant_locations',
+  'language',
+  'translations',
   'metadata',
   'created',
   'updated'
 ])
 const PassTemplate$properties_2 = new Set(['id', 'object', 'name', 'kind', 'status', 'brand', 'fields', 'barcode', 'metadata', 'created', 'updated'])
-const PassTemplateCreate$properties = new Set(['name', 'kind', 'brand', 'fields', 'barcode', 'relevant_locations', 'metadata'])
+const PassTemplateCreate$properties = new Set(['name', 'kind', 'brand', 'fields', 'barcode', 'relevant_locations', 'language', 'translations', 'metadata'])
 const PassTemplateCreate$properties_2 = new Set(['name', 'kind', 'brand', 'fields', 'barcode', 'metadata'])
 const PassTemplateCreatedEvent$data_properties = new Set(['pass_template'])
 const PassTemplateCreatedEvent$properties = new Set(['id', 'object', 'type', 'version', 'emitted_at', 'created', 'data'])
 const PassTemplateKind$values = new Set(['loyalty', 'gift_card', 'coupon', 'event_ticket', 'boarding_pass', 'generic'])
 const PassTemplateList$properties = new Set(['data', 'has_more', 'next_cursor'])
-const PassTemplateUpdate$properties = new Set(['name', 'brand', 'fields', 'barcode', 'relevant_locations', 'metadata'])
+const PassTemplateUpdate$properties = new Set(['name', 'brand', 'fields', 'barcode', 'relevant_locations', 'language', 'translations', 'metadata'])
 const PassTemplateUpdate$properties_2 = new Set(['name', 'brand', 'fields', 'barcode', 'metadata'])
 const PassUpdate$properties = new Set(['holder', 'fields', 'expires_at', 'metadata'])
 const Payout$properties = new Set([
@@ -1319,7 +1322,7 @@ const RateLimitBucket$values_2 = new Set([
   'concurrent_connections',
   'unauthenticated'
 ])
-const RelevantLocationInput$properties = new Set(['latitude', 'longitude', 'altitude', 'relevant_text'])
+const RelevantLocationInput$properties = new Set(['latitude', 'longitude', 'altitude', 'relevant_text', 'translations'])
 const RequestId$pattern = new RegExp('^req_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const RequestLog$properties = new Set([
   'id',
@@ -1415,9 +1418,11 @@ const SpendingInterval$values = new Set(['per_authorization', 'daily', 'weekly',
 const SpendingLimitInput$properties = new Set(['amount', 'interval', 'categories'])
 const TemplateFieldInput$change_message_pattern = new RegExp('%@', 'u')
 const TemplateFieldInput$key_pattern = new RegExp('^[a-z][a-z0-9_]{0,39}$', 'u')
-const TemplateFieldInput$properties = new Set(['key', 'label', 'value', 'change_message'])
+const TemplateFieldInput$properties = new Set(['key', 'label', 'value', 'change_message', 'translations'])
 const TemplateFieldInput$properties_2 = new Set(['key', 'label', 'value'])
 const TemplateId$pattern = new RegExp('^tpl_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const TemplateLanguage$pattern = new RegExp('^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$', 'u')
+const TemplateTranslationsInput$properties = new Set(['name', 'logo_text'])
 const Tenant$properties = new Set(['id', 'name', 'plan'])
 const TenantId$pattern = new RegExp('^ten_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const Timestamp$format = format('date-time')
@@ -4861,6 +4866,80 @@ function ExpirySimulation$(value) {
   return true
 }
 
+function FieldTranslations$(value) {
+  if (!isObject(value)) return false
+  for (const name in value) {
+    const member = value[name]
+    if (!isObject(member)) return false
+    const member_label = member.label
+    if (member_label !== undefined) {
+      if (!(typeof member_label === 'string')) return false
+    }
+    const member_value = member.value
+    if (member_value !== undefined) {
+      if (!(typeof member_value === 'string')) return false
+    }
+    const member_change_message = member.change_message
+    if (member_change_message !== undefined) {
+      if (!(typeof member_change_message === 'string')) return false
+    }
+  }
+  return true
+}
+
+function FieldTranslationsInput$(value) {
+  if (value !== null) {
+    if (!isObject(value)) return false
+    const size = Object.keys(value).length
+    if (size > 20) return false
+    for (const name in value) {
+      if (!((typeof name === 'string' && (name.length <= 12 || (name.length <= 24 && length(name) <= 12)) && TemplateLanguage$pattern.test(name)))) return false
+      const member = value[name]
+      if (member !== null) {
+        if (!isObject(member)) return false
+        let member_known = 0
+        const member_label = member.label
+        if (member_label !== undefined) {
+          member_known++
+          if (
+            !((
+              member_label === null || (
+                typeof member_label === 'string' && (member_label.length <= 100 || (member_label.length <= 200 && length(member_label) <= 100))
+              )
+            ))
+          ) return false
+        }
+        const member_value = member.value
+        if (member_value !== undefined) {
+          member_known++
+          if (
+            !((
+              member_value === null || (
+                typeof member_value === 'string' && (member_value.length <= 500 || (member_value.length <= 1000 && length(member_value) <= 500))
+              )
+            ))
+          ) return false
+        }
+        const member_change_message = member.change_message
+        if (member_change_message !== undefined) {
+          member_known++
+          if (
+            !((
+              member_change_message === null || (
+                typeof member_change_message === 'string' && (
+                  member_change_message.length <= 200 || (member_change_message.length <= 400 && length(member_change_message) <= 200)
+                ) && TemplateFieldInput$change_message_pattern.test(member_change_message)
+              )
+            ))
+          ) return false
+        }
+        if (!closed(member, member_known, FieldTranslationsInput$properties)) return false
+      }
+    }
+  }
+  return true
+}
+
 function ForcePostSimulation$in(value, MerchantInput$version) {
   if (!isObject(value)) return false
   let known = 3
@@ -5761,6 +5840,14 @@ function PassTemplate$(value) {
   const updated = value.updated
   if (updated === undefined) return false
   if (!Timestamp$(updated)) return false
+  const language = value.language
+  if (language !== undefined) {
+    if (!TemplateLanguage$(language)) return false
+  }
+  const translations = value.translations
+  if (translations !== undefined) {
+    if (!TemplateTranslations$(translations)) return false
+  }
   return true
 }
 
@@ -5830,6 +5917,16 @@ function PassTemplateCreate$(value) {
       const relevant_locations_item = relevant_locations[index_2]
       if (!RelevantLocationInput$(relevant_locations_item)) return false
     }
+  }
+  const language = value.language
+  if (language !== undefined) {
+    known++
+    if (!TemplateLanguage$(language)) return false
+  }
+  const translations = value.translations
+  if (translations !== undefined) {
+    known++
+    if (!TemplateTranslationsInput$(translations)) return false
   }
   const metadata = value.metadata
   if (metadata !== undefined) {
@@ -5976,6 +6073,16 @@ function PassTemplateUpdate$(value) {
         if (!RelevantLocationInput$(relevant_locations_item)) return false
       }
     }
+  }
+  const language = value.language
+  if (language !== undefined) {
+    known++
+    if (!(language === null || TemplateLanguage$(language))) return false
+  }
+  const translations = value.translations
+  if (translations !== undefined) {
+    known++
+    if (!(translations === null || TemplateTranslationsInput$(translations))) return false
   }
   const metadata = value.metadata
   if (metadata !== undefined) {
@@ -7131,6 +7238,10 @@ function RelevantLocation$(value) {
   if (!(altitude === null || Number.isFinite(altitude))) return false
   const relevant_text = value.relevant_text
   if (!(relevant_text === null || typeof relevant_text === 'string')) return false
+  const translations = value.translations
+  if (translations !== undefined) {
+    if (!TextTranslations$(translations)) return false
+  }
   return true
 }
 
@@ -7150,6 +7261,11 @@ function RelevantLocationInput$(value) {
   if (relevant_text !== undefined) {
     known++
     if (!((typeof relevant_text === 'string' && (relevant_text.length <= 200 || (relevant_text.length <= 400 && length(relevant_text) <= 200))))) return false
+  }
+  const translations = value.translations
+  if (translations !== undefined) {
+    known++
+    if (!TextTranslations$(translations)) return false
   }
   if (!closed(value, known, RelevantLocationInput$properties)) return false
   return true
@@ -8165,6 +8281,10 @@ function TemplateField$(value) {
   if (change_message !== undefined) {
     if (!(typeof change_message === 'string')) return false
   }
+  const translations = value.translations
+  if (translations !== undefined) {
+    if (!FieldTranslations$(translations)) return false
+  }
   return true
 }
 
@@ -8189,6 +8309,11 @@ function TemplateFieldInput$(value) {
         )
       ))
     ) return false
+  }
+  const translations = value.translations
+  if (translations !== undefined) {
+    known++
+    if (!FieldTranslationsInput$(translations)) return false
   }
   if (!closed(value, known, TemplateFieldInput$properties)) return false
   return true
@@ -8226,6 +8351,65 @@ function TemplateId$(value) {
   )
 }
 
+function TemplateLanguage$(value) {
+  return (typeof value === 'string' && (value.length <= 12 || (value.length <= 24 && length(value) <= 12)) && TemplateLanguage$pattern.test(value))
+}
+
+function TemplateTranslations$(value) {
+  if (!isObject(value)) return false
+  for (const name in value) {
+    const member = value[name]
+    if (!isObject(member)) return false
+    const member_name = member.name
+    if (member_name !== undefined) {
+      if (!(typeof member_name === 'string')) return false
+    }
+    const member_logo_text = member.logo_text
+    if (member_logo_text !== undefined) {
+      if (!(typeof member_logo_text === 'string')) return false
+    }
+  }
+  return true
+}
+
+function TemplateTranslationsInput$(value) {
+  if (!isObject(value)) return false
+  const size = Object.keys(value).length
+  if (size > 20) return false
+  for (const name in value) {
+    if (!((typeof name === 'string' && (name.length <= 12 || (name.length <= 24 && length(name) <= 12)) && TemplateLanguage$pattern.test(name)))) return false
+    const member = value[name]
+    if (member !== null) {
+      if (!isObject(member)) return false
+      let member_known = 0
+      const member_name = member.name
+      if (member_name !== undefined) {
+        member_known++
+        if (
+          !((
+            member_name === null || (
+              typeof member_name === 'string' && (member_name.length <= 100 || (member_name.length <= 200 && length(member_name) <= 100))
+            )
+          ))
+        ) return false
+      }
+      const member_logo_text = member.logo_text
+      if (member_logo_text !== undefined) {
+        member_known++
+        if (
+          !((
+            member_logo_text === null || (
+              typeof member_logo_text === 'string' && (member_logo_text.length <= 60 || (member_logo_text.length <= 120 && length(member_logo_text) <= 60))
+            )
+          ))
+        ) return false
+      }
+      if (!closed(member, member_known, TemplateTranslationsInput$properties)) return false
+    }
+  }
+  return true
+}
+
 function Tenant$(value) {
   if (!isObject(value)) return false
   const id = value.id
@@ -8245,6 +8429,18 @@ function TenantId$(value) {
       value.length <= 30 || (value.length <= 60 && length(value) <= 30)
     ) && (value.length >= 60 || length(value) >= 30) && TenantId$pattern.test(value)
   )
+}
+
+function TextTranslations$(value) {
+  if (!isObject(value)) return false
+  const size = Object.keys(value).length
+  if (size > 20) return false
+  for (const name in value) {
+    if (!((typeof name === 'string' && (name.length <= 12 || (name.length <= 24 && length(name) <= 12)) && TemplateLanguage$pattern.test(name)))) return false
+    const member = value[name]
+    if (!((typeof member === 'string' && (member.length <= 200 || (member.length <= 400 && length(member) <= 200))))) return false
+  }
+  return true
 }
 
 function Timestamp$(value) {
@@ -9294,6 +9490,8 @@ export const EvidenceFile = EvidenceFile$
 export const EvidenceFileInput = EvidenceFileInput$
 export const EvidenceFileType = EvidenceFileType$
 export const ExpirySimulation = ExpirySimulation$
+export const FieldTranslations = FieldTranslations$
+export const FieldTranslationsInput = FieldTranslationsInput$
 export const ForcePostSimulation = ForcePostSimulation$
 export const ForcePostSimulation_2025_11_01 = ForcePostSimulation_2025_11_01$
 export const FundingSimulation = FundingSimulation$
@@ -9492,8 +9690,12 @@ export const TemplateFieldInput = TemplateFieldInput$
 export const TemplateFieldInput_2026_02_01 = TemplateFieldInput_2026_02_01$
 export const TemplateField_2026_02_01 = TemplateField_2026_02_01$
 export const TemplateId = TemplateId$
+export const TemplateLanguage = TemplateLanguage$
+export const TemplateTranslations = TemplateTranslations$
+export const TemplateTranslationsInput = TemplateTranslationsInput$
 export const Tenant = Tenant$
 export const TenantId = TenantId$
+export const TextTranslations = TextTranslations$
 export const Timestamp = Timestamp$
 export const Token = Token$
 export const TokenCreate = TokenCreate$

@@ -41,6 +41,12 @@ export type BrandPatch = ClosedMembers<client.BrandPatch>
 export type Brand = ClosedMembers<client.Brand>
 export type TemplateFieldInput = ClosedMembers<client.TemplateFieldInput>
 export type TemplateField = ClosedMembers<client.TemplateField>
+export type TemplateLanguage = Closed<client.TemplateLanguage>
+export type TemplateTranslationsInput = ClosedMembers<client.TemplateTranslationsInput>
+export type TemplateTranslations = ClosedMembers<client.TemplateTranslations>
+export type FieldTranslationsInput = Closed<client.FieldTranslationsInput>
+export type FieldTranslations = ClosedMembers<client.FieldTranslations>
+export type TextTranslations = ClosedMembers<client.TextTranslations>
 export type BarcodeFormat = Closed<client.BarcodeFormat>
 export type BarcodeInput = ClosedMembers<client.BarcodeInput>
 export type BarcodePatch = ClosedMembers<client.BarcodePatch>
@@ -460,6 +466,12 @@ export interface components {
     Brand: Brand
     TemplateFieldInput: TemplateFieldInput
     TemplateField: TemplateField
+    TemplateLanguage: TemplateLanguage
+    TemplateTranslationsInput: TemplateTranslationsInput
+    TemplateTranslations: TemplateTranslations
+    FieldTranslationsInput: FieldTranslationsInput
+    FieldTranslations: FieldTranslations
+    TextTranslations: TextTranslations
     BarcodeFormat: BarcodeFormat
     BarcodeInput: BarcodeInput
     BarcodePatch: BarcodePatch

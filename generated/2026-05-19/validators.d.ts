@@ -144,6 +144,8 @@ export declare function EvidenceFile(value: unknown): value is types.EvidenceFil
 export declare function EvidenceFileInput(value: unknown): value is types.EvidenceFileInput
 export declare function EvidenceFileType(value: unknown): value is types.EvidenceFileType
 export declare function ExpirySimulation(value: unknown): value is types.ExpirySimulation
+export declare function FieldTranslations(value: unknown): value is types.FieldTranslations
+export declare function FieldTranslationsInput(value: unknown): value is types.FieldTranslationsInput
 export declare function ForcePostSimulation(value: unknown): value is types.ForcePostSimulation
 export declare function FundingSimulation(value: unknown): value is types.FundingSimulation
 export declare function GooglePayProvisioning(value: unknown): value is types.GooglePayProvisioning
@@ -307,8 +309,12 @@ export declare function SpendingLimitInput(value: unknown): value is types.Spend
 export declare function TemplateField(value: unknown): value is types.TemplateField
 export declare function TemplateFieldInput(value: unknown): value is types.TemplateFieldInput
 export declare function TemplateId(value: unknown): value is types.TemplateId
+export declare function TemplateLanguage(value: unknown): value is types.TemplateLanguage
+export declare function TemplateTranslations(value: unknown): value is types.TemplateTranslations
+export declare function TemplateTranslationsInput(value: unknown): value is types.TemplateTranslationsInput
 export declare function Tenant(value: unknown): value is types.Tenant
 export declare function TenantId(value: unknown): value is types.TenantId
+export declare function TextTranslations(value: unknown): value is types.TextTranslations
 export declare function Timestamp(value: unknown): value is types.Timestamp
 export declare function Token(value: unknown): value is types.Token
 export declare function TokenCreate(value: unknown): value is types.TokenCreate

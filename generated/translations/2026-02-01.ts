@@ -8,13 +8,13 @@ import { allBut, holding, ignored, meanings, renames, touched, turned } from 'da
 
 /** TemplateField: 2026-05-19 → 2026-02-01. */
 export function TemplateField_down(value: v2026_05_19.TemplateField): v2026_02_01.TemplateField {
-  const { change_message, ...rest } = value
+  const { change_message, translations, ...rest } = value
   return rest
 }
 
 /** PassTemplate: 2026-05-19 → 2026-02-01. */
 export function PassTemplate_down(value: v2026_05_19.PassTemplate): v2026_02_01.PassTemplate {
-  const { relevant_locations, ...rest } = value
+  const { relevant_locations, language, translations, ...rest } = value
   return { ...rest, fields: value.fields.map((item) => TemplateField_down(item)) }
 }
 

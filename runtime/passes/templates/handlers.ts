@@ -9,6 +9,7 @@ import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import { floorToSecond, writeInstant } from '../../platform/instants.ts'
+import { OPTION_NAMES, type PassOptions } from '../wallets/render/pass-state.ts'
 import { mergeFields } from './fields.ts'
 import {
   type Brand,
@@ -30,7 +31,16 @@ export const passTemplatesHandlers = {
     const { kind, name, brand, barcode, relevant_locations = [], metadata = {} } = body
     const fields = mergeFields([], body.fields ?? [])
     requireGood(checkTemplate({ fields, brand, barcode, metadata }))
-    const content = { name, brand, fields, barcode: barcode ?? DEFAULT_BARCODE, relevant_locations, metadata }
+    const options = readOptions(body)
+    const content = {
+      name,
+      brand,
+      fields,
+      barcode: barcode ?? DEFAULT_BARCODE,
+      relevant_locations,
+      metadata,
+      options,
+    }
     return { status: 201, body: await addTemplate(context, kind, content) }
   },
 
@@ -60,7 +70,7 @@ export const passTemplatesHandlers = {
     const shown = showTemplate(changed)
     const before = { pass_template: showTemplate(row) }
     const told = emit(events, { type: 'pass_template.updated', data: { pass_template: shown }, before })
-    if (!told && !isDeepStrictEqual(row.relevant_locations, changed.relevant_locations))
+    if (!told && !isDeepStrictEqual(untold(row), untold(changed)))
       pipelined(resendTemplate(db, caller.space, row.id))
     return { status: 200, body: shown }
   },
@@ -83,18 +93,13 @@ export const passTemplatesHandlers = {
 export async function addTemplate(
   { caller, db, events, request: { now } }: Context,
   kind: TemplateRow['kind'],
-  { name, brand, fields, barcode, relevant_locations, metadata }: TemplateContent,
+  content: TemplateContent,
 ): Promise<PassTemplate> {
   const row: TemplateRow = {
     id: newId('tpl', now),
-    name,
+    ...content,
     kind,
     status: 'active',
-    brand,
-    fields,
-    barcode,
-    relevant_locations,
-    metadata,
     created: now,
     updated: now,
     changed: floorToSecond(now),
@@ -114,15 +119,28 @@ function requireGood(faults: ReturnType<typeof checkTemplate>): void {
 
 /** Applies a merge patch (RFC 7396). Null resets a member to its default, if it has one. */
 function patchContent(row: TemplateRow, patch: components['schemas']['PassTemplateUpdate']): TemplateContent {
-  const { name, brand, fields, barcode, relevant_locations, metadata } = row
-  const merged = mergePatch({ name, brand, fields, barcode, relevant_locations, metadata }, patch)
+  const { name, brand, fields, barcode, relevant_locations, metadata, options } = row
+  const given = { name, brand, fields, barcode, relevant_locations, metadata, ...options }
+  const merged = mergePatch(given, patch) as Partial<TemplateContent>
   return {
     barcode: DEFAULT_BARCODE,
     relevant_locations: [],
     metadata: {},
     ...(merged as Pick<TemplateContent, 'name' | 'brand'>),
     fields: patch.fields ? mergeFields(fields, patch.fields) : fields,
+    options: readOptions(merged),
   }
+}
+
+/** Returns the content that older versions do not show. */
+function untold({ fields, relevant_locations, options }: TemplateRow): unknown {
+  return { fields, relevant_locations, options }
+}
+
+/** Returns the optional content that a body has, without members that are null. */
+function readOptions(body: object): PassOptions {
+  const given = Object.entries(body).filter(([name]) => OPTION_NAMES.some((each) => each === name))
+  return mergePatch({}, Object.fromEntries(given)) as PassOptions
 }
 
 function showTemplate(row: TemplateRow): PassTemplate {
@@ -135,13 +153,13 @@ function showTemplate(row: TemplateRow): PassTemplate {
     brand: showBrand(row.brand),
     fields: row.fields.map((field) => ({ ...field })),
     barcode: { format: row.barcode.format, message: row.barcode.message ?? null },
-    relevant_locations: row.relevant_locations.map(({ latitude, longitude, altitude, relevant_text }) => ({
-      latitude,
-      longitude,
+    relevant_locations: row.relevant_locations.map(({ altitude, relevant_text, ...rest }) => ({
+      ...rest,
       altitude: altitude ?? null,
       relevant_text: relevant_text ?? null,
     })),
     metadata: row.metadata,
+    ...row.options,
     created: writeInstant(row.created),
     updated: writeInstant(row.updated),
   }

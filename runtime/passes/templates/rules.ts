@@ -1,6 +1,7 @@
 import type { Detail } from 'dateline/runtime'
 import { checkMetadata } from '../../api/json/merge-patch.ts'
 import { barcodeIssue } from '../wallets/render/barcode.ts'
+import { translationsOf } from '../wallets/render/languages.ts'
 import type { TemplateField } from './fields.ts'
 import { checkPng, type ImageRule } from './images.ts'
 import type { TemplateContent } from './queries.ts'
@@ -31,12 +32,14 @@ export interface TemplateParts {
 export function checkTemplate({ fields = [], brand = {}, barcode, metadata = {} }: TemplateParts): Detail[] {
   const faults: Detail[] = []
   const seen = new Set<string>()
-  for (const [index, { key, change_message = '%@' }] of fields.entries()) {
+  for (const [index, { key, change_message, translations }] of fields.entries()) {
     if (seen.has(key))
       faults.push({ field: `fields[${index}].key`, issue: 'is already the key of another field' })
     seen.add(key)
-    if (change_message.split('%@').length !== 2)
-      faults.push({ field: `fields[${index}].change_message`, issue: 'must have %@ exactly once' })
+    const messages = { change_message, ...translatedMessages(translations) }
+    for (const [path, message = '%@'] of Object.entries(messages))
+      if (message.split('%@').length !== 2)
+        faults.push({ field: `fields[${index}].${path}`, issue: 'must have %@ exactly once' })
   }
   for (const name of ['icon', 'logo', 'strip'] as const) {
     const image = brand[name]
@@ -47,4 +50,12 @@ export function checkTemplate({ fields = [], brand = {}, barcode, metadata = {} 
   const issue = format && message !== undefined ? barcodeIssue(format, message) : undefined
   if (issue !== undefined) faults.push({ field: 'barcode.message', issue })
   return [...faults, ...checkMetadata(metadata)]
+}
+
+/** Returns the change messages by their path within the field. */
+function translatedMessages(translations: TemplateField['translations']): Record<string, string> {
+  const messages = Object.entries(translationsOf(translations, 'change_message'))
+  return Object.fromEntries(
+    messages.map(([language, text]) => [`translations.${language}.change_message`, text]),
+  )
 }

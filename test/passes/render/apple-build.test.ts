@@ -11,7 +11,7 @@ import { createPassBuilder, type PassBuilder } from '../../../runtime/passes/wal
 import { type AppleSigner, openAppleSigner } from '../../../runtime/passes/wallets/render/apple/signer.ts'
 import { arrangeFields } from '../../../runtime/passes/wallets/render/layout.ts'
 import { PASS_KINDS, type PassState } from '../../../runtime/passes/wallets/render/pass-state.ts'
-import { unzip, verifies } from './apple-files.ts'
+import { readStrings, unzip, verifies } from './apple-files.ts'
 import { ODD_TEXTS, picture, stateOf } from './states.ts'
 
 let dataDir: string
@@ -69,15 +69,16 @@ describe.each(PASS_KINDS)('a %s', (kind) => {
   })
 })
 
+const certificates = () => ({
+  wwdr: signer.chain[1].toString(),
+  signerCert: signer.chain[0].toString(),
+  signerKey: signer.key.export({ type: 'pkcs1', format: 'pem' }).toString(),
+})
+
 /** The same pass, made by somebody else's program; the older `barcode` is not made by it. */
 async function byPasskit(state: PassState): Promise<object> {
   const { brand, barcode, kind } = state
-  const certificates = {
-    wwdr: signer.chain[1].toString(),
-    signerCert: signer.chain[0].toString(),
-    signerKey: signer.key.export({ type: 'pkcs1', format: 'pem' }).toString(),
-  }
-  const pass = new PKPass({ 'icon.png': Buffer.from('x') }, certificates, {
+  const pass = new PKPass({ 'icon.png': Buffer.from('x') }, certificates(), {
     ...signer.passType,
     serialNumber: state.place.passId,
     organizationName: state.organization,
@@ -131,6 +132,47 @@ async function byPasskit(state: PassState): Promise<object> {
   if (made.expirationDate) made.expirationDate = made.expirationDate.replace('.000Z', 'Z')
   return made
 }
+
+test('a pass in three languages: each has the strings of its texts, and the pass is signed as a whole', async () => {
+  const field = {
+    key: 'gate',
+    label: 'Gate "A"',
+    value: 'one\ntwo\\',
+    change_message: 'Gate changed to %@',
+    translations: {
+      de: { label: 'Flugsteig', change_message: 'Neuer Flugsteig: %@' },
+      'pt-BR': { label: 'Portão', value: 'um\n"dois"' },
+    },
+  }
+  const state = stateOf('event_ticket', {
+    fields: [field],
+    options: { translations: { de: { name: 'Eintritt', logo_text: 'nicht gezeigt' } } },
+    locations: [{ latitude: 1, longitude: 2, relevant_text: 'Near', translations: { de: 'Nahe' } }],
+  })
+  const built = await builder.build(state)
+  const files = unzip(built)
+  const strings = (language: string) => readStrings(files.get(`${language}.lproj/pass.strings`)!)
+  const texts = [field.label, field.value, field.change_message, 'A event_ticket', 'Near']
+  expect(strings('en')).toEqual(Object.fromEntries(texts.map((text) => [text, text])))
+  expect(strings('de')).toEqual({
+    'A event_ticket': 'Eintritt',
+    [field.label]: 'Flugsteig',
+    [field.change_message]: 'Neuer Flugsteig: %@',
+    Near: 'Nahe',
+  })
+  expect(strings('pt-BR')).toEqual({ [field.label]: 'Portão', [field.value]: 'um\n"dois"' })
+  // The texts of pass.json are the keys, by which Wallet finds the translations.
+  const { eventTicket, description, locations } = JSON.parse(files.get('pass.json')!.toString())
+  const { label, value, changeMessage } = [...eventTicket.primaryFields, ...eventTicket.backFields][0]
+  expect([label, value, changeMessage, description, locations[0].relevantText]).toEqual(texts)
+  const read = new PKPass(Object.fromEntries(files), certificates())
+  expect(read.languages.toSorted()).toEqual(['de', 'en', 'pt-BR'])
+  const manifest = files.get('manifest.json')!
+  expect(Object.keys(JSON.parse(manifest.toString())).toSorted()).toEqual(
+    [...files.keys()].filter((name) => name !== 'manifest.json' && name !== 'signature').toSorted(),
+  )
+  expect(verifies(manifest, files.get('signature')!, root)).toBe(true)
+})
 
 test('a signature is refused where any of its bytes that count is another', async () => {
   const files = unzip(await builder.build(stateOf('coupon')))

@@ -570,23 +570,24 @@ const shared75 = { schema: { $ref: '#/components/schemas/CardTransactionId' } } 
 const shared76 = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } } as const
 const shared77 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } } as const
 const shared78 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 } as const
-const shared79 = { oneOf: [{ $ref: '#/components/schemas/HolderPatch' }, { type: 'null' }] } as const
-const shared80 = {
+const shared79 = { type: 'string', pattern: '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$', maxLength: 12 } as const
+const shared80 = { oneOf: [{ $ref: '#/components/schemas/HolderPatch' }, { type: 'null' }] } as const
+const shared81 = {
   type: ['object', 'null'],
   maxProperties: 20,
   propertyNames: shared78,
   additionalProperties: { type: ['string', 'null'], maxLength: 500 }
 } as const
-const shared81 = { type: ['string', 'null'], format: 'date-time', maxLength: 40 } as const
-const shared82 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 } as const
-const shared83 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } } as const
-const shared84 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] } as const
-const shared85 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } } as const
-const shared86 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } } as const
-const shared87 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared86 } as const
-const shared88 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } } as const
-const shared89 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } } as const
-const shared90 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } } as const
+const shared82 = { type: ['string', 'null'], format: 'date-time', maxLength: 40 } as const
+const shared83 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 } as const
+const shared84 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } } as const
+const shared85 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] } as const
+const shared86 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } } as const
+const shared87 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } } as const
+const shared88 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared87 } as const
+const shared89 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } } as const
+const shared90 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } } as const
+const shared91 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } } as const
 
 const service: MockedVersion = {
   version: '2026-05-19',
@@ -1864,6 +1865,8 @@ const service: MockedVersion = {
             fields: shared77,
             barcode: { $ref: '#/components/schemas/BarcodeInput' },
             relevant_locations: { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
+            language: { $ref: '#/components/schemas/TemplateLanguage' },
+            translations: { $ref: '#/components/schemas/TemplateTranslationsInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
         },
@@ -1891,7 +1894,22 @@ const service: MockedVersion = {
             key: shared78,
             label: { type: 'string', maxLength: 100 },
             value: { type: 'string', maxLength: 500 },
-            change_message: { type: ['string', 'null'], pattern: '%@', maxLength: 200 }
+            change_message: { type: ['string', 'null'], pattern: '%@', maxLength: 200 },
+            translations: { $ref: '#/components/schemas/FieldTranslationsInput' }
+          }
+        },
+        FieldTranslationsInput: {
+          type: ['object', 'null'],
+          maxProperties: 20,
+          propertyNames: shared79,
+          additionalProperties: {
+            type: ['object', 'null'],
+            additionalProperties: false,
+            properties: {
+              label: { type: ['string', 'null'], maxLength: 100 },
+              value: { type: ['string', 'null'], maxLength: 500 },
+              change_message: { type: ['string', 'null'], pattern: '%@', maxLength: 200 }
+            }
           }
         },
         BarcodeInput: {
@@ -1909,7 +1927,20 @@ const service: MockedVersion = {
             latitude: { type: 'number', minimum: -90, maximum: 90 },
             longitude: { type: 'number', minimum: -180, maximum: 180 },
             altitude: { type: 'number', minimum: -1000, maximum: 20000 },
-            relevant_text: { type: 'string', maxLength: 200 }
+            relevant_text: { type: 'string', maxLength: 200 },
+            translations: { $ref: '#/components/schemas/TextTranslations' }
+          }
+        },
+        TextTranslations: { type: 'object', maxProperties: 20, propertyNames: shared79, additionalProperties: { type: 'string', maxLength: 200 } },
+        TemplateLanguage: shared79,
+        TemplateTranslationsInput: {
+          type: 'object',
+          maxProperties: 20,
+          propertyNames: shared79,
+          additionalProperties: {
+            type: ['object', 'null'],
+            additionalProperties: false,
+            properties: { name: { type: ['string', 'null'], maxLength: 100 }, logo_text: { type: ['string', 'null'], maxLength: 60 } }
           }
         },
         Metadata: {
@@ -1929,6 +1960,8 @@ const service: MockedVersion = {
             fields: shared77,
             barcode: { oneOf: [{ $ref: '#/components/schemas/BarcodePatch' }, { type: 'null' }] },
             relevant_locations: { type: ['array', 'null'], maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
+            language: { oneOf: [{ $ref: '#/components/schemas/TemplateLanguage' }, { type: 'null' }] },
+            translations: { oneOf: [{ $ref: '#/components/schemas/TemplateTranslationsInput' }, { type: 'null' }] },
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
           }
         },
@@ -1993,9 +2026,9 @@ const service: MockedVersion = {
           required: ['id'],
           properties: {
             id: { $ref: '#/components/schemas/PassId' },
-            holder: shared79,
-            fields: shared80,
-            expires_at: shared81,
+            holder: shared80,
+            fields: shared81,
+            expires_at: shared82,
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
           }
         },
@@ -2014,7 +2047,7 @@ const service: MockedVersion = {
         PassUpdate: {
           type: 'object',
           additionalProperties: false,
-          properties: { holder: shared79, fields: shared80, expires_at: shared81, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
+          properties: { holder: shared80, fields: shared81, expires_at: shared82, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
         },
         ScanCreate: {
           type: 'object',
@@ -2042,8 +2075,8 @@ const service: MockedVersion = {
           additionalProperties: false,
           required: ['url', 'enabled_events'],
           properties: {
-            url: shared82,
-            enabled_events: shared83,
+            url: shared83,
+            enabled_events: shared84,
             description: { type: 'string', maxLength: 500 },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2118,8 +2151,8 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           properties: {
-            url: shared82,
-            enabled_events: shared83,
+            url: shared83,
+            enabled_events: shared84,
             description: { type: ['string', 'null'], maxLength: 500 },
             metadata: { $ref: '#/components/schemas/MetadataPatch' },
             status: { $ref: '#/components/schemas/WebhookEndpointStatus' }
@@ -2293,7 +2326,7 @@ const service: MockedVersion = {
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
             kind: { $ref: '#/components/schemas/CardProgramKind' },
-            spending_controls: shared84,
+            spending_controls: shared85,
             design: { $ref: '#/components/schemas/CardDesignInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2303,7 +2336,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           properties: {
-            blocked_categories: shared85,
+            blocked_categories: shared86,
             blocked_countries: { type: ['array', 'null'], maxItems: 250, items: { $ref: '#/components/schemas/CountryCode' } },
             spending_limits: { type: ['array', 'null'], maxItems: 20, items: { $ref: '#/components/schemas/SpendingLimitInput' } },
             max_authorization_count: { type: ['integer', 'null'], minimum: 0, maximum: 1000000 }
@@ -2314,7 +2347,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           required: ['amount', 'interval'],
-          properties: { amount: { $ref: '#/components/schemas/Amount' }, interval: { $ref: '#/components/schemas/SpendingInterval' }, categories: shared85 }
+          properties: { amount: { $ref: '#/components/schemas/Amount' }, interval: { $ref: '#/components/schemas/SpendingInterval' }, categories: shared86 }
         },
         Amount: { type: 'integer', minimum: 0, maximum: 1000000000000000 },
         SpendingInterval: { type: 'string', enum: ['per_authorization', 'daily', 'weekly', 'monthly', 'yearly', 'all_time'] },
@@ -2334,7 +2367,7 @@ const service: MockedVersion = {
           additionalProperties: false,
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
-            spending_controls: shared84,
+            spending_controls: shared85,
             design: { oneOf: [{ $ref: '#/components/schemas/CardDesignPatch' }, { type: 'null' }] },
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
           }
@@ -2356,7 +2389,7 @@ const service: MockedVersion = {
             cardholder_id: { $ref: '#/components/schemas/CardholderId' },
             type: { $ref: '#/components/schemas/CardType' },
             card_program_id: { $ref: '#/components/schemas/CardProgramId' },
-            spending_controls: shared84,
+            spending_controls: shared85,
             shipping: { $ref: '#/components/schemas/CardShippingInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2374,7 +2407,7 @@ const service: MockedVersion = {
         CardUpdate: {
           type: 'object',
           additionalProperties: false,
-          properties: { spending_controls: shared84, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
+          properties: { spending_controls: shared85, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
         },
         CardCancel: { type: 'object', additionalProperties: false, properties: { reason: { $ref: '#/components/schemas/CardCancellationReason' } } },
         CardCancellationReason: { type: 'string', enum: ['lost', 'stolen', 'fulfillment_error', 'user'] },
@@ -2429,7 +2462,7 @@ const service: MockedVersion = {
           additionalProperties: false,
           required: ['url'],
           properties: {
-            url: shared82,
+            url: shared83,
             timeout_ms: { type: 'integer', minimum: 100, maximum: 2000 },
             default_action: { $ref: '#/components/schemas/AuthorizationDefaultAction' }
           }
@@ -2665,8 +2698,8 @@ const service: MockedVersion = {
             'processing_error'
           ]
         },
-        IncrementSimulation: { type: 'object', additionalProperties: false, required: ['card_transaction_id', 'amount'], properties: shared86 },
-        ReversalSimulation: shared87,
+        IncrementSimulation: { type: 'object', additionalProperties: false, required: ['card_transaction_id', 'amount'], properties: shared87 },
+        ReversalSimulation: shared88,
         ExpirySimulation: {
           type: 'object',
           additionalProperties: false,
@@ -2683,7 +2716,7 @@ const service: MockedVersion = {
             final: { type: 'boolean' }
           }
         },
-        RefundSimulation: shared87,
+        RefundSimulation: shared88,
         ForcePostSimulation: {
           type: 'object',
           additionalProperties: false,
@@ -2748,7 +2781,7 @@ const service: MockedVersion = {
     },
     paths: {
       '/v1/account/billing': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/BillingUpdate' } } } } } },
-      '/v1/account/rotate_credentials': shared88,
+      '/v1/account/rotate_credentials': shared89,
       '/v1/account/wipe_sandbox': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WipeCreate' } } } } } },
       '/v1/audit_log': {
         get: {
@@ -2784,14 +2817,14 @@ const service: MockedVersion = {
       '/v1/pass_templates/{template_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassTemplateUpdate' } } } } }
       },
-      '/v1/pass_templates/{template_id}/archive': shared88,
+      '/v1/pass_templates/{template_id}/archive': shared89,
       '/v1/passes': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassCreate' } } } } } },
       '/v1/passes/batch': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchCreate' } } } } } },
       '/v1/passes/batch_update': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchUpdate' } } } } } },
       '/v1/passes/batch_revoke': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchRevoke' } } } } } },
       '/v1/passes/{pass_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassUpdate' } } } } } },
-      '/v1/passes/{pass_id}/revoke': shared88,
-      '/v1/passes/{pass_id}/archive': shared88,
+      '/v1/passes/{pass_id}/revoke': shared89,
+      '/v1/passes/{pass_id}/archive': shared89,
       '/v1/scans': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/ScanCreate' } } } } },
         get: { parameters: { '9': { schema: { $ref: '#/components/schemas/PassId' } }, '10': { schema: { $ref: '#/components/schemas/ScanResult' } } } }
@@ -2803,8 +2836,8 @@ const service: MockedVersion = {
       '/v1/webhook-endpoints/{whe_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookEndpointUpdate' } } } } }
       },
-      '/v1/webhook-endpoints/{whe_id}/rotate_secret': shared88,
-      '/v1/webhook-endpoints/{whe_id}/test': shared88,
+      '/v1/webhook-endpoints/{whe_id}/rotate_secret': shared89,
+      '/v1/webhook-endpoints/{whe_id}/test': shared89,
       '/v1/webhook-endpoints/{whe_id}/delivery-attempts': {
         get: {
           parameters: {
@@ -2813,7 +2846,7 @@ const service: MockedVersion = {
           }
         }
       },
-      '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry': shared88,
+      '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry': shared89,
       '/v1/events': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/EventType' } } } } },
       '/v1/events/stream': { get: { parameters: { '0': { schema: { $ref: '#/components/schemas/EventId' } } } } },
       '/v1/tokens': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/TokenCreate' } } } } } },
@@ -2826,7 +2859,7 @@ const service: MockedVersion = {
       '/v1/cardholders/{cardholder_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardholderUpdate' } } } } }
       },
-      '/v1/cardholders/{cardholder_id}/screen': shared88,
+      '/v1/cardholders/{cardholder_id}/screen': shared89,
       '/v1/sanctions_alerts': {
         get: {
           parameters: {
@@ -2853,9 +2886,9 @@ const service: MockedVersion = {
         }
       },
       '/v1/cards/{card_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardUpdate' } } } } } },
-      '/v1/cards/{card_id}/activate': shared88,
-      '/v1/cards/{card_id}/freeze': shared88,
-      '/v1/cards/{card_id}/unfreeze': shared88,
+      '/v1/cards/{card_id}/activate': shared89,
+      '/v1/cards/{card_id}/freeze': shared89,
+      '/v1/cards/{card_id}/unfreeze': shared89,
       '/v1/cards/{card_id}/cancel': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardCancel' } } } } } },
       '/v1/cards/{card_id}/replace': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardReplace' } } } } } },
       '/v1/cards/{card_id}/provisioning_payloads': {
@@ -2879,11 +2912,11 @@ const service: MockedVersion = {
       '/v1/card_transactions/{card_transaction_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardTransactionUpdate' } } } } }
       },
-      '/v1/card_transactions/{card_transaction_id}/release': shared88,
+      '/v1/card_transactions/{card_transaction_id}/release': shared89,
       '/v1/authorization_endpoint': {
         put: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/AuthorizationEndpointPut' } } } } }
       },
-      '/v1/authorization_endpoint/rotate_secret': shared88,
+      '/v1/authorization_endpoint/rotate_secret': shared89,
       '/v1/authorization_decisions': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/AuthorizationDecisionStatus' } }, '10': shared75 } } },
       '/v1/disputes': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/DisputeCreate' } } } } },
@@ -2896,8 +2929,8 @@ const service: MockedVersion = {
         }
       },
       '/v1/disputes/{dispute_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/DisputeUpdate' } } } } } },
-      '/v1/disputes/{dispute_id}/submit': shared88,
-      '/v1/disputes/{dispute_id}/withdraw': shared88,
+      '/v1/disputes/{dispute_id}/submit': shared89,
+      '/v1/disputes/{dispute_id}/withdraw': shared89,
       '/v1/settlements': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/SettlementStatus' } } } } },
       '/v1/settlements/{settlement_id}/lines': {
         get: { parameters: { '10': { schema: { $ref: '#/components/schemas/SettlementLineType' } }, '11': { schema: { type: 'string', maxLength: 64 } } } }
@@ -2912,7 +2945,7 @@ const service: MockedVersion = {
           }
         }
       },
-      '/v1/payouts/{payout_id}/cancel': shared88,
+      '/v1/payouts/{payout_id}/cancel': shared89,
       '/v1/payout_destinations': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutDestinationCreate' } } } } },
         get: {
@@ -2925,13 +2958,13 @@ const service: MockedVersion = {
       '/v1/payout_destinations/{payout_destination_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutDestinationUpdate' } } } } }
       },
-      '/v1/payout_destinations/{payout_destination_id}/disable': shared88,
+      '/v1/payout_destinations/{payout_destination_id}/disable': shared89,
       '/v1/treasury_reports': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/TreasuryReportCreate' } } } } } },
       '/v1/test/passes/simulate_scan': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/ScanSimulation' } } } } }
       },
-      '/v1/test/passes/simulate_install': shared89,
-      '/v1/test/passes/simulate_uninstall': shared89,
+      '/v1/test/passes/simulate_install': shared90,
+      '/v1/test/passes/simulate_uninstall': shared90,
       '/v1/test/cards/simulate_authorization': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/AuthorizationSimulation' } } } } }
       },
@@ -2972,8 +3005,8 @@ const service: MockedVersion = {
       '/v1/test/settlements/simulate_failure': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SettlementFailureSimulation' } } } } }
       },
-      '/v1/test/payouts/simulate_failure': shared90,
-      '/v1/test/payouts/simulate_return': shared90
+      '/v1/test/payouts/simulate_failure': shared91,
+      '/v1/test/payouts/simulate_return': shared91
     }
   },
 }

@@ -293,6 +293,8 @@ export type PassTemplateCreate = {
   barcode?: BarcodeInput;
   /** Places near which the holder’s phone suggests the pass. */
   relevant_locations?: RelevantLocationInput[];
+  language?: TemplateLanguage;
+  translations?: TemplateTranslationsInput;
   metadata?: Metadata;
 };
 /**
@@ -314,6 +316,17 @@ export type PassTemplateUpdate = {
   barcode?: BarcodePatch | null;
   /** The new places, which replace all existing ones. null removes them. */
   relevant_locations?: RelevantLocationInput[] | null;
+  /** The language of the texts. null restores `en`. @example de */
+  language?: TemplateLanguage | null;
+  /**
+   * Changes to the translations, as a merge patch: null removes a text or a language, and null for the whole removes all.
+   * @example {
+   *       "de": {
+   *         "name": "Kaffeekarte"
+   *       }
+   *     }
+   */
+  translations?: TemplateTranslationsInput | null;
   metadata?: MetadataPatch;
 };
 /** The pattern from which passes are issued. */
@@ -334,6 +347,8 @@ export type PassTemplate = {
   barcode: Barcode;
   /** Places near which the holder’s phone suggests the pass. */
   relevant_locations: RelevantLocation[];
+  language?: TemplateLanguage;
+  translations?: TemplateTranslations;
   metadata: Metadata;
   /** Time of creation. */
   created: Timestamp;
@@ -468,6 +483,7 @@ export type TemplateFieldInput = {
    * @example You have %@ points now.
    */
   change_message?: string | null;
+  translations?: FieldTranslationsInput;
 };
 /** One field of a template’s passes. */
 export type TemplateField = {
@@ -482,6 +498,87 @@ export type TemplateField = {
    * @example You have %@ points now.
    */
   change_message?: string;
+  translations?: FieldTranslations;
+};
+/** The language of the texts that are not translations, as a BCP 47 tag such as `en`, `pt-BR` or `zh-Hans`. If absent, it is `en`. @example en */
+export type TemplateLanguage = string;
+/**
+ * Texts of the template by language. Phones show the texts in the language of the holder, and the texts of the template in all other languages.
+ * @example {
+ *       "de": {
+ *         "name": "Kaffeekarte"
+ *       }
+ *     }
+ */
+export type TemplateTranslationsInput = {
+  [key: string]: {
+    /** The name of the template. @example Kaffeekarte */
+    name?: string | null;
+    /** The text next to the logo. @example Hafenkaffee */
+    logo_text?: string | null;
+  } | null;
+};
+/**
+ * Texts of the template by language. Absent if the template has no translations.
+ * @example {
+ *       "de": {
+ *         "name": "Kaffeekarte"
+ *       }
+ *     }
+ */
+export type TemplateTranslations = {
+  [key: string]: {
+    /** The name of the template. @example Kaffeekarte */
+    name?: string;
+    /** The text next to the logo. @example Hafenkaffee */
+    logo_text?: string;
+  };
+};
+/**
+ * Texts of the field by language. If absent, a field of the template with the same key keeps its translations. null removes a text, a language or all
+ * translations.
+ * @example {
+ *       "de": {
+ *         "label": "Punkte"
+ *       }
+ *     }
+ */
+export type FieldTranslationsInput = {
+  [key: string]: {
+    /** The label. @example Punkte */
+    label?: string | null;
+    /** The value of passes that do not have their own value. @example 0 */
+    value?: string | null;
+    /** The message that phones show when the value changes, with `%@` exactly once. @example Sie haben jetzt %@ Punkte. */
+    change_message?: string | null;
+  } | null;
+} | null;
+/**
+ * Texts of the field by language. Absent if the field has no translations.
+ * @example {
+ *       "de": {
+ *         "label": "Punkte"
+ *       }
+ *     }
+ */
+export type FieldTranslations = {
+  [key: string]: {
+    /** The label. @example Punkte */
+    label?: string;
+    /** The value of passes that do not have their own value. @example 0 */
+    value?: string;
+    /** The message that phones show when the value changes, with `%@` exactly once. @example Sie haben jetzt %@ Punkte. */
+    change_message?: string;
+  };
+};
+/**
+ * The text by language.
+ * @example {
+ *       "de": "Ihr Kaffee ist nah."
+ *     }
+ */
+export type TextTranslations = {
+  [key: string]: string;
 };
 /**
  * The format of a barcode.
@@ -535,6 +632,7 @@ export type RelevantLocationInput = {
   altitude?: number;
   /** The text that the phone shows there. @example Your coffee is near. */
   relevant_text?: string;
+  translations?: TextTranslations;
 };
 /** A place near which the phone suggests a pass. */
 export type RelevantLocation = {
@@ -546,6 +644,7 @@ export type RelevantLocation = {
   altitude: number | null;
   /** The text that the phone shows there. @example Your coffee is near. */
   relevant_text: string | null;
+  translations?: TextTranslations;
 };
 /** Identifier of a pass: `pass_` and 26 characters that sort by the time of creation. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
 export type PassId = string;
@@ -6502,6 +6601,12 @@ export interface components {
     Brand: Brand;
     TemplateFieldInput: TemplateFieldInput;
     TemplateField: TemplateField;
+    TemplateLanguage: TemplateLanguage;
+    TemplateTranslationsInput: TemplateTranslationsInput;
+    TemplateTranslations: TemplateTranslations;
+    FieldTranslationsInput: FieldTranslationsInput;
+    FieldTranslations: FieldTranslations;
+    TextTranslations: TextTranslations;
     BarcodeFormat: BarcodeFormat;
     BarcodeInput: BarcodeInput;
     BarcodePatch: BarcodePatch;

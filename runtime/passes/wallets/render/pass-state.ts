@@ -20,6 +20,7 @@ export interface PassState {
   /** Barcode with the message that scanners read. */
   readonly barcode: { readonly format: BarcodeFormat; readonly message: string }
   readonly locations: readonly PassLocation[]
+  readonly options?: PassOptions
   readonly holder: { readonly name: string | null; readonly email: string | null }
   readonly expiresAt: number | null
   /**
@@ -67,7 +68,25 @@ export interface PassField {
   readonly value: string
   /** Shown when the value changes, with `%@` for the new value. Absent if it changes silently. */
   readonly change_message?: string
+  /** Texts by language. A value that the pass sets itself has none. */
+  readonly translations?: Readonly<Record<string, FieldTexts>>
 }
+
+export interface FieldTexts {
+  readonly label?: string
+  readonly value?: string
+  readonly change_message?: string
+}
+
+/** Optional content of a template. Members that were not sent are absent. */
+export interface PassOptions {
+  /** Language of the texts that are not translations, as a BCP 47 tag. */
+  readonly language?: string
+  readonly translations?: Readonly<Record<string, { readonly name?: string; readonly logo_text?: string }>>
+}
+
+/** The members of `PassOptions`, which are members of a template in the API. */
+export const OPTION_NAMES = ['language', 'translations'] as const satisfies readonly (keyof PassOptions)[]
 
 /** Coordinates in degrees, altitude in meters. */
 export interface PassLocation {
@@ -75,6 +94,8 @@ export interface PassLocation {
   readonly longitude: number
   readonly altitude?: number
   readonly relevant_text?: string
+  /** The text by language. */
+  readonly translations?: Readonly<Record<string, string>>
 }
 
 /** Returns whether wallets show the pass as void. */

@@ -1,10 +1,14 @@
 /** Messages of objects (Google Wallet, REST reference, v1, "Message"). */
+import { fieldIn, languageOf, languagesOf } from '../languages.ts'
 import type { PassState } from '../pass-state.ts'
+import { localized, localizedName } from './resource.ts'
 
 export interface GoogleMessage {
   readonly id: string
   readonly header: string
   readonly body: string
+  readonly localizedHeader?: unknown
+  readonly localizedBody?: unknown
   /** With `TEXT_AND_NOTIFY`, the phone shows a notification. Google allows three of these for an object in 24 hours. */
   readonly messageType: 'TEXT' | 'TEXT_AND_NOTIFY'
 }
@@ -28,21 +32,34 @@ export function canSpeak({ fields }: Pick<PassState, 'fields'>): boolean {
  * field has a change message, or if the object has the message already: an earlier attempt was interrupted after it.
  */
 export function changeMessage(
-  { name, fields, changed }: Pick<PassState, 'name' | 'fields' | 'changed'>,
+  pass: Pick<PassState, 'name' | 'fields' | 'changed' | 'options'>,
   { textModulesData = [], messages = [] }: KnownObject,
 ): GoogleMessage | undefined {
   const known = new Map(textModulesData.map(({ id, body = '' }) => [id, body]))
-  const lines = fields.flatMap(({ key, value, change_message }) => {
+  const told = pass.fields.filter(({ key, value, change_message }) => {
     const before = known.get(key)
-    if (change_message === undefined || before === undefined || before === value) return []
-    return [fillIn(change_message, value)]
+    return change_message !== undefined && before !== undefined && before !== value
   })
-  const id = `change-${changed}`
-  if (lines.length === 0 || messages.some((each) => each.id === id)) return undefined
-  return { id, header: name, body: lines.join('\n'), messageType: 'TEXT_AND_NOTIFY' }
+  const id = `change-${pass.changed}`
+  if (told.length === 0 || messages.some((each) => each.id === id)) return undefined
+  const bodies = languagesOf(told).map((each) => [
+    each,
+    writeChanges(told.map((field) => fieldIn(field, each))),
+  ])
+  const body = writeChanges(told)
+  return {
+    id,
+    header: pass.name,
+    body,
+    ...(bodies.length > 0 && {
+      localizedHeader: localizedName(pass),
+      localizedBody: localized(body, languageOf(pass), Object.fromEntries(bodies)),
+    }),
+    messageType: 'TEXT_AND_NOTIFY',
+  }
 }
 
-/** Replaces `%@` by the value. */
-export function fillIn(changeMessage: string, value: string): string {
-  return changeMessage.split('%@').join(value)
+/** Returns the change messages with their values, one on each line. */
+function writeChanges(fields: PassState['fields']): string {
+  return fields.map(({ change_message = '', value }) => change_message.split('%@').join(value)).join('\n')
 }

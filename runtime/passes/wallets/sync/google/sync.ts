@@ -48,6 +48,7 @@ export function createSync({ db, client, issuer, sources, now }: SyncOptions): S
       name: template.name,
       brand: template.brand,
       locations: template.relevant_locations,
+      options: template.options,
       fieldKeys: template.fields.map(({ key }) => key),
     }
     return client.put(GOOGLE_KINDS[state.kind].classes, classOf(state, issuer), isNew ? 'insert' : 'patch')
