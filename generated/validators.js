@@ -4895,46 +4895,30 @@ function FieldTranslationsInput$(value) {
     for (const name in value) {
       if (!((typeof name === 'string' && (name.length <= 12 || (name.length <= 24 && length(name) <= 12)) && TemplateLanguage$pattern.test(name)))) return false
       const member = value[name]
-      if (member !== null) {
-        if (!isObject(member)) return false
-        let member_known = 0
-        const member_label = member.label
-        if (member_label !== undefined) {
-          member_known++
-          if (
-            !((
-              member_label === null || (
-                typeof member_label === 'string' && (member_label.length <= 100 || (member_label.length <= 200 && length(member_label) <= 100))
-              )
-            ))
-          ) return false
-        }
-        const member_value = member.value
-        if (member_value !== undefined) {
-          member_known++
-          if (
-            !((
-              member_value === null || (
-                typeof member_value === 'string' && (member_value.length <= 500 || (member_value.length <= 1000 && length(member_value) <= 500))
-              )
-            ))
-          ) return false
-        }
-        const member_change_message = member.change_message
-        if (member_change_message !== undefined) {
-          member_known++
-          if (
-            !((
-              member_change_message === null || (
-                typeof member_change_message === 'string' && (
-                  member_change_message.length <= 200 || (member_change_message.length <= 400 && length(member_change_message) <= 200)
-                ) && TemplateFieldInput$change_message_pattern.test(member_change_message)
-              )
-            ))
-          ) return false
-        }
-        if (!closed(member, member_known, FieldTranslationsInput$properties)) return false
+      if (!isObject(member)) return false
+      let member_known = 0
+      const member_label = member.label
+      if (member_label !== undefined) {
+        member_known++
+        if (!((typeof member_label === 'string' && (member_label.length <= 100 || (member_label.length <= 200 && length(member_label) <= 100))))) return false
       }
+      const member_value = member.value
+      if (member_value !== undefined) {
+        member_known++
+        if (!((typeof member_value === 'string' && (member_value.length <= 500 || (member_value.length <= 1000 && length(member_value) <= 500))))) return false
+      }
+      const member_change_message = member.change_message
+      if (member_change_message !== undefined) {
+        member_known++
+        if (
+          !((
+            typeof member_change_message === 'string' && (
+              member_change_message.length <= 200 || (member_change_message.length <= 400 && length(member_change_message) <= 200)
+            ) && TemplateFieldInput$change_message_pattern.test(member_change_message)
+          ))
+        ) return false
+      }
+      if (!closed(member, member_known, FieldTranslationsInput$properties)) return false
     }
   }
   return true

@@ -23,7 +23,7 @@ export function mergeFields(
   given: readonly FieldInput[],
 ): readonly TemplateField[] {
   const known = new Map(stored.map((field) => [field.key, field]))
-  return given.map((field) => mergePatch(known.get(field.key), field) as TemplateField)
+  return given.map((field) => mergePatch({}, { ...known.get(field.key), ...field }) as TemplateField)
 }
 
 export type FieldValues = Readonly<Record<string, string>>

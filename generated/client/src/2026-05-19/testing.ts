@@ -1903,12 +1903,12 @@ const service: MockedVersion = {
           maxProperties: 20,
           propertyNames: shared79,
           additionalProperties: {
-            type: ['object', 'null'],
+            type: 'object',
             additionalProperties: false,
             properties: {
-              label: { type: ['string', 'null'], maxLength: 100 },
-              value: { type: ['string', 'null'], maxLength: 500 },
-              change_message: { type: ['string', 'null'], pattern: '%@', maxLength: 200 }
+              label: { type: 'string', maxLength: 100 },
+              value: { type: 'string', maxLength: 500 },
+              change_message: { type: 'string', pattern: '%@', maxLength: 200 }
             }
           }
         },

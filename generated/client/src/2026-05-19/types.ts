@@ -535,8 +535,8 @@ export type TemplateTranslations = {
   };
 };
 /**
- * Texts of the field by language. If absent, a field of the template with the same key keeps its translations. null removes a text, a language or all
- * translations.
+ * Texts of the field by language, which replace all existing ones. If absent, a field of the template with the same key keeps its translations. null removes
+ * them.
  * @example {
  *       "de": {
  *         "label": "Punkte"
@@ -546,12 +546,12 @@ export type TemplateTranslations = {
 export type FieldTranslationsInput = {
   [key: string]: {
     /** The label. @example Punkte */
-    label?: string | null;
+    label?: string;
     /** The value of passes that do not have their own value. @example 0 */
-    value?: string | null;
+    value?: string;
     /** The message that phones show when the value changes, with `%@` exactly once. @example Sie haben jetzt %@ Punkte. */
-    change_message?: string | null;
-  } | null;
+    change_message?: string;
+  };
 } | null;
 /**
  * Texts of the field by language. Absent if the field has no translations.

@@ -14,6 +14,8 @@ export interface DraftLocation {
   readonly longitude: string
   readonly altitude: string
   readonly relevant_text: string
+  /** Lines in the form `language = text`. */
+  readonly translations: string
 }
 
 export interface DraftField {
@@ -21,6 +23,8 @@ export interface DraftField {
   readonly label: string
   readonly value: string
   readonly change_message: string
+  /** Lines in the form `language.name = text`. */
+  readonly translations: string
 }
 
 export const BARCODE_FORMATS = [
@@ -43,6 +47,9 @@ export interface TemplateDraft {
   readonly fields: readonly DraftField[]
   readonly barcode: { readonly format: string; readonly message: string }
   readonly relevant_locations: readonly DraftLocation[]
+  readonly language: string
+  /** Lines in the form `language.name = text`. */
+  readonly translations: string
   /** Lines in the form `key = value`. */
   readonly metadata: string
 }
@@ -59,9 +66,11 @@ export const NEW: TemplateDraft = {
     strip: '',
     icon: '',
   },
-  fields: [{ key: 'points', label: 'Points', value: '0', change_message: '' }],
+  fields: [{ key: 'points', label: 'Points', value: '0', change_message: '', translations: '' }],
   barcode: { format: 'qr', message: '' },
   relevant_locations: [],
+  language: '',
+  translations: '',
   metadata: '',
 }
 
@@ -80,19 +89,23 @@ export function draftOf(template: TemplateObject): TemplateDraft {
       strip: text(brand.strip),
       icon: text(brand.icon),
     },
-    fields: fields.map(({ key, label, value, change_message }) => ({
+    fields: fields.map(({ key, label, value, change_message, translations = {} }) => ({
       key,
       label,
       value,
       change_message: text(change_message),
+      translations: writeTranslations(translations),
     })),
     barcode: { format: barcode.format, message: text(barcode.message) },
-    relevant_locations: relevant_locations.map(({ latitude, longitude, altitude, relevant_text }) => ({
-      latitude: text(latitude),
-      longitude: text(longitude),
-      altitude: text(altitude),
-      relevant_text: text(relevant_text),
+    relevant_locations: relevant_locations.map((each) => ({
+      latitude: text(each.latitude),
+      longitude: text(each.longitude),
+      altitude: text(each.altitude),
+      relevant_text: text(each.relevant_text),
+      translations: writeLines(Object.entries(each.translations ?? {})),
     })),
+    language: text(template.language),
+    translations: writeTranslations(template.translations ?? {}),
     metadata: writeLines(Object.entries(metadata)),
   }
 }
@@ -110,13 +123,19 @@ const unescapeLine = (text: string) => text.replaceAll(/\\[nr\\]/g, (each) => LI
 export type DraftContent = Readonly<Record<string, unknown>>
 
 export function contentOf(draft: TemplateDraft): DraftContent {
-  const { name, brand, fields, barcode, relevant_locations, metadata } = draft
+  const { name, brand, fields, barcode, relevant_locations, language, translations, metadata } = draft
   return {
     name,
     ...under('brand', brand),
-    fields: fields.map((each) => ({ ...each, change_message: each.change_message || null })),
+    fields: fields.map(({ change_message, translations, ...each }) => ({
+      ...each,
+      change_message: change_message || null,
+      translations: translations === '' ? null : readTranslations(translations),
+    })),
     ...under('barcode', barcode),
     relevant_locations: relevant_locations.map(writeLocation),
+    language: language || null,
+    ...under('translations', withAllTexts(readTranslations(translations))),
     ...under('metadata', Object.fromEntries(readLines(metadata))),
   }
 }
@@ -129,18 +148,53 @@ function readLines(text: string): (readonly [key: string, value: string])[] {
   })
 }
 
-function under(part: string, values: Readonly<Record<string, string>>): Record<string, string | null> {
+type TextsByLanguage = Readonly<Record<string, Readonly<Record<string, string | null | undefined>>>>
+
+function writeTranslations(translations: TextsByLanguage): string {
+  return writeLines(
+    Object.entries(translations).flatMap(([language, texts]) =>
+      Object.entries(texts).map(([name, text]) => [`${language}.${name}`, text ?? ''] as const),
+    ),
+  )
+}
+
+/** Reads lines in the form `language.name = text`. */
+export function readTranslations(lines: string): Record<string, Record<string, string>> {
+  const read: Record<string, Record<string, string>> = {}
+  for (const [path, text] of readLines(lines)) {
+    const [language = '', name = ''] = path.split('.')
+    read[language] = { ...read[language], [name]: text }
+  }
+  return read
+}
+
+/** Null removes a text of the template that has no line anymore. */
+function withAllTexts(translations: TextsByLanguage): TextsByLanguage {
+  const each = Object.entries(translations)
+  return Object.fromEntries(
+    each.map(([language, texts]) => [language, { name: null, logo_text: null, ...texts }]),
+  )
+}
+
+function under(part: string, values: Readonly<Record<string, unknown>>): DraftContent {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [`${part}.${name}`, value === '' ? null : value]),
   )
 }
 
-function writeLocation({ latitude, longitude, altitude, relevant_text }: DraftLocation): object {
+function writeLocation({
+  latitude,
+  longitude,
+  altitude,
+  relevant_text,
+  translations,
+}: DraftLocation): object {
   return {
     latitude: asNumber(latitude),
     longitude: asNumber(longitude),
     ...(altitude !== '' && { altitude: asNumber(altitude) }),
     ...(relevant_text !== '' && { relevant_text }),
+    ...(translations !== '' && { translations: Object.fromEntries(readLines(translations)) }),
   }
 }
 
@@ -205,6 +259,15 @@ export function readDigest(text: string): DraftContent | undefined {
   }
 }
 
+function mergeLanguages(own: ReadonlySet<string>, mine: string, theirs: string): TextsByLanguage {
+  const [one, other] = [readTranslations(mine), readTranslations(theirs)]
+  const kept = [...new Set([...Object.keys(other), ...Object.keys(one)])].flatMap((language) => {
+    const texts = own.has(`translations.${language}`) ? one[language] : other[language]
+    return texts ? [[language, texts] as const] : []
+  })
+  return Object.fromEntries(kept)
+}
+
 /** Merges a draft with changes that another member saved since: values changed in `mine` win, all others come from `theirs`. */
 export function mergeDrafts(began: DraftContent, mine: TemplateDraft, theirs: TemplateDraft): TemplateDraft {
   const own = new Set(changedPaths(began, digest(contentOf(mine))))
@@ -228,6 +291,8 @@ export function mergeDrafts(began: DraftContent, mine: TemplateDraft, theirs: Te
     fields: pick('fields', mine.fields, theirs.fields),
     barcode: each('barcode', mine.barcode, theirs.barcode),
     relevant_locations: pick('relevant_locations', mine.relevant_locations, theirs.relevant_locations),
+    language: pick('language', mine.language, theirs.language),
+    translations: writeTranslations(mergeLanguages(own, mine.translations, theirs.translations)),
     metadata: writeLines(kept),
   }
 }

@@ -17,6 +17,7 @@ import {
   draftOf,
   IMAGES,
   patchBody,
+  readTranslations,
   type TemplateDraft,
   type TemplateImage,
   type TemplateObject,
@@ -37,14 +38,19 @@ export interface Editor {
   /** Message above the form. */
   readonly news?: Html | undefined
   readonly preview: Html
+  /** Language of the preview; empty for that of the template. */
+  readonly language: string
   readonly samples: BarcodeSamples
 }
 
 /** Name of the hidden field with the state of the template when the form was loaded. */
 export const BEGAN = 'began'
 
+/** Name of the field with the language of the preview. */
+export const LANGUAGE = 'preview_language'
+
 export function writeEditor(visit: DashboardVisit, editor: Editor): Html {
-  const { address, back, draft, template, error, news, preview, samples } = editor
+  const { address, back, draft, template, error, news, preview, language, samples } = editor
   const fault = (name: string) => faultOf(name, error)
   return html`${error && notice('bad', (error.details ?? []).length > 0 ? 'Check the highlighted fields.' : describe(error))}
 ${news}
@@ -59,6 +65,7 @@ ${writeBrand(draft, template, fault)}
 ${writeFields(draft, fault)}
 ${writeBarcode(draft, samples, fault)}
 ${writeLocations(draft, fault)}
+${writeLanguages(draft, language, fault)}
 ${textArea({ name: 'metadata', label: 'Metadata', optional: true, rows: 3, value: draft.metadata, hint: 'Key-value pairs for your integration. One pair per line: key = value.', fault: fault('metadata') })}
 <div class="actions"><button type="submit">${template ? 'Save template' : 'Create template'}</button> <button class="second" type="submit" name="do" value="preview" formnovalidate>Update preview</button> <a class="button second" href="${back}">Back</a></div>
 ${writeCalls([callOf(draft, template)], visit.apiUrl)}
@@ -177,6 +184,7 @@ ${fields.map((each, index) => {
       field(given('key', 'Key')),
       textArea({ ...given('value', 'Value'), rows: 1 }),
       field(given('change_message', 'Message when the value changes')),
+      textArea({ ...given('translations', 'Translations'), rows: 1 }),
     ],
     'fields',
     index,
@@ -209,6 +217,7 @@ const LOCATION_LABELS = {
   longitude: ['Longitude', false],
   altitude: ['Altitude in meters', true],
   relevant_text: ['Lock screen text', true],
+  translations: ['Translations', true],
 } as const
 
 function writeLocations({ relevant_locations }: TemplateDraft, fault: FaultOf): Html {
@@ -221,7 +230,8 @@ ${relevant_locations.map((each, index) =>
     names.map((name) => {
       const [label, optional] = LOCATION_LABELS[name]
       const path = `relevant_locations[${index}].${name}`
-      return field({ name: path, label, value: each[name], optional, fault: fault(path) })
+      const given = { name: path, label, value: each[name], optional, fault: fault(path) }
+      return name === 'translations' ? textArea({ ...given, rows: 1 }) : field(given)
     }),
     'relevant_locations',
     index,
@@ -229,6 +239,18 @@ ${relevant_locations.map((each, index) =>
   ),
 )}
 ${relevant_locations.length < MAX_LOCATIONS && addButton('relevant_locations', 'Add location')}
+</fieldset>`
+}
+
+function writeLanguages(draft: TemplateDraft, shown: string, fault: FaultOf): Html {
+  const { language, translations, fields } = draft
+  const lines = [translations, ...fields.map((each) => each.translations)].join('\n')
+  const others = Object.keys(readTranslations(lines)).map((each) => [each, each] as const)
+  return html`<fieldset><legend>Languages</legend>
+<p class="hint">Phones show the texts in the language of the holder. Write one text per line: de.label = Punkte for a field, de = Ihr Kaffee ist nah. for a location.</p>
+${field({ name: 'language', label: 'Language of the texts above', value: language, optional: true, hint: 'For example, en or pt-BR. Leave empty for English.', fault: fault('language') })}
+${textArea({ name: 'translations', label: 'Translations of the name and the logo text', optional: true, rows: 2, value: translations, hint: 'For example, de.name = Kaffeekarte or de.logo_text = Hafenkaffee.', fault: fault('translations') })}
+${choice({ name: LANGUAGE, label: 'Language of the preview', value: shown, options: [['', language || 'en'], ...others] })}
 </fieldset>`
 }
 

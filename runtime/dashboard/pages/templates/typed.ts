@@ -28,13 +28,15 @@ export function readDraft(request: Request, before: TemplateDraft): TemplateDraf
       logo_text: line('brand.logo_text'),
       ...(Object.fromEntries(IMAGES.map((name) => [name, image(name)])) as Record<TemplateImage, string>),
     },
-    fields: rows('fields', ['key', 'label', 'value', 'change_message'], MAX_FIELDS),
+    fields: rows('fields', ['key', 'label', 'value', 'change_message', 'translations'], MAX_FIELDS),
     barcode: { format: line('barcode.format') || before.barcode.format, message: text('barcode.message') },
     relevant_locations: rows(
       'relevant_locations',
-      ['latitude', 'longitude', 'altitude', 'relevant_text'],
+      ['latitude', 'longitude', 'altitude', 'relevant_text', 'translations'],
       MAX_LOCATIONS,
     ) satisfies DraftLocation[],
+    language: line('language'),
+    translations: line('translations'),
     metadata: text('metadata'),
   }
 }
@@ -56,9 +58,15 @@ export function changeRows(draft: TemplateDraft, button: string): TemplateDraft 
   if (list === 'fields')
     return {
       ...draft,
-      fields: moved(draft.fields, verb, index, { key: '', label: '', value: '', change_message: '' }),
+      fields: moved(draft.fields, verb, index, {
+        key: '',
+        label: '',
+        value: '',
+        change_message: '',
+        translations: '',
+      }),
     }
-  const place = { latitude: '', longitude: '', altitude: '', relevant_text: '' }
+  const place = { latitude: '', longitude: '', altitude: '', relevant_text: '', translations: '' }
   return { ...draft, relevant_locations: moved(draft.relevant_locations, verb, index, place) }
 }
 
