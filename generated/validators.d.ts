@@ -7,6 +7,8 @@ import type * as v2025_06_01 from './2025-06-01/types.ts'
 export declare function Address(value: unknown): value is v2026_05_19.Address
 export declare function AddressInput(value: unknown): value is v2026_05_19.AddressInput
 export declare function Amount(value: unknown): value is v2026_05_19.Amount
+export declare function AppLinks(value: unknown): value is v2026_05_19.AppLinks
+export declare function AppLinksInput(value: unknown): value is v2026_05_19.AppLinksInput
 export declare function ApplePayProvisioning(value: unknown): value is v2026_05_19.ApplePayProvisioning
 export declare function ApplePayProvisioningPayload(value: unknown): value is v2026_05_19.ApplePayProvisioningPayload
 export declare function AuditActor(value: unknown): value is v2026_05_19.AuditActor
@@ -338,6 +340,8 @@ export declare function ProvisioningPayloadList(value: unknown): value is v2026_
 export declare function RateLimitBucket(value: unknown): value is v2026_05_19.RateLimitBucket
 export declare function RateLimitBucket_2025_06_01(value: unknown): value is v2025_06_01.RateLimitBucket
 export declare function RefundSimulation(value: unknown): value is v2026_05_19.RefundSimulation
+export declare function RelevantDate(value: unknown): value is v2026_05_19.RelevantDate
+export declare function RelevantDateInput(value: unknown): value is v2026_05_19.RelevantDateInput
 export declare function RelevantLocation(value: unknown): value is v2026_05_19.RelevantLocation
 export declare function RelevantLocationInput(value: unknown): value is v2026_05_19.RelevantLocationInput
 export declare function RequestId(value: unknown): value is v2026_05_19.RequestId
@@ -364,6 +368,8 @@ export declare function ScanLocationInput(value: unknown): value is v2026_05_19.
 export declare function ScanMode(value: unknown): value is v2026_05_19.ScanMode
 export declare function ScanResult(value: unknown): value is v2026_05_19.ScanResult
 export declare function ScanSimulation(value: unknown): value is v2026_05_19.ScanSimulation
+export declare function SemanticTags(value: unknown): value is v2026_05_19.SemanticTags
+export declare function SemanticTagsInput(value: unknown): value is v2026_05_19.SemanticTagsInput
 export declare function Settlement(value: unknown): value is v2026_05_19.Settlement
 export declare function SettlementClock(value: unknown): value is v2026_05_19.SettlementClock
 export declare function SettlementClockAdvance(value: unknown): value is v2026_05_19.SettlementClockAdvance
@@ -443,6 +449,7 @@ export declare function WalletTokenId(value: unknown): value is v2026_05_19.Wall
 export declare function WalletTokenList(value: unknown): value is v2026_05_19.WalletTokenList
 export declare function WalletTokenStatus(value: unknown): value is v2026_05_19.WalletTokenStatus
 export declare function WalletTokenUpdate(value: unknown): value is v2026_05_19.WalletTokenUpdate
+export declare function WalletWarning(value: unknown): value is v2026_05_19.WalletWarning
 export declare function WebhookDeliveryAttempt(value: unknown): value is v2026_05_19.WebhookDeliveryAttempt
 export declare function WebhookDeliveryAttemptId(value: unknown): value is v2026_05_19.WebhookDeliveryAttemptId
 export declare function WebhookDeliveryAttemptList(value: unknown): value is v2026_05_19.WebhookDeliveryAttemptList

@@ -4,6 +4,8 @@ import formats from 'ajv-formats/dist/formats.js'
 // ----- Names of properties, values of enumerations, and patterns -----
 
 const AddressInput$properties = new Set(['line1', 'line2', 'city', 'state', 'postal_code', 'country'])
+const AppLinksInput$apple_url_pattern = new RegExp('^[a-z][a-z0-9+.-]*:[^ ]+$', 'u')
+const AppLinksInput$properties = new Set(['apple_url', 'android_url', 'web_url'])
 const ApplePayProvisioning$certificates_pattern = new RegExp('^[0-9A-Za-z+/]+={0,2}$', 'u')
 const ApplePayProvisioning$nonce_pattern = new RegExp('^[0-9A-Fa-f]{8,64}$', 'u')
 const ApplePayProvisioning$nonce_signature_pattern = new RegExp('^[0-9A-Fa-f]{16,512}$', 'u')
@@ -1234,18 +1236,56 @@ const PassTemplate$properties = new Set([
   'relevant_locations',
   'language',
   'translations',
+  'relevant_dates',
+  'sharing_prohibited',
+  'grouping_identifier',
+  'associated_store_identifiers',
+  'app_links',
+  'semantics',
+  'warnings',
   'metadata',
   'created',
   'updated'
 ])
 const PassTemplate$properties_2 = new Set(['id', 'object', 'name', 'kind', 'status', 'brand', 'fields', 'barcode', 'metadata', 'created', 'updated'])
-const PassTemplateCreate$properties = new Set(['name', 'kind', 'brand', 'fields', 'barcode', 'relevant_locations', 'language', 'translations', 'metadata'])
+const PassTemplateCreate$properties = new Set([
+  'name',
+  'kind',
+  'brand',
+  'fields',
+  'barcode',
+  'relevant_locations',
+  'language',
+  'translations',
+  'relevant_dates',
+  'sharing_prohibited',
+  'grouping_identifier',
+  'associated_store_identifiers',
+  'app_links',
+  'semantics',
+  'metadata'
+])
 const PassTemplateCreate$properties_2 = new Set(['name', 'kind', 'brand', 'fields', 'barcode', 'metadata'])
 const PassTemplateCreatedEvent$data_properties = new Set(['pass_template'])
 const PassTemplateCreatedEvent$properties = new Set(['id', 'object', 'type', 'version', 'emitted_at', 'created', 'data'])
 const PassTemplateKind$values = new Set(['loyalty', 'gift_card', 'coupon', 'event_ticket', 'boarding_pass', 'generic'])
 const PassTemplateList$properties = new Set(['data', 'has_more', 'next_cursor'])
-const PassTemplateUpdate$properties = new Set(['name', 'brand', 'fields', 'barcode', 'relevant_locations', 'language', 'translations', 'metadata'])
+const PassTemplateUpdate$properties = new Set([
+  'name',
+  'brand',
+  'fields',
+  'barcode',
+  'relevant_locations',
+  'language',
+  'translations',
+  'relevant_dates',
+  'sharing_prohibited',
+  'grouping_identifier',
+  'associated_store_identifiers',
+  'app_links',
+  'semantics',
+  'metadata'
+])
 const PassTemplateUpdate$properties_2 = new Set(['name', 'brand', 'fields', 'barcode', 'metadata'])
 const PassUpdate$properties = new Set(['holder', 'fields', 'expires_at', 'metadata'])
 const Payout$properties = new Set([
@@ -1322,6 +1362,7 @@ const RateLimitBucket$values_2 = new Set([
   'concurrent_connections',
   'unauthenticated'
 ])
+const RelevantDateInput$properties = new Set(['starts_at', 'ends_at'])
 const RelevantLocationInput$properties = new Set(['latitude', 'longitude', 'altitude', 'relevant_text', 'translations'])
 const RequestId$pattern = new RegExp('^req_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const RequestLog$properties = new Set([
@@ -1365,6 +1406,7 @@ const ScanId$pattern = new RegExp('^scan_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const ScanLocationInput$properties = new Set(['latitude', 'longitude'])
 const ScanResult$values = new Set(['accepted', 'already_redeemed', 'not_redeemable', 'expired', 'revoked', 'unknown'])
 const ScanSimulation$properties = new Set(['pass_id', 'mode', 'scanner', 'location'])
+const SemanticTagsInput$properties = new Set(['amount', 'currencyCode'])
 const Settlement$properties = new Set([
   'id',
   'object',
@@ -1453,6 +1495,7 @@ const WalletEligibility$properties = new Set(['eligible', 'ineligible_reason'])
 const WalletToken$properties = new Set(['id', 'object', 'card_id', 'provisioning_payload_id', 'wallet', 'status', 'created', 'updated'])
 const WalletTokenId$pattern = new RegExp('^wtk_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const WalletTokenUpdate$properties = new Set(['status'])
+const WalletWarning$properties = new Set(['field', 'wallet', 'message'])
 const WebhookDeliveryAttempt$properties = new Set([
   'id',
   'object',
@@ -1579,6 +1622,69 @@ function AddressInput$(value) {
 
 function Amount$(value) {
   return (Number.isInteger(value) && value >= 0 && value <= 1000000000000000)
+}
+
+function AppLinks$(value) {
+  if (!isObject(value)) return false
+  const apple_url = value.apple_url
+  if (apple_url !== undefined) {
+    if (!(typeof apple_url === 'string')) return false
+  }
+  const android_url = value.android_url
+  if (android_url !== undefined) {
+    if (!(typeof android_url === 'string')) return false
+  }
+  const web_url = value.web_url
+  if (web_url !== undefined) {
+    if (!(typeof web_url === 'string')) return false
+  }
+  return true
+}
+
+function AppLinksInput$(value) {
+  if (!isObject(value)) return false
+  let known = 0
+  const apple_url = value.apple_url
+  if (apple_url !== undefined) {
+    known++
+    if (
+      !((
+        apple_url === null || (
+          typeof apple_url === 'string' && (
+            apple_url.length <= 500 || (apple_url.length <= 1000 && length(apple_url) <= 500)
+          ) && AppLinksInput$apple_url_pattern.test(apple_url)
+        )
+      ))
+    ) return false
+  }
+  const android_url = value.android_url
+  if (android_url !== undefined) {
+    known++
+    if (
+      !((
+        android_url === null || (
+          typeof android_url === 'string' && (
+            android_url.length <= 500 || (android_url.length <= 1000 && length(android_url) <= 500)
+          ) && AppLinksInput$apple_url_pattern.test(android_url)
+        )
+      ))
+    ) return false
+  }
+  const web_url = value.web_url
+  if (web_url !== undefined) {
+    known++
+    if (
+      !((
+        web_url === null || (
+          typeof web_url === 'string' && (
+            web_url.length <= 500 || (web_url.length <= 1000 && length(web_url) <= 500)
+          ) && AppLinksInput$apple_url_pattern.test(web_url)
+        )
+      ))
+    ) return false
+  }
+  if (!closed(value, known, AppLinksInput$properties)) return false
+  return true
 }
 
 function ApplePayProvisioning$(value) {
@@ -5832,6 +5938,46 @@ function PassTemplate$(value) {
   if (translations !== undefined) {
     if (!TemplateTranslations$(translations)) return false
   }
+  const relevant_dates = value.relevant_dates
+  if (relevant_dates !== undefined) {
+    if (!Array.isArray(relevant_dates) || relevant_dates.length > 10) return false
+    for (let index_3 = 0; index_3 < relevant_dates.length; index_3++) {
+      const relevant_dates_item = relevant_dates[index_3]
+      if (!RelevantDate$(relevant_dates_item)) return false
+    }
+  }
+  const sharing_prohibited = value.sharing_prohibited
+  if (sharing_prohibited !== undefined) {
+    if (!(typeof sharing_prohibited === 'boolean')) return false
+  }
+  const grouping_identifier = value.grouping_identifier
+  if (grouping_identifier !== undefined) {
+    if (!(typeof grouping_identifier === 'string')) return false
+  }
+  const associated_store_identifiers = value.associated_store_identifiers
+  if (associated_store_identifiers !== undefined) {
+    if (!Array.isArray(associated_store_identifiers) || associated_store_identifiers.length > 10) return false
+    for (let index_4 = 0; index_4 < associated_store_identifiers.length; index_4++) {
+      const associated_store_identifiers_item = associated_store_identifiers[index_4]
+      if (!Number.isInteger(associated_store_identifiers_item)) return false
+    }
+  }
+  const app_links = value.app_links
+  if (app_links !== undefined) {
+    if (!AppLinks$(app_links)) return false
+  }
+  const semantics = value.semantics
+  if (semantics !== undefined) {
+    if (!SemanticTags$(semantics)) return false
+  }
+  const warnings = value.warnings
+  if (warnings !== undefined) {
+    if (!Array.isArray(warnings) || warnings.length > 200) return false
+    for (let index_5 = 0; index_5 < warnings.length; index_5++) {
+      const warnings_item = warnings[index_5]
+      if (!WalletWarning$(warnings_item)) return false
+    }
+  }
   return true
 }
 
@@ -5911,6 +6057,52 @@ function PassTemplateCreate$(value) {
   if (translations !== undefined) {
     known++
     if (!TemplateTranslationsInput$(translations)) return false
+  }
+  const relevant_dates = value.relevant_dates
+  if (relevant_dates !== undefined) {
+    known++
+    if (!Array.isArray(relevant_dates) || relevant_dates.length > 10) return false
+    for (let index_3 = 0; index_3 < relevant_dates.length; index_3++) {
+      const relevant_dates_item = relevant_dates[index_3]
+      if (!RelevantDateInput$(relevant_dates_item)) return false
+    }
+  }
+  const sharing_prohibited = value.sharing_prohibited
+  if (sharing_prohibited !== undefined) {
+    known++
+    if (!(typeof sharing_prohibited === 'boolean')) return false
+  }
+  const grouping_identifier = value.grouping_identifier
+  if (grouping_identifier !== undefined) {
+    known++
+    if (
+      !((
+        typeof grouping_identifier === 'string' && (
+          grouping_identifier.length <= 60 || (grouping_identifier.length <= 120 && length(grouping_identifier) <= 60)
+        ) && grouping_identifier !== ''
+      ))
+    ) return false
+  }
+  const associated_store_identifiers = value.associated_store_identifiers
+  if (associated_store_identifiers !== undefined) {
+    known++
+    if (!Array.isArray(associated_store_identifiers) || associated_store_identifiers.length > 10) return false
+    for (let index_4 = 0; index_4 < associated_store_identifiers.length; index_4++) {
+      const associated_store_identifiers_item = associated_store_identifiers[index_4]
+      if (
+        !(Number.isInteger(associated_store_identifiers_item) && associated_store_identifiers_item >= 1 && associated_store_identifiers_item <= 999999999999)
+      ) return false
+    }
+  }
+  const app_links = value.app_links
+  if (app_links !== undefined) {
+    known++
+    if (!AppLinksInput$(app_links)) return false
+  }
+  const semantics = value.semantics
+  if (semantics !== undefined) {
+    known++
+    if (!SemanticTagsInput$(semantics)) return false
   }
   const metadata = value.metadata
   if (metadata !== undefined) {
@@ -6067,6 +6259,58 @@ function PassTemplateUpdate$(value) {
   if (translations !== undefined) {
     known++
     if (!(translations === null || TemplateTranslationsInput$(translations))) return false
+  }
+  const relevant_dates = value.relevant_dates
+  if (relevant_dates !== undefined) {
+    known++
+    if (relevant_dates !== null) {
+      if (!Array.isArray(relevant_dates) || relevant_dates.length > 10) return false
+      for (let index_3 = 0; index_3 < relevant_dates.length; index_3++) {
+        const relevant_dates_item = relevant_dates[index_3]
+        if (!RelevantDateInput$(relevant_dates_item)) return false
+      }
+    }
+  }
+  const sharing_prohibited = value.sharing_prohibited
+  if (sharing_prohibited !== undefined) {
+    known++
+    if (!(sharing_prohibited === null || typeof sharing_prohibited === 'boolean')) return false
+  }
+  const grouping_identifier = value.grouping_identifier
+  if (grouping_identifier !== undefined) {
+    known++
+    if (
+      !((
+        grouping_identifier === null || (
+          typeof grouping_identifier === 'string' && (
+            grouping_identifier.length <= 60 || (grouping_identifier.length <= 120 && length(grouping_identifier) <= 60)
+          ) && grouping_identifier !== ''
+        )
+      ))
+    ) return false
+  }
+  const associated_store_identifiers = value.associated_store_identifiers
+  if (associated_store_identifiers !== undefined) {
+    known++
+    if (associated_store_identifiers !== null) {
+      if (!Array.isArray(associated_store_identifiers) || associated_store_identifiers.length > 10) return false
+      for (let index_4 = 0; index_4 < associated_store_identifiers.length; index_4++) {
+        const associated_store_identifiers_item = associated_store_identifiers[index_4]
+        if (
+          !(Number.isInteger(associated_store_identifiers_item) && associated_store_identifiers_item >= 1 && associated_store_identifiers_item <= 999999999999)
+        ) return false
+      }
+    }
+  }
+  const app_links = value.app_links
+  if (app_links !== undefined) {
+    known++
+    if (!(app_links === null || AppLinksInput$(app_links))) return false
+  }
+  const semantics = value.semantics
+  if (semantics !== undefined) {
+    known++
+    if (!(semantics === null || SemanticTagsInput$(semantics))) return false
   }
   const metadata = value.metadata
   if (metadata !== undefined) {
@@ -7212,6 +7456,33 @@ function RefundSimulation$(value) {
   return true
 }
 
+function RelevantDate$(value) {
+  if (!isObject(value)) return false
+  const starts_at = value.starts_at
+  if (starts_at === undefined) return false
+  if (!Timestamp$(starts_at)) return false
+  const ends_at = value.ends_at
+  if (ends_at !== undefined) {
+    if (!Timestamp$(ends_at)) return false
+  }
+  return true
+}
+
+function RelevantDateInput$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const starts_at = value.starts_at
+  if (starts_at === undefined) return false
+  if (!Timestamp$(starts_at)) return false
+  const ends_at = value.ends_at
+  if (ends_at !== undefined) {
+    known++
+    if (!Timestamp$(ends_at)) return false
+  }
+  if (!closed(value, known, RelevantDateInput$properties)) return false
+  return true
+}
+
 function RelevantLocation$(value) {
   if (!isObject(value)) return false
   const latitude = value.latitude
@@ -7598,6 +7869,76 @@ function ScanSimulation$(value) {
     if (!ScanLocationInput$(location)) return false
   }
   if (!closed(value, known, ScanSimulation$properties)) return false
+  return true
+}
+
+function SemanticTags$$1(value) {
+  if (!Array.isArray(value) || value.length > 20) return false
+  for (let index = 0; index < value.length; index++) {
+    const item = value[index]
+    if (!((typeof item === 'string' && (item.length <= 500 || (item.length <= 1000 && length(item) <= 500))))) return false
+  }
+  return true
+}
+
+function SemanticTags$$2(value) {
+  if (!isObject(value)) return false
+  const amount = value.amount
+  if (!(typeof amount === 'string')) return false
+  const currencyCode = value.currencyCode
+  if (!(typeof currencyCode === 'string')) return false
+  return true
+}
+
+function SemanticTags$(value) {
+  if (!isObject(value)) return false
+  for (const name in value) {
+    const member = value[name]
+    if (
+      !(((typeof member === 'string' || Number.isFinite(member) || typeof member === 'boolean')) + (SemanticTags$$1(member)) + (SemanticTags$$2(member)) === 1)
+    ) return false
+  }
+  return true
+}
+
+function SemanticTagsInput$$1(value) {
+  if (!Array.isArray(value) || value.length > 20) return false
+  for (let index = 0; index < value.length; index++) {
+    const item = value[index]
+    if (!((typeof item === 'string' && (item.length <= 500 || (item.length <= 1000 && length(item) <= 500))))) return false
+  }
+  return true
+}
+
+function SemanticTagsInput$$2(value) {
+  if (!isObject(value)) return false
+  let known = 2
+  const amount = value.amount
+  if (!((typeof amount === 'string' && (amount.length <= 20 || (amount.length <= 40 && length(amount) <= 20))))) return false
+  const currencyCode = value.currencyCode
+  if (!((typeof currencyCode === 'string' && (currencyCode.length <= 3 || (currencyCode.length <= 6 && length(currencyCode) <= 3))))) return false
+  if (!closed(value, known, SemanticTagsInput$properties)) return false
+  return true
+}
+
+function SemanticTagsInput$(value) {
+  if (!isObject(value)) return false
+  const size = Object.keys(value).length
+  if (size > 60) return false
+  for (const name in value) {
+    const member = value[name]
+    if (
+      !(
+        ((
+          member === null || (
+            (
+              typeof member === 'string' && (member.length <= 500 || (member.length <= 1000 && length(member) <= 500))
+            ) || Number.isFinite(member) || typeof member === 'boolean'
+          )
+        )) + (SemanticTagsInput$$1(member)) + (SemanticTagsInput$$2(member)) === 1
+      )
+    ) return false
+  }
   return true
 }
 
@@ -8836,6 +9177,17 @@ function WalletTokenUpdate$(value) {
   return true
 }
 
+function WalletWarning$(value) {
+  if (!isObject(value)) return false
+  const field = value.field
+  if (!(typeof field === 'string')) return false
+  const wallet = value.wallet
+  if (!(wallet === 'apple' || wallet === 'google')) return false
+  const message = value.message
+  if (!(typeof message === 'string')) return false
+  return true
+}
+
 function WebhookDeliveryAttempt$(value) {
   if (!isObject(value)) return false
   const id = value.id
@@ -9274,6 +9626,8 @@ function parameter_ServiceFactor$(value) {
 export const Address = Address$
 export const AddressInput = AddressInput$
 export const Amount = Amount$
+export const AppLinks = AppLinks$
+export const AppLinksInput = AppLinksInput$
 export const ApplePayProvisioning = ApplePayProvisioning$
 export const ApplePayProvisioningPayload = ApplePayProvisioningPayload$
 export const AuditActor = AuditActor$
@@ -9605,6 +9959,8 @@ export const ProvisioningPayloadList = ProvisioningPayloadList$
 export const RateLimitBucket = RateLimitBucket$
 export const RateLimitBucket_2025_06_01 = RateLimitBucket_2025_06_01$
 export const RefundSimulation = RefundSimulation$
+export const RelevantDate = RelevantDate$
+export const RelevantDateInput = RelevantDateInput$
 export const RelevantLocation = RelevantLocation$
 export const RelevantLocationInput = RelevantLocationInput$
 export const RequestId = RequestId$
@@ -9631,6 +9987,8 @@ export const ScanLocationInput = ScanLocationInput$
 export const ScanMode = ScanMode$
 export const ScanResult = ScanResult$
 export const ScanSimulation = ScanSimulation$
+export const SemanticTags = SemanticTags$
+export const SemanticTagsInput = SemanticTagsInput$
 export const Settlement = Settlement$
 export const SettlementClock = SettlementClock$
 export const SettlementClockAdvance = SettlementClockAdvance$
@@ -9710,6 +10068,7 @@ export const WalletTokenId = WalletTokenId$
 export const WalletTokenList = WalletTokenList$
 export const WalletTokenStatus = WalletTokenStatus$
 export const WalletTokenUpdate = WalletTokenUpdate$
+export const WalletWarning = WalletWarning$
 export const WebhookDeliveryAttempt = WebhookDeliveryAttempt$
 export const WebhookDeliveryAttemptId = WebhookDeliveryAttemptId$
 export const WebhookDeliveryAttemptList = WebhookDeliveryAttemptList$

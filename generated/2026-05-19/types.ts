@@ -47,6 +47,13 @@ export type TemplateTranslations = ClosedMembers<client.TemplateTranslations>
 export type FieldTranslationsInput = Closed<client.FieldTranslationsInput>
 export type FieldTranslations = ClosedMembers<client.FieldTranslations>
 export type TextTranslations = ClosedMembers<client.TextTranslations>
+export type RelevantDateInput = ClosedMembers<client.RelevantDateInput>
+export type RelevantDate = ClosedMembers<client.RelevantDate>
+export type AppLinksInput = ClosedMembers<client.AppLinksInput>
+export type AppLinks = ClosedMembers<client.AppLinks>
+export type SemanticTagsInput = ClosedMembers<client.SemanticTagsInput>
+export type SemanticTags = ClosedMembers<client.SemanticTags>
+export type WalletWarning = ClosedMembers<client.WalletWarning>
 export type BarcodeFormat = Closed<client.BarcodeFormat>
 export type BarcodeInput = ClosedMembers<client.BarcodeInput>
 export type BarcodePatch = ClosedMembers<client.BarcodePatch>
@@ -472,6 +479,13 @@ export interface components {
     FieldTranslationsInput: FieldTranslationsInput
     FieldTranslations: FieldTranslations
     TextTranslations: TextTranslations
+    RelevantDateInput: RelevantDateInput
+    RelevantDate: RelevantDate
+    AppLinksInput: AppLinksInput
+    AppLinks: AppLinks
+    SemanticTagsInput: SemanticTagsInput
+    SemanticTags: SemanticTags
+    WalletWarning: WalletWarning
     BarcodeFormat: BarcodeFormat
     BarcodeInput: BarcodeInput
     BarcodePatch: BarcodePatch

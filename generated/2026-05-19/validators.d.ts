@@ -4,6 +4,8 @@ import type * as types from './types.ts'
 export declare function Address(value: unknown): value is types.Address
 export declare function AddressInput(value: unknown): value is types.AddressInput
 export declare function Amount(value: unknown): value is types.Amount
+export declare function AppLinks(value: unknown): value is types.AppLinks
+export declare function AppLinksInput(value: unknown): value is types.AppLinksInput
 export declare function ApplePayProvisioning(value: unknown): value is types.ApplePayProvisioning
 export declare function ApplePayProvisioningPayload(value: unknown): value is types.ApplePayProvisioningPayload
 export declare function AuditActor(value: unknown): value is types.AuditActor
@@ -255,6 +257,8 @@ export declare function ProvisioningPayloadId(value: unknown): value is types.Pr
 export declare function ProvisioningPayloadList(value: unknown): value is types.ProvisioningPayloadList
 export declare function RateLimitBucket(value: unknown): value is types.RateLimitBucket
 export declare function RefundSimulation(value: unknown): value is types.RefundSimulation
+export declare function RelevantDate(value: unknown): value is types.RelevantDate
+export declare function RelevantDateInput(value: unknown): value is types.RelevantDateInput
 export declare function RelevantLocation(value: unknown): value is types.RelevantLocation
 export declare function RelevantLocationInput(value: unknown): value is types.RelevantLocationInput
 export declare function RequestId(value: unknown): value is types.RequestId
@@ -281,6 +285,8 @@ export declare function ScanLocationInput(value: unknown): value is types.ScanLo
 export declare function ScanMode(value: unknown): value is types.ScanMode
 export declare function ScanResult(value: unknown): value is types.ScanResult
 export declare function ScanSimulation(value: unknown): value is types.ScanSimulation
+export declare function SemanticTags(value: unknown): value is types.SemanticTags
+export declare function SemanticTagsInput(value: unknown): value is types.SemanticTagsInput
 export declare function Settlement(value: unknown): value is types.Settlement
 export declare function SettlementClock(value: unknown): value is types.SettlementClock
 export declare function SettlementClockAdvance(value: unknown): value is types.SettlementClockAdvance
@@ -341,6 +347,7 @@ export declare function WalletTokenId(value: unknown): value is types.WalletToke
 export declare function WalletTokenList(value: unknown): value is types.WalletTokenList
 export declare function WalletTokenStatus(value: unknown): value is types.WalletTokenStatus
 export declare function WalletTokenUpdate(value: unknown): value is types.WalletTokenUpdate
+export declare function WalletWarning(value: unknown): value is types.WalletWarning
 export declare function WebhookDeliveryAttempt(value: unknown): value is types.WebhookDeliveryAttempt
 export declare function WebhookDeliveryAttemptId(value: unknown): value is types.WebhookDeliveryAttemptId
 export declare function WebhookDeliveryAttemptList(value: unknown): value is types.WebhookDeliveryAttemptList

@@ -14,7 +14,19 @@ export function TemplateField_down(value: v2026_05_19.TemplateField): v2026_02_0
 
 /** PassTemplate: 2026-05-19 → 2026-02-01. */
 export function PassTemplate_down(value: v2026_05_19.PassTemplate): v2026_02_01.PassTemplate {
-  const { relevant_locations, language, translations, ...rest } = value
+  const {
+    relevant_locations,
+    language,
+    translations,
+    relevant_dates,
+    sharing_prohibited,
+    grouping_identifier,
+    associated_store_identifiers,
+    app_links,
+    semantics,
+    warnings,
+    ...rest
+  } = value
   return { ...rest, fields: value.fields.map((item) => TemplateField_down(item)) }
 }
 

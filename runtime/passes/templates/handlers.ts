@@ -10,6 +10,7 @@ import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import { floorToSecond, writeInstant } from '../../platform/instants.ts'
 import { OPTION_NAMES, type PassOptions } from '../wallets/render/pass-state.ts'
+import { warningsOf } from '../wallets/render/warnings.ts'
 import { mergeFields } from './fields.ts'
 import {
   type Brand,
@@ -30,8 +31,8 @@ export const passTemplatesHandlers = {
   async createPassTemplate(context, { body }) {
     const { kind, name, brand, barcode, relevant_locations = [], metadata = {} } = body
     const fields = mergeFields([], body.fields ?? [])
-    requireGood(checkTemplate({ fields, brand, barcode, metadata }))
     const options = readOptions(body)
+    requireGood(checkTemplate({ fields, brand, barcode, metadata, options }))
     const content = {
       name,
       brand,
@@ -144,6 +145,7 @@ function readOptions(body: object): PassOptions {
 }
 
 function showTemplate(row: TemplateRow): PassTemplate {
+  const warnings = warningsOf({ ...row, locations: row.relevant_locations })
   return {
     id: row.id,
     object: 'pass_template',
@@ -160,6 +162,7 @@ function showTemplate(row: TemplateRow): PassTemplate {
     })),
     metadata: row.metadata,
     ...row.options,
+    ...(warnings.length > 0 && { warnings }),
     created: writeInstant(row.created),
     updated: writeInstant(row.updated),
   }

@@ -21,15 +21,22 @@ export interface TemplateParts {
   readonly brand?: { readonly icon?: string; readonly logo?: string; readonly strip?: string }
   readonly barcode?: TemplateContent['barcode'] | undefined
   readonly metadata?: Readonly<Record<string, string>>
+  readonly options?: TemplateContent['options']
 }
 
 /**
- * Checks rules beyond the schema: unique field keys, change messages with one value, valid images within their limits, and messages that fit the
+ * Checks rules beyond the schema: unique field keys, change messages with one value, dates in order, valid images within their limits, and messages that fit the
  * barcode format.
  *
  * @returns the problems; empty if the template is valid.
  */
-export function checkTemplate({ fields = [], brand = {}, barcode, metadata = {} }: TemplateParts): Detail[] {
+export function checkTemplate({
+  fields = [],
+  brand = {},
+  barcode,
+  metadata = {},
+  options = {},
+}: TemplateParts): Detail[] {
   const faults: Detail[] = []
   const seen = new Set<string>()
   for (const [index, { key, change_message, translations }] of fields.entries()) {
@@ -45,6 +52,10 @@ export function checkTemplate({ fields = [], brand = {}, barcode, metadata = {} 
     const image = brand[name]
     const issue = image === undefined ? undefined : checkPng(image, IMAGE_RULES[name])
     if (issue !== undefined) faults.push({ field: `brand.${name}`, issue })
+  }
+  for (const [index, { starts_at, ends_at }] of (options.relevant_dates ?? []).entries()) {
+    if (ends_at !== undefined && Date.parse(ends_at) <= Date.parse(starts_at))
+      faults.push({ field: `relevant_dates[${index}].ends_at`, issue: 'must be after starts_at' })
   }
   const { format, message } = barcode ?? {}
   const issue = format && message !== undefined ? barcodeIssue(format, message) : undefined

@@ -8,9 +8,11 @@ import { PKPass } from 'passkit-generator'
 import { PNG } from 'pngjs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createPassBuilder, type PassBuilder } from '../../../runtime/passes/wallets/render/apple/build.ts'
+import { passOf } from '../../../runtime/passes/wallets/render/apple/pass-json.ts'
 import { type AppleSigner, openAppleSigner } from '../../../runtime/passes/wallets/render/apple/signer.ts'
 import { arrangeFields } from '../../../runtime/passes/wallets/render/layout.ts'
 import { PASS_KINDS, type PassState } from '../../../runtime/passes/wallets/render/pass-state.ts'
+import { warningsOf } from '../../../runtime/passes/wallets/render/warnings.ts'
 import { readStrings, unzip, verifies } from './apple-files.ts'
 import { ODD_TEXTS, picture, stateOf } from './states.ts'
 
@@ -173,6 +175,58 @@ test('a pass in three languages: each has the strings of its texts, and the pass
   )
   expect(verifies(manifest, files.get('signature')!, root)).toBe(true)
 })
+
+test('a pass has what Apple reads for its kind, and nothing else, whatever the template has', async () => {
+  const options: PassState['options'] = {
+    relevant_dates: [
+      { starts_at: '2026-06-01T18:00:00.123Z', ends_at: '2026-06-01T21:00:00Z' },
+      { starts_at: '2026-06-02T18:00:00Z' },
+    ],
+    sharing_prohibited: true,
+    grouping_identifier: 'harbour',
+    associated_store_identifiers: [1234567890],
+    app_links: { apple_url: 'harbour://card' },
+    semantics: { eventName: 'Nights', duration: 'long', departureGate: 'B', unheard: 1 },
+  }
+  const made = async (kind: PassState['kind'], change = options) => {
+    const files = unzip(await builder.build(stateOf(kind, { options: change })))
+    return new PKPass(Object.fromEntries(files), certificates()).props as Record<string, unknown>
+  }
+  const ticket = {
+    relevantDate: '2026-06-01T18:00:00Z',
+    relevantDates: [
+      { startDate: '2026-06-01T18:00:00Z', endDate: '2026-06-01T21:00:00Z' },
+      { date: '2026-06-02T18:00:00Z', relevantDate: '2026-06-02T18:00:00Z' },
+    ],
+    sharingProhibited: true,
+    groupingIdentifier: 'harbour',
+    associatedStoreIdentifiers: [1234567890],
+    appLaunchURL: 'harbour://card',
+    semantics: { eventName: 'Nights' },
+  }
+  // passkit-generator writes dates in its own form.
+  const { relevantDates, relevantDate, ...read } = ticket
+  expect(await made('event_ticket')).toMatchObject(read)
+  const sample = stateOf('event_ticket', { options })
+  expect(passOf(sample, signer.passType)).toMatchObject({
+    pass: { relevantDate, relevantDates },
+    removed: ['semantics.duration', 'semantics.departureGate', 'semantics.unheard'],
+  })
+  const card = passOf(stateOf('loyalty', { options }), signer.passType)
+  expect(card.removed).toEqual(['groupingIdentifier', 'semantics.eventName', ...ORDERED])
+  const { app_links } = options
+  expect(warningsOf(stateOf('loyalty', { fields: [], options: { app_links } }))).toEqual([
+    {
+      wallet: 'apple',
+      field: 'app_links.apple_url',
+      message: 'Apple Wallet opens an app only if the template has associated_store_identifiers.',
+    },
+  ])
+  for (const kind of PASS_KINDS)
+    expect(passOf(stateOf(kind, EVERYTHING), signer.passType).removed).toEqual([])
+})
+
+const ORDERED = ['semantics.duration', 'semantics.departureGate', 'semantics.unheard']
 
 test('a signature is refused where any of its bytes that count is another', async () => {
   const files = unzip(await builder.build(stateOf('coupon')))

@@ -21,6 +21,43 @@ const make = (content: object) => send('/v1/pass_templates', { body: { ...TEMPLA
 const withImage = (name: string, image: Buffer) =>
   make({ brand: { ...TEMPLATE.brand, [name]: image.toString('base64') } })
 
+test('a template says what one of the wallets cannot show, and older versions do not see it', async () => {
+  const options = {
+    grouping_identifier: 'harbour',
+    relevant_dates: [{ starts_at: '2026-06-01T18:00:00.000Z' }],
+    semantics: { eventName: 'Nights' },
+    app_links: { web_url: 'https://harbour.example' },
+  }
+  const brand = { background_color: '#102030', foreground_color: '#ffffff', logo_text: 'Hi' }
+  const { body } = await send('/v1/pass_templates', { body: { ...TEMPLATE, brand, ...options } })
+  expect(body).toMatchObject(options)
+  expect(body.warnings.map(({ wallet, field }: Record<string, string>) => `${wallet} ${field}`)).toEqual([
+    'apple grouping_identifier',
+    'apple semantics.eventName',
+    'apple app_links.web_url',
+    'google brand.logo_text',
+    'google relevant_dates[0]',
+    'google semantics',
+  ])
+  const path = `/v1/pass_templates/${body.id}`
+  const older = await send(path, { headers: { 'Service-Version': '2026-02-01' } })
+  expect(Object.keys(older.body)).not.toContain('warnings')
+  const change = { grouping_identifier: null, semantics: { eventName: null }, app_links: null }
+  const changed = await send(path, { method: 'PATCH', body: { ...change, brand: { logo_text: null } } })
+  expect(changed.body.warnings).toEqual([
+    {
+      field: 'relevant_dates[0]',
+      wallet: 'google',
+      message: 'Google Wallet shows only the first date, and only on event tickets.',
+    },
+  ])
+  const dates = [{ starts_at: '2026-06-01T18:00:00.000Z', ends_at: '2026-06-01T18:00:00.000Z' }]
+  const refused = await send(path, { method: 'PATCH', body: { relevant_dates: dates } })
+  expect(refused.body.error.details).toEqual([
+    { field: 'relevant_dates[0].ends_at', issue: 'must be after starts_at' },
+  ])
+})
+
 test('a template with one key for two fields is refused, in a change too', async () => {
   const field = { key: 'points', label: 'Points', value: '0' }
   const details = [{ field: 'fields[1].key', issue: 'is already the key of another field' }]

@@ -208,6 +208,9 @@ const shared20 = {
   fields: [{ key: 'points', label: 'Points', value: '0', change_message: 'You have %@ points now.' }],
   barcode: { format: 'qr', message: 'COFFEE-2026' },
   relevant_locations: [{ latitude: 37.7763, longitude: -122.4231, altitude: 16, relevant_text: 'Your coffee is near.' }],
+  sharing_prohibited: true,
+  grouping_identifier: 'harbour-nights',
+  associated_store_identifiers: [1234567890],
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
@@ -571,23 +574,24 @@ const shared76 = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } 
 const shared77 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } } as const
 const shared78 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 } as const
 const shared79 = { type: 'string', pattern: '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$', maxLength: 12 } as const
-const shared80 = { oneOf: [{ $ref: '#/components/schemas/HolderPatch' }, { type: 'null' }] } as const
-const shared81 = {
+const shared80 = { type: ['string', 'null'], pattern: '^[a-z][a-z0-9+.-]*:[^ ]+$', maxLength: 500 } as const
+const shared81 = { oneOf: [{ $ref: '#/components/schemas/HolderPatch' }, { type: 'null' }] } as const
+const shared82 = {
   type: ['object', 'null'],
   maxProperties: 20,
   propertyNames: shared78,
   additionalProperties: { type: ['string', 'null'], maxLength: 500 }
 } as const
-const shared82 = { type: ['string', 'null'], format: 'date-time', maxLength: 40 } as const
-const shared83 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 } as const
-const shared84 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } } as const
-const shared85 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] } as const
-const shared86 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } } as const
-const shared87 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } } as const
-const shared88 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared87 } as const
-const shared89 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } } as const
-const shared90 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } } as const
-const shared91 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } } as const
+const shared83 = { type: ['string', 'null'], format: 'date-time', maxLength: 40 } as const
+const shared84 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 } as const
+const shared85 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } } as const
+const shared86 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] } as const
+const shared87 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } } as const
+const shared88 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } } as const
+const shared89 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared88 } as const
+const shared90 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } } as const
+const shared91 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } } as const
+const shared92 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } } as const
 
 const service: MockedVersion = {
   version: '2026-05-19',
@@ -1867,6 +1871,12 @@ const service: MockedVersion = {
             relevant_locations: { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
             language: { $ref: '#/components/schemas/TemplateLanguage' },
             translations: { $ref: '#/components/schemas/TemplateTranslationsInput' },
+            relevant_dates: { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/RelevantDateInput' } },
+            sharing_prohibited: { type: 'boolean' },
+            grouping_identifier: { type: 'string', minLength: 1, maxLength: 60 },
+            associated_store_identifiers: { type: 'array', maxItems: 10, items: { type: 'integer', minimum: 1, maximum: 999999999999 } },
+            app_links: { $ref: '#/components/schemas/AppLinksInput' },
+            semantics: { $ref: '#/components/schemas/SemanticTagsInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
         },
@@ -1943,6 +1953,30 @@ const service: MockedVersion = {
             properties: { name: { type: ['string', 'null'], maxLength: 100 }, logo_text: { type: ['string', 'null'], maxLength: 60 } }
           }
         },
+        RelevantDateInput: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['starts_at'],
+          properties: { starts_at: { $ref: '#/components/schemas/Timestamp' }, ends_at: { $ref: '#/components/schemas/Timestamp' } }
+        },
+        Timestamp: { type: 'string', format: 'date-time', maxLength: 40 },
+        AppLinksInput: { type: 'object', additionalProperties: false, properties: { apple_url: shared80, android_url: shared80, web_url: shared80 } },
+        SemanticTagsInput: {
+          type: 'object',
+          maxProperties: 60,
+          additionalProperties: {
+            oneOf: [
+              { type: ['string', 'number', 'boolean', 'null'], maxLength: 500 },
+              { type: 'array', maxItems: 20, items: { type: 'string', maxLength: 500 } },
+              {
+                type: 'object',
+                additionalProperties: false,
+                required: ['amount', 'currencyCode'],
+                properties: { amount: { type: 'string', maxLength: 20 }, currencyCode: { type: 'string', maxLength: 3 } }
+              }
+            ]
+          }
+        },
         Metadata: {
           type: 'object',
           maxProperties: 50,
@@ -1962,6 +1996,12 @@ const service: MockedVersion = {
             relevant_locations: { type: ['array', 'null'], maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
             language: { oneOf: [{ $ref: '#/components/schemas/TemplateLanguage' }, { type: 'null' }] },
             translations: { oneOf: [{ $ref: '#/components/schemas/TemplateTranslationsInput' }, { type: 'null' }] },
+            relevant_dates: { type: ['array', 'null'], maxItems: 10, items: { $ref: '#/components/schemas/RelevantDateInput' } },
+            sharing_prohibited: { type: ['boolean', 'null'] },
+            grouping_identifier: { type: ['string', 'null'], minLength: 1, maxLength: 60 },
+            associated_store_identifiers: { type: ['array', 'null'], maxItems: 10, items: { type: 'integer', minimum: 1, maximum: 999999999999 } },
+            app_links: { oneOf: [{ $ref: '#/components/schemas/AppLinksInput' }, { type: 'null' }] },
+            semantics: { oneOf: [{ $ref: '#/components/schemas/SemanticTagsInput' }, { type: 'null' }] },
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
           }
         },
@@ -2006,7 +2046,6 @@ const service: MockedVersion = {
           additionalProperties: false,
           properties: { email: { type: 'string', format: 'email', maxLength: 254 }, name: { type: 'string', maxLength: 100 } }
         },
-        Timestamp: { type: 'string', format: 'date-time', maxLength: 40 },
         PassStatus: { type: 'string', enum: ['issued', 'installed', 'active', 'redeemed', 'revoked', 'expired'] },
         PassBatchCreate: {
           type: 'object',
@@ -2026,9 +2065,9 @@ const service: MockedVersion = {
           required: ['id'],
           properties: {
             id: { $ref: '#/components/schemas/PassId' },
-            holder: shared80,
-            fields: shared81,
-            expires_at: shared82,
+            holder: shared81,
+            fields: shared82,
+            expires_at: shared83,
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
           }
         },
@@ -2047,7 +2086,7 @@ const service: MockedVersion = {
         PassUpdate: {
           type: 'object',
           additionalProperties: false,
-          properties: { holder: shared80, fields: shared81, expires_at: shared82, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
+          properties: { holder: shared81, fields: shared82, expires_at: shared83, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
         },
         ScanCreate: {
           type: 'object',
@@ -2075,8 +2114,8 @@ const service: MockedVersion = {
           additionalProperties: false,
           required: ['url', 'enabled_events'],
           properties: {
-            url: shared83,
-            enabled_events: shared84,
+            url: shared84,
+            enabled_events: shared85,
             description: { type: 'string', maxLength: 500 },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2151,8 +2190,8 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           properties: {
-            url: shared83,
-            enabled_events: shared84,
+            url: shared84,
+            enabled_events: shared85,
             description: { type: ['string', 'null'], maxLength: 500 },
             metadata: { $ref: '#/components/schemas/MetadataPatch' },
             status: { $ref: '#/components/schemas/WebhookEndpointStatus' }
@@ -2326,7 +2365,7 @@ const service: MockedVersion = {
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
             kind: { $ref: '#/components/schemas/CardProgramKind' },
-            spending_controls: shared85,
+            spending_controls: shared86,
             design: { $ref: '#/components/schemas/CardDesignInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2336,7 +2375,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           properties: {
-            blocked_categories: shared86,
+            blocked_categories: shared87,
             blocked_countries: { type: ['array', 'null'], maxItems: 250, items: { $ref: '#/components/schemas/CountryCode' } },
             spending_limits: { type: ['array', 'null'], maxItems: 20, items: { $ref: '#/components/schemas/SpendingLimitInput' } },
             max_authorization_count: { type: ['integer', 'null'], minimum: 0, maximum: 1000000 }
@@ -2347,7 +2386,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           required: ['amount', 'interval'],
-          properties: { amount: { $ref: '#/components/schemas/Amount' }, interval: { $ref: '#/components/schemas/SpendingInterval' }, categories: shared86 }
+          properties: { amount: { $ref: '#/components/schemas/Amount' }, interval: { $ref: '#/components/schemas/SpendingInterval' }, categories: shared87 }
         },
         Amount: { type: 'integer', minimum: 0, maximum: 1000000000000000 },
         SpendingInterval: { type: 'string', enum: ['per_authorization', 'daily', 'weekly', 'monthly', 'yearly', 'all_time'] },
@@ -2367,7 +2406,7 @@ const service: MockedVersion = {
           additionalProperties: false,
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
-            spending_controls: shared85,
+            spending_controls: shared86,
             design: { oneOf: [{ $ref: '#/components/schemas/CardDesignPatch' }, { type: 'null' }] },
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
           }
@@ -2389,7 +2428,7 @@ const service: MockedVersion = {
             cardholder_id: { $ref: '#/components/schemas/CardholderId' },
             type: { $ref: '#/components/schemas/CardType' },
             card_program_id: { $ref: '#/components/schemas/CardProgramId' },
-            spending_controls: shared85,
+            spending_controls: shared86,
             shipping: { $ref: '#/components/schemas/CardShippingInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2407,7 +2446,7 @@ const service: MockedVersion = {
         CardUpdate: {
           type: 'object',
           additionalProperties: false,
-          properties: { spending_controls: shared85, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
+          properties: { spending_controls: shared86, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
         },
         CardCancel: { type: 'object', additionalProperties: false, properties: { reason: { $ref: '#/components/schemas/CardCancellationReason' } } },
         CardCancellationReason: { type: 'string', enum: ['lost', 'stolen', 'fulfillment_error', 'user'] },
@@ -2462,7 +2501,7 @@ const service: MockedVersion = {
           additionalProperties: false,
           required: ['url'],
           properties: {
-            url: shared83,
+            url: shared84,
             timeout_ms: { type: 'integer', minimum: 100, maximum: 2000 },
             default_action: { $ref: '#/components/schemas/AuthorizationDefaultAction' }
           }
@@ -2698,8 +2737,8 @@ const service: MockedVersion = {
             'processing_error'
           ]
         },
-        IncrementSimulation: { type: 'object', additionalProperties: false, required: ['card_transaction_id', 'amount'], properties: shared87 },
-        ReversalSimulation: shared88,
+        IncrementSimulation: { type: 'object', additionalProperties: false, required: ['card_transaction_id', 'amount'], properties: shared88 },
+        ReversalSimulation: shared89,
         ExpirySimulation: {
           type: 'object',
           additionalProperties: false,
@@ -2716,7 +2755,7 @@ const service: MockedVersion = {
             final: { type: 'boolean' }
           }
         },
-        RefundSimulation: shared88,
+        RefundSimulation: shared89,
         ForcePostSimulation: {
           type: 'object',
           additionalProperties: false,
@@ -2781,7 +2820,7 @@ const service: MockedVersion = {
     },
     paths: {
       '/v1/account/billing': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/BillingUpdate' } } } } } },
-      '/v1/account/rotate_credentials': shared89,
+      '/v1/account/rotate_credentials': shared90,
       '/v1/account/wipe_sandbox': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WipeCreate' } } } } } },
       '/v1/audit_log': {
         get: {
@@ -2817,14 +2856,14 @@ const service: MockedVersion = {
       '/v1/pass_templates/{template_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassTemplateUpdate' } } } } }
       },
-      '/v1/pass_templates/{template_id}/archive': shared89,
+      '/v1/pass_templates/{template_id}/archive': shared90,
       '/v1/passes': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassCreate' } } } } } },
       '/v1/passes/batch': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchCreate' } } } } } },
       '/v1/passes/batch_update': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchUpdate' } } } } } },
       '/v1/passes/batch_revoke': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchRevoke' } } } } } },
       '/v1/passes/{pass_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassUpdate' } } } } } },
-      '/v1/passes/{pass_id}/revoke': shared89,
-      '/v1/passes/{pass_id}/archive': shared89,
+      '/v1/passes/{pass_id}/revoke': shared90,
+      '/v1/passes/{pass_id}/archive': shared90,
       '/v1/scans': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/ScanCreate' } } } } },
         get: { parameters: { '9': { schema: { $ref: '#/components/schemas/PassId' } }, '10': { schema: { $ref: '#/components/schemas/ScanResult' } } } }
@@ -2836,8 +2875,8 @@ const service: MockedVersion = {
       '/v1/webhook-endpoints/{whe_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookEndpointUpdate' } } } } }
       },
-      '/v1/webhook-endpoints/{whe_id}/rotate_secret': shared89,
-      '/v1/webhook-endpoints/{whe_id}/test': shared89,
+      '/v1/webhook-endpoints/{whe_id}/rotate_secret': shared90,
+      '/v1/webhook-endpoints/{whe_id}/test': shared90,
       '/v1/webhook-endpoints/{whe_id}/delivery-attempts': {
         get: {
           parameters: {
@@ -2846,7 +2885,7 @@ const service: MockedVersion = {
           }
         }
       },
-      '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry': shared89,
+      '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry': shared90,
       '/v1/events': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/EventType' } } } } },
       '/v1/events/stream': { get: { parameters: { '0': { schema: { $ref: '#/components/schemas/EventId' } } } } },
       '/v1/tokens': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/TokenCreate' } } } } } },
@@ -2859,7 +2898,7 @@ const service: MockedVersion = {
       '/v1/cardholders/{cardholder_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardholderUpdate' } } } } }
       },
-      '/v1/cardholders/{cardholder_id}/screen': shared89,
+      '/v1/cardholders/{cardholder_id}/screen': shared90,
       '/v1/sanctions_alerts': {
         get: {
           parameters: {
@@ -2886,9 +2925,9 @@ const service: MockedVersion = {
         }
       },
       '/v1/cards/{card_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardUpdate' } } } } } },
-      '/v1/cards/{card_id}/activate': shared89,
-      '/v1/cards/{card_id}/freeze': shared89,
-      '/v1/cards/{card_id}/unfreeze': shared89,
+      '/v1/cards/{card_id}/activate': shared90,
+      '/v1/cards/{card_id}/freeze': shared90,
+      '/v1/cards/{card_id}/unfreeze': shared90,
       '/v1/cards/{card_id}/cancel': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardCancel' } } } } } },
       '/v1/cards/{card_id}/replace': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardReplace' } } } } } },
       '/v1/cards/{card_id}/provisioning_payloads': {
@@ -2912,11 +2951,11 @@ const service: MockedVersion = {
       '/v1/card_transactions/{card_transaction_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardTransactionUpdate' } } } } }
       },
-      '/v1/card_transactions/{card_transaction_id}/release': shared89,
+      '/v1/card_transactions/{card_transaction_id}/release': shared90,
       '/v1/authorization_endpoint': {
         put: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/AuthorizationEndpointPut' } } } } }
       },
-      '/v1/authorization_endpoint/rotate_secret': shared89,
+      '/v1/authorization_endpoint/rotate_secret': shared90,
       '/v1/authorization_decisions': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/AuthorizationDecisionStatus' } }, '10': shared75 } } },
       '/v1/disputes': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/DisputeCreate' } } } } },
@@ -2929,8 +2968,8 @@ const service: MockedVersion = {
         }
       },
       '/v1/disputes/{dispute_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/DisputeUpdate' } } } } } },
-      '/v1/disputes/{dispute_id}/submit': shared89,
-      '/v1/disputes/{dispute_id}/withdraw': shared89,
+      '/v1/disputes/{dispute_id}/submit': shared90,
+      '/v1/disputes/{dispute_id}/withdraw': shared90,
       '/v1/settlements': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/SettlementStatus' } } } } },
       '/v1/settlements/{settlement_id}/lines': {
         get: { parameters: { '10': { schema: { $ref: '#/components/schemas/SettlementLineType' } }, '11': { schema: { type: 'string', maxLength: 64 } } } }
@@ -2945,7 +2984,7 @@ const service: MockedVersion = {
           }
         }
       },
-      '/v1/payouts/{payout_id}/cancel': shared89,
+      '/v1/payouts/{payout_id}/cancel': shared90,
       '/v1/payout_destinations': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutDestinationCreate' } } } } },
         get: {
@@ -2958,13 +2997,13 @@ const service: MockedVersion = {
       '/v1/payout_destinations/{payout_destination_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutDestinationUpdate' } } } } }
       },
-      '/v1/payout_destinations/{payout_destination_id}/disable': shared89,
+      '/v1/payout_destinations/{payout_destination_id}/disable': shared90,
       '/v1/treasury_reports': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/TreasuryReportCreate' } } } } } },
       '/v1/test/passes/simulate_scan': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/ScanSimulation' } } } } }
       },
-      '/v1/test/passes/simulate_install': shared90,
-      '/v1/test/passes/simulate_uninstall': shared90,
+      '/v1/test/passes/simulate_install': shared91,
+      '/v1/test/passes/simulate_uninstall': shared91,
       '/v1/test/cards/simulate_authorization': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/AuthorizationSimulation' } } } } }
       },
@@ -3005,8 +3044,8 @@ const service: MockedVersion = {
       '/v1/test/settlements/simulate_failure': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SettlementFailureSimulation' } } } } }
       },
-      '/v1/test/payouts/simulate_failure': shared91,
-      '/v1/test/payouts/simulate_return': shared91
+      '/v1/test/payouts/simulate_failure': shared92,
+      '/v1/test/payouts/simulate_return': shared92
     }
   },
 }

@@ -295,6 +295,21 @@ export type PassTemplateCreate = {
   relevant_locations?: RelevantLocationInput[];
   language?: TemplateLanguage;
   translations?: TemplateTranslationsInput;
+  /** Times at which the holder’s phone suggests the pass. */
+  relevant_dates?: RelevantDateInput[];
+  /** Whether Apple Wallet offers no button to share the pass. If absent, it is false. @example true */
+  sharing_prohibited?: boolean;
+  /** Wallets show the passes of a holder with the same identifier as a group. @example harbour-nights */
+  grouping_identifier?: string;
+  /**
+   * Apps in the App Store that belong to the pass, in order of preference.
+   * @example [
+   *       1234567890
+   *     ]
+   */
+  associated_store_identifiers?: number[];
+  app_links?: AppLinksInput;
+  semantics?: SemanticTagsInput;
   metadata?: Metadata;
 };
 /**
@@ -327,6 +342,33 @@ export type PassTemplateUpdate = {
    *     }
    */
   translations?: TemplateTranslationsInput | null;
+  /** The new times, which replace all existing ones. null removes them. */
+  relevant_dates?: RelevantDateInput[] | null;
+  /** Whether Apple Wallet offers no button to share the pass. null restores false. @example true */
+  sharing_prohibited?: boolean | null;
+  /** Wallets show the passes of a holder with the same identifier as a group. null removes it. @example harbour-nights */
+  grouping_identifier?: string | null;
+  /**
+   * Apps in the App Store that belong to the pass, in order of preference. null removes them.
+   * @example [
+   *       1234567890
+   *     ]
+   */
+  associated_store_identifiers?: number[] | null;
+  /**
+   * Changes to the links, as a merge patch. null removes all.
+   * @example {
+   *       "web_url": null
+   *     }
+   */
+  app_links?: AppLinksInput | null;
+  /**
+   * Changes to the semantic tags, as a merge patch. null removes all.
+   * @example {
+   *       "eventName": "Harbour Nights"
+   *     }
+   */
+  semantics?: SemanticTagsInput | null;
   metadata?: MetadataPatch;
 };
 /** The pattern from which passes are issued. */
@@ -349,6 +391,23 @@ export type PassTemplate = {
   relevant_locations: RelevantLocation[];
   language?: TemplateLanguage;
   translations?: TemplateTranslations;
+  /** Times at which the holder’s phone suggests the pass. Absent if there are no times. */
+  relevant_dates?: RelevantDate[];
+  /** Whether Apple Wallet offers no button to share the pass. If absent, it is false. @example true */
+  sharing_prohibited?: boolean;
+  /** Wallets show the passes of a holder with the same identifier as a group. @example harbour-nights */
+  grouping_identifier?: string;
+  /**
+   * Apps in the App Store that belong to the pass, in order of preference.
+   * @example [
+   *       1234567890
+   *     ]
+   */
+  associated_store_identifiers?: number[];
+  app_links?: AppLinks;
+  semantics?: SemanticTags;
+  /** What one of the wallets cannot show of the template. Absent if both show everything. */
+  warnings?: WalletWarning[];
   metadata: Metadata;
   /** Time of creation. */
   created: Timestamp;
@@ -579,6 +638,104 @@ export type FieldTranslations = {
  */
 export type TextTranslations = {
   [key: string]: string;
+};
+/**
+ * A time at which the phone suggests a pass.
+ * @example {
+ *       "starts_at": "2026-06-01T18:00:00.000Z",
+ *       "ends_at": "2026-06-01T21:00:00.000Z"
+ *     }
+ */
+export type RelevantDateInput = {
+  /** The time, or the beginning of the period. */
+  starts_at: Timestamp;
+  /** The end of the period. */
+  ends_at?: Timestamp;
+};
+/**
+ * A time at which the phone suggests a pass.
+ * @example {
+ *       "starts_at": "2026-06-01T18:00:00.000Z",
+ *       "ends_at": "2026-06-01T21:00:00.000Z"
+ *     }
+ */
+export type RelevantDate = {
+  /** The time, or the beginning of the period. */
+  starts_at: Timestamp;
+  /** The end of the period. */
+  ends_at?: Timestamp;
+};
+/**
+ * Links from the pass to apps and to a website. null removes a link.
+ * @example {
+ *       "web_url": "https://harbour.example/card"
+ *     }
+ */
+export type AppLinksInput = {
+  /** The URL with which Apple Wallet opens the app. It requires `associated_store_identifiers`. @example harbourcoffee://card */
+  apple_url?: string | null;
+  /** The URL with which Google Wallet opens the app. @example https://harbour.example/app */
+  android_url?: string | null;
+  /** The website that Google Wallet links to. @example https://harbour.example/card */
+  web_url?: string | null;
+};
+/**
+ * Links from the pass to apps and to a website.
+ * @example {
+ *       "web_url": "https://harbour.example/card"
+ *     }
+ */
+export type AppLinks = {
+  /** The URL with which Apple Wallet opens the app. It requires `associated_store_identifiers`. @example harbourcoffee://card */
+  apple_url?: string;
+  /** The URL with which Google Wallet opens the app. @example https://harbour.example/app */
+  android_url?: string;
+  /** The website that Google Wallet links to. @example https://harbour.example/card */
+  web_url?: string;
+};
+/**
+ * Semantic tags by Apple’s names, such as `eventName` for an event ticket, `departureGate` for a boarding pass and `balance` for a loyalty or gift card. null
+ * removes a tag.
+ * @example {
+ *       "eventName": "Harbour Nights",
+ *       "venueName": "Harbour Hall"
+ *     }
+ */
+export type SemanticTagsInput = {
+  [key: string]: (string | number | boolean | null) | string[] | {
+    /** The amount as a decimal number. @example 12.50 */
+    amount: string;
+    /** The currency, as an ISO 4217 code. @example USD */
+    currencyCode: string;
+  };
+};
+/**
+ * Semantic tags by Apple’s names, such as `eventName` for an event ticket, `departureGate` for a boarding pass and `balance` for a loyalty or gift card.
+ * @example {
+ *       "eventName": "Harbour Nights",
+ *       "venueName": "Harbour Hall"
+ *     }
+ */
+export type SemanticTags = {
+  [key: string]: (string | number | boolean) | string[] | {
+    /** The amount as a decimal number. @example 12.50 */
+    amount: string;
+    /** The currency, as an ISO 4217 code. @example USD */
+    currencyCode: string;
+  };
+};
+/** A part of a template that one of the wallets cannot show. */
+export type WalletWarning = {
+  /** Path of the part in the template. @example brand.logo_text */
+  field: string;
+  /**
+   * The wallet that cannot show it.
+   * @example google
+   * @enum {string}
+   */
+  wallet: Open<"apple" | "google">;
+  /** What the wallet does instead, for people. @example Google Wallet shows no text next to the logo. */
+  message: string;
 };
 /**
  * The format of a barcode.
@@ -6607,6 +6764,13 @@ export interface components {
     FieldTranslationsInput: FieldTranslationsInput;
     FieldTranslations: FieldTranslations;
     TextTranslations: TextTranslations;
+    RelevantDateInput: RelevantDateInput;
+    RelevantDate: RelevantDate;
+    AppLinksInput: AppLinksInput;
+    AppLinks: AppLinks;
+    SemanticTagsInput: SemanticTagsInput;
+    SemanticTags: SemanticTags;
+    WalletWarning: WalletWarning;
     BarcodeFormat: BarcodeFormat;
     BarcodeInput: BarcodeInput;
     BarcodePatch: BarcodePatch;

@@ -7,6 +7,7 @@ import { contrast } from '../../../passes/wallets/render/page/colors.ts'
 import { showFront } from '../../../passes/wallets/render/page/front.ts'
 import type { BarcodeFormat, PassBrand, PassState } from '../../../passes/wallets/render/pass-state.ts'
 import { createPassTokens } from '../../../passes/wallets/render/pass-tokens.ts'
+import { warningsOf } from '../../../passes/wallets/render/warnings.ts'
 import { type Html, html, trusted } from '../../../platform/html.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { assetPath } from '../../html/assets.ts'
@@ -50,8 +51,16 @@ export async function writePreview(
 ): Promise<Html> {
   return html`<section class="previews" id="preview" aria-labelledby="preview-title" tabindex="0"><h2 class="first" id="preview-title">Preview</h2>
 ${writeContrasts(draft)}
+${writeWarnings(draft)}
 ${await drawPasses(visit, draft, { ...SAMPLE, language })}
 </section>`
+}
+
+/** Says what one of the wallets cannot show. */
+function writeWarnings(draft: TemplateDraft): Html | undefined {
+  const warnings = warningsOf(stateOf(draft, '', SAMPLE))
+  if (warnings.length === 0) return undefined
+  return html`<ul class="hint">${warnings.map(({ field, message }) => html`<li>${field}: ${message}</li>`)}</ul>`
 }
 
 /** Smallest contrast of text that is easy to read (WCAG 2.2, 1.4.3). */

@@ -65,7 +65,15 @@ const message = members({
 
 export const MESSAGE_REQUEST = members({ 'message!': message })
 
+const link = members({
+  'title!': localized,
+  'description!': localized,
+  'appTarget!': members({ 'targetUri!': members({ 'uri!': uri }) }),
+})
+
 const everyObject = {
+  groupingInfo: members({ 'groupingId!': text }),
+  appLinkData: members({ androidAppLinkInfo: link, webAppLinkInfo: link }),
   messages: listOf(message, 10),
   'id!': id,
   'classId!': id,
@@ -124,7 +132,12 @@ export const CLASS_SHAPES: Readonly<Record<string, ShapeCheck>> = {
     'redemptionChannel!': oneOf('INSTORE', 'ONLINE', 'BOTH', 'TEMPORARY_PRICE_REDUCTION'),
     titleImage: image,
   }),
-  eventTicketClass: members({ ...reviewedClass, 'eventName!': localized, logo: image }),
+  eventTicketClass: members({
+    ...reviewedClass,
+    'eventName!': localized,
+    dateTime: members({ start: text, end: text }),
+    logo: image,
+  }),
   transitClass: members({
     ...reviewedClass,
     'transitType!': oneOf('BUS', 'RAIL', 'TRAM', 'FERRY', 'OTHER'),

@@ -1,3 +1,4 @@
+import type { components } from '../../../../generated/canonical/types.ts'
 import type { PassPlace } from './pass-tokens.ts'
 
 /**
@@ -80,13 +81,37 @@ export interface FieldTexts {
 
 /** Optional content of a template. Members that were not sent are absent. */
 export interface PassOptions {
+  /** Times at which a phone suggests the pass, as ISO 8601 texts. */
+  readonly relevant_dates?: { readonly starts_at: string; readonly ends_at?: string }[]
+  /** Whether Apple Wallet offers no button to share the pass. */
+  readonly sharing_prohibited?: boolean
+  /** Passes with the same identifier are shown together. */
+  readonly grouping_identifier?: string
+  /** Apps in the App Store that belong to the pass. */
+  readonly associated_store_identifiers?: number[]
+  readonly app_links?: {
+    readonly apple_url?: string
+    readonly android_url?: string
+    readonly web_url?: string
+  }
+  /** Semantic tags by Apple's names. */
+  readonly semantics?: components['schemas']['SemanticTags']
   /** Language of the texts that are not translations, as a BCP 47 tag. */
   readonly language?: string
   readonly translations?: Readonly<Record<string, { readonly name?: string; readonly logo_text?: string }>>
 }
 
 /** The members of `PassOptions`, which are members of a template in the API. */
-export const OPTION_NAMES = ['language', 'translations'] as const satisfies readonly (keyof PassOptions)[]
+export const OPTION_NAMES = [
+  'language',
+  'translations',
+  'relevant_dates',
+  'sharing_prohibited',
+  'grouping_identifier',
+  'associated_store_identifiers',
+  'app_links',
+  'semantics',
+] as const satisfies readonly (keyof PassOptions)[]
 
 /** Coordinates in degrees, altitude in meters. */
 export interface PassLocation {

@@ -44,6 +44,7 @@ const OWN: Readonly<Record<PassKind, (template: TemplateState, issuer: GoogleIss
   event_ticket: (template, issuer) => ({
     ...shown(template, issuer),
     eventName: localizedName(template),
+    dateTime: eventTime(template),
     logo: imageOf(issuer, template, 'logo'),
   }),
   boarding_pass: (template, issuer) => ({
@@ -83,6 +84,12 @@ function shown(template: TemplateState, issuer: GoogleIssuer): object {
     hexBackgroundColor: template.brand.background_color,
     heroImage: imageOf(issuer, template, 'strip'),
   }
+}
+
+/** Returns the time of the event; null if the template has no date. */
+function eventTime({ options }: TemplateState): unknown {
+  const [date] = options?.relevant_dates ?? []
+  return date ? { start: date.starts_at, ...(date.ends_at !== undefined && { end: date.ends_at }) } : null
 }
 
 function frontOf(keys: readonly string[]): object {

@@ -20,7 +20,7 @@ const STATES: Readonly<Record<PassStateStatus, string>> = {
 }
 
 /** Maximum number of text modules that Google shows. */
-const MAX_TEXTS = 10
+export const MAX_TEXTS = 10
 
 /** Members that depend on the kind of object. */
 const OWN: Readonly<Record<PassKind, (pass: PassState, issuer: GoogleIssuer) => object>> = {
@@ -45,6 +45,7 @@ const OWN: Readonly<Record<PassKind, (pass: PassState, issuer: GoogleIssuer) => 
 /** Returns the object for a pass, in the class of its template. */
 export function objectOf(pass: PassState, issuer: GoogleIssuer): GoogleResource {
   const { place, templateId, kind, status, barcode, fields, expiresAt, pageUrl } = pass
+  const groupingId = pass.options?.grouping_identifier
   return {
     id: googleId(issuer.issuerId, place.passId),
     classId: googleId(issuer.issuerId, templateId),
@@ -53,7 +54,24 @@ export function objectOf(pass: PassState, issuer: GoogleIssuer): GoogleResource 
     barcode: { type: BARCODES[barcode.format], value: barcode.message },
     textModulesData: fields.length === 0 ? null : textsOf(fields, languageOf(pass)),
     validTimeInterval: expiresAt === null ? null : { end: { date: new Date(expiresAt).toISOString() } },
+    groupingInfo: groupingId === undefined ? null : { groupingId },
+    appLinkData: appLinksOf(pass),
     linksModuleData: { uris: [{ id: 'page', uri: pageUrl, description: 'Pass' }] },
+  }
+}
+
+/** Returns the links to an app and a website; null without any. */
+function appLinksOf({ name, organization, options }: PassState): unknown {
+  const { android_url, web_url } = options?.app_links ?? {}
+  const link = (uri: string) => ({
+    title: localized(name),
+    description: localized(organization),
+    appTarget: { targetUri: { uri } },
+  })
+  if (android_url === undefined && web_url === undefined) return null
+  return {
+    ...(android_url !== undefined && { androidAppLinkInfo: link(android_url) }),
+    ...(web_url !== undefined && { webAppLinkInfo: link(web_url) }),
   }
 }
 
