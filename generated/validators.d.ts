@@ -258,6 +258,8 @@ export declare function PassExpiredEvent(value: unknown): value is v2026_05_19.P
 export declare function PassId(value: unknown): value is v2026_05_19.PassId
 export declare function PassInstalledEvent(value: unknown): value is v2026_05_19.PassInstalledEvent
 export declare function PassList(value: unknown): value is v2026_05_19.PassList
+export declare function PassNfc(value: unknown): value is v2026_05_19.PassNfc
+export declare function PassNfcInput(value: unknown): value is v2026_05_19.PassNfcInput
 export declare function PassOnPlatform(value: unknown): value is v2026_05_19.PassOnPlatform
 export declare function PassRedeemedEvent(value: unknown): value is v2026_05_19.PassRedeemedEvent
 export declare function PassRevokedEvent(value: unknown): value is v2026_05_19.PassRevokedEvent

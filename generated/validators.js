@@ -1221,6 +1221,7 @@ const PassCreate$properties = new Set(['template_id', 'holder', 'fields', 'expir
 const PassCreatedEvent$data_properties = new Set(['pass'])
 const PassDownload$properties = new Set(['apple_url', 'google_url', 'page_url'])
 const PassId$pattern = new RegExp('^pass_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const PassNfcInput$properties = new Set(['message', 'encryption_public_key', 'requires_authentication'])
 const PassOnPlatform$properties = new Set(['platform'])
 const PassScannedEvent$data_properties = new Set(['scan'])
 const PassStatus$values = new Set(['issued', 'installed', 'active', 'redeemed', 'revoked', 'expired'])
@@ -1241,6 +1242,7 @@ const PassTemplate$properties = new Set([
   'grouping_identifier',
   'associated_store_identifiers',
   'app_links',
+  'nfc',
   'semantics',
   'warnings',
   'metadata',
@@ -1262,6 +1264,7 @@ const PassTemplateCreate$properties = new Set([
   'grouping_identifier',
   'associated_store_identifiers',
   'app_links',
+  'nfc',
   'semantics',
   'metadata'
 ])
@@ -1283,6 +1286,7 @@ const PassTemplateUpdate$properties = new Set([
   'grouping_identifier',
   'associated_store_identifiers',
   'app_links',
+  'nfc',
   'semantics',
   'metadata'
 ])
@@ -5797,6 +5801,48 @@ function PassList$(value) {
   return true
 }
 
+function PassNfc$(value) {
+  if (!isObject(value)) return false
+  const encryption_public_key = value.encryption_public_key
+  if (!(typeof encryption_public_key === 'string')) return false
+  const message = value.message
+  if (message !== undefined) {
+    if (!(typeof message === 'string')) return false
+  }
+  const requires_authentication = value.requires_authentication
+  if (requires_authentication !== undefined) {
+    if (!(typeof requires_authentication === 'boolean')) return false
+  }
+  return true
+}
+
+function PassNfcInput$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const encryption_public_key = value.encryption_public_key
+  if (
+    !((
+      typeof encryption_public_key === 'string' && (
+        encryption_public_key.length <= 128 || (encryption_public_key.length <= 256 && length(encryption_public_key) <= 128)
+      ) && BrandInput$icon_pattern.test(encryption_public_key)
+    ))
+  ) return false
+  const message = value.message
+  if (message !== undefined) {
+    known++
+    if (
+      !((message === null || (typeof message === 'string' && (message.length <= 64 || (message.length <= 128 && length(message) <= 64)) && message !== '')))
+    ) return false
+  }
+  const requires_authentication = value.requires_authentication
+  if (requires_authentication !== undefined) {
+    known++
+    if (!(typeof requires_authentication === 'boolean')) return false
+  }
+  if (!closed(value, known, PassNfcInput$properties)) return false
+  return true
+}
+
 function PassOnPlatform$(value) {
   if (!Pass$(value)) return false
   if (!isObject(value)) return false
@@ -5966,6 +6012,10 @@ function PassTemplate$(value) {
   if (app_links !== undefined) {
     if (!AppLinks$(app_links)) return false
   }
+  const nfc = value.nfc
+  if (nfc !== undefined) {
+    if (!PassNfc$(nfc)) return false
+  }
   const semantics = value.semantics
   if (semantics !== undefined) {
     if (!SemanticTags$(semantics)) return false
@@ -6098,6 +6148,11 @@ function PassTemplateCreate$(value) {
   if (app_links !== undefined) {
     known++
     if (!AppLinksInput$(app_links)) return false
+  }
+  const nfc = value.nfc
+  if (nfc !== undefined) {
+    known++
+    if (!PassNfcInput$(nfc)) return false
   }
   const semantics = value.semantics
   if (semantics !== undefined) {
@@ -6306,6 +6361,11 @@ function PassTemplateUpdate$(value) {
   if (app_links !== undefined) {
     known++
     if (!(app_links === null || AppLinksInput$(app_links))) return false
+  }
+  const nfc = value.nfc
+  if (nfc !== undefined) {
+    known++
+    if (!(nfc === null || PassNfcInput$(nfc))) return false
   }
   const semantics = value.semantics
   if (semantics !== undefined) {
@@ -9877,6 +9937,8 @@ export const PassExpiredEvent = PassExpiredEvent$
 export const PassId = PassId$
 export const PassInstalledEvent = PassInstalledEvent$
 export const PassList = PassList$
+export const PassNfc = PassNfc$
+export const PassNfcInput = PassNfcInput$
 export const PassOnPlatform = PassOnPlatform$
 export const PassRedeemedEvent = PassRedeemedEvent$
 export const PassRevokedEvent = PassRevokedEvent$

@@ -51,6 +51,8 @@ export type RelevantDateInput = ClosedMembers<client.RelevantDateInput>
 export type RelevantDate = ClosedMembers<client.RelevantDate>
 export type AppLinksInput = ClosedMembers<client.AppLinksInput>
 export type AppLinks = ClosedMembers<client.AppLinks>
+export type PassNfcInput = ClosedMembers<client.PassNfcInput>
+export type PassNfc = ClosedMembers<client.PassNfc>
 export type SemanticTagsInput = ClosedMembers<client.SemanticTagsInput>
 export type SemanticTags = ClosedMembers<client.SemanticTags>
 export type WalletWarning = ClosedMembers<client.WalletWarning>
@@ -483,6 +485,8 @@ export interface components {
     RelevantDate: RelevantDate
     AppLinksInput: AppLinksInput
     AppLinks: AppLinks
+    PassNfcInput: PassNfcInput
+    PassNfc: PassNfc
     SemanticTagsInput: SemanticTagsInput
     SemanticTags: SemanticTags
     WalletWarning: WalletWarning

@@ -192,6 +192,8 @@ export declare function PassExpiredEvent(value: unknown): value is types.PassExp
 export declare function PassId(value: unknown): value is types.PassId
 export declare function PassInstalledEvent(value: unknown): value is types.PassInstalledEvent
 export declare function PassList(value: unknown): value is types.PassList
+export declare function PassNfc(value: unknown): value is types.PassNfc
+export declare function PassNfcInput(value: unknown): value is types.PassNfcInput
 export declare function PassOnPlatform(value: unknown): value is types.PassOnPlatform
 export declare function PassRedeemedEvent(value: unknown): value is types.PassRedeemedEvent
 export declare function PassRevokedEvent(value: unknown): value is types.PassRevokedEvent

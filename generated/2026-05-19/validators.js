@@ -191,6 +191,8 @@ export {
   PassId,
   PassInstalledEvent,
   PassList,
+  PassNfc,
+  PassNfcInput,
   PassOnPlatform,
   PassRedeemedEvent,
   PassRevokedEvent,

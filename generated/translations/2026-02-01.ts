@@ -23,6 +23,7 @@ export function PassTemplate_down(value: v2026_05_19.PassTemplate): v2026_02_01.
     grouping_identifier,
     associated_store_identifiers,
     app_links,
+    nfc,
     semantics,
     warnings,
     ...rest

@@ -32,6 +32,7 @@ export const passTemplatesHandlers = {
     const { kind, name, brand, barcode, relevant_locations = [], metadata = {} } = body
     const fields = mergeFields([], body.fields ?? [])
     const options = readOptions(body)
+    requireEntitlement(context, body)
     requireGood(checkTemplate({ fields, brand, barcode, metadata, options }))
     const content = {
       name,
@@ -58,6 +59,7 @@ export const passTemplatesHandlers = {
     const { now } = context.request
     const row = await lockTemplate(db, caller.space, path.template_id)
     if (!row) throw notFound()
+    requireEntitlement(context, body)
     const changed: TemplateRow = {
       ...row,
       ...patchContent(row, body),
@@ -113,6 +115,13 @@ export async function addTemplate(
 }
 
 const DEFAULT_BARCODE = { format: 'qr' } as const
+
+/** Apple permits NFC passes only for pass types with an entitlement. */
+function requireEntitlement({ passNfc }: Context, body: { readonly nfc?: unknown }): void {
+  if (!body.nfc || passNfc) return
+  const issue = 'needs an entitlement of Apple: ask the operator of this service to set APPLE_PASS_NFC'
+  throw validationFailed([{ field: 'nfc', issue }])
+}
 
 function requireGood(faults: ReturnType<typeof checkTemplate>): void {
   if (faults.length > 0) throw validationFailed(faults)

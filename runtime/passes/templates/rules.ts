@@ -1,3 +1,4 @@
+import { createPublicKey } from 'node:crypto'
 import type { Detail } from 'dateline/runtime'
 import { checkMetadata } from '../../api/json/merge-patch.ts'
 import { barcodeIssue } from '../wallets/render/barcode.ts'
@@ -14,6 +15,8 @@ export const IMAGE_RULES = {
   logo: { width: 480, height: 150, bytes: 128 * KIB },
   strip: { width: 1125, height: 432, bytes: 512 * KIB },
 } as const satisfies Record<string, ImageRule>
+
+type Nfc = NonNullable<TemplateContent['options']['nfc']>
 
 /** The parts of a template with rules that JSON Schema cannot express. */
 export interface TemplateParts {
@@ -58,9 +61,38 @@ export function checkTemplate({
       faults.push({ field: `relevant_dates[${index}].ends_at`, issue: 'must be after starts_at' })
   }
   const { format, message } = barcode ?? {}
+  if (options.nfc) faults.push(...checkNfc(options.nfc, message))
   const issue = format && message !== undefined ? barcodeIssue(format, message) : undefined
   if (issue !== undefined) faults.push({ field: 'barcode.message', issue })
   return [...faults, ...checkMetadata(metadata)]
+}
+
+/** Maximum number of bytes that a reader gets (Apple, "Pass.NFC"). */
+const NFC_BYTES = 64
+
+/** Length of a P-256 key with a compressed point, in DER. */
+const COMPRESSED_BYTES = 59
+
+function checkNfc({ message, encryption_public_key: key }: Nfc, barcode: string | undefined): Detail[] {
+  const faults: Detail[] = []
+  if (Buffer.byteLength(message ?? barcode ?? '') > NFC_BYTES)
+    faults.push({ field: 'nfc.message', issue: `must not be longer than ${NFC_BYTES} bytes` })
+  const bytes = Buffer.from(key, 'base64')
+  if (bytes.length !== COMPRESSED_BYTES || !isP256(bytes))
+    faults.push({
+      field: 'nfc.encryption_public_key',
+      issue: 'must be a P-256 public key (SubjectPublicKeyInfo) with a compressed point',
+    })
+  return faults
+}
+
+function isP256(key: Buffer): boolean {
+  try {
+    const { asymmetricKeyDetails } = createPublicKey({ key, format: 'der', type: 'spki' })
+    return asymmetricKeyDetails?.namedCurve === 'prime256v1'
+  } catch {
+    return false // not a key
+  }
 }
 
 /** Returns the change messages by their path within the field. */

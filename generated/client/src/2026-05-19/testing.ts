@@ -1876,6 +1876,7 @@ const service: MockedVersion = {
             grouping_identifier: { type: 'string', minLength: 1, maxLength: 60 },
             associated_store_identifiers: { type: 'array', maxItems: 10, items: { type: 'integer', minimum: 1, maximum: 999999999999 } },
             app_links: { $ref: '#/components/schemas/AppLinksInput' },
+            nfc: { $ref: '#/components/schemas/PassNfcInput' },
             semantics: { $ref: '#/components/schemas/SemanticTagsInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -1961,6 +1962,16 @@ const service: MockedVersion = {
         },
         Timestamp: { type: 'string', format: 'date-time', maxLength: 40 },
         AppLinksInput: { type: 'object', additionalProperties: false, properties: { apple_url: shared80, android_url: shared80, web_url: shared80 } },
+        PassNfcInput: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['encryption_public_key'],
+          properties: {
+            message: { type: ['string', 'null'], minLength: 1, maxLength: 64 },
+            encryption_public_key: { type: 'string', pattern: '^[0-9A-Za-z+/]*={0,2}$', maxLength: 128 },
+            requires_authentication: { type: 'boolean' }
+          }
+        },
         SemanticTagsInput: {
           type: 'object',
           maxProperties: 60,
@@ -2001,6 +2012,7 @@ const service: MockedVersion = {
             grouping_identifier: { type: ['string', 'null'], minLength: 1, maxLength: 60 },
             associated_store_identifiers: { type: ['array', 'null'], maxItems: 10, items: { type: 'integer', minimum: 1, maximum: 999999999999 } },
             app_links: { oneOf: [{ $ref: '#/components/schemas/AppLinksInput' }, { type: 'null' }] },
+            nfc: { oneOf: [{ $ref: '#/components/schemas/PassNfcInput' }, { type: 'null' }] },
             semantics: { oneOf: [{ $ref: '#/components/schemas/SemanticTagsInput' }, { type: 'null' }] },
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
           }

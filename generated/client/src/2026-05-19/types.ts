@@ -309,6 +309,7 @@ export type PassTemplateCreate = {
    */
   associated_store_identifiers?: number[];
   app_links?: AppLinksInput;
+  nfc?: PassNfcInput;
   semantics?: SemanticTagsInput;
   metadata?: Metadata;
 };
@@ -362,6 +363,8 @@ export type PassTemplateUpdate = {
    *     }
    */
   app_links?: AppLinksInput | null;
+  /** Changes to what the pass sends to NFC readers, as a merge patch. null removes it. @example null */
+  nfc?: PassNfcInput | null;
   /**
    * Changes to the semantic tags, as a merge patch. null removes all.
    * @example {
@@ -405,6 +408,7 @@ export type PassTemplate = {
    */
   associated_store_identifiers?: number[];
   app_links?: AppLinks;
+  nfc?: PassNfc;
   semantics?: SemanticTags;
   /** What one of the wallets cannot show of the template. Absent if both show everything. */
   warnings?: WalletWarning[];
@@ -692,6 +696,40 @@ export type AppLinks = {
   android_url?: string;
   /** The website that Google Wallet links to. @example https://harbour.example/card */
   web_url?: string;
+};
+/**
+ * What the pass sends to NFC readers (Apple’s Value Added Services). The service accepts it only with Apple’s entitlement for NFC.
+ * @example {
+ *       "encryption_public_key": "MDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgAC/Bu9nyAtG1DQe7t7jszLb+dZ1GbXoR8G0rIXoak67NM="
+ *     }
+ */
+export type PassNfcInput = {
+  /** The same content for every pass, up to 64 bytes. If absent, readers get the content of the barcode. @example COFFEE-2026 */
+  message?: string | null;
+  /**
+   * The key for which the content is encrypted: a P-256 public key with a compressed point (SubjectPublicKeyInfo), in base64.
+   * @example MDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgAC/Bu9nyAtG1DQe7t7jszLb+dZ1GbXoR8G0rIXoak67NM=
+   */
+  encryption_public_key: string;
+  /** Whether the holder must unlock the phone. If absent, it is false. @example true */
+  requires_authentication?: boolean;
+};
+/**
+ * What the pass sends to NFC readers (Apple’s Value Added Services). The service accepts it only with Apple’s entitlement for NFC.
+ * @example {
+ *       "encryption_public_key": "MDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgAC/Bu9nyAtG1DQe7t7jszLb+dZ1GbXoR8G0rIXoak67NM="
+ *     }
+ */
+export type PassNfc = {
+  /** The same content for every pass, up to 64 bytes. If absent, readers get the content of the barcode. @example COFFEE-2026 */
+  message?: string;
+  /**
+   * The key for which the content is encrypted: a P-256 public key with a compressed point (SubjectPublicKeyInfo), in base64.
+   * @example MDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgAC/Bu9nyAtG1DQe7t7jszLb+dZ1GbXoR8G0rIXoak67NM=
+   */
+  encryption_public_key: string;
+  /** Whether the holder must unlock the phone. If absent, it is false. @example true */
+  requires_authentication?: boolean;
 };
 /**
  * Semantic tags by Apple’s names, such as `eventName` for an event ticket, `departureGate` for a boarding pass and `balance` for a loyalty or gift card. null
@@ -6768,6 +6806,8 @@ export interface components {
     RelevantDate: RelevantDate;
     AppLinksInput: AppLinksInput;
     AppLinks: AppLinks;
+    PassNfcInput: PassNfcInput;
+    PassNfc: PassNfc;
     SemanticTagsInput: SemanticTagsInput;
     SemanticTags: SemanticTags;
     WalletWarning: WalletWarning;

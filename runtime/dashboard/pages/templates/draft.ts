@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { components } from '../../../../generated/canonical/types.ts'
 import type { PassKind } from '../../../passes/wallets/render/pass-state.ts'
+import { type OptionTexts, optionTexts, optionValues } from './options.ts'
 
 export type TemplateObject = components['schemas']['PassTemplate']
 
@@ -47,6 +48,7 @@ export interface TemplateDraft {
   readonly fields: readonly DraftField[]
   readonly barcode: { readonly format: string; readonly message: string }
   readonly relevant_locations: readonly DraftLocation[]
+  readonly options: OptionTexts
   readonly language: string
   /** Lines in the form `language.name = text`. */
   readonly translations: string
@@ -69,6 +71,7 @@ export const NEW: TemplateDraft = {
   fields: [{ key: 'points', label: 'Points', value: '0', change_message: '', translations: '' }],
   barcode: { format: 'qr', message: '' },
   relevant_locations: [],
+  options: {},
   language: '',
   translations: '',
   metadata: '',
@@ -104,6 +107,7 @@ export function draftOf(template: TemplateObject): TemplateDraft {
       relevant_text: text(each.relevant_text),
       translations: writeLines(Object.entries(each.translations ?? {})),
     })),
+    options: optionTexts(template),
     language: text(template.language),
     translations: writeTranslations(template.translations ?? {}),
     metadata: writeLines(Object.entries(metadata)),
@@ -134,6 +138,7 @@ export function contentOf(draft: TemplateDraft): DraftContent {
     })),
     ...under('barcode', barcode),
     relevant_locations: relevant_locations.map(writeLocation),
+    ...optionValues(draft.options),
     language: language || null,
     ...under('translations', withAllTexts(readTranslations(translations))),
     ...under('metadata', Object.fromEntries(readLines(metadata))),
@@ -214,7 +219,8 @@ export function patchBody(from: DraftContent, to: DraftContent): object {
   return nest(Object.fromEntries(changedPaths(from, to).map((path) => [path, to[path] ?? null])))
 }
 
-function nest(content: DraftContent): Record<string, unknown> {
+/** Returns the content as an object, whose paths are members of members. */
+export function nest(content: DraftContent): Record<string, unknown> {
   const body: Record<string, unknown> = {}
   for (const [path, value] of Object.entries(content)) {
     const at = path.indexOf('.')
@@ -291,6 +297,12 @@ export function mergeDrafts(began: DraftContent, mine: TemplateDraft, theirs: Te
     fields: pick('fields', mine.fields, theirs.fields),
     barcode: each('barcode', mine.barcode, theirs.barcode),
     relevant_locations: pick('relevant_locations', mine.relevant_locations, theirs.relevant_locations),
+    options: Object.fromEntries(
+      Object.keys({ ...theirs.options, ...mine.options }).map((path) => [
+        path,
+        pick(path, mine.options[path] ?? '', theirs.options[path] ?? ''),
+      ]),
+    ),
     language: pick('language', mine.language, theirs.language),
     translations: writeTranslations(mergeLanguages(own, mine.translations, theirs.translations)),
     metadata: writeLines(kept),

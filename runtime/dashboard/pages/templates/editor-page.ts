@@ -23,6 +23,7 @@ import {
   type TemplateObject,
   writeDigest,
 } from './draft.ts'
+import { writeOptions } from './options.ts'
 import type { BarcodeSamples } from './preview.ts'
 import { MAX_FIELDS, MAX_LOCATIONS } from './typed.ts'
 
@@ -65,6 +66,7 @@ ${writeBrand(draft, template, fault)}
 ${writeFields(draft, fault)}
 ${writeBarcode(draft, samples, fault)}
 ${writeLocations(draft, fault)}
+${writeOptions(draft.options, fault)}
 ${writeLanguages(draft, language, fault)}
 ${textArea({ name: 'metadata', label: 'Metadata', optional: true, rows: 3, value: draft.metadata, hint: 'Key-value pairs for your integration. One pair per line: key = value.', fault: fault('metadata') })}
 <div class="actions"><button type="submit">${template ? 'Save template' : 'Create template'}</button> <button class="second" type="submit" name="do" value="preview" formnovalidate>Update preview</button> <a class="button second" href="${back}">Back</a></div>

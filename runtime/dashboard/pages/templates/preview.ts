@@ -1,19 +1,26 @@
 /** Previews a pass of a template in the layouts of both wallets. */
 
+import { mergePatch } from '../../../api/json/merge-patch.ts'
 import { shownFields, type TemplateField } from '../../../passes/templates/fields.ts'
 import { barcodeIssue } from '../../../passes/wallets/render/barcode.ts'
 import { passIn } from '../../../passes/wallets/render/languages.ts'
 import { contrast } from '../../../passes/wallets/render/page/colors.ts'
 import { showFront } from '../../../passes/wallets/render/page/front.ts'
-import type { BarcodeFormat, PassBrand, PassState } from '../../../passes/wallets/render/pass-state.ts'
+import type {
+  BarcodeFormat,
+  PassBrand,
+  PassOptions,
+  PassState,
+} from '../../../passes/wallets/render/pass-state.ts'
 import { createPassTokens } from '../../../passes/wallets/render/pass-tokens.ts'
 import { warningsOf } from '../../../passes/wallets/render/warnings.ts'
 import { type Html, html, trusted } from '../../../platform/html.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { assetPath } from '../../html/assets.ts'
 import { notice } from '../../html/components.ts'
-import { BARCODE_FORMATS, type DraftField, NEW, readTranslations, type TemplateDraft } from './draft.ts'
+import { BARCODE_FORMATS, type DraftField, NEW, nest, readTranslations, type TemplateDraft } from './draft.ts'
 import { showGoogleCard } from './google-card.ts'
+import { optionValues } from './options.ts'
 
 const COLOR = /^#[0-9a-f]{6}$/i
 const COLOR_NAMES = ['background_color', 'foreground_color', 'label_color'] as const
@@ -137,7 +144,7 @@ function stateOf(
     status,
     brand: brandOf(draft),
     fields: shownFields(fields.map(fieldOf), values),
-    options: { translations: readTranslations(draft.translations) },
+    options: { ...optionsOf(draft), translations: readTranslations(draft.translations) },
     barcode: { format: barcode.format as BarcodeFormat, message: barcode.message || scanCode },
     locations: [],
     holder,
@@ -151,6 +158,12 @@ function stateOf(
 
 function fieldOf({ key, label, value, translations }: DraftField): TemplateField {
   return { key, label, value, translations: readTranslations(translations) }
+}
+
+/** Returns the optional content, without parts that are incomplete. */
+function optionsOf({ options }: TemplateDraft): PassOptions {
+  const given = nest(optionValues(options))
+  return mergePatch({}, given) as PassOptions
 }
 
 function brandOf({ brand }: TemplateDraft): PassBrand {

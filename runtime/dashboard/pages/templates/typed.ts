@@ -4,6 +4,7 @@ import { PASS_KINDS, type PassKind } from '../../../passes/wallets/render/pass-s
 import { formField } from '../../html/forms.ts'
 import { uploadedFile } from '../../html/uploads.ts'
 import { type DraftLocation, IMAGES, type TemplateDraft, type TemplateImage } from './draft.ts'
+import { readOptionTexts } from './options.ts'
 
 export const MAX_FIELDS = 20
 export const MAX_LOCATIONS = 10
@@ -35,6 +36,7 @@ export function readDraft(request: Request, before: TemplateDraft): TemplateDraf
       ['latitude', 'longitude', 'altitude', 'relevant_text', 'translations'],
       MAX_LOCATIONS,
     ) satisfies DraftLocation[],
+    options: readOptionTexts(line),
     language: line('language'),
     translations: line('translations'),
     metadata: text('metadata'),

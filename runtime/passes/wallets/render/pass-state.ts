@@ -94,6 +94,14 @@ export interface PassOptions {
     readonly android_url?: string
     readonly web_url?: string
   }
+  /** Payload for NFC readers (Apple, "Value Added Services"). */
+  readonly nfc?: {
+    /** At most 64 bytes. If absent, readers get the text of the barcode. */
+    readonly message?: string
+    /** SPKI of a P-256 key in DER, with a compressed point, base64-encoded. */
+    readonly encryption_public_key: string
+    readonly requires_authentication?: boolean
+  }
   /** Semantic tags by Apple's names. */
   readonly semantics?: components['schemas']['SemanticTags']
   /** Language of the texts that are not translations, as a BCP 47 tag. */
@@ -110,6 +118,7 @@ export const OPTION_NAMES = [
   'grouping_identifier',
   'associated_store_identifiers',
   'app_links',
+  'nfc',
   'semantics',
 ] as const satisfies readonly (keyof PassOptions)[]
 

@@ -104,6 +104,7 @@ function googleWarnings({ kind, brand, fields, locations, options = {} }: Warned
       options.associated_store_identifiers !== undefined,
       'Google Wallet has no links to the App Store.',
     ],
+    ['nfc', options.nfc !== undefined, 'Google Wallet sends nothing to NFC readers.'],
     ['semantics', Object.keys(options.semantics ?? {}).length > 0, 'Google Wallet has no semantic tags.'],
   ]
   return rules.flatMap(([field, isLost, message]) =>

@@ -52,6 +52,7 @@ export function passOf(state: PassState, { passTypeIdentifier, teamIdentifier }:
     ...(state.locations.length > 0 && { locations: state.locations.map(location) }),
     ...barcodes(state.barcode),
     ...optional(state.options),
+    ...nfcOf(state),
     [STYLES[state.kind]]: fieldGroups(state),
   }
   return fitPass(given, STYLES[state.kind])
@@ -85,8 +86,23 @@ function optional({
   }
 }
 
+/** Returns the payload for readers: that of the template, or the text of the barcode. */
+function nfcOf({ options, barcode }: PassState): object {
+  if (!options?.nfc) return {}
+  const { message, encryption_public_key, requires_authentication } = options.nfc
+  return {
+    nfc: {
+      message: message ?? barcode.message,
+      encryptionPublicKey: encryption_public_key,
+      ...(requires_authentication && { requiresAuthentication: true }),
+    },
+  }
+}
+
+/** Text that is not a date stays as it is: the preview of an incomplete form has such texts. */
 function toSecond(instant: string): string {
-  return writeDate(Date.parse(instant))
+  const ms = Date.parse(instant)
+  return Number.isNaN(ms) ? instant : writeDate(ms)
 }
 
 /** Converts `#RRGGBB` to `rgb(r, g, b)`, the only form that Apple reads. */
