@@ -4,7 +4,7 @@ import formats from 'ajv-formats/dist/formats.js'
 // ----- Names of properties, values of enumerations, and patterns -----
 
 const AddressInput$properties = new Set(['line1', 'line2', 'city', 'state', 'postal_code', 'country'])
-const AppLinksInput$apple_url_pattern = new RegExp('^[a-z][a-z0-9+.-]*:[^ ]+$', 'u')
+const AppLinksInput$apple_url_pattern = new RegExp('^[a-z][a-z0-9+.-]{0,30}:[!-~]+$', 'u')
 const AppLinksInput$properties = new Set(['apple_url', 'android_url', 'web_url'])
 const ApplePayProvisioning$certificates_pattern = new RegExp('^[0-9A-Za-z+/]+={0,2}$', 'u')
 const ApplePayProvisioning$nonce_pattern = new RegExp('^[0-9A-Fa-f]{8,64}$', 'u')
@@ -1410,7 +1410,6 @@ const ScanId$pattern = new RegExp('^scan_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const ScanLocationInput$properties = new Set(['latitude', 'longitude'])
 const ScanResult$values = new Set(['accepted', 'already_redeemed', 'not_redeemable', 'expired', 'revoked', 'unknown'])
 const ScanSimulation$properties = new Set(['pass_id', 'mode', 'scanner', 'location'])
-const SemanticTagsInput$properties = new Set(['amount', 'currencyCode'])
 const Settlement$properties = new Set([
   'id',
   'object',
@@ -1462,7 +1461,6 @@ const SpendingControlsInput$properties = new Set(['blocked_categories', 'blocked
 const SpendingControlsInput$properties_2 = new Set(['allowed_categories', 'blocked_countries', 'spending_limits', 'max_authorization_count'])
 const SpendingInterval$values = new Set(['per_authorization', 'daily', 'weekly', 'monthly', 'yearly', 'all_time'])
 const SpendingLimitInput$properties = new Set(['amount', 'interval', 'categories'])
-const TemplateFieldInput$change_message_pattern = new RegExp('%@', 'u')
 const TemplateFieldInput$key_pattern = new RegExp('^[a-z][a-z0-9_]{0,39}$', 'u')
 const TemplateFieldInput$properties = new Set(['key', 'label', 'value', 'change_message', 'translations'])
 const TemplateFieldInput$properties_2 = new Set(['key', 'label', 'value'])
@@ -5024,7 +5022,7 @@ function FieldTranslationsInput$(value) {
           !((
             typeof member_change_message === 'string' && (
               member_change_message.length <= 200 || (member_change_message.length <= 400 && length(member_change_message) <= 200)
-            ) && TemplateFieldInput$change_message_pattern.test(member_change_message)
+            )
           ))
         ) return false
       }
@@ -7932,52 +7930,12 @@ function ScanSimulation$(value) {
   return true
 }
 
-function SemanticTags$$1(value) {
-  if (!Array.isArray(value) || value.length > 20) return false
-  for (let index = 0; index < value.length; index++) {
-    const item = value[index]
-    if (!((typeof item === 'string' && (item.length <= 500 || (item.length <= 1000 && length(item) <= 500))))) return false
-  }
-  return true
-}
-
-function SemanticTags$$2(value) {
-  if (!isObject(value)) return false
-  const amount = value.amount
-  if (!(typeof amount === 'string')) return false
-  const currencyCode = value.currencyCode
-  if (!(typeof currencyCode === 'string')) return false
-  return true
-}
-
 function SemanticTags$(value) {
   if (!isObject(value)) return false
   for (const name in value) {
     const member = value[name]
-    if (
-      !(((typeof member === 'string' || Number.isFinite(member) || typeof member === 'boolean')) + (SemanticTags$$1(member)) + (SemanticTags$$2(member)) === 1)
-    ) return false
+    if (!(typeof member === 'string')) return false
   }
-  return true
-}
-
-function SemanticTagsInput$$1(value) {
-  if (!Array.isArray(value) || value.length > 20) return false
-  for (let index = 0; index < value.length; index++) {
-    const item = value[index]
-    if (!((typeof item === 'string' && (item.length <= 500 || (item.length <= 1000 && length(item) <= 500))))) return false
-  }
-  return true
-}
-
-function SemanticTagsInput$$2(value) {
-  if (!isObject(value)) return false
-  let known = 2
-  const amount = value.amount
-  if (!((typeof amount === 'string' && (amount.length <= 20 || (amount.length <= 40 && length(amount) <= 20))))) return false
-  const currencyCode = value.currencyCode
-  if (!((typeof currencyCode === 'string' && (currencyCode.length <= 3 || (currencyCode.length <= 6 && length(currencyCode) <= 3))))) return false
-  if (!closed(value, known, SemanticTagsInput$properties)) return false
   return true
 }
 
@@ -7986,18 +7944,9 @@ function SemanticTagsInput$(value) {
   const size = Object.keys(value).length
   if (size > 60) return false
   for (const name in value) {
+    if (!((typeof name === 'string' && (name.length <= 60 || (name.length <= 120 && length(name) <= 60)) && name !== ''))) return false
     const member = value[name]
-    if (
-      !(
-        ((
-          member === null || (
-            (
-              typeof member === 'string' && (member.length <= 500 || (member.length <= 1000 && length(member) <= 500))
-            ) || Number.isFinite(member) || typeof member === 'boolean'
-          )
-        )) + (SemanticTagsInput$$1(member)) + (SemanticTagsInput$$2(member)) === 1
-      )
-    ) return false
+    if (!((member === null || (typeof member === 'string' && (member.length <= 500 || (member.length <= 1000 && length(member) <= 500)))))) return false
   }
   return true
 }
@@ -8688,9 +8637,7 @@ function TemplateFieldInput$(value) {
     if (
       !((
         change_message === null || (
-          typeof change_message === 'string' && (
-            change_message.length <= 200 || (change_message.length <= 400 && length(change_message) <= 200)
-          ) && TemplateFieldInput$change_message_pattern.test(change_message)
+          typeof change_message === 'string' && (change_message.length <= 200 || (change_message.length <= 400 && length(change_message) <= 200))
         )
       ))
     ) return false

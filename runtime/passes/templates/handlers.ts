@@ -10,7 +10,6 @@ import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import { floorToSecond, writeInstant } from '../../platform/instants.ts'
 import { OPTION_NAMES, type PassOptions } from '../wallets/render/pass-state.ts'
-import { warningsOf } from '../wallets/render/warnings.ts'
 import { mergeFields } from './fields.ts'
 import {
   type Brand,
@@ -24,6 +23,7 @@ import {
 } from './queries.ts'
 import { checkTemplate } from './rules.ts'
 import { resendTemplate, tellWalletsOfTemplate } from './wallet-queue.ts'
+import { warningsOf } from './warnings.ts'
 
 type PassTemplate = components['schemas']['PassTemplate']
 

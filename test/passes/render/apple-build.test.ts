@@ -7,12 +7,12 @@ import { join } from 'node:path'
 import { PKPass } from 'passkit-generator'
 import { PNG } from 'pngjs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { warningsOf } from '../../../runtime/passes/templates/warnings.ts'
 import { createPassBuilder, type PassBuilder } from '../../../runtime/passes/wallets/render/apple/build.ts'
 import { passOf } from '../../../runtime/passes/wallets/render/apple/pass-json.ts'
 import { type AppleSigner, openAppleSigner } from '../../../runtime/passes/wallets/render/apple/signer.ts'
 import { arrangeFields } from '../../../runtime/passes/wallets/render/layout.ts'
 import { PASS_KINDS, type PassState } from '../../../runtime/passes/wallets/render/pass-state.ts'
-import { warningsOf } from '../../../runtime/passes/wallets/render/warnings.ts'
 import { readStrings, unzip, verifies } from './apple-files.ts'
 import { ODD_TEXTS, picture, stateOf } from './states.ts'
 
@@ -186,7 +186,7 @@ test('a pass has what Apple reads for its kind, and nothing else, whatever the t
     grouping_identifier: 'harbour',
     associated_store_identifiers: [1234567890],
     app_links: { apple_url: 'harbour://card' },
-    semantics: { eventName: 'Nights', duration: 'long', departureGate: 'B', unheard: 1 },
+    semantics: { eventName: 'Nights', duration: 'long', departureGate: 'B', unheard: '1' },
   }
   const made = async (kind: PassState['kind'], change = options) => {
     const files = unzip(await builder.build(stateOf(kind, { options: change })))
@@ -222,6 +222,11 @@ test('a pass has what Apple reads for its kind, and nothing else, whatever the t
       message: 'Apple Wallet opens an app only if the template has associated_store_identifiers.',
     },
   ])
+  const semantics = { balance: '12.50 USD' }
+  expect(passOf(stateOf('gift_card', { options: { semantics } }), signer.passType)).toMatchObject({
+    removed: [],
+    pass: { semantics: { balance: { amount: '12.50', currencyCode: 'USD' } } },
+  })
   for (const kind of PASS_KINDS)
     expect(passOf(stateOf(kind, EVERYTHING), signer.passType).removed).toEqual([])
 })

@@ -574,7 +574,7 @@ const shared76 = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } 
 const shared77 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } } as const
 const shared78 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 } as const
 const shared79 = { type: 'string', pattern: '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$', maxLength: 12 } as const
-const shared80 = { type: ['string', 'null'], pattern: '^[a-z][a-z0-9+.-]*:[^ ]+$', maxLength: 500 } as const
+const shared80 = { type: ['string', 'null'], pattern: '^[a-z][a-z0-9+.-]{0,30}:[!-~]+$', maxLength: 500 } as const
 const shared81 = { oneOf: [{ $ref: '#/components/schemas/HolderPatch' }, { type: 'null' }] } as const
 const shared82 = {
   type: ['object', 'null'],
@@ -1905,7 +1905,7 @@ const service: MockedVersion = {
             key: shared78,
             label: { type: 'string', maxLength: 100 },
             value: { type: 'string', maxLength: 500 },
-            change_message: { type: ['string', 'null'], pattern: '%@', maxLength: 200 },
+            change_message: { type: ['string', 'null'], maxLength: 200 },
             translations: { $ref: '#/components/schemas/FieldTranslationsInput' }
           }
         },
@@ -1919,7 +1919,7 @@ const service: MockedVersion = {
             properties: {
               label: { type: 'string', maxLength: 100 },
               value: { type: 'string', maxLength: 500 },
-              change_message: { type: 'string', pattern: '%@', maxLength: 200 }
+              change_message: { type: 'string', maxLength: 200 }
             }
           }
         },
@@ -1975,18 +1975,8 @@ const service: MockedVersion = {
         SemanticTagsInput: {
           type: 'object',
           maxProperties: 60,
-          additionalProperties: {
-            oneOf: [
-              { type: ['string', 'number', 'boolean', 'null'], maxLength: 500 },
-              { type: 'array', maxItems: 20, items: { type: 'string', maxLength: 500 } },
-              {
-                type: 'object',
-                additionalProperties: false,
-                required: ['amount', 'currencyCode'],
-                properties: { amount: { type: 'string', maxLength: 20 }, currencyCode: { type: 'string', maxLength: 3 } }
-              }
-            ]
-          }
+          propertyNames: { type: 'string', minLength: 1, maxLength: 60 },
+          additionalProperties: { type: ['string', 'null'], maxLength: 500 }
         },
         Metadata: {
           type: 'object',

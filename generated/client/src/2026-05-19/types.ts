@@ -651,9 +651,9 @@ export type TextTranslations = {
  *     }
  */
 export type RelevantDateInput = {
-  /** The time, or the beginning of the period. */
+  /** The time, or the beginning of the period. @example 2026-06-01T18:00:00.000Z */
   starts_at: Timestamp;
-  /** The end of the period. */
+  /** The end of the period. @example 2036-06-01T21:00:00.000Z */
   ends_at?: Timestamp;
 };
 /**
@@ -664,9 +664,9 @@ export type RelevantDateInput = {
  *     }
  */
 export type RelevantDate = {
-  /** The time, or the beginning of the period. */
+  /** The time, or the beginning of the period. @example 2026-06-01T18:00:00.000Z */
   starts_at: Timestamp;
-  /** The end of the period. */
+  /** The end of the period. @example 2036-06-01T21:00:00.000Z */
   ends_at?: Timestamp;
 };
 /**
@@ -732,35 +732,26 @@ export type PassNfc = {
   requires_authentication?: boolean;
 };
 /**
- * Semantic tags by Apple’s names, such as `eventName` for an event ticket, `departureGate` for a boarding pass and `balance` for a loyalty or gift card. null
- * removes a tag.
+ * Semantic tags by Apple’s names, such as `eventName` for an event ticket and `departureGate` for a boarding pass. Amounts have the form `12.50 USD`, lists
+ * have one text per line. null removes a tag.
  * @example {
  *       "eventName": "Harbour Nights",
  *       "venueName": "Harbour Hall"
  *     }
  */
 export type SemanticTagsInput = {
-  [key: string]: (string | number | boolean | null) | string[] | {
-    /** The amount as a decimal number. @example 12.50 */
-    amount: string;
-    /** The currency, as an ISO 4217 code. @example USD */
-    currencyCode: string;
-  };
+  [key: string]: string | null;
 };
 /**
- * Semantic tags by Apple’s names, such as `eventName` for an event ticket, `departureGate` for a boarding pass and `balance` for a loyalty or gift card.
+ * Semantic tags by Apple’s names, such as `eventName` for an event ticket and `departureGate` for a boarding pass. Amounts have the form `12.50 USD`, lists
+ * have one text per line.
  * @example {
  *       "eventName": "Harbour Nights",
  *       "venueName": "Harbour Hall"
  *     }
  */
 export type SemanticTags = {
-  [key: string]: (string | number | boolean) | string[] | {
-    /** The amount as a decimal number. @example 12.50 */
-    amount: string;
-    /** The currency, as an ISO 4217 code. @example USD */
-    currencyCode: string;
-  };
+  [key: string]: string;
 };
 /** A part of a template that one of the wallets cannot show. */
 export type WalletWarning = {

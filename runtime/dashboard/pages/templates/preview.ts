@@ -2,6 +2,7 @@
 
 import { mergePatch } from '../../../api/json/merge-patch.ts'
 import { shownFields, type TemplateField } from '../../../passes/templates/fields.ts'
+import { warningsOf } from '../../../passes/templates/warnings.ts'
 import { barcodeIssue } from '../../../passes/wallets/render/barcode.ts'
 import { passIn } from '../../../passes/wallets/render/languages.ts'
 import { contrast } from '../../../passes/wallets/render/page/colors.ts'
@@ -13,7 +14,6 @@ import type {
   PassState,
 } from '../../../passes/wallets/render/pass-state.ts'
 import { createPassTokens } from '../../../passes/wallets/render/pass-tokens.ts'
-import { warningsOf } from '../../../passes/wallets/render/warnings.ts'
 import { type Html, html, trusted } from '../../../platform/html.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { assetPath } from '../../html/assets.ts'

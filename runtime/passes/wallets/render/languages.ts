@@ -4,8 +4,8 @@ import type { PassField, PassState } from './pass-state.ts'
 /** The language of templates that name none. */
 export const DEFAULT_LANGUAGE = 'en'
 
-/** Translations of one text, by BCP 47 language tag. */
-export type Translations = Readonly<Record<string, string>>
+/** TextByLanguage of one text, by BCP 47 language tag. */
+export type TextByLanguage = Readonly<Record<string, string>>
 
 type Spoken = Pick<PassState, 'name' | 'brand' | 'fields' | 'locations' | 'options'>
 
@@ -18,14 +18,14 @@ export function languageOf({ options }: Pick<PassState, 'options'>): string {
 export function translationsOf<Name extends string>(
   translations: Readonly<Record<string, { readonly [Each in Name]?: string }>> | undefined,
   name: Name,
-): Translations {
+): TextByLanguage {
   const entries = Object.entries(translations ?? {}).map(([language, texts]) => [language, texts[name]])
   return Object.fromEntries(entries.filter(([, text]) => text !== undefined))
 }
 
 /** Returns each text that has translations, with these. */
 function translatedTexts({ name, brand, fields, locations, options }: Spoken) {
-  const texts: [text: string | undefined, translations: Translations | undefined][] = [
+  const texts: [text: string | undefined, translations: TextByLanguage | undefined][] = [
     [name, translationsOf(options?.translations, 'name')],
     [brand.logo_text, translationsOf(options?.translations, 'logo_text')],
     ...fields.flatMap(({ label, value, change_message, translations }): typeof texts => [

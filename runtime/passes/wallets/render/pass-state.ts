@@ -1,4 +1,3 @@
-import type { components } from '../../../../generated/canonical/types.ts'
 import type { PassPlace } from './pass-tokens.ts'
 
 /**
@@ -103,7 +102,7 @@ export interface PassOptions {
     readonly requires_authentication?: boolean
   }
   /** Semantic tags by Apple's names. */
-  readonly semantics?: components['schemas']['SemanticTags']
+  readonly semantics?: Readonly<Record<string, string>>
   /** Language of the texts that are not translations, as a BCP 47 tag. */
   readonly language?: string
   readonly translations?: Readonly<Record<string, { readonly name?: string; readonly logo_text?: string }>>

@@ -89,3 +89,19 @@ function isUsable(
   const size = Array.isArray(value) ? value.length : Buffer.byteLength(String(value))
   return size >= (min ?? 0) && size <= (max ?? Number.POSITIVE_INFINITY)
 }
+
+/** Converts the texts of semantic tags to the types of the table. Texts that cannot be converted stay. */
+export function readTags(tags: Readonly<Record<string, string>>): Members {
+  return Object.fromEntries(
+    Object.entries(tags).map(([name, text]) => [name, readTag(TYPES.SemanticTags?.[name]?.type, text)]),
+  )
+}
+
+function readTag(type: string | undefined, text: string): unknown {
+  if (type === 'string[]') return text.split('\n')
+  if (type === 'number') return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text
+  if (type === 'boolean') return text === 'true' || (text === 'false' ? false : text)
+  if (type !== 'CurrencyAmount') return text
+  const [, amount, currencyCode] = /^(-?\d+(?:\.\d+)?) ([A-Z]{3})$/.exec(text) ?? []
+  return amount === undefined ? text : { amount, currencyCode }
+}

@@ -1,6 +1,6 @@
 import { arrangeFields, type FieldGroup, type PassLayout } from '../layout.ts'
 import { isVoid, type PassKind, type PassOptions, type PassState } from '../pass-state.ts'
-import { type FittedPass, fitPass } from './fit.ts'
+import { type FittedPass, fitPass, readTags } from './fit.ts'
 
 /** The pass type and team for which passes are signed. */
 export interface PassType {
@@ -82,7 +82,7 @@ function optional({
     ...(groupingIdentifier !== undefined && { groupingIdentifier }),
     ...(associatedStoreIdentifiers && { associatedStoreIdentifiers }),
     ...(appLaunchURL !== undefined && { appLaunchURL }),
-    ...(semantics && { semantics }),
+    ...(semantics && { semantics: readTags(semantics) }),
   }
 }
 

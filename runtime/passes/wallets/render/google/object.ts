@@ -1,4 +1,4 @@
-import { fieldIn, languageOf, languagesOf, type Translations, translationsOf } from '../languages.ts'
+import { fieldIn, languageOf, languagesOf, type TextByLanguage, translationsOf } from '../languages.ts'
 import type { BarcodeFormat, PassKind, PassState, PassStateStatus } from '../pass-state.ts'
 import { googleId } from './kinds.ts'
 import { type GoogleIssuer, type GoogleResource, imageOf, localized, localizedName } from './resource.ts'
@@ -101,6 +101,6 @@ function textsOf(fields: PassState['fields'], language: string): object[] {
 }
 
 /** Returns the member with a text in all languages, or no member without translations. */
-function localizedText(member: string, text: string, language: string, translations: Translations): object {
+function localizedText(member: string, text: string, language: string, translations: TextByLanguage): object {
   return Object.keys(translations).length > 0 ? { [member]: localized(text, language, translations) } : {}
 }

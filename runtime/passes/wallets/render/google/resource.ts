@@ -1,6 +1,6 @@
 /** Parts of classes and objects (Google Wallet, REST reference, v1). */
 import { createHash } from 'node:crypto'
-import { DEFAULT_LANGUAGE, languageOf, type Translations, translationsOf } from '../languages.ts'
+import { DEFAULT_LANGUAGE, languageOf, type TextByLanguage, translationsOf } from '../languages.ts'
 import type { PassBrand, PassState } from '../pass-state.ts'
 
 /**
@@ -33,7 +33,7 @@ export interface GoogleIssuer {
 export function localized(
   value: string,
   language = DEFAULT_LANGUAGE,
-  translations: Translations = {},
+  translations: TextByLanguage = {},
 ): unknown {
   const translatedValues = Object.entries(translations).map(([language, value]) => ({ language, value }))
   return {

@@ -1,10 +1,10 @@
 /** What one of the wallets cannot show of a template. */
 
-import { WITH_STRIP } from './apple/images.ts'
-import { passOf } from './apple/pass-json.ts'
-import { MAX_TEXTS } from './google/object.ts'
-import { stringsOf } from './languages.ts'
-import type { PassState } from './pass-state.ts'
+import { WITH_STRIP } from '../wallets/render/apple/images.ts'
+import { passOf } from '../wallets/render/apple/pass-json.ts'
+import { MAX_TEXTS } from '../wallets/render/google/object.ts'
+import { stringsOf } from '../wallets/render/languages.ts'
+import type { PassState } from '../wallets/render/pass-state.ts'
 
 export interface WalletWarning {
   /** Path of the member of the template. */
