@@ -214,7 +214,7 @@ test('a pass has what Apple reads for its kind, and nothing else, whatever the t
   })
   const card = passOf(stateOf('loyalty', { options }), signer.passType)
   expect(card.removed).toEqual(['groupingIdentifier', 'semantics.eventName', ...ORDERED])
-  const { app_links } = options
+  const app_links = { apple_url: 'harbour://card' }
   expect(warningsOf(stateOf('loyalty', { fields: [], options: { app_links } }))).toEqual([
     {
       wallet: 'apple',
