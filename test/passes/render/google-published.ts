@@ -8,10 +8,7 @@ interface Published {
 }
 
 const PUBLISHED: Readonly<Record<string, Published>> = JSON.parse(
-  readFileSync(
-    join(import.meta.dirname, '../../../runtime/passes/wallets/render/tables/google-resources.json'),
-    'utf8',
-  ),
+  readFileSync(join(import.meta.dirname, 'google-published.json'), 'utf8'),
 )
 
 /** Members of the value that Google does not publish or that are of another type, and required ones that it lacks. */
