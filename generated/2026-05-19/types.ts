@@ -41,6 +41,21 @@ export type BrandPatch = ClosedMembers<client.BrandPatch>
 export type Brand = ClosedMembers<client.Brand>
 export type TemplateFieldInput = ClosedMembers<client.TemplateFieldInput>
 export type TemplateField = ClosedMembers<client.TemplateField>
+export type TemplateLanguage = Closed<client.TemplateLanguage>
+export type TemplateTranslationsInput = ClosedMembers<client.TemplateTranslationsInput>
+export type TemplateTranslations = ClosedMembers<client.TemplateTranslations>
+export type FieldTranslationsInput = Closed<client.FieldTranslationsInput>
+export type FieldTranslations = ClosedMembers<client.FieldTranslations>
+export type TextTranslations = ClosedMembers<client.TextTranslations>
+export type RelevantDateInput = ClosedMembers<client.RelevantDateInput>
+export type RelevantDate = ClosedMembers<client.RelevantDate>
+export type AppLinksInput = ClosedMembers<client.AppLinksInput>
+export type AppLinks = ClosedMembers<client.AppLinks>
+export type PassNfcInput = ClosedMembers<client.PassNfcInput>
+export type PassNfc = ClosedMembers<client.PassNfc>
+export type SemanticTagsInput = ClosedMembers<client.SemanticTagsInput>
+export type SemanticTags = ClosedMembers<client.SemanticTags>
+export type WalletWarning = ClosedMembers<client.WalletWarning>
 export type BarcodeFormat = Closed<client.BarcodeFormat>
 export type BarcodeInput = ClosedMembers<client.BarcodeInput>
 export type BarcodePatch = ClosedMembers<client.BarcodePatch>
@@ -477,6 +492,21 @@ export interface components {
     Brand: Brand
     TemplateFieldInput: TemplateFieldInput
     TemplateField: TemplateField
+    TemplateLanguage: TemplateLanguage
+    TemplateTranslationsInput: TemplateTranslationsInput
+    TemplateTranslations: TemplateTranslations
+    FieldTranslationsInput: FieldTranslationsInput
+    FieldTranslations: FieldTranslations
+    TextTranslations: TextTranslations
+    RelevantDateInput: RelevantDateInput
+    RelevantDate: RelevantDate
+    AppLinksInput: AppLinksInput
+    AppLinks: AppLinks
+    PassNfcInput: PassNfcInput
+    PassNfc: PassNfc
+    SemanticTagsInput: SemanticTagsInput
+    SemanticTags: SemanticTags
+    WalletWarning: WalletWarning
     BarcodeFormat: BarcodeFormat
     BarcodeInput: BarcodeInput
     BarcodePatch: BarcodePatch

@@ -59,6 +59,7 @@ export function createContext(
     cardEncryption: service.cardEncryption,
     sanctions: service.sanctions,
     licensedStates: service.licensedStates,
+    passNfc: service.passNfc,
     usdcChain: service.usdcChain,
     rates: service.rates,
     prepared,

@@ -46,6 +46,7 @@ export interface ApiService {
   readonly endpointSecrets: EndpointSecrets
   readonly sanctions: Context['sanctions']
   readonly licensedStates: ReadonlySet<string>
+  readonly passNfc: boolean
   readonly usdcChain: Context['usdcChain']
   readonly rates: Context['rates']
   readonly streams: EventStreams

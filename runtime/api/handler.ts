@@ -61,6 +61,8 @@ export interface Context {
   readonly sanctions: Pick<Sanctions, 'list'>
   /** US states in which cardholders in live may reside. */
   readonly licensedStates: ReadonlySet<string>
+  /** Whether the pass type certificate has Apple's entitlement for NFC. */
+  readonly passNfc: boolean
   readonly usdcChain: UsdcChain
   /** Fees and shares of the card network for clearings. */
   readonly rates: Rates

@@ -378,6 +378,13 @@ export const SETTING_GROUPS = {
       example: 'A1B2C3D4E5',
       meaning: 'Team that the certificate must be for. If it differs, the service does not start.',
     },
+    APPLE_PASS_NFC: {
+      type: '`on` or `off`',
+      fallback: 'off',
+      example: 'on',
+      meaning:
+        'Whether the certificate of the pass type has Apple’s entitlement for NFC. Without it, templates with `nfc` are refused, because no device accepts their passes.',
+    },
     APPLE_PUSH_KEY: {
       type: 'path of a `.p8` file',
       example: '/etc/dateline/AuthKey_ABC123DEFG.p8',

@@ -110,6 +110,7 @@ export interface Settings extends CardRoomSettings, MonitoringSettings {
   readonly bank?: { readonly url: string; readonly token: string }
   /** US states in which live cardholders may live. */
   readonly licensedStates: ReadonlySet<string>
+  readonly passNfc: boolean
   /** Interchange and network fee of clearings, in basis points. */
   readonly rates: {
     readonly interchange: number
@@ -334,6 +335,7 @@ export function readSettings(given: SettingVariables, flags: Flags = {}): Settin
     dnsServers: read('SVC_DNS_SERVERS', servers) ?? [],
     eventDays: read('SVC_EVENT_DAYS', whole(30, 1, 3650)) ?? 30,
     scanDays: read('SVC_SCAN_DAYS', whole(400, 1, 3650)) ?? 400,
+    passNfc: read('APPLE_PASS_NFC', onOff(false)) ?? false,
     licensedStates: read('SVC_LICENSED_STATES', usStates) ?? US_STATES,
     rates: {
       interchange: read('SVC_INTERCHANGE_BP', whole(150, 0, 10_000)) ?? 150,

@@ -58,6 +58,7 @@ export interface ApiParts extends Omit<Foundation, 'settings' | 'database' | 'go
     | 'pay'
     | 'production'
     | 'licensedStates'
+    | 'passNfc'
     | 'rates'
   >
   readonly google: {
@@ -159,6 +160,7 @@ export function createApis(parts: ApiParts): Apis {
       endpointSecrets: createEndpointSecrets(seals, environment),
       sanctions: parts.sanctions,
       licensedStates: settings.licensedStates,
+      passNfc: settings.passNfc,
       usdcChain: (parts.usdcChains ?? USDC_CHAINS)[environment],
       rates: settings.rates,
       streams: createEventStreams({ database: pool, environment, wakeUps: parts.wakeUps, isLeaving }),

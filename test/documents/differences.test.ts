@@ -161,6 +161,38 @@ const announced: Readonly<Record<string, string>> = {
 + /components/schemas/DisputeUpdatedEvent/properties/previous_attributes
 + /components/schemas/PayoutUpdatedEvent/required/previous_attributes
 + /components/schemas/PayoutUpdatedEvent/properties/previous_attributes
++ /components/schemas/PassTemplate/properties/app_links
++ /components/schemas/PassTemplate/properties/associated_store_identifiers
++ /components/schemas/PassTemplate/properties/grouping_identifier
++ /components/schemas/PassTemplate/properties/language
++ /components/schemas/PassTemplate/properties/nfc
++ /components/schemas/PassTemplate/properties/relevant_dates
++ /components/schemas/PassTemplate/properties/semantics
++ /components/schemas/PassTemplate/properties/sharing_prohibited
++ /components/schemas/PassTemplate/properties/translations
++ /components/schemas/PassTemplateCreate/properties/app_links
++ /components/schemas/PassTemplateCreate/properties/associated_store_identifiers
++ /components/schemas/PassTemplateCreate/properties/grouping_identifier
++ /components/schemas/PassTemplateCreate/properties/language
++ /components/schemas/PassTemplateCreate/properties/nfc
++ /components/schemas/PassTemplateCreate/properties/relevant_dates
++ /components/schemas/PassTemplateCreate/properties/semantics
++ /components/schemas/PassTemplateCreate/properties/sharing_prohibited
++ /components/schemas/PassTemplateCreate/properties/translations
++ /components/schemas/PassTemplateUpdate/properties/app_links
++ /components/schemas/PassTemplateUpdate/properties/associated_store_identifiers
++ /components/schemas/PassTemplateUpdate/properties/grouping_identifier
++ /components/schemas/PassTemplateUpdate/properties/language
++ /components/schemas/PassTemplateUpdate/properties/nfc
++ /components/schemas/PassTemplateUpdate/properties/relevant_dates
++ /components/schemas/PassTemplateUpdate/properties/semantics
++ /components/schemas/PassTemplateUpdate/properties/sharing_prohibited
++ /components/schemas/PassTemplateUpdate/properties/translations
++ /components/schemas/PassTemplate/properties/warnings
++ /components/schemas/TemplateField/properties/change_message
++ /components/schemas/TemplateField/properties/translations
++ /components/schemas/TemplateFieldInput/properties/change_message
++ /components/schemas/TemplateFieldInput/properties/translations
 `,
 }
 

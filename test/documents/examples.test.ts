@@ -46,6 +46,9 @@ const FITTING: Readonly<Record<string, (body: Body) => Body>> = {
   'createCard shipping': (body) => ({ ...body, type: 'physical' }),
   'advanceSettlementClock to': ({ to }) => ({ to, settlement_id: owners.sandbox.ids.get('stl') }),
   'advanceSettlementClock settlement_id': ({ settlement_id }) => ({ settlement_id }),
+  // The service of the test has no entitlement of Apple.
+  'createPassTemplate nfc': ({ nfc: _, ...body }) => body,
+  'updatePassTemplate nfc': () => ({ nfc: null }),
   'createPromotion plan_id': (body) => ({ ...body, plan_id: planId, dry_run: false }),
 }
 

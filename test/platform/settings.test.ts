@@ -48,6 +48,7 @@ describe('settings', () => {
       eventDays: 30,
       scanDays: 400,
       licensedStates: US_STATES,
+      passNfc: false,
       rates: { interchange: 150, networkFee: 10 },
       googleUrls: {},
       dnsServers: [],

@@ -28,8 +28,8 @@ type Read = (db: Database, space: string, id: string) => Promise<Promotable | un
 const readPassTemplate: Read = async (db, space, id) => {
   const row = await readTemplate(db, space, id)
   if (!row) return undefined
-  const { kind, status, name, brand, fields, barcode, relevant_locations, metadata } = row
-  const content = { name, brand, fields, barcode, relevant_locations, metadata }
+  const { kind, status, name, brand, fields, barcode, relevant_locations, metadata, options } = row
+  const content = { name, brand, fields, barcode, relevant_locations, metadata, options }
   return {
     content: { kind, ...content, status },
     check: async () => [...requireStatus(status, 'active'), ...checkTemplate(content)],

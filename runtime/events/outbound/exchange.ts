@@ -35,7 +35,7 @@ const NOT_A_RESPONSE: FailureReason = {
 
 export interface ExchangeResponse {
   readonly status: number
-  /** The first 4 KiB as text. Invalid UTF-8 and NUL are U+FFFD. */
+  /** The first 4 KiB as text, or the first 64 KiB for a GET. Invalid UTF-8 and NUL are U+FFFD. */
   readonly body: string
   readonly retryAfter?: string
   readonly cacheControl?: string
@@ -76,6 +76,7 @@ export function exchange(
     let [interim, bodyBytes, readBefore] = [0, 0, 0]
     let connecting: NodeJS.Timeout | undefined
     const chunks: Buffer[] = []
+    const keptBytes = options.method === 'GET' ? MAX_BODY_BYTES : SHOWN_BYTES
     const isSecure = options.protocol === 'https:'
     const request = http.request({ ...options, maxHeaderSize: MAX_HEADER_BYTES, insecureHTTPParser: false })
 
@@ -130,13 +131,13 @@ export function exchange(
         const { statusCode = 0, headers } = response
         resolve({
           status: statusCode,
-          body: responseText(chunks),
+          body: responseText(chunks, keptBytes),
           ...(headers['retry-after'] !== undefined && { retryAfter: headers['retry-after'] }),
           ...(headers['cache-control'] !== undefined && { cacheControl: headers['cache-control'] }),
         })
       }
       response.on('data', (chunk: Buffer) => {
-        if (bodyBytes < SHOWN_BYTES) chunks.push(chunk)
+        if (bodyBytes < keptBytes) chunks.push(chunk)
         bodyBytes += chunk.length
         if (bodyBytes < MAX_BODY_BYTES && response.socket.bytesRead - readBefore < MAX_WIRE_BYTES) return
         finish()
@@ -149,21 +150,21 @@ export function exchange(
   })
 }
 
-/** Maximum number of bytes of a response body that are kept to be shown. */
+/** Maximum number of bytes that are kept of a response body that is only shown. */
 const SHOWN_BYTES = 4096
 
 /** PostgreSQL's `text` type cannot hold NUL. */
 const NUL = '\0'
 const REPLACEMENT = '\uFFFD'
 
-/** Returns the first 4 KiB of the body as text, without a character that the cut would split. */
-function responseText(chunks: readonly Buffer[]): string {
+/** Returns the first bytes of the body as text, without a character that the cut would split. */
+function responseText(chunks: readonly Buffer[], mostBytes: number): string {
   const [first, ...others] = chunks
   if (!first) return ''
   const bytes = others.length === 0 ? first : Buffer.concat(chunks)
   const text =
-    bytes.length <= SHOWN_BYTES
+    bytes.length <= mostBytes
       ? bytes.toString('utf8')
-      : new StringDecoder('utf8').write(bytes.subarray(0, SHOWN_BYTES))
+      : new StringDecoder('utf8').write(bytes.subarray(0, mostBytes))
   return text.includes(NUL) ? text.replaceAll(NUL, REPLACEMENT) : text
 }

@@ -1,7 +1,7 @@
 import type { Database, Statement } from '../../database/database.ts'
 import { readSpace } from '../../database/space.ts'
 import type { TenantNames } from '../../tenants/keys/tenant-names.ts'
-import { type FieldValues, shownValues, type TemplateField } from '../templates/fields.ts'
+import { type FieldValues, shownFields, type TemplateField } from '../templates/fields.ts'
 import type { TemplateContent, TemplateKind } from '../templates/queries.ts'
 import type { PassState } from '../wallets/render/pass-state.ts'
 import type { PassPlace, PassTokens } from '../wallets/render/pass-tokens.ts'
@@ -26,6 +26,7 @@ interface StateRow extends ChangeFacts {
   readonly template_fields: readonly TemplateField[]
   readonly barcode: TemplateContent['barcode']
   readonly relevant_locations: TemplateContent['relevant_locations']
+  readonly options: TemplateContent['options']
 }
 
 const CHANGES = `p.status, p.expires_at, coalesce(p.changed, date_trunc('second', p.updated)) AS changed, p.seen_revision,
@@ -43,8 +44,8 @@ const READ: Statement = {
   name: 'passes_state',
   text: stateOf(
     `p.template_id, p.holder_email, p.holder_name, p.fields, t.kind, t.name, t.brand, t.fields AS template_fields,
-         t.barcode, t.relevant_locations, `,
-    't.kind, t.name, t.brand, t.fields, t.barcode, t.relevant_locations, ',
+         t.barcode, t.relevant_locations, t.options, `,
+    't.kind, t.name, t.brand, t.fields, t.barcode, t.relevant_locations, t.options, ',
   ),
 }
 
@@ -75,7 +76,6 @@ function stateFrom(
   { baseUrl, passTokens }: StateSources,
   now: number,
 ): PassState {
-  const values = shownValues(row.template_fields, row.fields)
   return {
     place,
     templateId: row.template_id,
@@ -84,12 +84,13 @@ function stateFrom(
     name: row.name,
     status: statusAt(row, now),
     brand: row.brand,
-    fields: row.template_fields.map(({ key, label }) => ({ key, label, value: values[key]! })),
+    fields: shownFields(row.template_fields, row.fields),
     barcode: {
       format: row.barcode.format,
       message: row.barcode.message ?? passTokens.scanCode(place),
     },
     locations: row.relevant_locations,
+    options: row.options,
     holder: { name: row.holder_name, email: row.holder_email },
     expiresAt: row.expires_at,
     changed: changedAt(row, now),

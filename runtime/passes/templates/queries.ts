@@ -2,7 +2,7 @@ import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
-import type { BarcodeFormat } from '../wallets/render/pass-state.ts'
+import type { BarcodeFormat, PassLocation, PassOptions } from '../wallets/render/pass-state.ts'
 import type { TemplateField } from './fields.ts'
 
 export type TemplateKind = components['schemas']['PassTemplateKind']
@@ -19,21 +19,15 @@ export interface Brand {
   readonly strip?: string
 }
 
-export interface TemplateLocation {
-  readonly latitude: number
-  readonly longitude: number
-  readonly altitude?: number
-  readonly relevant_text?: string
-}
-
 /** Content that a caller can set when creating the template and change later. */
 export interface TemplateContent {
   readonly name: string
   readonly brand: Brand
   readonly fields: readonly TemplateField[]
   readonly barcode: { readonly format: BarcodeFormat; readonly message?: string }
-  readonly relevant_locations: readonly TemplateLocation[]
+  readonly relevant_locations: readonly PassLocation[]
   readonly metadata: Readonly<Record<string, string>>
+  readonly options: PassOptions
 }
 
 /** A stored template. Times are milliseconds since the epoch. */
@@ -49,7 +43,7 @@ export interface TemplateRow extends TemplateContent {
 }
 
 const STORED =
-  'id, name, kind, status, brand, fields, barcode, relevant_locations, metadata, created, updated, changed, revision'
+  'id, name, kind, status, brand, fields, barcode, relevant_locations, metadata, options, created, updated, changed, revision'
 
 const CHANGED = "coalesce(changed, date_trunc('second', updated)) AS changed"
 
@@ -58,7 +52,7 @@ const COLUMNS = STORED.replace('changed', CHANGED)
 const INSERT: Statement = {
   name: 'pass_templates_insert',
   text: `INSERT INTO pass_templates (tenant_id, ${STORED})
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 }
 
 export function insertTemplate(db: Database, tenantId: string, row: TemplateRow): Promise<unknown> {
@@ -77,7 +71,7 @@ export function insertTemplate(db: Database, tenantId: string, row: TemplateRow)
 }
 
 function contentValues(row: TemplateContent): string[] {
-  return [row.brand, row.fields, row.barcode, row.relevant_locations, row.metadata].map((part) =>
+  return [row.brand, row.fields, row.barcode, row.relevant_locations, row.metadata, row.options].map((part) =>
     JSON.stringify(part),
   )
 }
@@ -182,7 +176,7 @@ export function shareFreeTemplates(
 const UPDATE: Statement = {
   name: 'pass_templates_update',
   text: `UPDATE pass_templates SET name = $3, status = $4, brand = $5, fields = $6, barcode = $7,
-                relevant_locations = $8, metadata = $9, updated = $10, changed = $11, revision = $12
+                relevant_locations = $8, metadata = $9, options = $10, updated = $11, changed = $12, revision = $13
          WHERE tenant_id = $1 AND id = $2`,
 }
 

@@ -1,6 +1,8 @@
+import { createPublicKey } from 'node:crypto'
 import type { Detail } from 'dateline/runtime'
 import { checkMetadata } from '../../api/json/merge-patch.ts'
 import { barcodeIssue } from '../wallets/render/barcode.ts'
+import { translationsOf } from '../wallets/render/languages.ts'
 import type { TemplateField } from './fields.ts'
 import { checkPng, type ImageRule } from './images.ts'
 import type { TemplateContent } from './queries.ts'
@@ -14,35 +16,89 @@ export const IMAGE_RULES = {
   strip: { width: 1125, height: 432, bytes: 512 * KIB },
 } as const satisfies Record<string, ImageRule>
 
+type Nfc = NonNullable<TemplateContent['options']['nfc']>
+
 /** The parts of a template with rules that JSON Schema cannot express. */
 export interface TemplateParts {
   readonly fields?: readonly TemplateField[]
   readonly brand?: { readonly icon?: string; readonly logo?: string; readonly strip?: string }
   readonly barcode?: TemplateContent['barcode'] | undefined
   readonly metadata?: Readonly<Record<string, string>>
+  readonly options?: TemplateContent['options']
 }
 
 /**
- * Checks rules beyond the schema: unique field keys, valid images within their limits, and messages that fit the
+ * Checks rules beyond the schema: unique field keys, change messages with one value, dates in order, valid images within their limits, and messages that fit the
  * barcode format.
  *
  * @returns the problems; empty if the template is valid.
  */
-export function checkTemplate({ fields = [], brand = {}, barcode, metadata = {} }: TemplateParts): Detail[] {
+export function checkTemplate({
+  fields = [],
+  brand = {},
+  barcode,
+  metadata = {},
+  options = {},
+}: TemplateParts): Detail[] {
   const faults: Detail[] = []
   const seen = new Set<string>()
-  for (const [index, { key }] of fields.entries()) {
+  for (const [index, { key, change_message, translations }] of fields.entries()) {
     if (seen.has(key))
       faults.push({ field: `fields[${index}].key`, issue: 'is already the key of another field' })
     seen.add(key)
+    const messages = { change_message, ...translatedMessages(translations) }
+    for (const [path, message = '%@'] of Object.entries(messages))
+      if (message.split('%@').length !== 2)
+        faults.push({ field: `fields[${index}].${path}`, issue: 'must have %@ exactly once' })
   }
   for (const name of ['icon', 'logo', 'strip'] as const) {
     const image = brand[name]
     const issue = image === undefined ? undefined : checkPng(image, IMAGE_RULES[name])
     if (issue !== undefined) faults.push({ field: `brand.${name}`, issue })
   }
+  for (const [index, { starts_at, ends_at }] of (options.relevant_dates ?? []).entries()) {
+    if (ends_at !== undefined && Date.parse(ends_at) <= Date.parse(starts_at))
+      faults.push({ field: `relevant_dates[${index}].ends_at`, issue: 'must be after starts_at' })
+  }
   const { format, message } = barcode ?? {}
+  if (options.nfc) faults.push(...checkNfc(options.nfc, message))
   const issue = format && message !== undefined ? barcodeIssue(format, message) : undefined
   if (issue !== undefined) faults.push({ field: 'barcode.message', issue })
   return [...faults, ...checkMetadata(metadata)]
+}
+
+/** Maximum number of bytes that a reader gets (Apple, "Pass.NFC"). */
+const NFC_BYTES = 64
+
+/** Length of a P-256 key with a compressed point, in DER. */
+const COMPRESSED_BYTES = 59
+
+function checkNfc({ message, encryption_public_key: key }: Nfc, barcode: string | undefined): Detail[] {
+  const faults: Detail[] = []
+  if (Buffer.byteLength(message ?? barcode ?? '') > NFC_BYTES)
+    faults.push({ field: 'nfc.message', issue: `must not be longer than ${NFC_BYTES} bytes` })
+  const bytes = Buffer.from(key, 'base64')
+  if (bytes.length !== COMPRESSED_BYTES || !isP256(bytes))
+    faults.push({
+      field: 'nfc.encryption_public_key',
+      issue: 'must be a P-256 public key (SubjectPublicKeyInfo) with a compressed point',
+    })
+  return faults
+}
+
+function isP256(key: Buffer): boolean {
+  try {
+    const { asymmetricKeyDetails } = createPublicKey({ key, format: 'der', type: 'spki' })
+    return asymmetricKeyDetails?.namedCurve === 'prime256v1'
+  } catch {
+    return false // not a key
+  }
+}
+
+/** Returns the change messages by their path within the field. */
+function translatedMessages(translations: TemplateField['translations']): Record<string, string> {
+  const messages = Object.entries(translationsOf(translations, 'change_message'))
+  return Object.fromEntries(
+    messages.map(([language, text]) => [`translations.${language}.change_message`, text]),
+  )
 }

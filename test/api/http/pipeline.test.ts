@@ -158,6 +158,7 @@ async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}
     },
     usdcChain: { id: 'eip155:1', contract: '' },
     licensedStates: new Set<string>(),
+    passNfc: false,
     rates: { interchange: 0, networkFee: 0 },
     streams: { open: NO_STREAM },
     openStreams: new Map<string, number>(),

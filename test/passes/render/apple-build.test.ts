@@ -7,11 +7,13 @@ import { join } from 'node:path'
 import { PKPass } from 'passkit-generator'
 import { PNG } from 'pngjs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { warningsOf } from '../../../runtime/passes/templates/warnings.ts'
 import { createPassBuilder, type PassBuilder } from '../../../runtime/passes/wallets/render/apple/build.ts'
+import { passOf } from '../../../runtime/passes/wallets/render/apple/pass-json.ts'
 import { type AppleSigner, openAppleSigner } from '../../../runtime/passes/wallets/render/apple/signer.ts'
 import { arrangeFields } from '../../../runtime/passes/wallets/render/layout.ts'
 import { PASS_KINDS, type PassState } from '../../../runtime/passes/wallets/render/pass-state.ts'
-import { unzip, verifies } from './apple-files.ts'
+import { readStrings, unzip, verifies } from './apple-files.ts'
 import { ODD_TEXTS, picture, stateOf } from './states.ts'
 
 let dataDir: string
@@ -69,15 +71,16 @@ describe.each(PASS_KINDS)('a %s', (kind) => {
   })
 })
 
+const certificates = () => ({
+  wwdr: signer.chain[1].toString(),
+  signerCert: signer.chain[0].toString(),
+  signerKey: signer.key.export({ type: 'pkcs1', format: 'pem' }).toString(),
+})
+
 /** The same pass, made by somebody else's program; the older `barcode` is not made by it. */
 async function byPasskit(state: PassState): Promise<object> {
   const { brand, barcode, kind } = state
-  const certificates = {
-    wwdr: signer.chain[1].toString(),
-    signerCert: signer.chain[0].toString(),
-    signerKey: signer.key.export({ type: 'pkcs1', format: 'pem' }).toString(),
-  }
-  const pass = new PKPass({ 'icon.png': Buffer.from('x') }, certificates, {
+  const pass = new PKPass({ 'icon.png': Buffer.from('x') }, certificates(), {
     ...signer.passType,
     serialNumber: state.place.passId,
     organizationName: state.organization,
@@ -131,6 +134,104 @@ async function byPasskit(state: PassState): Promise<object> {
   if (made.expirationDate) made.expirationDate = made.expirationDate.replace('.000Z', 'Z')
   return made
 }
+
+test('a pass in three languages: each has the strings of its texts, and the pass is signed as a whole', async () => {
+  const field = {
+    key: 'gate',
+    label: 'Gate "A"',
+    value: 'one\ntwo\\',
+    change_message: 'Gate changed to %@',
+    translations: {
+      de: { label: 'Flugsteig', change_message: 'Neuer Flugsteig: %@' },
+      'pt-BR': { label: 'Portão', value: 'um\n"dois"' },
+    },
+  }
+  const state = stateOf('event_ticket', {
+    fields: [field],
+    options: { translations: { de: { name: 'Eintritt', logo_text: 'nicht gezeigt' } } },
+    locations: [{ latitude: 1, longitude: 2, relevant_text: 'Near', translations: { de: 'Nahe' } }],
+  })
+  const built = await builder.build(state)
+  const files = unzip(built)
+  const strings = (language: string) => readStrings(files.get(`${language}.lproj/pass.strings`)!)
+  const texts = [field.label, field.value, field.change_message, 'A event_ticket', 'Near']
+  expect(strings('en')).toEqual(Object.fromEntries(texts.map((text) => [text, text])))
+  expect(strings('de')).toEqual({
+    'A event_ticket': 'Eintritt',
+    [field.label]: 'Flugsteig',
+    [field.change_message]: 'Neuer Flugsteig: %@',
+    Near: 'Nahe',
+  })
+  expect(strings('pt-BR')).toEqual({ [field.label]: 'Portão', [field.value]: 'um\n"dois"' })
+  // The texts of pass.json are the keys, by which Wallet finds the translations.
+  const { eventTicket, description, locations } = JSON.parse(files.get('pass.json')!.toString())
+  const { label, value, changeMessage } = [...eventTicket.primaryFields, ...eventTicket.backFields][0]
+  expect([label, value, changeMessage, description, locations[0].relevantText]).toEqual(texts)
+  const read = new PKPass(Object.fromEntries(files), certificates())
+  expect(read.languages.toSorted()).toEqual(['de', 'en', 'pt-BR'])
+  const manifest = files.get('manifest.json')!
+  expect(Object.keys(JSON.parse(manifest.toString())).toSorted()).toEqual(
+    [...files.keys()].filter((name) => name !== 'manifest.json' && name !== 'signature').toSorted(),
+  )
+  expect(verifies(manifest, files.get('signature')!, root)).toBe(true)
+})
+
+test('a pass has what Apple reads for its kind, and nothing else, whatever the template has', async () => {
+  const options: PassState['options'] = {
+    relevant_dates: [
+      { starts_at: '2026-06-01T18:00:00.123Z', ends_at: '2026-06-01T21:00:00Z' },
+      { starts_at: '2026-06-02T18:00:00Z' },
+    ],
+    sharing_prohibited: true,
+    grouping_identifier: 'harbour',
+    associated_store_identifiers: [1234567890],
+    app_links: { apple_url: 'harbour://card' },
+    semantics: { eventName: 'Nights', duration: 'long', departureGate: 'B', unheard: '1' },
+  }
+  const made = async (kind: PassState['kind'], change = options) => {
+    const files = unzip(await builder.build(stateOf(kind, { options: change })))
+    return new PKPass(Object.fromEntries(files), certificates()).props as Record<string, unknown>
+  }
+  const ticket = {
+    relevantDate: '2026-06-01T18:00:00Z',
+    relevantDates: [
+      { startDate: '2026-06-01T18:00:00Z', endDate: '2026-06-01T21:00:00Z' },
+      { date: '2026-06-02T18:00:00Z', relevantDate: '2026-06-02T18:00:00Z' },
+    ],
+    sharingProhibited: true,
+    groupingIdentifier: 'harbour',
+    associatedStoreIdentifiers: [1234567890],
+    appLaunchURL: 'harbour://card',
+    semantics: { eventName: 'Nights' },
+  }
+  // passkit-generator writes dates in its own form.
+  const { relevantDates, relevantDate, ...read } = ticket
+  expect(await made('event_ticket')).toMatchObject(read)
+  const sample = stateOf('event_ticket', { options })
+  expect(passOf(sample, signer.passType)).toMatchObject({
+    pass: { relevantDate, relevantDates },
+    removed: ['semantics.duration', 'semantics.departureGate', 'semantics.unheard'],
+  })
+  const card = passOf(stateOf('loyalty', { options }), signer.passType)
+  expect(card.removed).toEqual(['groupingIdentifier', 'semantics.eventName', ...ORDERED])
+  const app_links = { apple_url: 'harbour://card' }
+  expect(warningsOf(stateOf('loyalty', { fields: [], options: { app_links } }))).toEqual([
+    {
+      wallet: 'apple',
+      field: 'app_links.apple_url',
+      message: 'Apple Wallet opens an app only if the template has associated_store_identifiers.',
+    },
+  ])
+  const semantics = { balance: '12.50 USD' }
+  expect(passOf(stateOf('gift_card', { options: { semantics } }), signer.passType)).toMatchObject({
+    removed: [],
+    pass: { semantics: { balance: { amount: '12.50', currencyCode: 'USD' } } },
+  })
+  for (const kind of PASS_KINDS)
+    expect(passOf(stateOf(kind, EVERYTHING), signer.passType).removed).toEqual([])
+})
+
+const ORDERED = ['semantics.duration', 'semantics.departureGate', 'semantics.unheard']
 
 test('a signature is refused where any of its bytes that count is another', async () => {
   const files = unzip(await builder.build(stateOf('coupon')))

@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 
 export type Files = ReadonlyMap<string, Buffer>
 
@@ -14,11 +14,25 @@ export function unzip(archive: Buffer): Files {
     writeFileSync(file, archive)
     execFileSync('unzip', ['-tqq', file])
     execFileSync('unzip', ['-qq', file, '-d', join(directory, 'out')])
-    const names = readdirSync(join(directory, 'out'))
-    return new Map(names.map((name) => [name, readFileSync(join(directory, 'out', name))]))
+    const entries = readdirSync(join(directory, 'out'), { recursive: true, withFileTypes: true })
+    const files = entries.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name))
+    return new Map(files.map((path) => [relative(join(directory, 'out'), path), readFileSync(path)]))
   } finally {
     rmSync(directory, { recursive: true })
   }
+}
+
+/** Pairs of a strings file, in the grammar of Apple's property lists: quoted strings with escapes, `=` and `;`. */
+export function readStrings(file: Buffer): Record<string, string> {
+  const text = file.toString('utf8')
+  const pair = /"((?:[^"\\]|\\.)*)"\s*=\s*"((?:[^"\\]|\\.)*)"\s*;\s*/gy
+  const pairs: [string, string][] = []
+  while (pair.lastIndex < text.length) {
+    const found = pair.exec(text)
+    if (!found) throw new Error(`not a strings file: ${text}`)
+    pairs.push([JSON.parse(`"${found[1]}"`), JSON.parse(`"${found[2]}"`)])
+  }
+  return Object.fromEntries(pairs)
 }
 
 /** Whether openssl takes the signature for one of the manifest, by a chain that ends in the root. */

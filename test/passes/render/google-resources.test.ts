@@ -1,8 +1,13 @@
 /** Classes and objects are what Google publishes, and the stand-in takes exactly that. */
 import { describe, expect, test } from 'vitest'
-import { CLASS_SHAPES, OBJECT_SHAPES } from '../../../runtime/passes/wallets/fakes/google-fields.ts'
+import {
+  CLASS_SHAPES,
+  MESSAGE_REQUEST,
+  OBJECT_SHAPES,
+} from '../../../runtime/passes/wallets/fakes/google-fields.ts'
 import { classOf } from '../../../runtime/passes/wallets/render/google/class.ts'
 import { GOOGLE_KINDS } from '../../../runtime/passes/wallets/render/google/kinds.ts'
+import { changeMessage } from '../../../runtime/passes/wallets/render/google/messages.ts'
 import { objectOf } from '../../../runtime/passes/wallets/render/google/object.ts'
 import { withoutEmpty } from '../../../runtime/passes/wallets/render/google/resource.ts'
 import { PASS_KINDS, type PassState } from '../../../runtime/passes/wallets/render/pass-state.ts'
@@ -69,10 +74,21 @@ test('text is text, whatever it looks like, and an object says what the pass say
     id: `3388000000000000042.pass_${'1'.repeat(26)}`,
     classId: `3388000000000000042.tpl_${'2'.repeat(26)}`,
     cardTitle: { defaultValue: { language: 'en', value: 'Harbour Coffee' } },
-    header: { defaultValue: { value: 'Coffee loyalty' } },
+    header: {
+      defaultValue: { language: 'en', value: 'Coffee loyalty' },
+      translatedValues: [{ language: 'de', value: 'Kaffeekarte' }],
+    },
     hexBackgroundColor: '#1E3A5F',
     textModulesData: [
-      { id: 'points', header: 'Points', body: '120' },
+      {
+        id: 'points',
+        header: 'Points',
+        body: '120',
+        localizedHeader: {
+          defaultValue: { language: 'en', value: 'Points' },
+          translatedValues: [{ language: 'de', value: 'Punkte' }],
+        },
+      },
       { id: 'tier', header: 'Tier', body: '<b>Gold</b> https://example.com 🚀' },
     ],
     validTimeInterval: { end: { date: '2027-01-01T00:00:00.000Z' } },
@@ -89,6 +105,20 @@ test('twenty fields are ten texts, of which the last holds what is left', () => 
     id: 'k9',
     body: Array.from({ length: 11 }, (_, at) => `L${at + 9}: v${at + 9}`).join('\n'),
   })
+})
+
+test('a change message is in the language of the holder, with the new value', () => {
+  const known = { textModulesData: [{ id: 'points', body: '100' }], messages: [] }
+  const message = changeMessage(makePass('loyalty'), known)
+  expect(message).toMatchObject({
+    header: 'Coffee loyalty',
+    body: 'You have 120 points now.',
+    localizedBody: { translatedValues: [{ language: 'de', value: 'Sie haben jetzt 120 Punkte.' }] },
+  })
+  expect(MESSAGE_REQUEST({ message }, 'request')).toBeUndefined()
+  const same = { textModulesData: [{ id: 'points', body: '120' }] }
+  expect(changeMessage(makePass('loyalty'), same)).toBeUndefined()
+  expect(changeMessage(makePass('loyalty'), { ...known, messages: [{ id: message!.id }] })).toBeUndefined()
 })
 
 test('a field that becomes empty is null, so that a PATCH removes its value', () => {

@@ -18,11 +18,24 @@ export function makePass(kind: PassKind, changes: Partial<PassState> = {}): Pass
     status: 'issued',
     brand: { background_color: '#1E3A5F', foreground_color: '#FFFFFF', logo: LOGO, strip: LOGO },
     fields: [
-      { key: 'points', label: 'Points', value: '120' },
+      {
+        key: 'points',
+        label: 'Points',
+        value: '120',
+        change_message: 'You have %@ points now.',
+        translations: { de: { label: 'Punkte', change_message: 'Sie haben jetzt %@ Punkte.' } },
+      },
       { key: 'tier', label: 'Tier', value: '<b>Gold</b> https://example.com 🚀' },
     ],
     barcode: { format: 'qr', message: '1111SCAN' },
     locations: [{ latitude: 37.7763, longitude: -122.4231, altitude: 3, relevant_text: 'Near' }],
+    options: {
+      language: 'en',
+      translations: { de: { name: 'Kaffeekarte' } },
+      relevant_dates: [{ starts_at: '2026-06-01T18:00:00.000Z', ends_at: '2026-06-01T21:00:00.000Z' }],
+      grouping_identifier: 'harbour',
+      app_links: { android_url: 'https://harbour.example/app', web_url: 'https://harbour.example/card' },
+    },
     holder: { name: 'Ada Lovelace', email: 'ada@example.com' },
     expiresAt: Date.parse('2027-01-01T00:00:00Z'),
     changed: Date.parse('2026-06-01T12:00:00Z'),
@@ -39,6 +52,7 @@ export function makePlainPass(kind: PassKind): PassState {
     brand: { background_color: '#000000', foreground_color: '#FFFFFF' },
     fields: [],
     locations: [],
+    options: {},
     holder: { name: null, email: null },
     expiresAt: null,
   })

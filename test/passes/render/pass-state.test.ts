@@ -62,6 +62,7 @@ test('all of it, with the pass’s own values over the template’s', async () =
     ],
     barcode: { format: 'pdf417', message: sources.passTokens.scanCode(place) },
     locations: TEMPLATE.relevant_locations,
+    options: {},
     holder: { name: 'Ada', email: 'ada@example.com' },
     expiresAt,
     changed: START,
@@ -71,6 +72,45 @@ test('all of it, with the pass’s own values over the template’s', async () =
   })
   expect(await read(expiresAt)).toMatchObject({ status: 'expired', changed: expiresAt })
   expect(await readChanged(service.database.sandbox, place, expiresAt)).toBe(expiresAt)
+})
+
+test('translations: a change merges them, older versions keep them, and a pass’s own value has none', async () => {
+  const [gate, seat] = TEMPLATE.fields
+  const german = { label: 'FLUGSTEIG', value: 'A eins' }
+  const { templateId, pass, read } = await make(
+    {},
+    {
+      language: 'en',
+      translations: { de: { name: 'Bordkarte' }, fr: { name: 'Carte' } },
+      fields: [{ ...gate, translations: { de: german } }, seat],
+    },
+  )
+  const path = `/v1/pass_templates/${templateId}`
+  const patch = (body: object, version?: string) =>
+    send(path, { method: 'PATCH', body, headers: version ? { 'Service-Version': version } : {} })
+  const older = await patch({ name: 'Boarding card', fields: [gate, seat] }, '2026-02-01')
+  expect(Object.keys(older.body)).not.toContain('translations')
+  expect(older.body.fields).toEqual([gate, seat])
+  const { body } = await patch({ language: null, translations: { fr: null, 'pt-BR': { name: 'Cartão' } } })
+  expect(body).toMatchObject({
+    name: 'Boarding card',
+    translations: { de: { name: 'Bordkarte' }, 'pt-BR': { name: 'Cartão' } },
+    fields: [{ ...gate, translations: { de: german } }, seat],
+  })
+  expect(Object.keys(body)).not.toContain('language')
+  expect(Object.keys(body.translations)).toEqual(['de', 'pt-BR'])
+  expect((await read())?.fields).toEqual(body.fields)
+  await send(`/v1/passes/${pass.id}`, { method: 'PATCH', body: { fields: { gate: 'B2' } } })
+  expect((await read())?.fields[0]).toEqual({
+    ...gate,
+    value: 'B2',
+    translations: { de: { label: 'FLUGSTEIG' } },
+  })
+  expect((await patch({ translations: { German: { name: 'x' } } })).status).toBe(422)
+  const message = { ...gate, change_message: '%@', translations: { de: { change_message: '%@ %@' } } }
+  expect((await patch({ fields: [message] })).body.error.details).toEqual([
+    { field: 'fields[0].translations.de.change_message', issue: 'must have %@ exactly once' },
+  ])
 })
 
 test('nothing of a pass that is not there', async () => {

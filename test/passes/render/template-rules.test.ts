@@ -1,11 +1,14 @@
 /** What Apple or Google would refuse later is refused by field when a template is made; text stays text. */
 
+import { generateKeyPairSync } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { checkTemplate } from '../../../runtime/passes/templates/rules.ts'
+import { passOf } from '../../../runtime/passes/wallets/render/apple/pass-json.ts'
 import { issuePass, speakFor, TEMPLATE } from '../../api/fixtures.ts'
 import { makeTenant, type Send, useService } from '../../support/service.ts'
 import { unzip } from './apple-files.ts'
-import { chunk, ODD_TEXTS, png } from './states.ts'
+import { chunk, ODD_TEXTS, png, stateOf } from './states.ts'
 
 const service = useService()
 let send: Send
@@ -20,6 +23,63 @@ const GOOD = png({ width: SIDE, height: SIDE }, pixels())
 const make = (content: object) => send('/v1/pass_templates', { body: { ...TEMPLATE, ...content } })
 const withImage = (name: string, image: Buffer) =>
   make({ brand: { ...TEMPLATE.brand, [name]: image.toString('base64') } })
+
+test('a template says what one of the wallets cannot show, and older versions do not see it', async () => {
+  const options = {
+    grouping_identifier: 'harbour',
+    relevant_dates: [{ starts_at: '2026-06-01T18:00:00.000Z' }],
+    semantics: { eventName: 'Nights' },
+    app_links: { web_url: 'https://harbour.example' },
+  }
+  const brand = { background_color: '#102030', foreground_color: '#ffffff', logo_text: 'Hi' }
+  const { body } = await send('/v1/pass_templates', { body: { ...TEMPLATE, brand, ...options } })
+  expect(body).toMatchObject(options)
+  expect(body.warnings.map(({ wallet, field }: Record<string, string>) => `${wallet} ${field}`)).toEqual([
+    'apple grouping_identifier',
+    'apple semantics.eventName',
+    'apple app_links.web_url',
+    'google brand.logo_text',
+    'google relevant_dates[0]',
+    'google semantics',
+  ])
+  const path = `/v1/pass_templates/${body.id}`
+  const older = await send(path, { headers: { 'Service-Version': '2026-02-01' } })
+  expect(Object.keys(older.body)).not.toContain('warnings')
+  const change = { grouping_identifier: null, semantics: { eventName: null }, app_links: null }
+  const changed = await send(path, { method: 'PATCH', body: { ...change, brand: { logo_text: null } } })
+  expect(changed.body.warnings).toEqual([
+    {
+      field: 'relevant_dates[0]',
+      wallet: 'google',
+      message: 'Google Wallet shows only the first date, and only on event tickets.',
+    },
+  ])
+  const dates = [{ starts_at: '2026-06-01T18:00:00.000Z', ends_at: '2026-06-01T18:00:00.000Z' }]
+  const refused = await send(path, { method: 'PATCH', body: { relevant_dates: dates } })
+  expect(refused.body.error.details).toEqual([
+    { field: 'relevant_dates[0].ends_at', issue: 'must be after starts_at' },
+  ])
+})
+
+test('nfc is refused without Apple’s entitlement, and needs a key that readers can use', async () => {
+  const key = 'MDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgAC/Bu9nyAtG1DQe7t7jszLb+dZ1GbXoR8G0rIXoak67NM='
+  const nfc = { encryption_public_key: key }
+  const { status, body } = await make({ nfc })
+  expect([status, body.error.details[0].field]).toEqual([422, 'nfc'])
+  expect(checkTemplate({ options: { nfc } })).toEqual([])
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const long = publicKey.export({ format: 'der', type: 'spki' }).toString('base64')
+  const wrong = { encryption_public_key: long, message: 'é'.repeat(33) }
+  expect(checkTemplate({ options: { nfc: wrong } }).map(({ field }) => field)).toEqual([
+    'nfc.message',
+    'nfc.encryption_public_key',
+  ])
+  const made = passOf(stateOf('loyalty', { options: { nfc } }), {
+    passTypeIdentifier: 'pass.example',
+    teamIdentifier: 'EXAMPLE',
+  })
+  expect(made).toMatchObject({ removed: [], pass: { nfc: { encryptionPublicKey: key } } })
+})
 
 test('a template with one key for two fields is refused, in a change too', async () => {
   const field = { key: 'points', label: 'Points', value: '0' }

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { numberChange } from '../../../runtime/passes/passes/registration-queries.ts'
 import { until } from '../../support/programs.ts'
+import { unzip } from '../render/apple-files.ts'
 import { openWalletStage, type Tenant, TOPIC, type WalletStage } from './apple-stage.ts'
 
 let stage: WalletStage
@@ -63,6 +64,41 @@ const locators = async (deviceId: string) =>
       [deviceId],
     )
   ).rows.map(({ space }) => space)
+
+test('a phone shows the change message of a field: the file that it fetches has it with the new value', async () => {
+  const message = { key: 'points', label: 'Points', value: '0', change_message: 'You have %@ points now.' }
+  const path = `/v1/pass_templates/${tenant.templateId}`
+  const fields = [message, { key: 'tier', label: 'Tier', value: 'basic' }]
+  expect((await tenant.send(path, { method: 'PATCH', body: { fields } })).body.fields).toEqual(fields)
+  // Callers of older versions neither see the message nor remove it.
+  const headers = { 'Service-Version': '2026-02-01' }
+  const { change_message: _, ...older } = message
+  const answer = await tenant.send(path, { method: 'PATCH', headers, body: { fields: [older, fields[1]] } })
+  expect(answer.body.fields).toEqual([older, fields[1]])
+  const refused = await tenant.send(path, { method: 'PATCH', headers, body: { fields: [message] } })
+  expect(refused.status).toBe(422)
+  const passId = await tenant.issue()
+  const phone = stage.phone()
+  await phone.add(tenant.id, passId)
+  await patch(passId)
+  await pushed(phone.pushToken, 1)
+  expect(await phone.refresh()).toEqual([passId])
+  const made = JSON.parse(unzip(phone.kept.get(passId)!.file).get('pass.json')!.toString())
+  expect(made.storeCard.primaryFields).toEqual([
+    { key: 'points', label: 'Points', value: '7', changeMessage: 'You have %@ points now.' },
+  ])
+  expect(made.storeCard.secondaryFields).toEqual([fields[1]])
+  const silent = { ...message, change_message: null }
+  expect((await tenant.send(path, { method: 'PATCH', body: { fields: [silent] } })).body.fields).toEqual([
+    older,
+  ])
+  const double = { ...message, change_message: '%@ of %@' }
+  const { status, body } = await tenant.send(path, { method: 'PATCH', body: { fields: [double] } })
+  expect([status, body.error.details]).toEqual([
+    422,
+    [{ field: 'fields[0].change_message', issue: 'must have %@ exactly once' }],
+  ])
+})
 
 test('a device that registers after a change is told at once; of a pass as it was issued it is not', async () => {
   const [changed, fresh] = [await tenant.issue(), await tenant.issue()]

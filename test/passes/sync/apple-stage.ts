@@ -59,6 +59,8 @@ interface Kept {
   readonly space: string
   etag: string
   modified: string
+  /** The .pkpass file. */
+  file: Buffer
 }
 
 export interface Phone {
@@ -203,11 +205,11 @@ function createPhone(service: TestService, tokens: PassTokens, environment: Envi
       undefined,
       headers,
     )
-    await response.arrayBuffer()
+    const file = Buffer.from(await response.arrayBuffer())
     if (response.status === 304) return
     expect(response.status).toBe(200)
     const [etag, modified] = [response.headers.get('etag')!, response.headers.get('last-modified')!]
-    kept.set(passId, { space, etag, modified })
+    kept.set(passId, { space, etag, modified, file })
   }
   const registration = (passId: string) => `/devices/${id}/registrations/${TOPIC}/${passId}`
   const phone: Phone = {

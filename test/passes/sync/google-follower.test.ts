@@ -100,6 +100,40 @@ test('locations reach the class of a tenant whose version has none, in whose eve
   await until('the end of the walk', async () => (await stage.cursor(tenantId))?.walks.length === 0)
 })
 
+test('change messages reach Google once for a change: three notify in a day, the fourth is only a text', async () => {
+  const { send } = await stage.addTenant()
+  stage.follow()
+  const fields = [{ ...TEMPLATE.fields[0], change_message: 'You have %@ points now.' }]
+  const template = await makeTemplate(send, { fields })
+  const pass = await makePass(send, template)
+  await untilAt('loyalty', pass, {})
+  const change = async (points: string) => {
+    await send(`/v1/passes/${pass}`, { method: 'PATCH', body: { fields: { points } } })
+    await untilAt('loyalty', pass, { textModulesData: [{ id: 'points', header: 'Points', body: points }] })
+  }
+  await change('1')
+  // Google adds the message, but refuses the new value once, so the update is tried again.
+  let isAway = true
+  stage.google.fault = (method) => {
+    if (!isAway || method !== 'PATCH') return undefined
+    isAway = false
+    return { status: 503 }
+  }
+  await change('2')
+  await change('3')
+  await change('4')
+  expect(isAway).toBe(false)
+  const { messages } = stage.at('loyalty', pass) as { readonly messages: readonly object[] }
+  expect(messages).toEqual(
+    ['1', '2', '3', '4'].map((points) => ({
+      id: expect.stringMatching(/^change-\d+$/),
+      header: 'Coffee loyalty',
+      body: `You have ${points} points now.`,
+      messageType: points === '4' ? 'TEXT' : 'TEXT_AND_NOTIFY',
+    })),
+  )
+})
+
 test('changes while Google was away are made up for, in the end', async () => {
   const { tenantId, send } = await stage.addTenant()
   stage.google.fault = () => ({ status: 503 })

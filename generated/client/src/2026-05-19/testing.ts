@@ -41,11 +41,6 @@ export interface MockOperations {
   'webhookEndpoints.delete': operations['deleteWebhookEndpoint']
   'webhookEndpoints.rotateSecret': operations['rotateWebhookEndpointSecret']
   'webhookEndpoints.test': operations['testWebhookEndpoint']
-  'webhookEndpoints.skip': operations['skipBlockedEvent']
-  'webhookEndpoints.recover': operations['recoverWebhookEndpoint']
-  'webhookEndpoints.recoveries.list': operations['listWebhookRecoveries']
-  'webhookEndpoints.recoveries.retrieve': operations['getWebhookRecovery']
-  'webhookEndpoints.recoveries.cancel': operations['cancelWebhookRecovery']
   'webhookEndpoints.deliveryAttempts.list': operations['listDeliveryAttempts']
   'webhookEndpoints.deliveryAttempts.retrieve': operations['getDeliveryAttempt']
   'webhookEndpoints.deliveryAttempts.retry': operations['retryDeliveryAttempt']
@@ -210,9 +205,12 @@ const shared20 = {
     logo: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
     strip: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
   },
-  fields: [{ key: 'points', label: 'Points', value: '0' }],
+  fields: [{ key: 'points', label: 'Points', value: '0', change_message: 'You have %@ points now.' }],
   barcode: { format: 'qr', message: 'COFFEE-2026' },
   relevant_locations: [{ latitude: 37.7763, longitude: -122.4231, altitude: 16, relevant_text: 'Your coffee is near.' }],
+  sharing_prohibited: true,
+  grouping_identifier: 'harbour-nights',
+  associated_store_identifiers: [1234567890],
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
@@ -267,7 +265,6 @@ const shared32 = {
   status: 'enabled',
   disabled_reason: 'retry_exhausted',
   secret: 'whsec_K1rqvY0c2sKc1oXkq9tVwAB3n5Jb7dTz8LmPqRsUvWx',
-  jwks_url: 'https://api.example.com/webhooks/ten_01jx1a2b3c4d5e6f7g8h9j0k1m/whe_01jx5c9d8e7f6g5h4j3k2m1n0p/jwks.json',
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
@@ -286,23 +283,6 @@ const shared36 = {
   previous_attributes: { status: 'issued' }
 } as const
 const shared37 = {
-  id: 'whr_01jx6e9f8g7h6j5k4m3n2p1q0r',
-  object: 'webhook_recovery',
-  webhook_endpoint_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p',
-  since: '2026-06-01T09:30:00.000Z',
-  until: '2026-06-01T09:30:00.000Z',
-  types: ['pass.installed'],
-  scope: 'failed',
-  rate: 25,
-  status: 'running',
-  total: 1204,
-  sent: 1150,
-  failed: 4,
-  created: '2026-06-01T09:30:00.000Z',
-  updated: '2026-06-01T09:30:00.000Z'
-} as const
-const shared38 = { name: 'whr_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookRecoveryId/schema' } as const
-const shared39 = {
   id: 'wdla_01jx6d9e8f7g6h5j4k3m2n1p0q',
   object: 'webhook_delivery_attempt',
   webhook_endpoint_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p',
@@ -320,9 +300,9 @@ const shared39 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared40 = { name: 'wdla_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookDeliveryAttemptId/schema' } as const
-const shared41 = { line1: '500 Harbor Street', line2: 'Suite 2', city: 'Oakland', state: 'CA', postal_code: '94607', country: 'US' } as const
-const shared42 = {
+const shared38 = { name: 'wdla_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookDeliveryAttemptId/schema' } as const
+const shared39 = { line1: '500 Harbor Street', line2: 'Suite 2', city: 'Oakland', state: 'CA', postal_code: '94607', country: 'US' } as const
+const shared40 = {
   id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q',
   object: 'cardholder',
   type: 'individual',
@@ -330,7 +310,7 @@ const shared42 = {
   email: 'ada@example.com',
   phone_number: '+14155550123',
   date_of_birth: '1990-04-12',
-  billing_address: shared41,
+  billing_address: shared39,
   status: 'active',
   requirements: { disabled_reason: 'sanctions_alert_open', past_due: ['date_of_birth'] },
   sanctions: { status: 'clear', last_screened_at: '2026-06-01T09:30:00.000Z', list_version: '2026-05-30' },
@@ -338,9 +318,9 @@ const shared42 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared43 = { name: 'cardholder_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardholderId/schema' } as const
-const shared44 = [shared43, shared1] as const
-const shared45 = {
+const shared41 = { name: 'cardholder_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardholderId/schema' } as const
+const shared42 = [shared41, shared1] as const
+const shared43 = {
   id: 'sal_01jxe19f8g7h6j5k4m3n2p1q0r',
   object: 'sanctions_alert',
   cardholder_id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q',
@@ -354,30 +334,30 @@ const shared45 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared46 = { name: 'sanctions_alert_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SanctionsAlertId/schema' } as const
-const shared47 = {
+const shared44 = { name: 'sanctions_alert_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SanctionsAlertId/schema' } as const
+const shared45 = {
   blocked_categories: ['7995', '0000'],
   blocked_countries: ['US'],
   spending_limits: [{ amount: 50000, interval: 'monthly', categories: ['5812'] }],
   max_authorization_count: 100
 } as const
-const shared48 = {
+const shared46 = {
   id: 'cprg_01jxf19g8h7j6k5m4n3p2q1r0s',
   object: 'card_program',
   name: 'Team meals',
   kind: 'virtual',
-  spending_controls: shared47,
+  spending_controls: shared45,
   design: { background_color: '#1E3A5F', foreground_color: '#FFFFFF', text: 'Harbour Coffee' },
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared49 = [
+const shared47 = [
   { name: 'card_program_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardProgramId/schema' },
   shared1
 ] as const
-const shared50 = { object: 'balance', currency: 'usd', available: 250000, held: 1250, payable: 48000 } as const
-const shared51 = {
+const shared48 = { object: 'balance', currency: 'usd', available: 250000, held: 1250, payable: 48000 } as const
+const shared49 = {
   id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
   object: 'card',
   cardholder_id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q',
@@ -391,17 +371,17 @@ const shared51 = {
   cancellation_reason: 'lost',
   replacement_for_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
   replaced_by_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
-  shipping: { address: shared41, service: 'standard', status: 'shipped', tracking_number: '1Z999AA10123456784' },
+  shipping: { address: shared39, service: 'standard', status: 'shipped', tracking_number: '1Z999AA10123456784' },
   wallets: { apple_pay: { eligible: true, ineligible_reason: 'card_inactive' }, google_pay: { eligible: true, ineligible_reason: 'card_inactive' } },
-  spending_controls: shared47,
+  spending_controls: shared45,
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared52 = { name: 'card_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardId/schema' } as const
-const shared53 = [shared52, shared1] as const
-const shared54 = [shared52, shared1, shared5] as const
-const shared55 = {
+const shared50 = { name: 'card_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardId/schema' } as const
+const shared51 = [shared50, shared1] as const
+const shared52 = [shared50, shared1, shared5] as const
+const shared53 = {
   id: 'ppl_01jxh19j8k7m6n5p4q3r2s1t0v',
   object: 'provisioning_payload',
   card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
@@ -413,7 +393,7 @@ const shared55 = {
   consumed_at: null,
   created: '2026-06-01T09:30:00.000Z'
 } as const
-const shared56 = {
+const shared54 = {
   id: 'wtk_01jxj19k8m7n6p5q4r3s2t1v0w',
   object: 'wallet_token',
   card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
@@ -423,11 +403,11 @@ const shared56 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared57 = [
+const shared55 = [
   { name: 'wallet_token_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WalletTokenId/schema' },
   shared1
 ] as const
-const shared58 = {
+const shared56 = {
   id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
   object: 'card_transaction',
   card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
@@ -448,15 +428,15 @@ const shared58 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared59 = {
+const shared57 = {
   name: 'card_transaction_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/CardTransactionId/schema'
 } as const
-const shared60 = [shared59, shared1] as const
-const shared61 = {
+const shared58 = [shared57, shared1] as const
+const shared59 = {
   object: 'authorization_endpoint',
   url: 'https://example.com/authorizations',
   timeout_ms: 1500,
@@ -465,7 +445,7 @@ const shared61 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared62 = {
+const shared60 = {
   id: 'azd_01jxn19p8q7r6s5t4v3w2x1y0z',
   object: 'authorization_decision',
   card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
@@ -479,7 +459,7 @@ const shared62 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared63 = {
+const shared61 = {
   id: 'dsp_01jxm19n8p7q6r5s4t3v2w1x0y',
   object: 'dispute',
   card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
@@ -499,10 +479,10 @@ const shared63 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared64 = { name: 'dispute_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/DisputeId/schema' } as const
-const shared65 = [shared64, shared1] as const
-const shared66 = [shared64, shared1, shared5] as const
-const shared67 = [{
+const shared62 = { name: 'dispute_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/DisputeId/schema' } as const
+const shared63 = [shared62, shared1] as const
+const shared64 = [shared62, shared1, shared5] as const
+const shared65 = [{
   id: 'sln_01jxq19r8s7t6v5w4x3y2z1a0b',
   object: 'settlement_line',
   settlement_id: 'stl_01jxp19q8r7s6t5v4w3x2y1z0a',
@@ -513,7 +493,7 @@ const shared67 = [{
   ledger_entry_id: 'len_01jxt19v8w7x6y5z4a3b2c1d0e',
   created: '2026-06-01T09:30:00.000Z'
 }] as const
-const shared68 = {
+const shared66 = {
   id: 'stl_01jxp19q8r7s6t5v4w3x2y1z0a',
   object: 'settlement',
   status: 'open',
@@ -526,13 +506,13 @@ const shared68 = {
   net_amount: 1680,
   lines_count: 3,
   payout_id: 'po_01jxr19s8t7v6w5x4y3z2a1b0c',
-  lines: shared67,
+  lines: shared65,
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared69 = [shared68] as const
-const shared70 = { name: 'settlement_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SettlementId/schema' } as const
-const shared71 = {
+const shared67 = [shared66] as const
+const shared68 = { name: 'settlement_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SettlementId/schema' } as const
+const shared69 = {
   id: 'po_01jxr19s8t7v6w5x4y3z2a1b0c',
   object: 'payout',
   amount: 48000,
@@ -547,8 +527,8 @@ const shared71 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared72 = { name: 'payout_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PayoutId/schema' } as const
-const shared73 = {
+const shared70 = { name: 'payout_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PayoutId/schema' } as const
+const shared71 = {
   id: 'pod_01jxs19t8v7w6x5y4z3a2b1c0d',
   object: 'payout_destination',
   type: 'usdc_address',
@@ -562,15 +542,15 @@ const shared73 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared74 = {
+const shared72 = {
   name: 'payout_destination_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/PayoutDestinationId/schema'
 } as const
-const shared75 = [shared74, shared1] as const
-const shared76 = {
+const shared73 = [shared72, shared1] as const
+const shared74 = {
   id: 'trp_01jxv19w8x7y6z5a4b3c2d1e0f',
   object: 'treasury_report',
   type: 'ledger_entries',
@@ -589,28 +569,29 @@ const shared76 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared77 = { schema: { $ref: '#/components/schemas/CardTransactionId' } } as const
-const shared78 = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } } as const
-const shared79 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } } as const
-const shared80 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 } as const
+const shared75 = { schema: { $ref: '#/components/schemas/CardTransactionId' } } as const
+const shared76 = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } } as const
+const shared77 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } } as const
+const shared78 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 } as const
+const shared79 = { type: 'string', pattern: '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$', maxLength: 12 } as const
+const shared80 = { type: ['string', 'null'], pattern: '^[a-z][a-z0-9+.-]{0,30}:[!-~]+$', maxLength: 500 } as const
 const shared81 = { oneOf: [{ $ref: '#/components/schemas/HolderPatch' }, { type: 'null' }] } as const
 const shared82 = {
   type: ['object', 'null'],
   maxProperties: 20,
-  propertyNames: shared80,
+  propertyNames: shared78,
   additionalProperties: { type: ['string', 'null'], maxLength: 500 }
 } as const
 const shared83 = { type: ['string', 'null'], format: 'date-time', maxLength: 40 } as const
 const shared84 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 } as const
 const shared85 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } } as const
-const shared86 = { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/WebhookFilterInput' } } as const
-const shared87 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] } as const
-const shared88 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } } as const
-const shared89 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } } as const
-const shared90 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared89 } as const
-const shared91 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } } as const
-const shared92 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } } as const
-const shared93 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } } as const
+const shared86 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] } as const
+const shared87 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } } as const
+const shared88 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } } as const
+const shared89 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared88 } as const
+const shared90 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } } as const
+const shared91 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } } as const
+const shared92 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } } as const
 
 const service: MockedVersion = {
   version: '2026-05-19',
@@ -996,58 +977,6 @@ const service: MockedVersion = {
       status: 201,
       example: shared36
     },
-    'webhookEndpoints.skip': {
-      method: 'POST',
-      path: '/v1/webhook-endpoints/{whe_id}/skip',
-      parameters: shared35,
-      body: { required: true, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1skip/post/requestBody/content/application~1json/schema' },
-      status: 200,
-      example: shared32
-    },
-    'webhookEndpoints.recover': {
-      method: 'POST',
-      path: '/v1/webhook-endpoints/{whe_id}/recover',
-      parameters: shared35,
-      body: { required: true, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1recover/post/requestBody/content/application~1json/schema' },
-      status: 201,
-      example: shared37
-    },
-    'webhookEndpoints.recoveries.list': {
-      method: 'GET',
-      path: '/v1/webhook-endpoints/{whe_id}/recoveries',
-      parameters: [
-        shared33,
-        shared7,
-        shared8,
-        shared9,
-        shared10,
-        shared11,
-        shared12,
-        shared13,
-        shared14,
-        shared15,
-        { name: 'status', in: 'query', type: 'string', pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1recoveries/get/parameters/10/schema' },
-        shared1
-      ],
-      status: 200,
-      example: { data: [shared37], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
-      paged: { limit: 'limit', size: 25 }
-    },
-    'webhookEndpoints.recoveries.retrieve': {
-      method: 'GET',
-      path: '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}',
-      parameters: [shared33, shared38, shared1],
-      status: 200,
-      example: shared37
-    },
-    'webhookEndpoints.recoveries.cancel': {
-      method: 'POST',
-      path: '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}/cancel',
-      parameters: [shared33, shared38, shared1, shared5],
-      body: { pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1recoveries~1{whr_id}~1cancel/post/requestBody/content/application~1json/schema' },
-      status: 200,
-      example: shared37
-    },
     'webhookEndpoints.deliveryAttempts.list': {
       method: 'GET',
       path: '/v1/webhook-endpoints/{whe_id}/delivery-attempts',
@@ -1064,27 +993,26 @@ const service: MockedVersion = {
         shared15,
         { name: 'status', in: 'query', type: 'string', pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts/get/parameters/10/schema' },
         { name: 'event_id', in: 'query', type: 'string', pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts/get/parameters/11/schema' },
-        { name: 'outcome', in: 'query', type: 'string', pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts/get/parameters/12/schema' },
         shared1
       ],
       status: 200,
-      example: { data: [shared39], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared37], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'webhookEndpoints.deliveryAttempts.retrieve': {
       method: 'GET',
       path: '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}',
-      parameters: [shared33, shared40, shared1],
+      parameters: [shared33, shared38, shared1],
       status: 200,
-      example: shared39
+      example: shared37
     },
     'webhookEndpoints.deliveryAttempts.retry': {
       method: 'POST',
       path: '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry',
-      parameters: [shared33, shared40, shared1, shared5],
+      parameters: [shared33, shared38, shared1, shared5],
       body: { pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts~1{wdla_id}~1retry/post/requestBody/content/application~1json/schema' },
       status: 202,
-      example: shared39
+      example: shared37
     },
     'events.list': {
       method: 'GET',
@@ -1141,7 +1069,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1cardholders/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared42
+      example: shared40
     },
     'cardholders.list': {
       method: 'GET',
@@ -1161,25 +1089,25 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared42], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared40], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'cardholders.retrieve': { method: 'GET', path: '/v1/cardholders/{cardholder_id}', parameters: shared44, status: 200, example: shared42 },
+    'cardholders.retrieve': { method: 'GET', path: '/v1/cardholders/{cardholder_id}', parameters: shared42, status: 200, example: shared40 },
     'cardholders.update': {
       method: 'PATCH',
       path: '/v1/cardholders/{cardholder_id}',
-      parameters: shared44,
+      parameters: shared42,
       body: { required: true, pointer: '/paths/~1v1~1cardholders~1{cardholder_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared42
+      example: shared40
     },
     'cardholders.screen': {
       method: 'POST',
       path: '/v1/cardholders/{cardholder_id}/screen',
-      parameters: [shared43, shared1, shared5],
+      parameters: [shared41, shared1, shared5],
       body: { pointer: '/paths/~1v1~1cardholders~1{cardholder_id}~1screen/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared42
+      example: shared40
     },
     'sanctionsAlerts.list': {
       method: 'GET',
@@ -1199,23 +1127,23 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared45], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared43], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'sanctionsAlerts.retrieve': {
       method: 'GET',
       path: '/v1/sanctions_alerts/{sanctions_alert_id}',
-      parameters: [shared46, shared1],
+      parameters: [shared44, shared1],
       status: 200,
-      example: shared45
+      example: shared43
     },
     'sanctionsAlerts.resolve': {
       method: 'POST',
       path: '/v1/sanctions_alerts/{sanctions_alert_id}/resolve',
-      parameters: [shared46, shared1, shared5],
+      parameters: [shared44, shared1, shared5],
       body: { required: true, pointer: '/paths/~1v1~1sanctions_alerts~1{sanctions_alert_id}~1resolve/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared45
+      example: shared43
     },
     'cardPrograms.create': {
       method: 'POST',
@@ -1223,33 +1151,33 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1card_programs/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared48
+      example: shared46
     },
     'cardPrograms.list': {
       method: 'GET',
       path: '/v1/card_programs',
       parameters: shared18,
       status: 200,
-      example: { data: [shared48], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared46], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'cardPrograms.retrieve': { method: 'GET', path: '/v1/card_programs/{card_program_id}', parameters: shared49, status: 200, example: shared48 },
+    'cardPrograms.retrieve': { method: 'GET', path: '/v1/card_programs/{card_program_id}', parameters: shared47, status: 200, example: shared46 },
     'cardPrograms.update': {
       method: 'PATCH',
       path: '/v1/card_programs/{card_program_id}',
-      parameters: shared49,
+      parameters: shared47,
       body: { required: true, pointer: '/paths/~1v1~1card_programs~1{card_program_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared48
+      example: shared46
     },
-    'balance.retrieve': { method: 'GET', path: '/v1/balance', parameters: shared2, status: 200, example: shared50 },
+    'balance.retrieve': { method: 'GET', path: '/v1/balance', parameters: shared2, status: 200, example: shared48 },
     'cards.create': {
       method: 'POST',
       path: '/v1/cards',
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1cards/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared51
+      example: shared49
     },
     'cards.list': {
       method: 'GET',
@@ -1270,91 +1198,91 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared51], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared49], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: shared53, status: 200, example: shared51 },
+    'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: shared51, status: 200, example: shared49 },
     'cards.update': {
       method: 'PATCH',
       path: '/v1/cards/{card_id}',
-      parameters: shared53,
+      parameters: shared51,
       body: { required: true, pointer: '/paths/~1v1~1cards~1{card_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared51
+      example: shared49
     },
     'cards.activate': {
       method: 'POST',
       path: '/v1/cards/{card_id}/activate',
-      parameters: shared54,
+      parameters: shared52,
       body: { pointer: '/paths/~1v1~1cards~1{card_id}~1activate/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared51
+      example: shared49
     },
     'cards.freeze': {
       method: 'POST',
       path: '/v1/cards/{card_id}/freeze',
-      parameters: shared54,
+      parameters: shared52,
       body: { pointer: '/paths/~1v1~1cards~1{card_id}~1freeze/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared51
+      example: shared49
     },
     'cards.unfreeze': {
       method: 'POST',
       path: '/v1/cards/{card_id}/unfreeze',
-      parameters: shared54,
+      parameters: shared52,
       body: { pointer: '/paths/~1v1~1cards~1{card_id}~1unfreeze/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared51
+      example: shared49
     },
     'cards.cancel': {
       method: 'POST',
       path: '/v1/cards/{card_id}/cancel',
-      parameters: shared54,
+      parameters: shared52,
       body: { pointer: '/paths/~1v1~1cards~1{card_id}~1cancel/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared51
+      example: shared49
     },
     'cards.replace': {
       method: 'POST',
       path: '/v1/cards/{card_id}/replace',
-      parameters: shared54,
+      parameters: shared52,
       body: { required: true, pointer: '/paths/~1v1~1cards~1{card_id}~1replace/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared51
+      example: shared49
     },
     'cards.details.retrieve': {
       method: 'GET',
       path: '/v1/cards/{card_id}/details',
-      parameters: shared53,
+      parameters: shared51,
       status: 200,
       example: { object: 'card_details', card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t', number: '4000009990004242', cvc: '123', exp_month: 6, exp_year: 2030 }
     },
     'cards.provisioningPayloads.create': {
       method: 'POST',
       path: '/v1/cards/{card_id}/provisioning_payloads',
-      parameters: shared54,
+      parameters: shared52,
       body: { required: true, pointer: '/paths/~1v1~1cards~1{card_id}~1provisioning_payloads/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared55
+      example: shared53
     },
     'cards.provisioningPayloads.list': {
       method: 'GET',
       path: '/v1/cards/{card_id}/provisioning_payloads',
-      parameters: [shared52, shared7, shared8, shared9, shared10, shared11, shared12, shared13, shared14, shared15, shared1],
+      parameters: [shared50, shared7, shared8, shared9, shared10, shared11, shared12, shared13, shared14, shared15, shared1],
       status: 200,
-      example: { data: [shared55], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared53], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'cards.provisioningPayloads.retrieve': {
       method: 'GET',
       path: '/v1/cards/{card_id}/provisioning_payloads/{provisioning_payload_id}',
       parameters: [
-        shared52,
+        shared50,
         { name: 'provisioning_payload_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/ProvisioningPayloadId/schema' },
         shared1
       ],
       status: 200,
-      example: shared55
+      example: shared53
     },
     'walletTokens.list': {
       method: 'GET',
@@ -1373,17 +1301,17 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared56], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared54], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'walletTokens.retrieve': { method: 'GET', path: '/v1/wallet_tokens/{wallet_token_id}', parameters: shared57, status: 200, example: shared56 },
+    'walletTokens.retrieve': { method: 'GET', path: '/v1/wallet_tokens/{wallet_token_id}', parameters: shared55, status: 200, example: shared54 },
     'walletTokens.update': {
       method: 'PATCH',
       path: '/v1/wallet_tokens/{wallet_token_id}',
-      parameters: shared57,
+      parameters: shared55,
       body: { required: true, pointer: '/paths/~1v1~1wallet_tokens~1{wallet_token_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared56
+      example: shared54
     },
     'cardTransactions.list': {
       method: 'GET',
@@ -1406,34 +1334,34 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared58], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared56], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'cardTransactions.retrieve': { method: 'GET', path: '/v1/card_transactions/{card_transaction_id}', parameters: shared60, status: 200, example: shared58 },
+    'cardTransactions.retrieve': { method: 'GET', path: '/v1/card_transactions/{card_transaction_id}', parameters: shared58, status: 200, example: shared56 },
     'cardTransactions.update': {
       method: 'PATCH',
       path: '/v1/card_transactions/{card_transaction_id}',
-      parameters: shared60,
+      parameters: shared58,
       body: { required: true, pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared58
+      example: shared56
     },
     'cardTransactions.release': {
       method: 'POST',
       path: '/v1/card_transactions/{card_transaction_id}/release',
-      parameters: [shared59, shared1, shared5],
+      parameters: [shared57, shared1, shared5],
       body: { pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}~1release/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared58
+      example: shared56
     },
-    'authorizationEndpoint.retrieve': { method: 'GET', path: '/v1/authorization_endpoint', parameters: shared2, status: 200, example: shared61 },
+    'authorizationEndpoint.retrieve': { method: 'GET', path: '/v1/authorization_endpoint', parameters: shared2, status: 200, example: shared59 },
     'authorizationEndpoint.replace': {
       method: 'PUT',
       path: '/v1/authorization_endpoint',
       parameters: shared2,
       body: { required: true, pointer: '/paths/~1v1~1authorization_endpoint/put/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared61
+      example: shared59
     },
     'authorizationEndpoint.delete': {
       method: 'DELETE',
@@ -1448,7 +1376,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { pointer: '/paths/~1v1~1authorization_endpoint~1rotate_secret/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared61
+      example: shared59
     },
     'authorizationDecisions.list': {
       method: 'GET',
@@ -1468,7 +1396,7 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared62], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared60], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'authorizationDecisions.retrieve': {
@@ -1479,7 +1407,7 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: shared62
+      example: shared60
     },
     'disputes.create': {
       method: 'POST',
@@ -1487,7 +1415,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1disputes/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared63
+      example: shared61
     },
     'disputes.list': {
       method: 'GET',
@@ -1508,33 +1436,33 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared63], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared61], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'disputes.retrieve': { method: 'GET', path: '/v1/disputes/{dispute_id}', parameters: shared65, status: 200, example: shared63 },
+    'disputes.retrieve': { method: 'GET', path: '/v1/disputes/{dispute_id}', parameters: shared63, status: 200, example: shared61 },
     'disputes.update': {
       method: 'PATCH',
       path: '/v1/disputes/{dispute_id}',
-      parameters: shared65,
+      parameters: shared63,
       body: { required: true, pointer: '/paths/~1v1~1disputes~1{dispute_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared63
+      example: shared61
     },
     'disputes.submit': {
       method: 'POST',
       path: '/v1/disputes/{dispute_id}/submit',
-      parameters: shared66,
+      parameters: shared64,
       body: { pointer: '/paths/~1v1~1disputes~1{dispute_id}~1submit/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared63
+      example: shared61
     },
     'disputes.withdraw': {
       method: 'POST',
       path: '/v1/disputes/{dispute_id}/withdraw',
-      parameters: shared66,
+      parameters: shared64,
       body: { pointer: '/paths/~1v1~1disputes~1{dispute_id}~1withdraw/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared63
+      example: shared61
     },
     'merchantCategories.list': {
       method: 'GET',
@@ -1560,15 +1488,15 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: shared69, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: shared67, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'settlements.retrieve': { method: 'GET', path: '/v1/settlements/{settlement_id}', parameters: [shared70, shared1], status: 200, example: shared68 },
+    'settlements.retrieve': { method: 'GET', path: '/v1/settlements/{settlement_id}', parameters: [shared68, shared1], status: 200, example: shared66 },
     'settlements.lines.list': {
       method: 'GET',
       path: '/v1/settlements/{settlement_id}/lines',
       parameters: [
-        shared70,
+        shared68,
         shared7,
         shared8,
         shared9,
@@ -1583,7 +1511,7 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: shared67, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: shared65, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'payouts.create': {
@@ -1592,7 +1520,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1payouts/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared71
+      example: shared69
     },
     'payouts.list': {
       method: 'GET',
@@ -1613,17 +1541,17 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared71], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared69], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'payouts.retrieve': { method: 'GET', path: '/v1/payouts/{payout_id}', parameters: [shared72, shared1], status: 200, example: shared71 },
+    'payouts.retrieve': { method: 'GET', path: '/v1/payouts/{payout_id}', parameters: [shared70, shared1], status: 200, example: shared69 },
     'payouts.cancel': {
       method: 'POST',
       path: '/v1/payouts/{payout_id}/cancel',
-      parameters: [shared72, shared1, shared5],
+      parameters: [shared70, shared1, shared5],
       body: { pointer: '/paths/~1v1~1payouts~1{payout_id}~1cancel/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared71
+      example: shared69
     },
     'payoutDestinations.create': {
       method: 'POST',
@@ -1631,7 +1559,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1payout_destinations/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared73
+      example: shared71
     },
     'payoutDestinations.list': {
       method: 'GET',
@@ -1651,31 +1579,31 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared73], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared71], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'payoutDestinations.retrieve': {
       method: 'GET',
       path: '/v1/payout_destinations/{payout_destination_id}',
-      parameters: shared75,
+      parameters: shared73,
       status: 200,
-      example: shared73
+      example: shared71
     },
     'payoutDestinations.update': {
       method: 'PATCH',
       path: '/v1/payout_destinations/{payout_destination_id}',
-      parameters: shared75,
+      parameters: shared73,
       body: { required: true, pointer: '/paths/~1v1~1payout_destinations~1{payout_destination_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared73
+      example: shared71
     },
     'payoutDestinations.disable': {
       method: 'POST',
       path: '/v1/payout_destinations/{payout_destination_id}/disable',
-      parameters: [shared74, shared1, shared5],
+      parameters: [shared72, shared1, shared5],
       body: { pointer: '/paths/~1v1~1payout_destinations~1{payout_destination_id}~1disable/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared73
+      example: shared71
     },
     'treasuryReports.create': {
       method: 'POST',
@@ -1683,14 +1611,14 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1treasury_reports/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared76
+      example: shared74
     },
     'treasuryReports.list': {
       method: 'GET',
       path: '/v1/treasury_reports',
       parameters: shared18,
       status: 200,
-      example: { data: [shared76], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared74], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'treasuryReports.retrieve': {
@@ -1701,7 +1629,7 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: shared76
+      example: shared74
     },
     'test.passes.simulateScan': {
       method: 'POST',
@@ -1733,7 +1661,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_authorization/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared58
+      example: shared56
     },
     'test.cards.simulateDecline': {
       method: 'POST',
@@ -1741,7 +1669,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_decline/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared58
+      example: shared56
     },
     'test.cards.simulateIncrement': {
       method: 'POST',
@@ -1749,7 +1677,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_increment/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared58
+      example: shared56
     },
     'test.cards.simulateReversal': {
       method: 'POST',
@@ -1757,7 +1685,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_reversal/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared58
+      example: shared56
     },
     'test.cards.simulateExpiry': {
       method: 'POST',
@@ -1765,7 +1693,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_expiry/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared58
+      example: shared56
     },
     'test.cards.simulateClearing': {
       method: 'POST',
@@ -1773,7 +1701,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_clearing/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared58
+      example: shared56
     },
     'test.cards.simulateRefund': {
       method: 'POST',
@@ -1781,7 +1709,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_refund/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared58
+      example: shared56
     },
     'test.cards.simulateForcePost': {
       method: 'POST',
@@ -1789,7 +1717,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_force_post/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared58
+      example: shared56
     },
     'test.cards.simulateShipping': {
       method: 'POST',
@@ -1797,7 +1725,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_shipping/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared51
+      example: shared49
     },
     'test.cardholders.simulateSanctionsMatch': {
       method: 'POST',
@@ -1805,7 +1733,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cardholders~1simulate_sanctions_match/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared45
+      example: shared43
     },
     'test.disputes.simulateOutcome': {
       method: 'POST',
@@ -1813,7 +1741,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1disputes~1simulate_outcome/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared63
+      example: shared61
     },
     'test.funding.simulate': {
       method: 'POST',
@@ -1821,7 +1749,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1funding/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared50
+      example: shared48
     },
     'test.settlements.advanceClock': {
       method: 'POST',
@@ -1829,7 +1757,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { pointer: '/paths/~1v1~1test~1settlements~1advance_clock/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: { object: 'list', now: '2026-06-01T09:30:00.000Z', data: shared69 }
+      example: { object: 'list', now: '2026-06-01T09:30:00.000Z', data: shared67 }
     },
     'test.settlements.simulateFailure': {
       method: 'POST',
@@ -1837,7 +1765,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1settlements~1simulate_failure/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared68
+      example: shared66
     },
     'test.payouts.simulateFailure': {
       method: 'POST',
@@ -1845,7 +1773,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1payouts~1simulate_failure/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared71
+      example: shared69
     },
     'test.payouts.simulateReturn': {
       method: 'POST',
@@ -1853,7 +1781,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1payouts~1simulate_return/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared71
+      example: shared69
     },
   },
   document: {
@@ -1882,7 +1810,6 @@ const service: MockedVersion = {
         PassId: { schema: { $ref: '#/components/schemas/PassId' } },
         ScanId: { schema: { $ref: '#/components/schemas/ScanId' } },
         WebhookEndpointId: { schema: { $ref: '#/components/schemas/WebhookEndpointId' } },
-        WebhookRecoveryId: { schema: { $ref: '#/components/schemas/WebhookRecoveryId' } },
         WebhookDeliveryAttemptId: { schema: { $ref: '#/components/schemas/WebhookDeliveryAttemptId' } },
         EventId: { schema: { $ref: '#/components/schemas/EventId' } },
         CardholderId: { schema: { $ref: '#/components/schemas/CardholderId' } },
@@ -1891,12 +1818,12 @@ const service: MockedVersion = {
         CardId: { schema: { $ref: '#/components/schemas/CardId' } },
         ProvisioningPayloadId: { schema: { $ref: '#/components/schemas/ProvisioningPayloadId' } },
         WalletTokenId: { schema: { $ref: '#/components/schemas/WalletTokenId' } },
-        CardTransactionId: shared77,
+        CardTransactionId: shared75,
         AuthorizationDecisionId: { schema: { $ref: '#/components/schemas/AuthorizationDecisionId' } },
         DisputeId: { schema: { $ref: '#/components/schemas/DisputeId' } },
         SettlementId: { schema: { $ref: '#/components/schemas/SettlementId' } },
         PayoutId: { schema: { $ref: '#/components/schemas/PayoutId' } },
-        PayoutDestinationId: shared78,
+        PayoutDestinationId: shared76,
         TreasuryReportId: { schema: { $ref: '#/components/schemas/TreasuryReportId' } }
       },
       schemas: {
@@ -1939,9 +1866,18 @@ const service: MockedVersion = {
             name: { type: 'string', minLength: 1, maxLength: 100 },
             kind: { $ref: '#/components/schemas/PassTemplateKind' },
             brand: { $ref: '#/components/schemas/BrandInput' },
-            fields: shared79,
+            fields: shared77,
             barcode: { $ref: '#/components/schemas/BarcodeInput' },
             relevant_locations: { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
+            language: { $ref: '#/components/schemas/TemplateLanguage' },
+            translations: { $ref: '#/components/schemas/TemplateTranslationsInput' },
+            relevant_dates: { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/RelevantDateInput' } },
+            sharing_prohibited: { type: 'boolean' },
+            grouping_identifier: { type: 'string', minLength: 1, maxLength: 60 },
+            associated_store_identifiers: { type: 'array', maxItems: 10, items: { type: 'integer', minimum: 1, maximum: 999999999999 } },
+            app_links: { $ref: '#/components/schemas/AppLinksInput' },
+            nfc: { $ref: '#/components/schemas/PassNfcInput' },
+            semantics: { $ref: '#/components/schemas/SemanticTagsInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
         },
@@ -1965,7 +1901,27 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           required: ['key', 'label', 'value'],
-          properties: { key: shared80, label: { type: 'string', maxLength: 100 }, value: { type: 'string', maxLength: 500 } }
+          properties: {
+            key: shared78,
+            label: { type: 'string', maxLength: 100 },
+            value: { type: 'string', maxLength: 500 },
+            change_message: { type: ['string', 'null'], maxLength: 200 },
+            translations: { $ref: '#/components/schemas/FieldTranslationsInput' }
+          }
+        },
+        FieldTranslationsInput: {
+          type: ['object', 'null'],
+          maxProperties: 20,
+          propertyNames: shared79,
+          additionalProperties: {
+            type: 'object',
+            additionalProperties: false,
+            properties: {
+              label: { type: 'string', maxLength: 100 },
+              value: { type: 'string', maxLength: 500 },
+              change_message: { type: 'string', maxLength: 200 }
+            }
+          }
         },
         BarcodeInput: {
           type: 'object',
@@ -1982,8 +1938,45 @@ const service: MockedVersion = {
             latitude: { type: 'number', minimum: -90, maximum: 90 },
             longitude: { type: 'number', minimum: -180, maximum: 180 },
             altitude: { type: 'number', minimum: -1000, maximum: 20000 },
-            relevant_text: { type: 'string', maxLength: 200 }
+            relevant_text: { type: 'string', maxLength: 200 },
+            translations: { $ref: '#/components/schemas/TextTranslations' }
           }
+        },
+        TextTranslations: { type: 'object', maxProperties: 20, propertyNames: shared79, additionalProperties: { type: 'string', maxLength: 200 } },
+        TemplateLanguage: shared79,
+        TemplateTranslationsInput: {
+          type: 'object',
+          maxProperties: 20,
+          propertyNames: shared79,
+          additionalProperties: {
+            type: ['object', 'null'],
+            additionalProperties: false,
+            properties: { name: { type: ['string', 'null'], maxLength: 100 }, logo_text: { type: ['string', 'null'], maxLength: 60 } }
+          }
+        },
+        RelevantDateInput: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['starts_at'],
+          properties: { starts_at: { $ref: '#/components/schemas/Timestamp' }, ends_at: { $ref: '#/components/schemas/Timestamp' } }
+        },
+        Timestamp: { type: 'string', format: 'date-time', maxLength: 40 },
+        AppLinksInput: { type: 'object', additionalProperties: false, properties: { apple_url: shared80, android_url: shared80, web_url: shared80 } },
+        PassNfcInput: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['encryption_public_key'],
+          properties: {
+            message: { type: ['string', 'null'], minLength: 1, maxLength: 64 },
+            encryption_public_key: { type: 'string', pattern: '^[0-9A-Za-z+/]*={0,2}$', maxLength: 128 },
+            requires_authentication: { type: 'boolean' }
+          }
+        },
+        SemanticTagsInput: {
+          type: 'object',
+          maxProperties: 60,
+          propertyNames: { type: 'string', minLength: 1, maxLength: 60 },
+          additionalProperties: { type: ['string', 'null'], maxLength: 500 }
         },
         Metadata: {
           type: 'object',
@@ -1999,9 +1992,18 @@ const service: MockedVersion = {
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
             brand: { $ref: '#/components/schemas/BrandPatch' },
-            fields: shared79,
+            fields: shared77,
             barcode: { oneOf: [{ $ref: '#/components/schemas/BarcodePatch' }, { type: 'null' }] },
             relevant_locations: { type: ['array', 'null'], maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
+            language: { oneOf: [{ $ref: '#/components/schemas/TemplateLanguage' }, { type: 'null' }] },
+            translations: { oneOf: [{ $ref: '#/components/schemas/TemplateTranslationsInput' }, { type: 'null' }] },
+            relevant_dates: { type: ['array', 'null'], maxItems: 10, items: { $ref: '#/components/schemas/RelevantDateInput' } },
+            sharing_prohibited: { type: ['boolean', 'null'] },
+            grouping_identifier: { type: ['string', 'null'], minLength: 1, maxLength: 60 },
+            associated_store_identifiers: { type: ['array', 'null'], maxItems: 10, items: { type: 'integer', minimum: 1, maximum: 999999999999 } },
+            app_links: { oneOf: [{ $ref: '#/components/schemas/AppLinksInput' }, { type: 'null' }] },
+            nfc: { oneOf: [{ $ref: '#/components/schemas/PassNfcInput' }, { type: 'null' }] },
+            semantics: { oneOf: [{ $ref: '#/components/schemas/SemanticTagsInput' }, { type: 'null' }] },
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
           }
         },
@@ -2036,7 +2038,7 @@ const service: MockedVersion = {
           properties: {
             template_id: { $ref: '#/components/schemas/TemplateId' },
             holder: { $ref: '#/components/schemas/HolderInput' },
-            fields: { type: 'object', maxProperties: 20, propertyNames: shared80, additionalProperties: { type: 'string', maxLength: 500 } },
+            fields: { type: 'object', maxProperties: 20, propertyNames: shared78, additionalProperties: { type: 'string', maxLength: 500 } },
             expires_at: { $ref: '#/components/schemas/Timestamp' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2046,7 +2048,6 @@ const service: MockedVersion = {
           additionalProperties: false,
           properties: { email: { type: 'string', format: 'email', maxLength: 254 }, name: { type: 'string', maxLength: 100 } }
         },
-        Timestamp: { type: 'string', format: 'date-time', maxLength: 40 },
         PassStatus: { type: 'string', enum: ['issued', 'installed', 'active', 'redeemed', 'revoked', 'expired'] },
         PassBatchCreate: {
           type: 'object',
@@ -2118,11 +2119,7 @@ const service: MockedVersion = {
             url: shared84,
             enabled_events: shared85,
             description: { type: 'string', maxLength: 500 },
-            metadata: { $ref: '#/components/schemas/Metadata' },
-            signature: { $ref: '#/components/schemas/WebhookSignature' },
-            delivery: { $ref: '#/components/schemas/WebhookDelivery' },
-            filters: shared86,
-            retry_schedule: { $ref: '#/components/schemas/WebhookRetrySchedule' }
+            metadata: { $ref: '#/components/schemas/Metadata' }
           }
         },
         EnabledEvent: {
@@ -2143,7 +2140,6 @@ const service: MockedVersion = {
             'pass.archived',
             'webhook_endpoint.disabled',
             'webhook_endpoint.test',
-            'webhook_recovery.completed',
             'promotion.created',
             'cardholder.created',
             'cardholder.updated',
@@ -2190,23 +2186,6 @@ const service: MockedVersion = {
             'treasury_report.failed'
           ]
         },
-        WebhookSignature: { type: 'string', enum: ['service', 'standard_webhooks'] },
-        WebhookDelivery: { type: 'string', enum: ['unordered', 'fifo'] },
-        WebhookFilterInput: {
-          type: 'object',
-          additionalProperties: false,
-          required: ['property', 'equals'],
-          properties: {
-            property: { type: 'string', pattern: '^data\\.[A-Za-z0-9_.-]+$', maxLength: 200 },
-            equals: {
-              type: 'array',
-              minItems: 1,
-              maxItems: 50,
-              items: { type: ['string', 'number', 'boolean', 'null'], maxLength: 500, minimum: -9007199254740991, maximum: 9007199254740991 }
-            }
-          }
-        },
-        WebhookRetrySchedule: { type: 'string', enum: ['standard', 'extended'] },
         WebhookEndpointStatus: { type: 'string', enum: ['enabled', 'disabled'] },
         WebhookEndpointId: { type: 'string', pattern: '^whe_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
         WebhookEndpointUpdate: {
@@ -2217,31 +2196,12 @@ const service: MockedVersion = {
             enabled_events: shared85,
             description: { type: ['string', 'null'], maxLength: 500 },
             metadata: { $ref: '#/components/schemas/MetadataPatch' },
-            status: { $ref: '#/components/schemas/WebhookEndpointStatus' },
-            signature: { $ref: '#/components/schemas/WebhookSignature' },
-            filters: shared86,
-            retry_schedule: { $ref: '#/components/schemas/WebhookRetrySchedule' }
+            status: { $ref: '#/components/schemas/WebhookEndpointStatus' }
           }
         },
-        WebhookSkip: {
-          type: 'object',
-          additionalProperties: false,
-          required: ['event_id'],
-          properties: { event_id: { $ref: '#/components/schemas/EventId' } }
-        },
+        WebhookDeliveryAttemptStatus: { type: 'string', enum: ['pending', 'succeeded', 'failed', 'canceled'] },
         EventId: { type: 'string', pattern: '^evt_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
-        WebhookRecoveryCreate: {
-          type: 'object',
-          additionalProperties: false,
-          required: ['since'],
-          properties: {
-            since: { $ref: '#/components/schemas/Timestamp' },
-            until: { $ref: '#/components/schemas/Timestamp' },
-            types: { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EventType' } },
-            scope: { $ref: '#/components/schemas/WebhookRecoveryScope' },
-            rate: { type: 'integer', minimum: 1, maximum: 100 }
-          }
-        },
+        WebhookDeliveryAttemptId: { type: 'string', pattern: '^wdla_[0-9a-hjkmnp-tv-z]{26}$', minLength: 31, maxLength: 31 },
         EventType: {
           type: 'string',
           enum: [
@@ -2259,7 +2219,6 @@ const service: MockedVersion = {
             'pass.archived',
             'webhook_endpoint.disabled',
             'webhook_endpoint.test',
-            'webhook_recovery.completed',
             'promotion.created',
             'cardholder.created',
             'cardholder.updated',
@@ -2306,12 +2265,6 @@ const service: MockedVersion = {
             'treasury_report.failed'
           ]
         },
-        WebhookRecoveryScope: { type: 'string', enum: ['failed', 'all'] },
-        WebhookRecoveryStatus: { type: 'string', enum: ['counting', 'running', 'completed', 'canceled'] },
-        WebhookRecoveryId: { type: 'string', pattern: '^whr_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
-        WebhookDeliveryAttemptStatus: { type: 'string', enum: ['pending', 'succeeded', 'failed', 'canceled'] },
-        WebhookDeliveryOutcome: { type: 'string', enum: ['delivered', 'given_up'] },
-        WebhookDeliveryAttemptId: { type: 'string', pattern: '^wdla_[0-9a-hjkmnp-tv-z]{26}$', minLength: 31, maxLength: 31 },
         TokenCreate: {
           oneOf: [{ $ref: '#/components/schemas/BankAccountTokenCreate' }, { $ref: '#/components/schemas/PersonTokenCreate' }],
           discriminator: {
@@ -2414,7 +2367,7 @@ const service: MockedVersion = {
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
             kind: { $ref: '#/components/schemas/CardProgramKind' },
-            spending_controls: shared87,
+            spending_controls: shared86,
             design: { $ref: '#/components/schemas/CardDesignInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2424,7 +2377,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           properties: {
-            blocked_categories: shared88,
+            blocked_categories: shared87,
             blocked_countries: { type: ['array', 'null'], maxItems: 250, items: { $ref: '#/components/schemas/CountryCode' } },
             spending_limits: { type: ['array', 'null'], maxItems: 20, items: { $ref: '#/components/schemas/SpendingLimitInput' } },
             max_authorization_count: { type: ['integer', 'null'], minimum: 0, maximum: 1000000 }
@@ -2435,7 +2388,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           required: ['amount', 'interval'],
-          properties: { amount: { $ref: '#/components/schemas/Amount' }, interval: { $ref: '#/components/schemas/SpendingInterval' }, categories: shared88 }
+          properties: { amount: { $ref: '#/components/schemas/Amount' }, interval: { $ref: '#/components/schemas/SpendingInterval' }, categories: shared87 }
         },
         Amount: { type: 'integer', minimum: 0, maximum: 1000000000000000 },
         SpendingInterval: { type: 'string', enum: ['per_authorization', 'daily', 'weekly', 'monthly', 'yearly', 'all_time'] },
@@ -2455,7 +2408,7 @@ const service: MockedVersion = {
           additionalProperties: false,
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
-            spending_controls: shared87,
+            spending_controls: shared86,
             design: { oneOf: [{ $ref: '#/components/schemas/CardDesignPatch' }, { type: 'null' }] },
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
           }
@@ -2477,7 +2430,7 @@ const service: MockedVersion = {
             cardholder_id: { $ref: '#/components/schemas/CardholderId' },
             type: { $ref: '#/components/schemas/CardType' },
             card_program_id: { $ref: '#/components/schemas/CardProgramId' },
-            spending_controls: shared87,
+            spending_controls: shared86,
             shipping: { $ref: '#/components/schemas/CardShippingInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2495,7 +2448,7 @@ const service: MockedVersion = {
         CardUpdate: {
           type: 'object',
           additionalProperties: false,
-          properties: { spending_controls: shared87, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
+          properties: { spending_controls: shared86, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
         },
         CardCancel: { type: 'object', additionalProperties: false, properties: { reason: { $ref: '#/components/schemas/CardCancellationReason' } } },
         CardCancellationReason: { type: 'string', enum: ['lost', 'stolen', 'fulfillment_error', 'user'] },
@@ -2786,8 +2739,8 @@ const service: MockedVersion = {
             'processing_error'
           ]
         },
-        IncrementSimulation: { type: 'object', additionalProperties: false, required: ['card_transaction_id', 'amount'], properties: shared89 },
-        ReversalSimulation: shared90,
+        IncrementSimulation: { type: 'object', additionalProperties: false, required: ['card_transaction_id', 'amount'], properties: shared88 },
+        ReversalSimulation: shared89,
         ExpirySimulation: {
           type: 'object',
           additionalProperties: false,
@@ -2804,7 +2757,7 @@ const service: MockedVersion = {
             final: { type: 'boolean' }
           }
         },
-        RefundSimulation: shared90,
+        RefundSimulation: shared89,
         ForcePostSimulation: {
           type: 'object',
           additionalProperties: false,
@@ -2869,7 +2822,7 @@ const service: MockedVersion = {
     },
     paths: {
       '/v1/account/billing': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/BillingUpdate' } } } } } },
-      '/v1/account/rotate_credentials': shared91,
+      '/v1/account/rotate_credentials': shared90,
       '/v1/account/wipe_sandbox': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WipeCreate' } } } } } },
       '/v1/audit_log': {
         get: {
@@ -2905,14 +2858,14 @@ const service: MockedVersion = {
       '/v1/pass_templates/{template_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassTemplateUpdate' } } } } }
       },
-      '/v1/pass_templates/{template_id}/archive': shared91,
+      '/v1/pass_templates/{template_id}/archive': shared90,
       '/v1/passes': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassCreate' } } } } } },
       '/v1/passes/batch': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchCreate' } } } } } },
       '/v1/passes/batch_update': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchUpdate' } } } } } },
       '/v1/passes/batch_revoke': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchRevoke' } } } } } },
       '/v1/passes/{pass_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassUpdate' } } } } } },
-      '/v1/passes/{pass_id}/revoke': shared91,
-      '/v1/passes/{pass_id}/archive': shared91,
+      '/v1/passes/{pass_id}/revoke': shared90,
+      '/v1/passes/{pass_id}/archive': shared90,
       '/v1/scans': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/ScanCreate' } } } } },
         get: { parameters: { '9': { schema: { $ref: '#/components/schemas/PassId' } }, '10': { schema: { $ref: '#/components/schemas/ScanResult' } } } }
@@ -2924,26 +2877,17 @@ const service: MockedVersion = {
       '/v1/webhook-endpoints/{whe_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookEndpointUpdate' } } } } }
       },
-      '/v1/webhook-endpoints/{whe_id}/rotate_secret': shared91,
-      '/v1/webhook-endpoints/{whe_id}/test': shared91,
-      '/v1/webhook-endpoints/{whe_id}/skip': {
-        post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookSkip' } } } } }
-      },
-      '/v1/webhook-endpoints/{whe_id}/recover': {
-        post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookRecoveryCreate' } } } } }
-      },
-      '/v1/webhook-endpoints/{whe_id}/recoveries': { get: { parameters: { '10': { schema: { $ref: '#/components/schemas/WebhookRecoveryStatus' } } } } },
-      '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}/cancel': shared91,
+      '/v1/webhook-endpoints/{whe_id}/rotate_secret': shared90,
+      '/v1/webhook-endpoints/{whe_id}/test': shared90,
       '/v1/webhook-endpoints/{whe_id}/delivery-attempts': {
         get: {
           parameters: {
             '10': { schema: { $ref: '#/components/schemas/WebhookDeliveryAttemptStatus' } },
-            '11': { schema: { $ref: '#/components/schemas/EventId' } },
-            '12': { schema: { $ref: '#/components/schemas/WebhookDeliveryOutcome' } }
+            '11': { schema: { $ref: '#/components/schemas/EventId' } }
           }
         }
       },
-      '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry': shared91,
+      '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry': shared90,
       '/v1/events': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/EventType' } } } } },
       '/v1/events/stream': { get: { parameters: { '0': { schema: { $ref: '#/components/schemas/EventId' } } } } },
       '/v1/tokens': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/TokenCreate' } } } } } },
@@ -2956,7 +2900,7 @@ const service: MockedVersion = {
       '/v1/cardholders/{cardholder_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardholderUpdate' } } } } }
       },
-      '/v1/cardholders/{cardholder_id}/screen': shared91,
+      '/v1/cardholders/{cardholder_id}/screen': shared90,
       '/v1/sanctions_alerts': {
         get: {
           parameters: {
@@ -2983,9 +2927,9 @@ const service: MockedVersion = {
         }
       },
       '/v1/cards/{card_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardUpdate' } } } } } },
-      '/v1/cards/{card_id}/activate': shared91,
-      '/v1/cards/{card_id}/freeze': shared91,
-      '/v1/cards/{card_id}/unfreeze': shared91,
+      '/v1/cards/{card_id}/activate': shared90,
+      '/v1/cards/{card_id}/freeze': shared90,
+      '/v1/cards/{card_id}/unfreeze': shared90,
       '/v1/cards/{card_id}/cancel': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardCancel' } } } } } },
       '/v1/cards/{card_id}/replace': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardReplace' } } } } } },
       '/v1/cards/{card_id}/provisioning_payloads': {
@@ -3009,25 +2953,25 @@ const service: MockedVersion = {
       '/v1/card_transactions/{card_transaction_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardTransactionUpdate' } } } } }
       },
-      '/v1/card_transactions/{card_transaction_id}/release': shared91,
+      '/v1/card_transactions/{card_transaction_id}/release': shared90,
       '/v1/authorization_endpoint': {
         put: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/AuthorizationEndpointPut' } } } } }
       },
-      '/v1/authorization_endpoint/rotate_secret': shared91,
-      '/v1/authorization_decisions': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/AuthorizationDecisionStatus' } }, '10': shared77 } } },
+      '/v1/authorization_endpoint/rotate_secret': shared90,
+      '/v1/authorization_decisions': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/AuthorizationDecisionStatus' } }, '10': shared75 } } },
       '/v1/disputes': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/DisputeCreate' } } } } },
         get: {
           parameters: {
             '9': { schema: { $ref: '#/components/schemas/DisputeStatus' } },
             '10': { schema: { $ref: '#/components/schemas/DisputeReason' } },
-            '11': shared77
+            '11': shared75
           }
         }
       },
       '/v1/disputes/{dispute_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/DisputeUpdate' } } } } } },
-      '/v1/disputes/{dispute_id}/submit': shared91,
-      '/v1/disputes/{dispute_id}/withdraw': shared91,
+      '/v1/disputes/{dispute_id}/submit': shared90,
+      '/v1/disputes/{dispute_id}/withdraw': shared90,
       '/v1/settlements': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/SettlementStatus' } } } } },
       '/v1/settlements/{settlement_id}/lines': {
         get: { parameters: { '10': { schema: { $ref: '#/components/schemas/SettlementLineType' } }, '11': { schema: { type: 'string', maxLength: 64 } } } }
@@ -3037,12 +2981,12 @@ const service: MockedVersion = {
         get: {
           parameters: {
             '9': { schema: { $ref: '#/components/schemas/PayoutStatus' } },
-            '10': shared78,
+            '10': shared76,
             '11': { schema: { $ref: '#/components/schemas/SettlementId' } }
           }
         }
       },
-      '/v1/payouts/{payout_id}/cancel': shared91,
+      '/v1/payouts/{payout_id}/cancel': shared90,
       '/v1/payout_destinations': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutDestinationCreate' } } } } },
         get: {
@@ -3055,13 +2999,13 @@ const service: MockedVersion = {
       '/v1/payout_destinations/{payout_destination_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutDestinationUpdate' } } } } }
       },
-      '/v1/payout_destinations/{payout_destination_id}/disable': shared91,
+      '/v1/payout_destinations/{payout_destination_id}/disable': shared90,
       '/v1/treasury_reports': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/TreasuryReportCreate' } } } } } },
       '/v1/test/passes/simulate_scan': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/ScanSimulation' } } } } }
       },
-      '/v1/test/passes/simulate_install': shared92,
-      '/v1/test/passes/simulate_uninstall': shared92,
+      '/v1/test/passes/simulate_install': shared91,
+      '/v1/test/passes/simulate_uninstall': shared91,
       '/v1/test/cards/simulate_authorization': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/AuthorizationSimulation' } } } } }
       },
@@ -3102,8 +3046,8 @@ const service: MockedVersion = {
       '/v1/test/settlements/simulate_failure': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SettlementFailureSimulation' } } } } }
       },
-      '/v1/test/payouts/simulate_failure': shared93,
-      '/v1/test/payouts/simulate_return': shared93
+      '/v1/test/payouts/simulate_failure': shared92,
+      '/v1/test/payouts/simulate_return': shared92
     }
   },
 }

@@ -293,6 +293,24 @@ export type PassTemplateCreate = {
   barcode?: BarcodeInput;
   /** Places near which the holder’s phone suggests the pass. */
   relevant_locations?: RelevantLocationInput[];
+  language?: TemplateLanguage;
+  translations?: TemplateTranslationsInput;
+  /** Times at which the holder’s phone suggests the pass. */
+  relevant_dates?: RelevantDateInput[];
+  /** Whether Apple Wallet offers no button to share the pass. If absent, it is false. @example true */
+  sharing_prohibited?: boolean;
+  /** Wallets show the passes of a holder with the same identifier as a group. @example harbour-nights */
+  grouping_identifier?: string;
+  /**
+   * Apps in the App Store that belong to the pass, in order of preference.
+   * @example [
+   *       1234567890
+   *     ]
+   */
+  associated_store_identifiers?: number[];
+  app_links?: AppLinksInput;
+  nfc?: PassNfcInput;
+  semantics?: SemanticTagsInput;
   metadata?: Metadata;
 };
 /**
@@ -314,6 +332,46 @@ export type PassTemplateUpdate = {
   barcode?: BarcodePatch | null;
   /** The new places, which replace all existing ones. null removes them. */
   relevant_locations?: RelevantLocationInput[] | null;
+  /** The language of the texts. null restores `en`. @example de */
+  language?: TemplateLanguage | null;
+  /**
+   * Changes to the translations, as a merge patch: null removes a text or a language, and null for the whole removes all.
+   * @example {
+   *       "de": {
+   *         "name": "Kaffeekarte"
+   *       }
+   *     }
+   */
+  translations?: TemplateTranslationsInput | null;
+  /** The new times, which replace all existing ones. null removes them. */
+  relevant_dates?: RelevantDateInput[] | null;
+  /** Whether Apple Wallet offers no button to share the pass. null restores false. @example true */
+  sharing_prohibited?: boolean | null;
+  /** Wallets show the passes of a holder with the same identifier as a group. null removes it. @example harbour-nights */
+  grouping_identifier?: string | null;
+  /**
+   * Apps in the App Store that belong to the pass, in order of preference. null removes them.
+   * @example [
+   *       1234567890
+   *     ]
+   */
+  associated_store_identifiers?: number[] | null;
+  /**
+   * Changes to the links, as a merge patch. null removes all.
+   * @example {
+   *       "web_url": null
+   *     }
+   */
+  app_links?: AppLinksInput | null;
+  /** Changes to what the pass sends to NFC readers, as a merge patch. null removes it. @example null */
+  nfc?: PassNfcInput | null;
+  /**
+   * Changes to the semantic tags, as a merge patch. null removes all.
+   * @example {
+   *       "eventName": "Harbour Nights"
+   *     }
+   */
+  semantics?: SemanticTagsInput | null;
   metadata?: MetadataPatch;
 };
 /** The pattern from which passes are issued. */
@@ -334,6 +392,26 @@ export type PassTemplate = {
   barcode: Barcode;
   /** Places near which the holder’s phone suggests the pass. */
   relevant_locations: RelevantLocation[];
+  language?: TemplateLanguage;
+  translations?: TemplateTranslations;
+  /** Times at which the holder’s phone suggests the pass. Absent if there are no times. */
+  relevant_dates?: RelevantDate[];
+  /** Whether Apple Wallet offers no button to share the pass. If absent, it is false. @example true */
+  sharing_prohibited?: boolean;
+  /** Wallets show the passes of a holder with the same identifier as a group. @example harbour-nights */
+  grouping_identifier?: string;
+  /**
+   * Apps in the App Store that belong to the pass, in order of preference.
+   * @example [
+   *       1234567890
+   *     ]
+   */
+  associated_store_identifiers?: number[];
+  app_links?: AppLinks;
+  nfc?: PassNfc;
+  semantics?: SemanticTags;
+  /** What one of the wallets cannot show of the template. Absent if both show everything. */
+  warnings?: WalletWarning[];
   metadata: Metadata;
   /** Time of creation. */
   created: Timestamp;
@@ -462,6 +540,13 @@ export type TemplateFieldInput = {
   label: string;
   /** The value of passes that do not have their own value. @example 0 */
   value: string;
+  /**
+   * Message that phones show when the value of the field changes on a pass. `%@` is replaced by the new value and must occur exactly once. If absent, a field
+   * of the template with the same key keeps its message, and other fields change silently. null removes the message.
+   * @example You have %@ points now.
+   */
+  change_message?: string | null;
+  translations?: FieldTranslationsInput;
 };
 /** One field of a template’s passes. */
 export type TemplateField = {
@@ -471,6 +556,215 @@ export type TemplateField = {
   label: string;
   /** The value of passes that do not have their own value. @example 0 */
   value: string;
+  /**
+   * Message that phones show when the value of the field changes on a pass. `%@` is replaced by the new value. Absent if the field changes silently.
+   * @example You have %@ points now.
+   */
+  change_message?: string;
+  translations?: FieldTranslations;
+};
+/** The language of the texts that are not translations, as a BCP 47 tag such as `en`, `pt-BR` or `zh-Hans`. If absent, it is `en`. @example en */
+export type TemplateLanguage = string;
+/**
+ * Texts of the template by language. Phones show the texts in the language of the holder, and the texts of the template in all other languages.
+ * @example {
+ *       "de": {
+ *         "name": "Kaffeekarte"
+ *       }
+ *     }
+ */
+export type TemplateTranslationsInput = {
+  [key: string]: {
+    /** The name of the template. @example Kaffeekarte */
+    name?: string | null;
+    /** The text next to the logo. @example Hafenkaffee */
+    logo_text?: string | null;
+  } | null;
+};
+/**
+ * Texts of the template by language. Absent if the template has no translations.
+ * @example {
+ *       "de": {
+ *         "name": "Kaffeekarte"
+ *       }
+ *     }
+ */
+export type TemplateTranslations = {
+  [key: string]: {
+    /** The name of the template. @example Kaffeekarte */
+    name?: string;
+    /** The text next to the logo. @example Hafenkaffee */
+    logo_text?: string;
+  };
+};
+/**
+ * Texts of the field by language, which replace all existing ones. If absent, a field of the template with the same key keeps its translations. null removes
+ * them.
+ * @example {
+ *       "de": {
+ *         "label": "Punkte"
+ *       }
+ *     }
+ */
+export type FieldTranslationsInput = {
+  [key: string]: {
+    /** The label. @example Punkte */
+    label?: string;
+    /** The value of passes that do not have their own value. @example 0 */
+    value?: string;
+    /** The message that phones show when the value changes, with `%@` exactly once. @example Sie haben jetzt %@ Punkte. */
+    change_message?: string;
+  };
+} | null;
+/**
+ * Texts of the field by language. Absent if the field has no translations.
+ * @example {
+ *       "de": {
+ *         "label": "Punkte"
+ *       }
+ *     }
+ */
+export type FieldTranslations = {
+  [key: string]: {
+    /** The label. @example Punkte */
+    label?: string;
+    /** The value of passes that do not have their own value. @example 0 */
+    value?: string;
+    /** The message that phones show when the value changes, with `%@` exactly once. @example Sie haben jetzt %@ Punkte. */
+    change_message?: string;
+  };
+};
+/**
+ * The text by language.
+ * @example {
+ *       "de": "Ihr Kaffee ist nah."
+ *     }
+ */
+export type TextTranslations = {
+  [key: string]: string;
+};
+/**
+ * A time at which the phone suggests a pass.
+ * @example {
+ *       "starts_at": "2026-06-01T18:00:00.000Z",
+ *       "ends_at": "2026-06-01T21:00:00.000Z"
+ *     }
+ */
+export type RelevantDateInput = {
+  /** The time, or the beginning of the period. @example 2026-06-01T18:00:00.000Z */
+  starts_at: Timestamp;
+  /** The end of the period. @example 2036-06-01T21:00:00.000Z */
+  ends_at?: Timestamp;
+};
+/**
+ * A time at which the phone suggests a pass.
+ * @example {
+ *       "starts_at": "2026-06-01T18:00:00.000Z",
+ *       "ends_at": "2026-06-01T21:00:00.000Z"
+ *     }
+ */
+export type RelevantDate = {
+  /** The time, or the beginning of the period. @example 2026-06-01T18:00:00.000Z */
+  starts_at: Timestamp;
+  /** The end of the period. @example 2036-06-01T21:00:00.000Z */
+  ends_at?: Timestamp;
+};
+/**
+ * Links from the pass to apps and to a website. null removes a link.
+ * @example {
+ *       "web_url": "https://harbour.example/card"
+ *     }
+ */
+export type AppLinksInput = {
+  /** The URL with which Apple Wallet opens the app. It requires `associated_store_identifiers`. @example harbourcoffee://card */
+  apple_url?: string | null;
+  /** The URL with which Google Wallet opens the app. @example https://harbour.example/app */
+  android_url?: string | null;
+  /** The website that Google Wallet links to. @example https://harbour.example/card */
+  web_url?: string | null;
+};
+/**
+ * Links from the pass to apps and to a website.
+ * @example {
+ *       "web_url": "https://harbour.example/card"
+ *     }
+ */
+export type AppLinks = {
+  /** The URL with which Apple Wallet opens the app. It requires `associated_store_identifiers`. @example harbourcoffee://card */
+  apple_url?: string;
+  /** The URL with which Google Wallet opens the app. @example https://harbour.example/app */
+  android_url?: string;
+  /** The website that Google Wallet links to. @example https://harbour.example/card */
+  web_url?: string;
+};
+/**
+ * What the pass sends to NFC readers (Apple’s Value Added Services). The service accepts it only with Apple’s entitlement for NFC.
+ * @example {
+ *       "encryption_public_key": "MDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgAC/Bu9nyAtG1DQe7t7jszLb+dZ1GbXoR8G0rIXoak67NM="
+ *     }
+ */
+export type PassNfcInput = {
+  /** The same content for every pass, up to 64 bytes. If absent, readers get the content of the barcode. @example COFFEE-2026 */
+  message?: string | null;
+  /**
+   * The key for which the content is encrypted: a P-256 public key with a compressed point (SubjectPublicKeyInfo), in base64.
+   * @example MDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgAC/Bu9nyAtG1DQe7t7jszLb+dZ1GbXoR8G0rIXoak67NM=
+   */
+  encryption_public_key: string;
+  /** Whether the holder must unlock the phone. If absent, it is false. @example true */
+  requires_authentication?: boolean;
+};
+/**
+ * What the pass sends to NFC readers (Apple’s Value Added Services). The service accepts it only with Apple’s entitlement for NFC.
+ * @example {
+ *       "encryption_public_key": "MDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgAC/Bu9nyAtG1DQe7t7jszLb+dZ1GbXoR8G0rIXoak67NM="
+ *     }
+ */
+export type PassNfc = {
+  /** The same content for every pass, up to 64 bytes. If absent, readers get the content of the barcode. @example COFFEE-2026 */
+  message?: string;
+  /**
+   * The key for which the content is encrypted: a P-256 public key with a compressed point (SubjectPublicKeyInfo), in base64.
+   * @example MDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgAC/Bu9nyAtG1DQe7t7jszLb+dZ1GbXoR8G0rIXoak67NM=
+   */
+  encryption_public_key: string;
+  /** Whether the holder must unlock the phone. If absent, it is false. @example true */
+  requires_authentication?: boolean;
+};
+/**
+ * Semantic tags by Apple’s names, such as `eventName` for an event ticket and `departureGate` for a boarding pass. Amounts have the form `12.50 USD`, lists
+ * have one text per line. null removes a tag.
+ * @example {
+ *       "eventName": "Harbour Nights",
+ *       "venueName": "Harbour Hall"
+ *     }
+ */
+export type SemanticTagsInput = {
+  [key: string]: string | null;
+};
+/**
+ * Semantic tags by Apple’s names, such as `eventName` for an event ticket and `departureGate` for a boarding pass. Amounts have the form `12.50 USD`, lists
+ * have one text per line.
+ * @example {
+ *       "eventName": "Harbour Nights",
+ *       "venueName": "Harbour Hall"
+ *     }
+ */
+export type SemanticTags = {
+  [key: string]: string;
+};
+/** A part of a template that one of the wallets cannot show. */
+export type WalletWarning = {
+  /** Path of the part in the template. @example brand.logo_text */
+  field: string;
+  /**
+   * The wallet that cannot show it.
+   * @example google
+   * @enum {string}
+   */
+  wallet: Open<"apple" | "google">;
+  /** What the wallet does instead, for people. @example Google Wallet shows no text next to the logo. */
+  message: string;
 };
 /**
  * The format of a barcode.
@@ -524,6 +818,7 @@ export type RelevantLocationInput = {
   altitude?: number;
   /** The text that the phone shows there. @example Your coffee is near. */
   relevant_text?: string;
+  translations?: TextTranslations;
 };
 /** A place near which the phone suggests a pass. */
 export type RelevantLocation = {
@@ -535,6 +830,7 @@ export type RelevantLocation = {
   altitude: number | null;
   /** The text that the phone shows there. @example Your coffee is near. */
   relevant_text: string | null;
+  translations?: TextTranslations;
 };
 /** Identifier of a pass: `pass_` and 26 characters that sort by the time of creation. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
 export type PassId = string;
@@ -6748,6 +7044,21 @@ export interface components {
     Brand: Brand;
     TemplateFieldInput: TemplateFieldInput;
     TemplateField: TemplateField;
+    TemplateLanguage: TemplateLanguage;
+    TemplateTranslationsInput: TemplateTranslationsInput;
+    TemplateTranslations: TemplateTranslations;
+    FieldTranslationsInput: FieldTranslationsInput;
+    FieldTranslations: FieldTranslations;
+    TextTranslations: TextTranslations;
+    RelevantDateInput: RelevantDateInput;
+    RelevantDate: RelevantDate;
+    AppLinksInput: AppLinksInput;
+    AppLinks: AppLinks;
+    PassNfcInput: PassNfcInput;
+    PassNfc: PassNfc;
+    SemanticTagsInput: SemanticTagsInput;
+    SemanticTags: SemanticTags;
+    WalletWarning: WalletWarning;
     BarcodeFormat: BarcodeFormat;
     BarcodeInput: BarcodeInput;
     BarcodePatch: BarcodePatch;

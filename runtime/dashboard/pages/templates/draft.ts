@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { components } from '../../../../generated/canonical/types.ts'
 import type { PassKind } from '../../../passes/wallets/render/pass-state.ts'
+import { type OptionTexts, optionTexts, optionValues } from './options.ts'
 
 export type TemplateObject = components['schemas']['PassTemplate']
 
@@ -14,6 +15,17 @@ export interface DraftLocation {
   readonly longitude: string
   readonly altitude: string
   readonly relevant_text: string
+  /** Lines in the form `language = text`. */
+  readonly translations: string
+}
+
+export interface DraftField {
+  readonly key: string
+  readonly label: string
+  readonly value: string
+  readonly change_message: string
+  /** Lines in the form `language.name = text`. */
+  readonly translations: string
 }
 
 export const BARCODE_FORMATS = [
@@ -33,9 +45,13 @@ export interface TemplateDraft {
     readonly label_color: string
     readonly logo_text: string
   } & Readonly<Record<TemplateImage, string>>
-  readonly fields: readonly { readonly key: string; readonly label: string; readonly value: string }[]
+  readonly fields: readonly DraftField[]
   readonly barcode: { readonly format: string; readonly message: string }
   readonly relevant_locations: readonly DraftLocation[]
+  readonly options: OptionTexts
+  readonly language: string
+  /** Lines in the form `language.name = text`. */
+  readonly translations: string
   /** Lines in the form `key = value`. */
   readonly metadata: string
 }
@@ -52,9 +68,12 @@ export const NEW: TemplateDraft = {
     strip: '',
     icon: '',
   },
-  fields: [{ key: 'points', label: 'Points', value: '0' }],
+  fields: [{ key: 'points', label: 'Points', value: '0', change_message: '', translations: '' }],
   barcode: { format: 'qr', message: '' },
   relevant_locations: [],
+  options: {},
+  language: '',
+  translations: '',
   metadata: '',
 }
 
@@ -73,14 +92,24 @@ export function draftOf(template: TemplateObject): TemplateDraft {
       strip: text(brand.strip),
       icon: text(brand.icon),
     },
-    fields: fields.map(({ key, label, value }) => ({ key, label, value })),
-    barcode: { format: barcode.format, message: text(barcode.message) },
-    relevant_locations: relevant_locations.map(({ latitude, longitude, altitude, relevant_text }) => ({
-      latitude: text(latitude),
-      longitude: text(longitude),
-      altitude: text(altitude),
-      relevant_text: text(relevant_text),
+    fields: fields.map(({ key, label, value, change_message, translations = {} }) => ({
+      key,
+      label,
+      value,
+      change_message: text(change_message),
+      translations: writeTranslations(translations),
     })),
+    barcode: { format: barcode.format, message: text(barcode.message) },
+    relevant_locations: relevant_locations.map((each) => ({
+      latitude: text(each.latitude),
+      longitude: text(each.longitude),
+      altitude: text(each.altitude),
+      relevant_text: text(each.relevant_text),
+      translations: writeLines(Object.entries(each.translations ?? {})),
+    })),
+    options: optionTexts(template),
+    language: text(template.language),
+    translations: writeTranslations(template.translations ?? {}),
     metadata: writeLines(Object.entries(metadata)),
   }
 }
@@ -98,13 +127,20 @@ const unescapeLine = (text: string) => text.replaceAll(/\\[nr\\]/g, (each) => LI
 export type DraftContent = Readonly<Record<string, unknown>>
 
 export function contentOf(draft: TemplateDraft): DraftContent {
-  const { name, brand, fields, barcode, relevant_locations, metadata } = draft
+  const { name, brand, fields, barcode, relevant_locations, language, translations, metadata } = draft
   return {
     name,
     ...under('brand', brand),
-    fields,
+    fields: fields.map(({ change_message, translations, ...each }) => ({
+      ...each,
+      change_message: change_message || null,
+      translations: translations === '' ? null : readTranslations(translations),
+    })),
     ...under('barcode', barcode),
     relevant_locations: relevant_locations.map(writeLocation),
+    ...optionValues(draft.options),
+    language: language || null,
+    ...under('translations', withAllTexts(readTranslations(translations))),
     ...under('metadata', Object.fromEntries(readLines(metadata))),
   }
 }
@@ -117,18 +153,53 @@ function readLines(text: string): (readonly [key: string, value: string])[] {
   })
 }
 
-function under(part: string, values: Readonly<Record<string, string>>): Record<string, string | null> {
+type TextsByLanguage = Readonly<Record<string, Readonly<Record<string, string | null | undefined>>>>
+
+function writeTranslations(translations: TextsByLanguage): string {
+  return writeLines(
+    Object.entries(translations).flatMap(([language, texts]) =>
+      Object.entries(texts).map(([name, text]) => [`${language}.${name}`, text ?? ''] as const),
+    ),
+  )
+}
+
+/** Reads lines in the form `language.name = text`. */
+export function readTranslations(lines: string): Record<string, Record<string, string>> {
+  const read: Record<string, Record<string, string>> = {}
+  for (const [path, text] of readLines(lines)) {
+    const [language = '', name = ''] = path.split('.')
+    read[language] = { ...read[language], [name]: text }
+  }
+  return read
+}
+
+/** Null removes a text of the template that has no line anymore. */
+function withAllTexts(translations: TextsByLanguage): TextsByLanguage {
+  const each = Object.entries(translations)
+  return Object.fromEntries(
+    each.map(([language, texts]) => [language, { name: null, logo_text: null, ...texts }]),
+  )
+}
+
+function under(part: string, values: Readonly<Record<string, unknown>>): DraftContent {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [`${part}.${name}`, value === '' ? null : value]),
   )
 }
 
-function writeLocation({ latitude, longitude, altitude, relevant_text }: DraftLocation): object {
+function writeLocation({
+  latitude,
+  longitude,
+  altitude,
+  relevant_text,
+  translations,
+}: DraftLocation): object {
   return {
     latitude: asNumber(latitude),
     longitude: asNumber(longitude),
     ...(altitude !== '' && { altitude: asNumber(altitude) }),
     ...(relevant_text !== '' && { relevant_text }),
+    ...(translations !== '' && { translations: Object.fromEntries(readLines(translations)) }),
   }
 }
 
@@ -148,7 +219,8 @@ export function patchBody(from: DraftContent, to: DraftContent): object {
   return nest(Object.fromEntries(changedPaths(from, to).map((path) => [path, to[path] ?? null])))
 }
 
-function nest(content: DraftContent): Record<string, unknown> {
+/** Returns the content as an object, whose paths are members of members. */
+export function nest(content: DraftContent): Record<string, unknown> {
   const body: Record<string, unknown> = {}
   for (const [path, value] of Object.entries(content)) {
     const at = path.indexOf('.')
@@ -193,6 +265,15 @@ export function readDigest(text: string): DraftContent | undefined {
   }
 }
 
+function mergeLanguages(own: ReadonlySet<string>, mine: string, theirs: string): TextsByLanguage {
+  const [one, other] = [readTranslations(mine), readTranslations(theirs)]
+  const kept = [...new Set([...Object.keys(other), ...Object.keys(one)])].flatMap((language) => {
+    const texts = own.has(`translations.${language}`) ? one[language] : other[language]
+    return texts ? [[language, texts] as const] : []
+  })
+  return Object.fromEntries(kept)
+}
+
 /** Merges a draft with changes that another member saved since: values changed in `mine` win, all others come from `theirs`. */
 export function mergeDrafts(began: DraftContent, mine: TemplateDraft, theirs: TemplateDraft): TemplateDraft {
   const own = new Set(changedPaths(began, digest(contentOf(mine))))
@@ -216,6 +297,14 @@ export function mergeDrafts(began: DraftContent, mine: TemplateDraft, theirs: Te
     fields: pick('fields', mine.fields, theirs.fields),
     barcode: each('barcode', mine.barcode, theirs.barcode),
     relevant_locations: pick('relevant_locations', mine.relevant_locations, theirs.relevant_locations),
+    options: Object.fromEntries(
+      Object.keys({ ...theirs.options, ...mine.options }).map((path) => [
+        path,
+        pick(path, mine.options[path] ?? '', theirs.options[path] ?? ''),
+      ]),
+    ),
+    language: pick('language', mine.language, theirs.language),
+    translations: writeTranslations(mergeLanguages(own, mine.translations, theirs.translations)),
     metadata: writeLines(kept),
   }
 }

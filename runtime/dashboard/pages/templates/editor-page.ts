@@ -17,11 +17,13 @@ import {
   draftOf,
   IMAGES,
   patchBody,
+  readTranslations,
   type TemplateDraft,
   type TemplateImage,
   type TemplateObject,
   writeDigest,
 } from './draft.ts'
+import { writeOptions } from './options.ts'
 import type { BarcodeSamples } from './preview.ts'
 import { MAX_FIELDS, MAX_LOCATIONS } from './typed.ts'
 
@@ -37,14 +39,19 @@ export interface Editor {
   /** Message above the form. */
   readonly news?: Html | undefined
   readonly preview: Html
+  /** Language of the preview; empty for that of the template. */
+  readonly language: string
   readonly samples: BarcodeSamples
 }
 
 /** Name of the hidden field with the state of the template when the form was loaded. */
 export const BEGAN = 'began'
 
+/** Name of the field with the language of the preview. */
+export const LANGUAGE = 'preview_language'
+
 export function writeEditor(visit: DashboardVisit, editor: Editor): Html {
-  const { address, back, draft, template, error, news, preview, samples } = editor
+  const { address, back, draft, template, error, news, preview, language, samples } = editor
   const fault = (name: string) => faultOf(name, error)
   return html`${error && notice('bad', (error.details ?? []).length > 0 ? 'Check the highlighted fields.' : describe(error))}
 ${news}
@@ -59,6 +66,8 @@ ${writeBrand(draft, template, fault)}
 ${writeFields(draft, fault)}
 ${writeBarcode(draft, samples, fault)}
 ${writeLocations(draft, fault)}
+${writeOptions(draft.options, fault)}
+${writeLanguages(draft, language, fault)}
 ${textArea({ name: 'metadata', label: 'Metadata', optional: true, rows: 3, value: draft.metadata, hint: 'Key-value pairs for your integration. One pair per line: key = value.', fault: fault('metadata') })}
 <div class="actions"><button type="submit">${template ? 'Save template' : 'Create template'}</button> <button class="second" type="submit" name="do" value="preview" formnovalidate>Update preview</button> <a class="button second" href="${back}">Back</a></div>
 ${writeCalls([callOf(draft, template)], visit.apiUrl)}
@@ -164,7 +173,7 @@ ${fault !== undefined && html`<p class="fault" id="${id}-fault">${fault}</p>`}<p
 
 function writeFields({ fields }: TemplateDraft, fault: FaultOf): Html {
   return html`<fieldset data-rows><legend>Fields</legend>
-<p class="quiet">Wallets show the fields in this order. The first field is the largest. Your integration names a field by its key, such as points.</p>
+<p class="quiet">Wallets show the fields in this order. The first field is the largest. Your integration names a field by its key, such as points. A phone shows the message when the value changes on a pass, with the new value in place of %@: “You have %@ points now.”</p>
 ${fields.map((each, index) => {
   const given = (name: keyof typeof each, label: string) => {
     const path = `fields[${index}].${name}`
@@ -176,6 +185,8 @@ ${fields.map((each, index) => {
       field(given('label', 'Label')),
       field(given('key', 'Key')),
       textArea({ ...given('value', 'Value'), rows: 1 }),
+      field(given('change_message', 'Message when the value changes')),
+      textArea({ ...given('translations', 'Translations'), rows: 1 }),
     ],
     'fields',
     index,
@@ -208,6 +219,7 @@ const LOCATION_LABELS = {
   longitude: ['Longitude', false],
   altitude: ['Altitude in meters', true],
   relevant_text: ['Lock screen text', true],
+  translations: ['Translations', true],
 } as const
 
 function writeLocations({ relevant_locations }: TemplateDraft, fault: FaultOf): Html {
@@ -220,7 +232,8 @@ ${relevant_locations.map((each, index) =>
     names.map((name) => {
       const [label, optional] = LOCATION_LABELS[name]
       const path = `relevant_locations[${index}].${name}`
-      return field({ name: path, label, value: each[name], optional, fault: fault(path) })
+      const given = { name: path, label, value: each[name], optional, fault: fault(path) }
+      return name === 'translations' ? textArea({ ...given, rows: 1 }) : field(given)
     }),
     'relevant_locations',
     index,
@@ -228,6 +241,18 @@ ${relevant_locations.map((each, index) =>
   ),
 )}
 ${relevant_locations.length < MAX_LOCATIONS && addButton('relevant_locations', 'Add location')}
+</fieldset>`
+}
+
+function writeLanguages(draft: TemplateDraft, shown: string, fault: FaultOf): Html {
+  const { language, translations, fields } = draft
+  const lines = [translations, ...fields.map((each) => each.translations)].join('\n')
+  const others = Object.keys(readTranslations(lines)).map((each) => [each, each] as const)
+  return html`<fieldset><legend>Languages</legend>
+<p class="hint">Phones show the texts in the language of the holder. Write one text per line: de.label = Punkte for a field, de = Ihr Kaffee ist nah. for a location.</p>
+${field({ name: 'language', label: 'Language of the texts above', value: language, optional: true, hint: 'For example, en or pt-BR. Leave empty for English.', fault: fault('language') })}
+${textArea({ name: 'translations', label: 'Translations of the name and the logo text', optional: true, rows: 2, value: translations, hint: 'For example, de.name = Kaffeekarte or de.logo_text = Hafenkaffee.', fault: fault('translations') })}
+${choice({ name: LANGUAGE, label: 'Language of the preview', value: shown, options: [['', language || 'en'], ...others] })}
 </fieldset>`
 }
 

@@ -26,7 +26,7 @@ import {
   type TemplateDraft,
   type TemplateObject,
 } from './draft.ts'
-import { BEGAN, type Editor, writeEditor } from './editor-page.ts'
+import { BEGAN, type Editor, LANGUAGE, writeEditor } from './editor-page.ts'
 import { COLORS_PATH, drawSamples, sendColors, writePreview } from './preview.ts'
 import { changeRows, readDraft } from './typed.ts'
 
@@ -84,7 +84,8 @@ async function show(
   const { draft, template } = editor
   const list = `/${visit.environment}/${PATH}`
   const back = template ? `${list}/${template.id}` : list
-  const [preview, samples] = await Promise.all([writePreview(visit, draft), drawSamples(visit)])
+  const language = formField(visit.request, LANGUAGE)
+  const [preview, samples] = await Promise.all([writePreview(visit, draft, language), drawSamples(visit)])
   send(visit, status, {
     title: template ? `Edit template: ${template.name}` : 'Create template',
     path: PATH,
@@ -94,6 +95,7 @@ async function show(
       back,
       address: template ? `${back}/edit` : `${list}/new`,
       preview,
+      language,
       samples,
     }),
   })

@@ -1,16 +1,26 @@
 /** Previews a pass of a template in the layouts of both wallets. */
 
+import { mergePatch } from '../../../api/json/merge-patch.ts'
+import { shownFields, type TemplateField } from '../../../passes/templates/fields.ts'
+import { warningsOf } from '../../../passes/templates/warnings.ts'
 import { barcodeIssue } from '../../../passes/wallets/render/barcode.ts'
+import { passIn } from '../../../passes/wallets/render/languages.ts'
 import { contrast } from '../../../passes/wallets/render/page/colors.ts'
 import { showFront } from '../../../passes/wallets/render/page/front.ts'
-import type { BarcodeFormat, PassBrand, PassState } from '../../../passes/wallets/render/pass-state.ts'
+import type {
+  BarcodeFormat,
+  PassBrand,
+  PassOptions,
+  PassState,
+} from '../../../passes/wallets/render/pass-state.ts'
 import { createPassTokens } from '../../../passes/wallets/render/pass-tokens.ts'
 import { type Html, html, trusted } from '../../../platform/html.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { assetPath } from '../../html/assets.ts'
 import { notice } from '../../html/components.ts'
-import { BARCODE_FORMATS, NEW, type TemplateDraft } from './draft.ts'
+import { BARCODE_FORMATS, type DraftField, NEW, nest, readTranslations, type TemplateDraft } from './draft.ts'
 import { showGoogleCard } from './google-card.ts'
+import { optionValues } from './options.ts'
 
 const COLOR = /^#[0-9a-f]{6}$/i
 const COLOR_NAMES = ['background_color', 'foreground_color', 'label_color'] as const
@@ -21,6 +31,8 @@ export type PassContent = Pick<PassState, 'status' | 'holder' | 'expiresAt'> & {
   readonly values: Readonly<Record<string, string>>
   /** The barcode message, if the template has none. */
   readonly scanCode: string
+  /** Language of the holder. Absent for the language of the template. */
+  readonly language?: string
 }
 
 /** What previews show of a pass that does not exist. */
@@ -39,11 +51,23 @@ export async function scanCodeOf(visit: DashboardVisit, passId: string): Promise
 }
 
 /** Writes the preview next to the template form. The page script replaces it when the form changes. */
-export async function writePreview(visit: DashboardVisit, draft: TemplateDraft): Promise<Html> {
+export async function writePreview(
+  visit: DashboardVisit,
+  draft: TemplateDraft,
+  language: string,
+): Promise<Html> {
   return html`<section class="previews" id="preview" aria-labelledby="preview-title" tabindex="0"><h2 class="first" id="preview-title">Preview</h2>
 ${writeContrasts(draft)}
-${await drawPasses(visit, draft)}
+${writeWarnings(draft)}
+${await drawPasses(visit, draft, { ...SAMPLE, language })}
 </section>`
+}
+
+/** Says what one of the wallets cannot show. */
+function writeWarnings(draft: TemplateDraft): Html | undefined {
+  const warnings = warningsOf(stateOf(draft, '', SAMPLE))
+  if (warnings.length === 0) return undefined
+  return html`<ul class="hint">${warnings.map(({ field, message }) => html`<li>${field}: ${message}</li>`)}</ul>`
 }
 
 /** Smallest contrast of text that is easy to read (WCAG 2.2, 1.4.3). */
@@ -88,7 +112,7 @@ export async function drawPasses(
   pass: PassContent = SAMPLE,
 ): Promise<Html> {
   const { tenant } = await visit.read<{ readonly tenant: { readonly name: string } }>('getMe')
-  const state = stateOf(draft, tenant.name, pass)
+  const state = passIn(stateOf(draft, tenant.name, pass), pass.language ?? '')
   const { format, message } = state.barcode
   const drawn = barcodeIssue(format, message) === undefined ? await visit.draw(state.barcode) : undefined
   const { background_color, foreground_color, label_color = '' } = state.brand
@@ -119,7 +143,8 @@ function stateOf(
     name: draft.name || 'Template name',
     status,
     brand: brandOf(draft),
-    fields: fields.map(({ key, label, value }) => ({ key, label, value: values[key] ?? value })),
+    fields: shownFields(fields.map(fieldOf), values),
+    options: { ...optionsOf(draft), translations: readTranslations(draft.translations) },
     barcode: { format: barcode.format as BarcodeFormat, message: barcode.message || scanCode },
     locations: [],
     holder,
@@ -129,6 +154,16 @@ function stateOf(
     appleToken: '',
     webServiceUrl: '',
   }
+}
+
+function fieldOf({ key, label, value, translations }: DraftField): TemplateField {
+  return { key, label, value, translations: readTranslations(translations) }
+}
+
+/** Returns the optional content, without parts that are incomplete. */
+function optionsOf({ options }: TemplateDraft): PassOptions {
+  const given = nest(optionValues(options))
+  return mergePatch({}, given) as PassOptions
 }
 
 function brandOf({ brand }: TemplateDraft): PassBrand {

@@ -4,6 +4,7 @@ import { PASS_KINDS, type PassKind } from '../../../passes/wallets/render/pass-s
 import { formField } from '../../html/forms.ts'
 import { uploadedFile } from '../../html/uploads.ts'
 import { type DraftLocation, IMAGES, type TemplateDraft, type TemplateImage } from './draft.ts'
+import { readOptionTexts } from './options.ts'
 
 export const MAX_FIELDS = 20
 export const MAX_LOCATIONS = 10
@@ -28,13 +29,16 @@ export function readDraft(request: Request, before: TemplateDraft): TemplateDraf
       logo_text: line('brand.logo_text'),
       ...(Object.fromEntries(IMAGES.map((name) => [name, image(name)])) as Record<TemplateImage, string>),
     },
-    fields: rows('fields', ['key', 'label', 'value'], MAX_FIELDS),
+    fields: rows('fields', ['key', 'label', 'value', 'change_message', 'translations'], MAX_FIELDS),
     barcode: { format: line('barcode.format') || before.barcode.format, message: text('barcode.message') },
     relevant_locations: rows(
       'relevant_locations',
-      ['latitude', 'longitude', 'altitude', 'relevant_text'],
+      ['latitude', 'longitude', 'altitude', 'relevant_text', 'translations'],
       MAX_LOCATIONS,
     ) satisfies DraftLocation[],
+    options: readOptionTexts(line),
+    language: line('language'),
+    translations: line('translations'),
     metadata: text('metadata'),
   }
 }
@@ -54,8 +58,17 @@ export function changeRows(draft: TemplateDraft, button: string): TemplateDraft 
   if (!verb || !list) return undefined
   const index = Number(at)
   if (list === 'fields')
-    return { ...draft, fields: moved(draft.fields, verb, index, { key: '', label: '', value: '' }) }
-  const place = { latitude: '', longitude: '', altitude: '', relevant_text: '' }
+    return {
+      ...draft,
+      fields: moved(draft.fields, verb, index, {
+        key: '',
+        label: '',
+        value: '',
+        change_message: '',
+        translations: '',
+      }),
+    }
+  const place = { latitude: '', longitude: '', altitude: '', relevant_text: '', translations: '' }
   return { ...draft, relevant_locations: moved(draft.relevant_locations, verb, index, place) }
 }
 

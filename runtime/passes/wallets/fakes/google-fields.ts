@@ -7,7 +7,8 @@ import { listOf, matching, members, oneOf, type ShapeCheck, text, within } from 
 const id = matching(/^\d+\.[\w.-]+$/, 'must be the issuer’s number, a dot, and letters, digits, . _ or -')
 const uri = matching(/^[a-z][a-z0-9+.-]*:\S+$/i, 'URIs must have a scheme')
 const httpsUrl = matching(/^https:\/\/[^/\s]+/, 'must be an https URL')
-const localized = members({ 'defaultValue!': members({ 'language!': text, 'value!': text }) })
+const translated = members({ 'language!': text, 'value!': text })
+const localized = members({ 'defaultValue!': translated, translatedValues: listOf(translated) })
 const image = members({ 'sourceUri!': members({ 'uri!': uri }), contentDescription: localized })
 const color = matching(/^#([0-9a-f]{6}|[0-9a-f]{3})$/i, 'must be #rrggbb')
 const instant = members({
@@ -52,7 +53,28 @@ const reviewedClass = {
   heroImage: image,
 }
 
+/** Body of `addMessage`, and messages of objects. */
+const message = members({
+  id: text,
+  header: text,
+  body: text,
+  messageType: oneOf('TEXT', 'TEXT_AND_NOTIFY'),
+  localizedHeader: localized,
+  localizedBody: localized,
+})
+
+export const MESSAGE_REQUEST = members({ 'message!': message })
+
+const link = members({
+  'title!': localized,
+  'description!': localized,
+  'appTarget!': members({ 'targetUri!': members({ 'uri!': uri }) }),
+})
+
 const everyObject = {
+  groupingInfo: members({ 'groupingId!': text }),
+  appLinkData: members({ androidAppLinkInfo: link, webAppLinkInfo: link }),
+  messages: listOf(message, 10),
   'id!': id,
   'classId!': id,
   barcode: members({
@@ -74,7 +96,13 @@ const everyObject = {
     alternateText: text,
   }),
   textModulesData: listOf(
-    members({ 'id!': matching(/^[\w-]+$/, 'must be letters, digits, _ or -'), header: text, body: text }),
+    members({
+      'id!': matching(/^[\w-]+$/, 'must be letters, digits, _ or -'),
+      header: text,
+      body: text,
+      localizedHeader: localized,
+      localizedBody: localized,
+    }),
   ),
   validTimeInterval: members({ start: instant, end: instant }),
   linksModuleData: members({ 'uris!': listOf(members({ 'uri!': uri, id: text, description: text })) }),
@@ -84,16 +112,32 @@ const state = oneOf('ACTIVE', 'COMPLETED', 'EXPIRED', 'INACTIVE')
 
 /** Shapes by resource type, the last segment of the path. */
 export const CLASS_SHAPES: Readonly<Record<string, ShapeCheck>> = {
-  loyaltyClass: members({ ...reviewedClass, 'programName!': text, 'programLogo!': image }),
-  giftCardClass: members({ ...reviewedClass, merchantName: text, programLogo: image }),
+  loyaltyClass: members({
+    ...reviewedClass,
+    'programName!': text,
+    localizedProgramName: localized,
+    'programLogo!': image,
+  }),
+  giftCardClass: members({
+    ...reviewedClass,
+    merchantName: text,
+    localizedMerchantName: localized,
+    programLogo: image,
+  }),
   offerClass: members({
     ...reviewedClass,
     'title!': text,
+    localizedTitle: localized,
     'provider!': text,
     'redemptionChannel!': oneOf('INSTORE', 'ONLINE', 'BOTH', 'TEMPORARY_PRICE_REDUCTION'),
     titleImage: image,
   }),
-  eventTicketClass: members({ ...reviewedClass, 'eventName!': localized, logo: image }),
+  eventTicketClass: members({
+    ...reviewedClass,
+    'eventName!': localized,
+    dateTime: members({ start: text, end: text }),
+    logo: image,
+  }),
   transitClass: members({
     ...reviewedClass,
     'transitType!': oneOf('BUS', 'RAIL', 'TRAM', 'FERRY', 'OTHER'),

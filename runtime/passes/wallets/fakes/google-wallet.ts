@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type CallbackSigner, createCallbackSigner } from './google-callbacks.ts'
-import { CLASS_SHAPES, OBJECT_SHAPES } from './google-fields.ts'
+import { CLASS_SHAPES, MESSAGE_REQUEST, OBJECT_SHAPES } from './google-fields.ts'
 import { type Accounts, createTokens } from './google-tokens.ts'
 
 export interface GoogleStandInOptions {
@@ -167,8 +167,26 @@ function createResources(
     return { status: 200, body: stored }
   }
 
+  const notified = new Map<unknown, number[]>()
+
+  /** Adds a message. More than three notifications in 24 hours are refused. */
+  const addMessage = async (type: string, known: FakeResource, sent: FakeResource) => {
+    const wrong = MESSAGE_REQUEST(sent, 'request')
+    if (wrong !== undefined) return invalid(wrong)
+    const { message } = sent as { readonly message: { readonly messageType?: string } }
+    if (message.messageType === 'TEXT_AND_NOTIFY') {
+      const recent = (notified.get(known.id) ?? []).filter((at) => at > Date.now() - DAY_MS)
+      if (recent.length >= MAX_NOTIFICATIONS)
+        return refusal(403, 'PERMISSION_DENIED', 'quotaExceeded', 'QuotaExceededException')
+      notified.set(known.id, [...recent, Date.now()])
+    }
+    const messages = [...((known.messages as readonly unknown[] | undefined) ?? []), message]
+    const stored = await store(type, { ...known, messages })
+    return stored.status === 200 ? { ...stored, body: { resource: stored.body } } : stored
+  }
+
   return async (method: string, path: string, body: string): Promise<FakeGoogleAnswer> => {
-    const [type = '', id] = path.split('/')
+    const [type = '', id, verb] = path.split('/')
     if (!CLASS_SHAPES[type] && !OBJECT_SHAPES[type]) {
       return refusal(404, 'NOT_FOUND', 'notFound', 'Requested entity was not found.')
     }
@@ -179,6 +197,7 @@ function createResources(
     if (method === 'GET' && known) return { status: 200, body: known }
     const sent = readObject(body)
     if (!sent) return invalid('Invalid JSON payload received.', 'parseError')
+    if (known && method === 'POST' && verb === 'addMessage') return addMessage(type, known, sent)
     if (id === undefined && method === 'POST') {
       if (!resources.has(`${type}/${String(sent.id)}`)) return store(type, sent)
       return refusal(409, 'ALREADY_EXISTS', 'existingResource', `${String(sent.id)} already exists.`)
@@ -217,6 +236,9 @@ function isMembers(value: unknown): value is FakeResource {
 }
 
 const FETCH_MS = 3000
+
+const DAY_MS = 86_400_000
+const MAX_NOTIFICATIONS = 3
 
 /**
  * Fetches each image URL once, as Google would. An unavailable image server results in 503, because it does not prove

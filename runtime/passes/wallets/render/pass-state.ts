@@ -20,6 +20,7 @@ export interface PassState {
   /** Barcode with the message that scanners read. */
   readonly barcode: { readonly format: BarcodeFormat; readonly message: string }
   readonly locations: readonly PassLocation[]
+  readonly options?: PassOptions
   readonly holder: { readonly name: string | null; readonly email: string | null }
   readonly expiresAt: number | null
   /**
@@ -65,7 +66,60 @@ export interface PassField {
   readonly key: string
   readonly label: string
   readonly value: string
+  /** Shown when the value changes, with `%@` for the new value. Absent if it changes silently. */
+  readonly change_message?: string
+  /** Texts by language. A value that the pass sets itself has none. */
+  readonly translations?: Readonly<Record<string, FieldTexts>>
 }
+
+export interface FieldTexts {
+  readonly label?: string
+  readonly value?: string
+  readonly change_message?: string
+}
+
+/** Optional content of a template. Members that were not sent are absent. */
+export interface PassOptions {
+  /** Times at which a phone suggests the pass, as ISO 8601 texts. */
+  readonly relevant_dates?: { readonly starts_at: string; readonly ends_at?: string }[]
+  /** Whether Apple Wallet offers no button to share the pass. */
+  readonly sharing_prohibited?: boolean
+  /** Passes with the same identifier are shown together. */
+  readonly grouping_identifier?: string
+  /** Apps in the App Store that belong to the pass. */
+  readonly associated_store_identifiers?: number[]
+  readonly app_links?: {
+    readonly apple_url?: string
+    readonly android_url?: string
+    readonly web_url?: string
+  }
+  /** Payload for NFC readers (Apple, "Value Added Services"). */
+  readonly nfc?: {
+    /** At most 64 bytes. If absent, readers get the text of the barcode. */
+    readonly message?: string
+    /** SPKI of a P-256 key in DER, with a compressed point, base64-encoded. */
+    readonly encryption_public_key: string
+    readonly requires_authentication?: boolean
+  }
+  /** Semantic tags by Apple's names. */
+  readonly semantics?: Readonly<Record<string, string>>
+  /** Language of the texts that are not translations, as a BCP 47 tag. */
+  readonly language?: string
+  readonly translations?: Readonly<Record<string, { readonly name?: string; readonly logo_text?: string }>>
+}
+
+/** The members of `PassOptions`, which are members of a template in the API. */
+export const OPTION_NAMES = [
+  'language',
+  'translations',
+  'relevant_dates',
+  'sharing_prohibited',
+  'grouping_identifier',
+  'associated_store_identifiers',
+  'app_links',
+  'nfc',
+  'semantics',
+] as const satisfies readonly (keyof PassOptions)[]
 
 /** Coordinates in degrees, altitude in meters. */
 export interface PassLocation {
@@ -73,6 +127,8 @@ export interface PassLocation {
   readonly longitude: number
   readonly altitude?: number
   readonly relevant_text?: string
+  /** The text by language. */
+  readonly translations?: Readonly<Record<string, string>>
 }
 
 /** Returns whether wallets show the pass as void. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { stringsOf } from '../languages.ts'
 import type { PassState } from '../pass-state.ts'
 import { signDetached, signerParts } from './cms.ts'
 import { createImages, fileOf, type Images } from './images.ts'
@@ -40,6 +41,9 @@ export function createPassBuilder(
       const files = [
         fileOf('pass.json', Buffer.from(passJson(state, signer.passType))),
         ...(await images.filesOf(state)),
+        ...[...stringsOf(state)].map(([language, strings]) =>
+          fileOf(`${language}.lproj/pass.strings`, Buffer.from(writeStrings(strings))),
+        ),
       ]
       const hashes = Object.fromEntries(files.map(({ name, sha1 }) => [name, sha1]))
       const manifest = Buffer.from(JSON.stringify(hashes))
@@ -53,4 +57,15 @@ export function createPassBuilder(
       ])
     },
   }
+}
+
+/** Writes a strings file (Apple, "Creating the source for a pass"): each text, and its translation. */
+function writeStrings(strings: ReadonlyMap<string, string>): string {
+  return [...strings].map(([text, translation]) => `${quote(text)} = ${quote(translation)};\n`).join('')
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+
+function quote(text: string): string {
+  return `"${text.replaceAll(/["\\\n\r\t]/g, (each) => ESCAPES[each] ?? `\\${each}`)}"`
 }

@@ -21,7 +21,7 @@ const ROOM = { logo: { width: 160, height: 50 }, strip: { width: 375, height: 43
 const SCALES = [1, 2, 3] as const
 
 /** Kinds whose style supports a strip. Apple rejects a strip in other styles. */
-const WITH_STRIP: ReadonlySet<PassKind> = new Set(['loyalty', 'gift_card', 'coupon', 'event_ticket'])
+export const WITH_STRIP: ReadonlySet<PassKind> = new Set(['loyalty', 'gift_card', 'coupon', 'event_ticket'])
 
 export interface Images {
   /**

@@ -1,5 +1,6 @@
 import { arrangeFields, type FieldGroup, type PassLayout } from '../layout.ts'
-import { isVoid, type PassKind, type PassState } from '../pass-state.ts'
+import { isVoid, type PassKind, type PassOptions, type PassState } from '../pass-state.ts'
+import { type FittedPass, fitPass, readTags } from './fit.ts'
 
 /** The pass type and team for which passes are signed. */
 export interface PassType {
@@ -25,10 +26,15 @@ const FORMATS = {
 } as const
 
 /** Returns the pass.json of a pass (Apple, "Wallet Passes"). The same state produces the same text. */
-export function passJson(state: PassState, { passTypeIdentifier, teamIdentifier }: PassType): string {
+export function passJson(state: PassState, passType: PassType): string {
+  return JSON.stringify(passOf(state, passType).pass)
+}
+
+/** Returns the content of pass.json that Apple accepts, and what was removed. */
+export function passOf(state: PassState, { passTypeIdentifier, teamIdentifier }: PassType): FittedPass {
   const { brand, expiresAt } = state
   const logoText = brand.logo_text ?? (brand.logo === undefined ? state.organization : undefined)
-  return JSON.stringify({
+  const given = {
     formatVersion: 1,
     passTypeIdentifier,
     teamIdentifier,
@@ -45,8 +51,58 @@ export function passJson(state: PassState, { passTypeIdentifier, teamIdentifier 
     authenticationToken: state.appleToken,
     ...(state.locations.length > 0 && { locations: state.locations.map(location) }),
     ...barcodes(state.barcode),
+    ...optional(state.options),
+    ...nfcOf(state),
     [STYLES[state.kind]]: fieldGroups(state),
-  })
+  }
+  return fitPass(given, STYLES[state.kind])
+}
+
+/**
+ * Returns the members that only some templates have. `relevantDate` is for devices before iOS 18, and in the list for
+ * devices before iOS 26.
+ */
+function optional({
+  relevant_dates: dates = [],
+  sharing_prohibited: sharingProhibited,
+  grouping_identifier: groupingIdentifier,
+  associated_store_identifiers: associatedStoreIdentifiers,
+  app_links: { apple_url: appLaunchURL } = {},
+  semantics,
+}: PassOptions = {}): object {
+  const [first] = dates
+  const relevantDates = dates.map(({ starts_at, ends_at }) =>
+    ends_at === undefined
+      ? { date: toSecond(starts_at), relevantDate: toSecond(starts_at) }
+      : { startDate: toSecond(starts_at), endDate: toSecond(ends_at) },
+  )
+  return {
+    ...(first && { relevantDate: toSecond(first.starts_at), relevantDates }),
+    ...(sharingProhibited && { sharingProhibited }),
+    ...(groupingIdentifier !== undefined && { groupingIdentifier }),
+    ...(associatedStoreIdentifiers && { associatedStoreIdentifiers }),
+    ...(appLaunchURL !== undefined && { appLaunchURL }),
+    ...(semantics && { semantics: readTags(semantics) }),
+  }
+}
+
+/** Returns the payload for readers: that of the template, or the text of the barcode. */
+function nfcOf({ options, barcode }: PassState): object {
+  if (!options?.nfc) return {}
+  const { message, encryption_public_key, requires_authentication } = options.nfc
+  return {
+    nfc: {
+      message: message ?? barcode.message,
+      encryptionPublicKey: encryption_public_key,
+      ...(requires_authentication && { requiresAuthentication: true }),
+    },
+  }
+}
+
+/** Text that is not a date stays as it is: the preview of an incomplete form has such texts. */
+function toSecond(instant: string): string {
+  const ms = Date.parse(instant)
+  return Number.isNaN(ms) ? instant : writeDate(ms)
 }
 
 /** Converts `#RRGGBB` to `rgb(r, g, b)`, the only form that Apple reads. */
@@ -106,5 +162,11 @@ function fieldGroups({ kind, fields }: PassState): object {
  */
 function fieldsOf(layout: PassLayout, group: FieldGroup): object[] {
   const asText = group === 'back' ? { dataDetectorTypes: [] } : {}
-  return layout[group].map(({ key, label, value }) => ({ key, label, value, ...asText }))
+  return layout[group].map(({ key, label, value, change_message: changeMessage }) => ({
+    key,
+    label,
+    value,
+    ...(changeMessage !== undefined && { changeMessage }),
+    ...asText,
+  }))
 }

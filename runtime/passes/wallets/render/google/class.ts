@@ -1,6 +1,13 @@
 import type { PassKind } from '../pass-state.ts'
 import { googleId } from './kinds.ts'
-import { type GoogleIssuer, type GoogleResource, imageOf, localized, type TemplateState } from './resource.ts'
+import {
+  type GoogleIssuer,
+  type GoogleResource,
+  imageOf,
+  localizedName,
+  type TemplateState,
+  translatedName,
+} from './resource.ts'
 
 /**
  * Path to which Google posts save and delete callbacks. The space follows in the path, so no lookup is needed to find
@@ -17,23 +24,27 @@ const OWN: Readonly<Record<PassKind, (template: TemplateState, issuer: GoogleIss
   loyalty: (template, issuer) => ({
     ...shown(template, issuer),
     programName: template.name,
+    localizedProgramName: translatedName(template),
     programLogo: imageOf(issuer, template, 'logo'),
   }),
   gift_card: (template, issuer) => ({
     ...shown(template, issuer),
     merchantName: template.name,
+    localizedMerchantName: translatedName(template),
     programLogo: imageOf(issuer, template, 'logo'),
   }),
   coupon: (template, issuer) => ({
     ...shown(template, issuer),
     title: template.name,
+    localizedTitle: translatedName(template),
     provider: template.organization,
     redemptionChannel: 'BOTH',
     titleImage: imageOf(issuer, template, 'logo'),
   }),
   event_ticket: (template, issuer) => ({
     ...shown(template, issuer),
-    eventName: localized(template.name),
+    eventName: localizedName(template),
+    dateTime: eventTime(template),
     logo: imageOf(issuer, template, 'logo'),
   }),
   boarding_pass: (template, issuer) => ({
@@ -73,6 +84,12 @@ function shown(template: TemplateState, issuer: GoogleIssuer): object {
     hexBackgroundColor: template.brand.background_color,
     heroImage: imageOf(issuer, template, 'strip'),
   }
+}
+
+/** Returns the time of the event; null if the template has no date. */
+function eventTime({ options }: TemplateState): unknown {
+  const [date] = options?.relevant_dates ?? []
+  return date ? { start: date.starts_at, ...(date.ends_at !== undefined && { end: date.ends_at }) } : null
 }
 
 function frontOf(keys: readonly string[]): object {

@@ -1,5 +1,6 @@
 /** Parts of classes and objects (Google Wallet, REST reference, v1). */
 import { createHash } from 'node:crypto'
+import { DEFAULT_LANGUAGE, languageOf, type TextByLanguage, translationsOf } from '../languages.ts'
 import type { PassBrand, PassState } from '../pass-state.ts'
 
 /**
@@ -13,7 +14,7 @@ export interface GoogleResource {
 /** The parts of a template that its class shows. */
 export type TemplateState = Pick<
   PassState,
-  'templateId' | 'kind' | 'organization' | 'name' | 'brand' | 'locations'
+  'templateId' | 'kind' | 'organization' | 'name' | 'brand' | 'locations' | 'options'
 > & {
   readonly space: string
   /** Keys of its fields, in order. */
@@ -28,11 +29,29 @@ export interface GoogleIssuer {
   readonly baseUrl: string
 }
 
-/** Texts have only one language; Google shows them to readers of any language. */
-const LANGUAGE = 'en'
+/** Returns a `LocalizedString`. Google shows the default value to readers of languages without a translation. */
+export function localized(
+  value: string,
+  language = DEFAULT_LANGUAGE,
+  translations: TextByLanguage = {},
+): unknown {
+  const translatedValues = Object.entries(translations).map(([language, value]) => ({ language, value }))
+  return {
+    defaultValue: { language, value },
+    ...(translatedValues.length > 0 && { translatedValues }),
+  }
+}
 
-export function localized(value: string): unknown {
-  return { defaultValue: { language: LANGUAGE, value } }
+/** Returns the name in all languages. */
+export function localizedName(template: Pick<PassState, 'name' | 'options'>): unknown {
+  const translations = translationsOf(template.options?.translations, 'name')
+  return localized(template.name, languageOf(template), translations)
+}
+
+/** Returns the name in all languages for a member next to the one with the name; null without translations. */
+export function translatedName(template: Pick<PassState, 'name' | 'options'>): unknown {
+  const translations = translationsOf(template.options?.translations, 'name')
+  return Object.keys(translations).length > 0 ? localizedName(template) : null
 }
 
 /** Template images that Google Wallet shows. */

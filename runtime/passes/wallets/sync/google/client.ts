@@ -5,6 +5,8 @@ import type {
   OutboundResult,
   PeerOutbound,
 } from '../../../../events/outbound/outbound.ts'
+import { parsePeerJson } from '../../../../platform/json/peer-json.ts'
+import type { GoogleMessage, KnownObject } from '../../render/google/messages.ts'
 import { type GoogleResource, withoutEmpty } from '../../render/google/resource.ts'
 import { type AccessTokens, NoAccessToken } from './access-tokens.ts'
 import type { Pace } from './pace.ts'
@@ -26,9 +28,20 @@ export interface GoogleClient {
    * @param first the method to try first.
    */
   put(type: string, resource: GoogleResource, first: How): Promise<SyncOutcome>
+
+  /** Reads an object. The result has no `object` if Google does not have it. */
+  find(type: string, id: string): Promise<Found>
+
+  /**
+   * Adds a message to an object. If the limit of notifications is reached, Google gets the message as a text without
+   * one.
+   */
+  addMessage(type: string, id: string, message: GoogleMessage): Promise<SyncOutcome>
 }
 
 type How = 'insert' | 'patch'
+
+type Found = { readonly outcome: 'done'; readonly object?: KnownObject } | Exclude<SyncOutcome, typeof DONE>
 
 export interface GoogleClientOptions {
   readonly walletUrl: string
@@ -59,8 +72,10 @@ export function createGoogleClient({ walletUrl, tokens, outbound, pace }: Google
     return send(request, await tokens.find())
   }
 
+  const urlOf = (type: string) => `${walletUrl}/walletobjects/v1/${type}`
+
   const step = (type: string, resource: GoogleResource, how: How): Promise<OutboundResult> => {
-    const url = `${walletUrl}/walletobjects/v1/${type}`
+    const url = urlOf(type)
     return how === 'insert'
       ? ask({ method: 'POST', url, body: JSON.stringify(withoutEmpty(resource)) })
       : ask({ method: 'PATCH', url: `${url}/${resource.id}`, body: JSON.stringify(resource) })
@@ -92,6 +107,24 @@ export function createGoogleClient({ walletUrl, tokens, outbound, pace }: Google
         if (!other || count === MAX_STEPS) return read(outcome)
         how = other
       }
+    },
+
+    async find(type, id) {
+      const outcome = await ask({ method: 'GET', url: `${urlOf(type)}/${id}`, body: '' }).catch(noToken)
+      if (!('error' in outcome) && outcome.status === 404) return { outcome: 'done' }
+      const sent = read(outcome)
+      if (sent.outcome !== 'done' || 'error' in outcome) return sent
+      return { outcome: 'done', object: parsePeerJson(outcome.body) as KnownObject }
+    },
+
+    async addMessage(type, id, message) {
+      const url = `${urlOf(type)}/${id}/addMessage`
+      const add = (each: GoogleMessage) =>
+        ask({ method: 'POST', url, body: JSON.stringify({ message: each }) }).catch(noToken)
+      const outcome = await add(message)
+      const isOver =
+        !('error' in outcome) && outcome.status >= 400 && QUOTA.test(readError(outcome.body).reason)
+      return read(isOver ? await add({ ...message, messageType: 'TEXT' }) : outcome)
     },
   }
 }

@@ -3,9 +3,11 @@ import { readSpace } from '../../../../database/space.ts'
 import { readPassState, type StateSources } from '../../../passes/state.ts'
 import { readTemplate } from '../../../templates/queries.ts'
 import { classOf } from '../../render/google/class.ts'
-import { GOOGLE_KINDS } from '../../render/google/kinds.ts'
+import { GOOGLE_KINDS, googleId } from '../../render/google/kinds.ts'
+import { canSpeak, changeMessage, MAX_MESSAGES } from '../../render/google/messages.ts'
 import { objectOf } from '../../render/google/object.ts'
 import type { GoogleIssuer } from '../../render/google/resource.ts'
+import type { PassState } from '../../render/pass-state.ts'
 import { DONE, type GoogleClient, type SyncOutcome } from './client.ts'
 
 /** A template or a pass to synchronize with its class or object. */
@@ -46,15 +48,37 @@ export function createSync({ db, client, issuer, sources, now }: SyncOptions): S
       name: template.name,
       brand: template.brand,
       locations: template.relevant_locations,
+      options: template.options,
       fieldKeys: template.fields.map(({ key }) => key),
     }
     return client.put(GOOGLE_KINDS[state.kind].classes, classOf(state, issuer), isNew ? 'insert' : 'patch')
+  }
+
+  /**
+   * Adds a message about the values that differ from those at Google. It comes before the new values: after an
+   * interruption, the next attempt still sees the difference, and finds the message.
+   */
+  const tellChanges = async (type: string, state: PassState): Promise<SyncOutcome> => {
+    const id = googleId(issuer.issuerId, state.place.passId)
+    const found = await client.find(type, id)
+    if (found.outcome !== 'done' || !found.object) return found
+    const message = changeMessage(state, found.object)
+    if (!message) return DONE
+    const { messages = [] } = found.object
+    if (messages.length >= MAX_MESSAGES) {
+      const latest = messages.slice(1 - MAX_MESSAGES)
+      const trimmed = await client.put(type, { id, messages: latest }, 'patch')
+      if (trimmed.outcome !== 'done') return trimmed
+    }
+    return client.addMessage(type, id, message)
   }
 
   const syncPass = async ({ space, id, isNew }: Target): Promise<SyncOutcome> => {
     const state = await readPassState(db, { space, passId: id }, sources, now())
     if (!state) return DONE
     const { objects } = GOOGLE_KINDS[state.kind]
+    const told = isNew || !canSpeak(state) ? DONE : await tellChanges(objects, state)
+    if (told.outcome === 'later') return told
     const put = () => client.put(objects, objectOf(state, issuer), isNew ? 'insert' : 'patch')
     const sent = await put()
     if (sent.outcome !== 'refused' || sent.status !== 404) return sent

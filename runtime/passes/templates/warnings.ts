@@ -1,0 +1,131 @@
+/** What one of the wallets cannot show of a template. */
+
+import { WITH_STRIP } from '../wallets/render/apple/images.ts'
+import { passOf } from '../wallets/render/apple/pass-json.ts'
+import { MAX_TEXTS } from '../wallets/render/google/object.ts'
+import { stringsOf } from '../wallets/render/languages.ts'
+import type { PassState } from '../wallets/render/pass-state.ts'
+
+export interface WalletWarning {
+  /** Path of the member of the template. */
+  readonly field: string
+  readonly wallet: 'apple' | 'google'
+  readonly message: string
+}
+
+export type WarnedTemplate = Pick<PassState, 'kind' | 'name' | 'brand' | 'fields' | 'locations' | 'options'>
+
+/** Returns the warnings of both wallets, Apple Wallet first. */
+export function warningsOf(template: WarnedTemplate): WalletWarning[] {
+  return [...appleWarnings(template), ...googleWarnings(template)]
+}
+
+/** Members of a template by the key of pass.json that shows them. */
+const FIELDS: Readonly<Record<string, string>> = {
+  relevantDates: 'relevant_dates',
+  sharingProhibited: 'sharing_prohibited',
+  groupingIdentifier: 'grouping_identifier',
+  associatedStoreIdentifiers: 'associated_store_identifiers',
+  appLaunchURL: 'app_links.apple_url',
+  locations: 'relevant_locations',
+}
+
+const PASS_TYPE = { passTypeIdentifier: 'pass.example', teamIdentifier: 'EXAMPLE' }
+
+function appleWarnings(template: WarnedTemplate): WalletWarning[] {
+  const { kind, brand, options } = template
+  const warn = (field: string, message: string): WalletWarning => ({ field, wallet: 'apple', message })
+  const { removed } = passOf(sampleOf(template), PASS_TYPE)
+  return [
+    ...(brand.strip !== undefined && !WITH_STRIP.has(kind)
+      ? [warn('brand.strip', `Apple Wallet shows no strip image on passes of the kind ${kind}.`)]
+      : []),
+    ...conflictsOf(template).map((field) =>
+      warn(field, 'Apple Wallet shows the translation of an earlier text, because the texts are equal.'),
+    ),
+    ...removed.map((path) => {
+      const [, key = '', rest = ''] = /^(\w+)(.*)$/.exec(path) ?? []
+      const field = `${FIELDS[key] ?? key}${rest}`
+      return key === 'appLaunchURL'
+        ? warn(field, 'Apple Wallet opens an app only if the template has associated_store_identifiers.')
+        : warn(field, `Apple Wallet does not support this for passes of the kind ${kind}.`)
+    }),
+    ...(options?.app_links?.web_url === undefined
+      ? []
+      : [warn('app_links.web_url', 'Apple Wallet has no link to a website.')]),
+  ]
+}
+
+/** Returns the paths of translations that Apple Wallet cannot find, because an equal text has a different one. */
+function conflictsOf(template: WarnedTemplate): string[] {
+  const strings = stringsOf(template)
+  return template.fields.flatMap(({ translations = {}, ...field }, index) =>
+    Object.entries(translations).flatMap(([language, texts]) =>
+      (['label', 'value', 'change_message'] as const)
+        .filter((name) => {
+          const [text, translation] = [field[name], texts[name]]
+          return text && translation !== undefined && strings.get(language)?.get(text) !== translation
+        })
+        .map((name) => `fields[${index}].translations.${language}.${name}`),
+    ),
+  )
+}
+
+function googleWarnings({ kind, brand, fields, locations, options = {} }: WarnedTemplate): WalletWarning[] {
+  const dates = options.relevant_dates ?? []
+  const shownDates = kind === 'event_ticket' ? 1 : 0
+  const combined = fields.length > MAX_TEXTS ? fields.slice(MAX_TEXTS - 1) : []
+  const rules: readonly (readonly [field: string, isLost: boolean, message: string])[] = [
+    [
+      'brand.label_color',
+      brand.label_color !== undefined,
+      'Google Wallet chooses the color of labels itself.',
+    ],
+    ['brand.logo_text', brand.logo_text !== undefined, 'Google Wallet shows no text next to the logo.'],
+    ...combined.map(({ change_message }, index): (typeof rules)[number] => [
+      `fields[${MAX_TEXTS - 1 + index}]`,
+      true,
+      `Google Wallet shows at most ${MAX_TEXTS} fields, so the last ones share one text${change_message === undefined ? '.' : ', and no message tells that the value changed.'}`,
+    ]),
+    ...locations.map(({ relevant_text }, index): (typeof rules)[number] => [
+      `relevant_locations[${index}].relevant_text`,
+      relevant_text !== undefined,
+      'Google Wallet shows no text near a location.',
+    ]),
+    ...dates
+      .slice(shownDates)
+      .map((_, index): (typeof rules)[number] => [
+        `relevant_dates[${shownDates + index}]`,
+        true,
+        'Google Wallet shows only the first date, and only on event tickets.',
+      ]),
+    [
+      'associated_store_identifiers',
+      options.associated_store_identifiers !== undefined,
+      'Google Wallet has no links to the App Store.',
+    ],
+    ['nfc', options.nfc !== undefined, 'Google Wallet sends nothing to NFC readers.'],
+    ['semantics', Object.keys(options.semantics ?? {}).length > 0, 'Google Wallet has no semantic tags.'],
+  ]
+  return rules.flatMap(([field, isLost, message]) =>
+    isLost ? [{ field, wallet: 'google' as const, message }] : [],
+  )
+}
+
+/** Returns a pass of the template with placeholders for everything that differs for each pass. */
+function sampleOf(template: WarnedTemplate): PassState {
+  return {
+    ...template,
+    place: { space: '', passId: '0' },
+    templateId: '0',
+    organization: 'Example',
+    status: 'issued',
+    barcode: { format: 'qr', message: '0' },
+    holder: { name: null, email: null },
+    expiresAt: null,
+    changed: 0,
+    pageUrl: '',
+    appleToken: '0'.repeat(16),
+    webServiceUrl: '',
+  }
+}
