@@ -32,6 +32,12 @@ export declare function AuthorizationSimulation(value: unknown): value is v2026_
 export declare function AuthorizationSimulation_2025_11_01(value: unknown): value is v2025_11_01.AuthorizationSimulation
 export declare function AuthorizationSimulation_2026_02_01(value: unknown): value is v2026_02_01.AuthorizationSimulation
 export declare function Balance(value: unknown): value is v2026_05_19.Balance
+export declare function BalanceAccount(value: unknown): value is v2026_05_19.BalanceAccount
+export declare function BalanceEntry(value: unknown): value is v2026_05_19.BalanceEntry
+export declare function BalanceEntryId(value: unknown): value is v2026_05_19.BalanceEntryId
+export declare function BalanceEntryKind(value: unknown): value is v2026_05_19.BalanceEntryKind
+export declare function BalanceEntryList(value: unknown): value is v2026_05_19.BalanceEntryList
+export declare function BalanceEntrySourceType(value: unknown): value is v2026_05_19.BalanceEntrySourceType
 export declare function BankAccount(value: unknown): value is v2026_05_19.BankAccount
 export declare function BankAccountInput(value: unknown): value is v2026_05_19.BankAccountInput
 export declare function BankAccountTokenCreate(value: unknown): value is v2026_05_19.BankAccountTokenCreate
@@ -472,6 +478,7 @@ export declare function WipeCreate(value: unknown): value is v2026_05_19.WipeCre
 export declare function listAuditEntries_action(value: unknown): value is NonNullable<v2026_05_19.ListAuditEntriesQuery['action']>
 export declare function listAuditEntries_actor_id(value: unknown): value is NonNullable<v2026_05_19.ListAuditEntriesQuery['actor_id']>
 export declare function listAuditEntries_target_id(value: unknown): value is NonNullable<v2026_05_19.ListAuditEntriesQuery['target_id']>
+export declare function listBalanceEntries_source_id(value: unknown): value is NonNullable<v2026_05_19.ListBalanceEntriesQuery['source_id']>
 export declare function listRequestLogs_key_id(value: unknown): value is NonNullable<v2026_05_19.ListRequestLogsQuery['key_id']>
 export declare function listRequestLogs_method(value: unknown): value is NonNullable<v2026_05_19.ListRequestLogsQuery['method']>
 export declare function listRequestLogs_operation(value: unknown): value is NonNullable<v2026_05_19.ListRequestLogsQuery['operation']>

@@ -62,6 +62,20 @@ const AuthorizationRequestData$properties = new Set(['card_transaction'])
 const AuthorizationSimulation$currency_pattern = new RegExp('^[a-z]{3}$', 'u')
 const AuthorizationSimulation$properties = new Set(['card_id', 'amount', 'currency', 'merchant', 'entry_method', 'wallet'])
 const Balance$properties = new Set(['object', 'currency', 'available', 'held', 'payable'])
+const BalanceEntry$properties = new Set(['id', 'object', 'account', 'sequence', 'kind', 'amount', 'currency', 'balance', 'source_type', 'source_id', 'created'])
+const BalanceEntryId$pattern = new RegExp('^len_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const BalanceEntryKind$values = new Set([
+  'card_transaction',
+  'card_refund',
+  'funding',
+  'interchange',
+  'network_fee',
+  'dispute',
+  'settlement_shortfall',
+  'payout',
+  'payout_reversal',
+  'adjustment'
+])
 const BankAccount$properties = new Set(['last4', 'routing_number', 'country'])
 const BankAccountInput$account_number_pattern = new RegExp('^[0-9A-Za-z]{4,34}$', 'u')
 const BankAccountInput$properties = new Set(['holder_name', 'account_number', 'routing_number', 'country'])
@@ -2063,6 +2077,78 @@ function Balance$(value) {
   if (payable === undefined) return false
   if (!SignedAmount$(payable)) return false
   return true
+}
+
+function BalanceAccount$(value) {
+  return (value === 'program_funds' || value === 'settlement_payable')
+}
+
+function BalanceEntry$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!BalanceEntryId$(id)) return false
+  const object = value.object
+  if (!(object === 'balance_entry')) return false
+  const account = value.account
+  if (account === undefined) return false
+  if (!BalanceAccount$(account)) return false
+  const sequence = value.sequence
+  if (!(Number.isInteger(sequence) && sequence >= 1)) return false
+  const kind = value.kind
+  if (kind === undefined) return false
+  if (!BalanceEntryKind$(kind)) return false
+  const amount = value.amount
+  if (amount === undefined) return false
+  if (!SignedAmount$(amount)) return false
+  const currency = value.currency
+  if (currency === undefined) return false
+  if (!Currency$(currency)) return false
+  const balance = value.balance
+  if (balance === undefined) return false
+  if (!SignedAmount$(balance)) return false
+  const source_type = value.source_type
+  if (source_type === undefined) return false
+  if (!(source_type === null || BalanceEntrySourceType$(source_type))) return false
+  const source_id = value.source_id
+  if (!(source_id === null || typeof source_id === 'string')) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  return true
+}
+
+function BalanceEntryId$(value) {
+  return (
+    typeof value === 'string' && (
+      value.length <= 30 || (value.length <= 60 && length(value) <= 30)
+    ) && (value.length >= 60 || length(value) >= 30) && BalanceEntryId$pattern.test(value)
+  )
+}
+
+function BalanceEntryKind$(value) {
+  return BalanceEntryKind$values.has(value)
+}
+
+function BalanceEntryList$(value) {
+  if (!isObject(value)) return false
+  const data = value.data
+  if (!Array.isArray(data) || data.length > 100) return false
+  for (let index = 0; index < data.length; index++) {
+    const data_item = data[index]
+    if (!BalanceEntry$(data_item)) return false
+  }
+  const has_more = value.has_more
+  if (has_more === undefined) return false
+  if (!HasMore$(has_more)) return false
+  const next_cursor = value.next_cursor
+  if (next_cursor === undefined) return false
+  if (!NextCursor$(next_cursor)) return false
+  return true
+}
+
+function BalanceEntrySourceType$(value) {
+  return (value === 'card_transaction' || value === 'settlement' || value === 'payout')
 }
 
 function BankAccount$(value) {
@@ -8996,6 +9082,10 @@ function listAuditEntries_target_id$(value) {
   return (typeof value === 'string' && (value.length <= 64 || (value.length <= 128 && length(value) <= 64)))
 }
 
+function listBalanceEntries_source_id$(value) {
+  return (typeof value === 'string' && (value.length <= 64 || (value.length <= 128 && length(value) <= 64)))
+}
+
 function listRequestLogs_key_id$(value) {
   return (typeof value === 'string' && (value.length <= 64 || (value.length <= 128 && length(value) <= 64)))
 }
@@ -9076,6 +9166,12 @@ export const AuthorizationSimulation = AuthorizationSimulation$
 export const AuthorizationSimulation_2025_11_01 = AuthorizationSimulation_2025_11_01$
 export const AuthorizationSimulation_2026_02_01 = AuthorizationSimulation_2026_02_01$
 export const Balance = Balance$
+export const BalanceAccount = BalanceAccount$
+export const BalanceEntry = BalanceEntry$
+export const BalanceEntryId = BalanceEntryId$
+export const BalanceEntryKind = BalanceEntryKind$
+export const BalanceEntryList = BalanceEntryList$
+export const BalanceEntrySourceType = BalanceEntrySourceType$
 export const BankAccount = BankAccount$
 export const BankAccountInput = BankAccountInput$
 export const BankAccountTokenCreate = BankAccountTokenCreate$
@@ -9516,6 +9612,7 @@ export const WipeCreate = WipeCreate$
 export const listAuditEntries_action = listAuditEntries_action$
 export const listAuditEntries_actor_id = listAuditEntries_actor_id$
 export const listAuditEntries_target_id = listAuditEntries_target_id$
+export const listBalanceEntries_source_id = listBalanceEntries_source_id$
 export const listRequestLogs_key_id = listRequestLogs_key_id$
 export const listRequestLogs_method = listRequestLogs_method$
 export const listRequestLogs_operation = listRequestLogs_operation$

@@ -5,6 +5,8 @@ import {
   AuthorizationDecisionStatus,
   AuthorizationEndpointPut,
   AuthorizationSimulation,
+  BalanceAccount,
+  BalanceEntryKind,
   BillingUpdate,
   CardCancel,
   CardCreate,
@@ -103,6 +105,7 @@ import {
   listAuditEntries_action,
   listAuditEntries_actor_id,
   listAuditEntries_target_id,
+  listBalanceEntries_source_id,
   listRequestLogs_key_id,
   listRequestLogs_method,
   listRequestLogs_operation,
@@ -1367,6 +1370,51 @@ const operations: readonly Operation<OperationExtensions>[] = [
     extensions: { scope: 'read', rateLimit: 'read' },
     pathParameters: [],
     query: [],
+    headers: [parameterServiceVersion],
+  },
+  {
+    id: 'listBalanceEntries',
+    method: 'GET',
+    path: '/v1/balance_entries',
+    status: 200,
+    oauth: ['card:read'],
+    extensions: { scope: 'read', rateLimit: 'read', pagination: 'cursor' },
+    pathParameters: [],
+    query: [
+      {
+        name: 'account',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: BalanceAccount,
+        pointer: '/paths/~1v1~1balance_entries/get/parameters/0/schema'
+      },
+      parameterLimit,
+      parameterStartingAfter,
+      parameterEndingBefore,
+      parameterOrder,
+      parameterCreatedAfter,
+      parameterCreatedGte,
+      parameterCreatedGt,
+      parameterCreatedLte,
+      parameterCreatedLt,
+      {
+        name: 'kind',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: BalanceEntryKind,
+        pointer: '/paths/~1v1~1balance_entries/get/parameters/10/schema'
+      },
+      {
+        name: 'source_id',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: listBalanceEntries_source_id,
+        pointer: '/paths/~1v1~1balance_entries/get/parameters/11/schema'
+      }
+    ],
     headers: [parameterServiceVersion],
   },
   // ----- Cards -----

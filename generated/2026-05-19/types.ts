@@ -165,6 +165,12 @@ export type CardProgram = ClosedMembers<client.CardProgram>
 export type CardProgramList = ClosedMembers<client.CardProgramList>
 export type CardProgramKind = Closed<client.CardProgramKind>
 export type Balance = ClosedMembers<client.Balance>
+export type BalanceAccount = Closed<client.BalanceAccount>
+export type BalanceEntryId = Closed<client.BalanceEntryId>
+export type BalanceEntryKind = Closed<client.BalanceEntryKind>
+export type BalanceEntry = ClosedMembers<client.BalanceEntry>
+export type BalanceEntrySourceType = Closed<client.BalanceEntrySourceType>
+export type BalanceEntryList = ClosedMembers<client.BalanceEntryList>
 export type CardId = Closed<client.CardId>
 export type CardCreate = ClosedMembers<client.CardCreate>
 export type CardShippingInput = ClosedMembers<client.CardShippingInput>
@@ -394,6 +400,7 @@ export type ListSanctionsAlertsQuery = ClosedMembers<client.ListSanctionsAlertsQ
 export type SanctionsAlertId_2 = Closed<client.SanctionsAlertId_2>
 export type ListCardProgramsQuery = ClosedMembers<client.ListCardProgramsQuery>
 export type CardProgramId_2 = Closed<client.CardProgramId_2>
+export type ListBalanceEntriesQuery = ClosedMembers<client.ListBalanceEntriesQuery>
 export type ListCardsQuery = ClosedMembers<client.ListCardsQuery>
 export type CardId_2 = Closed<client.CardId_2>
 export type ListProvisioningPayloadsQuery = ClosedMembers<client.ListProvisioningPayloadsQuery>
@@ -584,6 +591,12 @@ export interface components {
     CardProgramList: CardProgramList
     CardProgramKind: CardProgramKind
     Balance: Balance
+    BalanceAccount: BalanceAccount
+    BalanceEntryId: BalanceEntryId
+    BalanceEntryKind: BalanceEntryKind
+    BalanceEntry: BalanceEntry
+    BalanceEntrySourceType: BalanceEntrySourceType
+    BalanceEntryList: BalanceEntryList
     CardId: CardId
     CardCreate: CardCreate
     CardShippingInput: CardShippingInput

@@ -7,6 +7,7 @@ import type {
   AuthorizationEndpointPut,
   AuthorizationSimulation,
   Balance,
+  BalanceEntryList,
   BillingUpdate,
   Card,
   CardCancel,
@@ -47,6 +48,7 @@ import type {
   InstallSimulation,
   ListAuditEntriesQuery,
   ListAuthorizationDecisionsQuery,
+  ListBalanceEntriesQuery,
   ListCardProgramsQuery,
   ListCardTransactionsQuery,
   ListCardholdersQuery,
@@ -318,6 +320,8 @@ export interface CardProgramsHandlers<Context> {
 export interface BalanceHandlers<Context> {
   /** GET /v1/balance: Retrieve the balance */
   getBalance(context: Context): Promise<Reply<200, Balance>>
+  /** GET /v1/balance_entries: List balance entries */
+  listBalanceEntries(context: Context, input: { query: ListBalanceEntriesQuery }): Promise<Reply<200, BalanceEntryList>>
 }
 
 export interface CardsHandlers<Context> {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { makeTenant, type Send, useService } from '../support/service.ts'
+import { make, makeCard } from './fixtures.ts'
 
 const service = useService()
 
@@ -54,4 +55,87 @@ test('there is no test money in live, and no balance before 2025-11-01', async (
   expect((await live('/v1/balance')).body).toEqual(EMPTY)
   const old = await speakFor(service, await makeTenant(service, 'enterprise', '2025-06-01'))
   expect(refusal(await old('/v1/balance'))).toEqual([404, 'not_found', 'not_found'])
+})
+
+interface Entry {
+  readonly id: string
+  readonly account: string
+  readonly sequence: number
+  readonly kind: string
+  readonly amount: number
+  readonly balance: number
+  readonly source_type: string | null
+  readonly source_id: string | null
+  readonly created: string
+}
+
+/** Reads a list to its end, page by page. */
+async function readAll(send: Send, query: string, limit = 2): Promise<Entry[]> {
+  const entries: Entry[] = []
+  for (let cursor = ''; ; ) {
+    const { status, body, text } = await send(`/v1/balance_entries?limit=${limit}${query}${cursor}`)
+    expect([status, text]).toEqual([200, text])
+    entries.push(...body.data)
+    if (!body.has_more) return entries
+    cursor = `&starting_after=${body.next_cursor}`
+  }
+}
+
+test('the entries of a balance name their causes and add up to it', async () => {
+  const send = await speakFor(service, await makeTenant(service))
+  await fund(send, 50_000)
+  const card = await makeCard(send)
+  const merchant = { name: 'A', category_code: '5812' }
+  const collect = (amount: number) =>
+    make(send, '/v1/test/cards/simulate_force_post', { card_id: card.id, amount, merchant })
+  const large = await collect(10_000)
+  const small = await collect(600)
+  const refund = { body: { card_transaction_id: small.id, amount: 200 } }
+  expect((await send('/v1/test/cards/simulate_refund', refund)).status).toBe(200)
+  const address = 'eip155:31337:0x52908400098527886E0F7030069857D2E4169EE7'
+  const { id: destination_id } = await make(send, '/v1/payout_destinations', {
+    ...{ type: 'usdc_address', address, holder_name: 'A' },
+  })
+  const advance = { body: { seconds: 3 * 86_400 } }
+  expect((await send('/v1/test/settlements/advance_clock', advance)).status).toBe(200)
+  const [settlement] = (await send('/v1/settlements')).body.data
+  const payout = await make(send, '/v1/payouts', { amount: 30, currency: 'usdc', destination_id })
+  expect((await send(`/v1/payouts/${payout.id}/cancel`, { body: {} })).status).toBe(200)
+
+  const told = ({ sequence, kind, amount, balance, source_type, source_id }: Entry) =>
+    [sequence, kind, amount, balance, source_type, source_id] as const
+  const funds = await readAll(send, '&order=asc')
+  expect(funds.map(told)).toEqual([
+    [1, 'funding', 50_000, 50_000, null, null],
+    [2, 'card_transaction', -10_000, 40_000, 'card_transaction', large.id],
+    [3, 'card_transaction', -600, 39_400, 'card_transaction', small.id],
+    [4, 'card_refund', 200, 39_600, 'card_transaction', small.id],
+  ])
+  expect(await readAll(send, '')).toEqual(funds.toReversed())
+  const payable = await readAll(send, '&account=settlement_payable&order=asc')
+  const { interchange_amount, fees_amount, net_amount } = settlement
+  const paid = payable.filter(({ source_id }) => source_id === settlement.payout_id)
+  const own = payable.filter(({ source_id }) => source_id !== settlement.payout_id)
+  expect(own.map(told).map(([, kind, amount, , type, id]) => [kind, amount, type, id])).toEqual([
+    ['interchange', interchange_amount, 'settlement', settlement.id],
+    ['network_fee', -fees_amount, 'settlement', settlement.id],
+    ['payout', -30, 'payout', payout.id],
+    ['payout_reversal', 30, 'payout', payout.id],
+  ])
+  const { body } = await send('/v1/balance')
+  expect(payable.at(-1)!.balance).toBe(body.payable)
+  expect(paid.reduce((sum, { amount }) => sum + amount, net_amount)).toBe(body.payable)
+  expect(body.available).toBe(39_600)
+
+  const only = async (query: string) => (await readAll(send, query, 1)).map(({ sequence }) => sequence)
+  expect(await only('&kind=card_transaction')).toEqual([3, 2])
+  expect(await only(`&source_id=${small.id}`)).toEqual([4, 3])
+  expect(await only(`&source_id=${small.id}&kind=card_transaction`)).toEqual([3])
+  expect(await only('&kind=payout')).toEqual([])
+  const last = (await send('/v1/balance_entries?limit=1')).body.next_cursor
+  const before = await send(`/v1/balance_entries?limit=9&order=desc&ending_before=${last}`)
+  expect(before.status).toBe(200)
+  expect((await send('/v1/balance_entries?account=bank')).status).toBe(400)
+  const old = await speakFor(service, await makeTenant(service, 'enterprise', '2026-02-01'))
+  expect(refusal(await old('/v1/balance_entries'))).toEqual([404, 'not_found', 'not_found'])
 })

@@ -109,6 +109,8 @@ const LISTS = [
   '/v1/webhook-endpoints?status=enabled&created[lt]=2027-01-01',
   '/v1/scans?result=accepted&order=asc&created[gte]=2026-01-01',
   '/v1/balance',
+  '/v1/balance_entries?kind=funding&created[gte]=2026-01-01',
+  '/v1/balance_entries?account=settlement_payable&source_id=po_00000000000000000000000000',
   '/v1/cardholders?type=individual&status=active&created[gte]=2026-01-01',
   '/v1/cards?status=active&type=virtual&created[gte]=2026-01-01',
   '/v1/merchant_categories',

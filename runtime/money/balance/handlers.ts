@@ -2,11 +2,13 @@ import type { BalanceHandlers, TestCardsHandlers } from '../../../generated/cano
 import type { components } from '../../../generated/canonical/types.ts'
 import { validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
+import { answerList } from '../../api/lists/list-query.ts'
 import { pipelined } from '../../database/pipelined.ts'
 import { newId } from '../../platform/ids.ts'
 import { type Funds, lockFunds, readAccount } from '../ledger/accounts.ts'
 import { post } from '../ledger/post.ts'
 import { MAX_AMOUNT } from '../settlement-lines/bounds.ts'
+import { listBalanceEntries, showBalanceEntry, shown } from './entries.ts'
 
 export const balanceHandlers = {
   async getBalance({ caller, db }) {
@@ -16,6 +18,9 @@ export const balanceHandlers = {
     ])
     return { status: 200, body: showBalance(funds, payable.balance) }
   },
+
+  listBalanceEntries: (context, { query }) =>
+    answerList(context, query, listBalanceEntries, showBalanceEntry),
 
   async simulateFunding({ caller, db, request }, { body }) {
     const { amount } = body
@@ -34,9 +39,6 @@ export const balanceHandlers = {
     return { status: 200, body: showBalance({ ...funds, balance }, payable.balance) }
   },
 } satisfies BalanceHandlers<Context> & Pick<TestCardsHandlers<Context>, 'simulateFunding'>
-
-/** Clamps an amount to the maximum of the API documents. Settlements can make balances larger than that. */
-const shown = (amount: number) => Math.max(-MAX_AMOUNT, Math.min(MAX_AMOUNT, amount))
 
 function showBalance({ balance, held }: Funds, payable: number): components['schemas']['Balance'] {
   return {

@@ -11,6 +11,8 @@ import type {
   AuthorizationDecisionList,
   AuthorizationEndpoint,
   Balance,
+  BalanceEntry,
+  BalanceEntryList,
   Card,
   CardDetails,
   CardList,
@@ -125,6 +127,7 @@ export type ListCardProgramsInput = Input<operations['listCardPrograms'], Manage
 export type GetCardProgramInput = Input<operations['getCardProgram'], Managed>
 export type UpdateCardProgramInput = Input<operations['updateCardProgram'], Managed>
 export type GetBalanceInput = Input<operations['getBalance'], Managed>
+export type ListBalanceEntriesInput = Input<operations['listBalanceEntries'], Managed>
 export type CreateCardInput = Input<operations['createCard'], Managed> & KeyOption
 export type ListCardsInput = Input<operations['listCards'], Managed>
 export type GetCardInput = Input<operations['getCard'], Managed>
@@ -305,6 +308,8 @@ export interface FlatMethods {
   updateCardProgram(input: UpdateCardProgramInput): Call<CardProgram>
   /** @deprecated Use `client.balance.retrieve`. */
   getBalance(input?: GetBalanceInput): Call<Balance>
+  /** @deprecated Use `client.balanceEntries.list`. */
+  listBalanceEntries(input?: ListBalanceEntriesInput): ListCall<BalanceEntryList, BalanceEntry>
   /** @deprecated Use `client.cards.create`. */
   createCard(input: CreateCardInput): Call<Card>
   /** @deprecated Use `client.cards.list`. */
@@ -498,6 +503,7 @@ export function flatMethods(connection: ServiceConnection): FlatMethods {
     ['getCardProgram', functions.getCardProgram, ['card_program_id']],
     ['updateCardProgram', functions.updateCardProgram, ['card_program_id'], 'body'],
     ['getBalance', functions.getBalance],
+    ['listBalanceEntries', functions.listBalanceEntries, [], 'query'],
     ['createCard', functions.createCard, [], 'body'],
     ['listCards', functions.listCards, [], 'query'],
     ['getCard', functions.getCard, ['card_id']],

@@ -11,6 +11,8 @@ import type {
   AuthorizationEndpointPut,
   AuthorizationSimulation,
   Balance,
+  BalanceEntry,
+  BalanceEntryList,
   BillingUpdate,
   Card,
   CardCancel,
@@ -50,6 +52,7 @@ import type {
   InstallSimulation,
   ListAuditEntriesQuery,
   ListAuthorizationDecisionsQuery,
+  ListBalanceEntriesQuery,
   ListCardProgramsQuery,
   ListCardTransactionsQuery,
   ListCardholdersQuery,
@@ -1246,6 +1249,24 @@ export function updateCardProgram(connection: ServiceConnection, cardProgramId: 
  */
 export function getBalance(connection: ServiceConnection, options?: RequestOptions): Call<Balance> {
   return call(connection, { method: 'GET', path: '/v1/balance' }, options)
+}
+
+/**
+ * List balance entries
+ *
+ * Returns the movements of one balance, each with its cause and the balance after it. They are in the order in which they changed the balance, the latest
+ * first.
+ *
+ * `GET /v1/balance_entries`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.balanceEntries.list()
+ * ```
+ */
+export function listBalanceEntries(connection: ServiceConnection, params?: ListBalanceEntriesQuery, options?: RequestOptions): ListCall<BalanceEntryList, BalanceEntry> {
+  return list(connection, { method: 'GET', path: '/v1/balance_entries' }, { query: params, ...options })
 }
 
 // ----- Cards -----

@@ -12,6 +12,8 @@ import type {
   AuthorizationEndpointPut,
   AuthorizationSimulation,
   Balance,
+  BalanceEntry,
+  BalanceEntryList,
   BillingUpdate,
   Card,
   CardCancel,
@@ -51,6 +53,7 @@ import type {
   InstallSimulation,
   ListAuditEntriesQuery,
   ListAuthorizationDecisionsQuery,
+  ListBalanceEntriesQuery,
   ListCardProgramsQuery,
   ListCardTransactionsQuery,
   ListCardholdersQuery,
@@ -176,6 +179,7 @@ export type SanctionsAlertResolveParams = SanctionsAlertResolve
 export type CardProgramCreateParams = CardProgramCreate
 export type CardProgramListParams = ListCardProgramsQuery
 export type CardProgramUpdateParams = CardProgramUpdate
+export type BalanceEntryListParams = ListBalanceEntriesQuery
 export type CardProvisioningPayloadCreateParams = ProvisioningPayloadCreate
 export type CardProvisioningPayloadListParams = ListProvisioningPayloadsQuery
 export type CardCreateParams = CardCreate
@@ -1346,6 +1350,27 @@ export class BalanceResource extends Resource {
    */
   retrieve(options?: RequestOptions): Call<Balance> {
     return functions.getBalance(this.connection, options)
+  }
+}
+
+/** Methods of `client.balanceEntries`. */
+export class BalanceEntriesResource extends Resource {
+  /**
+   * List balance entries
+   *
+   * Returns the movements of one balance, each with its cause and the balance after it. They are in the order in which they changed the balance, the latest
+   * first.
+   *
+   * `GET /v1/balance_entries`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.balanceEntries.list()
+   * ```
+   */
+  list(params?: BalanceEntryListParams, options?: RequestOptions): ListCall<BalanceEntryList, BalanceEntry> {
+    return functions.listBalanceEntries(this.connection, params, options)
   }
 }
 
@@ -2720,6 +2745,7 @@ export class Resources extends Resource {
   readonly sanctionsAlerts = new SanctionsAlertsResource(this.connection)
   readonly cardPrograms = new CardProgramsResource(this.connection)
   readonly balance = new BalanceResource(this.connection)
+  readonly balanceEntries = new BalanceEntriesResource(this.connection)
   readonly cards = new CardsResource(this.connection)
   readonly walletTokens = new WalletTokensResource(this.connection)
   readonly cardTransactions = new CardTransactionsResource(this.connection)

@@ -61,6 +61,7 @@ export interface MockOperations {
   'cardPrograms.retrieve': operations['getCardProgram']
   'cardPrograms.update': operations['updateCardProgram']
   'balance.retrieve': operations['getBalance']
+  'balanceEntries.list': operations['listBalanceEntries']
   'cards.create': operations['createCard']
   'cards.list': operations['listCards']
   'cards.retrieve': operations['getCard']
@@ -1166,6 +1167,44 @@ const service: MockedVersion = {
       example: shared46
     },
     'balance.retrieve': { method: 'GET', path: '/v1/balance', parameters: shared2, status: 200, example: shared48 },
+    'balanceEntries.list': {
+      method: 'GET',
+      path: '/v1/balance_entries',
+      parameters: [
+        { name: 'account', in: 'query', type: 'string', pointer: '/paths/~1v1~1balance_entries/get/parameters/0/schema' },
+        shared7,
+        shared8,
+        shared9,
+        shared10,
+        shared11,
+        shared12,
+        shared13,
+        shared14,
+        shared15,
+        { name: 'kind', in: 'query', type: 'string', pointer: '/paths/~1v1~1balance_entries/get/parameters/10/schema' },
+        { name: 'source_id', in: 'query', type: 'string', pointer: '/paths/~1v1~1balance_entries/get/parameters/11/schema' },
+        shared1
+      ],
+      status: 200,
+      example: {
+        data: [{
+          id: 'len_01jxt19v8w7x6y5z4a3b2c1d0e',
+          object: 'balance_entry',
+          account: 'program_funds',
+          sequence: 812,
+          kind: 'card_transaction',
+          amount: -1250,
+          currency: 'usd',
+          balance: 248750,
+          source_type: 'card_transaction',
+          source_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
+          created: '2026-06-01T09:30:00.000Z'
+        }],
+        has_more: true,
+        next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB'
+      },
+      paged: { limit: 'limit', size: 25 }
+    },
     'cards.create': {
       method: 'POST',
       path: '/v1/cards',
@@ -2343,6 +2382,22 @@ const service: MockedVersion = {
             text: { type: ['string', 'null'], maxLength: 40 }
           }
         },
+        BalanceAccount: { type: 'string', enum: ['program_funds', 'settlement_payable'] },
+        BalanceEntryKind: {
+          type: 'string',
+          enum: [
+            'card_transaction',
+            'card_refund',
+            'funding',
+            'interchange',
+            'network_fee',
+            'dispute',
+            'settlement_shortfall',
+            'payout',
+            'payout_reversal',
+            'adjustment'
+          ]
+        },
         CardCreate: {
           type: 'object',
           additionalProperties: false,
@@ -2836,6 +2891,15 @@ const service: MockedVersion = {
       '/v1/card_programs': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardProgramCreate' } } } } } },
       '/v1/card_programs/{card_program_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardProgramUpdate' } } } } }
+      },
+      '/v1/balance_entries': {
+        get: {
+          parameters: {
+            '0': { schema: { $ref: '#/components/schemas/BalanceAccount' } },
+            '10': { schema: { $ref: '#/components/schemas/BalanceEntryKind' } },
+            '11': { schema: { type: 'string', maxLength: 64 } }
+          }
+        }
       },
       '/v1/cards': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardCreate' } } } } },

@@ -2384,6 +2384,69 @@ export type Balance = {
   /** Money that settlements made payable and that is not paid out yet, in cents. @example 48000 */
   payable: SignedAmount;
 };
+/**
+ * A balance of the account.
+ * @example program_funds
+ * @enum {string}
+ */
+export type BalanceAccount = Open<"program_funds" | "settlement_payable">;
+/** Identifier of a balance entry: `len_` and 26 characters that sort by the time of creation. @example len_01jxt19v8w7x6y5z4a3b2c1d0e */
+export type BalanceEntryId = string;
+/**
+ * The kind of a balance entry.
+ * @example card_transaction
+ * @enum {string}
+ */
+export type BalanceEntryKind = Open<"card_transaction"
+  | "card_refund"
+  | "funding"
+  | "interchange"
+  | "network_fee"
+  | "dispute"
+  | "settlement_shortfall"
+  | "payout"
+  | "payout_reversal"
+  | "adjustment">;
+/** A movement of a balance. */
+export type BalanceEntry = {
+  id: BalanceEntryId;
+  /**
+   * Always `balance_entry`.
+   * @constant
+   */
+  object: "balance_entry";
+  account: BalanceAccount;
+  /** Number of the entry within its balance. Entries are numbered from 1 without gaps, in the order in which they changed the balance. @example 812 */
+  sequence: number;
+  kind: BalanceEntryKind;
+  /** The change of the balance, in cents. @example -1250 */
+  amount: SignedAmount;
+  currency: Currency;
+  /** The balance after the entry, in cents. @example 248750 */
+  balance: SignedAmount;
+  /** The type of the object that caused the entry, or null for `funding`. @example card_transaction */
+  source_type: BalanceEntrySourceType | null;
+  /** Identifier of the object that caused the entry, or null for `funding`. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
+  source_id: string | null;
+  /**
+   * Time of the cause. Causes that overlap in time can change the balance in a different order. The filters of `created` therefore cut the list at the first
+   * entry that is dated at or after the instant, so that consecutive intervals have each entry once.
+   */
+  created: Timestamp;
+};
+/**
+ * The type of an object that causes balance entries.
+ * @example card_transaction
+ * @enum {string}
+ */
+export type BalanceEntrySourceType = Open<"card_transaction" | "settlement" | "payout">;
+/** One page of entries, in the requested order. */
+export type BalanceEntryList = {
+  /** Up to `limit` entries; empty if nothing matches. */
+  data: BalanceEntry[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
 /** Identifier of a card: `card_` and 26 characters that sort by the time of creation. @example card_01jxg19h8j7k6m5n4p3q2r1s0t */
 export type CardId = string;
 /**
@@ -6067,6 +6130,40 @@ export type ListCardProgramsQuery = {
 };
 /** The card program. @example cprg_01jxf19g8h7j6k5m4n3p2q1r0s */
 export type CardProgramId_2 = CardProgramId;
+export type ListBalanceEntriesQuery = {
+  /** The balance to list. @example settlement_payable */
+  account?: BalanceAccount;
+  /** Number of records on a page. @example 25 */
+  limit?: Limit;
+  /**
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Return only records created after this instant. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Return only entries of this kind. @example card_transaction */
+  kind?: BalanceEntryKind;
+  /** Return only entries of this card transaction, settlement or payout. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
+  source_id?: string;
+};
 export type ListCardsQuery = {
   /** Number of records on a page. @example 25 */
   limit?: Limit;
@@ -6615,6 +6712,12 @@ export interface components {
     CardProgramList: CardProgramList;
     CardProgramKind: CardProgramKind;
     Balance: Balance;
+    BalanceAccount: BalanceAccount;
+    BalanceEntryId: BalanceEntryId;
+    BalanceEntryKind: BalanceEntryKind;
+    BalanceEntry: BalanceEntry;
+    BalanceEntrySourceType: BalanceEntrySourceType;
+    BalanceEntryList: BalanceEntryList;
     CardId: CardId;
     CardCreate: CardCreate;
     CardShippingInput: CardShippingInput;
@@ -7081,6 +7184,10 @@ export interface operations {
   getBalance: {
     parameters: { header?: { "Service-Version"?: ServiceVersion; }; };
     responses: { 200: { content: { "application/json": Balance; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  listBalanceEntries: {
+    parameters: { query?: ListBalanceEntriesQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": BalanceEntryList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
   };
   createCard: {
     parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
