@@ -1369,7 +1369,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     oauth: ['card:read'],
     extensions: { scope: 'read', rateLimit: 'read' },
     pathParameters: [],
-    query: [],
+    query: [{ name: 'at', type: 'string', required: false, set: false, validate: Instant, pointer: '/paths/~1v1~1balance/get/parameters/0/schema' }],
     headers: [parameterServiceVersion],
   },
   {

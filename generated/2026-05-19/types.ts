@@ -400,6 +400,7 @@ export type ListSanctionsAlertsQuery = ClosedMembers<client.ListSanctionsAlertsQ
 export type SanctionsAlertId_2 = Closed<client.SanctionsAlertId_2>
 export type ListCardProgramsQuery = ClosedMembers<client.ListCardProgramsQuery>
 export type CardProgramId_2 = Closed<client.CardProgramId_2>
+export type GetBalanceQuery = ClosedMembers<client.GetBalanceQuery>
 export type ListBalanceEntriesQuery = ClosedMembers<client.ListBalanceEntriesQuery>
 export type ListCardsQuery = ClosedMembers<client.ListCardsQuery>
 export type CardId_2 = Closed<client.CardId_2>

@@ -44,6 +44,7 @@ import type {
   ExpirySimulation,
   ForcePostSimulation,
   FundingSimulation,
+  GetBalanceQuery,
   IncrementSimulation,
   InstallSimulation,
   ListAuditEntriesQuery,
@@ -319,7 +320,7 @@ export interface CardProgramsHandlers<Context> {
 
 export interface BalanceHandlers<Context> {
   /** GET /v1/balance: Retrieve the balance */
-  getBalance(context: Context): Promise<Reply<200, Balance>>
+  getBalance(context: Context, input: { query: GetBalanceQuery }): Promise<Reply<200, Balance>>
   /** GET /v1/balance_entries: List balance entries */
   listBalanceEntries(context: Context, input: { query: ListBalanceEntriesQuery }): Promise<Reply<200, BalanceEntryList>>
 }

@@ -7,6 +7,7 @@ import { payloadWorker } from '../cards/provisioning/stand-in-job.ts'
 import { holdExpiryWorker } from '../cards/transactions/expiry-job.ts'
 import { type Delivery, openDelivery } from '../events/delivery/open-delivery.ts'
 import { startRetentionJob } from '../events/delivery/retention-job.ts'
+import { holdTotalsWorker } from '../money/balance/hold-totals-job.ts'
 import { activationWorker } from '../money/destinations/activation-job.ts'
 import { destinationScreeningWorker } from '../money/destinations/screening-job.ts'
 import { bankWorker } from '../money/payouts/bank-job.ts'
@@ -61,6 +62,7 @@ export function startWork(parts: Foundation): Work {
     reportExpiryWorker(reporting),
     wipeWorker({ database, clock, log }),
     totalsWorker({ database, clock, log }),
+    holdTotalsWorker(parts),
   ]
   for (const worker of queue) worker.start()
   const verification =

@@ -1,10 +1,12 @@
 /** The balance, and test money that arrives. */
 import { describe, expect, test } from 'vitest'
+import { holdTotalsWorker } from '../../runtime/money/balance/hold-totals-job.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { makeTenant, type Send, useService } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
 import { make, makeCard } from './fixtures.ts'
 
-const service = useService()
+const service = useService({ keepsTime: true })
 
 const fund = (send: Send, amount: unknown) => send('/v1/test/funding', { body: { amount } })
 const EMPTY = { object: 'balance', currency: 'usd', available: 0, held: 0, payable: 0 }
@@ -138,4 +140,68 @@ test('the entries of a balance name their causes and add up to it', async () => 
   expect((await send('/v1/balance_entries?account=bank')).status).toBe(400)
   const old = await speakFor(service, await makeTenant(service, 'enterprise', '2026-02-01'))
   expect(refusal(await old('/v1/balance_entries'))).toEqual([404, 'not_found', 'not_found'])
+})
+
+test('the balance of any instant is the same before and after its hours are added up', async () => {
+  const send = await speakFor(service, await makeTenant(service))
+  const start = service.clock.now
+  const card = await makeCard(send)
+  const seen: { readonly at: string; readonly balance: object }[] = []
+  const step = async (minutes: number, work: () => Promise<unknown>) => {
+    service.clock.now += minutes * 60_000
+    service.clock.monotonic += 60_000
+    await work()
+    service.clock.now += 1
+    const { body } = await send('/v1/balance')
+    seen.push({ at: new Date(service.clock.now).toISOString(), balance: body })
+  }
+  const hold = (amount: number) =>
+    make(send, '/v1/test/cards/simulate_authorization', {
+      ...{ card_id: card.id, amount, merchant: { name: 'A', category_code: '5812' } },
+    })
+  await step(1, () => fund(send, 10_000))
+  let held = { id: '' }
+  await step(20, async () => {
+    held = await hold(300)
+  })
+  await step(61, () => hold(50))
+  const clear = { card_transaction_id: '', amount: 200, final: true }
+  await step(200, () =>
+    send('/v1/test/cards/simulate_clearing', { body: { ...clear, card_transaction_id: held.id } }),
+  )
+  await step(30, () => fund(send, 7))
+  const balances = seen.map(({ balance }) => balance)
+  expect(balances).toEqual([
+    { ...EMPTY, available: 10_000 },
+    { ...EMPTY, available: 9700, held: 300 },
+    { ...EMPTY, available: 9650, held: 350 },
+    { ...EMPTY, available: 9750, held: 50 },
+    { ...EMPTY, available: 9757, held: 50 },
+  ])
+  const readAt = (at: string) => send(`/v1/balance?at=${encodeURIComponent(at)}`)
+  const readSeen = async () => Promise.all(seen.map(async ({ at }) => (await readAt(at)).body))
+  expect(await readSeen()).toEqual(balances)
+  const { clock, database } = service
+  const kept = async () =>
+    (
+      await database.control.query<{ count: number }>({
+        text: 'SELECT count(*) AS count FROM sandbox.ledger_hold_totals',
+      })
+    ).rows[0]!.count
+  for (const hours of [1, 48]) {
+    clock.now += hours * 3_600_000
+    await holdTotalsWorker({ database, clock, log: strictLog }).runOnce()
+    expect(await readSeen()).toEqual(balances)
+  }
+  expect(await kept()).toBe(3)
+  expect((await readAt(new Date(start - 1).toISOString())).body).toEqual(EMPTY)
+  expect((await readAt('0001-01-01')).body).toEqual(EMPTY)
+  expect(refusal(await readAt('9999-12-31'))).toEqual([400, 'invalid_parameter', 'out_of_range'])
+  expect(refusal(await readAt('2026-02-30'))).toEqual([400, 'invalid_parameter', 'invalid_format'])
+  const old = await speakFor(service, await makeTenant(service, 'enterprise', '2026-02-01'))
+  expect(refusal(await old('/v1/balance?at=2026-01-01'))).toEqual([
+    400,
+    'invalid_parameter',
+    'unknown_parameter',
+  ])
 })

@@ -52,3 +52,21 @@ export async function findPositions(
   const { rows } = await db.query<{ version: number }>(BEFORE, [tenantId, account, instants.map(toTimestamp)])
   return instants.map((_, place) => rows[place]?.version ?? 0)
 }
+
+const BALANCE: Statement = {
+  name: 'ledger_entries_balance',
+  text: `SELECT least(greatest(e.current, -9007199254740991), 9007199254740991) AS balance FROM ledger_entries e
+          WHERE e.tenant_id = $1 AND e.account_id = $2 AND e.version = $3`,
+}
+
+/** Returns the balance of an account before an instant, in cents; 0 before its first entry. See `findPositions`. */
+export async function readBalanceBefore(
+  db: Database,
+  tenantId: string,
+  account: LedgerAccount,
+  instant: number,
+): Promise<number> {
+  const [version] = await findPositions(db, tenantId, account, [instant])
+  const { rows } = await db.query<{ balance: number }>(BALANCE, [tenantId, account, version])
+  return rows[0]?.balance ?? 0
+}

@@ -502,7 +502,7 @@ export function flatMethods(connection: ServiceConnection): FlatMethods {
     ['listCardPrograms', functions.listCardPrograms, [], 'query'],
     ['getCardProgram', functions.getCardProgram, ['card_program_id']],
     ['updateCardProgram', functions.updateCardProgram, ['card_program_id'], 'body'],
-    ['getBalance', functions.getBalance],
+    ['getBalance', functions.getBalance, [], 'query'],
     ['listBalanceEntries', functions.listBalanceEntries, [], 'query'],
     ['createCard', functions.createCard, [], 'body'],
     ['listCards', functions.listCards, [], 'query'],

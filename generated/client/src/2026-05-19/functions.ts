@@ -48,6 +48,7 @@ import type {
   ExpirySimulation,
   ForcePostSimulation,
   FundingSimulation,
+  GetBalanceQuery,
   IncrementSimulation,
   InstallSimulation,
   ListAuditEntriesQuery,
@@ -1237,7 +1238,7 @@ export function updateCardProgram(connection: ServiceConnection, cardProgramId: 
 /**
  * Retrieve the balance
  *
- * Returns the money that cards can spend, the money that authorizations hold, and the money that settlements owe you.
+ * Returns the money that cards can spend, the money that authorizations hold, and the money that settlements owe you, now or at an earlier instant.
  *
  * `GET /v1/balance`
  *
@@ -1247,8 +1248,8 @@ export function updateCardProgram(connection: ServiceConnection, cardProgramId: 
  * await client.balance.retrieve()
  * ```
  */
-export function getBalance(connection: ServiceConnection, options?: RequestOptions): Call<Balance> {
-  return call(connection, { method: 'GET', path: '/v1/balance' }, options)
+export function getBalance(connection: ServiceConnection, params?: GetBalanceQuery, options?: RequestOptions): Call<Balance> {
+  return call(connection, { method: 'GET', path: '/v1/balance' }, { query: params, ...options })
 }
 
 /**

@@ -49,6 +49,7 @@ import type {
   ExpirySimulation,
   ForcePostSimulation,
   FundingSimulation,
+  GetBalanceQuery,
   IncrementSimulation,
   InstallSimulation,
   ListAuditEntriesQuery,
@@ -179,6 +180,7 @@ export type SanctionsAlertResolveParams = SanctionsAlertResolve
 export type CardProgramCreateParams = CardProgramCreate
 export type CardProgramListParams = ListCardProgramsQuery
 export type CardProgramUpdateParams = CardProgramUpdate
+export type BalanceRetrieveParams = GetBalanceQuery
 export type BalanceEntryListParams = ListBalanceEntriesQuery
 export type CardProvisioningPayloadCreateParams = ProvisioningPayloadCreate
 export type CardProvisioningPayloadListParams = ListProvisioningPayloadsQuery
@@ -1338,7 +1340,7 @@ export class BalanceResource extends Resource {
   /**
    * Retrieve the balance
    *
-   * Returns the money that cards can spend, the money that authorizations hold, and the money that settlements owe you.
+   * Returns the money that cards can spend, the money that authorizations hold, and the money that settlements owe you, now or at an earlier instant.
    *
    * `GET /v1/balance`
    *
@@ -1348,8 +1350,8 @@ export class BalanceResource extends Resource {
    * await client.balance.retrieve()
    * ```
    */
-  retrieve(options?: RequestOptions): Call<Balance> {
-    return functions.getBalance(this.connection, options)
+  retrieve(params?: BalanceRetrieveParams, options?: RequestOptions): Call<Balance> {
+    return functions.getBalance(this.connection, params, options)
   }
 }
 

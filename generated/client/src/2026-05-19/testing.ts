@@ -1166,7 +1166,13 @@ const service: MockedVersion = {
       status: 200,
       example: shared46
     },
-    'balance.retrieve': { method: 'GET', path: '/v1/balance', parameters: shared2, status: 200, example: shared48 },
+    'balance.retrieve': {
+      method: 'GET',
+      path: '/v1/balance',
+      parameters: [{ name: 'at', in: 'query', type: 'string', pointer: '/paths/~1v1~1balance/get/parameters/0/schema' }, shared1],
+      status: 200,
+      example: shared48
+    },
     'balanceEntries.list': {
       method: 'GET',
       path: '/v1/balance_entries',
@@ -2892,6 +2898,7 @@ const service: MockedVersion = {
       '/v1/card_programs/{card_program_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardProgramUpdate' } } } } }
       },
+      '/v1/balance': { get: { parameters: { '0': { schema: { $ref: '#/components/schemas/Instant' } } } } },
       '/v1/balance_entries': {
         get: {
           parameters: {

@@ -6130,6 +6130,14 @@ export type ListCardProgramsQuery = {
 };
 /** The card program. @example cprg_01jxf19g8h7j6k5m4n3p2q1r0s */
 export type CardProgramId_2 = CardProgramId;
+export type GetBalanceQuery = {
+  /**
+   * The instant of the balance, which must not be in the future. The balance is that before the entries that are dated at this instant or later. Before the
+   * first entry, it is 0. If absent, the current balance is returned.
+   * @example 2026-06-01T00:00:00Z
+   */
+  at?: Instant;
+};
 export type ListBalanceEntriesQuery = {
   /** The balance to list. @example settlement_payable */
   account?: BalanceAccount;
@@ -7182,7 +7190,7 @@ export interface operations {
     } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
   };
   getBalance: {
-    parameters: { header?: { "Service-Version"?: ServiceVersion; }; };
+    parameters: { query?: GetBalanceQuery; header?: { "Service-Version"?: ServiceVersion; }; };
     responses: { 200: { content: { "application/json": Balance; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
   };
   listBalanceEntries: {
