@@ -1454,6 +1454,7 @@ const TreasuryReportFile$properties = new Set(['format', 'url', 'sha256'])
 const TreasuryReportId$pattern = new RegExp('^trp_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const TreasuryReportResult$properties = new Set(['files', 'expires_at', 'row_count', 'opening', 'closing'])
 const TreasuryReportSucceededEvent$data_properties = new Set(['treasury_report'])
+const TreasuryReportType$values = new Set(['balance_summary', 'settlement_reconciliation', 'payout_reconciliation', 'ledger_entries', 'statement', 'journal'])
 const UsdcDestinationCreate$address_pattern = new RegExp('^eip155:[0-9]{1,10}:0x[0-9A-Fa-f]{40}$', 'u')
 const UsdcDestinationCreate$properties = new Set(['type', 'address', 'holder_name', 'default', 'metadata'])
 const WalletEligibility$properties = new Set(['eligible', 'ineligible_reason'])
@@ -8379,12 +8380,12 @@ function TreasuryReport$(value) {
   return true
 }
 
-function TreasuryReportCreate$(value) {
+function TreasuryReportCreate$in(value, TreasuryReportType$version) {
   if (!isObject(value)) return false
   let known = 3
   const type = value.type
   if (type === undefined) return false
-  if (!TreasuryReportType$(type)) return false
+  if (!TreasuryReportType$version(type)) return false
   const interval_start = value.interval_start
   if (interval_start === undefined) return false
   if (!Timestamp$(interval_start)) return false
@@ -8398,6 +8399,13 @@ function TreasuryReportCreate$(value) {
   }
   if (!closed(value, known, TreasuryReportCreate$properties)) return false
   return true
+}
+
+function TreasuryReportCreate$(value) {
+  return TreasuryReportCreate$in(value, TreasuryReportType$)
+}
+function TreasuryReportCreate_2026_02_01$(value) {
+  return TreasuryReportCreate$in(value, TreasuryReportType_2026_02_01$)
 }
 
 function TreasuryReportFailedEvent$in(value, TreasuryReport$version) {
@@ -8437,11 +8445,11 @@ function TreasuryReportFailureCode$(value) {
   return (value === 'inconsistent_records' || value === 'processing_error')
 }
 
-function TreasuryReportFile$(value) {
+function TreasuryReportFile$in(value, TreasuryReportFormat$version) {
   if (!isObject(value)) return false
   const format_2 = value.format
   if (format_2 === undefined) return false
-  if (!TreasuryReportFormat$(format_2)) return false
+  if (!TreasuryReportFormat$version(format_2)) return false
   const url = value.url
   if (!(typeof url === 'string' && ErrorBody$doc_url_format(url))) return false
   const sha256 = value.sha256
@@ -8449,7 +8457,18 @@ function TreasuryReportFile$(value) {
   return true
 }
 
+function TreasuryReportFile$(value) {
+  return TreasuryReportFile$in(value, TreasuryReportFormat$)
+}
+function TreasuryReportFile_2026_02_01$(value) {
+  return TreasuryReportFile$in(value, TreasuryReportFormat_2026_02_01$)
+}
+
 function TreasuryReportFormat$(value) {
+  return (value === 'csv' || value === 'json' || value === 'pdf')
+}
+
+function TreasuryReportFormat_2026_02_01$(value) {
   return (value === 'csv' || value === 'json')
 }
 
@@ -8485,13 +8504,13 @@ function TreasuryReportList_2026_02_01$(value) {
   return TreasuryReportList$in(value, TreasuryReport_2026_02_01$)
 }
 
-function TreasuryReportResult$(value) {
+function TreasuryReportResult$in(value, TreasuryReportFile$version) {
   if (!isObject(value)) return false
   const files = value.files
   if (!Array.isArray(files) || files.length > 10) return false
   for (let index = 0; index < files.length; index++) {
     const files_item = files[index]
-    if (!TreasuryReportFile$(files_item)) return false
+    if (!TreasuryReportFile$version(files_item)) return false
   }
   const expires_at = value.expires_at
   if (expires_at === undefined) return false
@@ -8505,6 +8524,13 @@ function TreasuryReportResult$(value) {
   if (closing === undefined) return false
   if (!SignedAmount$(closing)) return false
   return true
+}
+
+function TreasuryReportResult$(value) {
+  return TreasuryReportResult$in(value, TreasuryReportFile$)
+}
+function TreasuryReportResult_2026_02_01$(value) {
+  return TreasuryReportResult$in(value, TreasuryReportFile_2026_02_01$)
 }
 
 function TreasuryReportStatus$(value) {
@@ -8545,6 +8571,10 @@ function TreasuryReportSucceededEvent_2026_02_01$(value) {
 }
 
 function TreasuryReportType$(value) {
+  return TreasuryReportType$values.has(value)
+}
+
+function TreasuryReportType_2026_02_01$(value) {
   return (value === 'balance_summary' || value === 'settlement_reconciliation' || value === 'payout_reconciliation' || value === 'ledger_entries')
 }
 
@@ -8557,7 +8587,7 @@ function TreasuryReport_2026_02_01$(value) {
   if (!(object === 'treasury_report')) return false
   const type = value.type
   if (type === undefined) return false
-  if (!TreasuryReportType$(type)) return false
+  if (!TreasuryReportType_2026_02_01$(type)) return false
   const interval_start = value.interval_start
   if (interval_start === undefined) return false
   if (!Timestamp$(interval_start)) return false
@@ -8572,7 +8602,7 @@ function TreasuryReport_2026_02_01$(value) {
   if (!TreasuryReportStatus$(status)) return false
   const result = value.result
   if (result === undefined) return false
-  if (!(result === null || TreasuryReportResult$(result))) return false
+  if (!(result === null || TreasuryReportResult_2026_02_01$(result))) return false
   const created = value.created
   if (created === undefined) return false
   if (!Timestamp$(created)) return false
@@ -9552,19 +9582,24 @@ export const TokenId = TokenId$
 export const TokenType = TokenType$
 export const TreasuryReport = TreasuryReport$
 export const TreasuryReportCreate = TreasuryReportCreate$
+export const TreasuryReportCreate_2026_02_01 = TreasuryReportCreate_2026_02_01$
 export const TreasuryReportFailedEvent = TreasuryReportFailedEvent$
 export const TreasuryReportFailedEvent_2026_02_01 = TreasuryReportFailedEvent_2026_02_01$
 export const TreasuryReportFailureCode = TreasuryReportFailureCode$
 export const TreasuryReportFile = TreasuryReportFile$
+export const TreasuryReportFile_2026_02_01 = TreasuryReportFile_2026_02_01$
 export const TreasuryReportFormat = TreasuryReportFormat$
+export const TreasuryReportFormat_2026_02_01 = TreasuryReportFormat_2026_02_01$
 export const TreasuryReportId = TreasuryReportId$
 export const TreasuryReportList = TreasuryReportList$
 export const TreasuryReportList_2026_02_01 = TreasuryReportList_2026_02_01$
 export const TreasuryReportResult = TreasuryReportResult$
+export const TreasuryReportResult_2026_02_01 = TreasuryReportResult_2026_02_01$
 export const TreasuryReportStatus = TreasuryReportStatus$
 export const TreasuryReportSucceededEvent = TreasuryReportSucceededEvent$
 export const TreasuryReportSucceededEvent_2026_02_01 = TreasuryReportSucceededEvent_2026_02_01$
 export const TreasuryReportType = TreasuryReportType$
+export const TreasuryReportType_2026_02_01 = TreasuryReportType_2026_02_01$
 export const TreasuryReport_2026_02_01 = TreasuryReport_2026_02_01$
 export const UsdcDestinationCreate = UsdcDestinationCreate$
 export const VersionDate = VersionDate$

@@ -250,7 +250,7 @@ export function listSettlementLines_query_up(query: Lists<v2026_02_01.ListSettle
 /** TreasuryReport: 2026-05-19 → 2026-02-01. */
 export function TreasuryReport_down(value: v2026_05_19.TreasuryReport): v2026_02_01.TreasuryReport {
   const { failure_code, ...rest } = value
-  return rest
+  return rest as v2026_02_01.TreasuryReport
 }
 
 /** TreasuryReportList: 2026-05-19 → 2026-02-01. */

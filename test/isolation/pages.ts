@@ -221,7 +221,11 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
       'of two kinds': { account, kind: ['card_refund', 'card_transaction'] },
       'of the rare kind, of a time': { account, kind: ['card_transaction'], ...later },
       'of a source': { account, source_id: [crowdId('ctx', 1)] },
-      'of a source, of the rare kind': { account, source_id: [crowdId('ctx', 1)], kind: ['card_transaction'] },
+      'of a source, of the rare kind': {
+        account,
+        source_id: [crowdId('ctx', 1)],
+        kind: ['card_transaction'],
+      },
     }),
     ...lists('settlements', 'stl', listSettlements, {
       '': {},
@@ -246,7 +250,10 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
       },
     }),
     ...lists('promotions', 'prm', listPromotions, { '': {}, 'of a time': later }),
-    ...lists('treasury reports', 'trp', listReports, { '': {}, 'of a time': later }),
+    ...lists('treasury reports', 'trp', listReports, {
+      '': { version: '2026-05-19' },
+      'of a time': { version: '2026-05-19', ...later },
+    }),
     ...lists('provisioning payloads', 'ppl', listPayloads, {
       'of the common card': { card_id: [crowdId('card', 0)] },
       'of the rare card': { card_id: [crowdId('card', 1)] },

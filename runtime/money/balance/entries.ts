@@ -12,6 +12,7 @@ import {
   shapedStatement,
 } from '../../database/page.ts'
 import { writeInstant } from '../../platform/instants.ts'
+import { KIND } from '../ledger/history.ts'
 import { findPositions } from '../ledger/positions.ts'
 import { MAX_AMOUNT } from '../settlement-lines/bounds.ts'
 
@@ -30,14 +31,7 @@ export interface BalanceEntryRow {
   readonly created: number
 }
 
-// As in the indexes ledger_entries_by_kind and ledger_entries_by_source, which have the entries of these two accounts.
-const KIND = `(CASE left(e.cause, 3)
-  WHEN 'ctx' THEN CASE WHEN e.amount < 0 THEN 'card_transaction' ELSE 'card_refund' END
-  WHEN 'len' THEN 'funding'
-  WHEN 'po_' THEN CASE WHEN e.amount < 0 THEN 'payout' ELSE 'payout_reversal' END
-  ELSE CASE split_part(e.cause, '/', 2) WHEN 'interchange' THEN 'interchange' WHEN 'network_fees' THEN 'network_fee'
-    WHEN 'disputes' THEN 'dispute' WHEN 'shortfall' THEN 'settlement_shortfall' ELSE 'adjustment' END
-  END) COLLATE "C"`
+// As in the index ledger_entries_by_source.
 const SOURCE = `split_part(e.cause, '/', 1)`
 
 /** Cents within the exact range of numbers. */

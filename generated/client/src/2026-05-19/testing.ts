@@ -2631,7 +2631,10 @@ const service: MockedVersion = {
             currency: { $ref: '#/components/schemas/Currency' }
           }
         },
-        TreasuryReportType: { type: 'string', enum: ['balance_summary', 'settlement_reconciliation', 'payout_reconciliation', 'ledger_entries'] },
+        TreasuryReportType: {
+          type: 'string',
+          enum: ['balance_summary', 'settlement_reconciliation', 'payout_reconciliation', 'ledger_entries', 'statement', 'journal']
+        },
         Currency: { type: 'string', enum: ['usd'] },
         TreasuryReportId: { type: 'string', pattern: '^trp_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
         ScanSimulation: {

@@ -3908,7 +3908,7 @@ export type TreasuryReportList = {
  * @example ledger_entries
  * @enum {string}
  */
-export type TreasuryReportType = Open<"balance_summary" | "settlement_reconciliation" | "payout_reconciliation" | "ledger_entries">;
+export type TreasuryReportType = Open<"balance_summary" | "settlement_reconciliation" | "payout_reconciliation" | "ledger_entries" | "statement" | "journal">;
 /**
  * The status of a report.
  * @example succeeded
@@ -3951,7 +3951,7 @@ export type TreasuryReportFile = {
  * @example csv
  * @enum {string}
  */
-export type TreasuryReportFormat = Open<"csv" | "json">;
+export type TreasuryReportFormat = Open<"csv" | "json" | "pdf">;
 /**
  * The distance to move: `seconds`, or `to` together with `settlement_id`, or neither.
  * @example {
