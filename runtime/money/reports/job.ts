@@ -246,7 +246,7 @@ async function end(making: Making, outcome: ReportOutcome): Promise<void> {
     pipelined(endReport(db, space, row))
     const events = collectEvents({ tenantId: space, pin, now })
     // A pin that lacks the type of the report gets no event.
-    if (isShownIn(pin, report))
+    if (pin === null || isShownIn(pin, report))
       emit(events, { type, data: { treasury_report: showReport(row, space, parts.links[environment]) } })
     const due = events.write(db)
     pipelined(appendAudit(db, space, systemEntry(environment, type, report.id, now)))
