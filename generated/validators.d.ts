@@ -33,11 +33,15 @@ export declare function AuthorizationSimulation_2025_11_01(value: unknown): valu
 export declare function AuthorizationSimulation_2026_02_01(value: unknown): value is v2026_02_01.AuthorizationSimulation
 export declare function Balance(value: unknown): value is v2026_05_19.Balance
 export declare function BalanceAccount(value: unknown): value is v2026_05_19.BalanceAccount
+export declare function BalanceAlert(value: unknown): value is v2026_05_19.BalanceAlert
+export declare function BalanceAlertPut(value: unknown): value is v2026_05_19.BalanceAlertPut
+export declare function BalanceAlertStatus(value: unknown): value is v2026_05_19.BalanceAlertStatus
 export declare function BalanceEntry(value: unknown): value is v2026_05_19.BalanceEntry
 export declare function BalanceEntryId(value: unknown): value is v2026_05_19.BalanceEntryId
 export declare function BalanceEntryKind(value: unknown): value is v2026_05_19.BalanceEntryKind
 export declare function BalanceEntryList(value: unknown): value is v2026_05_19.BalanceEntryList
 export declare function BalanceEntrySourceType(value: unknown): value is v2026_05_19.BalanceEntrySourceType
+export declare function BalanceLowEvent(value: unknown): value is v2026_05_19.BalanceLowEvent
 export declare function BankAccount(value: unknown): value is v2026_05_19.BankAccount
 export declare function BankAccountInput(value: unknown): value is v2026_05_19.BankAccountInput
 export declare function BankAccountTokenCreate(value: unknown): value is v2026_05_19.BankAccountTokenCreate

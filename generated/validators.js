@@ -62,6 +62,8 @@ const AuthorizationRequestData$properties = new Set(['card_transaction'])
 const AuthorizationSimulation$currency_pattern = new RegExp('^[a-z]{3}$', 'u')
 const AuthorizationSimulation$properties = new Set(['card_id', 'amount', 'currency', 'merchant', 'entry_method', 'wallet'])
 const Balance$properties = new Set(['object', 'currency', 'available', 'held', 'payable'])
+const BalanceAlert$properties = new Set(['object', 'threshold', 'status', 'available', 'currency'])
+const BalanceAlertPut$properties = new Set(['threshold'])
 const BalanceEntry$properties = new Set(['id', 'object', 'account', 'sequence', 'kind', 'amount', 'currency', 'balance', 'source_type', 'source_id', 'created'])
 const BalanceEntryId$pattern = new RegExp('^len_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const BalanceEntryKind$values = new Set([
@@ -76,6 +78,7 @@ const BalanceEntryKind$values = new Set([
   'payout_reversal',
   'adjustment'
 ])
+const BalanceLowEvent$data_properties = new Set(['balance_alert'])
 const BankAccount$properties = new Set(['last4', 'routing_number', 'country'])
 const BankAccountInput$account_number_pattern = new RegExp('^[0-9A-Za-z]{4,34}$', 'u')
 const BankAccountInput$properties = new Set(['holder_name', 'account_number', 'routing_number', 'country'])
@@ -368,7 +371,8 @@ const EnabledEvent$values = new Set([
   'payout_destination.denied',
   'payout_destination.disabled',
   'treasury_report.succeeded',
-  'treasury_report.failed'
+  'treasury_report.failed',
+  'balance.low'
 ])
 const EnabledEvent$values_2 = new Set([
   '*',
@@ -735,7 +739,8 @@ const EventType$values = new Set([
   'payout_destination.denied',
   'payout_destination.disabled',
   'treasury_report.succeeded',
-  'treasury_report.failed'
+  'treasury_report.failed',
+  'balance.low'
 ])
 const EventType$values_2 = new Set([
   'pass_template.created',
@@ -2084,6 +2089,39 @@ function BalanceAccount$(value) {
   return (value === 'program_funds' || value === 'settlement_payable')
 }
 
+function BalanceAlert$(value) {
+  if (!isObject(value)) return false
+  const object = value.object
+  if (!(object === 'balance_alert')) return false
+  const threshold = value.threshold
+  if (threshold === undefined) return false
+  if (!(threshold === null || Amount$(threshold))) return false
+  const status = value.status
+  if (status === undefined) return false
+  if (!BalanceAlertStatus$(status)) return false
+  const available = value.available
+  if (available === undefined) return false
+  if (!SignedAmount$(available)) return false
+  const currency = value.currency
+  if (currency === undefined) return false
+  if (!Currency$(currency)) return false
+  return true
+}
+
+function BalanceAlertPut$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const threshold = value.threshold
+  if (threshold === undefined) return false
+  if (!(threshold === null || Amount$(threshold))) return false
+  if (!closed(value, known, BalanceAlertPut$properties)) return false
+  return true
+}
+
+function BalanceAlertStatus$(value) {
+  return (value === 'off' || value === 'armed' || value === 'low')
+}
+
 function BalanceEntry$(value) {
   if (!isObject(value)) return false
   const id = value.id
@@ -2150,6 +2188,32 @@ function BalanceEntryList$(value) {
 
 function BalanceEntrySourceType$(value) {
   return (value === 'card_transaction' || value === 'settlement' || value === 'payout')
+}
+
+function BalanceLowEvent$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!EventId$(id)) return false
+  const object = value.object
+  if (!(object === 'event')) return false
+  const type = value.type
+  if (!(type === 'balance.low')) return false
+  const version = value.version
+  if (version === undefined) return false
+  if (!VersionDate$(version)) return false
+  const emitted_at = value.emitted_at
+  if (emitted_at === undefined) return false
+  if (!Timestamp$(emitted_at)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const data = value.data
+  if (!isObject(data)) return false
+  const data_balance_alert = data.balance_alert
+  if (data_balance_alert === undefined) return false
+  if (!BalanceAlert$(data_balance_alert)) return false
+  return true
 }
 
 function BankAccount$(value) {
@@ -9197,11 +9261,15 @@ export const AuthorizationSimulation_2025_11_01 = AuthorizationSimulation_2025_1
 export const AuthorizationSimulation_2026_02_01 = AuthorizationSimulation_2026_02_01$
 export const Balance = Balance$
 export const BalanceAccount = BalanceAccount$
+export const BalanceAlert = BalanceAlert$
+export const BalanceAlertPut = BalanceAlertPut$
+export const BalanceAlertStatus = BalanceAlertStatus$
 export const BalanceEntry = BalanceEntry$
 export const BalanceEntryId = BalanceEntryId$
 export const BalanceEntryKind = BalanceEntryKind$
 export const BalanceEntryList = BalanceEntryList$
 export const BalanceEntrySourceType = BalanceEntrySourceType$
+export const BalanceLowEvent = BalanceLowEvent$
 export const BankAccount = BankAccount$
 export const BankAccountInput = BankAccountInput$
 export const BankAccountTokenCreate = BankAccountTokenCreate$

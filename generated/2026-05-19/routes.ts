@@ -6,6 +6,7 @@ import {
   AuthorizationEndpointPut,
   AuthorizationSimulation,
   BalanceAccount,
+  BalanceAlertPut,
   BalanceEntryKind,
   BillingUpdate,
   CardCancel,
@@ -1416,6 +1417,29 @@ const operations: readonly Operation<OperationExtensions>[] = [
       }
     ],
     headers: [parameterServiceVersion],
+  },
+  {
+    id: 'getBalanceAlert',
+    method: 'GET',
+    path: '/v1/balance_alert',
+    status: 200,
+    oauth: ['card:read'],
+    extensions: { scope: 'read', rateLimit: 'read' },
+    pathParameters: [],
+    query: [],
+    headers: [parameterServiceVersion],
+  },
+  {
+    id: 'putBalanceAlert',
+    method: 'PUT',
+    path: '/v1/balance_alert',
+    status: 200,
+    oauth: ['card:write'],
+    extensions: { scope: 'write', rateLimit: 'cards_write', auditAction: 'balance_alert.set' },
+    pathParameters: [],
+    query: [],
+    headers: [parameterServiceVersion],
+    body: { required: true, validate: BalanceAlertPut, pointer: '/paths/~1v1~1balance_alert/put/requestBody/content/application~1json/schema' },
   },
   // ----- Cards -----
   {

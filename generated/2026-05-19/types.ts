@@ -165,6 +165,9 @@ export type CardProgram = ClosedMembers<client.CardProgram>
 export type CardProgramList = ClosedMembers<client.CardProgramList>
 export type CardProgramKind = Closed<client.CardProgramKind>
 export type Balance = ClosedMembers<client.Balance>
+export type BalanceAlertPut = ClosedMembers<client.BalanceAlertPut>
+export type BalanceAlert = ClosedMembers<client.BalanceAlert>
+export type BalanceAlertStatus = Closed<client.BalanceAlertStatus>
 export type BalanceAccount = Closed<client.BalanceAccount>
 export type BalanceEntryId = Closed<client.BalanceEntryId>
 export type BalanceEntryKind = Closed<client.BalanceEntryKind>
@@ -357,6 +360,7 @@ export type PayoutDestinationDeniedEvent = ClosedMembers<client.PayoutDestinatio
 export type PayoutDestinationDisabledEvent = ClosedMembers<client.PayoutDestinationDisabledEvent>
 export type TreasuryReportSucceededEvent = ClosedMembers<client.TreasuryReportSucceededEvent>
 export type TreasuryReportFailedEvent = ClosedMembers<client.TreasuryReportFailedEvent>
+export type BalanceLowEvent = ClosedMembers<client.BalanceLowEvent>
 export type EventType = Closed<client.EventType>
 export type EnabledEvent = Closed<client.EnabledEvent>
 export type ServiceVersion = Closed<client.ServiceVersion>
@@ -592,6 +596,9 @@ export interface components {
     CardProgramList: CardProgramList
     CardProgramKind: CardProgramKind
     Balance: Balance
+    BalanceAlertPut: BalanceAlertPut
+    BalanceAlert: BalanceAlert
+    BalanceAlertStatus: BalanceAlertStatus
     BalanceAccount: BalanceAccount
     BalanceEntryId: BalanceEntryId
     BalanceEntryKind: BalanceEntryKind
@@ -784,6 +791,7 @@ export interface components {
     PayoutDestinationDisabledEvent: PayoutDestinationDisabledEvent
     TreasuryReportSucceededEvent: TreasuryReportSucceededEvent
     TreasuryReportFailedEvent: TreasuryReportFailedEvent
+    BalanceLowEvent: BalanceLowEvent
     EventType: EventType
     EnabledEvent: EnabledEvent
   }

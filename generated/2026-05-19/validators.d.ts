@@ -27,11 +27,15 @@ export declare function AuthorizationRequestData(value: unknown): value is types
 export declare function AuthorizationSimulation(value: unknown): value is types.AuthorizationSimulation
 export declare function Balance(value: unknown): value is types.Balance
 export declare function BalanceAccount(value: unknown): value is types.BalanceAccount
+export declare function BalanceAlert(value: unknown): value is types.BalanceAlert
+export declare function BalanceAlertPut(value: unknown): value is types.BalanceAlertPut
+export declare function BalanceAlertStatus(value: unknown): value is types.BalanceAlertStatus
 export declare function BalanceEntry(value: unknown): value is types.BalanceEntry
 export declare function BalanceEntryId(value: unknown): value is types.BalanceEntryId
 export declare function BalanceEntryKind(value: unknown): value is types.BalanceEntryKind
 export declare function BalanceEntryList(value: unknown): value is types.BalanceEntryList
 export declare function BalanceEntrySourceType(value: unknown): value is types.BalanceEntrySourceType
+export declare function BalanceLowEvent(value: unknown): value is types.BalanceLowEvent
 export declare function BankAccount(value: unknown): value is types.BankAccount
 export declare function BankAccountInput(value: unknown): value is types.BankAccountInput
 export declare function BankAccountTokenCreate(value: unknown): value is types.BankAccountTokenCreate

@@ -7,6 +7,8 @@ import type {
   AuthorizationEndpointPut,
   AuthorizationSimulation,
   Balance,
+  BalanceAlert,
+  BalanceAlertPut,
   BalanceEntryList,
   BillingUpdate,
   Card,
@@ -323,6 +325,10 @@ export interface BalanceHandlers<Context> {
   getBalance(context: Context, input: { query: GetBalanceQuery }): Promise<Reply<200, Balance>>
   /** GET /v1/balance_entries: List balance entries */
   listBalanceEntries(context: Context, input: { query: ListBalanceEntriesQuery }): Promise<Reply<200, BalanceEntryList>>
+  /** GET /v1/balance_alert: Retrieve the balance alert */
+  getBalanceAlert(context: Context): Promise<Reply<200, BalanceAlert>>
+  /** PUT /v1/balance_alert: Set the balance alert */
+  putBalanceAlert(context: Context, input: { body: BalanceAlertPut }): Promise<Reply<200, BalanceAlert>>
 }
 
 export interface CardsHandlers<Context> {

@@ -100,7 +100,8 @@ export const filters = {
       'payout_destination.denied',
       'payout_destination.disabled',
       'treasury_report.succeeded',
-      'treasury_report.failed'
+      'treasury_report.failed',
+      'balance.low'
     ]
   },
   listCardholders: { status: ['pending', 'active', 'inactive', 'blocked'], type: ['individual', 'company'] },

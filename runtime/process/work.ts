@@ -7,6 +7,7 @@ import { payloadWorker } from '../cards/provisioning/stand-in-job.ts'
 import { holdExpiryWorker } from '../cards/transactions/expiry-job.ts'
 import { type Delivery, openDelivery } from '../events/delivery/open-delivery.ts'
 import { startRetentionJob } from '../events/delivery/retention-job.ts'
+import { balanceAlertWorker } from '../money/balance/alert-job.ts'
 import { holdTotalsWorker } from '../money/balance/hold-totals-job.ts'
 import { activationWorker } from '../money/destinations/activation-job.ts'
 import { destinationScreeningWorker } from '../money/destinations/screening-job.ts'
@@ -63,6 +64,7 @@ export function startWork(parts: Foundation): Work {
     wipeWorker({ database, clock, log }),
     totalsWorker({ database, clock, log }),
     holdTotalsWorker(parts),
+    balanceAlertWorker(parts),
   ]
   for (const worker of queue) worker.start()
   const verification =

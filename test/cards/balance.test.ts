@@ -1,7 +1,9 @@
 /** The balance, and test money that arrives. */
 import { describe, expect, test } from 'vitest'
+import { balanceAlertWorker } from '../../runtime/money/balance/alert-job.ts'
 import { holdTotalsWorker } from '../../runtime/money/balance/hold-totals-job.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
+import { checkEvent } from '../support/contract.ts'
 import { makeTenant, type Send, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { make, makeCard } from './fixtures.ts'
@@ -204,4 +206,49 @@ test('the balance of any instant is the same before and after its hours are adde
     'invalid_parameter',
     'unknown_parameter',
   ])
+})
+
+test('a balance that falls below its threshold is reported once, until it has recovered', async () => {
+  const send = await speakFor(service, await makeTenant(service))
+  const { clock, database } = service
+  const parts = { database, clock, log: strictLog, wakeUpChannel: { publish: () => {} } }
+  const setThreshold = (threshold: unknown) =>
+    send('/v1/balance_alert', { method: 'PUT', body: { threshold } })
+  const countTold = async () => {
+    await balanceAlertWorker(parts).runOnce()
+    return (await send('/v1/events?type=balance.low')).body.data.length
+  }
+  const card = await makeCard(send)
+  const hold = async (amount: number) => {
+    const merchant = { name: 'A', category_code: '5812' }
+    return make(send, '/v1/test/cards/simulate_authorization', { card_id: card.id, amount, merchant })
+  }
+  const off = { object: 'balance_alert', threshold: null, status: 'off', available: 0, currency: 'usd' }
+  expect((await send('/v1/balance_alert')).body).toEqual(off)
+  await fund(send, 1000)
+  const armed = { ...off, threshold: 500, status: 'armed', available: 1000 }
+  expect((await setThreshold(500)).body).toEqual(armed)
+  expect(await countTold()).toBe(0)
+  await hold(500)
+  expect(await countTold()).toBe(0)
+  const { id: card_transaction_id } = await hold(1)
+  expect([await countTold(), await countTold()]).toEqual([1, 1])
+  const low = { ...armed, status: 'low', available: 499 }
+  expect((await setThreshold(500)).body).toEqual(low)
+  await hold(10)
+  expect(await countTold()).toBe(1)
+  const [event] = (await send('/v1/events?type=balance.low')).body.data
+  expect([checkEvent(event), event.data]).toEqual([[], { balance_alert: low }])
+  await fund(send, 11)
+  expect(await countTold()).toBe(1)
+  await send('/v1/test/cards/simulate_clearing', { body: { card_transaction_id, amount: 2 } })
+  expect(await countTold()).toBe(2)
+  expect((await setThreshold(400)).body.status).toBe('armed')
+  expect((await setThreshold(null)).body.status).toBe('off')
+  await hold(200)
+  expect(await countTold()).toBe(2)
+  const [status, , fault] = firstFault(await setThreshold(-1))
+  expect([status, fault]).toMatchObject([422, { field: 'threshold' }])
+  const old = await speakFor(service, await makeTenant(service, 'enterprise', '2026-02-01'))
+  expect(refusal(await old('/v1/balance_alert'))).toEqual([404, 'not_found', 'not_found'])
 })

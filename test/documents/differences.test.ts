@@ -138,6 +138,16 @@ const announced: Readonly<Record<string, string>> = {
 + /components/schemas/DisputeUpdatedEvent/properties/previous_attributes
 + /components/schemas/PayoutUpdatedEvent/required/previous_attributes
 + /components/schemas/PayoutUpdatedEvent/properties/previous_attributes
++ /components/schemas/TreasuryReportType/enum/statement
++ /components/schemas/TreasuryReportType/enum/journal
++ /components/schemas/TreasuryReportFormat/enum/pdf
++ /paths/~1v1~1balance/get/parameters/0/name
++ /paths/~1v1~1balance/get/parameters/0/in
++ /paths/~1v1~1balance/get/parameters/0/description
++ /paths/~1v1~1balance/get/parameters/0/schema
++ /paths/~1v1~1balance/get/parameters/0/example
+- /paths/~1v1~1balance/get/parameters/0/$ref
++ /paths/~1v1~1balance/get/parameters/1
 `,
 }
 

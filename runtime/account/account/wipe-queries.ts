@@ -48,6 +48,7 @@ const NAMED: readonly WipedTable[] = [
   { name: 'pass_templates', key: 'id', type: 'pass_template' },
   { name: 'trial_usage' },
   { name: 'authorization_endpoints' },
+  { name: 'balance_alerts' },
   { name: 'bank_transfers', key: 'id' },
   { name: 'payouts', key: 'id', type: 'payout' },
   { name: 'payout_defaults' },

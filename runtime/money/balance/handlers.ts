@@ -12,6 +12,7 @@ import { readHeldBefore } from '../ledger/held.ts'
 import { readBalanceBefore } from '../ledger/positions.ts'
 import { post } from '../ledger/post.ts'
 import { MAX_AMOUNT } from '../settlement-lines/bounds.ts'
+import { readAlert, setAlert, showAlert } from './alert-queries.ts'
 import { listBalanceEntries, showBalanceEntry, shown } from './entries.ts'
 
 export const balanceHandlers = {
@@ -29,6 +30,14 @@ export const balanceHandlers = {
 
   listBalanceEntries: (context, { query }) =>
     answerList(context, query, listBalanceEntries, showBalanceEntry),
+
+  async getBalanceAlert({ caller, db }) {
+    return { status: 200, body: showAlert(await readAlert(db, caller.space)) }
+  },
+
+  async putBalanceAlert({ caller, db, request }, { body }) {
+    return { status: 200, body: showAlert(await setAlert(db, caller.space, body.threshold, request.now)) }
+  },
 
   async simulateFunding({ caller, db, request }, { body }) {
     const { amount } = body

@@ -98,8 +98,5 @@ function readInterval(
 function isMonth(start: number, end: number): boolean {
   const day = new Date(start)
   const [year, month] = [day.getUTCFullYear(), day.getUTCMonth()]
-  return (
-    start === day.setUTCFullYear(year, month, 1) - (start % 86_400_000) &&
-    end === new Date(start).setUTCFullYear(year, month + 1)
-  )
+  return start === Date.UTC(year, month) && end === Date.UTC(year, month + 1)
 }

@@ -11,6 +11,8 @@ import type {
   AuthorizationEndpointPut,
   AuthorizationSimulation,
   Balance,
+  BalanceAlert,
+  BalanceAlertPut,
   BalanceEntry,
   BalanceEntryList,
   BillingUpdate,
@@ -1268,6 +1270,42 @@ export function getBalance(connection: ServiceConnection, params?: GetBalanceQue
  */
 export function listBalanceEntries(connection: ServiceConnection, params?: ListBalanceEntriesQuery, options?: RequestOptions): ListCall<BalanceEntryList, BalanceEntry> {
   return list(connection, { method: 'GET', path: '/v1/balance_entries' }, { query: params, ...options })
+}
+
+/**
+ * Retrieve the balance alert
+ *
+ * Returns the threshold below which the available balance is low.
+ *
+ * `GET /v1/balance_alert`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.balanceAlert.retrieve()
+ * ```
+ */
+export function getBalanceAlert(connection: ServiceConnection, options?: RequestOptions): Call<BalanceAlert> {
+  return call(connection, { method: 'GET', path: '/v1/balance_alert' }, options)
+}
+
+/**
+ * Set the balance alert
+ *
+ * Sets the threshold. When the available balance falls below it, `balance.low` is sent, once until the balance has recovered. The balance is compared about
+ * every second, so a shorter fall can pass unnoticed.
+ *
+ * `PUT /v1/balance_alert`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | BodyTooLargeError | UnsupportedMediaTypeError |
+ * InvalidRequestError | IdempotencyError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.balanceAlert.replace({ threshold: 50000 })
+ * ```
+ */
+export function putBalanceAlert(connection: ServiceConnection, params: BalanceAlertPut, options?: RequestOptions): Call<BalanceAlert> {
+  return call(connection, { method: 'PUT', path: '/v1/balance_alert' }, { body: params, ...options })
 }
 
 // ----- Cards -----

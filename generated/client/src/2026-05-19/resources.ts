@@ -12,6 +12,8 @@ import type {
   AuthorizationEndpointPut,
   AuthorizationSimulation,
   Balance,
+  BalanceAlert,
+  BalanceAlertPut,
   BalanceEntry,
   BalanceEntryList,
   BillingUpdate,
@@ -182,6 +184,7 @@ export type CardProgramListParams = ListCardProgramsQuery
 export type CardProgramUpdateParams = CardProgramUpdate
 export type BalanceRetrieveParams = GetBalanceQuery
 export type BalanceEntryListParams = ListBalanceEntriesQuery
+export type BalanceAlertReplaceParams = BalanceAlertPut
 export type CardProvisioningPayloadCreateParams = ProvisioningPayloadCreate
 export type CardProvisioningPayloadListParams = ListProvisioningPayloadsQuery
 export type CardCreateParams = CardCreate
@@ -1373,6 +1376,45 @@ export class BalanceEntriesResource extends Resource {
    */
   list(params?: BalanceEntryListParams, options?: RequestOptions): ListCall<BalanceEntryList, BalanceEntry> {
     return functions.listBalanceEntries(this.connection, params, options)
+  }
+}
+
+/** Methods of `client.balanceAlert`. */
+export class BalanceAlertResource extends Resource {
+  /**
+   * Retrieve the balance alert
+   *
+   * Returns the threshold below which the available balance is low.
+   *
+   * `GET /v1/balance_alert`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.balanceAlert.retrieve()
+   * ```
+   */
+  retrieve(options?: RequestOptions): Call<BalanceAlert> {
+    return functions.getBalanceAlert(this.connection, options)
+  }
+
+  /**
+   * Set the balance alert
+   *
+   * Sets the threshold. When the available balance falls below it, `balance.low` is sent, once until the balance has recovered. The balance is compared about
+   * every second, so a shorter fall can pass unnoticed.
+   *
+   * `PUT /v1/balance_alert`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | BodyTooLargeError | UnsupportedMediaTypeError |
+   * InvalidRequestError | IdempotencyError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.balanceAlert.replace({ threshold: 50000 })
+   * ```
+   */
+  replace(params: BalanceAlertReplaceParams, options?: RequestOptions): Call<BalanceAlert> {
+    return functions.putBalanceAlert(this.connection, params, options)
   }
 }
 
@@ -2748,6 +2790,7 @@ export class Resources extends Resource {
   readonly cardPrograms = new CardProgramsResource(this.connection)
   readonly balance = new BalanceResource(this.connection)
   readonly balanceEntries = new BalanceEntriesResource(this.connection)
+  readonly balanceAlert = new BalanceAlertResource(this.connection)
   readonly cards = new CardsResource(this.connection)
   readonly walletTokens = new WalletTokensResource(this.connection)
   readonly cardTransactions = new CardTransactionsResource(this.connection)

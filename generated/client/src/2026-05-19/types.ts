@@ -2385,6 +2385,36 @@ export type Balance = {
   payable: SignedAmount;
 };
 /**
+ * The balance alert to set.
+ * @example {
+ *       "threshold": 50000
+ *     }
+ */
+export type BalanceAlertPut = {
+  /** The lowest available balance that is not low, in cents, or null to switch the alert off. @example 50000 */
+  threshold: Amount | null;
+};
+/** The alert of a low balance. */
+export type BalanceAlert = {
+  /**
+   * Always `balance_alert`.
+   * @constant
+   */
+  object: "balance_alert";
+  /** The lowest available balance that is not low, in cents, or null if the alert is off. @example 50000 */
+  threshold: Amount | null;
+  status: BalanceAlertStatus;
+  /** Money that authorizations can use, in cents. @example 248750 */
+  available: SignedAmount;
+  currency: Currency;
+};
+/**
+ * The status of the balance alert.
+ * @example armed
+ * @enum {string}
+ */
+export type BalanceAlertStatus = Open<"off" | "armed" | "low">;
+/**
  * A balance of the account.
  * @example program_funds
  * @enum {string}
@@ -5526,6 +5556,31 @@ export type TreasuryReportFailedEvent = {
     treasury_report: TreasuryReport;
   };
 };
+/** Body of `balance.low`. */
+export type BalanceLowEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `balance.low`.
+   * @constant
+   */
+  type: "balance.low";
+  /** The version in which the event is rendered. */
+  version: VersionDate;
+  /** Time of the event. Retries are scheduled from this time. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** The object of the event. */
+  data: {
+    /** The object at the time of the event. */
+    balance_alert: BalanceAlert;
+  };
+};
 /**
  * The type of the event: the resource and a verb in the past tense.
  * @example pass.installed
@@ -5588,7 +5643,8 @@ export type EventType = Open<"pass_template.created"
   | "payout_destination.denied"
   | "payout_destination.disabled"
   | "treasury_report.succeeded"
-  | "treasury_report.failed">;
+  | "treasury_report.failed"
+  | "balance.low">;
 /**
  * An event type to receive, or `*` for all of them.
  * @example pass.installed
@@ -5652,7 +5708,8 @@ export type EnabledEvent = Open<"*"
   | "payout_destination.denied"
   | "payout_destination.disabled"
   | "treasury_report.succeeded"
-  | "treasury_report.failed">;
+  | "treasury_report.failed"
+  | "balance.low">;
 // ----- Queries, bodies and answers of operations -----
 /** The version to be answered in. Without this header, the version that the tenant is pinned to in this environment applies. @example 2026-05-19 */
 export type ServiceVersion = VersionDate;
@@ -6720,6 +6777,9 @@ export interface components {
     CardProgramList: CardProgramList;
     CardProgramKind: CardProgramKind;
     Balance: Balance;
+    BalanceAlertPut: BalanceAlertPut;
+    BalanceAlert: BalanceAlert;
+    BalanceAlertStatus: BalanceAlertStatus;
     BalanceAccount: BalanceAccount;
     BalanceEntryId: BalanceEntryId;
     BalanceEntryKind: BalanceEntryKind;
@@ -6912,6 +6972,7 @@ export interface components {
     PayoutDestinationDisabledEvent: PayoutDestinationDisabledEvent;
     TreasuryReportSucceededEvent: TreasuryReportSucceededEvent;
     TreasuryReportFailedEvent: TreasuryReportFailedEvent;
+    BalanceLowEvent: BalanceLowEvent;
     EventType: EventType;
     EnabledEvent: EnabledEvent;
   };
@@ -7196,6 +7257,15 @@ export interface operations {
   listBalanceEntries: {
     parameters: { query?: ListBalanceEntriesQuery; header?: { "Service-Version"?: ServiceVersion; }; };
     responses: { 200: { content: { "application/json": BalanceEntryList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getBalanceAlert: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": BalanceAlert; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  putBalanceAlert: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; };
+    requestBody: { content: { "application/json": BalanceAlertPut; }; };
+    responses: { 200: { content: { "application/json": BalanceAlert; }; }; } & Record<400 | 401 | 403 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
   };
   createCard: {
     parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
@@ -7852,6 +7922,11 @@ export interface operations {
     requestBody: { content: { "application/json": TreasuryReportFailedEvent; }; };
     responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
   };
+  onBalanceLow: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": BalanceLowEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
 }
 export interface webhooks {
   "pass_template.created": { post: operations["onPassTemplateCreated"]; };
@@ -7912,4 +7987,5 @@ export interface webhooks {
   "payout_destination.disabled": { post: operations["onPayoutDestinationDisabled"]; };
   "treasury_report.succeeded": { post: operations["onTreasuryReportSucceeded"]; };
   "treasury_report.failed": { post: operations["onTreasuryReportFailed"]; };
+  "balance.low": { post: operations["onBalanceLow"]; };
 }

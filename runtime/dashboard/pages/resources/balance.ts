@@ -10,6 +10,7 @@ import type { DashboardResource, Identified } from '../../engine/shapes.ts'
 import { money } from '../../engine/values.ts'
 import { type DashboardVisit, mayAct, roleFor } from '../../engine/visit.ts'
 import { figures, panel } from '../../html/records.ts'
+import { ALERT_PATH } from './balance-alert.ts'
 import { BALANCE_ENTRIES } from './balance-entries.ts'
 import { CARD_TRANSACTIONS } from './card-transactions.ts'
 import { PAYOUTS } from './payouts.ts'
@@ -36,7 +37,7 @@ async function show(visit: DashboardVisit, send: SendFramed): Promise<void> {
   ])
   const link = linkIn(visit)
   const content = html`${figures([
-    { name: 'Available for card spending', value: money(available, currency) },
+    { name: 'Available for card spending', value: money(available, currency), more: setAlert(visit) },
     {
       name: 'Held for open authorizations',
       value: money(held, currency),
@@ -51,6 +52,11 @@ ${latest}`
 function payOut(visit: DashboardVisit, payable: number): Html | undefined {
   const isPossible = payable > 0 && mayAct(visit.member.role, roleFor('createPayout'))
   return isPossible ? linkIn(visit)(`${PAYOUTS.path}/new`, 'Create payout') : undefined
+}
+
+function setAlert(visit: DashboardVisit): Html | undefined {
+  const isPossible = mayAct(visit.member.role, roleFor('putBalanceAlert'))
+  return isPossible ? linkIn(visit)(ALERT_PATH, 'Set low balance alert') : undefined
 }
 
 async function writeLatest(visit: DashboardVisit, latest: DashboardResource<Identified>): Promise<Html> {
