@@ -64,6 +64,23 @@ const AuthorizationRequestData$properties = new Set(['card_transaction'])
 const AuthorizationSimulation$currency_pattern = new RegExp('^[a-z]{3}$', 'u')
 const AuthorizationSimulation$properties = new Set(['card_id', 'amount', 'currency', 'merchant', 'entry_method', 'wallet'])
 const Balance$properties = new Set(['object', 'currency', 'available', 'held', 'payable'])
+const BalanceAlert$properties = new Set(['object', 'threshold', 'status', 'available', 'currency'])
+const BalanceAlertPut$properties = new Set(['threshold'])
+const BalanceEntry$properties = new Set(['id', 'object', 'account', 'sequence', 'kind', 'amount', 'currency', 'balance', 'source_type', 'source_id', 'created'])
+const BalanceEntryId$pattern = new RegExp('^len_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const BalanceEntryKind$values = new Set([
+  'card_transaction',
+  'card_refund',
+  'funding',
+  'interchange',
+  'network_fee',
+  'dispute',
+  'settlement_shortfall',
+  'payout',
+  'payout_reversal',
+  'adjustment'
+])
+const BalanceLowEvent$data_properties = new Set(['balance_alert'])
 const BankAccount$properties = new Set(['last4', 'routing_number', 'country'])
 const BankAccountInput$account_number_pattern = new RegExp('^[0-9A-Za-z]{4,34}$', 'u')
 const BankAccountInput$properties = new Set(['holder_name', 'account_number', 'routing_number', 'country'])
@@ -356,7 +373,8 @@ const EnabledEvent$values = new Set([
   'payout_destination.denied',
   'payout_destination.disabled',
   'treasury_report.succeeded',
-  'treasury_report.failed'
+  'treasury_report.failed',
+  'balance.low'
 ])
 const EnabledEvent$values_2 = new Set([
   '*',
@@ -723,7 +741,8 @@ const EventType$values = new Set([
   'payout_destination.denied',
   'payout_destination.disabled',
   'treasury_report.succeeded',
-  'treasury_report.failed'
+  'treasury_report.failed',
+  'balance.low'
 ])
 const EventType$values_2 = new Set([
   'pass_template.created',
@@ -1491,6 +1510,7 @@ const TreasuryReportFile$properties = new Set(['format', 'url', 'sha256'])
 const TreasuryReportId$pattern = new RegExp('^trp_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const TreasuryReportResult$properties = new Set(['files', 'expires_at', 'row_count', 'opening', 'closing'])
 const TreasuryReportSucceededEvent$data_properties = new Set(['treasury_report'])
+const TreasuryReportType$values = new Set(['balance_summary', 'settlement_reconciliation', 'payout_reconciliation', 'ledger_entries', 'statement', 'journal'])
 const UsdcDestinationCreate$address_pattern = new RegExp('^eip155:[0-9]{1,10}:0x[0-9A-Fa-f]{40}$', 'u')
 const UsdcDestinationCreate$properties = new Set(['type', 'address', 'holder_name', 'default', 'metadata'])
 const WalletEligibility$properties = new Set(['eligible', 'ineligible_reason'])
@@ -2177,6 +2197,137 @@ function Balance$(value) {
   const payable = value.payable
   if (payable === undefined) return false
   if (!SignedAmount$(payable)) return false
+  return true
+}
+
+function BalanceAccount$(value) {
+  return (value === 'program_funds' || value === 'settlement_payable')
+}
+
+function BalanceAlert$(value) {
+  if (!isObject(value)) return false
+  const object = value.object
+  if (!(object === 'balance_alert')) return false
+  const threshold = value.threshold
+  if (threshold === undefined) return false
+  if (!(threshold === null || Amount$(threshold))) return false
+  const status = value.status
+  if (status === undefined) return false
+  if (!BalanceAlertStatus$(status)) return false
+  const available = value.available
+  if (available === undefined) return false
+  if (!SignedAmount$(available)) return false
+  const currency = value.currency
+  if (currency === undefined) return false
+  if (!Currency$(currency)) return false
+  return true
+}
+
+function BalanceAlertPut$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const threshold = value.threshold
+  if (threshold === undefined) return false
+  if (!(threshold === null || Amount$(threshold))) return false
+  if (!closed(value, known, BalanceAlertPut$properties)) return false
+  return true
+}
+
+function BalanceAlertStatus$(value) {
+  return (value === 'off' || value === 'armed' || value === 'low')
+}
+
+function BalanceEntry$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!BalanceEntryId$(id)) return false
+  const object = value.object
+  if (!(object === 'balance_entry')) return false
+  const account = value.account
+  if (account === undefined) return false
+  if (!BalanceAccount$(account)) return false
+  const sequence = value.sequence
+  if (!(Number.isInteger(sequence) && sequence >= 1)) return false
+  const kind = value.kind
+  if (kind === undefined) return false
+  if (!BalanceEntryKind$(kind)) return false
+  const amount = value.amount
+  if (amount === undefined) return false
+  if (!SignedAmount$(amount)) return false
+  const currency = value.currency
+  if (currency === undefined) return false
+  if (!Currency$(currency)) return false
+  const balance = value.balance
+  if (balance === undefined) return false
+  if (!SignedAmount$(balance)) return false
+  const source_type = value.source_type
+  if (source_type === undefined) return false
+  if (!(source_type === null || BalanceEntrySourceType$(source_type))) return false
+  const source_id = value.source_id
+  if (!(source_id === null || typeof source_id === 'string')) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  return true
+}
+
+function BalanceEntryId$(value) {
+  return (
+    typeof value === 'string' && (
+      value.length <= 30 || (value.length <= 60 && length(value) <= 30)
+    ) && (value.length >= 60 || length(value) >= 30) && BalanceEntryId$pattern.test(value)
+  )
+}
+
+function BalanceEntryKind$(value) {
+  return BalanceEntryKind$values.has(value)
+}
+
+function BalanceEntryList$(value) {
+  if (!isObject(value)) return false
+  const data = value.data
+  if (!Array.isArray(data) || data.length > 100) return false
+  for (let index = 0; index < data.length; index++) {
+    const data_item = data[index]
+    if (!BalanceEntry$(data_item)) return false
+  }
+  const has_more = value.has_more
+  if (has_more === undefined) return false
+  if (!HasMore$(has_more)) return false
+  const next_cursor = value.next_cursor
+  if (next_cursor === undefined) return false
+  if (!NextCursor$(next_cursor)) return false
+  return true
+}
+
+function BalanceEntrySourceType$(value) {
+  return (value === 'card_transaction' || value === 'settlement' || value === 'payout')
+}
+
+function BalanceLowEvent$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!EventId$(id)) return false
+  const object = value.object
+  if (!(object === 'event')) return false
+  const type = value.type
+  if (!(type === 'balance.low')) return false
+  const version = value.version
+  if (version === undefined) return false
+  if (!VersionDate$(version)) return false
+  const emitted_at = value.emitted_at
+  if (emitted_at === undefined) return false
+  if (!Timestamp$(emitted_at)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const data = value.data
+  if (!isObject(data)) return false
+  const data_balance_alert = data.balance_alert
+  if (data_balance_alert === undefined) return false
+  if (!BalanceAlert$(data_balance_alert)) return false
   return true
 }
 
@@ -8864,12 +9015,12 @@ function TreasuryReport$(value) {
   return true
 }
 
-function TreasuryReportCreate$(value) {
+function TreasuryReportCreate$in(value, TreasuryReportType$version) {
   if (!isObject(value)) return false
   let known = 3
   const type = value.type
   if (type === undefined) return false
-  if (!TreasuryReportType$(type)) return false
+  if (!TreasuryReportType$version(type)) return false
   const interval_start = value.interval_start
   if (interval_start === undefined) return false
   if (!Timestamp$(interval_start)) return false
@@ -8883,6 +9034,13 @@ function TreasuryReportCreate$(value) {
   }
   if (!closed(value, known, TreasuryReportCreate$properties)) return false
   return true
+}
+
+function TreasuryReportCreate$(value) {
+  return TreasuryReportCreate$in(value, TreasuryReportType$)
+}
+function TreasuryReportCreate_2026_02_01$(value) {
+  return TreasuryReportCreate$in(value, TreasuryReportType_2026_02_01$)
 }
 
 function TreasuryReportFailedEvent$in(value, TreasuryReport$version) {
@@ -8922,11 +9080,11 @@ function TreasuryReportFailureCode$(value) {
   return (value === 'inconsistent_records' || value === 'processing_error')
 }
 
-function TreasuryReportFile$(value) {
+function TreasuryReportFile$in(value, TreasuryReportFormat$version) {
   if (!isObject(value)) return false
   const format_2 = value.format
   if (format_2 === undefined) return false
-  if (!TreasuryReportFormat$(format_2)) return false
+  if (!TreasuryReportFormat$version(format_2)) return false
   const url = value.url
   if (!(typeof url === 'string' && ErrorBody$doc_url_format(url))) return false
   const sha256 = value.sha256
@@ -8934,7 +9092,18 @@ function TreasuryReportFile$(value) {
   return true
 }
 
+function TreasuryReportFile$(value) {
+  return TreasuryReportFile$in(value, TreasuryReportFormat$)
+}
+function TreasuryReportFile_2026_02_01$(value) {
+  return TreasuryReportFile$in(value, TreasuryReportFormat_2026_02_01$)
+}
+
 function TreasuryReportFormat$(value) {
+  return (value === 'csv' || value === 'json' || value === 'pdf')
+}
+
+function TreasuryReportFormat_2026_02_01$(value) {
   return (value === 'csv' || value === 'json')
 }
 
@@ -8970,13 +9139,13 @@ function TreasuryReportList_2026_02_01$(value) {
   return TreasuryReportList$in(value, TreasuryReport_2026_02_01$)
 }
 
-function TreasuryReportResult$(value) {
+function TreasuryReportResult$in(value, TreasuryReportFile$version) {
   if (!isObject(value)) return false
   const files = value.files
   if (!Array.isArray(files) || files.length > 10) return false
   for (let index = 0; index < files.length; index++) {
     const files_item = files[index]
-    if (!TreasuryReportFile$(files_item)) return false
+    if (!TreasuryReportFile$version(files_item)) return false
   }
   const expires_at = value.expires_at
   if (expires_at === undefined) return false
@@ -8990,6 +9159,13 @@ function TreasuryReportResult$(value) {
   if (closing === undefined) return false
   if (!SignedAmount$(closing)) return false
   return true
+}
+
+function TreasuryReportResult$(value) {
+  return TreasuryReportResult$in(value, TreasuryReportFile$)
+}
+function TreasuryReportResult_2026_02_01$(value) {
+  return TreasuryReportResult$in(value, TreasuryReportFile_2026_02_01$)
 }
 
 function TreasuryReportStatus$(value) {
@@ -9030,6 +9206,10 @@ function TreasuryReportSucceededEvent_2026_02_01$(value) {
 }
 
 function TreasuryReportType$(value) {
+  return TreasuryReportType$values.has(value)
+}
+
+function TreasuryReportType_2026_02_01$(value) {
   return (value === 'balance_summary' || value === 'settlement_reconciliation' || value === 'payout_reconciliation' || value === 'ledger_entries')
 }
 
@@ -9042,7 +9222,7 @@ function TreasuryReport_2026_02_01$(value) {
   if (!(object === 'treasury_report')) return false
   const type = value.type
   if (type === undefined) return false
-  if (!TreasuryReportType$(type)) return false
+  if (!TreasuryReportType_2026_02_01$(type)) return false
   const interval_start = value.interval_start
   if (interval_start === undefined) return false
   if (!Timestamp$(interval_start)) return false
@@ -9057,7 +9237,7 @@ function TreasuryReport_2026_02_01$(value) {
   if (!TreasuryReportStatus$(status)) return false
   const result = value.result
   if (result === undefined) return false
-  if (!(result === null || TreasuryReportResult$(result))) return false
+  if (!(result === null || TreasuryReportResult_2026_02_01$(result))) return false
   const created = value.created
   if (created === undefined) return false
   if (!Timestamp$(created)) return false
@@ -9578,6 +9758,10 @@ function listAuditEntries_target_id$(value) {
   return (typeof value === 'string' && (value.length <= 64 || (value.length <= 128 && length(value) <= 64)))
 }
 
+function listBalanceEntries_source_id$(value) {
+  return (typeof value === 'string' && (value.length <= 64 || (value.length <= 128 && length(value) <= 64)))
+}
+
 function listRequestLogs_key_id$(value) {
   return (typeof value === 'string' && (value.length <= 64 || (value.length <= 128 && length(value) <= 64)))
 }
@@ -9660,6 +9844,16 @@ export const AuthorizationSimulation = AuthorizationSimulation$
 export const AuthorizationSimulation_2025_11_01 = AuthorizationSimulation_2025_11_01$
 export const AuthorizationSimulation_2026_02_01 = AuthorizationSimulation_2026_02_01$
 export const Balance = Balance$
+export const BalanceAccount = BalanceAccount$
+export const BalanceAlert = BalanceAlert$
+export const BalanceAlertPut = BalanceAlertPut$
+export const BalanceAlertStatus = BalanceAlertStatus$
+export const BalanceEntry = BalanceEntry$
+export const BalanceEntryId = BalanceEntryId$
+export const BalanceEntryKind = BalanceEntryKind$
+export const BalanceEntryList = BalanceEntryList$
+export const BalanceEntrySourceType = BalanceEntrySourceType$
+export const BalanceLowEvent = BalanceLowEvent$
 export const BankAccount = BankAccount$
 export const BankAccountInput = BankAccountInput$
 export const BankAccountTokenCreate = BankAccountTokenCreate$
@@ -10054,19 +10248,24 @@ export const TokenId = TokenId$
 export const TokenType = TokenType$
 export const TreasuryReport = TreasuryReport$
 export const TreasuryReportCreate = TreasuryReportCreate$
+export const TreasuryReportCreate_2026_02_01 = TreasuryReportCreate_2026_02_01$
 export const TreasuryReportFailedEvent = TreasuryReportFailedEvent$
 export const TreasuryReportFailedEvent_2026_02_01 = TreasuryReportFailedEvent_2026_02_01$
 export const TreasuryReportFailureCode = TreasuryReportFailureCode$
 export const TreasuryReportFile = TreasuryReportFile$
+export const TreasuryReportFile_2026_02_01 = TreasuryReportFile_2026_02_01$
 export const TreasuryReportFormat = TreasuryReportFormat$
+export const TreasuryReportFormat_2026_02_01 = TreasuryReportFormat_2026_02_01$
 export const TreasuryReportId = TreasuryReportId$
 export const TreasuryReportList = TreasuryReportList$
 export const TreasuryReportList_2026_02_01 = TreasuryReportList_2026_02_01$
 export const TreasuryReportResult = TreasuryReportResult$
+export const TreasuryReportResult_2026_02_01 = TreasuryReportResult_2026_02_01$
 export const TreasuryReportStatus = TreasuryReportStatus$
 export const TreasuryReportSucceededEvent = TreasuryReportSucceededEvent$
 export const TreasuryReportSucceededEvent_2026_02_01 = TreasuryReportSucceededEvent_2026_02_01$
 export const TreasuryReportType = TreasuryReportType$
+export const TreasuryReportType_2026_02_01 = TreasuryReportType_2026_02_01$
 export const TreasuryReport_2026_02_01 = TreasuryReport_2026_02_01$
 export const UsdcDestinationCreate = UsdcDestinationCreate$
 export const VersionDate = VersionDate$
@@ -10115,6 +10314,7 @@ export const WipeCreate = WipeCreate$
 export const listAuditEntries_action = listAuditEntries_action$
 export const listAuditEntries_actor_id = listAuditEntries_actor_id$
 export const listAuditEntries_target_id = listAuditEntries_target_id$
+export const listBalanceEntries_source_id = listBalanceEntries_source_id$
 export const listRequestLogs_key_id = listRequestLogs_key_id$
 export const listRequestLogs_method = listRequestLogs_method$
 export const listRequestLogs_operation = listRequestLogs_operation$

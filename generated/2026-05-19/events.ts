@@ -64,4 +64,5 @@ export const events: Readonly<Record<string, EventView>> = {
   'payout_destination.disabled': { since: '2025-11-01', headers },
   'treasury_report.succeeded': { since: '2025-11-01', headers },
   'treasury_report.failed': { since: '2025-11-01', headers },
+  'balance.low': { since: '2026-05-19', headers },
 }

@@ -194,6 +194,15 @@ export type CardProgram = ClosedMembers<client.CardProgram>
 export type CardProgramList = ClosedMembers<client.CardProgramList>
 export type CardProgramKind = Closed<client.CardProgramKind>
 export type Balance = ClosedMembers<client.Balance>
+export type BalanceAlertPut = ClosedMembers<client.BalanceAlertPut>
+export type BalanceAlert = ClosedMembers<client.BalanceAlert>
+export type BalanceAlertStatus = Closed<client.BalanceAlertStatus>
+export type BalanceAccount = Closed<client.BalanceAccount>
+export type BalanceEntryId = Closed<client.BalanceEntryId>
+export type BalanceEntryKind = Closed<client.BalanceEntryKind>
+export type BalanceEntry = ClosedMembers<client.BalanceEntry>
+export type BalanceEntrySourceType = Closed<client.BalanceEntrySourceType>
+export type BalanceEntryList = ClosedMembers<client.BalanceEntryList>
 export type CardId = Closed<client.CardId>
 export type CardCreate = ClosedMembers<client.CardCreate>
 export type CardShippingInput = ClosedMembers<client.CardShippingInput>
@@ -381,6 +390,7 @@ export type PayoutDestinationDeniedEvent = ClosedMembers<client.PayoutDestinatio
 export type PayoutDestinationDisabledEvent = ClosedMembers<client.PayoutDestinationDisabledEvent>
 export type TreasuryReportSucceededEvent = ClosedMembers<client.TreasuryReportSucceededEvent>
 export type TreasuryReportFailedEvent = ClosedMembers<client.TreasuryReportFailedEvent>
+export type BalanceLowEvent = ClosedMembers<client.BalanceLowEvent>
 export type EventType = Closed<client.EventType>
 export type EnabledEvent = Closed<client.EnabledEvent>
 export type ServiceVersion = Closed<client.ServiceVersion>
@@ -426,6 +436,8 @@ export type ListSanctionsAlertsQuery = ClosedMembers<client.ListSanctionsAlertsQ
 export type SanctionsAlertId_2 = Closed<client.SanctionsAlertId_2>
 export type ListCardProgramsQuery = ClosedMembers<client.ListCardProgramsQuery>
 export type CardProgramId_2 = Closed<client.CardProgramId_2>
+export type GetBalanceQuery = ClosedMembers<client.GetBalanceQuery>
+export type ListBalanceEntriesQuery = ClosedMembers<client.ListBalanceEntriesQuery>
 export type ListCardsQuery = ClosedMembers<client.ListCardsQuery>
 export type CardId_2 = Closed<client.CardId_2>
 export type ListProvisioningPayloadsQuery = ClosedMembers<client.ListProvisioningPayloadsQuery>
@@ -645,6 +657,15 @@ export interface components {
     CardProgramList: CardProgramList
     CardProgramKind: CardProgramKind
     Balance: Balance
+    BalanceAlertPut: BalanceAlertPut
+    BalanceAlert: BalanceAlert
+    BalanceAlertStatus: BalanceAlertStatus
+    BalanceAccount: BalanceAccount
+    BalanceEntryId: BalanceEntryId
+    BalanceEntryKind: BalanceEntryKind
+    BalanceEntry: BalanceEntry
+    BalanceEntrySourceType: BalanceEntrySourceType
+    BalanceEntryList: BalanceEntryList
     CardId: CardId
     CardCreate: CardCreate
     CardShippingInput: CardShippingInput
@@ -832,6 +853,7 @@ export interface components {
     PayoutDestinationDisabledEvent: PayoutDestinationDisabledEvent
     TreasuryReportSucceededEvent: TreasuryReportSucceededEvent
     TreasuryReportFailedEvent: TreasuryReportFailedEvent
+    BalanceLowEvent: BalanceLowEvent
     EventType: EventType
     EnabledEvent: EnabledEvent
   }

@@ -28,6 +28,16 @@ export declare function AuthorizationRequest(value: unknown): value is types.Aut
 export declare function AuthorizationRequestData(value: unknown): value is types.AuthorizationRequestData
 export declare function AuthorizationSimulation(value: unknown): value is types.AuthorizationSimulation
 export declare function Balance(value: unknown): value is types.Balance
+export declare function BalanceAccount(value: unknown): value is types.BalanceAccount
+export declare function BalanceAlert(value: unknown): value is types.BalanceAlert
+export declare function BalanceAlertPut(value: unknown): value is types.BalanceAlertPut
+export declare function BalanceAlertStatus(value: unknown): value is types.BalanceAlertStatus
+export declare function BalanceEntry(value: unknown): value is types.BalanceEntry
+export declare function BalanceEntryId(value: unknown): value is types.BalanceEntryId
+export declare function BalanceEntryKind(value: unknown): value is types.BalanceEntryKind
+export declare function BalanceEntryList(value: unknown): value is types.BalanceEntryList
+export declare function BalanceEntrySourceType(value: unknown): value is types.BalanceEntrySourceType
+export declare function BalanceLowEvent(value: unknown): value is types.BalanceLowEvent
 export declare function BankAccount(value: unknown): value is types.BankAccount
 export declare function BankAccountInput(value: unknown): value is types.BankAccountInput
 export declare function BankAccountTokenCreate(value: unknown): value is types.BankAccountTokenCreate
@@ -369,6 +379,7 @@ export declare function WipeCreate(value: unknown): value is types.WipeCreate
 export declare function listAuditEntries_action(value: unknown): value is NonNullable<types.ListAuditEntriesQuery['action']>
 export declare function listAuditEntries_actor_id(value: unknown): value is NonNullable<types.ListAuditEntriesQuery['actor_id']>
 export declare function listAuditEntries_target_id(value: unknown): value is NonNullable<types.ListAuditEntriesQuery['target_id']>
+export declare function listBalanceEntries_source_id(value: unknown): value is NonNullable<types.ListBalanceEntriesQuery['source_id']>
 export declare function listRequestLogs_key_id(value: unknown): value is NonNullable<types.ListRequestLogsQuery['key_id']>
 export declare function listRequestLogs_method(value: unknown): value is NonNullable<types.ListRequestLogsQuery['method']>
 export declare function listRequestLogs_operation(value: unknown): value is NonNullable<types.ListRequestLogsQuery['operation']>

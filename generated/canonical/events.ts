@@ -62,4 +62,5 @@ export interface EventPayloads {
   'payout_destination.disabled': components['schemas']['PayoutDestinationDisabledEvent']
   'treasury_report.succeeded': components['schemas']['TreasuryReportSucceededEvent']
   'treasury_report.failed': components['schemas']['TreasuryReportFailedEvent']
+  'balance.low': components['schemas']['BalanceLowEvent']
 }

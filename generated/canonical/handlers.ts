@@ -7,6 +7,9 @@ import type {
   AuthorizationEndpointPut,
   AuthorizationSimulation,
   Balance,
+  BalanceAlert,
+  BalanceAlertPut,
+  BalanceEntryList,
   BillingUpdate,
   Card,
   CardCancel,
@@ -43,10 +46,12 @@ import type {
   ExpirySimulation,
   ForcePostSimulation,
   FundingSimulation,
+  GetBalanceQuery,
   IncrementSimulation,
   InstallSimulation,
   ListAuditEntriesQuery,
   ListAuthorizationDecisionsQuery,
+  ListBalanceEntriesQuery,
   ListCardProgramsQuery,
   ListCardTransactionsQuery,
   ListCardholdersQuery,
@@ -347,7 +352,13 @@ export interface CardProgramsHandlers<Context> {
 
 export interface BalanceHandlers<Context> {
   /** GET /v1/balance: Retrieve the balance */
-  getBalance(context: Context): Promise<Reply<200, Balance>>
+  getBalance(context: Context, input: { query: GetBalanceQuery }): Promise<Reply<200, Balance>>
+  /** GET /v1/balance_entries: List balance entries */
+  listBalanceEntries(context: Context, input: { query: ListBalanceEntriesQuery }): Promise<Reply<200, BalanceEntryList>>
+  /** GET /v1/balance_alert: Retrieve the balance alert */
+  getBalanceAlert(context: Context): Promise<Reply<200, BalanceAlert>>
+  /** PUT /v1/balance_alert: Set the balance alert */
+  putBalanceAlert(context: Context, input: { body: BalanceAlertPut }): Promise<Reply<200, BalanceAlert>>
 }
 
 export interface CardsHandlers<Context> {

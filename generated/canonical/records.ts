@@ -18,6 +18,7 @@ export const records = {
   chd: { object: 'cardholder', tag: 'cardholders', read: 'getCardholder', list: 'listCardholders' },
   sal: { object: 'sanctions_alert', tag: 'sanctions_alerts', read: 'getSanctionsAlert', list: 'listSanctionsAlerts' },
   cprg: { object: 'card_program', tag: 'card_programs', read: 'getCardProgram', list: 'listCardPrograms' },
+  len: { object: 'balance_entry', tag: 'balance', list: 'listBalanceEntries' },
   card: { object: 'card', tag: 'cards', read: 'getCard', list: 'listCards' },
   ppl: { object: 'provisioning_payload', tag: 'provisioning_payloads', read: 'getProvisioningPayload', list: 'listProvisioningPayloads' },
   wtk: { object: 'wallet_token', tag: 'wallet_tokens', read: 'getWalletToken', list: 'listWalletTokens' },
@@ -102,11 +103,28 @@ export const filters = {
       'payout_destination.denied',
       'payout_destination.disabled',
       'treasury_report.succeeded',
-      'treasury_report.failed'
+      'treasury_report.failed',
+      'balance.low'
     ]
   },
   listCardholders: { status: ['pending', 'active', 'inactive', 'blocked'], type: ['individual', 'company'] },
   listSanctionsAlerts: { status: ['open', 'false_positive', 'confirmed'], cardholder_id: null },
+  listBalanceEntries: {
+    account: ['program_funds', 'settlement_payable'],
+    kind: [
+      'card_transaction',
+      'card_refund',
+      'funding',
+      'interchange',
+      'network_fee',
+      'dispute',
+      'settlement_shortfall',
+      'payout',
+      'payout_reversal',
+      'adjustment'
+    ],
+    source_id: null
+  },
   listCards: { status: ['inactive', 'active', 'canceled'], type: ['virtual', 'physical'], cardholder_id: null },
   listWalletTokens: { card_id: null },
   listCardTransactions: {

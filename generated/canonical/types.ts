@@ -27,6 +27,7 @@ export type ListDeliveryAttemptsQuery = Lists<NonNullable<Newest['listDeliveryAt
 export type ListEventsQuery = Lists<NonNullable<Newest['listEvents']['parameters']['query']>, 'type'>
 export type ListCardholdersQuery = Lists<NonNullable<Newest['listCardholders']['parameters']['query']>, 'status' | 'type'>
 export type ListSanctionsAlertsQuery = Lists<NonNullable<Newest['listSanctionsAlerts']['parameters']['query']>, 'status' | 'cardholder_id'>
+export type ListBalanceEntriesQuery = Lists<NonNullable<Newest['listBalanceEntries']['parameters']['query']>, 'account' | 'kind' | 'source_id'>
 export type ListCardsQuery = Lists<NonNullable<Newest['listCards']['parameters']['query']>, 'status' | 'type' | 'cardholder_id'>
 export type ListWalletTokensQuery = Lists<NonNullable<Newest['listWalletTokens']['parameters']['query']>, 'card_id'>
 export type ListCardTransactionsQuery = Lists<NonNullable<Newest['listCardTransactions']['parameters']['query']>, 'card_id'
@@ -54,6 +55,7 @@ export interface operations extends Omit<Newest, 'listAuditEntries'
   | 'listEvents'
   | 'listCardholders'
   | 'listSanctionsAlerts'
+  | 'listBalanceEntries'
   | 'listCards'
   | 'listWalletTokens'
   | 'listCardTransactions'
@@ -75,6 +77,7 @@ export interface operations extends Omit<Newest, 'listAuditEntries'
   listEvents: Queried<Newest['listEvents'], ListEventsQuery>
   listCardholders: Queried<Newest['listCardholders'], ListCardholdersQuery>
   listSanctionsAlerts: Queried<Newest['listSanctionsAlerts'], ListSanctionsAlertsQuery>
+  listBalanceEntries: Queried<Newest['listBalanceEntries'], ListBalanceEntriesQuery>
   listCards: Queried<Newest['listCards'], ListCardsQuery>
   listWalletTokens: Queried<Newest['listWalletTokens'], ListWalletTokensQuery>
   listCardTransactions: Queried<Newest['listCardTransactions'], ListCardTransactionsQuery>

@@ -8,6 +8,7 @@ import {
   type WebhookEvent,
 } from '../../generated/client/src/2026-05-19/index.ts'
 import { MisuseError } from './svc-session.ts'
+import { waitFor } from './wait-for.ts'
 
 type Made = { readonly card_id: string; readonly card_transaction_id: string }
 type MakeCard = (client: Client) => Promise<{ readonly card_id: string }>
@@ -87,6 +88,16 @@ export function moneyRecipes(makeCard: MakeCard) {
     }
   }
   return {
+    'balance.low': async (client: Client) => {
+      const { threshold } = await client.getBalanceAlert()
+      const { available } = await client.getBalance()
+      // Without a threshold, the alert is armed again.
+      await client.putBalanceAlert({ body: { threshold: null } })
+      await client.putBalanceAlert({ body: { threshold: Math.max(0, available + 1) } })
+      await waitFor('the alert', async () => (await client.getBalanceAlert()).status === 'low' || undefined)
+      await client.putBalanceAlert({ body: { threshold } })
+      return {}
+    },
     'card.transaction.authorized': authorize,
     'card.transaction.declined': async (client) => {
       const { card_id } = await makeCard(client)

@@ -125,6 +125,7 @@ export const ACTIONS: Readonly<Record<string, ConsoleAction>> = {
   'payouts/new': SESSION,
   'payouts/:id/cancel': SESSION,
   'reports/new': SESSION,
+  'balance/alert': SESSION,
 
   // The simulator.
   'simulator/install': SESSION,

@@ -205,7 +205,8 @@ function nameOf(text: string): string | undefined {
   return name
 }
 
-function shapedStatement(text: string): Statement {
+/** Returns the statement under a name that statements with the same text share. */
+export function shapedStatement(text: string): Statement {
   const name = nameOf(text)
   return name === undefined ? { text } : { name, text }
 }

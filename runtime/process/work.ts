@@ -8,6 +8,8 @@ import { holdExpiryWorker } from '../cards/transactions/expiry-job.ts'
 import { type Delivery, openDelivery } from '../events/delivery/open-delivery.ts'
 import { startRetentionJob } from '../events/delivery/retention-job.ts'
 import { recoveryWorker } from '../events/webhook-recoveries/job.ts'
+import { balanceAlertWorker } from '../money/balance/alert-job.ts'
+import { holdTotalsWorker } from '../money/balance/hold-totals-job.ts'
 import { activationWorker } from '../money/destinations/activation-job.ts'
 import { destinationScreeningWorker } from '../money/destinations/screening-job.ts'
 import { bankWorker } from '../money/payouts/bank-job.ts'
@@ -62,6 +64,8 @@ export function startWork(parts: Foundation): Work {
     reportExpiryWorker(reporting),
     wipeWorker({ database, clock, log }),
     totalsWorker({ database, clock, log }),
+    holdTotalsWorker(parts),
+    balanceAlertWorker(parts),
   ]
   for (const worker of queue) worker.start()
   const verification =

@@ -74,6 +74,7 @@ const ACTIONS = new Map([
   ['createPassBatch', 'pass_batch.created'],
   ['updatePassBatch', 'pass_batch.updated'],
   ['revokePassBatch', 'pass_batch.revoked'],
+  ['putBalanceAlert', 'balance_alert.set'],
   ['putAuthorizationEndpoint', 'authorization_endpoint.set'],
   ['deleteAuthorizationEndpoint', 'authorization_endpoint.deleted'],
   ['rotateAuthorizationEndpointSecret', 'authorization_endpoint_secret.rotated'],

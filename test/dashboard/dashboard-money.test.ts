@@ -517,6 +517,17 @@ test('links of others fill in nothing but what the tenant has', async () => {
   )
 })
 
+test('the threshold of a low balance is set and removed in a form', async () => {
+  const path = '/sandbox/balance/alert'
+  expect(await page('/sandbox/balance')).toContain(`href="${path}"`)
+  expect((await browser.submit(path, path, { threshold: '12.5' })).location).toBe('/sandbox/balance')
+  expect((await send('/v1/balance_alert')).body.threshold).toBe(1250)
+  expect(await page(path)).toContain('value="12.50"')
+  expect((await browser.submit(path, path, { threshold: 'ten' })).status).toBe(422)
+  await browser.submit(path, path, { threshold: '' })
+  expect((await send('/v1/balance_alert')).body.threshold).toBeNull()
+})
+
 test('money is followed from a clearing to the ledger, to its payout and into a report', async () => {
   const card_id = await makeCard()
   await simulate('funding', { amount: '1000' })

@@ -193,6 +193,16 @@ const announced: Readonly<Record<string, string>> = {
 + /components/schemas/TemplateField/properties/translations
 + /components/schemas/TemplateFieldInput/properties/change_message
 + /components/schemas/TemplateFieldInput/properties/translations
++ /components/schemas/TreasuryReportType/enum/statement
++ /components/schemas/TreasuryReportType/enum/journal
++ /components/schemas/TreasuryReportFormat/enum/pdf
++ /paths/~1v1~1balance/get/parameters/0/name
++ /paths/~1v1~1balance/get/parameters/0/in
++ /paths/~1v1~1balance/get/parameters/0/description
++ /paths/~1v1~1balance/get/parameters/0/schema
++ /paths/~1v1~1balance/get/parameters/0/example
+- /paths/~1v1~1balance/get/parameters/0/$ref
++ /paths/~1v1~1balance/get/parameters/1
 `,
 }
 

@@ -72,6 +72,7 @@ const table = `
 2025-11-01 payout_destination.disabled payout_destination PayoutDestination
 2025-11-01 treasury_report.succeeded treasury_report TreasuryReport
 2025-11-01 treasury_report.failed treasury_report TreasuryReport
+2026-05-19 balance.low balance_alert BalanceAlert
 `
 
 const rows = table

@@ -1,8 +1,9 @@
-/** A process that does the work of a worker of the service once it is signalled to: settlements, or the totals of each day. */
+/** A process that does the work of a worker of the service once it is signalled to: settlements, low balances, or the totals of each day. */
 
 import { totalsWorker } from '../../runtime/account/totals/job.ts'
 import { openSanctions } from '../../runtime/cards/sanctions/list-in-use.ts'
 import { openDatabase } from '../../runtime/database/open/open-database.ts'
+import { balanceAlertWorker } from '../../runtime/money/balance/alert-job.ts'
 import { settlementWorker } from '../../runtime/money/settlements/job.ts'
 import { strictLog } from '../support/strict-log.ts'
 
@@ -15,7 +16,12 @@ const sanctions = await openSanctions(database.control, undefined, Date.now)
 process.once('SIGUSR2', async () => {
   const clock = { machine: Date.now, service: () => Number(TEST_NOW) }
   const parts = { database, sanctions, clock, log: strictLog, wakeUpChannel: { publish: () => {} } }
-  await (TEST_WORKER === 'totals' ? totalsWorker(parts) : settlementWorker(parts)).runOnce()
+  const workers = {
+    totals: totalsWorker,
+    alerts: balanceAlertWorker,
+    settlements: () => settlementWorker(parts),
+  }
+  await workers[TEST_WORKER as keyof typeof workers](parts).runOnce()
   process.stdout.write('{"done":true}\n')
 })
 process.stdout.write('{"ready":true}\n')

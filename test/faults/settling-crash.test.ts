@@ -1,10 +1,11 @@
 /**
  * A worker is killed at each statement of the transaction in which holds of destinations end, a settlement is closed, processed
  * and settled, and its payout is made: all of it has happened or nothing, and the next worker does it once. The same holds for the
- * worker that keeps the totals of each day.
+ * workers that keep the totals of each day and report low balances.
  */
 import { afterAll, expect, test } from 'vitest'
 import { totalsWorker } from '../../runtime/account/totals/job.ts'
+import { balanceAlertWorker } from '../../runtime/money/balance/alert-job.ts'
 import { settlementWorker } from '../../runtime/money/settlements/job.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { type Account, openAccount, perform } from '../cards/money-account.ts'
@@ -42,7 +43,7 @@ async function openUsed(): Promise<Account> {
   return account
 }
 
-async function startWorker(worker: 'settlements' | 'totals', point: Point) {
+async function startWorker(worker: 'settlements' | 'totals' | 'alerts', point: Point) {
   const { rows } = await service.database.sandbox.query<{ role: string }>({
     text: 'SELECT current_user AS role',
   })
@@ -176,4 +177,35 @@ test('totals of each day count everything once while workers are killed', { time
   }
   // BEGIN, the cursor, its lock, what follows, events, spending, the balance, the cursor and COMMIT.
   expect(killed * STEP).toBeGreaterThan(6)
+})
+
+test('a low balance is reported once while workers are killed', { timeout: 300_000 }, async () => {
+  const compare = () =>
+    balanceAlertWorker({
+      ...{ database: service.database, log: strictLog, wakeUpChannel: { publish: () => {} } },
+      clock: { machine: Date.now, service: () => service.clock.now },
+    }).runOnce()
+  const account = await openAccount(service)
+  const setThreshold = (threshold: number | null) =>
+    account.send('/v1/balance_alert', { threshold }, { method: 'PUT' })
+  const countTold = async () =>
+    (await account.list('/v1/events')).filter(({ type }) => type === 'balance.low').length
+  const points = transactionPoints()
+  const next = () => startWorker('alerts', points.next().value!)
+  let killed = 0
+  for (let coming = next(); ; ) {
+    const worker = await coming
+    coming = next()
+    const answers = [await setThreshold(null), await setThreshold(1e15)]
+    expect(answers.map(({ text }) => JSON.parse(text).status)).toEqual(['off', 'armed'])
+    const isKilled = await kill(worker)
+    expect([killed, killed + 1]).toContain(await countTold())
+    await Promise.all([compare(), compare()])
+    expect(await countTold()).toBe(killed + 1)
+    if (!isKilled) break
+    killed += 1
+  }
+  // BEGIN, the alert, the event, the audit entry and COMMIT.
+  expect(killed * STEP).toBeGreaterThan(3)
+  await verifyAudit(service.operator, account.tenantId, 'sandbox')
 })

@@ -151,6 +151,18 @@ const LINES = `INSERT INTO settlement_lines (tenant_id, id, settlement_id, type,
          CASE WHEN n BETWEEN 14 AND 22 THEN ${id('ctx', '1')} ELSE ${id('ctx', 'n')} END, ${id('len', 'n')}, ${AT}
     FROM generate_series(0, $3 - 1) n`
 
+/** The sum of the first entries. */
+const sumOf = (count: string) => `${count} - 2 * least(greatest(${count} - 15, 0), 4)`
+
+// Ten seconds apart.
+const ENTRIES = `INSERT INTO ledger_entries (tenant_id, id, cause, account_id, amount, previous, current, version, created)
+  SELECT $1, ${id('len', 'n')}, CASE WHEN n BETWEEN 14 AND 16 THEN ${id('ctx', '1')} ELSE ${id('ctx', 'n')} END || '/' || n, 'settlement_payable',
+         CASE WHEN n BETWEEN 15 AND 18 THEN -1 ELSE 1 END, ${sumOf('n')}, ${sumOf('(n + 1)')}, n + 1, ${AT} + n * interval '9 seconds'
+    FROM generate_series(0, $3 - 1) n`
+
+const ACCOUNTS = `INSERT INTO ledger_accounts (tenant_id, id, balance, held, version)
+  SELECT $1, 'settlement_payable', ${sumOf('$3::integer')}, 0, $3 FROM generate_series(0, 0) n WHERE ${AT} > '-infinity'`
+
 const PAYLOADS = `INSERT INTO provisioning_payloads (tenant_id, id, card_id, wallet, last4, awaiting, created)
   SELECT $1, ${id('ppl', 'n')}, CASE WHEN n BETWEEN 10 AND 16 THEN ${id('card', '1')} ELSE ${id('card', '0')} END,
          'google_pay', '4242', false, ${AT}
@@ -279,6 +291,8 @@ const TABLES = [
   [DECISIONS, 1 / 3],
   [SETTLEMENTS, 1 / 3],
   [LINES, 1 / 3],
+  [ENTRIES, 1 / 3],
+  [ACCOUNTS, 1 / 3],
   [PAYLOADS, 1 / 3],
   [WALLET_TOKENS, 1 / 3],
   [EVENTS, 1 / 3],

@@ -33,6 +33,11 @@ export const LOCATORS: Table = [
     'SELECT r.tenant_id, r.id FROM treasury_reports r WHERE r.has_files',
     'and their files go when their time is over',
   ],
+  [
+    'SELECT a.tenant_id FROM ledger_accounts a LEFT JOIN LATERAL',
+    'and tenants whose holds are to be added up',
+  ],
+  ['SELECT b.tenant_id FROM balance_alerts b LEFT JOIN', 'and tenants whose balance has crossed a threshold'],
   ['SELECT d.tenant_id FROM payout_destinations d WHERE', 'and destinations whose hold is over'],
   [
     'SELECT d.tenant_id, d.id FROM payout_destinations d WHERE',
@@ -159,6 +164,11 @@ export const SPREAD: Table = [
     'SELECT r.tenant_id, r.id FROM treasury_reports r WHERE r.has_files',
     'and their files go when their time is over',
   ],
+  [
+    'SELECT a.tenant_id FROM ledger_accounts a LEFT JOIN LATERAL',
+    'and tenants whose holds are to be added up',
+  ],
+  ['SELECT b.tenant_id FROM balance_alerts b LEFT JOIN', 'and tenants whose balance has crossed a threshold'],
   ['SELECT d.tenant_id FROM payout_destinations d WHERE', 'and destinations whose hold is over'],
   [
     'SELECT d.tenant_id, d.id FROM payout_destinations d WHERE',

@@ -6,6 +6,7 @@ import { insertCardTransaction } from '../../runtime/cards/transactions/queries.
 import { ownMessage } from '../../runtime/cards/transactions/states.ts'
 import { insertWalletToken } from '../../runtime/cards/wallet-tokens/queries.ts'
 import { USDC_CHAINS } from '../../runtime/money/chain/usdc-chains.ts'
+import { post } from '../../runtime/money/ledger/post.ts'
 import { writeLines } from '../../runtime/money/settlement-lines/lines.ts'
 import type { Environment } from '../../runtime/platform/environment.ts'
 import { newId } from '../../runtime/platform/ids.ts'
@@ -159,6 +160,12 @@ async function makeOwner(
         service.clock.now - daysAgo * 86_400_000,
         undefined,
       ),
+    )
+  }
+  for (const amount of [1, 2]) {
+    const transfer = { from: 'bank', to: 'program_funds', amount } as const
+    await service.database[environment].transaction((db) =>
+      post(db, tenantId, newId('len'), { transfer }, service.clock.now),
     )
   }
   const asked = [0, 1].map(() => ({

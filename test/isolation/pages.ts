@@ -16,6 +16,7 @@ import type { CreatedRange, RequestedPage } from '../../runtime/database/page.ts
 import { listAttempts } from '../../runtime/events/delivery-attempts/queries.ts'
 import { listEvents } from '../../runtime/events/emit/queries.ts'
 import { listEndpoints } from '../../runtime/events/webhook-endpoints/queries.ts'
+import { listBalanceEntries } from '../../runtime/money/balance/entries.ts'
 import { listDestinations } from '../../runtime/money/destinations/queries.ts'
 import { listPayouts } from '../../runtime/money/payouts/queries.ts'
 import { listReports } from '../../runtime/money/reports/queries.ts'
@@ -50,6 +51,7 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
     rareActor,
     event,
   } = crowd
+  const account = ['settlement_payable']
   const later = { created: { gte: crowd.from + 1000 * (crowd.rows / 5) } }
   const passes = (name: string, filter: Partial<PassFilter>): ListedWith => ({
     name: `passes ${name}`,
@@ -210,6 +212,21 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
       'of a settlement': { settlement_id: [crowdId('stl', 7)] },
       'of a settlement, in another status': { settlement_id: [crowdId('stl', 7)], status: ['failed'] },
     }),
+    ...lists('balance entries', 'len', listBalanceEntries, {
+      '': { account },
+      'of a time': { account, ...later },
+      'of the common kind': { account, kind: ['card_refund'] },
+      'of the rare kind': { account, kind: ['card_transaction'] },
+      'of no kind': { account, kind: ['adjustment'] },
+      'of two kinds': { account, kind: ['card_refund', 'card_transaction'] },
+      'of the rare kind, of a time': { account, kind: ['card_transaction'], ...later },
+      'of a source': { account, source_id: [crowdId('ctx', 1)] },
+      'of a source, of the rare kind': {
+        account,
+        source_id: [crowdId('ctx', 1)],
+        kind: ['card_transaction'],
+      },
+    }),
     ...lists('settlements', 'stl', listSettlements, {
       '': {},
       'of a time': later,
@@ -233,7 +250,10 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
       },
     }),
     ...lists('promotions', 'prm', listPromotions, { '': {}, 'of a time': later }),
-    ...lists('treasury reports', 'trp', listReports, { '': {}, 'of a time': later }),
+    ...lists('treasury reports', 'trp', listReports, {
+      '': { version: '2026-05-19' },
+      'of a time': { version: '2026-05-19', ...later },
+    }),
     ...lists('provisioning payloads', 'ppl', listPayloads, {
       'of the common card': { card_id: [crowdId('card', 0)] },
       'of the rare card': { card_id: [crowdId('card', 1)] },

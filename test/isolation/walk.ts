@@ -44,6 +44,8 @@ import { retain } from '../../runtime/events/delivery/retention-job.ts'
 import { createWorker } from '../../runtime/events/delivery/worker.ts'
 import { readStoredEvent } from '../../runtime/events/emit/queries.ts'
 import { connectWakeUpChannel, createWakeUps } from '../../runtime/events/emit/wake-ups.ts'
+import { balanceAlertWorker } from '../../runtime/money/balance/alert-job.ts'
+import { holdTotalsWorker } from '../../runtime/money/balance/hold-totals-job.ts'
 import { holdUpTransfer, readTransfer } from '../../runtime/money/chain/transfer-queries.ts'
 import { USDC_CHAINS } from '../../runtime/money/chain/usdc-chains.ts'
 import { activationWorker } from '../../runtime/money/destinations/activation-job.ts'
@@ -109,6 +111,10 @@ const LISTS = [
   '/v1/webhook-endpoints?status=enabled&created[lt]=2027-01-01',
   '/v1/scans?result=accepted&order=asc&created[gte]=2026-01-01',
   '/v1/balance',
+  '/v1/balance?at=2026-05-01',
+  '/v1/balance_alert',
+  '/v1/balance_entries?kind=funding&created[gte]=2026-01-01',
+  '/v1/balance_entries?account=settlement_payable&source_id=po_00000000000000000000000000',
   '/v1/cardholders?type=individual&status=active&created[gte]=2026-01-01',
   '/v1/cards?status=active&type=virtual&created[gte]=2026-01-01',
   '/v1/merchant_categories',
@@ -347,6 +353,7 @@ async function lookAround(send: Send, environment: Environment, plan: string): P
 async function askNobody(send: Send): Promise<void> {
   const setting = { url: 'https://asked.example.com/', default_action: 'approve' }
   await send('/v1/authorization_endpoint', { method: 'PUT', body: setting })
+  await send('/v1/balance_alert', { method: 'PUT', body: { threshold: 1e15 } })
   const [card] = (await send('/v1/cards?status=active')).body.data
   const body = { card_id: card.id, amount: 1, merchant: { name: 'Diner', category_code: '5812' } }
   const made = await send('/v1/test/cards/simulate_authorization', { body })
@@ -528,6 +535,15 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
   await meter.flush()
   await logRequests(database)
   await totalsWorker({ database, clock, log: strictLog }).runOnce()
+  clock.now += 2 * 3_600_000
+  await holdTotalsWorker({ database, clock, log: strictLog }).runOnce()
+  clock.now -= 2 * 3_600_000
+  await balanceAlertWorker({
+    database,
+    clock,
+    log: strictLog,
+    wakeUpChannel: { publish: () => {} },
+  }).runOnce()
   await sweep(database, clock)
   await wipeWorker({ database, clock, log: strictLog, batch: 2, graceMs: 0 }).runOnce()
   clock.now += 3_600_000

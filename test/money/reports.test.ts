@@ -11,7 +11,7 @@ import { REPORT_LEASES } from '../../runtime/money/reports/work-queries.ts'
 import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { type CardVersion, eventsOf, make, makeCard, speakAll } from '../cards/fixtures.ts'
-import { makePayable } from '../support/payable.ts'
+import { makePayable, settleInto } from '../support/payable.ts'
 import { makeTenant, type Send, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 
@@ -93,6 +93,105 @@ async function spend(): Promise<{ id: string }> {
   await send('/v1/test/cards/simulate_refund', { body: { card_transaction_id: transaction.id, amount: 400 } })
   return transaction
 }
+
+/** Asks for a report, waits, and downloads its files by format. */
+async function download(
+  content: object,
+): Promise<{ report: Report; files: Readonly<Record<string, Buffer>> }> {
+  const { id } = await make(send, '/v1/treasury_reports', content)
+  await reportWorker(parts()).runOnce()
+  const made: Report = await get(id)
+  const entries = made.result.files.map(
+    async ({ format, url }) => [format, Buffer.from(await (await fetch(url)).arrayBuffer())] as const,
+  )
+  return { report: made, files: Object.fromEntries(await Promise.all(entries)) }
+}
+
+const JUNE = { interval_start: '2026-06-01T00:00:00Z', interval_end: '2026-07-01T00:00:00Z' }
+
+test('the statement of a month adds up, and never changes', async () => {
+  const began = service.clock.now
+  const { id } = await spend()
+  await settleInto(service.database, 'sandbox', tenantId, 700, service.clock.now)
+  service.clock.now = Date.parse(JUNE.interval_end) + 5
+  await send('/v1/test/funding', { body: { amount: 7 } })
+  const { report: made, files } = await download({ type: 'statement', ...JUNE })
+  const { csv = '', json = '', pdf } = files
+  expect(Object.keys(files)).toEqual(['csv', 'json', 'pdf'])
+  const rows: Row[] = JSON.parse(String(json))
+  const balances = (await send(`/v1/balance?at=${JUNE.interval_end}`)).body
+  for (const [account, closing] of [
+    ['program_funds', balances.available + balances.held],
+    ['settlement_payable', balances.payable],
+  ]) {
+    const own = rows.filter((row) => row.account === account)
+    expect(own[0]).toMatchObject({ kind: 'opening_balance', amount: 0, balance: 0 })
+    expect(own.reduce((sum, { amount }) => sum + amount, 0)).toBe(closing)
+    expect(own.at(-1)).toMatchObject({ kind: 'closing_balance', amount: 0, balance: closing })
+    const query = `account=${account}&limit=100&created[gte]=${JUNE.interval_start}&created[lt]=${JUNE.interval_end}`
+    const entries: { kind: string; amount: number }[] = (await send(`/v1/balance_entries?${query}`)).body.data
+    for (const { kind, entries: count, amount } of own.slice(1, -1)) {
+      const same = entries.filter((entry) => entry.kind === kind)
+      expect([kind, same.length, same.reduce((sum, entry) => sum + entry.amount, 0)]).toEqual([
+        kind,
+        count,
+        amount,
+      ])
+    }
+  }
+  expect(made.result.closing).toBe(balances.available + balances.held + balances.payable)
+  expect(String(csv).split('\r\n')[0]).toBe('account,kind,entries,credits,debits,amount,balance,currency')
+  expect(pdf!.subarray(0, 5).toString()).toBe('%PDF-')
+  await send('/v1/test/cards/simulate_refund', { body: { card_transaction_id: id, amount: 1 } })
+  service.clock.now += 86_400_000
+  expect((await download({ type: 'statement', ...JUNE })).files).toEqual(files)
+
+  const refuse = async (content: object, by = send) =>
+    firstFault(await by('/v1/treasury_reports', { body: content }))
+  const days = { ...JUNE, interval_start: '2026-06-02T00:00:00Z' }
+  expect(await refuse({ type: 'statement', ...days })).toMatchObject([
+    422,
+    'validation_failed',
+    { field: 'interval_end' },
+  ])
+  const old = versions['2026-02-01']
+  expect(await refuse({ type: 'statement', ...JUNE }, old)).toMatchObject([
+    422,
+    'validation_failed',
+    { field: 'type' },
+  ])
+  expect((await old('/v1/treasury_reports')).body.data).toEqual([])
+  expect((await old(`/v1/treasury_reports/${made.id}`)).status).toBe(404)
+  service.clock.now = began
+})
+
+test('the debits of a journal equal its credits, line by line', async () => {
+  const { id } = await spend()
+  await settleInto(service.database, 'sandbox', tenantId, 700, service.clock.now)
+  const { files, report: made } = await download({ type: 'journal', ...around() })
+  expect([made.result.opening, made.result.closing]).toEqual([0, 0])
+  const lines: Readonly<Record<string, string>>[] = JSON.parse(String(files.json))
+  const sumOf = (column: string) =>
+    lines.reduce((sum, line) => sum + BigInt((line[column] || '0.00').replace('.', '')), 0n)
+  expect(sumOf('debit')).toBe(sumOf('credit'))
+  expect(lines.length).toBeGreaterThan(6)
+  for (let place = 0; place < lines.length; place += 2) {
+    const [debit, credit] = lines.slice(place, place + 2)
+    const { reference, memo, date } = debit!
+    expect(credit).toMatchObject({ reference, memo, date, debit: '', credit: debit!.debit })
+  }
+  const day = at(service.clock.now).slice(0, 10)
+  expect(
+    String(files.csv)
+      .split('\r\n')
+      .filter((line) => line.includes(`${id},`)),
+  ).toEqual([
+    `${day},network_clearing,100.00,,usd,${id},Card transaction`,
+    `${day},program_funds,,100.00,usd,${id},Card transaction`,
+    `${day},program_funds,4.00,,usd,${id},Card transaction`,
+    `${day},network_clearing,,4.00,usd,${id},Card transaction`,
+  ])
+})
 
 describe('the rows', () => {
   test('the rows of a balance report say what moved it', async () => {

@@ -21,6 +21,7 @@ const TYPES: Readonly<Partial<Record<ListOperation, readonly string[]>>> = {
   listCards: ['card.'],
   listCardTransactions: ['card.transaction.'],
   listDisputes: ['dispute.'],
+  listBalanceEntries: ['card.transaction.', 'settlement.', 'payout.'],
   listSettlements: ['settlement.'],
   listPayouts: ['payout.'],
   listPayoutDestinations: ['payout_destination.'],

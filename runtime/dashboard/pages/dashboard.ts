@@ -44,6 +44,7 @@ import { promoteRoutes } from './promotions/promote.ts'
 import { attemptRoutes } from './resources/attempts.ts'
 import { auditRoutes } from './resources/audit-log.ts'
 import { balanceRoutes } from './resources/balance.ts'
+import { balanceAlertRoutes } from './resources/balance-alert.ts'
 import { PASSES } from './resources/passes.ts'
 import { ledgerEntryRoutes } from './resources/postings.ts'
 import { RESOURCES } from './resources/resources.ts'
@@ -106,6 +107,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...uploadRoutes(send),
     ...changeRoutes(send, (visit, id, fault) => showDetail(visit, PASSES, PASSES.detail!, id, send, fault)),
     ...balanceRoutes(send),
+    ...balanceAlertRoutes(send),
     ...settlementLineRoutes(send, exports),
     ...ledgerEntryRoutes(send),
     ...simulatorRoutes(send),

@@ -25,6 +25,7 @@ const ICONS: Readonly<Record<string, string>> = {
   cards: 'credit-card',
   'card-transactions': 'receipt',
   disputes: 'gavel',
+  'balance-entries': 'banknote',
   settlements: 'circle-dollar-sign',
   'payout-destinations': 'landmark',
   payouts: 'send',

@@ -6,6 +6,8 @@ export interface LedgerEntry {
   readonly id: string
   readonly account_id: string
   readonly cause: string
+  /** How the balance moved, in accounts that the API shows: `card_refund`. */
+  readonly kind: string
   /** Cents, like the account's balances before and after the entry. */
   readonly amount: bigint
   readonly previous: bigint
@@ -16,6 +18,18 @@ export interface LedgerEntry {
   readonly created: number
 }
 
+/**
+ * SQL expression of the kind of an entry `e` of `program_funds` or `settlement_payable`: how the balance moved. The index
+ * ledger_entries_by_kind has the same expression.
+ */
+export const KIND = `(CASE left(e.cause, 3)
+  WHEN 'ctx' THEN CASE WHEN e.amount < 0 THEN 'card_transaction' ELSE 'card_refund' END
+  WHEN 'len' THEN 'funding'
+  WHEN 'po_' THEN CASE WHEN e.amount < 0 THEN 'payout' ELSE 'payout_reversal' END
+  ELSE CASE split_part(e.cause, '/', 2) WHEN 'interchange' THEN 'interchange' WHEN 'network_fees' THEN 'network_fee'
+    WHEN 'disputes' THEN 'dispute' WHEN 'shortfall' THEN 'settlement_shortfall' ELSE 'adjustment' END
+  END) COLLATE "C"`
+
 /** A ledger entry is missing or does not continue from the entry before it. */
 export class InconsistentLedger extends Error {
   override name = 'InconsistentLedger'
@@ -25,7 +39,7 @@ const STEP = 2_000
 
 const BY_ACCOUNT: Statement = {
   name: 'ledger_entries_by_account',
-  text: `SELECT e.id, e.account_id, e.cause, e.amount::text, e.previous::text, e.current::text, e.version, e.created FROM ledger_entries e
+  text: `SELECT e.id, e.account_id, e.cause, ${KIND} AS kind, e.amount::text, e.previous::text, e.current::text, e.version, e.created FROM ledger_entries e
           WHERE e.tenant_id = $1 AND e.account_id = $2 AND e.version > $3 AND e.version <= $4 ORDER BY e.version LIMIT $5`,
 }
 

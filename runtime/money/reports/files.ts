@@ -1,24 +1,11 @@
 /** Writes report files piece by piece, so that memory use does not depend on the number of rows. */
 import { createHash } from 'node:crypto'
+import { readSpace } from '../../database/space.ts'
 import type { ReportFormat } from '../../tenants/addresses/report-links.ts'
-import type { WrittenFile } from './queries.ts'
-import type { ReportLine } from './row-sources.ts'
-
-/** A piece of a file. */
-export interface Piece {
-  readonly format: ReportFormat
-  /** Index of the piece within the file, from 0. */
-  readonly position: number
-  readonly content: Buffer
-}
-
-export interface FileWriter {
-  add(rows: readonly ReportLine[]): void
-  /** Returns the text written since the last piece, once it is long enough for a new piece. */
-  takePiece(): Piece | undefined
-  /** Returns the last piece and the description of the whole file. No rows can be added afterwards. */
-  end(): { readonly piece: Piece; readonly file: WrittenFile }
-}
+import { createPdfWriter } from './pdf.ts'
+import type { FileWriter, Piece } from './pieces.ts'
+import type { ReportRow } from './queries.ts'
+import type { ReportLine } from './rows.ts'
 
 const PIECE_BYTES = 256 * 1024
 
@@ -61,9 +48,17 @@ function createWriter(format: ReportFormat, form: FileForm): FileWriter {
   }
 }
 
-/** Creates a writer for each format. */
-export function createWriters(columns: readonly string[]): readonly FileWriter[] {
-  return [createWriter('csv', csvForm(columns)), createWriter('json', jsonForm(columns))]
+/** Creates a writer for each format. Statements are short, and also written as PDF. */
+export function createWriters(
+  columns: readonly string[],
+  report: Pick<ReportRow, 'type' | 'interval_start' | 'interval_end'>,
+  space: string,
+): readonly FileWriter[] {
+  return [
+    createWriter('csv', csvForm(columns)),
+    createWriter('json', jsonForm(columns)),
+    ...(report.type === 'statement' ? [createPdfWriter(report, readSpace(space).tenantId)] : []),
+  ]
 }
 
 /** Writes a JSON array with one line for each row. */

@@ -19,8 +19,9 @@ import type { TurnOutcome, WorkTurn } from '../../work/queue-worker.ts'
 import { type DeclaredWorker, defineWorker, type WorkerParts } from '../../work/workers.ts'
 import { readCheckpoint } from '../ledger/checkpoints.ts'
 import { InconsistentLedger } from '../ledger/history.ts'
-import { createWriters, type Piece } from './files.ts'
-import type { ReportResult, ReportRow } from './queries.ts'
+import { createWriters } from './files.ts'
+import type { Piece } from './pieces.ts'
+import { isShownIn, type ReportResult, type ReportRow } from './queries.ts'
 import { ROW_SOURCES } from './row-sources.ts'
 import { InconsistentLines } from './settlements.ts'
 import { showReport } from './view.ts'
@@ -176,7 +177,7 @@ async function write(making: Making): Promise<ReportResult | undefined> {
     after: await readCheckpoint(tx, space, report.interval_start),
     until: await readCheckpoint(tx, space, report.interval_end),
   }))
-  const writers = createWriters(columns)
+  const writers = createWriters(columns, report, space)
   let [opening, moved] = [0n, 0n]
   let rowCount = 0
   let began = performance.now()
@@ -194,7 +195,7 @@ async function write(making: Making): Promise<ReportResult | undefined> {
     if (turn.isStopping()) return undefined
     began = performance.now()
   }
-  const ends = writers.map((writer) => writer.end())
+  const ends = await Promise.all(writers.map((writer) => writer.end()))
   await save(
     making,
     ends.map(({ piece }) => piece),
@@ -244,7 +245,9 @@ async function end(making: Making, outcome: ReportOutcome): Promise<void> {
   const isDue = await inTransaction(making, async (db) => {
     pipelined(endReport(db, space, row))
     const events = collectEvents({ tenantId: space, pin, now })
-    emit(events, { type, data: { treasury_report: showReport(row, space, parts.links[environment]) } })
+    // A pin that lacks the type of the report gets no event.
+    if (pin === null || isShownIn(pin, report))
+      emit(events, { type, data: { treasury_report: showReport(row, space, parts.links[environment]) } })
     const due = events.write(db)
     pipelined(appendAudit(db, space, systemEntry(environment, type, report.id, now)))
     return due

@@ -1,6 +1,13 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
-import { defineList } from '../../database/define-list.ts'
+import {
+  ALL_ROWS,
+  BoundValues,
+  type CreatedRange,
+  type Records,
+  type RequestedPage,
+  readPage,
+} from '../../database/page.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { ReportFormat } from '../../tenants/addresses/report-links.ts'
 
@@ -80,14 +87,32 @@ export async function readReport(db: Database, tenantId: string, id: string): Pr
   return (await db.query<ReportRow>(READ, [tenantId, id])).rows[0]
 }
 
-export const listReports = defineList<ReportRow, 'listTreasuryReports'>({
-  operation: 'listTreasuryReports',
-  table: 'treasury_reports',
-  alias: 'r',
-  columns: COLUMNS,
-  filters: {},
-  indexes: [[]],
-})
+/** Types that older versions lack. Their reports are shown in the version of their request and in later versions. */
+const LATER_TYPES: readonly ReportType[] = ['statement', 'journal']
+
+/** Whether callers of a version see a report. */
+export function isShownIn(version: string, report: Pick<ReportRow, 'type' | 'version'>): boolean {
+  return !LATER_TYPES.includes(report.type) || report.version <= version
+}
+
+export interface ReportFilter {
+  readonly created: CreatedRange
+  /** Version of the caller. */
+  readonly version: string
+}
+
+/** Returns one page of the reports that callers of a version see. */
+export function listReports(
+  db: Database,
+  tenantId: string,
+  { created, version }: ReportFilter,
+  page: RequestedPage,
+): Promise<Records<ReportRow>> {
+  const bindings = new BoundValues(tenantId)
+  const where = `(r.type <> ALL (${bindings.bind(LATER_TYPES)}::text[]) OR r.version <= ${bindings.bind(version)})`
+  const source = { table: 'treasury_reports', alias: 'r', columns: COLUMNS }
+  return readPage<ReportRow>(db, source, bindings, [{ ...ALL_ROWS, where }], created, page)
+}
 
 const COUNT_PENDING: Statement = {
   name: 'treasury_reports_count_pending',

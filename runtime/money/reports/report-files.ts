@@ -20,6 +20,7 @@ export interface ReportFileParts {
 const TYPES: Readonly<Record<ReportFormat, string>> = {
   csv: 'text/csv; charset=utf-8; header=present',
   json: 'application/json',
+  pdf: 'application/pdf',
 }
 
 /** `/reports/{token}`: downloads a file of a report until the report expires. */

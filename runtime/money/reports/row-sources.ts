@@ -2,14 +2,15 @@
  * Produces report rows step by step. Each step reads separately, because the entries in a span and their settlement
  * lines never change.
  */
+import { filters } from '../../../generated/canonical/records.ts'
 import type { components } from '../../../generated/canonical/types.ts'
-import type { Database } from '../../database/database.ts'
 import { isId } from '../../platform/ids.ts'
 import { writeInstant } from '../../platform/instants.ts'
-import type { PositionSpan } from '../ledger/checkpoints.ts'
 import { type LedgerEntry, walkAccount } from '../ledger/history.ts'
 import { type PayoutRow, readPayouts } from '../payouts/queries.ts'
+import { journal } from './journal.ts'
 import type { ReportType } from './queries.ts'
+import { CURRENCY, type ReportLine, type RowSource } from './rows.ts'
 import {
   InconsistentLines,
   isWithin,
@@ -21,33 +22,6 @@ import {
 } from './settlements.ts'
 
 type Schemas = components['schemas']
-
-/** A report row, by column. `amount` is the change of the report's balance, in cents. */
-export type ReportLine = Readonly<Record<string, string | number | bigint | null>> & {
-  readonly amount: number | bigint
-}
-
-export interface ReportStep {
-  /** Cents to add to the opening balance that earlier steps have reported. */
-  readonly opening: bigint
-  readonly rows: readonly ReportLine[]
-}
-
-/** The scope of a report. */
-export interface ReportScope {
-  readonly db: Database
-  readonly space: string
-  readonly span: PositionSpan
-  /** API version in which the rows are written. */
-  readonly version: string
-}
-
-export interface RowSource {
-  readonly columns: readonly string[]
-  readonly steps: (scope: ReportScope) => AsyncIterable<ReportStep>
-}
-
-const CURRENCY = 'usd'
 
 /** Returns the object that caused an entry, for example `ctx_…` for the cause `ctx_…/2`. */
 const sourceOf = ({ cause }: LedgerEntry) => cause.split('/')[0]!
@@ -98,7 +72,7 @@ const balanceSummary: RowSource = {
   async *steps({ db, space, span }) {
     const movements = new Map<string, Movement>()
     for await (const { opening, entries } of walkAccount(db, space, 'program_funds', span)) {
-      for (const entry of entries) add(movements, entry)
+      for (const entry of entries) add(movements, typeOf(entry), entry.amount)
       yield { opening, rows: [] }
     }
     const rows = [...movements]
@@ -113,15 +87,15 @@ const balanceSummary: RowSource = {
   },
 }
 
-function add(movements: Map<string, Movement>, entry: LedgerEntry): void {
-  const [into, outOf] = MOVEMENTS[entry.cause.slice(0, entry.cause.indexOf('_'))] ?? [
-    'adjustment',
-    'adjustment',
-  ]
-  const type = entry.amount > 0 ? into : outOf
+function typeOf({ cause, amount }: LedgerEntry): string {
+  const [into, outOf] = MOVEMENTS[cause.slice(0, cause.indexOf('_'))] ?? ['adjustment', 'adjustment']
+  return amount > 0 ? into : outOf
+}
+
+function add(movements: Map<string, Movement>, type: string, amount: bigint): void {
   const movement = movements.get(type) ?? { entries: 0, credits: 0n, debits: 0n }
   movement.entries += 1
-  movement[entry.amount > 0 ? 'credits' : 'debits'] += entry.amount
+  movement[amount > 0 ? 'credits' : 'debits'] += amount
   movements.set(type, movement)
 }
 
@@ -218,9 +192,48 @@ function lineRow(settlement: ReportedSettlement, line: Schemas['SettlementLine']
   }
 }
 
+/** Both balances that the API lists: each begins with its opening balance, and then has the totals of each kind. */
+const statement: RowSource = {
+  columns: ['account', 'kind', 'entries', 'credits', 'debits', 'amount', 'balance', 'currency'],
+  async *steps({ db, space, span }) {
+    for (const account of filters.listBalanceEntries.account) {
+      const movements = new Map<string, Movement>()
+      let balance = 0n
+      for await (const { opening, entries } of walkAccount(db, space, account, span)) {
+        for (const { kind, amount } of entries) add(movements, kind, amount)
+        balance += opening
+        yield { opening, rows: [] }
+      }
+      yield { opening: 0n, rows: statementRows(account, balance, movements) }
+    }
+  },
+}
+
+const UNMOVED: Movement = { entries: 0, credits: 0n, debits: 0n }
+
+function statementRows(
+  account: string,
+  opening: bigint,
+  movements: ReadonlyMap<string, Movement>,
+): readonly ReportLine[] {
+  let balance = opening
+  const row = (kind: string, movement: Movement) => {
+    const amount = movement.credits + movement.debits
+    balance += amount
+    return { account, kind, ...movement, amount, balance, currency: CURRENCY }
+  }
+  return [
+    row('opening_balance', UNMOVED),
+    ...[...movements.keys()].toSorted().map((kind) => row(kind, movements.get(kind)!)),
+    row('closing_balance', UNMOVED),
+  ]
+}
+
 export const ROW_SOURCES: Readonly<Record<ReportType, RowSource>> = {
   balance_summary: balanceSummary,
   ledger_entries: ledgerEntries,
   settlement_reconciliation: settlementReconciliation,
   payout_reconciliation: payoutReconciliation,
+  statement,
+  journal,
 }

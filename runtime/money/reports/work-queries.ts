@@ -2,7 +2,7 @@
 import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { createLeases } from '../../work/leases.ts'
-import type { Piece } from './files.ts'
+import type { Piece } from './pieces.ts'
 import type { ReportRow } from './queries.ts'
 
 const FIND: Statement = {

@@ -3,7 +3,7 @@ import type { Environment } from '../../platform/environment.ts'
 import { deriveSecret } from '../../platform/secrets.ts'
 import { readPlaceToken, writePlaceToken } from './place-tokens.ts'
 
-const FORMATS = ['csv', 'json'] as const
+const FORMATS = ['csv', 'json', 'pdf'] as const
 
 export type ReportFormat = (typeof FORMATS)[number]
 

@@ -11,6 +11,9 @@ import type {
   AuthorizationDecisionList,
   AuthorizationEndpoint,
   Balance,
+  BalanceAlert,
+  BalanceEntry,
+  BalanceEntryList,
   Card,
   CardDetails,
   CardList,
@@ -132,6 +135,9 @@ export type ListCardProgramsInput = Input<operations['listCardPrograms'], Manage
 export type GetCardProgramInput = Input<operations['getCardProgram'], Managed>
 export type UpdateCardProgramInput = Input<operations['updateCardProgram'], Managed>
 export type GetBalanceInput = Input<operations['getBalance'], Managed>
+export type ListBalanceEntriesInput = Input<operations['listBalanceEntries'], Managed>
+export type GetBalanceAlertInput = Input<operations['getBalanceAlert'], Managed>
+export type PutBalanceAlertInput = Input<operations['putBalanceAlert'], Managed>
 export type CreateCardInput = Input<operations['createCard'], Managed> & KeyOption
 export type ListCardsInput = Input<operations['listCards'], Managed>
 export type GetCardInput = Input<operations['getCard'], Managed>
@@ -322,6 +328,12 @@ export interface FlatMethods {
   updateCardProgram(input: UpdateCardProgramInput): Call<CardProgram>
   /** @deprecated Use `client.balance.retrieve`. */
   getBalance(input?: GetBalanceInput): Call<Balance>
+  /** @deprecated Use `client.balanceEntries.list`. */
+  listBalanceEntries(input?: ListBalanceEntriesInput): ListCall<BalanceEntryList, BalanceEntry>
+  /** @deprecated Use `client.balanceAlert.retrieve`. */
+  getBalanceAlert(input?: GetBalanceAlertInput): Call<BalanceAlert>
+  /** @deprecated Use `client.balanceAlert.replace`. */
+  putBalanceAlert(input: PutBalanceAlertInput): Call<BalanceAlert>
   /** @deprecated Use `client.cards.create`. */
   createCard(input: CreateCardInput): Call<Card>
   /** @deprecated Use `client.cards.list`. */
@@ -519,7 +531,10 @@ export function flatMethods(connection: ServiceConnection): FlatMethods {
     ['listCardPrograms', functions.listCardPrograms, [], 'query'],
     ['getCardProgram', functions.getCardProgram, ['card_program_id']],
     ['updateCardProgram', functions.updateCardProgram, ['card_program_id'], 'body'],
-    ['getBalance', functions.getBalance],
+    ['getBalance', functions.getBalance, [], 'query'],
+    ['listBalanceEntries', functions.listBalanceEntries, [], 'query'],
+    ['getBalanceAlert', functions.getBalanceAlert],
+    ['putBalanceAlert', functions.putBalanceAlert, [], 'body'],
     ['createCard', functions.createCard, [], 'body'],
     ['listCards', functions.listCards, [], 'query'],
     ['getCard', functions.getCard, ['card_id']],

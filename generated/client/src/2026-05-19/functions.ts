@@ -11,6 +11,10 @@ import type {
   AuthorizationEndpointPut,
   AuthorizationSimulation,
   Balance,
+  BalanceAlert,
+  BalanceAlertPut,
+  BalanceEntry,
+  BalanceEntryList,
   BillingUpdate,
   Card,
   CardCancel,
@@ -46,10 +50,12 @@ import type {
   ExpirySimulation,
   ForcePostSimulation,
   FundingSimulation,
+  GetBalanceQuery,
   IncrementSimulation,
   InstallSimulation,
   ListAuditEntriesQuery,
   ListAuthorizationDecisionsQuery,
+  ListBalanceEntriesQuery,
   ListCardProgramsQuery,
   ListCardTransactionsQuery,
   ListCardholdersQuery,
@@ -1339,7 +1345,7 @@ export function updateCardProgram(connection: ServiceConnection, cardProgramId: 
 /**
  * Retrieve the balance
  *
- * Returns the money that cards can spend, the money that authorizations hold, and the money that settlements owe you.
+ * Returns the money that cards can spend, the money that authorizations hold, and the money that settlements owe you, now or at an earlier instant.
  *
  * `GET /v1/balance`
  *
@@ -1349,8 +1355,62 @@ export function updateCardProgram(connection: ServiceConnection, cardProgramId: 
  * await client.balance.retrieve()
  * ```
  */
-export function getBalance(connection: ServiceConnection, options?: RequestOptions): Call<Balance> {
-  return call(connection, { method: 'GET', path: '/v1/balance' }, options)
+export function getBalance(connection: ServiceConnection, params?: GetBalanceQuery, options?: RequestOptions): Call<Balance> {
+  return call(connection, { method: 'GET', path: '/v1/balance' }, { query: params, ...options })
+}
+
+/**
+ * List balance entries
+ *
+ * Returns the movements of one balance, each with its cause and the balance after it. They are in the order in which they changed the balance, the latest
+ * first.
+ *
+ * `GET /v1/balance_entries`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.balanceEntries.list()
+ * ```
+ */
+export function listBalanceEntries(connection: ServiceConnection, params?: ListBalanceEntriesQuery, options?: RequestOptions): ListCall<BalanceEntryList, BalanceEntry> {
+  return list(connection, { method: 'GET', path: '/v1/balance_entries' }, { query: params, ...options })
+}
+
+/**
+ * Retrieve the balance alert
+ *
+ * Returns the threshold below which the available balance is low.
+ *
+ * `GET /v1/balance_alert`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.balanceAlert.retrieve()
+ * ```
+ */
+export function getBalanceAlert(connection: ServiceConnection, options?: RequestOptions): Call<BalanceAlert> {
+  return call(connection, { method: 'GET', path: '/v1/balance_alert' }, options)
+}
+
+/**
+ * Set the balance alert
+ *
+ * Sets the threshold. When the available balance falls below it, `balance.low` is sent, once until the balance has recovered. The balance is compared about
+ * every second, so a shorter fall can pass unnoticed.
+ *
+ * `PUT /v1/balance_alert`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | BodyTooLargeError | UnsupportedMediaTypeError |
+ * InvalidRequestError | IdempotencyError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.balanceAlert.replace({ threshold: 50000 })
+ * ```
+ */
+export function putBalanceAlert(connection: ServiceConnection, params: BalanceAlertPut, options?: RequestOptions): Call<BalanceAlert> {
+  return call(connection, { method: 'PUT', path: '/v1/balance_alert' }, { body: params, ...options })
 }
 
 // ----- Cards -----

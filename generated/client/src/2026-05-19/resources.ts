@@ -12,6 +12,10 @@ import type {
   AuthorizationEndpointPut,
   AuthorizationSimulation,
   Balance,
+  BalanceAlert,
+  BalanceAlertPut,
+  BalanceEntry,
+  BalanceEntryList,
   BillingUpdate,
   Card,
   CardCancel,
@@ -47,10 +51,12 @@ import type {
   ExpirySimulation,
   ForcePostSimulation,
   FundingSimulation,
+  GetBalanceQuery,
   IncrementSimulation,
   InstallSimulation,
   ListAuditEntriesQuery,
   ListAuthorizationDecisionsQuery,
+  ListBalanceEntriesQuery,
   ListCardProgramsQuery,
   ListCardTransactionsQuery,
   ListCardholdersQuery,
@@ -184,6 +190,9 @@ export type SanctionsAlertResolveParams = SanctionsAlertResolve
 export type CardProgramCreateParams = CardProgramCreate
 export type CardProgramListParams = ListCardProgramsQuery
 export type CardProgramUpdateParams = CardProgramUpdate
+export type BalanceRetrieveParams = GetBalanceQuery
+export type BalanceEntryListParams = ListBalanceEntriesQuery
+export type BalanceAlertReplaceParams = BalanceAlertPut
 export type CardProvisioningPayloadCreateParams = ProvisioningPayloadCreate
 export type CardProvisioningPayloadListParams = ListProvisioningPayloadsQuery
 export type CardCreateParams = CardCreate
@@ -1438,7 +1447,7 @@ export class BalanceResource extends Resource {
   /**
    * Retrieve the balance
    *
-   * Returns the money that cards can spend, the money that authorizations hold, and the money that settlements owe you.
+   * Returns the money that cards can spend, the money that authorizations hold, and the money that settlements owe you, now or at an earlier instant.
    *
    * `GET /v1/balance`
    *
@@ -1448,8 +1457,68 @@ export class BalanceResource extends Resource {
    * await client.balance.retrieve()
    * ```
    */
-  retrieve(options?: RequestOptions): Call<Balance> {
-    return functions.getBalance(this.connection, options)
+  retrieve(params?: BalanceRetrieveParams, options?: RequestOptions): Call<Balance> {
+    return functions.getBalance(this.connection, params, options)
+  }
+}
+
+/** Methods of `client.balanceEntries`. */
+export class BalanceEntriesResource extends Resource {
+  /**
+   * List balance entries
+   *
+   * Returns the movements of one balance, each with its cause and the balance after it. They are in the order in which they changed the balance, the latest
+   * first.
+   *
+   * `GET /v1/balance_entries`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.balanceEntries.list()
+   * ```
+   */
+  list(params?: BalanceEntryListParams, options?: RequestOptions): ListCall<BalanceEntryList, BalanceEntry> {
+    return functions.listBalanceEntries(this.connection, params, options)
+  }
+}
+
+/** Methods of `client.balanceAlert`. */
+export class BalanceAlertResource extends Resource {
+  /**
+   * Retrieve the balance alert
+   *
+   * Returns the threshold below which the available balance is low.
+   *
+   * `GET /v1/balance_alert`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.balanceAlert.retrieve()
+   * ```
+   */
+  retrieve(options?: RequestOptions): Call<BalanceAlert> {
+    return functions.getBalanceAlert(this.connection, options)
+  }
+
+  /**
+   * Set the balance alert
+   *
+   * Sets the threshold. When the available balance falls below it, `balance.low` is sent, once until the balance has recovered. The balance is compared about
+   * every second, so a shorter fall can pass unnoticed.
+   *
+   * `PUT /v1/balance_alert`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | BodyTooLargeError | UnsupportedMediaTypeError |
+   * InvalidRequestError | IdempotencyError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.balanceAlert.replace({ threshold: 50000 })
+   * ```
+   */
+  replace(params: BalanceAlertReplaceParams, options?: RequestOptions): Call<BalanceAlert> {
+    return functions.putBalanceAlert(this.connection, params, options)
   }
 }
 
@@ -2824,6 +2893,8 @@ export class Resources extends Resource {
   readonly sanctionsAlerts = new SanctionsAlertsResource(this.connection)
   readonly cardPrograms = new CardProgramsResource(this.connection)
   readonly balance = new BalanceResource(this.connection)
+  readonly balanceEntries = new BalanceEntriesResource(this.connection)
+  readonly balanceAlert = new BalanceAlertResource(this.connection)
   readonly cards = new CardsResource(this.connection)
   readonly walletTokens = new WalletTokensResource(this.connection)
   readonly cardTransactions = new CardTransactionsResource(this.connection)

@@ -61,6 +61,9 @@ export interface MockOperations {
   'cardPrograms.retrieve': operations['getCardProgram']
   'cardPrograms.update': operations['updateCardProgram']
   'balance.retrieve': operations['getBalance']
+  'balanceEntries.list': operations['listBalanceEntries']
+  'balanceAlert.retrieve': operations['getBalanceAlert']
+  'balanceAlert.replace': operations['putBalanceAlert']
   'cards.create': operations['createCard']
   'cards.list': operations['listCards']
   'cards.retrieve': operations['getCard']
@@ -205,12 +208,9 @@ const shared20 = {
     logo: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
     strip: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
   },
-  fields: [{ key: 'points', label: 'Points', value: '0', change_message: 'You have %@ points now.' }],
+  fields: [{ key: 'points', label: 'Points', value: '0' }],
   barcode: { format: 'qr', message: 'COFFEE-2026' },
   relevant_locations: [{ latitude: 37.7763, longitude: -122.4231, altitude: 16, relevant_text: 'Your coffee is near.' }],
-  sharing_prohibited: true,
-  grouping_identifier: 'harbour-nights',
-  associated_store_identifiers: [1234567890],
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
@@ -357,7 +357,8 @@ const shared47 = [
   shared1
 ] as const
 const shared48 = { object: 'balance', currency: 'usd', available: 250000, held: 1250, payable: 48000 } as const
-const shared49 = {
+const shared49 = { object: 'balance_alert', threshold: 1250, status: 'armed', available: 248750, currency: 'usd' } as const
+const shared50 = {
   id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
   object: 'card',
   cardholder_id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q',
@@ -378,10 +379,10 @@ const shared49 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared50 = { name: 'card_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardId/schema' } as const
-const shared51 = [shared50, shared1] as const
-const shared52 = [shared50, shared1, shared5] as const
-const shared53 = {
+const shared51 = { name: 'card_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardId/schema' } as const
+const shared52 = [shared51, shared1] as const
+const shared53 = [shared51, shared1, shared5] as const
+const shared54 = {
   id: 'ppl_01jxh19j8k7m6n5p4q3r2s1t0v',
   object: 'provisioning_payload',
   card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
@@ -393,7 +394,7 @@ const shared53 = {
   consumed_at: null,
   created: '2026-06-01T09:30:00.000Z'
 } as const
-const shared54 = {
+const shared55 = {
   id: 'wtk_01jxj19k8m7n6p5q4r3s2t1v0w',
   object: 'wallet_token',
   card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
@@ -403,11 +404,11 @@ const shared54 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared55 = [
+const shared56 = [
   { name: 'wallet_token_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WalletTokenId/schema' },
   shared1
 ] as const
-const shared56 = {
+const shared57 = {
   id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
   object: 'card_transaction',
   card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
@@ -428,15 +429,15 @@ const shared56 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared57 = {
+const shared58 = {
   name: 'card_transaction_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/CardTransactionId/schema'
 } as const
-const shared58 = [shared57, shared1] as const
-const shared59 = {
+const shared59 = [shared58, shared1] as const
+const shared60 = {
   object: 'authorization_endpoint',
   url: 'https://example.com/authorizations',
   timeout_ms: 1500,
@@ -445,7 +446,7 @@ const shared59 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared60 = {
+const shared61 = {
   id: 'azd_01jxn19p8q7r6s5t4v3w2x1y0z',
   object: 'authorization_decision',
   card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
@@ -459,7 +460,7 @@ const shared60 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared61 = {
+const shared62 = {
   id: 'dsp_01jxm19n8p7q6r5s4t3v2w1x0y',
   object: 'dispute',
   card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
@@ -479,10 +480,10 @@ const shared61 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared62 = { name: 'dispute_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/DisputeId/schema' } as const
-const shared63 = [shared62, shared1] as const
-const shared64 = [shared62, shared1, shared5] as const
-const shared65 = [{
+const shared63 = { name: 'dispute_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/DisputeId/schema' } as const
+const shared64 = [shared63, shared1] as const
+const shared65 = [shared63, shared1, shared5] as const
+const shared66 = [{
   id: 'sln_01jxq19r8s7t6v5w4x3y2z1a0b',
   object: 'settlement_line',
   settlement_id: 'stl_01jxp19q8r7s6t5v4w3x2y1z0a',
@@ -493,7 +494,7 @@ const shared65 = [{
   ledger_entry_id: 'len_01jxt19v8w7x6y5z4a3b2c1d0e',
   created: '2026-06-01T09:30:00.000Z'
 }] as const
-const shared66 = {
+const shared67 = {
   id: 'stl_01jxp19q8r7s6t5v4w3x2y1z0a',
   object: 'settlement',
   status: 'open',
@@ -506,13 +507,13 @@ const shared66 = {
   net_amount: 1680,
   lines_count: 3,
   payout_id: 'po_01jxr19s8t7v6w5x4y3z2a1b0c',
-  lines: shared65,
+  lines: shared66,
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared67 = [shared66] as const
-const shared68 = { name: 'settlement_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SettlementId/schema' } as const
-const shared69 = {
+const shared68 = [shared67] as const
+const shared69 = { name: 'settlement_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SettlementId/schema' } as const
+const shared70 = {
   id: 'po_01jxr19s8t7v6w5x4y3z2a1b0c',
   object: 'payout',
   amount: 48000,
@@ -527,8 +528,8 @@ const shared69 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared70 = { name: 'payout_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PayoutId/schema' } as const
-const shared71 = {
+const shared71 = { name: 'payout_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PayoutId/schema' } as const
+const shared72 = {
   id: 'pod_01jxs19t8v7w6x5y4z3a2b1c0d',
   object: 'payout_destination',
   type: 'usdc_address',
@@ -542,15 +543,15 @@ const shared71 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared72 = {
+const shared73 = {
   name: 'payout_destination_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/PayoutDestinationId/schema'
 } as const
-const shared73 = [shared72, shared1] as const
-const shared74 = {
+const shared74 = [shared73, shared1] as const
+const shared75 = {
   id: 'trp_01jxv19w8x7y6z5a4b3c2d1e0f',
   object: 'treasury_report',
   type: 'ledger_entries',
@@ -569,29 +570,27 @@ const shared74 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared75 = { schema: { $ref: '#/components/schemas/CardTransactionId' } } as const
-const shared76 = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } } as const
-const shared77 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } } as const
-const shared78 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 } as const
-const shared79 = { type: 'string', pattern: '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$', maxLength: 12 } as const
-const shared80 = { type: ['string', 'null'], pattern: '^[a-z][a-z0-9+.-]{0,30}:[!-~]+$', maxLength: 500 } as const
-const shared81 = { oneOf: [{ $ref: '#/components/schemas/HolderPatch' }, { type: 'null' }] } as const
-const shared82 = {
+const shared76 = { schema: { $ref: '#/components/schemas/CardTransactionId' } } as const
+const shared77 = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } } as const
+const shared78 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } } as const
+const shared79 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 } as const
+const shared80 = { oneOf: [{ $ref: '#/components/schemas/HolderPatch' }, { type: 'null' }] } as const
+const shared81 = {
   type: ['object', 'null'],
   maxProperties: 20,
-  propertyNames: shared78,
+  propertyNames: shared79,
   additionalProperties: { type: ['string', 'null'], maxLength: 500 }
 } as const
-const shared83 = { type: ['string', 'null'], format: 'date-time', maxLength: 40 } as const
-const shared84 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 } as const
-const shared85 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } } as const
-const shared86 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] } as const
-const shared87 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } } as const
-const shared88 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } } as const
-const shared89 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared88 } as const
-const shared90 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } } as const
-const shared91 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } } as const
-const shared92 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } } as const
+const shared82 = { type: ['string', 'null'], format: 'date-time', maxLength: 40 } as const
+const shared83 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 } as const
+const shared84 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } } as const
+const shared85 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] } as const
+const shared86 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } } as const
+const shared87 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } } as const
+const shared88 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared87 } as const
+const shared89 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } } as const
+const shared90 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } } as const
+const shared91 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } } as const
 
 const service: MockedVersion = {
   version: '2026-05-19',
@@ -1170,14 +1169,67 @@ const service: MockedVersion = {
       status: 200,
       example: shared46
     },
-    'balance.retrieve': { method: 'GET', path: '/v1/balance', parameters: shared2, status: 200, example: shared48 },
+    'balance.retrieve': {
+      method: 'GET',
+      path: '/v1/balance',
+      parameters: [{ name: 'at', in: 'query', type: 'string', pointer: '/paths/~1v1~1balance/get/parameters/0/schema' }, shared1],
+      status: 200,
+      example: shared48
+    },
+    'balanceEntries.list': {
+      method: 'GET',
+      path: '/v1/balance_entries',
+      parameters: [
+        { name: 'account', in: 'query', type: 'string', pointer: '/paths/~1v1~1balance_entries/get/parameters/0/schema' },
+        shared7,
+        shared8,
+        shared9,
+        shared10,
+        shared11,
+        shared12,
+        shared13,
+        shared14,
+        shared15,
+        { name: 'kind', in: 'query', type: 'string', pointer: '/paths/~1v1~1balance_entries/get/parameters/10/schema' },
+        { name: 'source_id', in: 'query', type: 'string', pointer: '/paths/~1v1~1balance_entries/get/parameters/11/schema' },
+        shared1
+      ],
+      status: 200,
+      example: {
+        data: [{
+          id: 'len_01jxt19v8w7x6y5z4a3b2c1d0e',
+          object: 'balance_entry',
+          account: 'program_funds',
+          sequence: 812,
+          kind: 'card_transaction',
+          amount: -1250,
+          currency: 'usd',
+          balance: 248750,
+          source_type: 'card_transaction',
+          source_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
+          created: '2026-06-01T09:30:00.000Z'
+        }],
+        has_more: true,
+        next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB'
+      },
+      paged: { limit: 'limit', size: 25 }
+    },
+    'balanceAlert.retrieve': { method: 'GET', path: '/v1/balance_alert', parameters: shared2, status: 200, example: shared49 },
+    'balanceAlert.replace': {
+      method: 'PUT',
+      path: '/v1/balance_alert',
+      parameters: shared2,
+      body: { required: true, pointer: '/paths/~1v1~1balance_alert/put/requestBody/content/application~1json/schema' },
+      status: 200,
+      example: shared49
+    },
     'cards.create': {
       method: 'POST',
       path: '/v1/cards',
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1cards/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared49
+      example: shared50
     },
     'cards.list': {
       method: 'GET',
@@ -1198,91 +1250,91 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared49], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared50], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: shared51, status: 200, example: shared49 },
+    'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: shared52, status: 200, example: shared50 },
     'cards.update': {
       method: 'PATCH',
       path: '/v1/cards/{card_id}',
-      parameters: shared51,
+      parameters: shared52,
       body: { required: true, pointer: '/paths/~1v1~1cards~1{card_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared49
+      example: shared50
     },
     'cards.activate': {
       method: 'POST',
       path: '/v1/cards/{card_id}/activate',
-      parameters: shared52,
+      parameters: shared53,
       body: { pointer: '/paths/~1v1~1cards~1{card_id}~1activate/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared49
+      example: shared50
     },
     'cards.freeze': {
       method: 'POST',
       path: '/v1/cards/{card_id}/freeze',
-      parameters: shared52,
+      parameters: shared53,
       body: { pointer: '/paths/~1v1~1cards~1{card_id}~1freeze/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared49
+      example: shared50
     },
     'cards.unfreeze': {
       method: 'POST',
       path: '/v1/cards/{card_id}/unfreeze',
-      parameters: shared52,
+      parameters: shared53,
       body: { pointer: '/paths/~1v1~1cards~1{card_id}~1unfreeze/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared49
+      example: shared50
     },
     'cards.cancel': {
       method: 'POST',
       path: '/v1/cards/{card_id}/cancel',
-      parameters: shared52,
+      parameters: shared53,
       body: { pointer: '/paths/~1v1~1cards~1{card_id}~1cancel/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared49
+      example: shared50
     },
     'cards.replace': {
       method: 'POST',
       path: '/v1/cards/{card_id}/replace',
-      parameters: shared52,
+      parameters: shared53,
       body: { required: true, pointer: '/paths/~1v1~1cards~1{card_id}~1replace/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared49
+      example: shared50
     },
     'cards.details.retrieve': {
       method: 'GET',
       path: '/v1/cards/{card_id}/details',
-      parameters: shared51,
+      parameters: shared52,
       status: 200,
       example: { object: 'card_details', card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t', number: '4000009990004242', cvc: '123', exp_month: 6, exp_year: 2030 }
     },
     'cards.provisioningPayloads.create': {
       method: 'POST',
       path: '/v1/cards/{card_id}/provisioning_payloads',
-      parameters: shared52,
+      parameters: shared53,
       body: { required: true, pointer: '/paths/~1v1~1cards~1{card_id}~1provisioning_payloads/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared53
+      example: shared54
     },
     'cards.provisioningPayloads.list': {
       method: 'GET',
       path: '/v1/cards/{card_id}/provisioning_payloads',
-      parameters: [shared50, shared7, shared8, shared9, shared10, shared11, shared12, shared13, shared14, shared15, shared1],
+      parameters: [shared51, shared7, shared8, shared9, shared10, shared11, shared12, shared13, shared14, shared15, shared1],
       status: 200,
-      example: { data: [shared53], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared54], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'cards.provisioningPayloads.retrieve': {
       method: 'GET',
       path: '/v1/cards/{card_id}/provisioning_payloads/{provisioning_payload_id}',
       parameters: [
-        shared50,
+        shared51,
         { name: 'provisioning_payload_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/ProvisioningPayloadId/schema' },
         shared1
       ],
       status: 200,
-      example: shared53
+      example: shared54
     },
     'walletTokens.list': {
       method: 'GET',
@@ -1301,17 +1353,17 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared54], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared55], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'walletTokens.retrieve': { method: 'GET', path: '/v1/wallet_tokens/{wallet_token_id}', parameters: shared55, status: 200, example: shared54 },
+    'walletTokens.retrieve': { method: 'GET', path: '/v1/wallet_tokens/{wallet_token_id}', parameters: shared56, status: 200, example: shared55 },
     'walletTokens.update': {
       method: 'PATCH',
       path: '/v1/wallet_tokens/{wallet_token_id}',
-      parameters: shared55,
+      parameters: shared56,
       body: { required: true, pointer: '/paths/~1v1~1wallet_tokens~1{wallet_token_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared54
+      example: shared55
     },
     'cardTransactions.list': {
       method: 'GET',
@@ -1334,34 +1386,34 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared56], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared57], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'cardTransactions.retrieve': { method: 'GET', path: '/v1/card_transactions/{card_transaction_id}', parameters: shared58, status: 200, example: shared56 },
+    'cardTransactions.retrieve': { method: 'GET', path: '/v1/card_transactions/{card_transaction_id}', parameters: shared59, status: 200, example: shared57 },
     'cardTransactions.update': {
       method: 'PATCH',
       path: '/v1/card_transactions/{card_transaction_id}',
-      parameters: shared58,
+      parameters: shared59,
       body: { required: true, pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared56
+      example: shared57
     },
     'cardTransactions.release': {
       method: 'POST',
       path: '/v1/card_transactions/{card_transaction_id}/release',
-      parameters: [shared57, shared1, shared5],
+      parameters: [shared58, shared1, shared5],
       body: { pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}~1release/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared56
+      example: shared57
     },
-    'authorizationEndpoint.retrieve': { method: 'GET', path: '/v1/authorization_endpoint', parameters: shared2, status: 200, example: shared59 },
+    'authorizationEndpoint.retrieve': { method: 'GET', path: '/v1/authorization_endpoint', parameters: shared2, status: 200, example: shared60 },
     'authorizationEndpoint.replace': {
       method: 'PUT',
       path: '/v1/authorization_endpoint',
       parameters: shared2,
       body: { required: true, pointer: '/paths/~1v1~1authorization_endpoint/put/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared59
+      example: shared60
     },
     'authorizationEndpoint.delete': {
       method: 'DELETE',
@@ -1376,7 +1428,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { pointer: '/paths/~1v1~1authorization_endpoint~1rotate_secret/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared59
+      example: shared60
     },
     'authorizationDecisions.list': {
       method: 'GET',
@@ -1396,7 +1448,7 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared60], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared61], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'authorizationDecisions.retrieve': {
@@ -1407,7 +1459,7 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: shared60
+      example: shared61
     },
     'disputes.create': {
       method: 'POST',
@@ -1415,7 +1467,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1disputes/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared61
+      example: shared62
     },
     'disputes.list': {
       method: 'GET',
@@ -1436,33 +1488,33 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared61], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared62], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'disputes.retrieve': { method: 'GET', path: '/v1/disputes/{dispute_id}', parameters: shared63, status: 200, example: shared61 },
+    'disputes.retrieve': { method: 'GET', path: '/v1/disputes/{dispute_id}', parameters: shared64, status: 200, example: shared62 },
     'disputes.update': {
       method: 'PATCH',
       path: '/v1/disputes/{dispute_id}',
-      parameters: shared63,
+      parameters: shared64,
       body: { required: true, pointer: '/paths/~1v1~1disputes~1{dispute_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared61
+      example: shared62
     },
     'disputes.submit': {
       method: 'POST',
       path: '/v1/disputes/{dispute_id}/submit',
-      parameters: shared64,
+      parameters: shared65,
       body: { pointer: '/paths/~1v1~1disputes~1{dispute_id}~1submit/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared61
+      example: shared62
     },
     'disputes.withdraw': {
       method: 'POST',
       path: '/v1/disputes/{dispute_id}/withdraw',
-      parameters: shared64,
+      parameters: shared65,
       body: { pointer: '/paths/~1v1~1disputes~1{dispute_id}~1withdraw/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared61
+      example: shared62
     },
     'merchantCategories.list': {
       method: 'GET',
@@ -1488,15 +1540,15 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: shared67, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: shared68, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'settlements.retrieve': { method: 'GET', path: '/v1/settlements/{settlement_id}', parameters: [shared68, shared1], status: 200, example: shared66 },
+    'settlements.retrieve': { method: 'GET', path: '/v1/settlements/{settlement_id}', parameters: [shared69, shared1], status: 200, example: shared67 },
     'settlements.lines.list': {
       method: 'GET',
       path: '/v1/settlements/{settlement_id}/lines',
       parameters: [
-        shared68,
+        shared69,
         shared7,
         shared8,
         shared9,
@@ -1511,7 +1563,7 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: shared65, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: shared66, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'payouts.create': {
@@ -1520,7 +1572,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1payouts/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared69
+      example: shared70
     },
     'payouts.list': {
       method: 'GET',
@@ -1541,17 +1593,17 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared69], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared70], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'payouts.retrieve': { method: 'GET', path: '/v1/payouts/{payout_id}', parameters: [shared70, shared1], status: 200, example: shared69 },
+    'payouts.retrieve': { method: 'GET', path: '/v1/payouts/{payout_id}', parameters: [shared71, shared1], status: 200, example: shared70 },
     'payouts.cancel': {
       method: 'POST',
       path: '/v1/payouts/{payout_id}/cancel',
-      parameters: [shared70, shared1, shared5],
+      parameters: [shared71, shared1, shared5],
       body: { pointer: '/paths/~1v1~1payouts~1{payout_id}~1cancel/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared69
+      example: shared70
     },
     'payoutDestinations.create': {
       method: 'POST',
@@ -1559,7 +1611,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1payout_destinations/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared71
+      example: shared72
     },
     'payoutDestinations.list': {
       method: 'GET',
@@ -1579,31 +1631,31 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared71], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared72], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'payoutDestinations.retrieve': {
       method: 'GET',
       path: '/v1/payout_destinations/{payout_destination_id}',
-      parameters: shared73,
+      parameters: shared74,
       status: 200,
-      example: shared71
+      example: shared72
     },
     'payoutDestinations.update': {
       method: 'PATCH',
       path: '/v1/payout_destinations/{payout_destination_id}',
-      parameters: shared73,
+      parameters: shared74,
       body: { required: true, pointer: '/paths/~1v1~1payout_destinations~1{payout_destination_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared71
+      example: shared72
     },
     'payoutDestinations.disable': {
       method: 'POST',
       path: '/v1/payout_destinations/{payout_destination_id}/disable',
-      parameters: [shared72, shared1, shared5],
+      parameters: [shared73, shared1, shared5],
       body: { pointer: '/paths/~1v1~1payout_destinations~1{payout_destination_id}~1disable/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared71
+      example: shared72
     },
     'treasuryReports.create': {
       method: 'POST',
@@ -1611,14 +1663,14 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1treasury_reports/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared74
+      example: shared75
     },
     'treasuryReports.list': {
       method: 'GET',
       path: '/v1/treasury_reports',
       parameters: shared18,
       status: 200,
-      example: { data: [shared74], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared75], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'treasuryReports.retrieve': {
@@ -1629,7 +1681,7 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: shared74
+      example: shared75
     },
     'test.passes.simulateScan': {
       method: 'POST',
@@ -1661,7 +1713,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_authorization/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared56
+      example: shared57
     },
     'test.cards.simulateDecline': {
       method: 'POST',
@@ -1669,7 +1721,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_decline/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared56
+      example: shared57
     },
     'test.cards.simulateIncrement': {
       method: 'POST',
@@ -1677,7 +1729,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_increment/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared56
+      example: shared57
     },
     'test.cards.simulateReversal': {
       method: 'POST',
@@ -1685,7 +1737,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_reversal/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared56
+      example: shared57
     },
     'test.cards.simulateExpiry': {
       method: 'POST',
@@ -1693,7 +1745,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_expiry/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared56
+      example: shared57
     },
     'test.cards.simulateClearing': {
       method: 'POST',
@@ -1701,7 +1753,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_clearing/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared56
+      example: shared57
     },
     'test.cards.simulateRefund': {
       method: 'POST',
@@ -1709,7 +1761,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_refund/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared56
+      example: shared57
     },
     'test.cards.simulateForcePost': {
       method: 'POST',
@@ -1717,7 +1769,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_force_post/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared56
+      example: shared57
     },
     'test.cards.simulateShipping': {
       method: 'POST',
@@ -1725,7 +1777,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_shipping/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared49
+      example: shared50
     },
     'test.cardholders.simulateSanctionsMatch': {
       method: 'POST',
@@ -1741,7 +1793,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1disputes~1simulate_outcome/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared61
+      example: shared62
     },
     'test.funding.simulate': {
       method: 'POST',
@@ -1757,7 +1809,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { pointer: '/paths/~1v1~1test~1settlements~1advance_clock/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: { object: 'list', now: '2026-06-01T09:30:00.000Z', data: shared67 }
+      example: { object: 'list', now: '2026-06-01T09:30:00.000Z', data: shared68 }
     },
     'test.settlements.simulateFailure': {
       method: 'POST',
@@ -1765,7 +1817,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1settlements~1simulate_failure/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared66
+      example: shared67
     },
     'test.payouts.simulateFailure': {
       method: 'POST',
@@ -1773,7 +1825,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1payouts~1simulate_failure/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared69
+      example: shared70
     },
     'test.payouts.simulateReturn': {
       method: 'POST',
@@ -1781,7 +1833,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1payouts~1simulate_return/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared69
+      example: shared70
     },
   },
   document: {
@@ -1818,12 +1870,12 @@ const service: MockedVersion = {
         CardId: { schema: { $ref: '#/components/schemas/CardId' } },
         ProvisioningPayloadId: { schema: { $ref: '#/components/schemas/ProvisioningPayloadId' } },
         WalletTokenId: { schema: { $ref: '#/components/schemas/WalletTokenId' } },
-        CardTransactionId: shared75,
+        CardTransactionId: shared76,
         AuthorizationDecisionId: { schema: { $ref: '#/components/schemas/AuthorizationDecisionId' } },
         DisputeId: { schema: { $ref: '#/components/schemas/DisputeId' } },
         SettlementId: { schema: { $ref: '#/components/schemas/SettlementId' } },
         PayoutId: { schema: { $ref: '#/components/schemas/PayoutId' } },
-        PayoutDestinationId: shared76,
+        PayoutDestinationId: shared77,
         TreasuryReportId: { schema: { $ref: '#/components/schemas/TreasuryReportId' } }
       },
       schemas: {
@@ -1866,18 +1918,9 @@ const service: MockedVersion = {
             name: { type: 'string', minLength: 1, maxLength: 100 },
             kind: { $ref: '#/components/schemas/PassTemplateKind' },
             brand: { $ref: '#/components/schemas/BrandInput' },
-            fields: shared77,
+            fields: shared78,
             barcode: { $ref: '#/components/schemas/BarcodeInput' },
             relevant_locations: { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
-            language: { $ref: '#/components/schemas/TemplateLanguage' },
-            translations: { $ref: '#/components/schemas/TemplateTranslationsInput' },
-            relevant_dates: { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/RelevantDateInput' } },
-            sharing_prohibited: { type: 'boolean' },
-            grouping_identifier: { type: 'string', minLength: 1, maxLength: 60 },
-            associated_store_identifiers: { type: 'array', maxItems: 10, items: { type: 'integer', minimum: 1, maximum: 999999999999 } },
-            app_links: { $ref: '#/components/schemas/AppLinksInput' },
-            nfc: { $ref: '#/components/schemas/PassNfcInput' },
-            semantics: { $ref: '#/components/schemas/SemanticTagsInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
         },
@@ -1901,27 +1944,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           required: ['key', 'label', 'value'],
-          properties: {
-            key: shared78,
-            label: { type: 'string', maxLength: 100 },
-            value: { type: 'string', maxLength: 500 },
-            change_message: { type: ['string', 'null'], maxLength: 200 },
-            translations: { $ref: '#/components/schemas/FieldTranslationsInput' }
-          }
-        },
-        FieldTranslationsInput: {
-          type: ['object', 'null'],
-          maxProperties: 20,
-          propertyNames: shared79,
-          additionalProperties: {
-            type: 'object',
-            additionalProperties: false,
-            properties: {
-              label: { type: 'string', maxLength: 100 },
-              value: { type: 'string', maxLength: 500 },
-              change_message: { type: 'string', maxLength: 200 }
-            }
-          }
+          properties: { key: shared79, label: { type: 'string', maxLength: 100 }, value: { type: 'string', maxLength: 500 } }
         },
         BarcodeInput: {
           type: 'object',
@@ -1938,45 +1961,8 @@ const service: MockedVersion = {
             latitude: { type: 'number', minimum: -90, maximum: 90 },
             longitude: { type: 'number', minimum: -180, maximum: 180 },
             altitude: { type: 'number', minimum: -1000, maximum: 20000 },
-            relevant_text: { type: 'string', maxLength: 200 },
-            translations: { $ref: '#/components/schemas/TextTranslations' }
+            relevant_text: { type: 'string', maxLength: 200 }
           }
-        },
-        TextTranslations: { type: 'object', maxProperties: 20, propertyNames: shared79, additionalProperties: { type: 'string', maxLength: 200 } },
-        TemplateLanguage: shared79,
-        TemplateTranslationsInput: {
-          type: 'object',
-          maxProperties: 20,
-          propertyNames: shared79,
-          additionalProperties: {
-            type: ['object', 'null'],
-            additionalProperties: false,
-            properties: { name: { type: ['string', 'null'], maxLength: 100 }, logo_text: { type: ['string', 'null'], maxLength: 60 } }
-          }
-        },
-        RelevantDateInput: {
-          type: 'object',
-          additionalProperties: false,
-          required: ['starts_at'],
-          properties: { starts_at: { $ref: '#/components/schemas/Timestamp' }, ends_at: { $ref: '#/components/schemas/Timestamp' } }
-        },
-        Timestamp: { type: 'string', format: 'date-time', maxLength: 40 },
-        AppLinksInput: { type: 'object', additionalProperties: false, properties: { apple_url: shared80, android_url: shared80, web_url: shared80 } },
-        PassNfcInput: {
-          type: 'object',
-          additionalProperties: false,
-          required: ['encryption_public_key'],
-          properties: {
-            message: { type: ['string', 'null'], minLength: 1, maxLength: 64 },
-            encryption_public_key: { type: 'string', pattern: '^[0-9A-Za-z+/]*={0,2}$', maxLength: 128 },
-            requires_authentication: { type: 'boolean' }
-          }
-        },
-        SemanticTagsInput: {
-          type: 'object',
-          maxProperties: 60,
-          propertyNames: { type: 'string', minLength: 1, maxLength: 60 },
-          additionalProperties: { type: ['string', 'null'], maxLength: 500 }
         },
         Metadata: {
           type: 'object',
@@ -1992,18 +1978,9 @@ const service: MockedVersion = {
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
             brand: { $ref: '#/components/schemas/BrandPatch' },
-            fields: shared77,
+            fields: shared78,
             barcode: { oneOf: [{ $ref: '#/components/schemas/BarcodePatch' }, { type: 'null' }] },
             relevant_locations: { type: ['array', 'null'], maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
-            language: { oneOf: [{ $ref: '#/components/schemas/TemplateLanguage' }, { type: 'null' }] },
-            translations: { oneOf: [{ $ref: '#/components/schemas/TemplateTranslationsInput' }, { type: 'null' }] },
-            relevant_dates: { type: ['array', 'null'], maxItems: 10, items: { $ref: '#/components/schemas/RelevantDateInput' } },
-            sharing_prohibited: { type: ['boolean', 'null'] },
-            grouping_identifier: { type: ['string', 'null'], minLength: 1, maxLength: 60 },
-            associated_store_identifiers: { type: ['array', 'null'], maxItems: 10, items: { type: 'integer', minimum: 1, maximum: 999999999999 } },
-            app_links: { oneOf: [{ $ref: '#/components/schemas/AppLinksInput' }, { type: 'null' }] },
-            nfc: { oneOf: [{ $ref: '#/components/schemas/PassNfcInput' }, { type: 'null' }] },
-            semantics: { oneOf: [{ $ref: '#/components/schemas/SemanticTagsInput' }, { type: 'null' }] },
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
           }
         },
@@ -2038,7 +2015,7 @@ const service: MockedVersion = {
           properties: {
             template_id: { $ref: '#/components/schemas/TemplateId' },
             holder: { $ref: '#/components/schemas/HolderInput' },
-            fields: { type: 'object', maxProperties: 20, propertyNames: shared78, additionalProperties: { type: 'string', maxLength: 500 } },
+            fields: { type: 'object', maxProperties: 20, propertyNames: shared79, additionalProperties: { type: 'string', maxLength: 500 } },
             expires_at: { $ref: '#/components/schemas/Timestamp' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2048,6 +2025,7 @@ const service: MockedVersion = {
           additionalProperties: false,
           properties: { email: { type: 'string', format: 'email', maxLength: 254 }, name: { type: 'string', maxLength: 100 } }
         },
+        Timestamp: { type: 'string', format: 'date-time', maxLength: 40 },
         PassStatus: { type: 'string', enum: ['issued', 'installed', 'active', 'redeemed', 'revoked', 'expired'] },
         PassBatchCreate: {
           type: 'object',
@@ -2067,9 +2045,9 @@ const service: MockedVersion = {
           required: ['id'],
           properties: {
             id: { $ref: '#/components/schemas/PassId' },
-            holder: shared81,
-            fields: shared82,
-            expires_at: shared83,
+            holder: shared80,
+            fields: shared81,
+            expires_at: shared82,
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
           }
         },
@@ -2088,7 +2066,7 @@ const service: MockedVersion = {
         PassUpdate: {
           type: 'object',
           additionalProperties: false,
-          properties: { holder: shared81, fields: shared82, expires_at: shared83, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
+          properties: { holder: shared80, fields: shared81, expires_at: shared82, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
         },
         ScanCreate: {
           type: 'object',
@@ -2116,8 +2094,8 @@ const service: MockedVersion = {
           additionalProperties: false,
           required: ['url', 'enabled_events'],
           properties: {
-            url: shared84,
-            enabled_events: shared85,
+            url: shared83,
+            enabled_events: shared84,
             description: { type: 'string', maxLength: 500 },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2183,7 +2161,8 @@ const service: MockedVersion = {
             'payout_destination.denied',
             'payout_destination.disabled',
             'treasury_report.succeeded',
-            'treasury_report.failed'
+            'treasury_report.failed',
+            'balance.low'
           ]
         },
         WebhookEndpointStatus: { type: 'string', enum: ['enabled', 'disabled'] },
@@ -2192,8 +2171,8 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           properties: {
-            url: shared84,
-            enabled_events: shared85,
+            url: shared83,
+            enabled_events: shared84,
             description: { type: ['string', 'null'], maxLength: 500 },
             metadata: { $ref: '#/components/schemas/MetadataPatch' },
             status: { $ref: '#/components/schemas/WebhookEndpointStatus' }
@@ -2262,7 +2241,8 @@ const service: MockedVersion = {
             'payout_destination.denied',
             'payout_destination.disabled',
             'treasury_report.succeeded',
-            'treasury_report.failed'
+            'treasury_report.failed',
+            'balance.low'
           ]
         },
         TokenCreate: {
@@ -2367,7 +2347,7 @@ const service: MockedVersion = {
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
             kind: { $ref: '#/components/schemas/CardProgramKind' },
-            spending_controls: shared86,
+            spending_controls: shared85,
             design: { $ref: '#/components/schemas/CardDesignInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2377,7 +2357,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           properties: {
-            blocked_categories: shared87,
+            blocked_categories: shared86,
             blocked_countries: { type: ['array', 'null'], maxItems: 250, items: { $ref: '#/components/schemas/CountryCode' } },
             spending_limits: { type: ['array', 'null'], maxItems: 20, items: { $ref: '#/components/schemas/SpendingLimitInput' } },
             max_authorization_count: { type: ['integer', 'null'], minimum: 0, maximum: 1000000 }
@@ -2388,7 +2368,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           required: ['amount', 'interval'],
-          properties: { amount: { $ref: '#/components/schemas/Amount' }, interval: { $ref: '#/components/schemas/SpendingInterval' }, categories: shared87 }
+          properties: { amount: { $ref: '#/components/schemas/Amount' }, interval: { $ref: '#/components/schemas/SpendingInterval' }, categories: shared86 }
         },
         Amount: { type: 'integer', minimum: 0, maximum: 1000000000000000 },
         SpendingInterval: { type: 'string', enum: ['per_authorization', 'daily', 'weekly', 'monthly', 'yearly', 'all_time'] },
@@ -2408,7 +2388,7 @@ const service: MockedVersion = {
           additionalProperties: false,
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
-            spending_controls: shared86,
+            spending_controls: shared85,
             design: { oneOf: [{ $ref: '#/components/schemas/CardDesignPatch' }, { type: 'null' }] },
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
           }
@@ -2422,6 +2402,28 @@ const service: MockedVersion = {
             text: { type: ['string', 'null'], maxLength: 40 }
           }
         },
+        BalanceAccount: { type: 'string', enum: ['program_funds', 'settlement_payable'] },
+        BalanceEntryKind: {
+          type: 'string',
+          enum: [
+            'card_transaction',
+            'card_refund',
+            'funding',
+            'interchange',
+            'network_fee',
+            'dispute',
+            'settlement_shortfall',
+            'payout',
+            'payout_reversal',
+            'adjustment'
+          ]
+        },
+        BalanceAlertPut: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['threshold'],
+          properties: { threshold: { oneOf: [{ $ref: '#/components/schemas/Amount' }, { type: 'null' }] } }
+        },
         CardCreate: {
           type: 'object',
           additionalProperties: false,
@@ -2430,7 +2432,7 @@ const service: MockedVersion = {
             cardholder_id: { $ref: '#/components/schemas/CardholderId' },
             type: { $ref: '#/components/schemas/CardType' },
             card_program_id: { $ref: '#/components/schemas/CardProgramId' },
-            spending_controls: shared86,
+            spending_controls: shared85,
             shipping: { $ref: '#/components/schemas/CardShippingInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2448,7 +2450,7 @@ const service: MockedVersion = {
         CardUpdate: {
           type: 'object',
           additionalProperties: false,
-          properties: { spending_controls: shared86, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
+          properties: { spending_controls: shared85, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
         },
         CardCancel: { type: 'object', additionalProperties: false, properties: { reason: { $ref: '#/components/schemas/CardCancellationReason' } } },
         CardCancellationReason: { type: 'string', enum: ['lost', 'stolen', 'fulfillment_error', 'user'] },
@@ -2503,7 +2505,7 @@ const service: MockedVersion = {
           additionalProperties: false,
           required: ['url'],
           properties: {
-            url: shared84,
+            url: shared83,
             timeout_ms: { type: 'integer', minimum: 100, maximum: 2000 },
             default_action: { $ref: '#/components/schemas/AuthorizationDefaultAction' }
           }
@@ -2649,7 +2651,10 @@ const service: MockedVersion = {
             currency: { $ref: '#/components/schemas/Currency' }
           }
         },
-        TreasuryReportType: { type: 'string', enum: ['balance_summary', 'settlement_reconciliation', 'payout_reconciliation', 'ledger_entries'] },
+        TreasuryReportType: {
+          type: 'string',
+          enum: ['balance_summary', 'settlement_reconciliation', 'payout_reconciliation', 'ledger_entries', 'statement', 'journal']
+        },
         Currency: { type: 'string', enum: ['usd'] },
         TreasuryReportId: { type: 'string', pattern: '^trp_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
         ScanSimulation: {
@@ -2739,8 +2744,8 @@ const service: MockedVersion = {
             'processing_error'
           ]
         },
-        IncrementSimulation: { type: 'object', additionalProperties: false, required: ['card_transaction_id', 'amount'], properties: shared88 },
-        ReversalSimulation: shared89,
+        IncrementSimulation: { type: 'object', additionalProperties: false, required: ['card_transaction_id', 'amount'], properties: shared87 },
+        ReversalSimulation: shared88,
         ExpirySimulation: {
           type: 'object',
           additionalProperties: false,
@@ -2757,7 +2762,7 @@ const service: MockedVersion = {
             final: { type: 'boolean' }
           }
         },
-        RefundSimulation: shared89,
+        RefundSimulation: shared88,
         ForcePostSimulation: {
           type: 'object',
           additionalProperties: false,
@@ -2822,7 +2827,7 @@ const service: MockedVersion = {
     },
     paths: {
       '/v1/account/billing': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/BillingUpdate' } } } } } },
-      '/v1/account/rotate_credentials': shared90,
+      '/v1/account/rotate_credentials': shared89,
       '/v1/account/wipe_sandbox': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WipeCreate' } } } } } },
       '/v1/audit_log': {
         get: {
@@ -2858,14 +2863,14 @@ const service: MockedVersion = {
       '/v1/pass_templates/{template_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassTemplateUpdate' } } } } }
       },
-      '/v1/pass_templates/{template_id}/archive': shared90,
+      '/v1/pass_templates/{template_id}/archive': shared89,
       '/v1/passes': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassCreate' } } } } } },
       '/v1/passes/batch': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchCreate' } } } } } },
       '/v1/passes/batch_update': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchUpdate' } } } } } },
       '/v1/passes/batch_revoke': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchRevoke' } } } } } },
       '/v1/passes/{pass_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassUpdate' } } } } } },
-      '/v1/passes/{pass_id}/revoke': shared90,
-      '/v1/passes/{pass_id}/archive': shared90,
+      '/v1/passes/{pass_id}/revoke': shared89,
+      '/v1/passes/{pass_id}/archive': shared89,
       '/v1/scans': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/ScanCreate' } } } } },
         get: { parameters: { '9': { schema: { $ref: '#/components/schemas/PassId' } }, '10': { schema: { $ref: '#/components/schemas/ScanResult' } } } }
@@ -2877,8 +2882,8 @@ const service: MockedVersion = {
       '/v1/webhook-endpoints/{whe_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookEndpointUpdate' } } } } }
       },
-      '/v1/webhook-endpoints/{whe_id}/rotate_secret': shared90,
-      '/v1/webhook-endpoints/{whe_id}/test': shared90,
+      '/v1/webhook-endpoints/{whe_id}/rotate_secret': shared89,
+      '/v1/webhook-endpoints/{whe_id}/test': shared89,
       '/v1/webhook-endpoints/{whe_id}/delivery-attempts': {
         get: {
           parameters: {
@@ -2887,7 +2892,7 @@ const service: MockedVersion = {
           }
         }
       },
-      '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry': shared90,
+      '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry': shared89,
       '/v1/events': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/EventType' } } } } },
       '/v1/events/stream': { get: { parameters: { '0': { schema: { $ref: '#/components/schemas/EventId' } } } } },
       '/v1/tokens': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/TokenCreate' } } } } } },
@@ -2900,7 +2905,7 @@ const service: MockedVersion = {
       '/v1/cardholders/{cardholder_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardholderUpdate' } } } } }
       },
-      '/v1/cardholders/{cardholder_id}/screen': shared90,
+      '/v1/cardholders/{cardholder_id}/screen': shared89,
       '/v1/sanctions_alerts': {
         get: {
           parameters: {
@@ -2916,6 +2921,17 @@ const service: MockedVersion = {
       '/v1/card_programs/{card_program_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardProgramUpdate' } } } } }
       },
+      '/v1/balance': { get: { parameters: { '0': { schema: { $ref: '#/components/schemas/Instant' } } } } },
+      '/v1/balance_entries': {
+        get: {
+          parameters: {
+            '0': { schema: { $ref: '#/components/schemas/BalanceAccount' } },
+            '10': { schema: { $ref: '#/components/schemas/BalanceEntryKind' } },
+            '11': { schema: { type: 'string', maxLength: 64 } }
+          }
+        }
+      },
+      '/v1/balance_alert': { put: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/BalanceAlertPut' } } } } } },
       '/v1/cards': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardCreate' } } } } },
         get: {
@@ -2927,9 +2943,9 @@ const service: MockedVersion = {
         }
       },
       '/v1/cards/{card_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardUpdate' } } } } } },
-      '/v1/cards/{card_id}/activate': shared90,
-      '/v1/cards/{card_id}/freeze': shared90,
-      '/v1/cards/{card_id}/unfreeze': shared90,
+      '/v1/cards/{card_id}/activate': shared89,
+      '/v1/cards/{card_id}/freeze': shared89,
+      '/v1/cards/{card_id}/unfreeze': shared89,
       '/v1/cards/{card_id}/cancel': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardCancel' } } } } } },
       '/v1/cards/{card_id}/replace': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardReplace' } } } } } },
       '/v1/cards/{card_id}/provisioning_payloads': {
@@ -2953,25 +2969,25 @@ const service: MockedVersion = {
       '/v1/card_transactions/{card_transaction_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardTransactionUpdate' } } } } }
       },
-      '/v1/card_transactions/{card_transaction_id}/release': shared90,
+      '/v1/card_transactions/{card_transaction_id}/release': shared89,
       '/v1/authorization_endpoint': {
         put: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/AuthorizationEndpointPut' } } } } }
       },
-      '/v1/authorization_endpoint/rotate_secret': shared90,
-      '/v1/authorization_decisions': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/AuthorizationDecisionStatus' } }, '10': shared75 } } },
+      '/v1/authorization_endpoint/rotate_secret': shared89,
+      '/v1/authorization_decisions': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/AuthorizationDecisionStatus' } }, '10': shared76 } } },
       '/v1/disputes': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/DisputeCreate' } } } } },
         get: {
           parameters: {
             '9': { schema: { $ref: '#/components/schemas/DisputeStatus' } },
             '10': { schema: { $ref: '#/components/schemas/DisputeReason' } },
-            '11': shared75
+            '11': shared76
           }
         }
       },
       '/v1/disputes/{dispute_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/DisputeUpdate' } } } } } },
-      '/v1/disputes/{dispute_id}/submit': shared90,
-      '/v1/disputes/{dispute_id}/withdraw': shared90,
+      '/v1/disputes/{dispute_id}/submit': shared89,
+      '/v1/disputes/{dispute_id}/withdraw': shared89,
       '/v1/settlements': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/SettlementStatus' } } } } },
       '/v1/settlements/{settlement_id}/lines': {
         get: { parameters: { '10': { schema: { $ref: '#/components/schemas/SettlementLineType' } }, '11': { schema: { type: 'string', maxLength: 64 } } } }
@@ -2981,12 +2997,12 @@ const service: MockedVersion = {
         get: {
           parameters: {
             '9': { schema: { $ref: '#/components/schemas/PayoutStatus' } },
-            '10': shared76,
+            '10': shared77,
             '11': { schema: { $ref: '#/components/schemas/SettlementId' } }
           }
         }
       },
-      '/v1/payouts/{payout_id}/cancel': shared90,
+      '/v1/payouts/{payout_id}/cancel': shared89,
       '/v1/payout_destinations': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutDestinationCreate' } } } } },
         get: {
@@ -2999,13 +3015,13 @@ const service: MockedVersion = {
       '/v1/payout_destinations/{payout_destination_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutDestinationUpdate' } } } } }
       },
-      '/v1/payout_destinations/{payout_destination_id}/disable': shared90,
+      '/v1/payout_destinations/{payout_destination_id}/disable': shared89,
       '/v1/treasury_reports': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/TreasuryReportCreate' } } } } } },
       '/v1/test/passes/simulate_scan': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/ScanSimulation' } } } } }
       },
-      '/v1/test/passes/simulate_install': shared91,
-      '/v1/test/passes/simulate_uninstall': shared91,
+      '/v1/test/passes/simulate_install': shared90,
+      '/v1/test/passes/simulate_uninstall': shared90,
       '/v1/test/cards/simulate_authorization': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/AuthorizationSimulation' } } } } }
       },
@@ -3046,8 +3062,8 @@ const service: MockedVersion = {
       '/v1/test/settlements/simulate_failure': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SettlementFailureSimulation' } } } } }
       },
-      '/v1/test/payouts/simulate_failure': shared92,
-      '/v1/test/payouts/simulate_return': shared92
+      '/v1/test/payouts/simulate_failure': shared91,
+      '/v1/test/payouts/simulate_return': shared91
     }
   },
 }

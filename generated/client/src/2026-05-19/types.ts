@@ -2876,6 +2876,99 @@ export type Balance = {
   /** Money that settlements made payable and that is not paid out yet, in cents. @example 48000 */
   payable: SignedAmount;
 };
+/**
+ * The balance alert to set.
+ * @example {
+ *       "threshold": 50000
+ *     }
+ */
+export type BalanceAlertPut = {
+  /** The lowest available balance that is not low, in cents, or null to switch the alert off. @example 50000 */
+  threshold: Amount | null;
+};
+/** The alert of a low balance. */
+export type BalanceAlert = {
+  /**
+   * Always `balance_alert`.
+   * @constant
+   */
+  object: "balance_alert";
+  /** The lowest available balance that is not low, in cents, or null if the alert is off. @example 50000 */
+  threshold: Amount | null;
+  status: BalanceAlertStatus;
+  /** Money that authorizations can use, in cents. @example 248750 */
+  available: SignedAmount;
+  currency: Currency;
+};
+/**
+ * The status of the balance alert.
+ * @example armed
+ * @enum {string}
+ */
+export type BalanceAlertStatus = Open<"off" | "armed" | "low">;
+/**
+ * A balance of the account.
+ * @example program_funds
+ * @enum {string}
+ */
+export type BalanceAccount = Open<"program_funds" | "settlement_payable">;
+/** Identifier of a balance entry: `len_` and 26 characters that sort by the time of creation. @example len_01jxt19v8w7x6y5z4a3b2c1d0e */
+export type BalanceEntryId = string;
+/**
+ * The kind of a balance entry.
+ * @example card_transaction
+ * @enum {string}
+ */
+export type BalanceEntryKind = Open<"card_transaction"
+  | "card_refund"
+  | "funding"
+  | "interchange"
+  | "network_fee"
+  | "dispute"
+  | "settlement_shortfall"
+  | "payout"
+  | "payout_reversal"
+  | "adjustment">;
+/** A movement of a balance. */
+export type BalanceEntry = {
+  id: BalanceEntryId;
+  /**
+   * Always `balance_entry`.
+   * @constant
+   */
+  object: "balance_entry";
+  account: BalanceAccount;
+  /** Number of the entry within its balance. Entries are numbered from 1 without gaps, in the order in which they changed the balance. @example 812 */
+  sequence: number;
+  kind: BalanceEntryKind;
+  /** The change of the balance, in cents. @example -1250 */
+  amount: SignedAmount;
+  currency: Currency;
+  /** The balance after the entry, in cents. @example 248750 */
+  balance: SignedAmount;
+  /** The type of the object that caused the entry, or null for `funding`. @example card_transaction */
+  source_type: BalanceEntrySourceType | null;
+  /** Identifier of the object that caused the entry, or null for `funding`. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
+  source_id: string | null;
+  /**
+   * Time of the cause. Causes that overlap in time can change the balance in a different order. The filters of `created` therefore cut the list at the first
+   * entry that is dated at or after the instant, so that consecutive intervals have each entry once.
+   */
+  created: Timestamp;
+};
+/**
+ * The type of an object that causes balance entries.
+ * @example card_transaction
+ * @enum {string}
+ */
+export type BalanceEntrySourceType = Open<"card_transaction" | "settlement" | "payout">;
+/** One page of entries, in the requested order. */
+export type BalanceEntryList = {
+  /** Up to `limit` entries; empty if nothing matches. */
+  data: BalanceEntry[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
 /** Identifier of a card: `card_` and 26 characters that sort by the time of creation. @example card_01jxg19h8j7k6m5n4p3q2r1s0t */
 export type CardId = string;
 /**
@@ -4337,7 +4430,7 @@ export type TreasuryReportList = {
  * @example ledger_entries
  * @enum {string}
  */
-export type TreasuryReportType = Open<"balance_summary" | "settlement_reconciliation" | "payout_reconciliation" | "ledger_entries">;
+export type TreasuryReportType = Open<"balance_summary" | "settlement_reconciliation" | "payout_reconciliation" | "ledger_entries" | "statement" | "journal">;
 /**
  * The status of a report.
  * @example succeeded
@@ -4380,7 +4473,7 @@ export type TreasuryReportFile = {
  * @example csv
  * @enum {string}
  */
-export type TreasuryReportFormat = Open<"csv" | "json">;
+export type TreasuryReportFormat = Open<"csv" | "json" | "pdf">;
 /**
  * The distance to move: `seconds`, or `to` together with `settlement_id`, or neither.
  * @example {
@@ -5980,6 +6073,31 @@ export type TreasuryReportFailedEvent = {
     treasury_report: TreasuryReport;
   };
 };
+/** Body of `balance.low`. */
+export type BalanceLowEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `balance.low`.
+   * @constant
+   */
+  type: "balance.low";
+  /** The version in which the event is rendered. */
+  version: VersionDate;
+  /** Time of the event. Retries are scheduled from this time. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** The object of the event. */
+  data: {
+    /** The object at the time of the event. */
+    balance_alert: BalanceAlert;
+  };
+};
 /**
  * The type of the event: the resource and a verb in the past tense.
  * @example pass.installed
@@ -6043,7 +6161,8 @@ export type EventType = Open<"pass_template.created"
   | "payout_destination.denied"
   | "payout_destination.disabled"
   | "treasury_report.succeeded"
-  | "treasury_report.failed">;
+  | "treasury_report.failed"
+  | "balance.low">;
 /**
  * An event type to receive, or `*` for all of them.
  * @example pass.installed
@@ -6108,7 +6227,8 @@ export type EnabledEvent = Open<"*"
   | "payout_destination.denied"
   | "payout_destination.disabled"
   | "treasury_report.succeeded"
-  | "treasury_report.failed">;
+  | "treasury_report.failed"
+  | "balance.low">;
 // ----- Queries, bodies and answers of operations -----
 /** The version to be answered in. Without this header, the version that the tenant is pinned to in this environment applies. @example 2026-05-19 */
 export type ServiceVersion = VersionDate;
@@ -6620,6 +6740,48 @@ export type ListCardProgramsQuery = {
 };
 /** The card program. @example cprg_01jxf19g8h7j6k5m4n3p2q1r0s */
 export type CardProgramId_2 = CardProgramId;
+export type GetBalanceQuery = {
+  /**
+   * The instant of the balance, which must not be in the future. The balance is that before the entries that are dated at this instant or later. Before the
+   * first entry, it is 0. If absent, the current balance is returned.
+   * @example 2026-06-01T00:00:00Z
+   */
+  at?: Instant;
+};
+export type ListBalanceEntriesQuery = {
+  /** The balance to list. @example settlement_payable */
+  account?: BalanceAccount;
+  /** Number of records on a page. @example 25 */
+  limit?: Limit;
+  /**
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Return only records created after this instant. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Return only entries of this kind. @example card_transaction */
+  kind?: BalanceEntryKind;
+  /** Return only entries of this card transaction, settlement or payout. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
+  source_id?: string;
+};
 export type ListCardsQuery = {
   /** Number of records on a page. @example 25 */
   limit?: Limit;
@@ -7197,6 +7359,15 @@ export interface components {
     CardProgramList: CardProgramList;
     CardProgramKind: CardProgramKind;
     Balance: Balance;
+    BalanceAlertPut: BalanceAlertPut;
+    BalanceAlert: BalanceAlert;
+    BalanceAlertStatus: BalanceAlertStatus;
+    BalanceAccount: BalanceAccount;
+    BalanceEntryId: BalanceEntryId;
+    BalanceEntryKind: BalanceEntryKind;
+    BalanceEntry: BalanceEntry;
+    BalanceEntrySourceType: BalanceEntrySourceType;
+    BalanceEntryList: BalanceEntryList;
     CardId: CardId;
     CardCreate: CardCreate;
     CardShippingInput: CardShippingInput;
@@ -7384,6 +7555,7 @@ export interface components {
     PayoutDestinationDisabledEvent: PayoutDestinationDisabledEvent;
     TreasuryReportSucceededEvent: TreasuryReportSucceededEvent;
     TreasuryReportFailedEvent: TreasuryReportFailedEvent;
+    BalanceLowEvent: BalanceLowEvent;
     EventType: EventType;
     EnabledEvent: EnabledEvent;
   };
@@ -7694,8 +7866,21 @@ export interface operations {
     } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
   };
   getBalance: {
-    parameters: { header?: { "Service-Version"?: ServiceVersion; }; };
+    parameters: { query?: GetBalanceQuery; header?: { "Service-Version"?: ServiceVersion; }; };
     responses: { 200: { content: { "application/json": Balance; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  listBalanceEntries: {
+    parameters: { query?: ListBalanceEntriesQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": BalanceEntryList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getBalanceAlert: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": BalanceAlert; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  putBalanceAlert: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; };
+    requestBody: { content: { "application/json": BalanceAlertPut; }; };
+    responses: { 200: { content: { "application/json": BalanceAlert; }; }; } & Record<400 | 401 | 403 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
   };
   createCard: {
     parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
@@ -8357,6 +8542,11 @@ export interface operations {
     requestBody: { content: { "application/json": TreasuryReportFailedEvent; }; };
     responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
   };
+  onBalanceLow: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": BalanceLowEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
 }
 export interface webhooks {
   "pass_template.created": { post: operations["onPassTemplateCreated"]; };
@@ -8418,4 +8608,5 @@ export interface webhooks {
   "payout_destination.disabled": { post: operations["onPayoutDestinationDisabled"]; };
   "treasury_report.succeeded": { post: operations["onTreasuryReportSucceeded"]; };
   "treasury_report.failed": { post: operations["onTreasuryReportFailed"]; };
+  "balance.low": { post: operations["onBalanceLow"]; };
 }

@@ -1,4 +1,4 @@
-/** The balance page: available, held, and payable amounts, and the latest settlements and payouts. */
+/** The balance page: available, held, and payable amounts, and the latest entries, card transactions, settlements and payouts. */
 import type { components } from '../../../../generated/canonical/types.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
@@ -10,6 +10,8 @@ import type { DashboardResource, Identified } from '../../engine/shapes.ts'
 import { money } from '../../engine/values.ts'
 import { type DashboardVisit, mayAct, roleFor } from '../../engine/visit.ts'
 import { figures, panel } from '../../html/records.ts'
+import { ALERT_PATH } from './balance-alert.ts'
+import { BALANCE_ENTRIES } from './balance-entries.ts'
 import { CARD_TRANSACTIONS } from './card-transactions.ts'
 import { PAYOUTS } from './payouts.ts'
 import { SETTLEMENTS } from './settlements.ts'
@@ -31,11 +33,11 @@ export function balanceRoutes(send: SendFramed): DashboardRoute[] {
 async function show(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const [{ available, held, payable, currency }, ...latest] = await Promise.all([
     visit.read<Balance>('getBalance'),
-    ...[CARD_TRANSACTIONS, SETTLEMENTS, PAYOUTS].map((each) => writeLatest(visit, each)),
+    ...[BALANCE_ENTRIES, CARD_TRANSACTIONS, SETTLEMENTS, PAYOUTS].map((each) => writeLatest(visit, each)),
   ])
   const link = linkIn(visit)
   const content = html`${figures([
-    { name: 'Available for card spending', value: money(available, currency) },
+    { name: 'Available for card spending', value: money(available, currency), more: setAlert(visit) },
     {
       name: 'Held for open authorizations',
       value: money(held, currency),
@@ -50,6 +52,11 @@ ${latest}`
 function payOut(visit: DashboardVisit, payable: number): Html | undefined {
   const isPossible = payable > 0 && mayAct(visit.member.role, roleFor('createPayout'))
   return isPossible ? linkIn(visit)(`${PAYOUTS.path}/new`, 'Create payout') : undefined
+}
+
+function setAlert(visit: DashboardVisit): Html | undefined {
+  const isPossible = mayAct(visit.member.role, roleFor('putBalanceAlert'))
+  return isPossible ? linkIn(visit)(ALERT_PATH, 'Set low balance alert') : undefined
 }
 
 async function writeLatest(visit: DashboardVisit, latest: DashboardResource<Identified>): Promise<Html> {

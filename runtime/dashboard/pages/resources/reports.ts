@@ -6,7 +6,11 @@ import { figures } from '../../html/records.ts'
 
 type TreasuryReport = components['schemas']['TreasuryReport']
 
-const TYPES = ['balance_summary', 'settlement_reconciliation', 'payout_reconciliation', 'ledger_entries']
+const TYPES = [
+  'statement',
+  'journal',
+  ...['balance_summary', 'settlement_reconciliation', 'payout_reconciliation', 'ledger_entries'],
+]
 
 export const REPORTS = resource<TreasuryReport>({
   path: 'reports',
@@ -48,7 +52,7 @@ export const REPORTS = resource<TreasuryReport>({
         name: 'interval_end',
         label: 'End (UTC)',
         kind: 'date',
-        hint: 'The report ends when this day begins.',
+        hint: 'The report ends when this day begins. A statement is from the first day of a month to the first day of the next month.',
       },
     ],
     body: ({ type, interval_start = '', interval_end = '' }) => ({

@@ -3,6 +3,7 @@
 import type { DashboardResource, Identified } from '../../engine/shapes.ts'
 import { PROMOTIONS } from '../promotions/promotions.ts'
 import { AUDIT_LOG } from './audit-log.ts'
+import { BALANCE_ENTRIES } from './balance-entries.ts'
 import { CARD_PROGRAMS } from './card-programs.ts'
 import { CARD_TRANSACTIONS } from './card-transactions.ts'
 import { CARDHOLDERS, SANCTIONS_ALERTS } from './cardholders.ts'
@@ -20,7 +21,7 @@ import { WEBHOOK_ENDPOINTS } from './webhook-endpoints.ts'
 export const RESOURCES: Readonly<Record<string, readonly DashboardResource<Identified>[]>> = {
   Passes: [PASS_TEMPLATES, PASSES, SCANS],
   Cards: [CARDHOLDERS, SANCTIONS_ALERTS, CARD_PROGRAMS, CARDS, CARD_TRANSACTIONS, DISPUTES],
-  Money: [SETTLEMENTS, PAYOUT_DESTINATIONS, PAYOUTS, REPORTS],
+  Money: [BALANCE_ENTRIES, SETTLEMENTS, PAYOUT_DESTINATIONS, PAYOUTS, REPORTS],
   Developers: [EVENTS, WEBHOOK_ENDPOINTS],
   Account: [PROMOTIONS, AUDIT_LOG],
 }
