@@ -330,6 +330,7 @@ const EnabledEvent$values = new Set([
   'pass.archived',
   'webhook_endpoint.disabled',
   'webhook_endpoint.test',
+  'webhook_recovery.completed',
   'promotion.created',
   'cardholder.created',
   'cardholder.updated',
@@ -698,6 +699,7 @@ const EventType$values = new Set([
   'pass.archived',
   'webhook_endpoint.disabled',
   'webhook_endpoint.test',
+  'webhook_recovery.completed',
   'promotion.created',
   'cardholder.created',
   'cardholder.updated',
@@ -1518,6 +1520,7 @@ const WalletToken$properties = new Set(['id', 'object', 'card_id', 'provisioning
 const WalletTokenId$pattern = new RegExp('^wtk_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const WalletTokenUpdate$properties = new Set(['status'])
 const WalletWarning$properties = new Set(['field', 'wallet', 'message'])
+const WebhookBlock$properties = new Set(['event_id', 'delivery_attempt_id', 'reason', 'since', 'next_attempt_at'])
 const WebhookDeliveryAttempt$properties = new Set([
   'id',
   'object',
@@ -1546,14 +1549,57 @@ const WebhookEndpoint$properties = new Set([
   'status',
   'disabled_reason',
   'secret',
+  'signature',
+  'jwks_url',
+  'delivery',
+  'filters',
+  'retry_schedule',
+  'blocked',
   'metadata',
   'created',
   'updated'
 ])
-const WebhookEndpointCreate$properties = new Set(['url', 'enabled_events', 'description', 'metadata'])
+const WebhookEndpoint$properties_2 = new Set([
+  'id',
+  'object',
+  'url',
+  'description',
+  'enabled_events',
+  'status',
+  'disabled_reason',
+  'secret',
+  'metadata',
+  'created',
+  'updated'
+])
+const WebhookEndpointCreate$properties = new Set(['url', 'enabled_events', 'description', 'metadata', 'signature', 'delivery', 'filters', 'retry_schedule'])
+const WebhookEndpointCreate$properties_2 = new Set(['url', 'enabled_events', 'description', 'metadata'])
 const WebhookEndpointDisabledEvent$data_properties = new Set(['webhook_endpoint'])
 const WebhookEndpointId$pattern = new RegExp('^whe_[0-9a-hjkmnp-tv-z]{26}$', 'u')
-const WebhookEndpointUpdate$properties = new Set(['url', 'enabled_events', 'description', 'metadata', 'status'])
+const WebhookEndpointUpdate$properties = new Set(['url', 'enabled_events', 'description', 'metadata', 'status', 'signature', 'filters', 'retry_schedule'])
+const WebhookEndpointUpdate$properties_2 = new Set(['url', 'enabled_events', 'description', 'metadata', 'status'])
+const WebhookFilterInput$properties = new Set(['property', 'equals'])
+const WebhookFilterInput$property_pattern = new RegExp('^data\\.[A-Za-z0-9_.-]+$', 'u')
+const WebhookRecovery$properties = new Set([
+  'id',
+  'object',
+  'webhook_endpoint_id',
+  'since',
+  'until',
+  'types',
+  'scope',
+  'rate',
+  'status',
+  'total',
+  'sent',
+  'failed',
+  'created',
+  'updated'
+])
+const WebhookRecoveryCompletedEvent$data_properties = new Set(['webhook_recovery'])
+const WebhookRecoveryCreate$properties = new Set(['since', 'until', 'types', 'scope', 'rate'])
+const WebhookRecoveryId$pattern = new RegExp('^whr_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const WebhookSkip$properties = new Set(['event_id'])
 const Wipe$properties = new Set(['object', 'deleted'])
 const WipeCreate$properties = new Set(['confirm'])
 const listRequestLogs_method$values = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
@@ -9375,6 +9421,29 @@ function WalletWarning$(value) {
   return true
 }
 
+function WebhookBlock$(value) {
+  if (!isObject(value)) return false
+  const event_id = value.event_id
+  if (event_id === undefined) return false
+  if (!EventId$(event_id)) return false
+  const delivery_attempt_id = value.delivery_attempt_id
+  if (delivery_attempt_id === undefined) return false
+  if (!WebhookDeliveryAttemptId$(delivery_attempt_id)) return false
+  const reason = value.reason
+  if (!(typeof reason === 'string')) return false
+  const since = value.since
+  if (since === undefined) return false
+  if (!Timestamp$(since)) return false
+  const next_attempt_at = value.next_attempt_at
+  if (next_attempt_at === undefined) return false
+  if (!Timestamp$(next_attempt_at)) return false
+  return true
+}
+
+function WebhookDelivery$(value) {
+  return (value === 'unordered' || value === 'fifo')
+}
+
 function WebhookDeliveryAttempt$(value) {
   if (!isObject(value)) return false
   const id = value.id
@@ -9449,6 +9518,10 @@ function WebhookDeliveryAttemptStatus$(value) {
   return (value === 'pending' || value === 'succeeded' || value === 'failed' || value === 'canceled')
 }
 
+function WebhookDeliveryOutcome$(value) {
+  return (value === 'delivered' || value === 'given_up')
+}
+
 function WebhookDeliveryTrigger$(value) {
   return (value === 'schedule' || value === 'manual')
 }
@@ -9457,7 +9530,7 @@ function WebhookDisabledReason$(value) {
   return (value === 'retry_exhausted' || value === 'manual')
 }
 
-function WebhookEndpoint$in(value, EnabledEvent$version) {
+function WebhookEndpoint$(value) {
   if (!isObject(value)) return false
   const id = value.id
   if (id === undefined) return false
@@ -9472,7 +9545,7 @@ function WebhookEndpoint$in(value, EnabledEvent$version) {
   if (!Array.isArray(enabled_events) || enabled_events.length > 100) return false
   for (let index = 0; index < enabled_events.length; index++) {
     const enabled_events_item = enabled_events[index]
-    if (!EnabledEvent$version(enabled_events_item)) return false
+    if (!EnabledEvent$(enabled_events_item)) return false
   }
   const status = value.status
   if (status === undefined) return false
@@ -9493,23 +9566,93 @@ function WebhookEndpoint$in(value, EnabledEvent$version) {
   if (secret !== undefined) {
     if (!(typeof secret === 'string')) return false
   }
+  const signature = value.signature
+  if (signature !== undefined) {
+    if (!WebhookSignature$(signature)) return false
+  }
+  const jwks_url = value.jwks_url
+  if (jwks_url !== undefined) {
+    if (
+      !((
+        typeof jwks_url === 'string' && (jwks_url.length <= 2048 || (jwks_url.length <= 4096 && length(jwks_url) <= 2048)) && ErrorBody$doc_url_format(jwks_url)
+      ))
+    ) return false
+  }
+  const delivery = value.delivery
+  if (delivery !== undefined) {
+    if (!WebhookDelivery$(delivery)) return false
+  }
+  const filters = value.filters
+  if (filters !== undefined) {
+    if (!Array.isArray(filters) || filters.length > 10) return false
+    for (let index_2 = 0; index_2 < filters.length; index_2++) {
+      const filters_item = filters[index_2]
+      if (!WebhookFilter$(filters_item)) return false
+    }
+  }
+  const retry_schedule = value.retry_schedule
+  if (retry_schedule !== undefined) {
+    if (!WebhookRetrySchedule$(retry_schedule)) return false
+  }
+  const blocked = value.blocked
+  if (blocked !== undefined) {
+    if (!(blocked === null || WebhookBlock$(blocked))) return false
+  }
   return true
 }
 
-function WebhookEndpoint$(value) {
-  return WebhookEndpoint$in(value, EnabledEvent$)
-}
-function WebhookEndpoint_2025_06_01$(value) {
-  return WebhookEndpoint$in(value, EnabledEvent_2025_06_01$)
-}
-function WebhookEndpoint_2025_11_01$(value) {
-  return WebhookEndpoint$in(value, EnabledEvent_2025_11_01$)
-}
-function WebhookEndpoint_2026_02_01$(value) {
-  return WebhookEndpoint$in(value, EnabledEvent_2026_02_01$)
+function WebhookEndpointCreate$(value) {
+  if (!isObject(value)) return false
+  let known = 2
+  const url = value.url
+  if (
+    !((typeof url === 'string' && (url.length <= 2048 || (url.length <= 4096 && length(url) <= 2048)) && url !== '' && ErrorBody$doc_url_format(url)))
+  ) return false
+  const enabled_events = value.enabled_events
+  if (!Array.isArray(enabled_events) || enabled_events.length < 1 || enabled_events.length > 100) return false
+  for (let index = 0; index < enabled_events.length; index++) {
+    const enabled_events_item = enabled_events[index]
+    if (!EnabledEvent$(enabled_events_item)) return false
+  }
+  const description = value.description
+  if (description !== undefined) {
+    known++
+    if (!((typeof description === 'string' && (description.length <= 500 || (description.length <= 1000 && length(description) <= 500))))) return false
+  }
+  const metadata = value.metadata
+  if (metadata !== undefined) {
+    known++
+    if (!Metadata$(metadata)) return false
+  }
+  const signature = value.signature
+  if (signature !== undefined) {
+    known++
+    if (!WebhookSignature$(signature)) return false
+  }
+  const delivery = value.delivery
+  if (delivery !== undefined) {
+    known++
+    if (!WebhookDelivery$(delivery)) return false
+  }
+  const filters = value.filters
+  if (filters !== undefined) {
+    known++
+    if (!Array.isArray(filters) || filters.length > 10) return false
+    for (let index_2 = 0; index_2 < filters.length; index_2++) {
+      const filters_item = filters[index_2]
+      if (!WebhookFilterInput$(filters_item)) return false
+    }
+  }
+  const retry_schedule = value.retry_schedule
+  if (retry_schedule !== undefined) {
+    known++
+    if (!WebhookRetrySchedule$(retry_schedule)) return false
+  }
+  if (!closed(value, known, WebhookEndpointCreate$properties)) return false
+  return true
 }
 
-function WebhookEndpointCreate$in(value, EnabledEvent$version) {
+function WebhookEndpointCreate_2025_06_01$in(value, EnabledEvent$version) {
   if (!isObject(value)) return false
   let known = 2
   const url = value.url
@@ -9532,21 +9675,18 @@ function WebhookEndpointCreate$in(value, EnabledEvent$version) {
     known++
     if (!Metadata$(metadata)) return false
   }
-  if (!closed(value, known, WebhookEndpointCreate$properties)) return false
+  if (!closed(value, known, WebhookEndpointCreate$properties_2)) return false
   return true
 }
 
-function WebhookEndpointCreate$(value) {
-  return WebhookEndpointCreate$in(value, EnabledEvent$)
-}
 function WebhookEndpointCreate_2025_06_01$(value) {
-  return WebhookEndpointCreate$in(value, EnabledEvent_2025_06_01$)
+  return WebhookEndpointCreate_2025_06_01$in(value, EnabledEvent_2025_06_01$)
 }
 function WebhookEndpointCreate_2025_11_01$(value) {
-  return WebhookEndpointCreate$in(value, EnabledEvent_2025_11_01$)
+  return WebhookEndpointCreate_2025_06_01$in(value, EnabledEvent_2025_11_01$)
 }
 function WebhookEndpointCreate_2026_02_01$(value) {
-  return WebhookEndpointCreate$in(value, EnabledEvent_2026_02_01$)
+  return WebhookEndpointCreate_2025_06_01$in(value, EnabledEvent_2026_02_01$)
 }
 
 function WebhookEndpointDisabledEvent$in(value, WebhookEndpoint$version) {
@@ -9669,7 +9809,68 @@ function WebhookEndpointTestEvent_2026_02_01$(value) {
   return WebhookEndpointTestEvent$in(value, WebhookEndpoint_2026_02_01$)
 }
 
-function WebhookEndpointUpdate$in(value, EnabledEvent$version) {
+function WebhookEndpointUpdate$(value) {
+  if (!isObject(value)) return false
+  let known = 0
+  const url = value.url
+  if (url !== undefined) {
+    known++
+    if (
+      !((typeof url === 'string' && (url.length <= 2048 || (url.length <= 4096 && length(url) <= 2048)) && url !== '' && ErrorBody$doc_url_format(url)))
+    ) return false
+  }
+  const enabled_events = value.enabled_events
+  if (enabled_events !== undefined) {
+    known++
+    if (!Array.isArray(enabled_events) || enabled_events.length < 1 || enabled_events.length > 100) return false
+    for (let index = 0; index < enabled_events.length; index++) {
+      const enabled_events_item = enabled_events[index]
+      if (!EnabledEvent$(enabled_events_item)) return false
+    }
+  }
+  const description = value.description
+  if (description !== undefined) {
+    known++
+    if (
+      !((
+        description === null || (typeof description === 'string' && (description.length <= 500 || (description.length <= 1000 && length(description) <= 500)))
+      ))
+    ) return false
+  }
+  const metadata = value.metadata
+  if (metadata !== undefined) {
+    known++
+    if (!MetadataPatch$(metadata)) return false
+  }
+  const status = value.status
+  if (status !== undefined) {
+    known++
+    if (!WebhookEndpointStatus$(status)) return false
+  }
+  const signature = value.signature
+  if (signature !== undefined) {
+    known++
+    if (!WebhookSignature$(signature)) return false
+  }
+  const filters = value.filters
+  if (filters !== undefined) {
+    known++
+    if (!Array.isArray(filters) || filters.length > 10) return false
+    for (let index_2 = 0; index_2 < filters.length; index_2++) {
+      const filters_item = filters[index_2]
+      if (!WebhookFilterInput$(filters_item)) return false
+    }
+  }
+  const retry_schedule = value.retry_schedule
+  if (retry_schedule !== undefined) {
+    known++
+    if (!WebhookRetrySchedule$(retry_schedule)) return false
+  }
+  if (!closed(value, known, WebhookEndpointUpdate$properties)) return false
+  return true
+}
+
+function WebhookEndpointUpdate_2025_06_01$in(value, EnabledEvent$version) {
   if (!isObject(value)) return false
   let known = 0
   const url = value.url
@@ -9707,21 +9908,281 @@ function WebhookEndpointUpdate$in(value, EnabledEvent$version) {
     known++
     if (!WebhookEndpointStatus$(status)) return false
   }
-  if (!closed(value, known, WebhookEndpointUpdate$properties)) return false
+  if (!closed(value, known, WebhookEndpointUpdate$properties_2)) return false
   return true
 }
 
-function WebhookEndpointUpdate$(value) {
-  return WebhookEndpointUpdate$in(value, EnabledEvent$)
-}
 function WebhookEndpointUpdate_2025_06_01$(value) {
-  return WebhookEndpointUpdate$in(value, EnabledEvent_2025_06_01$)
+  return WebhookEndpointUpdate_2025_06_01$in(value, EnabledEvent_2025_06_01$)
 }
 function WebhookEndpointUpdate_2025_11_01$(value) {
-  return WebhookEndpointUpdate$in(value, EnabledEvent_2025_11_01$)
+  return WebhookEndpointUpdate_2025_06_01$in(value, EnabledEvent_2025_11_01$)
 }
 function WebhookEndpointUpdate_2026_02_01$(value) {
-  return WebhookEndpointUpdate$in(value, EnabledEvent_2026_02_01$)
+  return WebhookEndpointUpdate_2025_06_01$in(value, EnabledEvent_2026_02_01$)
+}
+
+function WebhookEndpoint_2025_06_01$in(value, EnabledEvent$version) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!WebhookEndpointId$(id)) return false
+  const object = value.object
+  if (!(object === 'webhook_endpoint')) return false
+  const url = value.url
+  if (!(typeof url === 'string')) return false
+  const description = value.description
+  if (!(description === null || typeof description === 'string')) return false
+  const enabled_events = value.enabled_events
+  if (!Array.isArray(enabled_events) || enabled_events.length > 100) return false
+  for (let index = 0; index < enabled_events.length; index++) {
+    const enabled_events_item = enabled_events[index]
+    if (!EnabledEvent$version(enabled_events_item)) return false
+  }
+  const status = value.status
+  if (status === undefined) return false
+  if (!WebhookEndpointStatus$(status)) return false
+  const disabled_reason = value.disabled_reason
+  if (disabled_reason === undefined) return false
+  if (!(disabled_reason === null || WebhookDisabledReason$(disabled_reason))) return false
+  const metadata = value.metadata
+  if (metadata === undefined) return false
+  if (!Metadata$(metadata)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const updated = value.updated
+  if (updated === undefined) return false
+  if (!Timestamp$(updated)) return false
+  const secret = value.secret
+  if (secret !== undefined) {
+    if (!(typeof secret === 'string')) return false
+  }
+  return true
+}
+
+function WebhookEndpoint_2025_06_01$(value) {
+  return WebhookEndpoint_2025_06_01$in(value, EnabledEvent_2025_06_01$)
+}
+function WebhookEndpoint_2025_11_01$(value) {
+  return WebhookEndpoint_2025_06_01$in(value, EnabledEvent_2025_11_01$)
+}
+function WebhookEndpoint_2026_02_01$(value) {
+  return WebhookEndpoint_2025_06_01$in(value, EnabledEvent_2026_02_01$)
+}
+
+function WebhookFilter$(value) {
+  if (!isObject(value)) return false
+  const property = value.property
+  if (
+    !((
+      typeof property === 'string' && (
+        property.length <= 200 || (property.length <= 400 && length(property) <= 200)
+      ) && WebhookFilterInput$property_pattern.test(property)
+    ))
+  ) return false
+  const equals = value.equals
+  if (!Array.isArray(equals) || equals.length < 1 || equals.length > 50) return false
+  for (let index = 0; index < equals.length; index++) {
+    const equals_item = equals[index]
+    if (
+      !((
+        equals_item === null || (
+          (
+            typeof equals_item === 'string' && (equals_item.length <= 500 || (equals_item.length <= 1000 && length(equals_item) <= 500))
+          ) || (Number.isFinite(equals_item) && equals_item >= -9007199254740991 && equals_item <= 9007199254740991) || typeof equals_item === 'boolean'
+        )
+      ))
+    ) return false
+  }
+  return true
+}
+
+function WebhookFilterInput$(value) {
+  if (!isObject(value)) return false
+  let known = 2
+  const property = value.property
+  if (
+    !((
+      typeof property === 'string' && (
+        property.length <= 200 || (property.length <= 400 && length(property) <= 200)
+      ) && WebhookFilterInput$property_pattern.test(property)
+    ))
+  ) return false
+  const equals = value.equals
+  if (!Array.isArray(equals) || equals.length < 1 || equals.length > 50) return false
+  for (let index = 0; index < equals.length; index++) {
+    const equals_item = equals[index]
+    if (
+      !((
+        equals_item === null || (
+          (
+            typeof equals_item === 'string' && (equals_item.length <= 500 || (equals_item.length <= 1000 && length(equals_item) <= 500))
+          ) || (Number.isFinite(equals_item) && equals_item >= -9007199254740991 && equals_item <= 9007199254740991) || typeof equals_item === 'boolean'
+        )
+      ))
+    ) return false
+  }
+  if (!closed(value, known, WebhookFilterInput$properties)) return false
+  return true
+}
+
+function WebhookRecovery$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!WebhookRecoveryId$(id)) return false
+  const object = value.object
+  if (!(object === 'webhook_recovery')) return false
+  const webhook_endpoint_id = value.webhook_endpoint_id
+  if (webhook_endpoint_id === undefined) return false
+  if (!WebhookEndpointId$(webhook_endpoint_id)) return false
+  const since = value.since
+  if (since === undefined) return false
+  if (!Timestamp$(since)) return false
+  const until = value.until
+  if (until === undefined) return false
+  if (!Timestamp$(until)) return false
+  const types = value.types
+  if (types !== null) {
+    if (!Array.isArray(types) || types.length > 100) return false
+    for (let index = 0; index < types.length; index++) {
+      const types_item = types[index]
+      if (!EventType$(types_item)) return false
+    }
+  }
+  const scope = value.scope
+  if (scope === undefined) return false
+  if (!WebhookRecoveryScope$(scope)) return false
+  const rate = value.rate
+  if (!Number.isInteger(rate)) return false
+  const status = value.status
+  if (status === undefined) return false
+  if (!WebhookRecoveryStatus$(status)) return false
+  const total = value.total
+  if (!(Number.isInteger(total) && total >= 0)) return false
+  const sent = value.sent
+  if (!(Number.isInteger(sent) && sent >= 0)) return false
+  const failed = value.failed
+  if (!(Number.isInteger(failed) && failed >= 0)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const updated = value.updated
+  if (updated === undefined) return false
+  if (!Timestamp$(updated)) return false
+  return true
+}
+
+function WebhookRecoveryCompletedEvent$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!EventId$(id)) return false
+  const object = value.object
+  if (!(object === 'event')) return false
+  const type = value.type
+  if (!(type === 'webhook_recovery.completed')) return false
+  const version = value.version
+  if (version === undefined) return false
+  if (!VersionDate$(version)) return false
+  const emitted_at = value.emitted_at
+  if (emitted_at === undefined) return false
+  if (!Timestamp$(emitted_at)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const data = value.data
+  if (!isObject(data)) return false
+  const data_webhook_recovery = data.webhook_recovery
+  if (data_webhook_recovery === undefined) return false
+  if (!WebhookRecovery$(data_webhook_recovery)) return false
+  return true
+}
+
+function WebhookRecoveryCreate$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const since = value.since
+  if (since === undefined) return false
+  if (!Timestamp$(since)) return false
+  const until = value.until
+  if (until !== undefined) {
+    known++
+    if (!Timestamp$(until)) return false
+  }
+  const types = value.types
+  if (types !== undefined) {
+    known++
+    if (!Array.isArray(types) || types.length < 1 || types.length > 100) return false
+    for (let index = 0; index < types.length; index++) {
+      const types_item = types[index]
+      if (!EventType$(types_item)) return false
+    }
+  }
+  const scope = value.scope
+  if (scope !== undefined) {
+    known++
+    if (!WebhookRecoveryScope$(scope)) return false
+  }
+  const rate = value.rate
+  if (rate !== undefined) {
+    known++
+    if (!(Number.isInteger(rate) && rate >= 1 && rate <= 100)) return false
+  }
+  if (!closed(value, known, WebhookRecoveryCreate$properties)) return false
+  return true
+}
+
+function WebhookRecoveryId$(value) {
+  return (
+    typeof value === 'string' && (
+      value.length <= 30 || (value.length <= 60 && length(value) <= 30)
+    ) && (value.length >= 60 || length(value) >= 30) && WebhookRecoveryId$pattern.test(value)
+  )
+}
+
+function WebhookRecoveryList$(value) {
+  if (!isObject(value)) return false
+  const data = value.data
+  if (!Array.isArray(data) || data.length > 100) return false
+  for (let index = 0; index < data.length; index++) {
+    const data_item = data[index]
+    if (!WebhookRecovery$(data_item)) return false
+  }
+  const has_more = value.has_more
+  if (has_more === undefined) return false
+  if (!HasMore$(has_more)) return false
+  const next_cursor = value.next_cursor
+  if (next_cursor === undefined) return false
+  if (!NextCursor$(next_cursor)) return false
+  return true
+}
+
+function WebhookRecoveryScope$(value) {
+  return (value === 'failed' || value === 'all')
+}
+
+function WebhookRecoveryStatus$(value) {
+  return (value === 'counting' || value === 'running' || value === 'completed' || value === 'canceled')
+}
+
+function WebhookRetrySchedule$(value) {
+  return (value === 'standard' || value === 'extended')
+}
+
+function WebhookSignature$(value) {
+  return (value === 'service' || value === 'standard_webhooks')
+}
+
+function WebhookSkip$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const event_id = value.event_id
+  if (event_id === undefined) return false
+  if (!EventId$(event_id)) return false
+  if (!closed(value, known, WebhookSkip$properties)) return false
+  return true
 }
 
 function Wipe$(value) {
@@ -10277,10 +10738,13 @@ export const WalletTokenList = WalletTokenList$
 export const WalletTokenStatus = WalletTokenStatus$
 export const WalletTokenUpdate = WalletTokenUpdate$
 export const WalletWarning = WalletWarning$
+export const WebhookBlock = WebhookBlock$
+export const WebhookDelivery = WebhookDelivery$
 export const WebhookDeliveryAttempt = WebhookDeliveryAttempt$
 export const WebhookDeliveryAttemptId = WebhookDeliveryAttemptId$
 export const WebhookDeliveryAttemptList = WebhookDeliveryAttemptList$
 export const WebhookDeliveryAttemptStatus = WebhookDeliveryAttemptStatus$
+export const WebhookDeliveryOutcome = WebhookDeliveryOutcome$
 export const WebhookDeliveryTrigger = WebhookDeliveryTrigger$
 export const WebhookDisabledReason = WebhookDisabledReason$
 export const WebhookEndpoint = WebhookEndpoint$
@@ -10309,6 +10773,18 @@ export const WebhookEndpointUpdate_2026_02_01 = WebhookEndpointUpdate_2026_02_01
 export const WebhookEndpoint_2025_06_01 = WebhookEndpoint_2025_06_01$
 export const WebhookEndpoint_2025_11_01 = WebhookEndpoint_2025_11_01$
 export const WebhookEndpoint_2026_02_01 = WebhookEndpoint_2026_02_01$
+export const WebhookFilter = WebhookFilter$
+export const WebhookFilterInput = WebhookFilterInput$
+export const WebhookRecovery = WebhookRecovery$
+export const WebhookRecoveryCompletedEvent = WebhookRecoveryCompletedEvent$
+export const WebhookRecoveryCreate = WebhookRecoveryCreate$
+export const WebhookRecoveryId = WebhookRecoveryId$
+export const WebhookRecoveryList = WebhookRecoveryList$
+export const WebhookRecoveryScope = WebhookRecoveryScope$
+export const WebhookRecoveryStatus = WebhookRecoveryStatus$
+export const WebhookRetrySchedule = WebhookRetrySchedule$
+export const WebhookSignature = WebhookSignature$
+export const WebhookSkip = WebhookSkip$
 export const Wipe = Wipe$
 export const WipeCreate = WipeCreate$
 export const listAuditEntries_action = listAuditEntries_action$

@@ -362,55 +362,57 @@ const webhookEndpoints_create = {
   status: 201,
   example: example_7
 } as const
+const parameters_29 = [
+  parameters_7,
+  parameters_8,
+  parameters_9,
+  parameters_10,
+  parameters_11,
+  parameters_12,
+  parameters_13,
+  parameters_14,
+  parameters_15,
+  { name: 'status', in: 'query', type: 'string', pointer: '/paths/~1v1~1webhook-endpoints/get/parameters/9/schema' },
+  parameters
+] as const
 const webhookEndpoints_list = {
   method: 'GET',
   path: '/v1/webhook-endpoints',
-  parameters: [
-    parameters_7,
-    parameters_8,
-    parameters_9,
-    parameters_10,
-    parameters_11,
-    parameters_12,
-    parameters_13,
-    parameters_14,
-    parameters_15,
-    { name: 'status', in: 'query', type: 'string', pointer: '/paths/~1v1~1webhook-endpoints/get/parameters/9/schema' },
-    parameters
-  ],
+  parameters: parameters_29,
   status: 200,
   example: { data: [example_7], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
 } as const
-const parameters_29 = { name: 'whe_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookEndpointId/schema' } as const
-const parameters_30 = [parameters_29, parameters] as const
-const webhookEndpoints_retrieve = { method: 'GET', path: '/v1/webhook-endpoints/{whe_id}', parameters: parameters_30, status: 200, example: example_7 } as const
+const parameters_30 = { name: 'whe_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookEndpointId/schema' } as const
+const parameters_31 = [parameters_30, parameters] as const
+const webhookEndpoints_retrieve = { method: 'GET', path: '/v1/webhook-endpoints/{whe_id}', parameters: parameters_31, status: 200, example: example_7 } as const
+const body_14 = { required: true, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}/patch/requestBody/content/application~1json/schema' } as const
 const webhookEndpoints_update = {
   method: 'PATCH',
   path: '/v1/webhook-endpoints/{whe_id}',
-  parameters: parameters_30,
-  body: { required: true, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}/patch/requestBody/content/application~1json/schema' },
+  parameters: parameters_31,
+  body: body_14,
   status: 200,
   example: example_7
 } as const
 const webhookEndpoints_delete = {
   method: 'DELETE',
   path: '/v1/webhook-endpoints/{whe_id}',
-  parameters: parameters_30,
+  parameters: parameters_31,
   status: 200,
   example: { id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p', object: 'webhook_endpoint', deleted: true }
 } as const
-const parameters_31 = [parameters_29, parameters, parameters_5] as const
-const body_14 = { pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1rotate_secret/post/requestBody/content/application~1json/schema' } as const
+const parameters_32 = [parameters_30, parameters, parameters_5] as const
+const body_15 = { pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1rotate_secret/post/requestBody/content/application~1json/schema' } as const
 const webhookEndpoints_rotateSecret = {
   method: 'POST',
   path: '/v1/webhook-endpoints/{whe_id}/rotate_secret',
-  parameters: parameters_31,
-  body: body_14,
+  parameters: parameters_32,
+  body: body_15,
   status: 200,
   example: example_7
 } as const
-const body_15 = { pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1test/post/requestBody/content/application~1json/schema' } as const
+const body_16 = { pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1test/post/requestBody/content/application~1json/schema' } as const
 const data = { scan: { id: 'scan_01jx4b9c8d7e6f5g4h3j2k1m0n', object: 'scan' } } as const
 const example_8 = {
   id: 'evt_01jx7e9f8g7h6j5k4m3n2p1q0r',
@@ -420,6 +422,18 @@ const example_8 = {
   emitted_at: '2026-06-01T09:30:00.000Z',
   created: '2026-06-01T09:30:00.000Z',
   data
+} as const
+const parameters_33 = {
+  name: 'status',
+  in: 'query',
+  type: 'string',
+  pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts/get/parameters/10/schema'
+} as const
+const parameters_34 = {
+  name: 'event_id',
+  in: 'query',
+  type: 'string',
+  pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts/get/parameters/11/schema'
 } as const
 const data_2 = {
   id: 'wdla_01jx6d9e8f7g6h5j4k3m2n1p0q',
@@ -439,11 +453,12 @@ const data_2 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
+const example_9 = { data: [data_2], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' } as const
 const webhookEndpoints_deliveryAttempts_list = {
   method: 'GET',
   path: '/v1/webhook-endpoints/{whe_id}/delivery-attempts',
   parameters: [
-    parameters_29,
+    parameters_30,
     parameters_7,
     parameters_8,
     parameters_9,
@@ -453,15 +468,15 @@ const webhookEndpoints_deliveryAttempts_list = {
     parameters_13,
     parameters_14,
     parameters_15,
-    { name: 'status', in: 'query', type: 'string', pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts/get/parameters/10/schema' },
-    { name: 'event_id', in: 'query', type: 'string', pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts/get/parameters/11/schema' },
+    parameters_33,
+    parameters_34,
     parameters
   ],
   status: 200,
-  example: { data: [data_2], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+  example: example_9,
   paged: { limit: 'limit', size: 25 }
 } as const
-const parameters_32 = {
+const parameters_35 = {
   name: 'wdla_id',
   in: 'path',
   type: 'string',
@@ -471,22 +486,22 @@ const parameters_32 = {
 const webhookEndpoints_deliveryAttempts_retrieve = {
   method: 'GET',
   path: '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}',
-  parameters: [parameters_29, parameters_32, parameters],
+  parameters: [parameters_30, parameters_35, parameters],
   status: 200,
   example: data_2
 } as const
-const body_16 = {
+const body_17 = {
   pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts~1{wdla_id}~1retry/post/requestBody/content/application~1json/schema'
 } as const
 const webhookEndpoints_deliveryAttempts_retry = {
   method: 'POST',
   path: '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry',
-  parameters: [parameters_29, parameters_32, parameters, parameters_5],
-  body: body_16,
+  parameters: [parameters_30, parameters_35, parameters, parameters_5],
+  body: body_17,
   status: 202,
   example: data_2
 } as const
-const parameters_33 = [
+const parameters_36 = [
   parameters_7,
   parameters_8,
   parameters_9,
@@ -506,31 +521,31 @@ const events_stream = {
   status: 200,
   media: 'text/event-stream'
 } as const
-const parameters_34 = [{ name: 'event_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/EventId/schema' }, parameters] as const
-const body_17 = { required: true, pointer: '/paths/~1v1~1test~1passes~1simulate_scan/post/requestBody/content/application~1json/schema' } as const
+const parameters_37 = [{ name: 'event_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/EventId/schema' }, parameters] as const
+const body_18 = { required: true, pointer: '/paths/~1v1~1test~1passes~1simulate_scan/post/requestBody/content/application~1json/schema' } as const
 const test_passes_simulateScan = {
   method: 'POST',
   path: '/v1/test/passes/simulate_scan',
   parameters: parameters_19,
-  body: body_17,
+  body: body_18,
   status: 201,
   example: example_6
 } as const
-const body_18 = { required: true, pointer: '/paths/~1v1~1test~1passes~1simulate_install/post/requestBody/content/application~1json/schema' } as const
+const body_19 = { required: true, pointer: '/paths/~1v1~1test~1passes~1simulate_install/post/requestBody/content/application~1json/schema' } as const
 const test_passes_simulateInstall = {
   method: 'POST',
   path: '/v1/test/passes/simulate_install',
   parameters: parameters_19,
-  body: body_18,
+  body: body_19,
   status: 200,
   example: example_5
 } as const
-const body_19 = { required: true, pointer: '/paths/~1v1~1test~1passes~1simulate_uninstall/post/requestBody/content/application~1json/schema' } as const
+const body_20 = { required: true, pointer: '/paths/~1v1~1test~1passes~1simulate_uninstall/post/requestBody/content/application~1json/schema' } as const
 const test_passes_simulateUninstall = {
   method: 'POST',
   path: '/v1/test/passes/simulate_uninstall',
   parameters: parameters_19,
-  body: body_19,
+  body: body_20,
   status: 200,
   example: example_5
 } as const
@@ -780,10 +795,9 @@ const _v1_webhook_endpoints = {
 const _v1_webhook_endpoints__whe_id_ = {
   patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookEndpointUpdate' } } } } }
 } as const
+const _10 = { schema: { $ref: '#/components/schemas/WebhookDeliveryAttemptStatus' } } as const
 const _v1_webhook_endpoints__whe_id__delivery_attempts = {
-  get: {
-    parameters: { '10': { schema: { $ref: '#/components/schemas/WebhookDeliveryAttemptStatus' } }, '11': { schema: { $ref: '#/components/schemas/EventId' } } }
-  }
+  get: { parameters: { '10': _10, '11': { schema: { $ref: '#/components/schemas/EventId' } } } }
 } as const
 const _v1_events = { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/EventType' } } } } } as const
 const _v1_events_stream = { get: { parameters: { '0': { schema: { $ref: '#/components/schemas/EventId' } } } } } as const
@@ -795,8 +809,8 @@ const _v1_test_passes_simulate_install = {
 } as const
 const errors_14 = { status: 403, type: 'permission_error', code: 'business_verification_required' } as const
 const errors_15 = { status: 409, type: 'conflict', code: 'insufficient_balance' } as const
-const example_9 = { object: 'me', tenant, environment: 'sandbox', version: '2025-11-01', key } as const
-const example_10 = {
+const example_10 = { object: 'me', tenant, environment: 'sandbox', version: '2025-11-01', key } as const
+const example_11 = {
   id: 'evt_01jx7e9f8g7h6j5k4m3n2p1q0r',
   object: 'event',
   type: 'pass.installed',
@@ -805,8 +819,8 @@ const example_10 = {
   created: '2026-06-01T09:30:00.000Z',
   data
 } as const
-const body_20 = { required: true, pointer: '/paths/~1v1~1tokens/post/requestBody/content/application~1json/schema' } as const
-const example_11 = {
+const body_21 = { required: true, pointer: '/paths/~1v1~1tokens/post/requestBody/content/application~1json/schema' } as const
+const example_12 = {
   id: 'tok_01jxc19d8e7f6g5h4j3k2m1n0p',
   object: 'token',
   type: 'bank_account',
@@ -814,9 +828,9 @@ const example_11 = {
   used_at: null,
   created: '2026-06-01T09:30:00.000Z'
 } as const
-const body_21 = { required: true, pointer: '/paths/~1v1~1cardholders/post/requestBody/content/application~1json/schema' } as const
+const body_22 = { required: true, pointer: '/paths/~1v1~1cardholders/post/requestBody/content/application~1json/schema' } as const
 const billing_address = { line1: '500 Harbor Street', line2: 'Suite 2', city: 'Oakland', state: 'CA', postal_code: '94607', country: 'US' } as const
-const example_12 = {
+const example_13 = {
   id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q',
   object: 'cardholder',
   type: 'individual',
@@ -850,21 +864,21 @@ const cardholders_list = {
     parameters
   ],
   status: 200,
-  example: { data: [example_12], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+  example: { data: [example_13], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
 } as const
-const parameters_35 = { name: 'cardholder_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardholderId/schema' } as const
-const parameters_36 = [parameters_35, parameters] as const
-const cardholders_retrieve = { method: 'GET', path: '/v1/cardholders/{cardholder_id}', parameters: parameters_36, status: 200, example: example_12 } as const
+const parameters_38 = { name: 'cardholder_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardholderId/schema' } as const
+const parameters_39 = [parameters_38, parameters] as const
+const cardholders_retrieve = { method: 'GET', path: '/v1/cardholders/{cardholder_id}', parameters: parameters_39, status: 200, example: example_13 } as const
 const cardholders_update = {
   method: 'PATCH',
   path: '/v1/cardholders/{cardholder_id}',
-  parameters: parameters_36,
+  parameters: parameters_39,
   body: { required: true, pointer: '/paths/~1v1~1cardholders~1{cardholder_id}/patch/requestBody/content/application~1json/schema' },
   status: 200,
-  example: example_12
+  example: example_13
 } as const
-const body_22 = { pointer: '/paths/~1v1~1cardholders~1{cardholder_id}~1screen/post/requestBody/content/application~1json/schema' } as const
+const body_23 = { pointer: '/paths/~1v1~1cardholders~1{cardholder_id}~1screen/post/requestBody/content/application~1json/schema' } as const
 const data_3 = {
   id: 'sal_01jxe19f8g7h6j5k4m3n2p1q0r',
   object: 'sanctions_alert',
@@ -900,7 +914,7 @@ const sanctionsAlerts_list = {
   example: { data: [data_3], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
 } as const
-const parameters_37 = {
+const parameters_40 = {
   name: 'sanctions_alert_id',
   in: 'path',
   type: 'string',
@@ -910,19 +924,19 @@ const parameters_37 = {
 const sanctionsAlerts_retrieve = {
   method: 'GET',
   path: '/v1/sanctions_alerts/{sanctions_alert_id}',
-  parameters: [parameters_37, parameters],
+  parameters: [parameters_40, parameters],
   status: 200,
   example: data_3
 } as const
-const body_23 = {
+const body_24 = {
   required: true,
   pointer: '/paths/~1v1~1sanctions_alerts~1{sanctions_alert_id}~1resolve/post/requestBody/content/application~1json/schema'
 } as const
-const body_24 = { required: true, pointer: '/paths/~1v1~1card_programs/post/requestBody/content/application~1json/schema' } as const
+const body_25 = { required: true, pointer: '/paths/~1v1~1card_programs/post/requestBody/content/application~1json/schema' } as const
 const spending_limits = [{ amount: 50000, interval: 'monthly', categories: ['5812'] }] as const
 const spending_controls = { allowed_categories: ['5812', '5814'], blocked_countries: ['US'], spending_limits, max_authorization_count: 100 } as const
 const design = { background_color: '#1E3A5F', foreground_color: '#FFFFFF', text: 'Harbour Coffee' } as const
-const example_13 = {
+const example_14 = {
   id: 'cprg_01jxf19g8h7j6k5m4n3p2q1r0s',
   object: 'card_program',
   name: 'Team meals',
@@ -938,38 +952,38 @@ const cardPrograms_list = {
   path: '/v1/card_programs',
   parameters: parameters_18,
   status: 200,
-  example: { data: [example_13], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+  example: { data: [example_14], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
 } as const
-const parameters_38 = [
+const parameters_41 = [
   { name: 'card_program_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardProgramId/schema' },
   parameters
 ] as const
 const cardPrograms_retrieve = {
   method: 'GET',
   path: '/v1/card_programs/{card_program_id}',
-  parameters: parameters_38,
+  parameters: parameters_41,
   status: 200,
-  example: example_13
+  example: example_14
 } as const
-const body_25 = { required: true, pointer: '/paths/~1v1~1card_programs~1{card_program_id}/patch/requestBody/content/application~1json/schema' } as const
+const body_26 = { required: true, pointer: '/paths/~1v1~1card_programs~1{card_program_id}/patch/requestBody/content/application~1json/schema' } as const
 const cardPrograms_update = {
   method: 'PATCH',
   path: '/v1/card_programs/{card_program_id}',
-  parameters: parameters_38,
-  body: body_25,
+  parameters: parameters_41,
+  body: body_26,
   status: 200,
-  example: example_13
+  example: example_14
 } as const
-const example_14 = { object: 'balance', currency: 'usd', available: 250000, held: 1250, payable: 48000 } as const
-const balance_retrieve = { method: 'GET', path: '/v1/balance', parameters: parameters_2, status: 200, example: example_14 } as const
-const body_26 = { required: true, pointer: '/paths/~1v1~1cards/post/requestBody/content/application~1json/schema' } as const
+const example_15 = { object: 'balance', currency: 'usd', available: 250000, held: 1250, payable: 48000 } as const
+const balance_retrieve = { method: 'GET', path: '/v1/balance', parameters: parameters_2, status: 200, example: example_15 } as const
+const body_27 = { required: true, pointer: '/paths/~1v1~1cards/post/requestBody/content/application~1json/schema' } as const
 const shipping = { address: billing_address, service: 'standard', status: 'shipped', tracking_number: '1Z999AA10123456784' } as const
 const wallets = {
   apple_pay: { eligible: true, ineligible_reason: 'card_inactive' },
   google_pay: { eligible: true, ineligible_reason: 'card_inactive' }
 } as const
-const example_15 = {
+const example_16 = {
   id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
   object: 'card',
   cardholder_id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q',
@@ -990,7 +1004,7 @@ const example_15 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_39 = [
+const parameters_42 = [
   parameters_7,
   parameters_8,
   parameters_9,
@@ -1008,31 +1022,31 @@ const parameters_39 = [
 const cards_list = {
   method: 'GET',
   path: '/v1/cards',
-  parameters: parameters_39,
+  parameters: parameters_42,
   status: 200,
-  example: { data: [example_15], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+  example: { data: [example_16], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
 } as const
-const parameters_40 = { name: 'card_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardId/schema' } as const
-const parameters_41 = [parameters_40, parameters] as const
-const cards_retrieve = { method: 'GET', path: '/v1/cards/{card_id}', parameters: parameters_41, status: 200, example: example_15 } as const
-const body_27 = { required: true, pointer: '/paths/~1v1~1cards~1{card_id}/patch/requestBody/content/application~1json/schema' } as const
-const cards_update = { method: 'PATCH', path: '/v1/cards/{card_id}', parameters: parameters_41, body: body_27, status: 200, example: example_15 } as const
-const parameters_42 = [parameters_40, parameters, parameters_5] as const
-const body_28 = { pointer: '/paths/~1v1~1cards~1{card_id}~1activate/post/requestBody/content/application~1json/schema' } as const
-const body_29 = { pointer: '/paths/~1v1~1cards~1{card_id}~1freeze/post/requestBody/content/application~1json/schema' } as const
-const body_30 = { pointer: '/paths/~1v1~1cards~1{card_id}~1unfreeze/post/requestBody/content/application~1json/schema' } as const
-const body_31 = { pointer: '/paths/~1v1~1cards~1{card_id}~1cancel/post/requestBody/content/application~1json/schema' } as const
-const body_32 = { required: true, pointer: '/paths/~1v1~1cards~1{card_id}~1replace/post/requestBody/content/application~1json/schema' } as const
+const parameters_43 = { name: 'card_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardId/schema' } as const
+const parameters_44 = [parameters_43, parameters] as const
+const cards_retrieve = { method: 'GET', path: '/v1/cards/{card_id}', parameters: parameters_44, status: 200, example: example_16 } as const
+const body_28 = { required: true, pointer: '/paths/~1v1~1cards~1{card_id}/patch/requestBody/content/application~1json/schema' } as const
+const cards_update = { method: 'PATCH', path: '/v1/cards/{card_id}', parameters: parameters_44, body: body_28, status: 200, example: example_16 } as const
+const parameters_45 = [parameters_43, parameters, parameters_5] as const
+const body_29 = { pointer: '/paths/~1v1~1cards~1{card_id}~1activate/post/requestBody/content/application~1json/schema' } as const
+const body_30 = { pointer: '/paths/~1v1~1cards~1{card_id}~1freeze/post/requestBody/content/application~1json/schema' } as const
+const body_31 = { pointer: '/paths/~1v1~1cards~1{card_id}~1unfreeze/post/requestBody/content/application~1json/schema' } as const
+const body_32 = { pointer: '/paths/~1v1~1cards~1{card_id}~1cancel/post/requestBody/content/application~1json/schema' } as const
+const body_33 = { required: true, pointer: '/paths/~1v1~1cards~1{card_id}~1replace/post/requestBody/content/application~1json/schema' } as const
 const cards_details_retrieve = {
   method: 'GET',
   path: '/v1/cards/{card_id}/details',
-  parameters: parameters_41,
+  parameters: parameters_44,
   status: 200,
   example: { object: 'card_details', card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t', number: '4000009990004242', cvc: '123', exp_month: 6, exp_year: 2030 }
 } as const
-const body_33 = { required: true, pointer: '/paths/~1v1~1cards~1{card_id}~1provisioning_payloads/post/requestBody/content/application~1json/schema' } as const
-const example_16 = {
+const body_34 = { required: true, pointer: '/paths/~1v1~1cards~1{card_id}~1provisioning_payloads/post/requestBody/content/application~1json/schema' } as const
+const example_17 = {
   id: 'ppl_01jxh19j8k7m6n5p4q3r2s1t0v',
   object: 'provisioning_payload',
   card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
@@ -1048,7 +1062,7 @@ const cards_provisioningPayloads_list = {
   method: 'GET',
   path: '/v1/cards/{card_id}/provisioning_payloads',
   parameters: [
-    parameters_40,
+    parameters_43,
     parameters_7,
     parameters_8,
     parameters_9,
@@ -1061,19 +1075,19 @@ const cards_provisioningPayloads_list = {
     parameters
   ],
   status: 200,
-  example: { data: [example_16], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+  example: { data: [example_17], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
 } as const
 const cards_provisioningPayloads_retrieve = {
   method: 'GET',
   path: '/v1/cards/{card_id}/provisioning_payloads/{provisioning_payload_id}',
   parameters: [
-    parameters_40,
+    parameters_43,
     { name: 'provisioning_payload_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/ProvisioningPayloadId/schema' },
     parameters
   ],
   status: 200,
-  example: example_16
+  example: example_17
 } as const
 const data_4 = {
   id: 'wtk_01jxj19k8m7n6p5q4r3s2t1v0w',
@@ -1105,20 +1119,20 @@ const walletTokens_list = {
   example: { data: [data_4], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
 } as const
-const parameters_43 = [
+const parameters_46 = [
   { name: 'wallet_token_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WalletTokenId/schema' },
   parameters
 ] as const
-const walletTokens_retrieve = { method: 'GET', path: '/v1/wallet_tokens/{wallet_token_id}', parameters: parameters_43, status: 200, example: data_4 } as const
+const walletTokens_retrieve = { method: 'GET', path: '/v1/wallet_tokens/{wallet_token_id}', parameters: parameters_46, status: 200, example: data_4 } as const
 const walletTokens_update = {
   method: 'PATCH',
   path: '/v1/wallet_tokens/{wallet_token_id}',
-  parameters: parameters_43,
+  parameters: parameters_46,
   body: { required: true, pointer: '/paths/~1v1~1wallet_tokens~1{wallet_token_id}/patch/requestBody/content/application~1json/schema' },
   status: 200,
   example: data_4
 } as const
-const parameters_44 = [
+const parameters_47 = [
   parameters_7,
   parameters_8,
   parameters_9,
@@ -1159,18 +1173,18 @@ const data_5 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_45 = {
+const parameters_48 = {
   name: 'card_transaction_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/CardTransactionId/schema'
 } as const
-const parameters_46 = [parameters_45, parameters] as const
-const body_34 = { required: true, pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}/patch/requestBody/content/application~1json/schema' } as const
-const body_35 = { pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}~1release/post/requestBody/content/application~1json/schema' } as const
-const body_36 = { required: true, pointer: '/paths/~1v1~1disputes/post/requestBody/content/application~1json/schema' } as const
-const example_17 = {
+const parameters_49 = [parameters_48, parameters] as const
+const body_35 = { required: true, pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}/patch/requestBody/content/application~1json/schema' } as const
+const body_36 = { pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}~1release/post/requestBody/content/application~1json/schema' } as const
+const body_37 = { required: true, pointer: '/paths/~1v1~1disputes/post/requestBody/content/application~1json/schema' } as const
+const example_18 = {
   id: 'dsp_01jxm19n8p7q6r5s4t3v2w1x0y',
   object: 'dispute',
   card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
@@ -1209,23 +1223,23 @@ const disputes_list = {
     parameters
   ],
   status: 200,
-  example: { data: [example_17], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+  example: { data: [example_18], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
 } as const
-const parameters_47 = { name: 'dispute_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/DisputeId/schema' } as const
-const parameters_48 = [parameters_47, parameters] as const
-const disputes_retrieve = { method: 'GET', path: '/v1/disputes/{dispute_id}', parameters: parameters_48, status: 200, example: example_17 } as const
+const parameters_50 = { name: 'dispute_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/DisputeId/schema' } as const
+const parameters_51 = [parameters_50, parameters] as const
+const disputes_retrieve = { method: 'GET', path: '/v1/disputes/{dispute_id}', parameters: parameters_51, status: 200, example: example_18 } as const
 const disputes_update = {
   method: 'PATCH',
   path: '/v1/disputes/{dispute_id}',
-  parameters: parameters_48,
+  parameters: parameters_51,
   body: { required: true, pointer: '/paths/~1v1~1disputes~1{dispute_id}/patch/requestBody/content/application~1json/schema' },
   status: 200,
-  example: example_17
+  example: example_18
 } as const
-const parameters_49 = [parameters_47, parameters, parameters_5] as const
-const body_37 = { pointer: '/paths/~1v1~1disputes~1{dispute_id}~1submit/post/requestBody/content/application~1json/schema' } as const
-const body_38 = { pointer: '/paths/~1v1~1disputes~1{dispute_id}~1withdraw/post/requestBody/content/application~1json/schema' } as const
+const parameters_52 = [parameters_50, parameters, parameters_5] as const
+const body_38 = { pointer: '/paths/~1v1~1disputes~1{dispute_id}~1submit/post/requestBody/content/application~1json/schema' } as const
+const body_39 = { pointer: '/paths/~1v1~1disputes~1{dispute_id}~1withdraw/post/requestBody/content/application~1json/schema' } as const
 const merchantCategories_list = {
   method: 'GET',
   path: '/v1/merchant_categories',
@@ -1233,7 +1247,7 @@ const merchantCategories_list = {
   status: 200,
   example: { object: 'list', data: [{ code: '5812', label: 'restaurants' }] }
 } as const
-const parameters_50 = [
+const parameters_53 = [
   parameters_7,
   parameters_8,
   parameters_9,
@@ -1278,16 +1292,16 @@ const data_7 = [data_6] as const
 const settlements_list = {
   method: 'GET',
   path: '/v1/settlements',
-  parameters: parameters_50,
+  parameters: parameters_53,
   status: 200,
   example: { data: data_7, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
 } as const
-const parameters_51 = { name: 'settlement_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SettlementId/schema' } as const
-const parameters_52 = [parameters_51, parameters] as const
-const settlements_retrieve = { method: 'GET', path: '/v1/settlements/{settlement_id}', parameters: parameters_52, status: 200, example: data_6 } as const
-const parameters_53 = [
-  parameters_51,
+const parameters_54 = { name: 'settlement_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SettlementId/schema' } as const
+const parameters_55 = [parameters_54, parameters] as const
+const settlements_retrieve = { method: 'GET', path: '/v1/settlements/{settlement_id}', parameters: parameters_55, status: 200, example: data_6 } as const
+const parameters_56 = [
+  parameters_54,
   parameters_7,
   parameters_8,
   parameters_9,
@@ -1304,7 +1318,7 @@ const parameters_53 = [
 const settlements_lines_list = {
   method: 'GET',
   path: '/v1/settlements/{settlement_id}/lines',
-  parameters: parameters_53,
+  parameters: parameters_56,
   status: 200,
   example: { data: lines, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
@@ -1346,10 +1360,10 @@ const payouts_list = {
   example: { data: [data_8], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
 } as const
-const parameters_54 = { name: 'payout_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PayoutId/schema' } as const
-const payouts_retrieve = { method: 'GET', path: '/v1/payouts/{payout_id}', parameters: [parameters_54, parameters], status: 200, example: data_8 } as const
-const body_39 = { required: true, pointer: '/paths/~1v1~1payout_destinations/post/requestBody/content/application~1json/schema' } as const
-const example_18 = {
+const parameters_57 = { name: 'payout_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PayoutId/schema' } as const
+const payouts_retrieve = { method: 'GET', path: '/v1/payouts/{payout_id}', parameters: [parameters_57, parameters], status: 200, example: data_8 } as const
+const body_40 = { required: true, pointer: '/paths/~1v1~1payout_destinations/post/requestBody/content/application~1json/schema' } as const
+const example_19 = {
   id: 'pod_01jxs19t8v7w6x5y4z3a2b1c0d',
   object: 'payout_destination',
   type: 'usdc_address',
@@ -1381,34 +1395,34 @@ const payoutDestinations_list = {
     parameters
   ],
   status: 200,
-  example: { data: [example_18], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+  example: { data: [example_19], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
 } as const
-const parameters_55 = {
+const parameters_58 = {
   name: 'payout_destination_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/PayoutDestinationId/schema'
 } as const
-const parameters_56 = [parameters_55, parameters] as const
+const parameters_59 = [parameters_58, parameters] as const
 const payoutDestinations_retrieve = {
   method: 'GET',
   path: '/v1/payout_destinations/{payout_destination_id}',
-  parameters: parameters_56,
+  parameters: parameters_59,
   status: 200,
-  example: example_18
+  example: example_19
 } as const
 const payoutDestinations_update = {
   method: 'PATCH',
   path: '/v1/payout_destinations/{payout_destination_id}',
-  parameters: parameters_56,
+  parameters: parameters_59,
   body: { required: true, pointer: '/paths/~1v1~1payout_destinations~1{payout_destination_id}/patch/requestBody/content/application~1json/schema' },
   status: 200,
-  example: example_18
+  example: example_19
 } as const
-const body_40 = { pointer: '/paths/~1v1~1payout_destinations~1{payout_destination_id}~1disable/post/requestBody/content/application~1json/schema' } as const
-const body_41 = { required: true, pointer: '/paths/~1v1~1treasury_reports/post/requestBody/content/application~1json/schema' } as const
+const body_41 = { pointer: '/paths/~1v1~1payout_destinations~1{payout_destination_id}~1disable/post/requestBody/content/application~1json/schema' } as const
+const body_42 = { required: true, pointer: '/paths/~1v1~1treasury_reports/post/requestBody/content/application~1json/schema' } as const
 const result = {
   files: [{ format: 'csv', url: 'http://127.0.0.1:4010/reports/k3Jd81nQ0vXz', sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' }],
   expires_at: '2026-06-08T09:30:00.000Z',
@@ -1416,7 +1430,7 @@ const result = {
   opening: 100000,
   closing: 148000
 } as const
-const example_19 = {
+const example_20 = {
   id: 'trp_01jxv19w8x7y6z5a4b3c2d1e0f',
   object: 'treasury_report',
   type: 'ledger_entries',
@@ -1433,40 +1447,40 @@ const treasuryReports_list = {
   path: '/v1/treasury_reports',
   parameters: parameters_18,
   status: 200,
-  example: { data: [example_19], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+  example: { data: [example_20], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
 } as const
-const parameters_57 = [
+const parameters_60 = [
   { name: 'treasury_report_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/TreasuryReportId/schema' },
   parameters
 ] as const
 const treasuryReports_retrieve = {
   method: 'GET',
   path: '/v1/treasury_reports/{treasury_report_id}',
-  parameters: parameters_57,
+  parameters: parameters_60,
   status: 200,
-  example: example_19
+  example: example_20
 } as const
-const body_42 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_authorization/post/requestBody/content/application~1json/schema' } as const
-const body_43 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_decline/post/requestBody/content/application~1json/schema' } as const
-const body_44 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_increment/post/requestBody/content/application~1json/schema' } as const
-const body_45 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_reversal/post/requestBody/content/application~1json/schema' } as const
-const body_46 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_expiry/post/requestBody/content/application~1json/schema' } as const
-const body_47 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_clearing/post/requestBody/content/application~1json/schema' } as const
-const body_48 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_refund/post/requestBody/content/application~1json/schema' } as const
-const body_49 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_force_post/post/requestBody/content/application~1json/schema' } as const
-const body_50 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_shipping/post/requestBody/content/application~1json/schema' } as const
-const body_51 = {
+const body_43 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_authorization/post/requestBody/content/application~1json/schema' } as const
+const body_44 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_decline/post/requestBody/content/application~1json/schema' } as const
+const body_45 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_increment/post/requestBody/content/application~1json/schema' } as const
+const body_46 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_reversal/post/requestBody/content/application~1json/schema' } as const
+const body_47 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_expiry/post/requestBody/content/application~1json/schema' } as const
+const body_48 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_clearing/post/requestBody/content/application~1json/schema' } as const
+const body_49 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_refund/post/requestBody/content/application~1json/schema' } as const
+const body_50 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_force_post/post/requestBody/content/application~1json/schema' } as const
+const body_51 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_shipping/post/requestBody/content/application~1json/schema' } as const
+const body_52 = {
   required: true,
   pointer: '/paths/~1v1~1test~1cardholders~1simulate_sanctions_match/post/requestBody/content/application~1json/schema'
 } as const
-const body_52 = { required: true, pointer: '/paths/~1v1~1test~1disputes~1simulate_outcome/post/requestBody/content/application~1json/schema' } as const
-const body_53 = { required: true, pointer: '/paths/~1v1~1test~1funding/post/requestBody/content/application~1json/schema' } as const
-const body_54 = { pointer: '/paths/~1v1~1test~1settlements~1advance_clock/post/requestBody/content/application~1json/schema' } as const
-const example_20 = { object: 'list', now: '2026-06-01T09:30:00.000Z', data: data_7 } as const
-const body_55 = { required: true, pointer: '/paths/~1v1~1test~1settlements~1simulate_failure/post/requestBody/content/application~1json/schema' } as const
-const body_56 = { required: true, pointer: '/paths/~1v1~1test~1payouts~1simulate_failure/post/requestBody/content/application~1json/schema' } as const
-const body_57 = { required: true, pointer: '/paths/~1v1~1test~1payouts~1simulate_return/post/requestBody/content/application~1json/schema' } as const
+const body_53 = { required: true, pointer: '/paths/~1v1~1test~1disputes~1simulate_outcome/post/requestBody/content/application~1json/schema' } as const
+const body_54 = { required: true, pointer: '/paths/~1v1~1test~1funding/post/requestBody/content/application~1json/schema' } as const
+const body_55 = { pointer: '/paths/~1v1~1test~1settlements~1advance_clock/post/requestBody/content/application~1json/schema' } as const
+const example_21 = { object: 'list', now: '2026-06-01T09:30:00.000Z', data: data_7 } as const
+const body_56 = { required: true, pointer: '/paths/~1v1~1test~1settlements~1simulate_failure/post/requestBody/content/application~1json/schema' } as const
+const body_57 = { required: true, pointer: '/paths/~1v1~1test~1payouts~1simulate_failure/post/requestBody/content/application~1json/schema' } as const
+const body_58 = { required: true, pointer: '/paths/~1v1~1test~1payouts~1simulate_return/post/requestBody/content/application~1json/schema' } as const
 const ProvisioningPayloadId = { schema: { $ref: '#/components/schemas/ProvisioningPayloadId' } } as const
 const CardTransactionId = { schema: { $ref: '#/components/schemas/CardTransactionId' } } as const
 const PayoutDestinationId = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } } as const
@@ -2089,19 +2103,19 @@ const errors_16 = [
   { status: 500, type: 'api_error', code: 'internal_error' },
   { status: 503, type: 'unavailable', code: 'unavailable' }
 ] as const
-const example_21 = { object: 'me', tenant, environment: 'sandbox', version: '2026-02-01', key } as const
-const parameters_58 = {
+const example_22 = { object: 'me', tenant, environment: 'sandbox', version: '2026-02-01', key } as const
+const parameters_61 = {
   name: 'Idempotency-Key',
   in: 'header',
   type: 'string',
   required: true,
   pointer: '/components/parameters/IdempotencyKey/schema'
 } as const
-const parameters_59 = [parameters, parameters_58, parameters_3] as const
+const parameters_62 = [parameters, parameters_61, parameters_3] as const
 const account_rotateCredentials_2 = {
   method: 'POST',
   path: '/v1/account/rotate_credentials',
-  parameters: parameters_59,
+  parameters: parameters_62,
   body: body_3,
   status: 200,
   example: example_2
@@ -2109,7 +2123,7 @@ const account_rotateCredentials_2 = {
 const account_wipeSandbox_2 = {
   method: 'POST',
   path: '/v1/account/wipe_sandbox',
-  parameters: parameters_59,
+  parameters: parameters_62,
   body: body_4,
   status: 200,
   example: { object: 'wipe', deleted: { pass_template: 3, pass: 120 } }
@@ -2117,44 +2131,44 @@ const account_wipeSandbox_2 = {
 const promotions_create_2 = {
   method: 'POST',
   path: '/v1/promotions',
-  parameters: [parameters_17, parameters, parameters_58],
+  parameters: [parameters_17, parameters, parameters_61],
   body: body_5,
   status: 201,
   example: example_3
 } as const
-const parameters_60 = [parameters, parameters_58] as const
-const parameters_61 = [parameters_21, parameters, parameters_58] as const
-const passes_create_2 = { method: 'POST', path: '/v1/passes', parameters: parameters_60, body: body_9, status: 201, example: example_5 } as const
-const example_22 = { object: 'batch', results: [{ index: 0, status: 'succeeded', pass: example_5 }] } as const
+const parameters_63 = [parameters, parameters_61] as const
+const parameters_64 = [parameters_21, parameters, parameters_61] as const
+const passes_create_2 = { method: 'POST', path: '/v1/passes', parameters: parameters_63, body: body_9, status: 201, example: example_5 } as const
+const example_23 = { object: 'batch', results: [{ index: 0, status: 'succeeded', pass: example_5 }] } as const
 const passes_batch_create = {
   method: 'POST',
   path: '/v1/passes/batch',
-  parameters: parameters_60,
+  parameters: parameters_63,
   body: { required: true, pointer: '/paths/~1v1~1passes~1batch/post/requestBody/content/application~1json/schema' },
   status: 200,
-  example: example_22
+  example: example_23
 } as const
 const passes_batchUpdate = {
   method: 'POST',
   path: '/v1/passes/batch_update',
-  parameters: parameters_60,
+  parameters: parameters_63,
   body: { required: true, pointer: '/paths/~1v1~1passes~1batch_update/post/requestBody/content/application~1json/schema' },
   status: 200,
-  example: example_22
+  example: example_23
 } as const
 const passes_batchRevoke = {
   method: 'POST',
   path: '/v1/passes/batch_revoke',
-  parameters: parameters_60,
+  parameters: parameters_63,
   body: { required: true, pointer: '/paths/~1v1~1passes~1batch_revoke/post/requestBody/content/application~1json/schema' },
   status: 200,
-  example: example_22
+  example: example_23
 } as const
-const parameters_62 = [parameters_26, parameters, parameters_58] as const
+const parameters_65 = [parameters_26, parameters, parameters_61] as const
 const passes_revoke_2 = {
   method: 'POST',
   path: '/v1/passes/{pass_id}/revoke',
-  parameters: parameters_62,
+  parameters: parameters_65,
   body: body_10,
   status: 200,
   example: example_5
@@ -2162,30 +2176,14 @@ const passes_revoke_2 = {
 const passes_archive_2 = {
   method: 'POST',
   path: '/v1/passes/{pass_id}/archive',
-  parameters: parameters_62,
+  parameters: parameters_65,
   body: body_11,
   status: 200,
   example: example_5
 } as const
-const scans_create_2 = { method: 'POST', path: '/v1/scans', parameters: parameters_60, body: body_12, status: 201, example: example_6 } as const
-const webhookEndpoints_create_2 = {
-  method: 'POST',
-  path: '/v1/webhook-endpoints',
-  parameters: parameters_60,
-  body: body_13,
-  status: 201,
-  example: example_7
-} as const
-const parameters_63 = [parameters_29, parameters, parameters_58] as const
-const webhookEndpoints_rotateSecret_2 = {
-  method: 'POST',
-  path: '/v1/webhook-endpoints/{whe_id}/rotate_secret',
-  parameters: parameters_63,
-  body: body_14,
-  status: 200,
-  example: example_7
-} as const
-const example_23 = {
+const scans_create_2 = { method: 'POST', path: '/v1/scans', parameters: parameters_63, body: body_12, status: 201, example: example_6 } as const
+const parameters_66 = [parameters_30, parameters, parameters_61] as const
+const example_24 = {
   id: 'evt_01jx7e9f8g7h6j5k4m3n2p1q0r',
   object: 'event',
   type: 'pass.installed',
@@ -2197,37 +2195,37 @@ const example_23 = {
 const webhookEndpoints_deliveryAttempts_retry_2 = {
   method: 'POST',
   path: '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry',
-  parameters: [parameters_29, parameters_32, parameters, parameters_58],
-  body: body_16,
+  parameters: [parameters_30, parameters_35, parameters, parameters_61],
+  body: body_17,
   status: 202,
   example: data_2
 } as const
-const tokens_create = { method: 'POST', path: '/v1/tokens', parameters: parameters_60, body: body_20, status: 201, example: example_11 } as const
-const cardholders_create = { method: 'POST', path: '/v1/cardholders', parameters: parameters_60, body: body_21, status: 201, example: example_12 } as const
+const tokens_create = { method: 'POST', path: '/v1/tokens', parameters: parameters_63, body: body_21, status: 201, example: example_12 } as const
+const cardholders_create = { method: 'POST', path: '/v1/cardholders', parameters: parameters_63, body: body_22, status: 201, example: example_13 } as const
 const cardholders_screen = {
   method: 'POST',
   path: '/v1/cardholders/{cardholder_id}/screen',
-  parameters: [parameters_35, parameters, parameters_58],
-  body: body_22,
+  parameters: [parameters_38, parameters, parameters_61],
+  body: body_23,
   status: 200,
-  example: example_12
+  example: example_13
 } as const
 const sanctionsAlerts_resolve = {
   method: 'POST',
   path: '/v1/sanctions_alerts/{sanctions_alert_id}/resolve',
-  parameters: [parameters_37, parameters, parameters_58],
-  body: body_23,
+  parameters: [parameters_40, parameters, parameters_61],
+  body: body_24,
   status: 200,
   example: data_3
 } as const
-const parameters_64 = [parameters_40, parameters, parameters_58] as const
+const parameters_67 = [parameters_43, parameters, parameters_61] as const
 const cards_provisioningPayloads_create = {
   method: 'POST',
   path: '/v1/cards/{card_id}/provisioning_payloads',
-  parameters: parameters_64,
-  body: body_33,
+  parameters: parameters_67,
+  body: body_34,
   status: 201,
-  example: example_16
+  example: example_17
 } as const
 const data_9 = {
   id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
@@ -2253,7 +2251,7 @@ const data_9 = {
 const cardTransactions_list = {
   method: 'GET',
   path: '/v1/card_transactions',
-  parameters: parameters_44,
+  parameters: parameters_47,
   status: 200,
   example: { data: [data_9], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
@@ -2261,27 +2259,27 @@ const cardTransactions_list = {
 const cardTransactions_retrieve = {
   method: 'GET',
   path: '/v1/card_transactions/{card_transaction_id}',
-  parameters: parameters_46,
+  parameters: parameters_49,
   status: 200,
   example: data_9
 } as const
 const cardTransactions_update = {
   method: 'PATCH',
   path: '/v1/card_transactions/{card_transaction_id}',
-  parameters: parameters_46,
-  body: body_34,
+  parameters: parameters_49,
+  body: body_35,
   status: 200,
   example: data_9
 } as const
 const cardTransactions_release = {
   method: 'POST',
   path: '/v1/card_transactions/{card_transaction_id}/release',
-  parameters: [parameters_45, parameters, parameters_58],
-  body: body_35,
+  parameters: [parameters_48, parameters, parameters_61],
+  body: body_36,
   status: 200,
   example: data_9
 } as const
-const example_24 = {
+const example_25 = {
   object: 'authorization_endpoint',
   url: 'https://example.com/authorizations',
   timeout_ms: 1500,
@@ -2295,7 +2293,7 @@ const authorizationEndpoint_retrieve = {
   path: '/v1/authorization_endpoint',
   parameters: parameters_2,
   status: 200,
-  example: example_24
+  example: example_25
 } as const
 const authorizationEndpoint_replace = {
   method: 'PUT',
@@ -2303,7 +2301,7 @@ const authorizationEndpoint_replace = {
   parameters: parameters_2,
   body: { required: true, pointer: '/paths/~1v1~1authorization_endpoint/put/requestBody/content/application~1json/schema' },
   status: 200,
-  example: example_24
+  example: example_25
 } as const
 const authorizationEndpoint_delete = {
   method: 'DELETE',
@@ -2315,10 +2313,10 @@ const authorizationEndpoint_delete = {
 const authorizationEndpoint_rotateSecret = {
   method: 'POST',
   path: '/v1/authorization_endpoint/rotate_secret',
-  parameters: parameters_60,
+  parameters: parameters_63,
   body: { pointer: '/paths/~1v1~1authorization_endpoint~1rotate_secret/post/requestBody/content/application~1json/schema' },
   status: 200,
-  example: example_24
+  example: example_25
 } as const
 const data_10 = {
   id: 'azd_01jxn19p8q7r6s5t4v3w2x1y0z',
@@ -2365,158 +2363,158 @@ const authorizationDecisions_retrieve = {
   status: 200,
   example: data_10
 } as const
-const disputes_create = { method: 'POST', path: '/v1/disputes', parameters: parameters_60, body: body_36, status: 201, example: example_17 } as const
-const parameters_65 = [parameters_47, parameters, parameters_58] as const
+const disputes_create = { method: 'POST', path: '/v1/disputes', parameters: parameters_63, body: body_37, status: 201, example: example_18 } as const
+const parameters_68 = [parameters_50, parameters, parameters_61] as const
 const disputes_submit = {
   method: 'POST',
   path: '/v1/disputes/{dispute_id}/submit',
-  parameters: parameters_65,
-  body: body_37,
+  parameters: parameters_68,
+  body: body_38,
   status: 200,
-  example: example_17
+  example: example_18
 } as const
 const disputes_withdraw = {
   method: 'POST',
   path: '/v1/disputes/{dispute_id}/withdraw',
-  parameters: parameters_65,
-  body: body_38,
+  parameters: parameters_68,
+  body: body_39,
   status: 200,
-  example: example_17
+  example: example_18
 } as const
 const payoutDestinations_create = {
   method: 'POST',
   path: '/v1/payout_destinations',
-  parameters: parameters_60,
-  body: body_39,
+  parameters: parameters_63,
+  body: body_40,
   status: 201,
-  example: example_18
+  example: example_19
 } as const
 const payoutDestinations_disable = {
   method: 'POST',
   path: '/v1/payout_destinations/{payout_destination_id}/disable',
-  parameters: [parameters_55, parameters, parameters_58],
-  body: body_40,
+  parameters: [parameters_58, parameters, parameters_61],
+  body: body_41,
   status: 200,
-  example: example_18
+  example: example_19
 } as const
 const test_passes_simulateScan_2 = {
   method: 'POST',
   path: '/v1/test/passes/simulate_scan',
-  parameters: parameters_60,
-  body: body_17,
+  parameters: parameters_63,
+  body: body_18,
   status: 201,
   example: example_6
 } as const
 const test_passes_simulateInstall_2 = {
   method: 'POST',
   path: '/v1/test/passes/simulate_install',
-  parameters: parameters_60,
-  body: body_18,
+  parameters: parameters_63,
+  body: body_19,
   status: 200,
   example: example_5
 } as const
 const test_passes_simulateUninstall_2 = {
   method: 'POST',
   path: '/v1/test/passes/simulate_uninstall',
-  parameters: parameters_60,
-  body: body_19,
+  parameters: parameters_63,
+  body: body_20,
   status: 200,
   example: example_5
 } as const
 const test_cards_simulateAuthorization = {
   method: 'POST',
   path: '/v1/test/cards/simulate_authorization',
-  parameters: parameters_60,
-  body: body_42,
+  parameters: parameters_63,
+  body: body_43,
   status: 201,
   example: data_9
 } as const
 const test_cards_simulateDecline = {
   method: 'POST',
   path: '/v1/test/cards/simulate_decline',
-  parameters: parameters_60,
-  body: body_43,
+  parameters: parameters_63,
+  body: body_44,
   status: 201,
   example: data_9
 } as const
 const test_cards_simulateIncrement = {
   method: 'POST',
   path: '/v1/test/cards/simulate_increment',
-  parameters: parameters_60,
-  body: body_44,
+  parameters: parameters_63,
+  body: body_45,
   status: 200,
   example: data_9
 } as const
 const test_cards_simulateReversal = {
   method: 'POST',
   path: '/v1/test/cards/simulate_reversal',
-  parameters: parameters_60,
-  body: body_45,
+  parameters: parameters_63,
+  body: body_46,
   status: 200,
   example: data_9
 } as const
 const test_cards_simulateExpiry = {
   method: 'POST',
   path: '/v1/test/cards/simulate_expiry',
-  parameters: parameters_60,
-  body: body_46,
+  parameters: parameters_63,
+  body: body_47,
   status: 200,
   example: data_9
 } as const
 const test_cards_simulateClearing = {
   method: 'POST',
   path: '/v1/test/cards/simulate_clearing',
-  parameters: parameters_60,
-  body: body_47,
+  parameters: parameters_63,
+  body: body_48,
   status: 200,
   example: data_9
 } as const
 const test_cards_simulateRefund = {
   method: 'POST',
   path: '/v1/test/cards/simulate_refund',
-  parameters: parameters_60,
-  body: body_48,
+  parameters: parameters_63,
+  body: body_49,
   status: 200,
   example: data_9
 } as const
 const test_cards_simulateForcePost = {
   method: 'POST',
   path: '/v1/test/cards/simulate_force_post',
-  parameters: parameters_60,
-  body: body_49,
+  parameters: parameters_63,
+  body: body_50,
   status: 201,
   example: data_9
 } as const
 const test_cardholders_simulateSanctionsMatch = {
   method: 'POST',
   path: '/v1/test/cardholders/simulate_sanctions_match',
-  parameters: parameters_60,
-  body: body_51,
+  parameters: parameters_63,
+  body: body_52,
   status: 201,
   example: data_3
 } as const
 const test_disputes_simulateOutcome = {
   method: 'POST',
   path: '/v1/test/disputes/simulate_outcome',
-  parameters: parameters_60,
-  body: body_52,
+  parameters: parameters_63,
+  body: body_53,
   status: 200,
-  example: example_17
+  example: example_18
 } as const
-const test_funding_simulate = { method: 'POST', path: '/v1/test/funding', parameters: parameters_60, body: body_53, status: 200, example: example_14 } as const
+const test_funding_simulate = { method: 'POST', path: '/v1/test/funding', parameters: parameters_63, body: body_54, status: 200, example: example_15 } as const
 const test_payouts_simulateFailure = {
   method: 'POST',
   path: '/v1/test/payouts/simulate_failure',
-  parameters: parameters_60,
-  body: body_56,
+  parameters: parameters_63,
+  body: body_57,
   status: 200,
   example: data_8
 } as const
 const test_payouts_simulateReturn = {
   method: 'POST',
   path: '/v1/test/payouts/simulate_return',
-  parameters: parameters_60,
-  body: body_57,
+  parameters: parameters_63,
+  body: body_58,
   status: 200,
   example: data_8
 } as const
@@ -2620,7 +2618,7 @@ const _v1_authorization_endpoint = {
 const _v1_authorization_decisions = {
   get: { parameters: { '9': { schema: { $ref: '#/components/schemas/AuthorizationDecisionStatus' } }, '10': CardTransactionId } }
 } as const
-const example_25 = { object: 'me', tenant, environment: 'sandbox', version: '2026-05-19', key } as const
+const example_26 = { object: 'me', tenant, environment: 'sandbox', version: '2026-05-19', key } as const
 const data_11 = {
   id: 'req_01jx3k7q2m4n6p8r0s2t4v6w8x',
   object: 'request_log',
@@ -2638,21 +2636,38 @@ const data_11 = {
   response_body: '{"id":"pass_01jx3a9b8c7d6e5f4g3h2j1k0m","object":"pass"}',
   created: '2026-06-01T09:30:00.000Z'
 } as const
-const example_26 = {
+const example_27 = {
   id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z',
   object: 'pass_template',
   name: 'Coffee loyalty',
   kind: 'loyalty',
   status: 'active',
   brand,
-  fields: [{ key: 'points', label: 'Points', value: '0' }],
+  fields: [{ key: 'points', label: 'Points', value: '0', change_message: 'You have %@ points now.' }],
   barcode: { format: 'qr', message: 'COFFEE-2026' },
   relevant_locations: [{ latitude: 37.7763, longitude: -122.4231, altitude: 16, relevant_text: 'Your coffee is near.' }],
+  sharing_prohibited: true,
+  grouping_identifier: 'harbour-nights',
+  associated_store_identifiers: [1234567890],
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const example_27 = {
+const example_28 = {
+  id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p',
+  object: 'webhook_endpoint',
+  url: 'https://example.com/hooks',
+  description: 'Order system',
+  enabled_events: ['pass.installed'],
+  status: 'enabled',
+  disabled_reason: 'retry_exhausted',
+  secret: 'whsec_K1rqvY0c2sKc1oXkq9tVwAB3n5Jb7dTz8LmPqRsUvWx',
+  jwks_url: 'https://api.example.com/webhooks/ten_01jx1a2b3c4d5e6f7g8h9j0k1m/whe_01jx5c9d8e7f6g5h4j3k2m1n0p/jwks.json',
+  metadata: { order: '1042' },
+  created: '2026-06-01T09:30:00.000Z',
+  updated: '2026-06-01T09:30:00.000Z'
+} as const
+const example_29 = {
   id: 'evt_01jx7e9f8g7h6j5k4m3n2p1q0r',
   object: 'event',
   type: 'pass.installed',
@@ -2662,8 +2677,25 @@ const example_27 = {
   data,
   previous_attributes: { status: 'issued' }
 } as const
+const example_30 = {
+  id: 'whr_01jx6e9f8g7h6j5k4m3n2p1q0r',
+  object: 'webhook_recovery',
+  webhook_endpoint_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p',
+  since: '2026-06-01T09:30:00.000Z',
+  until: '2026-06-01T09:30:00.000Z',
+  types: ['pass.installed'],
+  scope: 'failed',
+  rate: 25,
+  status: 'running',
+  total: 1204,
+  sent: 1150,
+  failed: 4,
+  created: '2026-06-01T09:30:00.000Z',
+  updated: '2026-06-01T09:30:00.000Z'
+} as const
+const parameters_69 = { name: 'whr_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookRecoveryId/schema' } as const
 const spending_controls_3 = { blocked_categories: ['7995', '0000'], blocked_countries: ['US'], spending_limits, max_authorization_count: 100 } as const
-const example_28 = {
+const example_31 = {
   id: 'cprg_01jxf19g8h7j6k5m4n3p2q1r0s',
   object: 'card_program',
   name: 'Team meals',
@@ -2674,7 +2706,8 @@ const example_28 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const example_29 = {
+const example_32 = { object: 'balance_alert', threshold: 1250, status: 'armed', available: 248750, currency: 'usd' } as const
+const example_33 = {
   id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
   object: 'card',
   cardholder_id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q',
@@ -2724,7 +2757,7 @@ const data_12 = {
   updated: '2026-06-01T09:30:00.000Z'
 } as const
 const data_13 = [data_12] as const
-const example_30 = {
+const example_34 = {
   id: 'trp_01jxv19w8x7y6z5a4b3c2d1e0f',
   object: 'treasury_report',
   type: 'ledger_entries',
@@ -2737,6 +2770,9 @@ const example_30 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
+const propertyNames = { type: 'string', pattern: '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$', maxLength: 12 } as const
+const apple_url = { type: ['string', 'null'], pattern: '^[a-z][a-z0-9+.-]{0,30}:[!-~]+$', maxLength: 500 } as const
+const filters = { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/WebhookFilterInput' } } as const
 
 /** The operations, errors and request schemas of each version. */
 export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01' | '2026-05-19', MockedVersion>> = {
@@ -2825,8 +2861,8 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'webhookEndpoints.test': {
         method: 'POST',
         path: '/v1/webhook-endpoints/{whe_id}/test',
-        parameters: parameters_31,
-        body: body_15,
+        parameters: parameters_32,
+        body: body_16,
         status: 201,
         example: example_8
       },
@@ -2836,13 +2872,13 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'events.list': {
         method: 'GET',
         path: '/v1/events',
-        parameters: parameters_33,
+        parameters: parameters_36,
         status: 200,
         example: { data: [example_8], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'events.stream': events_stream,
-      'events.retrieve': { method: 'GET', path: '/v1/events/{event_id}', parameters: parameters_34, status: 200, example: example_8 },
+      'events.retrieve': { method: 'GET', path: '/v1/events/{event_id}', parameters: parameters_37, status: 200, example: example_8 },
       'test.passes.simulateScan': test_passes_simulateScan,
       'test.passes.simulateInstall': test_passes_simulateInstall,
       'test.passes.simulateUninstall': test_passes_simulateUninstall,
@@ -3022,8 +3058,8 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       { status: 503, type: 'unavailable', code: 'unavailable' }
     ],
     operations: {
-      'me.retrieve': { method: 'GET', path: '/v1/me', parameters: parameters_2, status: 200, example: example_9 },
-      'account.billing.update': { method: 'PATCH', path: '/v1/account/billing', parameters: parameters_4, body: body_2, status: 200, example: example_9 },
+      'me.retrieve': { method: 'GET', path: '/v1/me', parameters: parameters_2, status: 200, example: example_10 },
+      'account.billing.update': { method: 'PATCH', path: '/v1/account/billing', parameters: parameters_4, body: body_2, status: 200, example: example_10 },
       'account.rotateCredentials': account_rotateCredentials,
       'account.wipeSandbox': account_wipeSandbox,
       'auditLog.list': {
@@ -3079,10 +3115,10 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'webhookEndpoints.test': {
         method: 'POST',
         path: '/v1/webhook-endpoints/{whe_id}/test',
-        parameters: parameters_31,
-        body: body_15,
+        parameters: parameters_32,
+        body: body_16,
         status: 201,
-        example: example_10
+        example: example_11
       },
       'webhookEndpoints.deliveryAttempts.list': webhookEndpoints_deliveryAttempts_list,
       'webhookEndpoints.deliveryAttempts.retrieve': webhookEndpoints_deliveryAttempts_retrieve,
@@ -3090,58 +3126,58 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'events.list': {
         method: 'GET',
         path: '/v1/events',
-        parameters: parameters_33,
+        parameters: parameters_36,
         status: 200,
-        example: { data: [example_10], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_11], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'events.stream': events_stream,
-      'events.retrieve': { method: 'GET', path: '/v1/events/{event_id}', parameters: parameters_34, status: 200, example: example_10 },
-      'tokens.create': { method: 'POST', path: '/v1/tokens', parameters: parameters_19, body: body_20, status: 201, example: example_11 },
-      'cardholders.create': { method: 'POST', path: '/v1/cardholders', parameters: parameters_19, body: body_21, status: 201, example: example_12 },
+      'events.retrieve': { method: 'GET', path: '/v1/events/{event_id}', parameters: parameters_37, status: 200, example: example_11 },
+      'tokens.create': { method: 'POST', path: '/v1/tokens', parameters: parameters_19, body: body_21, status: 201, example: example_12 },
+      'cardholders.create': { method: 'POST', path: '/v1/cardholders', parameters: parameters_19, body: body_22, status: 201, example: example_13 },
       'cardholders.list': cardholders_list,
       'cardholders.retrieve': cardholders_retrieve,
       'cardholders.update': cardholders_update,
       'cardholders.screen': {
         method: 'POST',
         path: '/v1/cardholders/{cardholder_id}/screen',
-        parameters: [parameters_35, parameters, parameters_5],
-        body: body_22,
+        parameters: [parameters_38, parameters, parameters_5],
+        body: body_23,
         status: 200,
-        example: example_12
+        example: example_13
       },
       'sanctionsAlerts.list': sanctionsAlerts_list,
       'sanctionsAlerts.retrieve': sanctionsAlerts_retrieve,
       'sanctionsAlerts.resolve': {
         method: 'POST',
         path: '/v1/sanctions_alerts/{sanctions_alert_id}/resolve',
-        parameters: [parameters_37, parameters, parameters_5],
-        body: body_23,
+        parameters: [parameters_40, parameters, parameters_5],
+        body: body_24,
         status: 200,
         example: data_3
       },
-      'cardPrograms.create': { method: 'POST', path: '/v1/card_programs', parameters: parameters_19, body: body_24, status: 201, example: example_13 },
+      'cardPrograms.create': { method: 'POST', path: '/v1/card_programs', parameters: parameters_19, body: body_25, status: 201, example: example_14 },
       'cardPrograms.list': cardPrograms_list,
       'cardPrograms.retrieve': cardPrograms_retrieve,
       'cardPrograms.update': cardPrograms_update,
       'balance.retrieve': balance_retrieve,
-      'cards.create': { method: 'POST', path: '/v1/cards', parameters: parameters_19, body: body_26, status: 201, example: example_15 },
+      'cards.create': { method: 'POST', path: '/v1/cards', parameters: parameters_19, body: body_27, status: 201, example: example_16 },
       'cards.list': cards_list,
       'cards.retrieve': cards_retrieve,
       'cards.update': cards_update,
-      'cards.activate': { method: 'POST', path: '/v1/cards/{card_id}/activate', parameters: parameters_42, body: body_28, status: 200, example: example_15 },
-      'cards.freeze': { method: 'POST', path: '/v1/cards/{card_id}/freeze', parameters: parameters_42, body: body_29, status: 200, example: example_15 },
-      'cards.unfreeze': { method: 'POST', path: '/v1/cards/{card_id}/unfreeze', parameters: parameters_42, body: body_30, status: 200, example: example_15 },
-      'cards.cancel': { method: 'POST', path: '/v1/cards/{card_id}/cancel', parameters: parameters_42, body: body_31, status: 200, example: example_15 },
-      'cards.replace': { method: 'POST', path: '/v1/cards/{card_id}/replace', parameters: parameters_42, body: body_32, status: 201, example: example_15 },
+      'cards.activate': { method: 'POST', path: '/v1/cards/{card_id}/activate', parameters: parameters_45, body: body_29, status: 200, example: example_16 },
+      'cards.freeze': { method: 'POST', path: '/v1/cards/{card_id}/freeze', parameters: parameters_45, body: body_30, status: 200, example: example_16 },
+      'cards.unfreeze': { method: 'POST', path: '/v1/cards/{card_id}/unfreeze', parameters: parameters_45, body: body_31, status: 200, example: example_16 },
+      'cards.cancel': { method: 'POST', path: '/v1/cards/{card_id}/cancel', parameters: parameters_45, body: body_32, status: 200, example: example_16 },
+      'cards.replace': { method: 'POST', path: '/v1/cards/{card_id}/replace', parameters: parameters_45, body: body_33, status: 201, example: example_16 },
       'cards.details.retrieve': cards_details_retrieve,
       'cards.provisioningPayloads.create': {
         method: 'POST',
         path: '/v1/cards/{card_id}/provisioning_payloads',
-        parameters: parameters_42,
-        body: body_33,
+        parameters: parameters_45,
+        body: body_34,
         status: 201,
-        example: example_16
+        example: example_17
       },
       'cards.provisioningPayloads.list': cards_provisioningPayloads_list,
       'cards.provisioningPayloads.retrieve': cards_provisioningPayloads_retrieve,
@@ -3151,7 +3187,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'cardTransactions.list': {
         method: 'GET',
         path: '/v1/card_transactions',
-        parameters: parameters_44,
+        parameters: parameters_47,
         status: 200,
         example: { data: [data_5], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
@@ -3159,45 +3195,45 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'cardTransactions.retrieve': {
         method: 'GET',
         path: '/v1/card_transactions/{card_transaction_id}',
-        parameters: parameters_46,
+        parameters: parameters_49,
         status: 200,
         example: data_5
       },
       'cardTransactions.update': {
         method: 'PATCH',
         path: '/v1/card_transactions/{card_transaction_id}',
-        parameters: parameters_46,
-        body: body_34,
+        parameters: parameters_49,
+        body: body_35,
         status: 200,
         example: data_5
       },
       'cardTransactions.release': {
         method: 'POST',
         path: '/v1/card_transactions/{card_transaction_id}/release',
-        parameters: [parameters_45, parameters, parameters_5],
-        body: body_35,
+        parameters: [parameters_48, parameters, parameters_5],
+        body: body_36,
         status: 200,
         example: data_5
       },
-      'disputes.create': { method: 'POST', path: '/v1/disputes', parameters: parameters_19, body: body_36, status: 201, example: example_17 },
+      'disputes.create': { method: 'POST', path: '/v1/disputes', parameters: parameters_19, body: body_37, status: 201, example: example_18 },
       'disputes.list': disputes_list,
       'disputes.retrieve': disputes_retrieve,
       'disputes.update': disputes_update,
       'disputes.submit': {
         method: 'POST',
         path: '/v1/disputes/{dispute_id}/submit',
-        parameters: parameters_49,
-        body: body_37,
+        parameters: parameters_52,
+        body: body_38,
         status: 200,
-        example: example_17
+        example: example_18
       },
       'disputes.withdraw': {
         method: 'POST',
         path: '/v1/disputes/{dispute_id}/withdraw',
-        parameters: parameters_49,
-        body: body_38,
+        parameters: parameters_52,
+        body: body_39,
         status: 200,
-        example: example_17
+        example: example_18
       },
       'merchantCategories.list': merchantCategories_list,
       'settlements.list': settlements_list,
@@ -3209,9 +3245,9 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/payout_destinations',
         parameters: parameters_19,
-        body: body_39,
+        body: body_40,
         status: 201,
-        example: example_18
+        example: example_19
       },
       'payoutDestinations.list': payoutDestinations_list,
       'payoutDestinations.retrieve': payoutDestinations_retrieve,
@@ -3219,12 +3255,12 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'payoutDestinations.disable': {
         method: 'POST',
         path: '/v1/payout_destinations/{payout_destination_id}/disable',
-        parameters: [parameters_55, parameters, parameters_5],
-        body: body_40,
+        parameters: [parameters_58, parameters, parameters_5],
+        body: body_41,
         status: 200,
-        example: example_18
+        example: example_19
       },
-      'treasuryReports.create': { method: 'POST', path: '/v1/treasury_reports', parameters: parameters_19, body: body_41, status: 201, example: example_19 },
+      'treasuryReports.create': { method: 'POST', path: '/v1/treasury_reports', parameters: parameters_19, body: body_42, status: 201, example: example_20 },
       'treasuryReports.list': treasuryReports_list,
       'treasuryReports.retrieve': treasuryReports_retrieve,
       'test.passes.simulateScan': test_passes_simulateScan,
@@ -3234,7 +3270,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/cards/simulate_authorization',
         parameters: parameters_19,
-        body: body_42,
+        body: body_43,
         status: 201,
         example: data_5
       },
@@ -3242,7 +3278,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/cards/simulate_decline',
         parameters: parameters_19,
-        body: body_43,
+        body: body_44,
         status: 201,
         example: data_5
       },
@@ -3250,7 +3286,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/cards/simulate_increment',
         parameters: parameters_19,
-        body: body_44,
+        body: body_45,
         status: 200,
         example: data_5
       },
@@ -3258,7 +3294,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/cards/simulate_reversal',
         parameters: parameters_19,
-        body: body_45,
+        body: body_46,
         status: 200,
         example: data_5
       },
@@ -3266,7 +3302,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/cards/simulate_expiry',
         parameters: parameters_19,
-        body: body_46,
+        body: body_47,
         status: 200,
         example: data_5
       },
@@ -3274,7 +3310,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/cards/simulate_clearing',
         parameters: parameters_19,
-        body: body_47,
+        body: body_48,
         status: 200,
         example: data_5
       },
@@ -3282,7 +3318,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/cards/simulate_refund',
         parameters: parameters_19,
-        body: body_48,
+        body: body_49,
         status: 200,
         example: data_5
       },
@@ -3290,7 +3326,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/cards/simulate_force_post',
         parameters: parameters_19,
-        body: body_49,
+        body: body_50,
         status: 201,
         example: data_5
       },
@@ -3298,15 +3334,15 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/cards/simulate_shipping',
         parameters: parameters_19,
-        body: body_50,
+        body: body_51,
         status: 200,
-        example: example_15
+        example: example_16
       },
       'test.cardholders.simulateSanctionsMatch': {
         method: 'POST',
         path: '/v1/test/cardholders/simulate_sanctions_match',
         parameters: parameters_19,
-        body: body_51,
+        body: body_52,
         status: 201,
         example: data_3
       },
@@ -3314,24 +3350,24 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/disputes/simulate_outcome',
         parameters: parameters_19,
-        body: body_52,
+        body: body_53,
         status: 200,
-        example: example_17
+        example: example_18
       },
-      'test.funding.simulate': { method: 'POST', path: '/v1/test/funding', parameters: parameters_19, body: body_53, status: 200, example: example_14 },
+      'test.funding.simulate': { method: 'POST', path: '/v1/test/funding', parameters: parameters_19, body: body_54, status: 200, example: example_15 },
       'test.settlements.advanceClock': {
         method: 'POST',
         path: '/v1/test/settlements/advance_clock',
         parameters: parameters_19,
-        body: body_54,
+        body: body_55,
         status: 200,
-        example: example_20
+        example: example_21
       },
       'test.settlements.simulateFailure': {
         method: 'POST',
         path: '/v1/test/settlements/simulate_failure',
         parameters: parameters_19,
-        body: body_55,
+        body: body_56,
         status: 200,
         example: data_6
       },
@@ -3339,7 +3375,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/payouts/simulate_failure',
         parameters: parameters_19,
-        body: body_56,
+        body: body_57,
         status: 200,
         example: data_8
       },
@@ -3347,7 +3383,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/payouts/simulate_return',
         parameters: parameters_19,
-        body: body_57,
+        body: body_58,
         status: 200,
         example: data_8
       },
@@ -4087,8 +4123,8 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
     faults: faults,
     errors: errors_16,
     operations: {
-      'me.retrieve': { method: 'GET', path: '/v1/me', parameters: parameters_2, status: 200, example: example_21 },
-      'account.billing.update': { method: 'PATCH', path: '/v1/account/billing', parameters: parameters_4, body: body_2, status: 200, example: example_21 },
+      'me.retrieve': { method: 'GET', path: '/v1/me', parameters: parameters_2, status: 200, example: example_22 },
+      'account.billing.update': { method: 'PATCH', path: '/v1/account/billing', parameters: parameters_4, body: body_2, status: 200, example: example_22 },
       'account.rotateCredentials': account_rotateCredentials_2,
       'account.wipeSandbox': account_wipeSandbox_2,
       'auditLog.list': {
@@ -4120,14 +4156,14 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'promotions.create': promotions_create_2,
       'promotions.list': promotions_list,
       'promotions.retrieve': promotions_retrieve,
-      'passTemplates.create': { method: 'POST', path: '/v1/pass_templates', parameters: parameters_60, body: body_6, status: 201, example: example_4 },
+      'passTemplates.create': { method: 'POST', path: '/v1/pass_templates', parameters: parameters_63, body: body_6, status: 201, example: example_4 },
       'passTemplates.list': passTemplates_list,
       'passTemplates.retrieve': passTemplates_retrieve,
       'passTemplates.update': passTemplates_update,
       'passTemplates.archive': {
         method: 'POST',
         path: '/v1/pass_templates/{template_id}/archive',
-        parameters: parameters_61,
+        parameters: parameters_64,
         body: body_8,
         status: 200,
         example: example_4
@@ -4145,19 +4181,26 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'scans.create': scans_create_2,
       'scans.list': scans_list,
       'scans.retrieve': scans_retrieve,
-      'webhookEndpoints.create': webhookEndpoints_create_2,
+      'webhookEndpoints.create': { method: 'POST', path: '/v1/webhook-endpoints', parameters: parameters_63, body: body_13, status: 201, example: example_7 },
       'webhookEndpoints.list': webhookEndpoints_list,
       'webhookEndpoints.retrieve': webhookEndpoints_retrieve,
       'webhookEndpoints.update': webhookEndpoints_update,
       'webhookEndpoints.delete': webhookEndpoints_delete,
-      'webhookEndpoints.rotateSecret': webhookEndpoints_rotateSecret_2,
+      'webhookEndpoints.rotateSecret': {
+        method: 'POST',
+        path: '/v1/webhook-endpoints/{whe_id}/rotate_secret',
+        parameters: parameters_66,
+        body: body_15,
+        status: 200,
+        example: example_7
+      },
       'webhookEndpoints.test': {
         method: 'POST',
         path: '/v1/webhook-endpoints/{whe_id}/test',
-        parameters: parameters_63,
-        body: body_15,
+        parameters: parameters_66,
+        body: body_16,
         status: 201,
-        example: example_23
+        example: example_24
       },
       'webhookEndpoints.deliveryAttempts.list': webhookEndpoints_deliveryAttempts_list,
       'webhookEndpoints.deliveryAttempts.retrieve': webhookEndpoints_deliveryAttempts_retrieve,
@@ -4165,13 +4208,13 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'events.list': {
         method: 'GET',
         path: '/v1/events',
-        parameters: parameters_33,
+        parameters: parameters_36,
         status: 200,
-        example: { data: [example_23], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_24], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'events.stream': events_stream,
-      'events.retrieve': { method: 'GET', path: '/v1/events/{event_id}', parameters: parameters_34, status: 200, example: example_23 },
+      'events.retrieve': { method: 'GET', path: '/v1/events/{event_id}', parameters: parameters_37, status: 200, example: example_24 },
       'tokens.create': tokens_create,
       'cardholders.create': cardholders_create,
       'cardholders.list': cardholders_list,
@@ -4181,20 +4224,20 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'sanctionsAlerts.list': sanctionsAlerts_list,
       'sanctionsAlerts.retrieve': sanctionsAlerts_retrieve,
       'sanctionsAlerts.resolve': sanctionsAlerts_resolve,
-      'cardPrograms.create': { method: 'POST', path: '/v1/card_programs', parameters: parameters_60, body: body_24, status: 201, example: example_13 },
+      'cardPrograms.create': { method: 'POST', path: '/v1/card_programs', parameters: parameters_63, body: body_25, status: 201, example: example_14 },
       'cardPrograms.list': cardPrograms_list,
       'cardPrograms.retrieve': cardPrograms_retrieve,
       'cardPrograms.update': cardPrograms_update,
       'balance.retrieve': balance_retrieve,
-      'cards.create': { method: 'POST', path: '/v1/cards', parameters: parameters_60, body: body_26, status: 201, example: example_15 },
+      'cards.create': { method: 'POST', path: '/v1/cards', parameters: parameters_63, body: body_27, status: 201, example: example_16 },
       'cards.list': cards_list,
       'cards.retrieve': cards_retrieve,
       'cards.update': cards_update,
-      'cards.activate': { method: 'POST', path: '/v1/cards/{card_id}/activate', parameters: parameters_64, body: body_28, status: 200, example: example_15 },
-      'cards.freeze': { method: 'POST', path: '/v1/cards/{card_id}/freeze', parameters: parameters_64, body: body_29, status: 200, example: example_15 },
-      'cards.unfreeze': { method: 'POST', path: '/v1/cards/{card_id}/unfreeze', parameters: parameters_64, body: body_30, status: 200, example: example_15 },
-      'cards.cancel': { method: 'POST', path: '/v1/cards/{card_id}/cancel', parameters: parameters_64, body: body_31, status: 200, example: example_15 },
-      'cards.replace': { method: 'POST', path: '/v1/cards/{card_id}/replace', parameters: parameters_64, body: body_32, status: 201, example: example_15 },
+      'cards.activate': { method: 'POST', path: '/v1/cards/{card_id}/activate', parameters: parameters_67, body: body_29, status: 200, example: example_16 },
+      'cards.freeze': { method: 'POST', path: '/v1/cards/{card_id}/freeze', parameters: parameters_67, body: body_30, status: 200, example: example_16 },
+      'cards.unfreeze': { method: 'POST', path: '/v1/cards/{card_id}/unfreeze', parameters: parameters_67, body: body_31, status: 200, example: example_16 },
+      'cards.cancel': { method: 'POST', path: '/v1/cards/{card_id}/cancel', parameters: parameters_67, body: body_32, status: 200, example: example_16 },
+      'cards.replace': { method: 'POST', path: '/v1/cards/{card_id}/replace', parameters: parameters_67, body: body_33, status: 201, example: example_16 },
       'cards.details.retrieve': cards_details_retrieve,
       'cards.provisioningPayloads.create': cards_provisioningPayloads_create,
       'cards.provisioningPayloads.list': cards_provisioningPayloads_list,
@@ -4229,7 +4272,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'payoutDestinations.retrieve': payoutDestinations_retrieve,
       'payoutDestinations.update': payoutDestinations_update,
       'payoutDestinations.disable': payoutDestinations_disable,
-      'treasuryReports.create': { method: 'POST', path: '/v1/treasury_reports', parameters: parameters_60, body: body_41, status: 201, example: example_19 },
+      'treasuryReports.create': { method: 'POST', path: '/v1/treasury_reports', parameters: parameters_63, body: body_42, status: 201, example: example_20 },
       'treasuryReports.list': treasuryReports_list,
       'treasuryReports.retrieve': treasuryReports_retrieve,
       'test.passes.simulateScan': test_passes_simulateScan_2,
@@ -4246,10 +4289,10 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'test.cards.simulateShipping': {
         method: 'POST',
         path: '/v1/test/cards/simulate_shipping',
-        parameters: parameters_60,
-        body: body_50,
+        parameters: parameters_63,
+        body: body_51,
         status: 200,
-        example: example_15
+        example: example_16
       },
       'test.cardholders.simulateSanctionsMatch': test_cardholders_simulateSanctionsMatch,
       'test.disputes.simulateOutcome': test_disputes_simulateOutcome,
@@ -4257,16 +4300,16 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'test.settlements.advanceClock': {
         method: 'POST',
         path: '/v1/test/settlements/advance_clock',
-        parameters: parameters_60,
-        body: body_54,
+        parameters: parameters_63,
+        body: body_55,
         status: 200,
-        example: example_20
+        example: example_21
       },
       'test.settlements.simulateFailure': {
         method: 'POST',
         path: '/v1/test/settlements/simulate_failure',
-        parameters: parameters_60,
-        body: body_55,
+        parameters: parameters_63,
+        body: body_56,
         status: 200,
         example: data_6
       },
@@ -4677,8 +4720,8 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
     faults: faults,
     errors: errors_16,
     operations: {
-      'me.retrieve': { method: 'GET', path: '/v1/me', parameters: parameters_2, status: 200, example: example_25 },
-      'account.billing.update': { method: 'PATCH', path: '/v1/account/billing', parameters: parameters_4, body: body_2, status: 200, example: example_25 },
+      'me.retrieve': { method: 'GET', path: '/v1/me', parameters: parameters_2, status: 200, example: example_26 },
+      'account.billing.update': { method: 'PATCH', path: '/v1/account/billing', parameters: parameters_4, body: body_2, status: 200, example: example_26 },
       'account.rotateCredentials': account_rotateCredentials_2,
       'account.wipeSandbox': account_wipeSandbox_2,
       'auditLog.list': {
@@ -4742,31 +4785,31 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'promotions.create': promotions_create_2,
       'promotions.list': promotions_list,
       'promotions.retrieve': promotions_retrieve,
-      'passTemplates.create': { method: 'POST', path: '/v1/pass_templates', parameters: parameters_60, body: body_6, status: 201, example: example_26 },
+      'passTemplates.create': { method: 'POST', path: '/v1/pass_templates', parameters: parameters_63, body: body_6, status: 201, example: example_27 },
       'passTemplates.list': {
         method: 'GET',
         path: '/v1/pass_templates',
         parameters: parameters_20,
         status: 200,
-        example: { data: [example_26], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_27], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'passTemplates.retrieve': { method: 'GET', path: '/v1/pass_templates/{template_id}', parameters: parameters_22, status: 200, example: example_26 },
+      'passTemplates.retrieve': { method: 'GET', path: '/v1/pass_templates/{template_id}', parameters: parameters_22, status: 200, example: example_27 },
       'passTemplates.update': {
         method: 'PATCH',
         path: '/v1/pass_templates/{template_id}',
         parameters: parameters_22,
         body: body_7,
         status: 200,
-        example: example_26
+        example: example_27
       },
       'passTemplates.archive': {
         method: 'POST',
         path: '/v1/pass_templates/{template_id}/archive',
-        parameters: parameters_61,
+        parameters: parameters_64,
         body: body_8,
         status: 200,
-        example: example_26
+        example: example_27
       },
       'passes.create': passes_create_2,
       'passes.list': passes_list,
@@ -4781,33 +4824,128 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'scans.create': scans_create_2,
       'scans.list': scans_list,
       'scans.retrieve': scans_retrieve,
-      'webhookEndpoints.create': webhookEndpoints_create_2,
-      'webhookEndpoints.list': webhookEndpoints_list,
-      'webhookEndpoints.retrieve': webhookEndpoints_retrieve,
-      'webhookEndpoints.update': webhookEndpoints_update,
+      'webhookEndpoints.create': { method: 'POST', path: '/v1/webhook-endpoints', parameters: parameters_63, body: body_13, status: 201, example: example_28 },
+      'webhookEndpoints.list': {
+        method: 'GET',
+        path: '/v1/webhook-endpoints',
+        parameters: parameters_29,
+        status: 200,
+        example: { data: [example_28], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        paged: { limit: 'limit', size: 25 }
+      },
+      'webhookEndpoints.retrieve': { method: 'GET', path: '/v1/webhook-endpoints/{whe_id}', parameters: parameters_31, status: 200, example: example_28 },
+      'webhookEndpoints.update': {
+        method: 'PATCH',
+        path: '/v1/webhook-endpoints/{whe_id}',
+        parameters: parameters_31,
+        body: body_14,
+        status: 200,
+        example: example_28
+      },
       'webhookEndpoints.delete': webhookEndpoints_delete,
-      'webhookEndpoints.rotateSecret': webhookEndpoints_rotateSecret_2,
+      'webhookEndpoints.rotateSecret': {
+        method: 'POST',
+        path: '/v1/webhook-endpoints/{whe_id}/rotate_secret',
+        parameters: parameters_66,
+        body: body_15,
+        status: 200,
+        example: example_28
+      },
       'webhookEndpoints.test': {
         method: 'POST',
         path: '/v1/webhook-endpoints/{whe_id}/test',
-        parameters: parameters_63,
-        body: body_15,
+        parameters: parameters_66,
+        body: body_16,
         status: 201,
-        example: example_27
+        example: example_29
       },
-      'webhookEndpoints.deliveryAttempts.list': webhookEndpoints_deliveryAttempts_list,
+      'webhookEndpoints.skip': {
+        method: 'POST',
+        path: '/v1/webhook-endpoints/{whe_id}/skip',
+        parameters: parameters_66,
+        body: { required: true, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1skip/post/requestBody/content/application~1json/schema' },
+        status: 200,
+        example: example_28
+      },
+      'webhookEndpoints.recover': {
+        method: 'POST',
+        path: '/v1/webhook-endpoints/{whe_id}/recover',
+        parameters: parameters_66,
+        body: { required: true, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1recover/post/requestBody/content/application~1json/schema' },
+        status: 201,
+        example: example_30
+      },
+      'webhookEndpoints.recoveries.list': {
+        method: 'GET',
+        path: '/v1/webhook-endpoints/{whe_id}/recoveries',
+        parameters: [
+          parameters_30,
+          parameters_7,
+          parameters_8,
+          parameters_9,
+          parameters_10,
+          parameters_11,
+          parameters_12,
+          parameters_13,
+          parameters_14,
+          parameters_15,
+          { name: 'status', in: 'query', type: 'string', pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1recoveries/get/parameters/10/schema' },
+          parameters
+        ],
+        status: 200,
+        example: { data: [example_30], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        paged: { limit: 'limit', size: 25 }
+      },
+      'webhookEndpoints.recoveries.retrieve': {
+        method: 'GET',
+        path: '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}',
+        parameters: [parameters_30, parameters_69, parameters],
+        status: 200,
+        example: example_30
+      },
+      'webhookEndpoints.recoveries.cancel': {
+        method: 'POST',
+        path: '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}/cancel',
+        parameters: [parameters_30, parameters_69, parameters, parameters_61],
+        body: { pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1recoveries~1{whr_id}~1cancel/post/requestBody/content/application~1json/schema' },
+        status: 200,
+        example: example_30
+      },
+      'webhookEndpoints.deliveryAttempts.list': {
+        method: 'GET',
+        path: '/v1/webhook-endpoints/{whe_id}/delivery-attempts',
+        parameters: [
+          parameters_30,
+          parameters_7,
+          parameters_8,
+          parameters_9,
+          parameters_10,
+          parameters_11,
+          parameters_12,
+          parameters_13,
+          parameters_14,
+          parameters_15,
+          parameters_33,
+          parameters_34,
+          { name: 'outcome', in: 'query', type: 'string', pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts/get/parameters/12/schema' },
+          parameters
+        ],
+        status: 200,
+        example: example_9,
+        paged: { limit: 'limit', size: 25 }
+      },
       'webhookEndpoints.deliveryAttempts.retrieve': webhookEndpoints_deliveryAttempts_retrieve,
       'webhookEndpoints.deliveryAttempts.retry': webhookEndpoints_deliveryAttempts_retry_2,
       'events.list': {
         method: 'GET',
         path: '/v1/events',
-        parameters: parameters_33,
+        parameters: parameters_36,
         status: 200,
-        example: { data: [example_27], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_29], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'events.stream': events_stream,
-      'events.retrieve': { method: 'GET', path: '/v1/events/{event_id}', parameters: parameters_34, status: 200, example: example_27 },
+      'events.retrieve': { method: 'GET', path: '/v1/events/{event_id}', parameters: parameters_37, status: 200, example: example_29 },
       'tokens.create': tokens_create,
       'cardholders.create': cardholders_create,
       'cardholders.list': cardholders_list,
@@ -4817,41 +4955,94 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'sanctionsAlerts.list': sanctionsAlerts_list,
       'sanctionsAlerts.retrieve': sanctionsAlerts_retrieve,
       'sanctionsAlerts.resolve': sanctionsAlerts_resolve,
-      'cardPrograms.create': { method: 'POST', path: '/v1/card_programs', parameters: parameters_60, body: body_24, status: 201, example: example_28 },
+      'cardPrograms.create': { method: 'POST', path: '/v1/card_programs', parameters: parameters_63, body: body_25, status: 201, example: example_31 },
       'cardPrograms.list': {
         method: 'GET',
         path: '/v1/card_programs',
         parameters: parameters_18,
         status: 200,
-        example: { data: [example_28], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_31], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'cardPrograms.retrieve': { method: 'GET', path: '/v1/card_programs/{card_program_id}', parameters: parameters_38, status: 200, example: example_28 },
+      'cardPrograms.retrieve': { method: 'GET', path: '/v1/card_programs/{card_program_id}', parameters: parameters_41, status: 200, example: example_31 },
       'cardPrograms.update': {
         method: 'PATCH',
         path: '/v1/card_programs/{card_program_id}',
-        parameters: parameters_38,
-        body: body_25,
+        parameters: parameters_41,
+        body: body_26,
         status: 200,
-        example: example_28
+        example: example_31
       },
-      'balance.retrieve': balance_retrieve,
-      'cards.create': { method: 'POST', path: '/v1/cards', parameters: parameters_60, body: body_26, status: 201, example: example_29 },
+      'balance.retrieve': {
+        method: 'GET',
+        path: '/v1/balance',
+        parameters: [{ name: 'at', in: 'query', type: 'string', pointer: '/paths/~1v1~1balance/get/parameters/0/schema' }, parameters],
+        status: 200,
+        example: example_15
+      },
+      'balanceEntries.list': {
+        method: 'GET',
+        path: '/v1/balance_entries',
+        parameters: [
+          { name: 'account', in: 'query', type: 'string', pointer: '/paths/~1v1~1balance_entries/get/parameters/0/schema' },
+          parameters_7,
+          parameters_8,
+          parameters_9,
+          parameters_10,
+          parameters_11,
+          parameters_12,
+          parameters_13,
+          parameters_14,
+          parameters_15,
+          { name: 'kind', in: 'query', type: 'string', pointer: '/paths/~1v1~1balance_entries/get/parameters/10/schema' },
+          { name: 'source_id', in: 'query', type: 'string', pointer: '/paths/~1v1~1balance_entries/get/parameters/11/schema' },
+          parameters
+        ],
+        status: 200,
+        example: {
+          data: [{
+            id: 'len_01jxt19v8w7x6y5z4a3b2c1d0e',
+            object: 'balance_entry',
+            account: 'program_funds',
+            sequence: 812,
+            kind: 'card_transaction',
+            amount: -1250,
+            currency: 'usd',
+            balance: 248750,
+            source_type: 'card_transaction',
+            source_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
+            created: '2026-06-01T09:30:00.000Z'
+          }],
+          has_more: true,
+          next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB'
+        },
+        paged: { limit: 'limit', size: 25 }
+      },
+      'balanceAlert.retrieve': { method: 'GET', path: '/v1/balance_alert', parameters: parameters_2, status: 200, example: example_32 },
+      'balanceAlert.replace': {
+        method: 'PUT',
+        path: '/v1/balance_alert',
+        parameters: parameters_2,
+        body: { required: true, pointer: '/paths/~1v1~1balance_alert/put/requestBody/content/application~1json/schema' },
+        status: 200,
+        example: example_32
+      },
+      'cards.create': { method: 'POST', path: '/v1/cards', parameters: parameters_63, body: body_27, status: 201, example: example_33 },
       'cards.list': {
         method: 'GET',
         path: '/v1/cards',
-        parameters: parameters_39,
+        parameters: parameters_42,
         status: 200,
-        example: { data: [example_29], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_33], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: parameters_41, status: 200, example: example_29 },
-      'cards.update': { method: 'PATCH', path: '/v1/cards/{card_id}', parameters: parameters_41, body: body_27, status: 200, example: example_29 },
-      'cards.activate': { method: 'POST', path: '/v1/cards/{card_id}/activate', parameters: parameters_64, body: body_28, status: 200, example: example_29 },
-      'cards.freeze': { method: 'POST', path: '/v1/cards/{card_id}/freeze', parameters: parameters_64, body: body_29, status: 200, example: example_29 },
-      'cards.unfreeze': { method: 'POST', path: '/v1/cards/{card_id}/unfreeze', parameters: parameters_64, body: body_30, status: 200, example: example_29 },
-      'cards.cancel': { method: 'POST', path: '/v1/cards/{card_id}/cancel', parameters: parameters_64, body: body_31, status: 200, example: example_29 },
-      'cards.replace': { method: 'POST', path: '/v1/cards/{card_id}/replace', parameters: parameters_64, body: body_32, status: 201, example: example_29 },
+      'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: parameters_44, status: 200, example: example_33 },
+      'cards.update': { method: 'PATCH', path: '/v1/cards/{card_id}', parameters: parameters_44, body: body_28, status: 200, example: example_33 },
+      'cards.activate': { method: 'POST', path: '/v1/cards/{card_id}/activate', parameters: parameters_67, body: body_29, status: 200, example: example_33 },
+      'cards.freeze': { method: 'POST', path: '/v1/cards/{card_id}/freeze', parameters: parameters_67, body: body_30, status: 200, example: example_33 },
+      'cards.unfreeze': { method: 'POST', path: '/v1/cards/{card_id}/unfreeze', parameters: parameters_67, body: body_31, status: 200, example: example_33 },
+      'cards.cancel': { method: 'POST', path: '/v1/cards/{card_id}/cancel', parameters: parameters_67, body: body_32, status: 200, example: example_33 },
+      'cards.replace': { method: 'POST', path: '/v1/cards/{card_id}/replace', parameters: parameters_67, body: body_33, status: 201, example: example_33 },
       'cards.details.retrieve': cards_details_retrieve,
       'cards.provisioningPayloads.create': cards_provisioningPayloads_create,
       'cards.provisioningPayloads.list': cards_provisioningPayloads_list,
@@ -4879,16 +5070,16 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'settlements.list': {
         method: 'GET',
         path: '/v1/settlements',
-        parameters: parameters_50,
+        parameters: parameters_53,
         status: 200,
         example: { data: data_13, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'settlements.retrieve': { method: 'GET', path: '/v1/settlements/{settlement_id}', parameters: parameters_52, status: 200, example: data_12 },
+      'settlements.retrieve': { method: 'GET', path: '/v1/settlements/{settlement_id}', parameters: parameters_55, status: 200, example: data_12 },
       'settlements.lines.list': {
         method: 'GET',
         path: '/v1/settlements/{settlement_id}/lines',
-        parameters: parameters_53,
+        parameters: parameters_56,
         status: 200,
         example: { data: lines_2, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
@@ -4896,7 +5087,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'payouts.create': {
         method: 'POST',
         path: '/v1/payouts',
-        parameters: parameters_60,
+        parameters: parameters_63,
         body: { required: true, pointer: '/paths/~1v1~1payouts/post/requestBody/content/application~1json/schema' },
         status: 201,
         example: data_8
@@ -4906,7 +5097,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'payouts.cancel': {
         method: 'POST',
         path: '/v1/payouts/{payout_id}/cancel',
-        parameters: [parameters_54, parameters, parameters_58],
+        parameters: [parameters_57, parameters, parameters_61],
         body: { pointer: '/paths/~1v1~1payouts~1{payout_id}~1cancel/post/requestBody/content/application~1json/schema' },
         status: 200,
         example: data_8
@@ -4916,21 +5107,21 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'payoutDestinations.retrieve': payoutDestinations_retrieve,
       'payoutDestinations.update': payoutDestinations_update,
       'payoutDestinations.disable': payoutDestinations_disable,
-      'treasuryReports.create': { method: 'POST', path: '/v1/treasury_reports', parameters: parameters_60, body: body_41, status: 201, example: example_30 },
+      'treasuryReports.create': { method: 'POST', path: '/v1/treasury_reports', parameters: parameters_63, body: body_42, status: 201, example: example_34 },
       'treasuryReports.list': {
         method: 'GET',
         path: '/v1/treasury_reports',
         parameters: parameters_18,
         status: 200,
-        example: { data: [example_30], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_34], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'treasuryReports.retrieve': {
         method: 'GET',
         path: '/v1/treasury_reports/{treasury_report_id}',
-        parameters: parameters_57,
+        parameters: parameters_60,
         status: 200,
-        example: example_30
+        example: example_34
       },
       'test.passes.simulateScan': test_passes_simulateScan_2,
       'test.passes.simulateInstall': test_passes_simulateInstall_2,
@@ -4946,10 +5137,10 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'test.cards.simulateShipping': {
         method: 'POST',
         path: '/v1/test/cards/simulate_shipping',
-        parameters: parameters_60,
-        body: body_50,
+        parameters: parameters_63,
+        body: body_51,
         status: 200,
-        example: example_29
+        example: example_33
       },
       'test.cardholders.simulateSanctionsMatch': test_cardholders_simulateSanctionsMatch,
       'test.disputes.simulateOutcome': test_disputes_simulateOutcome,
@@ -4957,16 +5148,16 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'test.settlements.advanceClock': {
         method: 'POST',
         path: '/v1/test/settlements/advance_clock',
-        parameters: parameters_60,
-        body: body_54,
+        parameters: parameters_63,
+        body: body_55,
         status: 200,
         example: { object: 'list', now: '2026-06-01T09:30:00.000Z', data: data_13 }
       },
       'test.settlements.simulateFailure': {
         method: 'POST',
         path: '/v1/test/settlements/simulate_failure',
-        parameters: parameters_60,
-        body: body_55,
+        parameters: parameters_63,
+        body: body_56,
         status: 200,
         example: data_12
       },
@@ -4999,6 +5190,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           PassId: { schema: { $ref: '#/components/schemas/PassId' } },
           ScanId: { schema: { $ref: '#/components/schemas/ScanId' } },
           WebhookEndpointId,
+          WebhookRecoveryId: { schema: { $ref: '#/components/schemas/WebhookRecoveryId' } },
           WebhookDeliveryAttemptId,
           EventId: { schema: { $ref: '#/components/schemas/EventId' } },
           CardholderId: { schema: { $ref: '#/components/schemas/CardholderId' } },
@@ -5047,13 +5239,47 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               fields,
               barcode: { $ref: '#/components/schemas/BarcodeInput' },
               relevant_locations: { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
+              language: { $ref: '#/components/schemas/TemplateLanguage' },
+              translations: { $ref: '#/components/schemas/TemplateTranslationsInput' },
+              relevant_dates: { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/RelevantDateInput' } },
+              sharing_prohibited: { type: 'boolean' },
+              grouping_identifier: { type: 'string', minLength: 1, maxLength: 60 },
+              associated_store_identifiers: { type: 'array', maxItems: 10, items: { type: 'integer', minimum: 1, maximum: 999999999999 } },
+              app_links: { $ref: '#/components/schemas/AppLinksInput' },
+              nfc: { $ref: '#/components/schemas/PassNfcInput' },
+              semantics: { $ref: '#/components/schemas/SemanticTagsInput' },
               metadata: { $ref: '#/components/schemas/Metadata' }
             }
           },
           PassTemplateKind,
           BrandInput,
           HexColor,
-          TemplateFieldInput,
+          TemplateFieldInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['key', 'label', 'value'],
+            properties: {
+              key: key_2,
+              label: { type: 'string', maxLength: 100 },
+              value: { type: 'string', maxLength: 500 },
+              change_message: { type: ['string', 'null'], maxLength: 200 },
+              translations: { $ref: '#/components/schemas/FieldTranslationsInput' }
+            }
+          },
+          FieldTranslationsInput: {
+            type: ['object', 'null'],
+            maxProperties: 20,
+            propertyNames,
+            additionalProperties: {
+              type: 'object',
+              additionalProperties: false,
+              properties: {
+                label: { type: 'string', maxLength: 100 },
+                value: { type: 'string', maxLength: 500 },
+                change_message: { type: 'string', maxLength: 200 }
+              }
+            }
+          },
           BarcodeInput,
           BarcodeFormat: { type: 'string', enum: ['qr', 'pdf417', 'aztec', 'code128'] },
           RelevantLocationInput: {
@@ -5064,8 +5290,45 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               latitude: { type: 'number', minimum: -90, maximum: 90 },
               longitude: { type: 'number', minimum: -180, maximum: 180 },
               altitude: { type: 'number', minimum: -1000, maximum: 20000 },
-              relevant_text: { type: 'string', maxLength: 200 }
+              relevant_text: { type: 'string', maxLength: 200 },
+              translations: { $ref: '#/components/schemas/TextTranslations' }
             }
+          },
+          TextTranslations: { type: 'object', maxProperties: 20, propertyNames, additionalProperties: { type: 'string', maxLength: 200 } },
+          TemplateLanguage: propertyNames,
+          TemplateTranslationsInput: {
+            type: 'object',
+            maxProperties: 20,
+            propertyNames,
+            additionalProperties: {
+              type: ['object', 'null'],
+              additionalProperties: false,
+              properties: { name: { type: ['string', 'null'], maxLength: 100 }, logo_text: { type: ['string', 'null'], maxLength: 60 } }
+            }
+          },
+          RelevantDateInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['starts_at'],
+            properties: { starts_at: { $ref: '#/components/schemas/Timestamp' }, ends_at: { $ref: '#/components/schemas/Timestamp' } }
+          },
+          Timestamp: { type: 'string', format: 'date-time', maxLength: 40 },
+          AppLinksInput: { type: 'object', additionalProperties: false, properties: { apple_url, android_url: apple_url, web_url: apple_url } },
+          PassNfcInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['encryption_public_key'],
+            properties: {
+              message: { type: ['string', 'null'], minLength: 1, maxLength: 64 },
+              encryption_public_key: { type: 'string', pattern: '^[0-9A-Za-z+/]*={0,2}$', maxLength: 128 },
+              requires_authentication: { type: 'boolean' }
+            }
+          },
+          SemanticTagsInput: {
+            type: 'object',
+            maxProperties: 60,
+            propertyNames: { type: 'string', minLength: 1, maxLength: 60 },
+            additionalProperties: { type: ['string', 'null'], maxLength: 500 }
           },
           Metadata,
           PassTemplateStatus: { type: 'string', enum: ['active', 'archived'] },
@@ -5079,6 +5342,15 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               fields,
               barcode,
               relevant_locations: { type: ['array', 'null'], maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
+              language: { oneOf: [{ $ref: '#/components/schemas/TemplateLanguage' }, { type: 'null' }] },
+              translations: { oneOf: [{ $ref: '#/components/schemas/TemplateTranslationsInput' }, { type: 'null' }] },
+              relevant_dates: { type: ['array', 'null'], maxItems: 10, items: { $ref: '#/components/schemas/RelevantDateInput' } },
+              sharing_prohibited: { type: ['boolean', 'null'] },
+              grouping_identifier: { type: ['string', 'null'], minLength: 1, maxLength: 60 },
+              associated_store_identifiers: { type: ['array', 'null'], maxItems: 10, items: { type: 'integer', minimum: 1, maximum: 999999999999 } },
+              app_links: { oneOf: [{ $ref: '#/components/schemas/AppLinksInput' }, { type: 'null' }] },
+              nfc: { oneOf: [{ $ref: '#/components/schemas/PassNfcInput' }, { type: 'null' }] },
+              semantics: { oneOf: [{ $ref: '#/components/schemas/SemanticTagsInput' }, { type: 'null' }] },
               metadata: { $ref: '#/components/schemas/MetadataPatch' }
             }
           },
@@ -5087,7 +5359,6 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           MetadataPatch,
           PassCreate,
           HolderInput,
-          Timestamp: { type: 'string', format: 'date-time', maxLength: 40 },
           PassStatus,
           PassBatchCreate,
           PassBatchUpdate,
@@ -5101,7 +5372,21 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           ScanLocationInput,
           ScanResult,
           ScanId,
-          WebhookEndpointCreate,
+          WebhookEndpointCreate: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['url', 'enabled_events'],
+            properties: {
+              url,
+              enabled_events,
+              description: { type: 'string', maxLength: 500 },
+              metadata: { $ref: '#/components/schemas/Metadata' },
+              signature: { $ref: '#/components/schemas/WebhookSignature' },
+              delivery: { $ref: '#/components/schemas/WebhookDelivery' },
+              filters,
+              retry_schedule: { $ref: '#/components/schemas/WebhookRetrySchedule' }
+            }
+          },
           EnabledEvent: {
             type: 'string',
             enum: [
@@ -5120,6 +5405,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'pass.archived',
               'webhook_endpoint.disabled',
               'webhook_endpoint.test',
+              'webhook_recovery.completed',
               'promotion.created',
               'cardholder.created',
               'cardholder.updated',
@@ -5163,15 +5449,62 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'payout_destination.denied',
               'payout_destination.disabled',
               'treasury_report.succeeded',
-              'treasury_report.failed'
+              'treasury_report.failed',
+              'balance.low'
             ]
           },
+          WebhookSignature: { type: 'string', enum: ['service', 'standard_webhooks'] },
+          WebhookDelivery: { type: 'string', enum: ['unordered', 'fifo'] },
+          WebhookFilterInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['property', 'equals'],
+            properties: {
+              property: { type: 'string', pattern: '^data\\.[A-Za-z0-9_.-]+$', maxLength: 200 },
+              equals: {
+                type: 'array',
+                minItems: 1,
+                maxItems: 50,
+                items: { type: ['string', 'number', 'boolean', 'null'], maxLength: 500, minimum: -9007199254740991, maximum: 9007199254740991 }
+              }
+            }
+          },
+          WebhookRetrySchedule: { type: 'string', enum: ['standard', 'extended'] },
           WebhookEndpointStatus: { type: 'string', enum: ['enabled', 'disabled'] },
           WebhookEndpointId: WebhookEndpointId_2,
-          WebhookEndpointUpdate,
-          WebhookDeliveryAttemptStatus,
+          WebhookEndpointUpdate: {
+            type: 'object',
+            additionalProperties: false,
+            properties: {
+              url,
+              enabled_events,
+              description: { type: ['string', 'null'], maxLength: 500 },
+              metadata: { $ref: '#/components/schemas/MetadataPatch' },
+              status: { $ref: '#/components/schemas/WebhookEndpointStatus' },
+              signature: { $ref: '#/components/schemas/WebhookSignature' },
+              filters,
+              retry_schedule: { $ref: '#/components/schemas/WebhookRetrySchedule' }
+            }
+          },
+          WebhookSkip: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['event_id'],
+            properties: { event_id: { $ref: '#/components/schemas/EventId' } }
+          },
           EventId,
-          WebhookDeliveryAttemptId: WebhookDeliveryAttemptId_2,
+          WebhookRecoveryCreate: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['since'],
+            properties: {
+              since: { $ref: '#/components/schemas/Timestamp' },
+              until: { $ref: '#/components/schemas/Timestamp' },
+              types: { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EventType' } },
+              scope: { $ref: '#/components/schemas/WebhookRecoveryScope' },
+              rate: { type: 'integer', minimum: 1, maximum: 100 }
+            }
+          },
           EventType: {
             type: 'string',
             enum: [
@@ -5189,6 +5522,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'pass.archived',
               'webhook_endpoint.disabled',
               'webhook_endpoint.test',
+              'webhook_recovery.completed',
               'promotion.created',
               'cardholder.created',
               'cardholder.updated',
@@ -5232,9 +5566,16 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'payout_destination.denied',
               'payout_destination.disabled',
               'treasury_report.succeeded',
-              'treasury_report.failed'
+              'treasury_report.failed',
+              'balance.low'
             ]
           },
+          WebhookRecoveryScope: { type: 'string', enum: ['failed', 'all'] },
+          WebhookRecoveryStatus: { type: 'string', enum: ['counting', 'running', 'completed', 'canceled'] },
+          WebhookRecoveryId: { type: 'string', pattern: '^whr_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
+          WebhookDeliveryAttemptStatus,
+          WebhookDeliveryOutcome: { type: 'string', enum: ['delivered', 'given_up'] },
+          WebhookDeliveryAttemptId: WebhookDeliveryAttemptId_2,
           TokenCreate,
           BankAccountTokenCreate,
           BankAccountInput,
@@ -5272,6 +5613,28 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           CardProgramId,
           CardProgramUpdate,
           CardDesignPatch,
+          BalanceAccount: { type: 'string', enum: ['program_funds', 'settlement_payable'] },
+          BalanceEntryKind: {
+            type: 'string',
+            enum: [
+              'card_transaction',
+              'card_refund',
+              'funding',
+              'interchange',
+              'network_fee',
+              'dispute',
+              'settlement_shortfall',
+              'payout',
+              'payout_reversal',
+              'adjustment'
+            ]
+          },
+          BalanceAlertPut: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['threshold'],
+            properties: { threshold: { oneOf: [{ $ref: '#/components/schemas/Amount' }, { type: 'null' }] } }
+          },
           CardCreate,
           CardType: { type: 'string', enum: ['virtual', 'physical'] },
           CardShippingInput,
@@ -5350,7 +5713,10 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           PayoutDestinationType: { type: 'string', enum: ['usdc_address', 'bank_account'] },
           PayoutDestinationUpdate,
           TreasuryReportCreate,
-          TreasuryReportType,
+          TreasuryReportType: {
+            type: 'string',
+            enum: ['balance_summary', 'settlement_reconciliation', 'payout_reconciliation', 'ledger_entries', 'statement', 'journal']
+          },
           Currency: { type: 'string', enum: ['usd'] },
           TreasuryReportId,
           ScanSimulation,
@@ -5424,7 +5790,23 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         '/v1/webhook-endpoints/{whe_id}': _v1_webhook_endpoints__whe_id_,
         '/v1/webhook-endpoints/{whe_id}/rotate_secret': _v1_account_rotate_credentials,
         '/v1/webhook-endpoints/{whe_id}/test': _v1_account_rotate_credentials,
-        '/v1/webhook-endpoints/{whe_id}/delivery-attempts': _v1_webhook_endpoints__whe_id__delivery_attempts,
+        '/v1/webhook-endpoints/{whe_id}/skip': {
+          post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookSkip' } } } } }
+        },
+        '/v1/webhook-endpoints/{whe_id}/recover': {
+          post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookRecoveryCreate' } } } } }
+        },
+        '/v1/webhook-endpoints/{whe_id}/recoveries': { get: { parameters: { '10': { schema: { $ref: '#/components/schemas/WebhookRecoveryStatus' } } } } },
+        '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}/cancel': _v1_account_rotate_credentials,
+        '/v1/webhook-endpoints/{whe_id}/delivery-attempts': {
+          get: {
+            parameters: {
+              '10': _10,
+              '11': { schema: { $ref: '#/components/schemas/EventId' } },
+              '12': { schema: { $ref: '#/components/schemas/WebhookDeliveryOutcome' } }
+            }
+          }
+        },
         '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry': _v1_account_rotate_credentials,
         '/v1/events': _v1_events,
         '/v1/events/stream': _v1_events_stream,
@@ -5436,6 +5818,17 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         '/v1/sanctions_alerts/{sanctions_alert_id}/resolve': _v1_sanctions_alerts__sanctions_alert_id__resolve,
         '/v1/card_programs': _v1_card_programs,
         '/v1/card_programs/{card_program_id}': _v1_card_programs__card_program_id_,
+        '/v1/balance': { get: { parameters: { '0': { schema: { $ref: '#/components/schemas/Instant' } } } } },
+        '/v1/balance_entries': {
+          get: {
+            parameters: {
+              '0': { schema: { $ref: '#/components/schemas/BalanceAccount' } },
+              '10': { schema: { $ref: '#/components/schemas/BalanceEntryKind' } },
+              '11': { schema: { type: 'string', maxLength: 64 } }
+            }
+          }
+        },
+        '/v1/balance_alert': { put: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/BalanceAlertPut' } } } } } },
         '/v1/cards': _v1_cards,
         '/v1/cards/{card_id}': _v1_cards__card_id_,
         '/v1/cards/{card_id}/activate': _v1_account_rotate_credentials,
