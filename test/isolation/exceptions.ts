@@ -240,6 +240,10 @@ export const LAVISH: Table = [
     'SELECT count(*) AS count FROM webhook_endpoints w',
     'the endpoints of the tenant, a hundred at most, before one more is made',
   ],
+  [
+    'SELECT (SELECT min(e.sequence) FROM ( SELECT n.sequence FROM events n',
+    'the ends of a recovery, once for each: five thousand events around each end',
+  ],
   ['SELECT coalesce( (SELECT max(p.sequence)', 'totals: the events of one step, two thousand at most'],
   ['INSERT INTO daily_totals', 'and these events and entries, which become a few totals'],
   ['SELECT t.kind, t.day, sum', 'the totals of a period, which home adds up by day'],
