@@ -42,7 +42,7 @@ async function formOf(visit: DashboardVisit) {
     operation: 'putBalanceAlert',
     button: 'Save alert',
     fields: [field],
-    body: (values: FormValues) => ({ threshold: null, ...bodyOf([field], values) }),
+    body: (values: FormValues) => Object.assign({ threshold: null }, bodyOf([field], values)),
   } as const
 }
 
