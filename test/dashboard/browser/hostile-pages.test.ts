@@ -176,6 +176,6 @@ const showWithoutScripts = async () => {
   expect(complaints.filter((each) => !/status of (?:403|409|422)/.test(each))).toEqual([])
   expect([sent.length > 60, done.length > 35]).toEqual([true, true])
 }
-// `npm test` reads each page, and sends each form, as a browser without scripts does, in `../hostile-pages.test.ts`.
+// `npm test` reads each page, and sends each form, as a browser without scripts does, in `test/dashboard/hostile-pages.test.ts`.
 if (everyPage)
   test('every page without scripts says what it holds, and every form is sent', showWithoutScripts, 300_000)
