@@ -393,6 +393,15 @@ export declare function ShippingService(value: unknown): value is v2026_05_19.Sh
 export declare function ShippingSimulation(value: unknown): value is v2026_05_19.ShippingSimulation
 export declare function ShippingStatus(value: unknown): value is v2026_05_19.ShippingStatus
 export declare function SignedAmount(value: unknown): value is v2026_05_19.SignedAmount
+export declare function SpendingControlDraft(value: unknown): value is v2026_05_19.SpendingControlDraft
+export declare function SpendingControlDraftCreate(value: unknown): value is v2026_05_19.SpendingControlDraftCreate
+export declare function SpendingControlDraftId(value: unknown): value is v2026_05_19.SpendingControlDraftId
+export declare function SpendingControlDraftList(value: unknown): value is v2026_05_19.SpendingControlDraftList
+export declare function SpendingControlDraftStatus(value: unknown): value is v2026_05_19.SpendingControlDraftStatus
+export declare function SpendingControlDraftUpdate(value: unknown): value is v2026_05_19.SpendingControlDraftUpdate
+export declare function SpendingControlVersion(value: unknown): value is v2026_05_19.SpendingControlVersion
+export declare function SpendingControlVersionId(value: unknown): value is v2026_05_19.SpendingControlVersionId
+export declare function SpendingControlVersionList(value: unknown): value is v2026_05_19.SpendingControlVersionList
 export declare function SpendingControls(value: unknown): value is v2026_05_19.SpendingControls
 export declare function SpendingControlsInput(value: unknown): value is v2026_05_19.SpendingControlsInput
 export declare function SpendingControlsInput_2026_02_01(value: unknown): value is v2026_02_01.SpendingControlsInput

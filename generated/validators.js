@@ -1409,6 +1409,24 @@ const SettlementLineType$values_2 = new Set([
 const SettlementStatus$values = new Set(['open', 'pending', 'processing', 'settled', 'failed'])
 const ShippingSimulation$properties = new Set(['card_id', 'status'])
 const ShippingStatus$values = new Set(['pending', 'shipped', 'delivered', 'returned', 'failed', 'canceled'])
+const SpendingControlDraft$properties = new Set([
+  'id',
+  'object',
+  'name',
+  'card_id',
+  'card_program_id',
+  'status',
+  'version',
+  'spending_controls',
+  'metadata',
+  'created',
+  'updated'
+])
+const SpendingControlDraftCreate$properties = new Set(['name', 'card_id', 'card_program_id', 'spending_controls', 'metadata'])
+const SpendingControlDraftId$pattern = new RegExp('^scd_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const SpendingControlDraftUpdate$properties = new Set(['name', 'spending_controls', 'metadata'])
+const SpendingControlVersion$properties = new Set(['id', 'object', 'spending_control_draft_id', 'version', 'spending_controls', 'created'])
+const SpendingControlVersionId$pattern = new RegExp('^scv_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const SpendingControlsInput$properties = new Set(['blocked_categories', 'blocked_countries', 'spending_limits', 'max_authorization_count'])
 const SpendingControlsInput$properties_2 = new Set(['allowed_categories', 'blocked_countries', 'spending_limits', 'max_authorization_count'])
 const SpendingInterval$values = new Set(['per_authorization', 'daily', 'weekly', 'monthly', 'yearly', 'all_time'])
@@ -7958,6 +7976,165 @@ function SignedAmount$(value) {
   return (Number.isInteger(value) && value >= -1000000000000000 && value <= 1000000000000000)
 }
 
+function SpendingControlDraft$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!SpendingControlDraftId$(id)) return false
+  const object = value.object
+  if (!(object === 'spending_control_draft')) return false
+  const name = value.name
+  if (!(typeof name === 'string')) return false
+  const card_id = value.card_id
+  if (card_id === undefined) return false
+  if (!(card_id === null || CardId$(card_id))) return false
+  const card_program_id = value.card_program_id
+  if (card_program_id === undefined) return false
+  if (!(card_program_id === null || CardProgramId$(card_program_id))) return false
+  const status = value.status
+  if (status === undefined) return false
+  if (!SpendingControlDraftStatus$(status)) return false
+  const version = value.version
+  if (!(Number.isInteger(version) && version >= 1)) return false
+  const spending_controls = value.spending_controls
+  if (spending_controls === undefined) return false
+  if (!SpendingControls$(spending_controls)) return false
+  const metadata = value.metadata
+  if (metadata === undefined) return false
+  if (!Metadata$(metadata)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const updated = value.updated
+  if (updated === undefined) return false
+  if (!Timestamp$(updated)) return false
+  return true
+}
+
+function SpendingControlDraftCreate$(value) {
+  if (!isObject(value)) return false
+  let known = 2
+  const name = value.name
+  if (!((typeof name === 'string' && (name.length <= 100 || (name.length <= 200 && length(name) <= 100)) && name !== ''))) return false
+  const spending_controls = value.spending_controls
+  if (spending_controls === undefined) return false
+  if (!SpendingControlsInput$(spending_controls)) return false
+  const card_id = value.card_id
+  if (card_id !== undefined) {
+    known++
+    if (!(card_id === null || CardId$(card_id))) return false
+  }
+  const card_program_id = value.card_program_id
+  if (card_program_id !== undefined) {
+    known++
+    if (!(card_program_id === null || CardProgramId$(card_program_id))) return false
+  }
+  const metadata = value.metadata
+  if (metadata !== undefined) {
+    known++
+    if (!Metadata$(metadata)) return false
+  }
+  if (!closed(value, known, SpendingControlDraftCreate$properties)) return false
+  return true
+}
+
+function SpendingControlDraftId$(value) {
+  return (
+    typeof value === 'string' && (
+      value.length <= 30 || (value.length <= 60 && length(value) <= 30)
+    ) && (value.length >= 60 || length(value) >= 30) && SpendingControlDraftId$pattern.test(value)
+  )
+}
+
+function SpendingControlDraftList$(value) {
+  if (!isObject(value)) return false
+  const data = value.data
+  if (!Array.isArray(data) || data.length > 100) return false
+  for (let index = 0; index < data.length; index++) {
+    const data_item = data[index]
+    if (!SpendingControlDraft$(data_item)) return false
+  }
+  const has_more = value.has_more
+  if (has_more === undefined) return false
+  if (!HasMore$(has_more)) return false
+  const next_cursor = value.next_cursor
+  if (next_cursor === undefined) return false
+  if (!NextCursor$(next_cursor)) return false
+  return true
+}
+
+function SpendingControlDraftStatus$(value) {
+  return (value === 'draft' || value === 'shadow' || value === 'active' || value === 'archived')
+}
+
+function SpendingControlDraftUpdate$(value) {
+  if (!isObject(value)) return false
+  let known = 0
+  const name = value.name
+  if (name !== undefined) {
+    known++
+    if (!((typeof name === 'string' && (name.length <= 100 || (name.length <= 200 && length(name) <= 100)) && name !== ''))) return false
+  }
+  const spending_controls = value.spending_controls
+  if (spending_controls !== undefined) {
+    known++
+    if (!(spending_controls === null || SpendingControlsInput$(spending_controls))) return false
+  }
+  const metadata = value.metadata
+  if (metadata !== undefined) {
+    known++
+    if (!MetadataPatch$(metadata)) return false
+  }
+  if (!closed(value, known, SpendingControlDraftUpdate$properties)) return false
+  return true
+}
+
+function SpendingControlVersion$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!SpendingControlVersionId$(id)) return false
+  const object = value.object
+  if (!(object === 'spending_control_version')) return false
+  const spending_control_draft_id = value.spending_control_draft_id
+  if (spending_control_draft_id === undefined) return false
+  if (!SpendingControlDraftId$(spending_control_draft_id)) return false
+  const version = value.version
+  if (!(Number.isInteger(version) && version >= 1)) return false
+  const spending_controls = value.spending_controls
+  if (spending_controls === undefined) return false
+  if (!SpendingControls$(spending_controls)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  return true
+}
+
+function SpendingControlVersionId$(value) {
+  return (
+    typeof value === 'string' && (
+      value.length <= 30 || (value.length <= 60 && length(value) <= 30)
+    ) && (value.length >= 60 || length(value) >= 30) && SpendingControlVersionId$pattern.test(value)
+  )
+}
+
+function SpendingControlVersionList$(value) {
+  if (!isObject(value)) return false
+  const data = value.data
+  if (!Array.isArray(data) || data.length > 100) return false
+  for (let index = 0; index < data.length; index++) {
+    const data_item = data[index]
+    if (!SpendingControlVersion$(data_item)) return false
+  }
+  const has_more = value.has_more
+  if (has_more === undefined) return false
+  if (!HasMore$(has_more)) return false
+  const next_cursor = value.next_cursor
+  if (next_cursor === undefined) return false
+  if (!NextCursor$(next_cursor)) return false
+  return true
+}
+
 function SpendingControls$(value) {
   if (!isObject(value)) return false
   const blocked_categories = value.blocked_categories
@@ -9437,6 +9614,15 @@ export const ShippingService = ShippingService$
 export const ShippingSimulation = ShippingSimulation$
 export const ShippingStatus = ShippingStatus$
 export const SignedAmount = SignedAmount$
+export const SpendingControlDraft = SpendingControlDraft$
+export const SpendingControlDraftCreate = SpendingControlDraftCreate$
+export const SpendingControlDraftId = SpendingControlDraftId$
+export const SpendingControlDraftList = SpendingControlDraftList$
+export const SpendingControlDraftStatus = SpendingControlDraftStatus$
+export const SpendingControlDraftUpdate = SpendingControlDraftUpdate$
+export const SpendingControlVersion = SpendingControlVersion$
+export const SpendingControlVersionId = SpendingControlVersionId$
+export const SpendingControlVersionList = SpendingControlVersionList$
 export const SpendingControls = SpendingControls$
 export const SpendingControlsInput = SpendingControlsInput$
 export const SpendingControlsInput_2026_02_01 = SpendingControlsInput_2026_02_01$

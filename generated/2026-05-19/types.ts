@@ -156,6 +156,7 @@ export type SpendingControls = ClosedMembers<client.SpendingControls>
 export type SpendingLimit = ClosedMembers<client.SpendingLimit>
 export type SpendingInterval = Closed<client.SpendingInterval>
 export type CardProgramId = Closed<client.CardProgramId>
+export type SpendingControlDraftId = Closed<client.SpendingControlDraftId>
 export type CardProgramCreate = ClosedMembers<client.CardProgramCreate>
 export type CardProgramUpdate = ClosedMembers<client.CardProgramUpdate>
 export type CardDesignInput = ClosedMembers<client.CardDesignInput>
@@ -163,6 +164,14 @@ export type CardDesignPatch = ClosedMembers<client.CardDesignPatch>
 export type CardDesign = ClosedMembers<client.CardDesign>
 export type CardProgram = ClosedMembers<client.CardProgram>
 export type CardProgramList = ClosedMembers<client.CardProgramList>
+export type SpendingControlDraftCreate = ClosedMembers<client.SpendingControlDraftCreate>
+export type SpendingControlDraftUpdate = ClosedMembers<client.SpendingControlDraftUpdate>
+export type SpendingControlDraft = ClosedMembers<client.SpendingControlDraft>
+export type SpendingControlDraftStatus = Closed<client.SpendingControlDraftStatus>
+export type SpendingControlDraftList = ClosedMembers<client.SpendingControlDraftList>
+export type SpendingControlVersionId = Closed<client.SpendingControlVersionId>
+export type SpendingControlVersion = ClosedMembers<client.SpendingControlVersion>
+export type SpendingControlVersionList = ClosedMembers<client.SpendingControlVersionList>
 export type CardProgramKind = Closed<client.CardProgramKind>
 export type Balance = ClosedMembers<client.Balance>
 export type CardId = Closed<client.CardId>
@@ -394,6 +403,9 @@ export type ListSanctionsAlertsQuery = ClosedMembers<client.ListSanctionsAlertsQ
 export type SanctionsAlertId_2 = Closed<client.SanctionsAlertId_2>
 export type ListCardProgramsQuery = ClosedMembers<client.ListCardProgramsQuery>
 export type CardProgramId_2 = Closed<client.CardProgramId_2>
+export type ListSpendingControlDraftsQuery = ClosedMembers<client.ListSpendingControlDraftsQuery>
+export type SpendingControlDraftId_2 = Closed<client.SpendingControlDraftId_2>
+export type ListSpendingControlVersionsQuery = ClosedMembers<client.ListSpendingControlVersionsQuery>
 export type ListCardsQuery = ClosedMembers<client.ListCardsQuery>
 export type CardId_2 = Closed<client.CardId_2>
 export type ListProvisioningPayloadsQuery = ClosedMembers<client.ListProvisioningPayloadsQuery>
@@ -575,6 +587,7 @@ export interface components {
     SpendingLimit: SpendingLimit
     SpendingInterval: SpendingInterval
     CardProgramId: CardProgramId
+    SpendingControlDraftId: SpendingControlDraftId
     CardProgramCreate: CardProgramCreate
     CardProgramUpdate: CardProgramUpdate
     CardDesignInput: CardDesignInput
@@ -582,6 +595,14 @@ export interface components {
     CardDesign: CardDesign
     CardProgram: CardProgram
     CardProgramList: CardProgramList
+    SpendingControlDraftCreate: SpendingControlDraftCreate
+    SpendingControlDraftUpdate: SpendingControlDraftUpdate
+    SpendingControlDraft: SpendingControlDraft
+    SpendingControlDraftStatus: SpendingControlDraftStatus
+    SpendingControlDraftList: SpendingControlDraftList
+    SpendingControlVersionId: SpendingControlVersionId
+    SpendingControlVersion: SpendingControlVersion
+    SpendingControlVersionList: SpendingControlVersionList
     CardProgramKind: CardProgramKind
     Balance: Balance
     CardId: CardId

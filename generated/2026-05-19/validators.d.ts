@@ -299,6 +299,15 @@ export declare function ShippingService(value: unknown): value is types.Shipping
 export declare function ShippingSimulation(value: unknown): value is types.ShippingSimulation
 export declare function ShippingStatus(value: unknown): value is types.ShippingStatus
 export declare function SignedAmount(value: unknown): value is types.SignedAmount
+export declare function SpendingControlDraft(value: unknown): value is types.SpendingControlDraft
+export declare function SpendingControlDraftCreate(value: unknown): value is types.SpendingControlDraftCreate
+export declare function SpendingControlDraftId(value: unknown): value is types.SpendingControlDraftId
+export declare function SpendingControlDraftList(value: unknown): value is types.SpendingControlDraftList
+export declare function SpendingControlDraftStatus(value: unknown): value is types.SpendingControlDraftStatus
+export declare function SpendingControlDraftUpdate(value: unknown): value is types.SpendingControlDraftUpdate
+export declare function SpendingControlVersion(value: unknown): value is types.SpendingControlVersion
+export declare function SpendingControlVersionId(value: unknown): value is types.SpendingControlVersionId
+export declare function SpendingControlVersionList(value: unknown): value is types.SpendingControlVersionList
 export declare function SpendingControls(value: unknown): value is types.SpendingControls
 export declare function SpendingControlsInput(value: unknown): value is types.SpendingControlsInput
 export declare function SpendingInterval(value: unknown): value is types.SpendingInterval

@@ -65,6 +65,8 @@ import type {
   ListScansQuery,
   ListSettlementLinesQuery,
   ListSettlementsQuery,
+  ListSpendingControlDraftsQuery,
+  ListSpendingControlVersionsQuery,
   ListTreasuryReportsQuery,
   ListWalletTokensQuery,
   ListWebhookEndpointsQuery,
@@ -115,6 +117,11 @@ import type {
   SettlementLineList,
   SettlementList,
   ShippingSimulation,
+  SpendingControlDraft,
+  SpendingControlDraftCreate,
+  SpendingControlDraftList,
+  SpendingControlDraftUpdate,
+  SpendingControlVersionList,
   Token,
   TokenCreate,
   TreasuryReport,
@@ -313,6 +320,33 @@ export interface CardProgramsHandlers<Context> {
     context: Context,
     input: { path: operations['updateCardProgram']['parameters']['path']; body: CardProgramUpdate }
   ): Promise<Reply<200, CardProgram>>
+}
+
+export interface SpendingControlDraftsHandlers<Context> {
+  /** POST /v1/spending_control_drafts: Create a spending control draft */
+  createSpendingControlDraft(context: Context, input: { body: SpendingControlDraftCreate }): Promise<Reply<201, SpendingControlDraft>>
+  /** GET /v1/spending_control_drafts: List spending control drafts */
+  listSpendingControlDrafts(context: Context, input: { query: ListSpendingControlDraftsQuery }): Promise<Reply<200, SpendingControlDraftList>>
+  /** GET /v1/spending_control_drafts/{spending_control_draft_id}: Retrieve a spending control draft */
+  getSpendingControlDraft(
+    context: Context,
+    input: { path: operations['getSpendingControlDraft']['parameters']['path'] }
+  ): Promise<Reply<200, SpendingControlDraft>>
+  /** PATCH /v1/spending_control_drafts/{spending_control_draft_id}: Update a spending control draft */
+  updateSpendingControlDraft(
+    context: Context,
+    input: { path: operations['updateSpendingControlDraft']['parameters']['path']; body: SpendingControlDraftUpdate }
+  ): Promise<Reply<200, SpendingControlDraft>>
+  /** POST /v1/spending_control_drafts/{spending_control_draft_id}/archive: Archive a spending control draft */
+  archiveSpendingControlDraft(
+    context: Context,
+    input: { path: operations['archiveSpendingControlDraft']['parameters']['path']; body?: Empty }
+  ): Promise<Reply<200, SpendingControlDraft>>
+  /** GET /v1/spending_control_drafts/{spending_control_draft_id}/versions: List versions of a spending control draft */
+  listSpendingControlVersions(
+    context: Context,
+    input: { path: operations['listSpendingControlVersions']['parameters']['path']; query: ListSpendingControlVersionsQuery }
+  ): Promise<Reply<200, SpendingControlVersionList>>
 }
 
 export interface BalanceHandlers<Context> {
@@ -544,6 +578,7 @@ export type Handlers<Context> = AccountHandlers<Context>
   & CardholdersHandlers<Context>
   & SanctionsAlertsHandlers<Context>
   & CardProgramsHandlers<Context>
+  & SpendingControlDraftsHandlers<Context>
   & BalanceHandlers<Context>
   & CardsHandlers<Context>
   & ProvisioningPayloadsHandlers<Context>

@@ -17,6 +17,8 @@ export const records = {
   chd: { object: 'cardholder', tag: 'cardholders', read: 'getCardholder', list: 'listCardholders' },
   sal: { object: 'sanctions_alert', tag: 'sanctions_alerts', read: 'getSanctionsAlert', list: 'listSanctionsAlerts' },
   cprg: { object: 'card_program', tag: 'card_programs', read: 'getCardProgram', list: 'listCardPrograms' },
+  scd: { object: 'spending_control_draft', tag: 'spending_control_drafts', read: 'getSpendingControlDraft', list: 'listSpendingControlDrafts' },
+  scv: { object: 'spending_control_version', tag: 'spending_control_drafts', list: 'listSpendingControlVersions' },
   card: { object: 'card', tag: 'cards', read: 'getCard', list: 'listCards' },
   ppl: { object: 'provisioning_payload', tag: 'provisioning_payloads', read: 'getProvisioningPayload', list: 'listProvisioningPayloads' },
   wtk: { object: 'wallet_token', tag: 'wallet_tokens', read: 'getWalletToken', list: 'listWalletTokens' },
@@ -104,6 +106,7 @@ export const filters = {
   },
   listCardholders: { status: ['pending', 'active', 'inactive', 'blocked'], type: ['individual', 'company'] },
   listSanctionsAlerts: { status: ['open', 'false_positive', 'confirmed'], cardholder_id: null },
+  listSpendingControlDrafts: { status: ['draft', 'shadow', 'active', 'archived'] },
   listCards: { status: ['inactive', 'active', 'canceled'], type: ['virtual', 'physical'], cardholder_id: null },
   listWalletTokens: { card_id: null },
   listCardTransactions: {

@@ -26,6 +26,7 @@ export type ListDeliveryAttemptsQuery = Lists<NonNullable<Newest['listDeliveryAt
 export type ListEventsQuery = Lists<NonNullable<Newest['listEvents']['parameters']['query']>, 'type'>
 export type ListCardholdersQuery = Lists<NonNullable<Newest['listCardholders']['parameters']['query']>, 'status' | 'type'>
 export type ListSanctionsAlertsQuery = Lists<NonNullable<Newest['listSanctionsAlerts']['parameters']['query']>, 'status' | 'cardholder_id'>
+export type ListSpendingControlDraftsQuery = Lists<NonNullable<Newest['listSpendingControlDrafts']['parameters']['query']>, 'status'>
 export type ListCardsQuery = Lists<NonNullable<Newest['listCards']['parameters']['query']>, 'status' | 'type' | 'cardholder_id'>
 export type ListWalletTokensQuery = Lists<NonNullable<Newest['listWalletTokens']['parameters']['query']>, 'card_id'>
 export type ListCardTransactionsQuery = Lists<NonNullable<Newest['listCardTransactions']['parameters']['query']>, 'card_id'
@@ -52,6 +53,7 @@ export interface operations extends Omit<Newest, 'listAuditEntries'
   | 'listEvents'
   | 'listCardholders'
   | 'listSanctionsAlerts'
+  | 'listSpendingControlDrafts'
   | 'listCards'
   | 'listWalletTokens'
   | 'listCardTransactions'
@@ -72,6 +74,7 @@ export interface operations extends Omit<Newest, 'listAuditEntries'
   listEvents: Queried<Newest['listEvents'], ListEventsQuery>
   listCardholders: Queried<Newest['listCardholders'], ListCardholdersQuery>
   listSanctionsAlerts: Queried<Newest['listSanctionsAlerts'], ListSanctionsAlertsQuery>
+  listSpendingControlDrafts: Queried<Newest['listSpendingControlDrafts'], ListSpendingControlDraftsQuery>
   listCards: Queried<Newest['listCards'], ListCardsQuery>
   listWalletTokens: Queried<Newest['listWalletTokens'], ListWalletTokensQuery>
   listCardTransactions: Queried<Newest['listCardTransactions'], ListCardTransactionsQuery>

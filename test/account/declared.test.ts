@@ -76,6 +76,9 @@ const ACTIONS = new Map([
   ['rotateAuthorizationEndpointSecret', 'authorization_endpoint_secret.rotated'],
   ['createPayout', 'payout.created'],
   ['cancelPayout', 'payout.canceled'],
+  ['createSpendingControlDraft', 'spending_control_draft.created'],
+  ['updateSpendingControlDraft', 'spending_control_draft.updated'],
+  ['archiveSpendingControlDraft', 'spending_control_draft.archived'],
 ])
 
 const operations = versions.flatMap(({ name, operations }) =>

@@ -138,6 +138,8 @@ const announced: Readonly<Record<string, string>> = {
 + /components/schemas/DisputeUpdatedEvent/properties/previous_attributes
 + /components/schemas/PayoutUpdatedEvent/required/previous_attributes
 + /components/schemas/PayoutUpdatedEvent/properties/previous_attributes
++ /tags/spending_control_drafts
++ /x-tagGroups/Cards/tags/spending_control_drafts
 `,
 }
 

@@ -251,6 +251,13 @@ const HEADS = [
   `INSERT INTO webhook_senders (tenant_id, tokens, refilled_at) SELECT $1, 0, 'epoch'`,
 ]
 
+const SPENDING_CONTROL_DRAFTS = `INSERT INTO spending_control_drafts
+  SELECT $1, ${id('scd', 'n')}, 'T', NULL, NULL, CASE WHEN n BETWEEN 10 AND 12 THEN 'shadow' ELSE 'draft' END, 1, ${CONTROLS}, '{}', ${AT}, ${AT}
+    FROM generate_series(0, $3 - 1) n`
+
+const CONTROL_VERSIONS = `INSERT INTO spending_control_versions
+  SELECT $1, ${id('scv', 'n')}, ${id('scd', '0')}, n + 1, ${CONTROLS}, ${AT} FROM generate_series(0, $3 - 1) n`
+
 /** Every table: what fills it, and its share of the rows. */
 const TABLES = [
   [TEMPLATES, 1 / 15],
@@ -288,6 +295,8 @@ const TABLES = [
   [UPDATES, 1 / 3],
   [CHANGES, 1 / 3],
   [REFUSALS, 1 / 3],
+  [SPENDING_CONTROL_DRAFTS, 1 / 3],
+  [CONTROL_VERSIONS, 1 / 3],
 ] as const
 
 /** Their names. */

@@ -133,6 +133,9 @@ async function makeOwner(
   const tok = await make('/v1/tokens', { type: 'person', person: { ...PERSON, name: mark } })
   await make('/v1/card_programs', { name: mark, kind: 'both', metadata })
   const cprg = await make('/v1/card_programs', { name: mark, kind: 'both', metadata })
+  const draft = { name: mark, spending_controls: { max_authorization_count: 1 }, metadata }
+  await make('/v1/spending_control_drafts', draft)
+  const scd = await make('/v1/spending_control_drafts', draft)
   const order = { cardholder_id: chd, card_program_id: cprg, type: 'virtual', metadata }
   await make('/v1/cards', order)
   const card = await make('/v1/cards', order)
@@ -236,6 +239,7 @@ async function makeOwner(
       ['sal', await first('/v1/sanctions_alerts')],
       ['tok', tok],
       ['cprg', cprg],
+      ['scd', scd],
       ['card', card],
       ['ctx', ctx],
       ['dsp', dsp],

@@ -74,6 +74,8 @@ const NAMED: readonly WipedTable[] = [
   { name: 'provisioning_payloads', key: 'id', type: 'provisioning_payload' },
   { name: 'cards', key: 'id', type: 'card' },
   { name: 'card_programs', key: 'id', type: 'card_program' },
+  { name: 'spending_control_drafts', key: 'id', type: 'spending_control_draft' },
+  { name: 'spending_control_versions', key: 'id' },
   { name: 'promotions', key: 'id' },
   { name: 'promoted_objects', key: 'sandbox_id' },
   { name: 'promotion_heads' },

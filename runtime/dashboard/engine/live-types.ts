@@ -31,6 +31,7 @@ const TYPES: Readonly<Partial<Record<ListOperation, readonly string[]>>> = {
 const ACTIONS: Readonly<Partial<Record<ListOperation, readonly string[]>>> = {
   listAuditEntries: [''],
   listCardPrograms: ['card_program.'],
+  listSpendingControlDrafts: ['spending_control_draft.'],
   // The event is about a copy.
   listPromotions: ['promotion.'],
 }

@@ -19,6 +19,7 @@ const ICONS: Readonly<Record<string, string>> = {
   cardholders: 'users',
   'sanctions-alerts': 'shield-alert',
   'card-programs': 'layers',
+  'spending-control-drafts': 'flask-conical',
   cards: 'credit-card',
   'card-transactions': 'receipt',
   disputes: 'gavel',

@@ -54,6 +54,10 @@ import type {
   SettlementLine,
   SettlementLineList,
   SettlementList,
+  SpendingControlDraft,
+  SpendingControlDraftList,
+  SpendingControlVersion,
+  SpendingControlVersionList,
   Token,
   TreasuryReport,
   TreasuryReportList,
@@ -124,6 +128,12 @@ export type CreateCardProgramInput = Input<operations['createCardProgram'], Mana
 export type ListCardProgramsInput = Input<operations['listCardPrograms'], Managed>
 export type GetCardProgramInput = Input<operations['getCardProgram'], Managed>
 export type UpdateCardProgramInput = Input<operations['updateCardProgram'], Managed>
+export type CreateSpendingControlDraftInput = Input<operations['createSpendingControlDraft'], Managed> & KeyOption
+export type ListSpendingControlDraftsInput = Input<operations['listSpendingControlDrafts'], Managed>
+export type GetSpendingControlDraftInput = Input<operations['getSpendingControlDraft'], Managed>
+export type UpdateSpendingControlDraftInput = Input<operations['updateSpendingControlDraft'], Managed>
+export type ArchiveSpendingControlDraftInput = Input<operations['archiveSpendingControlDraft'], Managed> & KeyOption
+export type ListSpendingControlVersionsInput = Input<operations['listSpendingControlVersions'], Managed>
 export type GetBalanceInput = Input<operations['getBalance'], Managed>
 export type CreateCardInput = Input<operations['createCard'], Managed> & KeyOption
 export type ListCardsInput = Input<operations['listCards'], Managed>
@@ -303,6 +313,18 @@ export interface FlatMethods {
   getCardProgram(input: GetCardProgramInput): Call<CardProgram>
   /** @deprecated Use `client.cardPrograms.update`. */
   updateCardProgram(input: UpdateCardProgramInput): Call<CardProgram>
+  /** @deprecated Use `client.spendingControlDrafts.create`. */
+  createSpendingControlDraft(input: CreateSpendingControlDraftInput): Call<SpendingControlDraft>
+  /** @deprecated Use `client.spendingControlDrafts.list`. */
+  listSpendingControlDrafts(input?: ListSpendingControlDraftsInput): ListCall<SpendingControlDraftList, SpendingControlDraft>
+  /** @deprecated Use `client.spendingControlDrafts.retrieve`. */
+  getSpendingControlDraft(input: GetSpendingControlDraftInput): Call<SpendingControlDraft>
+  /** @deprecated Use `client.spendingControlDrafts.update`. */
+  updateSpendingControlDraft(input: UpdateSpendingControlDraftInput): Call<SpendingControlDraft>
+  /** @deprecated Use `client.spendingControlDrafts.archive`. */
+  archiveSpendingControlDraft(input: ArchiveSpendingControlDraftInput): Call<SpendingControlDraft>
+  /** @deprecated Use `client.spendingControlDrafts.versions.list`. */
+  listSpendingControlVersions(input: ListSpendingControlVersionsInput): ListCall<SpendingControlVersionList, SpendingControlVersion>
   /** @deprecated Use `client.balance.retrieve`. */
   getBalance(input?: GetBalanceInput): Call<Balance>
   /** @deprecated Use `client.cards.create`. */
@@ -497,6 +519,12 @@ export function flatMethods(connection: ServiceConnection): FlatMethods {
     ['listCardPrograms', functions.listCardPrograms, [], 'query'],
     ['getCardProgram', functions.getCardProgram, ['card_program_id']],
     ['updateCardProgram', functions.updateCardProgram, ['card_program_id'], 'body'],
+    ['createSpendingControlDraft', functions.createSpendingControlDraft, [], 'body'],
+    ['listSpendingControlDrafts', functions.listSpendingControlDrafts, [], 'query'],
+    ['getSpendingControlDraft', functions.getSpendingControlDraft, ['spending_control_draft_id']],
+    ['updateSpendingControlDraft', functions.updateSpendingControlDraft, ['spending_control_draft_id'], 'body'],
+    ['archiveSpendingControlDraft', functions.archiveSpendingControlDraft, ['spending_control_draft_id']],
+    ['listSpendingControlVersions', functions.listSpendingControlVersions, ['spending_control_draft_id'], 'query'],
     ['getBalance', functions.getBalance],
     ['createCard', functions.createCard, [], 'body'],
     ['listCards', functions.listCards, [], 'query'],

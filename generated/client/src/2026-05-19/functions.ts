@@ -68,6 +68,8 @@ import type {
   ListScansQuery,
   ListSettlementLinesQuery,
   ListSettlementsQuery,
+  ListSpendingControlDraftsQuery,
+  ListSpendingControlVersionsQuery,
   ListTreasuryReportsQuery,
   ListWalletTokensQuery,
   ListWebhookEndpointsQuery,
@@ -120,6 +122,12 @@ import type {
   SettlementLineList,
   SettlementList,
   ShippingSimulation,
+  SpendingControlDraft,
+  SpendingControlDraftCreate,
+  SpendingControlDraftList,
+  SpendingControlDraftUpdate,
+  SpendingControlVersion,
+  SpendingControlVersionList,
   Token,
   TokenCreate,
   TreasuryReport,
@@ -1226,6 +1234,135 @@ export function updateCardProgram(connection: ServiceConnection, cardProgramId: 
     connection,
     { method: 'PATCH', path: '/v1/card_programs/{card_program_id}' },
     { path: { card_program_id: cardProgramId }, body: params, ...options }
+  )
+}
+
+// ----- Spending control drafts -----
+
+/**
+ * Create a spending control draft
+ *
+ * Creates a draft with its first version.
+ *
+ * `POST /v1/spending_control_drafts`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
+ * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.spendingControlDrafts.create({
+ *   name: 'Lower limits for meals',
+ *   spending_controls: {
+ *     spending_limits: [{ amount: 20000, interval: 'monthly', categories: ['5812'] }],
+ *   },
+ * })
+ * ```
+ */
+export function createSpendingControlDraft(connection: ServiceConnection, params: SpendingControlDraftCreate, options?: RequestOptions): Call<SpendingControlDraft> {
+  return call(connection, { method: 'POST', path: '/v1/spending_control_drafts', keyed: true }, { body: params, ...options })
+}
+
+/**
+ * List spending control drafts
+ *
+ * Returns drafts, newest first.
+ *
+ * `GET /v1/spending_control_drafts`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.spendingControlDrafts.list()
+ * ```
+ */
+export function listSpendingControlDrafts(connection: ServiceConnection, params?: ListSpendingControlDraftsQuery, options?: RequestOptions): ListCall<SpendingControlDraftList, SpendingControlDraft> {
+  return list(connection, { method: 'GET', path: '/v1/spending_control_drafts' }, { query: params, ...options })
+}
+
+/**
+ * Retrieve a spending control draft
+ *
+ * Returns one draft.
+ *
+ * `GET /v1/spending_control_drafts/{spending_control_draft_id}`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.spendingControlDrafts.retrieve('scd_01jxf19g8h7j6k5m4n3p2q1r0s')
+ * ```
+ */
+export function getSpendingControlDraft(connection: ServiceConnection, spendingControlDraftId: string, options?: RequestOptions): Call<SpendingControlDraft> {
+  return call(
+    connection,
+    { method: 'GET', path: '/v1/spending_control_drafts/{spending_control_draft_id}' },
+    { path: { spending_control_draft_id: spendingControlDraftId }, ...options }
+  )
+}
+
+/**
+ * Update a spending control draft
+ *
+ * Changes the properties that you send. A change of the spending controls creates a new version; earlier versions do not change. You can change the controls
+ * while the status is `draft` or `shadow`.
+ *
+ * `PATCH /v1/spending_control_drafts/{spending_control_draft_id}`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.spendingControlDrafts.update('scd_01jxf19g8h7j6k5m4n3p2q1r0s', { spending_controls: { max_authorization_count: 50 } })
+ * ```
+ */
+export function updateSpendingControlDraft(connection: ServiceConnection, spendingControlDraftId: string, params: SpendingControlDraftUpdate, options?: RequestOptions): Call<SpendingControlDraft> {
+  return call(
+    connection,
+    { method: 'PATCH', path: '/v1/spending_control_drafts/{spending_control_draft_id}' },
+    { path: { spending_control_draft_id: spendingControlDraftId }, body: params, ...options }
+  )
+}
+
+/**
+ * Archive a spending control draft
+ *
+ * Archives a draft permanently. Its versions can still be read. An active draft cannot be archived: roll it back first.
+ *
+ * `POST /v1/spending_control_drafts/{spending_control_draft_id}/archive`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.spendingControlDrafts.archive('scd_01jxf19g8h7j6k5m4n3p2q1r0s')
+ * ```
+ */
+export function archiveSpendingControlDraft(connection: ServiceConnection, spendingControlDraftId: string, options?: RequestOptions): Call<SpendingControlDraft> {
+  return call(
+    connection,
+    { method: 'POST', path: '/v1/spending_control_drafts/{spending_control_draft_id}/archive', keyed: true },
+    { path: { spending_control_draft_id: spendingControlDraftId }, ...options }
+  )
+}
+
+/**
+ * List versions of a spending control draft
+ *
+ * Returns the versions of a draft, newest first. A version never changes.
+ *
+ * `GET /v1/spending_control_drafts/{spending_control_draft_id}/versions`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.spendingControlDrafts.versions.list('scd_01jxf19g8h7j6k5m4n3p2q1r0s')
+ * ```
+ */
+export function listSpendingControlVersions(connection: ServiceConnection, spendingControlDraftId: string, params?: ListSpendingControlVersionsQuery, options?: RequestOptions): ListCall<SpendingControlVersionList, SpendingControlVersion> {
+  return list(
+    connection,
+    { method: 'GET', path: '/v1/spending_control_drafts/{spending_control_draft_id}/versions' },
+    { path: { spending_control_draft_id: spendingControlDraftId }, query: params, ...options }
   )
 }
 

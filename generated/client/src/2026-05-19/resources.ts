@@ -69,6 +69,8 @@ import type {
   ListScansQuery,
   ListSettlementLinesQuery,
   ListSettlementsQuery,
+  ListSpendingControlDraftsQuery,
+  ListSpendingControlVersionsQuery,
   ListTreasuryReportsQuery,
   ListWalletTokensQuery,
   ListWebhookEndpointsQuery,
@@ -121,6 +123,12 @@ import type {
   SettlementLineList,
   SettlementList,
   ShippingSimulation,
+  SpendingControlDraft,
+  SpendingControlDraftCreate,
+  SpendingControlDraftList,
+  SpendingControlDraftUpdate,
+  SpendingControlVersion,
+  SpendingControlVersionList,
   Token,
   TokenCreate,
   TreasuryReport,
@@ -176,6 +184,10 @@ export type SanctionsAlertResolveParams = SanctionsAlertResolve
 export type CardProgramCreateParams = CardProgramCreate
 export type CardProgramListParams = ListCardProgramsQuery
 export type CardProgramUpdateParams = CardProgramUpdate
+export type SpendingControlDraftVersionListParams = ListSpendingControlVersionsQuery
+export type SpendingControlDraftCreateParams = SpendingControlDraftCreate
+export type SpendingControlDraftListParams = ListSpendingControlDraftsQuery
+export type SpendingControlDraftUpdateParams = SpendingControlDraftUpdate
 export type CardProvisioningPayloadCreateParams = ProvisioningPayloadCreate
 export type CardProvisioningPayloadListParams = ListProvisioningPayloadsQuery
 export type CardCreateParams = CardCreate
@@ -1326,6 +1338,127 @@ export class CardProgramsResource extends Resource {
    */
   update(cardProgramId: string, params: CardProgramUpdateParams, options?: RequestOptions): Call<CardProgram> {
     return functions.updateCardProgram(this.connection, cardProgramId, params, options)
+  }
+}
+
+/** Methods of `client.spendingControlDrafts.versions`. */
+export class SpendingControlDraftsVersionsResource extends Resource {
+  /**
+   * List versions of a spending control draft
+   *
+   * Returns the versions of a draft, newest first. A version never changes.
+   *
+   * `GET /v1/spending_control_drafts/{spending_control_draft_id}/versions`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlDrafts.versions.list('scd_01jxf19g8h7j6k5m4n3p2q1r0s')
+   * ```
+   */
+  list(spendingControlDraftId: string, params?: SpendingControlDraftVersionListParams, options?: RequestOptions): ListCall<SpendingControlVersionList, SpendingControlVersion> {
+    return functions.listSpendingControlVersions(this.connection, spendingControlDraftId, params, options)
+  }
+}
+
+/** Methods of `client.spendingControlDrafts`. */
+export class SpendingControlDraftsResource extends Resource {
+  readonly versions = new SpendingControlDraftsVersionsResource(this.connection)
+
+  /**
+   * Create a spending control draft
+   *
+   * Creates a draft with its first version.
+   *
+   * `POST /v1/spending_control_drafts`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
+   * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlDrafts.create({
+   *   name: 'Lower limits for meals',
+   *   spending_controls: {
+   *     spending_limits: [{ amount: 20000, interval: 'monthly', categories: ['5812'] }],
+   *   },
+   * })
+   * ```
+   */
+  create(params: SpendingControlDraftCreateParams, options?: RequestOptions): Call<SpendingControlDraft> {
+    return functions.createSpendingControlDraft(this.connection, params, options)
+  }
+
+  /**
+   * List spending control drafts
+   *
+   * Returns drafts, newest first.
+   *
+   * `GET /v1/spending_control_drafts`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlDrafts.list()
+   * ```
+   */
+  list(params?: SpendingControlDraftListParams, options?: RequestOptions): ListCall<SpendingControlDraftList, SpendingControlDraft> {
+    return functions.listSpendingControlDrafts(this.connection, params, options)
+  }
+
+  /**
+   * Retrieve a spending control draft
+   *
+   * Returns one draft.
+   *
+   * `GET /v1/spending_control_drafts/{spending_control_draft_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlDrafts.retrieve('scd_01jxf19g8h7j6k5m4n3p2q1r0s')
+   * ```
+   */
+  retrieve(spendingControlDraftId: string, options?: RequestOptions): Call<SpendingControlDraft> {
+    return functions.getSpendingControlDraft(this.connection, spendingControlDraftId, options)
+  }
+
+  /**
+   * Update a spending control draft
+   *
+   * Changes the properties that you send. A change of the spending controls creates a new version; earlier versions do not change. You can change the controls
+   * while the status is `draft` or `shadow`.
+   *
+   * `PATCH /v1/spending_control_drafts/{spending_control_draft_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlDrafts.update('scd_01jxf19g8h7j6k5m4n3p2q1r0s', { spending_controls: { max_authorization_count: 50 } })
+   * ```
+   */
+  update(spendingControlDraftId: string, params: SpendingControlDraftUpdateParams, options?: RequestOptions): Call<SpendingControlDraft> {
+    return functions.updateSpendingControlDraft(this.connection, spendingControlDraftId, params, options)
+  }
+
+  /**
+   * Archive a spending control draft
+   *
+   * Archives a draft permanently. Its versions can still be read. An active draft cannot be archived: roll it back first.
+   *
+   * `POST /v1/spending_control_drafts/{spending_control_draft_id}/archive`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlDrafts.archive('scd_01jxf19g8h7j6k5m4n3p2q1r0s')
+   * ```
+   */
+  archive(spendingControlDraftId: string, options?: RequestOptions): Call<SpendingControlDraft> {
+    return functions.archiveSpendingControlDraft(this.connection, spendingControlDraftId, options)
   }
 }
 
@@ -2719,6 +2852,7 @@ export class Resources extends Resource {
   readonly cardholders = new CardholdersResource(this.connection)
   readonly sanctionsAlerts = new SanctionsAlertsResource(this.connection)
   readonly cardPrograms = new CardProgramsResource(this.connection)
+  readonly spendingControlDrafts = new SpendingControlDraftsResource(this.connection)
   readonly balance = new BalanceResource(this.connection)
   readonly cards = new CardsResource(this.connection)
   readonly walletTokens = new WalletTokensResource(this.connection)

@@ -60,6 +60,12 @@ export interface MockOperations {
   'cardPrograms.list': operations['listCardPrograms']
   'cardPrograms.retrieve': operations['getCardProgram']
   'cardPrograms.update': operations['updateCardProgram']
+  'spendingControlDrafts.create': operations['createSpendingControlDraft']
+  'spendingControlDrafts.list': operations['listSpendingControlDrafts']
+  'spendingControlDrafts.retrieve': operations['getSpendingControlDraft']
+  'spendingControlDrafts.update': operations['updateSpendingControlDraft']
+  'spendingControlDrafts.archive': operations['archiveSpendingControlDraft']
+  'spendingControlDrafts.versions.list': operations['listSpendingControlVersions']
   'balance.retrieve': operations['getBalance']
   'cards.create': operations['createCard']
   'cards.list': operations['listCards']
@@ -353,8 +359,29 @@ const shared47 = [
   { name: 'card_program_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardProgramId/schema' },
   shared1
 ] as const
-const shared48 = { object: 'balance', currency: 'usd', available: 250000, held: 1250, payable: 48000 } as const
+const shared48 = {
+  id: 'scd_01jxf19g8h7j6k5m4n3p2q1r0s',
+  object: 'spending_control_draft',
+  name: 'Lower limits for meals',
+  card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
+  card_program_id: 'cprg_01jxf19g8h7j6k5m4n3p2q1r0s',
+  status: 'draft',
+  version: 1,
+  spending_controls: shared45,
+  metadata: { order: '1042' },
+  created: '2026-06-01T09:30:00.000Z',
+  updated: '2026-06-01T09:30:00.000Z'
+} as const
 const shared49 = {
+  name: 'spending_control_draft_id',
+  in: 'path',
+  type: 'string',
+  required: true,
+  pointer: '/components/parameters/SpendingControlDraftId/schema'
+} as const
+const shared50 = [shared49, shared1] as const
+const shared51 = { object: 'balance', currency: 'usd', available: 250000, held: 1250, payable: 48000 } as const
+const shared52 = {
   id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
   object: 'card',
   cardholder_id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q',
@@ -375,10 +402,10 @@ const shared49 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared50 = { name: 'card_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardId/schema' } as const
-const shared51 = [shared50, shared1] as const
-const shared52 = [shared50, shared1, shared5] as const
-const shared53 = {
+const shared53 = { name: 'card_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardId/schema' } as const
+const shared54 = [shared53, shared1] as const
+const shared55 = [shared53, shared1, shared5] as const
+const shared56 = {
   id: 'ppl_01jxh19j8k7m6n5p4q3r2s1t0v',
   object: 'provisioning_payload',
   card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
@@ -390,7 +417,7 @@ const shared53 = {
   consumed_at: null,
   created: '2026-06-01T09:30:00.000Z'
 } as const
-const shared54 = {
+const shared57 = {
   id: 'wtk_01jxj19k8m7n6p5q4r3s2t1v0w',
   object: 'wallet_token',
   card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
@@ -400,11 +427,11 @@ const shared54 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared55 = [
+const shared58 = [
   { name: 'wallet_token_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WalletTokenId/schema' },
   shared1
 ] as const
-const shared56 = {
+const shared59 = {
   id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
   object: 'card_transaction',
   card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
@@ -425,15 +452,15 @@ const shared56 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared57 = {
+const shared60 = {
   name: 'card_transaction_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/CardTransactionId/schema'
 } as const
-const shared58 = [shared57, shared1] as const
-const shared59 = {
+const shared61 = [shared60, shared1] as const
+const shared62 = {
   object: 'authorization_endpoint',
   url: 'https://example.com/authorizations',
   timeout_ms: 1500,
@@ -442,7 +469,7 @@ const shared59 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared60 = {
+const shared63 = {
   id: 'azd_01jxn19p8q7r6s5t4v3w2x1y0z',
   object: 'authorization_decision',
   card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
@@ -456,7 +483,7 @@ const shared60 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared61 = {
+const shared64 = {
   id: 'dsp_01jxm19n8p7q6r5s4t3v2w1x0y',
   object: 'dispute',
   card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
@@ -476,10 +503,10 @@ const shared61 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared62 = { name: 'dispute_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/DisputeId/schema' } as const
-const shared63 = [shared62, shared1] as const
-const shared64 = [shared62, shared1, shared5] as const
-const shared65 = [{
+const shared65 = { name: 'dispute_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/DisputeId/schema' } as const
+const shared66 = [shared65, shared1] as const
+const shared67 = [shared65, shared1, shared5] as const
+const shared68 = [{
   id: 'sln_01jxq19r8s7t6v5w4x3y2z1a0b',
   object: 'settlement_line',
   settlement_id: 'stl_01jxp19q8r7s6t5v4w3x2y1z0a',
@@ -490,7 +517,7 @@ const shared65 = [{
   ledger_entry_id: 'len_01jxt19v8w7x6y5z4a3b2c1d0e',
   created: '2026-06-01T09:30:00.000Z'
 }] as const
-const shared66 = {
+const shared69 = {
   id: 'stl_01jxp19q8r7s6t5v4w3x2y1z0a',
   object: 'settlement',
   status: 'open',
@@ -503,13 +530,13 @@ const shared66 = {
   net_amount: 1680,
   lines_count: 3,
   payout_id: 'po_01jxr19s8t7v6w5x4y3z2a1b0c',
-  lines: shared65,
+  lines: shared68,
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared67 = [shared66] as const
-const shared68 = { name: 'settlement_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SettlementId/schema' } as const
-const shared69 = {
+const shared70 = [shared69] as const
+const shared71 = { name: 'settlement_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SettlementId/schema' } as const
+const shared72 = {
   id: 'po_01jxr19s8t7v6w5x4y3z2a1b0c',
   object: 'payout',
   amount: 48000,
@@ -524,8 +551,8 @@ const shared69 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared70 = { name: 'payout_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PayoutId/schema' } as const
-const shared71 = {
+const shared73 = { name: 'payout_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PayoutId/schema' } as const
+const shared74 = {
   id: 'pod_01jxs19t8v7w6x5y4z3a2b1c0d',
   object: 'payout_destination',
   type: 'usdc_address',
@@ -539,15 +566,15 @@ const shared71 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared72 = {
+const shared75 = {
   name: 'payout_destination_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/PayoutDestinationId/schema'
 } as const
-const shared73 = [shared72, shared1] as const
-const shared74 = {
+const shared76 = [shared75, shared1] as const
+const shared77 = {
   id: 'trp_01jxv19w8x7y6z5a4b3c2d1e0f',
   object: 'treasury_report',
   type: 'ledger_entries',
@@ -566,27 +593,27 @@ const shared74 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared75 = { schema: { $ref: '#/components/schemas/CardTransactionId' } } as const
-const shared76 = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } } as const
-const shared77 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } } as const
-const shared78 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 } as const
-const shared79 = { oneOf: [{ $ref: '#/components/schemas/HolderPatch' }, { type: 'null' }] } as const
-const shared80 = {
+const shared78 = { schema: { $ref: '#/components/schemas/CardTransactionId' } } as const
+const shared79 = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } } as const
+const shared80 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } } as const
+const shared81 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 } as const
+const shared82 = { oneOf: [{ $ref: '#/components/schemas/HolderPatch' }, { type: 'null' }] } as const
+const shared83 = {
   type: ['object', 'null'],
   maxProperties: 20,
-  propertyNames: shared78,
+  propertyNames: shared81,
   additionalProperties: { type: ['string', 'null'], maxLength: 500 }
 } as const
-const shared81 = { type: ['string', 'null'], format: 'date-time', maxLength: 40 } as const
-const shared82 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 } as const
-const shared83 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } } as const
-const shared84 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] } as const
-const shared85 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } } as const
-const shared86 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } } as const
-const shared87 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared86 } as const
-const shared88 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } } as const
-const shared89 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } } as const
-const shared90 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } } as const
+const shared84 = { type: ['string', 'null'], format: 'date-time', maxLength: 40 } as const
+const shared85 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 } as const
+const shared86 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } } as const
+const shared87 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] } as const
+const shared88 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } } as const
+const shared89 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } } as const
+const shared90 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared89 } as const
+const shared91 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } } as const
+const shared92 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } } as const
+const shared93 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } } as const
 
 const service: MockedVersion = {
   version: '2026-05-19',
@@ -1165,14 +1192,84 @@ const service: MockedVersion = {
       status: 200,
       example: shared46
     },
-    'balance.retrieve': { method: 'GET', path: '/v1/balance', parameters: shared2, status: 200, example: shared48 },
+    'spendingControlDrafts.create': {
+      method: 'POST',
+      path: '/v1/spending_control_drafts',
+      parameters: shared19,
+      body: { required: true, pointer: '/paths/~1v1~1spending_control_drafts/post/requestBody/content/application~1json/schema' },
+      status: 201,
+      example: shared48
+    },
+    'spendingControlDrafts.list': {
+      method: 'GET',
+      path: '/v1/spending_control_drafts',
+      parameters: [
+        shared7,
+        shared8,
+        shared9,
+        shared10,
+        shared11,
+        shared12,
+        shared13,
+        shared14,
+        shared15,
+        { name: 'status', in: 'query', type: 'string', pointer: '/paths/~1v1~1spending_control_drafts/get/parameters/9/schema' },
+        shared1
+      ],
+      status: 200,
+      example: { data: [shared48], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      paged: { limit: 'limit', size: 25 }
+    },
+    'spendingControlDrafts.retrieve': {
+      method: 'GET',
+      path: '/v1/spending_control_drafts/{spending_control_draft_id}',
+      parameters: shared50,
+      status: 200,
+      example: shared48
+    },
+    'spendingControlDrafts.update': {
+      method: 'PATCH',
+      path: '/v1/spending_control_drafts/{spending_control_draft_id}',
+      parameters: shared50,
+      body: { required: true, pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}/patch/requestBody/content/application~1json/schema' },
+      status: 200,
+      example: shared48
+    },
+    'spendingControlDrafts.archive': {
+      method: 'POST',
+      path: '/v1/spending_control_drafts/{spending_control_draft_id}/archive',
+      parameters: [shared49, shared1, shared5],
+      body: { pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1archive/post/requestBody/content/application~1json/schema' },
+      status: 200,
+      example: shared48
+    },
+    'spendingControlDrafts.versions.list': {
+      method: 'GET',
+      path: '/v1/spending_control_drafts/{spending_control_draft_id}/versions',
+      parameters: [shared49, shared7, shared8, shared9, shared10, shared11, shared12, shared13, shared14, shared15, shared1],
+      status: 200,
+      example: {
+        data: [{
+          id: 'scv_01jxf19g8h7j6k5m4n3p2q1r0s',
+          object: 'spending_control_version',
+          spending_control_draft_id: 'scd_01jxf19g8h7j6k5m4n3p2q1r0s',
+          version: 1,
+          spending_controls: shared45,
+          created: '2026-06-01T09:30:00.000Z'
+        }],
+        has_more: true,
+        next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB'
+      },
+      paged: { limit: 'limit', size: 25 }
+    },
+    'balance.retrieve': { method: 'GET', path: '/v1/balance', parameters: shared2, status: 200, example: shared51 },
     'cards.create': {
       method: 'POST',
       path: '/v1/cards',
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1cards/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared49
+      example: shared52
     },
     'cards.list': {
       method: 'GET',
@@ -1193,91 +1290,91 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared49], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared52], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: shared51, status: 200, example: shared49 },
+    'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: shared54, status: 200, example: shared52 },
     'cards.update': {
       method: 'PATCH',
       path: '/v1/cards/{card_id}',
-      parameters: shared51,
+      parameters: shared54,
       body: { required: true, pointer: '/paths/~1v1~1cards~1{card_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared49
+      example: shared52
     },
     'cards.activate': {
       method: 'POST',
       path: '/v1/cards/{card_id}/activate',
-      parameters: shared52,
+      parameters: shared55,
       body: { pointer: '/paths/~1v1~1cards~1{card_id}~1activate/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared49
+      example: shared52
     },
     'cards.freeze': {
       method: 'POST',
       path: '/v1/cards/{card_id}/freeze',
-      parameters: shared52,
+      parameters: shared55,
       body: { pointer: '/paths/~1v1~1cards~1{card_id}~1freeze/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared49
+      example: shared52
     },
     'cards.unfreeze': {
       method: 'POST',
       path: '/v1/cards/{card_id}/unfreeze',
-      parameters: shared52,
+      parameters: shared55,
       body: { pointer: '/paths/~1v1~1cards~1{card_id}~1unfreeze/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared49
+      example: shared52
     },
     'cards.cancel': {
       method: 'POST',
       path: '/v1/cards/{card_id}/cancel',
-      parameters: shared52,
+      parameters: shared55,
       body: { pointer: '/paths/~1v1~1cards~1{card_id}~1cancel/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared49
+      example: shared52
     },
     'cards.replace': {
       method: 'POST',
       path: '/v1/cards/{card_id}/replace',
-      parameters: shared52,
+      parameters: shared55,
       body: { required: true, pointer: '/paths/~1v1~1cards~1{card_id}~1replace/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared49
+      example: shared52
     },
     'cards.details.retrieve': {
       method: 'GET',
       path: '/v1/cards/{card_id}/details',
-      parameters: shared51,
+      parameters: shared54,
       status: 200,
       example: { object: 'card_details', card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t', number: '4000009990004242', cvc: '123', exp_month: 6, exp_year: 2030 }
     },
     'cards.provisioningPayloads.create': {
       method: 'POST',
       path: '/v1/cards/{card_id}/provisioning_payloads',
-      parameters: shared52,
+      parameters: shared55,
       body: { required: true, pointer: '/paths/~1v1~1cards~1{card_id}~1provisioning_payloads/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared53
+      example: shared56
     },
     'cards.provisioningPayloads.list': {
       method: 'GET',
       path: '/v1/cards/{card_id}/provisioning_payloads',
-      parameters: [shared50, shared7, shared8, shared9, shared10, shared11, shared12, shared13, shared14, shared15, shared1],
+      parameters: [shared53, shared7, shared8, shared9, shared10, shared11, shared12, shared13, shared14, shared15, shared1],
       status: 200,
-      example: { data: [shared53], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared56], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'cards.provisioningPayloads.retrieve': {
       method: 'GET',
       path: '/v1/cards/{card_id}/provisioning_payloads/{provisioning_payload_id}',
       parameters: [
-        shared50,
+        shared53,
         { name: 'provisioning_payload_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/ProvisioningPayloadId/schema' },
         shared1
       ],
       status: 200,
-      example: shared53
+      example: shared56
     },
     'walletTokens.list': {
       method: 'GET',
@@ -1296,17 +1393,17 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared54], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared57], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'walletTokens.retrieve': { method: 'GET', path: '/v1/wallet_tokens/{wallet_token_id}', parameters: shared55, status: 200, example: shared54 },
+    'walletTokens.retrieve': { method: 'GET', path: '/v1/wallet_tokens/{wallet_token_id}', parameters: shared58, status: 200, example: shared57 },
     'walletTokens.update': {
       method: 'PATCH',
       path: '/v1/wallet_tokens/{wallet_token_id}',
-      parameters: shared55,
+      parameters: shared58,
       body: { required: true, pointer: '/paths/~1v1~1wallet_tokens~1{wallet_token_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared54
+      example: shared57
     },
     'cardTransactions.list': {
       method: 'GET',
@@ -1329,34 +1426,34 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared56], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared59], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'cardTransactions.retrieve': { method: 'GET', path: '/v1/card_transactions/{card_transaction_id}', parameters: shared58, status: 200, example: shared56 },
+    'cardTransactions.retrieve': { method: 'GET', path: '/v1/card_transactions/{card_transaction_id}', parameters: shared61, status: 200, example: shared59 },
     'cardTransactions.update': {
       method: 'PATCH',
       path: '/v1/card_transactions/{card_transaction_id}',
-      parameters: shared58,
+      parameters: shared61,
       body: { required: true, pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared56
+      example: shared59
     },
     'cardTransactions.release': {
       method: 'POST',
       path: '/v1/card_transactions/{card_transaction_id}/release',
-      parameters: [shared57, shared1, shared5],
+      parameters: [shared60, shared1, shared5],
       body: { pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}~1release/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared56
+      example: shared59
     },
-    'authorizationEndpoint.retrieve': { method: 'GET', path: '/v1/authorization_endpoint', parameters: shared2, status: 200, example: shared59 },
+    'authorizationEndpoint.retrieve': { method: 'GET', path: '/v1/authorization_endpoint', parameters: shared2, status: 200, example: shared62 },
     'authorizationEndpoint.replace': {
       method: 'PUT',
       path: '/v1/authorization_endpoint',
       parameters: shared2,
       body: { required: true, pointer: '/paths/~1v1~1authorization_endpoint/put/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared59
+      example: shared62
     },
     'authorizationEndpoint.delete': {
       method: 'DELETE',
@@ -1371,7 +1468,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { pointer: '/paths/~1v1~1authorization_endpoint~1rotate_secret/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared59
+      example: shared62
     },
     'authorizationDecisions.list': {
       method: 'GET',
@@ -1391,7 +1488,7 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared60], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared63], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'authorizationDecisions.retrieve': {
@@ -1402,7 +1499,7 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: shared60
+      example: shared63
     },
     'disputes.create': {
       method: 'POST',
@@ -1410,7 +1507,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1disputes/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared61
+      example: shared64
     },
     'disputes.list': {
       method: 'GET',
@@ -1431,33 +1528,33 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared61], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared64], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'disputes.retrieve': { method: 'GET', path: '/v1/disputes/{dispute_id}', parameters: shared63, status: 200, example: shared61 },
+    'disputes.retrieve': { method: 'GET', path: '/v1/disputes/{dispute_id}', parameters: shared66, status: 200, example: shared64 },
     'disputes.update': {
       method: 'PATCH',
       path: '/v1/disputes/{dispute_id}',
-      parameters: shared63,
+      parameters: shared66,
       body: { required: true, pointer: '/paths/~1v1~1disputes~1{dispute_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared61
+      example: shared64
     },
     'disputes.submit': {
       method: 'POST',
       path: '/v1/disputes/{dispute_id}/submit',
-      parameters: shared64,
+      parameters: shared67,
       body: { pointer: '/paths/~1v1~1disputes~1{dispute_id}~1submit/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared61
+      example: shared64
     },
     'disputes.withdraw': {
       method: 'POST',
       path: '/v1/disputes/{dispute_id}/withdraw',
-      parameters: shared64,
+      parameters: shared67,
       body: { pointer: '/paths/~1v1~1disputes~1{dispute_id}~1withdraw/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared61
+      example: shared64
     },
     'merchantCategories.list': {
       method: 'GET',
@@ -1483,15 +1580,15 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: shared67, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: shared70, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'settlements.retrieve': { method: 'GET', path: '/v1/settlements/{settlement_id}', parameters: [shared68, shared1], status: 200, example: shared66 },
+    'settlements.retrieve': { method: 'GET', path: '/v1/settlements/{settlement_id}', parameters: [shared71, shared1], status: 200, example: shared69 },
     'settlements.lines.list': {
       method: 'GET',
       path: '/v1/settlements/{settlement_id}/lines',
       parameters: [
-        shared68,
+        shared71,
         shared7,
         shared8,
         shared9,
@@ -1506,7 +1603,7 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: shared65, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: shared68, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'payouts.create': {
@@ -1515,7 +1612,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1payouts/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared69
+      example: shared72
     },
     'payouts.list': {
       method: 'GET',
@@ -1536,17 +1633,17 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared69], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared72], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'payouts.retrieve': { method: 'GET', path: '/v1/payouts/{payout_id}', parameters: [shared70, shared1], status: 200, example: shared69 },
+    'payouts.retrieve': { method: 'GET', path: '/v1/payouts/{payout_id}', parameters: [shared73, shared1], status: 200, example: shared72 },
     'payouts.cancel': {
       method: 'POST',
       path: '/v1/payouts/{payout_id}/cancel',
-      parameters: [shared70, shared1, shared5],
+      parameters: [shared73, shared1, shared5],
       body: { pointer: '/paths/~1v1~1payouts~1{payout_id}~1cancel/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared69
+      example: shared72
     },
     'payoutDestinations.create': {
       method: 'POST',
@@ -1554,7 +1651,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1payout_destinations/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared71
+      example: shared74
     },
     'payoutDestinations.list': {
       method: 'GET',
@@ -1574,31 +1671,31 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared71], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared74], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'payoutDestinations.retrieve': {
       method: 'GET',
       path: '/v1/payout_destinations/{payout_destination_id}',
-      parameters: shared73,
+      parameters: shared76,
       status: 200,
-      example: shared71
+      example: shared74
     },
     'payoutDestinations.update': {
       method: 'PATCH',
       path: '/v1/payout_destinations/{payout_destination_id}',
-      parameters: shared73,
+      parameters: shared76,
       body: { required: true, pointer: '/paths/~1v1~1payout_destinations~1{payout_destination_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared71
+      example: shared74
     },
     'payoutDestinations.disable': {
       method: 'POST',
       path: '/v1/payout_destinations/{payout_destination_id}/disable',
-      parameters: [shared72, shared1, shared5],
+      parameters: [shared75, shared1, shared5],
       body: { pointer: '/paths/~1v1~1payout_destinations~1{payout_destination_id}~1disable/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared71
+      example: shared74
     },
     'treasuryReports.create': {
       method: 'POST',
@@ -1606,14 +1703,14 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1treasury_reports/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared74
+      example: shared77
     },
     'treasuryReports.list': {
       method: 'GET',
       path: '/v1/treasury_reports',
       parameters: shared18,
       status: 200,
-      example: { data: [shared74], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared77], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'treasuryReports.retrieve': {
@@ -1624,7 +1721,7 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: shared74
+      example: shared77
     },
     'test.passes.simulateScan': {
       method: 'POST',
@@ -1656,7 +1753,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_authorization/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared56
+      example: shared59
     },
     'test.cards.simulateDecline': {
       method: 'POST',
@@ -1664,7 +1761,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_decline/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared56
+      example: shared59
     },
     'test.cards.simulateIncrement': {
       method: 'POST',
@@ -1672,7 +1769,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_increment/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared56
+      example: shared59
     },
     'test.cards.simulateReversal': {
       method: 'POST',
@@ -1680,7 +1777,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_reversal/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared56
+      example: shared59
     },
     'test.cards.simulateExpiry': {
       method: 'POST',
@@ -1688,7 +1785,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_expiry/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared56
+      example: shared59
     },
     'test.cards.simulateClearing': {
       method: 'POST',
@@ -1696,7 +1793,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_clearing/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared56
+      example: shared59
     },
     'test.cards.simulateRefund': {
       method: 'POST',
@@ -1704,7 +1801,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_refund/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared56
+      example: shared59
     },
     'test.cards.simulateForcePost': {
       method: 'POST',
@@ -1712,7 +1809,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_force_post/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared56
+      example: shared59
     },
     'test.cards.simulateShipping': {
       method: 'POST',
@@ -1720,7 +1817,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_shipping/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared49
+      example: shared52
     },
     'test.cardholders.simulateSanctionsMatch': {
       method: 'POST',
@@ -1736,7 +1833,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1disputes~1simulate_outcome/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared61
+      example: shared64
     },
     'test.funding.simulate': {
       method: 'POST',
@@ -1744,7 +1841,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1funding/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared48
+      example: shared51
     },
     'test.settlements.advanceClock': {
       method: 'POST',
@@ -1752,7 +1849,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { pointer: '/paths/~1v1~1test~1settlements~1advance_clock/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: { object: 'list', now: '2026-06-01T09:30:00.000Z', data: shared67 }
+      example: { object: 'list', now: '2026-06-01T09:30:00.000Z', data: shared70 }
     },
     'test.settlements.simulateFailure': {
       method: 'POST',
@@ -1760,7 +1857,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1settlements~1simulate_failure/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared66
+      example: shared69
     },
     'test.payouts.simulateFailure': {
       method: 'POST',
@@ -1768,7 +1865,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1payouts~1simulate_failure/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared69
+      example: shared72
     },
     'test.payouts.simulateReturn': {
       method: 'POST',
@@ -1776,7 +1873,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1payouts~1simulate_return/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared69
+      example: shared72
     },
   },
   document: {
@@ -1810,15 +1907,16 @@ const service: MockedVersion = {
         CardholderId: { schema: { $ref: '#/components/schemas/CardholderId' } },
         SanctionsAlertId: { schema: { $ref: '#/components/schemas/SanctionsAlertId' } },
         CardProgramId: { schema: { $ref: '#/components/schemas/CardProgramId' } },
+        SpendingControlDraftId: { schema: { $ref: '#/components/schemas/SpendingControlDraftId' } },
         CardId: { schema: { $ref: '#/components/schemas/CardId' } },
         ProvisioningPayloadId: { schema: { $ref: '#/components/schemas/ProvisioningPayloadId' } },
         WalletTokenId: { schema: { $ref: '#/components/schemas/WalletTokenId' } },
-        CardTransactionId: shared75,
+        CardTransactionId: shared78,
         AuthorizationDecisionId: { schema: { $ref: '#/components/schemas/AuthorizationDecisionId' } },
         DisputeId: { schema: { $ref: '#/components/schemas/DisputeId' } },
         SettlementId: { schema: { $ref: '#/components/schemas/SettlementId' } },
         PayoutId: { schema: { $ref: '#/components/schemas/PayoutId' } },
-        PayoutDestinationId: shared76,
+        PayoutDestinationId: shared79,
         TreasuryReportId: { schema: { $ref: '#/components/schemas/TreasuryReportId' } }
       },
       schemas: {
@@ -1861,7 +1959,7 @@ const service: MockedVersion = {
             name: { type: 'string', minLength: 1, maxLength: 100 },
             kind: { $ref: '#/components/schemas/PassTemplateKind' },
             brand: { $ref: '#/components/schemas/BrandInput' },
-            fields: shared77,
+            fields: shared80,
             barcode: { $ref: '#/components/schemas/BarcodeInput' },
             relevant_locations: { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
             metadata: { $ref: '#/components/schemas/Metadata' }
@@ -1887,7 +1985,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           required: ['key', 'label', 'value'],
-          properties: { key: shared78, label: { type: 'string', maxLength: 100 }, value: { type: 'string', maxLength: 500 } }
+          properties: { key: shared81, label: { type: 'string', maxLength: 100 }, value: { type: 'string', maxLength: 500 } }
         },
         BarcodeInput: {
           type: 'object',
@@ -1921,7 +2019,7 @@ const service: MockedVersion = {
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
             brand: { $ref: '#/components/schemas/BrandPatch' },
-            fields: shared77,
+            fields: shared80,
             barcode: { oneOf: [{ $ref: '#/components/schemas/BarcodePatch' }, { type: 'null' }] },
             relevant_locations: { type: ['array', 'null'], maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
@@ -1958,7 +2056,7 @@ const service: MockedVersion = {
           properties: {
             template_id: { $ref: '#/components/schemas/TemplateId' },
             holder: { $ref: '#/components/schemas/HolderInput' },
-            fields: { type: 'object', maxProperties: 20, propertyNames: shared78, additionalProperties: { type: 'string', maxLength: 500 } },
+            fields: { type: 'object', maxProperties: 20, propertyNames: shared81, additionalProperties: { type: 'string', maxLength: 500 } },
             expires_at: { $ref: '#/components/schemas/Timestamp' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -1988,9 +2086,9 @@ const service: MockedVersion = {
           required: ['id'],
           properties: {
             id: { $ref: '#/components/schemas/PassId' },
-            holder: shared79,
-            fields: shared80,
-            expires_at: shared81,
+            holder: shared82,
+            fields: shared83,
+            expires_at: shared84,
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
           }
         },
@@ -2009,7 +2107,7 @@ const service: MockedVersion = {
         PassUpdate: {
           type: 'object',
           additionalProperties: false,
-          properties: { holder: shared79, fields: shared80, expires_at: shared81, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
+          properties: { holder: shared82, fields: shared83, expires_at: shared84, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
         },
         ScanCreate: {
           type: 'object',
@@ -2037,8 +2135,8 @@ const service: MockedVersion = {
           additionalProperties: false,
           required: ['url', 'enabled_events'],
           properties: {
-            url: shared82,
-            enabled_events: shared83,
+            url: shared85,
+            enabled_events: shared86,
             description: { type: 'string', maxLength: 500 },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2113,8 +2211,8 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           properties: {
-            url: shared82,
-            enabled_events: shared83,
+            url: shared85,
+            enabled_events: shared86,
             description: { type: ['string', 'null'], maxLength: 500 },
             metadata: { $ref: '#/components/schemas/MetadataPatch' },
             status: { $ref: '#/components/schemas/WebhookEndpointStatus' }
@@ -2288,7 +2386,7 @@ const service: MockedVersion = {
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
             kind: { $ref: '#/components/schemas/CardProgramKind' },
-            spending_controls: shared84,
+            spending_controls: shared87,
             design: { $ref: '#/components/schemas/CardDesignInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2298,7 +2396,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           properties: {
-            blocked_categories: shared85,
+            blocked_categories: shared88,
             blocked_countries: { type: ['array', 'null'], maxItems: 250, items: { $ref: '#/components/schemas/CountryCode' } },
             spending_limits: { type: ['array', 'null'], maxItems: 20, items: { $ref: '#/components/schemas/SpendingLimitInput' } },
             max_authorization_count: { type: ['integer', 'null'], minimum: 0, maximum: 1000000 }
@@ -2309,7 +2407,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           required: ['amount', 'interval'],
-          properties: { amount: { $ref: '#/components/schemas/Amount' }, interval: { $ref: '#/components/schemas/SpendingInterval' }, categories: shared85 }
+          properties: { amount: { $ref: '#/components/schemas/Amount' }, interval: { $ref: '#/components/schemas/SpendingInterval' }, categories: shared88 }
         },
         Amount: { type: 'integer', minimum: 0, maximum: 1000000000000000 },
         SpendingInterval: { type: 'string', enum: ['per_authorization', 'daily', 'weekly', 'monthly', 'yearly', 'all_time'] },
@@ -2329,7 +2427,7 @@ const service: MockedVersion = {
           additionalProperties: false,
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
-            spending_controls: shared84,
+            spending_controls: shared87,
             design: { oneOf: [{ $ref: '#/components/schemas/CardDesignPatch' }, { type: 'null' }] },
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
           }
@@ -2343,6 +2441,30 @@ const service: MockedVersion = {
             text: { type: ['string', 'null'], maxLength: 40 }
           }
         },
+        SpendingControlDraftCreate: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['name', 'spending_controls'],
+          properties: {
+            name: { type: 'string', minLength: 1, maxLength: 100 },
+            card_id: { oneOf: [{ $ref: '#/components/schemas/CardId' }, { type: 'null' }] },
+            card_program_id: { oneOf: [{ $ref: '#/components/schemas/CardProgramId' }, { type: 'null' }] },
+            spending_controls: { $ref: '#/components/schemas/SpendingControlsInput' },
+            metadata: { $ref: '#/components/schemas/Metadata' }
+          }
+        },
+        CardId: { type: 'string', pattern: '^card_[0-9a-hjkmnp-tv-z]{26}$', minLength: 31, maxLength: 31 },
+        SpendingControlDraftStatus: { type: 'string', enum: ['draft', 'shadow', 'active', 'archived'] },
+        SpendingControlDraftId: { type: 'string', pattern: '^scd_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
+        SpendingControlDraftUpdate: {
+          type: 'object',
+          additionalProperties: false,
+          properties: {
+            name: { type: 'string', minLength: 1, maxLength: 100 },
+            spending_controls: shared87,
+            metadata: { $ref: '#/components/schemas/MetadataPatch' }
+          }
+        },
         CardCreate: {
           type: 'object',
           additionalProperties: false,
@@ -2351,7 +2473,7 @@ const service: MockedVersion = {
             cardholder_id: { $ref: '#/components/schemas/CardholderId' },
             type: { $ref: '#/components/schemas/CardType' },
             card_program_id: { $ref: '#/components/schemas/CardProgramId' },
-            spending_controls: shared84,
+            spending_controls: shared87,
             shipping: { $ref: '#/components/schemas/CardShippingInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2365,11 +2487,10 @@ const service: MockedVersion = {
         },
         ShippingService: { type: 'string', enum: ['standard', 'express'] },
         CardStatus: { type: 'string', enum: ['inactive', 'active', 'canceled'] },
-        CardId: { type: 'string', pattern: '^card_[0-9a-hjkmnp-tv-z]{26}$', minLength: 31, maxLength: 31 },
         CardUpdate: {
           type: 'object',
           additionalProperties: false,
-          properties: { spending_controls: shared84, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
+          properties: { spending_controls: shared87, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
         },
         CardCancel: { type: 'object', additionalProperties: false, properties: { reason: { $ref: '#/components/schemas/CardCancellationReason' } } },
         CardCancellationReason: { type: 'string', enum: ['lost', 'stolen', 'fulfillment_error', 'user'] },
@@ -2424,7 +2545,7 @@ const service: MockedVersion = {
           additionalProperties: false,
           required: ['url'],
           properties: {
-            url: shared82,
+            url: shared85,
             timeout_ms: { type: 'integer', minimum: 100, maximum: 2000 },
             default_action: { $ref: '#/components/schemas/AuthorizationDefaultAction' }
           }
@@ -2660,8 +2781,8 @@ const service: MockedVersion = {
             'processing_error'
           ]
         },
-        IncrementSimulation: { type: 'object', additionalProperties: false, required: ['card_transaction_id', 'amount'], properties: shared86 },
-        ReversalSimulation: shared87,
+        IncrementSimulation: { type: 'object', additionalProperties: false, required: ['card_transaction_id', 'amount'], properties: shared89 },
+        ReversalSimulation: shared90,
         ExpirySimulation: {
           type: 'object',
           additionalProperties: false,
@@ -2678,7 +2799,7 @@ const service: MockedVersion = {
             final: { type: 'boolean' }
           }
         },
-        RefundSimulation: shared87,
+        RefundSimulation: shared90,
         ForcePostSimulation: {
           type: 'object',
           additionalProperties: false,
@@ -2743,7 +2864,7 @@ const service: MockedVersion = {
     },
     paths: {
       '/v1/account/billing': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/BillingUpdate' } } } } } },
-      '/v1/account/rotate_credentials': shared88,
+      '/v1/account/rotate_credentials': shared91,
       '/v1/account/wipe_sandbox': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WipeCreate' } } } } } },
       '/v1/audit_log': {
         get: {
@@ -2779,14 +2900,14 @@ const service: MockedVersion = {
       '/v1/pass_templates/{template_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassTemplateUpdate' } } } } }
       },
-      '/v1/pass_templates/{template_id}/archive': shared88,
+      '/v1/pass_templates/{template_id}/archive': shared91,
       '/v1/passes': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassCreate' } } } } } },
       '/v1/passes/batch': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchCreate' } } } } } },
       '/v1/passes/batch_update': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchUpdate' } } } } } },
       '/v1/passes/batch_revoke': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchRevoke' } } } } } },
       '/v1/passes/{pass_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassUpdate' } } } } } },
-      '/v1/passes/{pass_id}/revoke': shared88,
-      '/v1/passes/{pass_id}/archive': shared88,
+      '/v1/passes/{pass_id}/revoke': shared91,
+      '/v1/passes/{pass_id}/archive': shared91,
       '/v1/scans': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/ScanCreate' } } } } },
         get: { parameters: { '9': { schema: { $ref: '#/components/schemas/PassId' } }, '10': { schema: { $ref: '#/components/schemas/ScanResult' } } } }
@@ -2798,8 +2919,8 @@ const service: MockedVersion = {
       '/v1/webhook-endpoints/{whe_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookEndpointUpdate' } } } } }
       },
-      '/v1/webhook-endpoints/{whe_id}/rotate_secret': shared88,
-      '/v1/webhook-endpoints/{whe_id}/test': shared88,
+      '/v1/webhook-endpoints/{whe_id}/rotate_secret': shared91,
+      '/v1/webhook-endpoints/{whe_id}/test': shared91,
       '/v1/webhook-endpoints/{whe_id}/delivery-attempts': {
         get: {
           parameters: {
@@ -2808,7 +2929,7 @@ const service: MockedVersion = {
           }
         }
       },
-      '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry': shared88,
+      '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry': shared91,
       '/v1/events': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/EventType' } } } } },
       '/v1/events/stream': { get: { parameters: { '0': { schema: { $ref: '#/components/schemas/EventId' } } } } },
       '/v1/tokens': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/TokenCreate' } } } } } },
@@ -2821,7 +2942,7 @@ const service: MockedVersion = {
       '/v1/cardholders/{cardholder_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardholderUpdate' } } } } }
       },
-      '/v1/cardholders/{cardholder_id}/screen': shared88,
+      '/v1/cardholders/{cardholder_id}/screen': shared91,
       '/v1/sanctions_alerts': {
         get: {
           parameters: {
@@ -2837,6 +2958,14 @@ const service: MockedVersion = {
       '/v1/card_programs/{card_program_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardProgramUpdate' } } } } }
       },
+      '/v1/spending_control_drafts': {
+        post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SpendingControlDraftCreate' } } } } },
+        get: { parameters: { '9': { schema: { $ref: '#/components/schemas/SpendingControlDraftStatus' } } } }
+      },
+      '/v1/spending_control_drafts/{spending_control_draft_id}': {
+        patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SpendingControlDraftUpdate' } } } } }
+      },
+      '/v1/spending_control_drafts/{spending_control_draft_id}/archive': shared91,
       '/v1/cards': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardCreate' } } } } },
         get: {
@@ -2848,9 +2977,9 @@ const service: MockedVersion = {
         }
       },
       '/v1/cards/{card_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardUpdate' } } } } } },
-      '/v1/cards/{card_id}/activate': shared88,
-      '/v1/cards/{card_id}/freeze': shared88,
-      '/v1/cards/{card_id}/unfreeze': shared88,
+      '/v1/cards/{card_id}/activate': shared91,
+      '/v1/cards/{card_id}/freeze': shared91,
+      '/v1/cards/{card_id}/unfreeze': shared91,
       '/v1/cards/{card_id}/cancel': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardCancel' } } } } } },
       '/v1/cards/{card_id}/replace': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardReplace' } } } } } },
       '/v1/cards/{card_id}/provisioning_payloads': {
@@ -2874,25 +3003,25 @@ const service: MockedVersion = {
       '/v1/card_transactions/{card_transaction_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardTransactionUpdate' } } } } }
       },
-      '/v1/card_transactions/{card_transaction_id}/release': shared88,
+      '/v1/card_transactions/{card_transaction_id}/release': shared91,
       '/v1/authorization_endpoint': {
         put: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/AuthorizationEndpointPut' } } } } }
       },
-      '/v1/authorization_endpoint/rotate_secret': shared88,
-      '/v1/authorization_decisions': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/AuthorizationDecisionStatus' } }, '10': shared75 } } },
+      '/v1/authorization_endpoint/rotate_secret': shared91,
+      '/v1/authorization_decisions': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/AuthorizationDecisionStatus' } }, '10': shared78 } } },
       '/v1/disputes': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/DisputeCreate' } } } } },
         get: {
           parameters: {
             '9': { schema: { $ref: '#/components/schemas/DisputeStatus' } },
             '10': { schema: { $ref: '#/components/schemas/DisputeReason' } },
-            '11': shared75
+            '11': shared78
           }
         }
       },
       '/v1/disputes/{dispute_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/DisputeUpdate' } } } } } },
-      '/v1/disputes/{dispute_id}/submit': shared88,
-      '/v1/disputes/{dispute_id}/withdraw': shared88,
+      '/v1/disputes/{dispute_id}/submit': shared91,
+      '/v1/disputes/{dispute_id}/withdraw': shared91,
       '/v1/settlements': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/SettlementStatus' } } } } },
       '/v1/settlements/{settlement_id}/lines': {
         get: { parameters: { '10': { schema: { $ref: '#/components/schemas/SettlementLineType' } }, '11': { schema: { type: 'string', maxLength: 64 } } } }
@@ -2902,12 +3031,12 @@ const service: MockedVersion = {
         get: {
           parameters: {
             '9': { schema: { $ref: '#/components/schemas/PayoutStatus' } },
-            '10': shared76,
+            '10': shared79,
             '11': { schema: { $ref: '#/components/schemas/SettlementId' } }
           }
         }
       },
-      '/v1/payouts/{payout_id}/cancel': shared88,
+      '/v1/payouts/{payout_id}/cancel': shared91,
       '/v1/payout_destinations': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutDestinationCreate' } } } } },
         get: {
@@ -2920,13 +3049,13 @@ const service: MockedVersion = {
       '/v1/payout_destinations/{payout_destination_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutDestinationUpdate' } } } } }
       },
-      '/v1/payout_destinations/{payout_destination_id}/disable': shared88,
+      '/v1/payout_destinations/{payout_destination_id}/disable': shared91,
       '/v1/treasury_reports': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/TreasuryReportCreate' } } } } } },
       '/v1/test/passes/simulate_scan': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/ScanSimulation' } } } } }
       },
-      '/v1/test/passes/simulate_install': shared89,
-      '/v1/test/passes/simulate_uninstall': shared89,
+      '/v1/test/passes/simulate_install': shared92,
+      '/v1/test/passes/simulate_uninstall': shared92,
       '/v1/test/cards/simulate_authorization': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/AuthorizationSimulation' } } } } }
       },
@@ -2967,8 +3096,8 @@ const service: MockedVersion = {
       '/v1/test/settlements/simulate_failure': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SettlementFailureSimulation' } } } } }
       },
-      '/v1/test/payouts/simulate_failure': shared90,
-      '/v1/test/payouts/simulate_return': shared90
+      '/v1/test/payouts/simulate_failure': shared93,
+      '/v1/test/payouts/simulate_return': shared93
     }
   },
 }

@@ -2254,6 +2254,8 @@ export type SpendingLimit = {
 export type SpendingInterval = Open<"per_authorization" | "daily" | "weekly" | "monthly" | "yearly" | "all_time">;
 /** Identifier of a card program: `cprg_` and 26 characters that sort by the time of creation. @example cprg_01jxf19g8h7j6k5m4n3p2q1r0s */
 export type CardProgramId = string;
+/** Identifier of a draft of spending controls: `scd_` and 26 characters that sort by the time of creation. @example scd_01jxf19g8h7j6k5m4n3p2q1r0s */
+export type SpendingControlDraftId = string;
 /**
  * A program to create.
  * @example {
@@ -2360,6 +2362,113 @@ export type CardProgram = {
 export type CardProgramList = {
   /** Up to `limit` programs; empty if nothing matches. */
   data: CardProgram[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * A draft to create.
+ * @example {
+ *       "name": "Lower limits for meals",
+ *       "spending_controls": {
+ *         "spending_limits": [
+ *           {
+ *             "amount": 20000,
+ *             "interval": "monthly",
+ *             "categories": [
+ *               "5812"
+ *             ]
+ *           }
+ *         ]
+ *       }
+ *     }
+ */
+export type SpendingControlDraftCreate = {
+  /** Name of the draft. @example Lower limits for meals */
+  name: string;
+  /** The card that the controls are for. Do not combine it with `card_program_id`. If both are absent or null, the controls are for all cards. */
+  card_id?: CardId | null;
+  /** The program whose cards the controls are for. */
+  card_program_id?: CardProgramId | null;
+  /** The proposed spending controls. They replace all controls of a card. */
+  spending_controls: SpendingControlsInput;
+  metadata?: Metadata;
+};
+/**
+ * Changes to a draft. A merge patch.
+ * @example {
+ *       "spending_controls": {
+ *         "max_authorization_count": 50
+ *       }
+ *     }
+ */
+export type SpendingControlDraftUpdate = {
+  /** Name of the draft. @example Lower limits for meals */
+  name?: string;
+  /** Changes to the proposed controls. null removes all of them. */
+  spending_controls?: SpendingControlsInput | null;
+  metadata?: MetadataPatch;
+};
+/** Proposed spending controls. */
+export type SpendingControlDraft = {
+  id: SpendingControlDraftId;
+  /**
+   * Always `spending_control_draft`.
+   * @constant
+   */
+  object: "spending_control_draft";
+  /** Name of the draft. @example Lower limits for meals */
+  name: string;
+  /** The card that the controls are for; otherwise null. */
+  card_id: CardId | null;
+  /** The program whose cards the controls are for; otherwise null. If `card_id` is null too, the controls are for all cards. */
+  card_program_id: CardProgramId | null;
+  status: SpendingControlDraftStatus;
+  /** Number of the newest version. The first version is 1. @example 1 */
+  version: number;
+  /** The proposed spending controls of the newest version. */
+  spending_controls: SpendingControls;
+  metadata: Metadata;
+  /** Time of creation. */
+  created: Timestamp;
+  /** Time of the last change. */
+  updated: Timestamp;
+};
+/**
+ * The status of a draft of spending controls.
+ * @example draft
+ * @enum {string}
+ */
+export type SpendingControlDraftStatus = Open<"draft" | "shadow" | "active" | "archived">;
+/** One page of drafts, in the requested order. */
+export type SpendingControlDraftList = {
+  /** Up to `limit` drafts; empty if nothing matches. */
+  data: SpendingControlDraft[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/** Identifier of a version of spending controls: `scv_` and 26 characters that sort by the time of creation. @example scv_01jxf19g8h7j6k5m4n3p2q1r0s */
+export type SpendingControlVersionId = string;
+/** The spending controls of one version of a draft. */
+export type SpendingControlVersion = {
+  id: SpendingControlVersionId;
+  /**
+   * Always `spending_control_version`.
+   * @constant
+   */
+  object: "spending_control_version";
+  /** The draft. */
+  spending_control_draft_id: SpendingControlDraftId;
+  /** Number of the version. The first version is 1. @example 1 */
+  version: number;
+  /** The proposed spending controls. */
+  spending_controls: SpendingControls;
+  /** Time of creation. */
+  created: Timestamp;
+};
+/** One page of versions, in the requested order. */
+export type SpendingControlVersionList = {
+  /** Up to `limit` versions. */
+  data: SpendingControlVersion[];
   has_more: HasMore;
   next_cursor: NextCursor;
 };
@@ -6067,6 +6176,66 @@ export type ListCardProgramsQuery = {
 };
 /** The card program. @example cprg_01jxf19g8h7j6k5m4n3p2q1r0s */
 export type CardProgramId_2 = CardProgramId;
+export type ListSpendingControlDraftsQuery = {
+  /** Number of records on a page. @example 25 */
+  limit?: Limit;
+  /**
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Return only records created after this instant. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Return only drafts with this status. @example shadow */
+  status?: SpendingControlDraftStatus;
+};
+/** The draft. @example scd_01jxf19g8h7j6k5m4n3p2q1r0s */
+export type SpendingControlDraftId_2 = SpendingControlDraftId;
+export type ListSpendingControlVersionsQuery = {
+  /** Number of records on a page. @example 25 */
+  limit?: Limit;
+  /**
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Return only records created after this instant. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+};
 export type ListCardsQuery = {
   /** Number of records on a page. @example 25 */
   limit?: Limit;
@@ -6606,6 +6775,7 @@ export interface components {
     SpendingLimit: SpendingLimit;
     SpendingInterval: SpendingInterval;
     CardProgramId: CardProgramId;
+    SpendingControlDraftId: SpendingControlDraftId;
     CardProgramCreate: CardProgramCreate;
     CardProgramUpdate: CardProgramUpdate;
     CardDesignInput: CardDesignInput;
@@ -6613,6 +6783,14 @@ export interface components {
     CardDesign: CardDesign;
     CardProgram: CardProgram;
     CardProgramList: CardProgramList;
+    SpendingControlDraftCreate: SpendingControlDraftCreate;
+    SpendingControlDraftUpdate: SpendingControlDraftUpdate;
+    SpendingControlDraft: SpendingControlDraft;
+    SpendingControlDraftStatus: SpendingControlDraftStatus;
+    SpendingControlDraftList: SpendingControlDraftList;
+    SpendingControlVersionId: SpendingControlVersionId;
+    SpendingControlVersion: SpendingControlVersion;
+    SpendingControlVersionList: SpendingControlVersionList;
     CardProgramKind: CardProgramKind;
     Balance: Balance;
     CardId: CardId;
@@ -7077,6 +7255,46 @@ export interface operations {
     responses: {
       200: { content: { "application/json": CardProgram; }; };
     } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  createSpendingControlDraft: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": SpendingControlDraftCreate; }; };
+    responses: {
+      201: { content: { "application/json": SpendingControlDraft; }; };
+    } & Record<400 | 401 | 403 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listSpendingControlDrafts: {
+    parameters: { query?: ListSpendingControlDraftsQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": SpendingControlDraftList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getSpendingControlDraft: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { spending_control_draft_id: SpendingControlDraftId_2; }; };
+    responses: { 200: { content: { "application/json": SpendingControlDraft; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  updateSpendingControlDraft: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { spending_control_draft_id: SpendingControlDraftId_2; }; };
+    requestBody: { content: { "application/json": SpendingControlDraftUpdate; }; };
+    responses: {
+      200: { content: { "application/json": SpendingControlDraft; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  archiveSpendingControlDraft: {
+    parameters: {
+      header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; };
+      path: { spending_control_draft_id: SpendingControlDraftId_2; };
+    };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      200: { content: { "application/json": SpendingControlDraft; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listSpendingControlVersions: {
+    parameters: {
+      query?: ListSpendingControlVersionsQuery;
+      header?: { "Service-Version"?: ServiceVersion; };
+      path: { spending_control_draft_id: SpendingControlDraftId_2; };
+    };
+    responses: { 200: { content: { "application/json": SpendingControlVersionList; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
   };
   getBalance: {
     parameters: { header?: { "Service-Version"?: ServiceVersion; }; };

@@ -1,0 +1,42 @@
+/** POSTs about drafts of spending controls. */
+import { make, type Send } from '../support/service.ts'
+import type { Post } from './posts.ts'
+
+export const makeDraft = async (send: Send): Promise<string> =>
+  (
+    await make(send, '/v1/spending_control_drafts', {
+      name: crypto.randomUUID(),
+      spending_controls: { max_authorization_count: 1 },
+    })
+  ).id
+
+const STATUS = `SELECT count(*) AS count FROM sandbox.spending_control_drafts WHERE tenant_id = $1 AND id = $2`
+
+export const CONTROL_POSTS: readonly Post[] = [
+  {
+    operation: 'createSpendingControlDraft',
+    status: 201,
+    audit: ['spending_control_draft.created'],
+    events: [],
+    prepare: async () => {
+      const id = crypto.randomUUID()
+      return { path: '/v1/spending_control_drafts', body: { name: id, spending_controls: {} }, id }
+    },
+    effect: `SELECT count(*) AS count FROM sandbox.spending_control_drafts d
+               JOIN sandbox.spending_control_versions v ON v.tenant_id = d.tenant_id AND v.draft_id = d.id
+              WHERE d.tenant_id = $1 AND d.name = $2`,
+    once: 1,
+  },
+  {
+    operation: 'archiveSpendingControlDraft',
+    status: 200,
+    audit: ['spending_control_draft.archived'],
+    events: [],
+    prepare: async (send) => {
+      const id = await makeDraft(send)
+      return { path: `/v1/spending_control_drafts/${id}/archive`, body: {}, id }
+    },
+    effect: `${STATUS} AND status = 'archived'`,
+    once: 1,
+  },
+]
