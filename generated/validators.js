@@ -354,7 +354,9 @@ const EnabledEvent$values = new Set([
   'payout_destination.denied',
   'payout_destination.disabled',
   'treasury_report.succeeded',
-  'treasury_report.failed'
+  'treasury_report.failed',
+  'spending_control_backtest.succeeded',
+  'spending_control_backtest.failed'
 ])
 const EnabledEvent$values_2 = new Set([
   '*',
@@ -721,7 +723,9 @@ const EventType$values = new Set([
   'payout_destination.denied',
   'payout_destination.disabled',
   'treasury_report.succeeded',
-  'treasury_report.failed'
+  'treasury_report.failed',
+  'spending_control_backtest.succeeded',
+  'spending_control_backtest.failed'
 ])
 const EventType$values_2 = new Set([
   'pass_template.created',
@@ -1409,6 +1413,24 @@ const SettlementLineType$values_2 = new Set([
 const SettlementStatus$values = new Set(['open', 'pending', 'processing', 'settled', 'failed'])
 const ShippingSimulation$properties = new Set(['card_id', 'status'])
 const ShippingStatus$values = new Set(['pending', 'shipped', 'delivered', 'returned', 'failed', 'canceled'])
+const SpendingControlBacktest$properties = new Set([
+  'id',
+  'object',
+  'spending_control_draft_id',
+  'version',
+  'interval_start',
+  'interval_end',
+  'status',
+  'progress',
+  'result',
+  'created',
+  'updated'
+])
+const SpendingControlBacktestCreate$properties = new Set(['interval_start', 'interval_end'])
+const SpendingControlBacktestId$pattern = new RegExp('^scb_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const SpendingControlBacktestResult$properties = new Set(['evaluated', 'approved_to_declined', 'declined_to_approved', 'fixed', 'reasons'])
+const SpendingControlBacktestSucceededEvent$data_properties = new Set(['spending_control_backtest'])
+const SpendingControlCount$properties = new Set(['count', 'amount'])
 const SpendingControlDraft$properties = new Set([
   'id',
   'object',
@@ -1425,6 +1447,10 @@ const SpendingControlDraft$properties = new Set([
 const SpendingControlDraftCreate$properties = new Set(['name', 'card_id', 'card_program_id', 'spending_controls', 'metadata'])
 const SpendingControlDraftId$pattern = new RegExp('^scd_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const SpendingControlDraftUpdate$properties = new Set(['name', 'spending_controls', 'metadata'])
+const SpendingControlFixed$properties = new Set(['cause', 'count', 'amount'])
+const SpendingControlFlip$properties = new Set(['id', 'object', 'card_transaction_id', 'card_id', 'change', 'code', 'rule', 'amount', 'created'])
+const SpendingControlFlipId$pattern = new RegExp('^scf_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const SpendingControlReason$properties = new Set(['change', 'code', 'count', 'amount'])
 const SpendingControlVersion$properties = new Set(['id', 'object', 'spending_control_draft_id', 'version', 'spending_controls', 'created'])
 const SpendingControlVersionId$pattern = new RegExp('^scv_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const SpendingControlsInput$properties = new Set(['blocked_categories', 'blocked_countries', 'spending_limits', 'max_authorization_count'])
@@ -7976,6 +8002,174 @@ function SignedAmount$(value) {
   return (Number.isInteger(value) && value >= -1000000000000000 && value <= 1000000000000000)
 }
 
+function SpendingControlBacktest$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!SpendingControlBacktestId$(id)) return false
+  const object = value.object
+  if (!(object === 'spending_control_backtest')) return false
+  const spending_control_draft_id = value.spending_control_draft_id
+  if (spending_control_draft_id === undefined) return false
+  if (!SpendingControlDraftId$(spending_control_draft_id)) return false
+  const version = value.version
+  if (!(Number.isInteger(version) && version >= 1)) return false
+  const interval_start = value.interval_start
+  if (interval_start === undefined) return false
+  if (!Timestamp$(interval_start)) return false
+  const interval_end = value.interval_end
+  if (interval_end === undefined) return false
+  if (!Timestamp$(interval_end)) return false
+  const status = value.status
+  if (status === undefined) return false
+  if (!SpendingControlBacktestStatus$(status)) return false
+  const progress = value.progress
+  if (!(Number.isInteger(progress) && progress >= 0 && progress <= 100)) return false
+  const result = value.result
+  if (result === undefined) return false
+  if (!(result === null || SpendingControlBacktestResult$(result))) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const updated = value.updated
+  if (updated === undefined) return false
+  if (!Timestamp$(updated)) return false
+  return true
+}
+
+function SpendingControlBacktestCreate$(value) {
+  if (!isObject(value)) return false
+  let known = 2
+  const interval_start = value.interval_start
+  if (interval_start === undefined) return false
+  if (!Timestamp$(interval_start)) return false
+  const interval_end = value.interval_end
+  if (interval_end === undefined) return false
+  if (!Timestamp$(interval_end)) return false
+  if (!closed(value, known, SpendingControlBacktestCreate$properties)) return false
+  return true
+}
+
+function SpendingControlBacktestFailedEvent$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!EventId$(id)) return false
+  const object = value.object
+  if (!(object === 'event')) return false
+  const type = value.type
+  if (!(type === 'spending_control_backtest.failed')) return false
+  const version = value.version
+  if (version === undefined) return false
+  if (!VersionDate$(version)) return false
+  const emitted_at = value.emitted_at
+  if (emitted_at === undefined) return false
+  if (!Timestamp$(emitted_at)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const data = value.data
+  if (!isObject(data)) return false
+  const data_spending_control_backtest = data.spending_control_backtest
+  if (data_spending_control_backtest === undefined) return false
+  if (!SpendingControlBacktest$(data_spending_control_backtest)) return false
+  return true
+}
+
+function SpendingControlBacktestId$(value) {
+  return (
+    typeof value === 'string' && (
+      value.length <= 30 || (value.length <= 60 && length(value) <= 30)
+    ) && (value.length >= 60 || length(value) >= 30) && SpendingControlBacktestId$pattern.test(value)
+  )
+}
+
+function SpendingControlBacktestList$(value) {
+  if (!isObject(value)) return false
+  const data = value.data
+  if (!Array.isArray(data) || data.length > 100) return false
+  for (let index = 0; index < data.length; index++) {
+    const data_item = data[index]
+    if (!SpendingControlBacktest$(data_item)) return false
+  }
+  const has_more = value.has_more
+  if (has_more === undefined) return false
+  if (!HasMore$(has_more)) return false
+  const next_cursor = value.next_cursor
+  if (next_cursor === undefined) return false
+  if (!NextCursor$(next_cursor)) return false
+  return true
+}
+
+function SpendingControlBacktestResult$(value) {
+  if (!isObject(value)) return false
+  const evaluated = value.evaluated
+  if (evaluated === undefined) return false
+  if (!SpendingControlCount$(evaluated)) return false
+  const approved_to_declined = value.approved_to_declined
+  if (approved_to_declined === undefined) return false
+  if (!SpendingControlCount$(approved_to_declined)) return false
+  const declined_to_approved = value.declined_to_approved
+  if (declined_to_approved === undefined) return false
+  if (!SpendingControlCount$(declined_to_approved)) return false
+  const fixed = value.fixed
+  if (!Array.isArray(fixed) || fixed.length > 10) return false
+  for (let index = 0; index < fixed.length; index++) {
+    const fixed_item = fixed[index]
+    if (!SpendingControlFixed$(fixed_item)) return false
+  }
+  const reasons = value.reasons
+  if (!Array.isArray(reasons) || reasons.length > 20) return false
+  for (let index_2 = 0; index_2 < reasons.length; index_2++) {
+    const reasons_item = reasons[index_2]
+    if (!SpendingControlReason$(reasons_item)) return false
+  }
+  return true
+}
+
+function SpendingControlBacktestStatus$(value) {
+  return (value === 'pending' || value === 'succeeded' || value === 'failed')
+}
+
+function SpendingControlBacktestSucceededEvent$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!EventId$(id)) return false
+  const object = value.object
+  if (!(object === 'event')) return false
+  const type = value.type
+  if (!(type === 'spending_control_backtest.succeeded')) return false
+  const version = value.version
+  if (version === undefined) return false
+  if (!VersionDate$(version)) return false
+  const emitted_at = value.emitted_at
+  if (emitted_at === undefined) return false
+  if (!Timestamp$(emitted_at)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const data = value.data
+  if (!isObject(data)) return false
+  const data_spending_control_backtest = data.spending_control_backtest
+  if (data_spending_control_backtest === undefined) return false
+  if (!SpendingControlBacktest$(data_spending_control_backtest)) return false
+  return true
+}
+
+function SpendingControlChange$(value) {
+  return (value === 'approved_to_declined' || value === 'declined_to_approved')
+}
+
+function SpendingControlCount$(value) {
+  if (!isObject(value)) return false
+  const count = value.count
+  if (!(Number.isInteger(count) && count >= 0)) return false
+  const amount = value.amount
+  if (!(Number.isInteger(amount) && amount >= 0)) return false
+  return true
+}
+
 function SpendingControlDraft$(value) {
   if (!isObject(value)) return false
   const id = value.id
@@ -8086,6 +8280,87 @@ function SpendingControlDraftUpdate$(value) {
     if (!MetadataPatch$(metadata)) return false
   }
   if (!closed(value, known, SpendingControlDraftUpdate$properties)) return false
+  return true
+}
+
+function SpendingControlFixed$(value) {
+  if (!isObject(value)) return false
+  const cause = value.cause
+  if (!(cause === 'authorization_endpoint' || cause === 'balance' || cause === 'card' || cause === 'network')) return false
+  const count = value.count
+  if (!(Number.isInteger(count) && count >= 0)) return false
+  const amount = value.amount
+  if (!(Number.isInteger(amount) && amount >= 0)) return false
+  return true
+}
+
+function SpendingControlFlip$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!SpendingControlFlipId$(id)) return false
+  const object = value.object
+  if (!(object === 'spending_control_flip')) return false
+  const card_transaction_id = value.card_transaction_id
+  if (card_transaction_id === undefined) return false
+  if (!CardTransactionId$(card_transaction_id)) return false
+  const card_id = value.card_id
+  if (card_id === undefined) return false
+  if (!CardId$(card_id)) return false
+  const change = value.change
+  if (change === undefined) return false
+  if (!SpendingControlChange$(change)) return false
+  const code = value.code
+  if (code === undefined) return false
+  if (!DeclineReasonCode$(code)) return false
+  const rule = value.rule
+  if (!((rule === null || (typeof rule === 'string' && (rule.length <= 100 || (rule.length <= 200 && length(rule) <= 100)))))) return false
+  const amount = value.amount
+  if (amount === undefined) return false
+  if (!Amount$(amount)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  return true
+}
+
+function SpendingControlFlipId$(value) {
+  return (
+    typeof value === 'string' && (
+      value.length <= 30 || (value.length <= 60 && length(value) <= 30)
+    ) && (value.length >= 60 || length(value) >= 30) && SpendingControlFlipId$pattern.test(value)
+  )
+}
+
+function SpendingControlFlipList$(value) {
+  if (!isObject(value)) return false
+  const data = value.data
+  if (!Array.isArray(data) || data.length > 100) return false
+  for (let index = 0; index < data.length; index++) {
+    const data_item = data[index]
+    if (!SpendingControlFlip$(data_item)) return false
+  }
+  const has_more = value.has_more
+  if (has_more === undefined) return false
+  if (!HasMore$(has_more)) return false
+  const next_cursor = value.next_cursor
+  if (next_cursor === undefined) return false
+  if (!NextCursor$(next_cursor)) return false
+  return true
+}
+
+function SpendingControlReason$(value) {
+  if (!isObject(value)) return false
+  const change = value.change
+  if (change === undefined) return false
+  if (!SpendingControlChange$(change)) return false
+  const code = value.code
+  if (code === undefined) return false
+  if (!DeclineReasonCode$(code)) return false
+  const count = value.count
+  if (!(Number.isInteger(count) && count >= 0)) return false
+  const amount = value.amount
+  if (!(Number.isInteger(amount) && amount >= 0)) return false
   return true
 }
 
@@ -9614,12 +9889,27 @@ export const ShippingService = ShippingService$
 export const ShippingSimulation = ShippingSimulation$
 export const ShippingStatus = ShippingStatus$
 export const SignedAmount = SignedAmount$
+export const SpendingControlBacktest = SpendingControlBacktest$
+export const SpendingControlBacktestCreate = SpendingControlBacktestCreate$
+export const SpendingControlBacktestFailedEvent = SpendingControlBacktestFailedEvent$
+export const SpendingControlBacktestId = SpendingControlBacktestId$
+export const SpendingControlBacktestList = SpendingControlBacktestList$
+export const SpendingControlBacktestResult = SpendingControlBacktestResult$
+export const SpendingControlBacktestStatus = SpendingControlBacktestStatus$
+export const SpendingControlBacktestSucceededEvent = SpendingControlBacktestSucceededEvent$
+export const SpendingControlChange = SpendingControlChange$
+export const SpendingControlCount = SpendingControlCount$
 export const SpendingControlDraft = SpendingControlDraft$
 export const SpendingControlDraftCreate = SpendingControlDraftCreate$
 export const SpendingControlDraftId = SpendingControlDraftId$
 export const SpendingControlDraftList = SpendingControlDraftList$
 export const SpendingControlDraftStatus = SpendingControlDraftStatus$
 export const SpendingControlDraftUpdate = SpendingControlDraftUpdate$
+export const SpendingControlFixed = SpendingControlFixed$
+export const SpendingControlFlip = SpendingControlFlip$
+export const SpendingControlFlipId = SpendingControlFlipId$
+export const SpendingControlFlipList = SpendingControlFlipList$
+export const SpendingControlReason = SpendingControlReason$
 export const SpendingControlVersion = SpendingControlVersion$
 export const SpendingControlVersionId = SpendingControlVersionId$
 export const SpendingControlVersionList = SpendingControlVersionList$

@@ -63,4 +63,6 @@ export const events: Readonly<Record<string, EventView>> = {
   'payout_destination.disabled': { since: '2025-11-01', headers },
   'treasury_report.succeeded': { since: '2025-11-01', headers },
   'treasury_report.failed': { since: '2025-11-01', headers },
+  'spending_control_backtest.succeeded': { since: '2026-05-19', headers },
+  'spending_control_backtest.failed': { since: '2026-05-19', headers },
 }

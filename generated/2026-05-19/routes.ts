@@ -86,6 +86,9 @@ import {
   SettlementLineType,
   SettlementStatus,
   ShippingSimulation,
+  SpendingControlBacktestCreate,
+  SpendingControlBacktestId,
+  SpendingControlChange,
   SpendingControlDraftCreate,
   SpendingControlDraftId,
   SpendingControlDraftStatus,
@@ -371,6 +374,14 @@ const parameterSettlementId: Parameter = {
   set: false,
   validate: SettlementId,
   pointer: '/components/parameters/SettlementId/schema'
+}
+const parameterSpendingControlBacktestId: Parameter = {
+  name: 'spending_control_backtest_id',
+  type: 'string',
+  required: true,
+  set: false,
+  validate: SpendingControlBacktestId,
+  pointer: '/components/parameters/SpendingControlBacktestId/schema'
 }
 const parameterSpendingControlDraftId: Parameter = {
   name: 'spending_control_draft_id',
@@ -1476,6 +1487,92 @@ const operations: readonly Operation<OperationExtensions>[] = [
       parameterCreatedGt,
       parameterCreatedLte,
       parameterCreatedLt
+    ],
+    headers: [parameterServiceVersion],
+  },
+  // ----- Spending control backtests -----
+  {
+    id: 'createSpendingControlBacktest',
+    method: 'POST',
+    path: '/v1/spending_control_drafts/{spending_control_draft_id}/backtests',
+    status: 201,
+    oauth: ['card:write'],
+    extensions: { scope: 'write', rateLimit: 'cards_write', verified: true, auditAction: 'spending_control_backtest.created' },
+    pathParameters: [parameterSpendingControlDraftId],
+    query: [],
+    headers: [parameterServiceVersion, parameterIdempotencyKey],
+    body: {
+      required: true,
+      validate: SpendingControlBacktestCreate,
+      pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1backtests/post/requestBody/content/application~1json/schema'
+    },
+  },
+  {
+    id: 'listSpendingControlBacktests',
+    method: 'GET',
+    path: '/v1/spending_control_backtests',
+    status: 200,
+    oauth: ['card:read'],
+    extensions: { scope: 'read', rateLimit: 'read', pagination: 'cursor' },
+    pathParameters: [],
+    query: [
+      parameterLimit,
+      parameterStartingAfter,
+      parameterEndingBefore,
+      parameterOrder,
+      parameterCreatedAfter,
+      parameterCreatedGte,
+      parameterCreatedGt,
+      parameterCreatedLte,
+      parameterCreatedLt,
+      {
+        name: 'spending_control_draft_id',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: SpendingControlDraftId,
+        pointer: '/paths/~1v1~1spending_control_backtests/get/parameters/9/schema'
+      }
+    ],
+    headers: [parameterServiceVersion],
+  },
+  {
+    id: 'getSpendingControlBacktest',
+    method: 'GET',
+    path: '/v1/spending_control_backtests/{spending_control_backtest_id}',
+    status: 200,
+    oauth: ['card:read'],
+    extensions: { scope: 'read', rateLimit: 'read' },
+    pathParameters: [parameterSpendingControlBacktestId],
+    query: [],
+    headers: [parameterServiceVersion],
+  },
+  {
+    id: 'listSpendingControlFlips',
+    method: 'GET',
+    path: '/v1/spending_control_backtests/{spending_control_backtest_id}/flips',
+    status: 200,
+    oauth: ['card:read'],
+    extensions: { scope: 'read', rateLimit: 'read', pagination: 'cursor' },
+    pathParameters: [parameterSpendingControlBacktestId],
+    query: [
+      parameterLimit,
+      parameterStartingAfter,
+      parameterEndingBefore,
+      parameterOrder,
+      parameterCreatedAfter,
+      parameterCreatedGte,
+      parameterCreatedGt,
+      parameterCreatedLte,
+      parameterCreatedLt,
+      {
+        name: 'change',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: SpendingControlChange,
+        pointer: '/paths/~1v1~1spending_control_backtests~1{spending_control_backtest_id}~1flips/get/parameters/10/schema'
+      }
     ],
     headers: [parameterServiceVersion],
   },

@@ -287,9 +287,22 @@ export type BankAccount = ClosedMembers<client.BankAccount>
 export type PayoutDestinationType = Closed<client.PayoutDestinationType>
 export type PayoutDestinationStatus = Closed<client.PayoutDestinationStatus>
 export type TreasuryReportId = Closed<client.TreasuryReportId>
+export type SpendingControlBacktestId = Closed<client.SpendingControlBacktestId>
 export type TreasuryReportCreate = ClosedMembers<client.TreasuryReportCreate>
 export type TreasuryReport = ClosedMembers<client.TreasuryReport>
 export type TreasuryReportList = ClosedMembers<client.TreasuryReportList>
+export type SpendingControlBacktestCreate = ClosedMembers<client.SpendingControlBacktestCreate>
+export type SpendingControlBacktest = ClosedMembers<client.SpendingControlBacktest>
+export type SpendingControlBacktestStatus = Closed<client.SpendingControlBacktestStatus>
+export type SpendingControlBacktestResult = ClosedMembers<client.SpendingControlBacktestResult>
+export type SpendingControlCount = ClosedMembers<client.SpendingControlCount>
+export type SpendingControlFixed = ClosedMembers<client.SpendingControlFixed>
+export type SpendingControlReason = ClosedMembers<client.SpendingControlReason>
+export type SpendingControlChange = Closed<client.SpendingControlChange>
+export type SpendingControlFlipId = Closed<client.SpendingControlFlipId>
+export type SpendingControlFlip = ClosedMembers<client.SpendingControlFlip>
+export type SpendingControlFlipList = ClosedMembers<client.SpendingControlFlipList>
+export type SpendingControlBacktestList = ClosedMembers<client.SpendingControlBacktestList>
 export type TreasuryReportType = Closed<client.TreasuryReportType>
 export type TreasuryReportStatus = Closed<client.TreasuryReportStatus>
 export type TreasuryReportFailureCode = Closed<client.TreasuryReportFailureCode>
@@ -360,6 +373,8 @@ export type PayoutDestinationDeniedEvent = ClosedMembers<client.PayoutDestinatio
 export type PayoutDestinationDisabledEvent = ClosedMembers<client.PayoutDestinationDisabledEvent>
 export type TreasuryReportSucceededEvent = ClosedMembers<client.TreasuryReportSucceededEvent>
 export type TreasuryReportFailedEvent = ClosedMembers<client.TreasuryReportFailedEvent>
+export type SpendingControlBacktestSucceededEvent = ClosedMembers<client.SpendingControlBacktestSucceededEvent>
+export type SpendingControlBacktestFailedEvent = ClosedMembers<client.SpendingControlBacktestFailedEvent>
 export type EventType = Closed<client.EventType>
 export type EnabledEvent = Closed<client.EnabledEvent>
 export type ServiceVersion = Closed<client.ServiceVersion>
@@ -406,6 +421,9 @@ export type CardProgramId_2 = Closed<client.CardProgramId_2>
 export type ListSpendingControlDraftsQuery = ClosedMembers<client.ListSpendingControlDraftsQuery>
 export type SpendingControlDraftId_2 = Closed<client.SpendingControlDraftId_2>
 export type ListSpendingControlVersionsQuery = ClosedMembers<client.ListSpendingControlVersionsQuery>
+export type ListSpendingControlBacktestsQuery = ClosedMembers<client.ListSpendingControlBacktestsQuery>
+export type SpendingControlBacktestId_2 = Closed<client.SpendingControlBacktestId_2>
+export type ListSpendingControlFlipsQuery = ClosedMembers<client.ListSpendingControlFlipsQuery>
 export type ListCardsQuery = ClosedMembers<client.ListCardsQuery>
 export type CardId_2 = Closed<client.CardId_2>
 export type ListProvisioningPayloadsQuery = ClosedMembers<client.ListProvisioningPayloadsQuery>
@@ -718,9 +736,22 @@ export interface components {
     PayoutDestinationType: PayoutDestinationType
     PayoutDestinationStatus: PayoutDestinationStatus
     TreasuryReportId: TreasuryReportId
+    SpendingControlBacktestId: SpendingControlBacktestId
     TreasuryReportCreate: TreasuryReportCreate
     TreasuryReport: TreasuryReport
     TreasuryReportList: TreasuryReportList
+    SpendingControlBacktestCreate: SpendingControlBacktestCreate
+    SpendingControlBacktest: SpendingControlBacktest
+    SpendingControlBacktestStatus: SpendingControlBacktestStatus
+    SpendingControlBacktestResult: SpendingControlBacktestResult
+    SpendingControlCount: SpendingControlCount
+    SpendingControlFixed: SpendingControlFixed
+    SpendingControlReason: SpendingControlReason
+    SpendingControlChange: SpendingControlChange
+    SpendingControlFlipId: SpendingControlFlipId
+    SpendingControlFlip: SpendingControlFlip
+    SpendingControlFlipList: SpendingControlFlipList
+    SpendingControlBacktestList: SpendingControlBacktestList
     TreasuryReportType: TreasuryReportType
     TreasuryReportStatus: TreasuryReportStatus
     TreasuryReportFailureCode: TreasuryReportFailureCode
@@ -791,6 +822,8 @@ export interface components {
     PayoutDestinationDisabledEvent: PayoutDestinationDisabledEvent
     TreasuryReportSucceededEvent: TreasuryReportSucceededEvent
     TreasuryReportFailedEvent: TreasuryReportFailedEvent
+    SpendingControlBacktestSucceededEvent: SpendingControlBacktestSucceededEvent
+    SpendingControlBacktestFailedEvent: SpendingControlBacktestFailedEvent
     EventType: EventType
     EnabledEvent: EnabledEvent
   }

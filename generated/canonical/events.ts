@@ -61,4 +61,6 @@ export interface EventPayloads {
   'payout_destination.disabled': components['schemas']['PayoutDestinationDisabledEvent']
   'treasury_report.succeeded': components['schemas']['TreasuryReportSucceededEvent']
   'treasury_report.failed': components['schemas']['TreasuryReportFailedEvent']
+  'spending_control_backtest.succeeded': components['schemas']['SpendingControlBacktestSucceededEvent']
+  'spending_control_backtest.failed': components['schemas']['SpendingControlBacktestFailedEvent']
 }

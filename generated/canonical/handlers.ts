@@ -65,7 +65,9 @@ import type {
   ListScansQuery,
   ListSettlementLinesQuery,
   ListSettlementsQuery,
+  ListSpendingControlBacktestsQuery,
   ListSpendingControlDraftsQuery,
+  ListSpendingControlFlipsQuery,
   ListSpendingControlVersionsQuery,
   ListTreasuryReportsQuery,
   ListWalletTokensQuery,
@@ -117,10 +119,14 @@ import type {
   SettlementLineList,
   SettlementList,
   ShippingSimulation,
+  SpendingControlBacktest,
+  SpendingControlBacktestCreate,
+  SpendingControlBacktestList,
   SpendingControlDraft,
   SpendingControlDraftCreate,
   SpendingControlDraftList,
   SpendingControlDraftUpdate,
+  SpendingControlFlipList,
   SpendingControlVersionList,
   Token,
   TokenCreate,
@@ -347,6 +353,26 @@ export interface SpendingControlDraftsHandlers<Context> {
     context: Context,
     input: { path: operations['listSpendingControlVersions']['parameters']['path']; query: ListSpendingControlVersionsQuery }
   ): Promise<Reply<200, SpendingControlVersionList>>
+}
+
+export interface SpendingControlBacktestsHandlers<Context> {
+  /** POST /v1/spending_control_drafts/{spending_control_draft_id}/backtests: Create a spending control backtest */
+  createSpendingControlBacktest(
+    context: Context,
+    input: { path: operations['createSpendingControlBacktest']['parameters']['path']; body: SpendingControlBacktestCreate }
+  ): Promise<Reply<201, SpendingControlBacktest>>
+  /** GET /v1/spending_control_backtests: List spending control backtests */
+  listSpendingControlBacktests(context: Context, input: { query: ListSpendingControlBacktestsQuery }): Promise<Reply<200, SpendingControlBacktestList>>
+  /** GET /v1/spending_control_backtests/{spending_control_backtest_id}: Retrieve a spending control backtest */
+  getSpendingControlBacktest(
+    context: Context,
+    input: { path: operations['getSpendingControlBacktest']['parameters']['path'] }
+  ): Promise<Reply<200, SpendingControlBacktest>>
+  /** GET /v1/spending_control_backtests/{spending_control_backtest_id}/flips: List flips of a spending control backtest */
+  listSpendingControlFlips(
+    context: Context,
+    input: { path: operations['listSpendingControlFlips']['parameters']['path']; query: ListSpendingControlFlipsQuery }
+  ): Promise<Reply<200, SpendingControlFlipList>>
 }
 
 export interface BalanceHandlers<Context> {
@@ -579,6 +605,7 @@ export type Handlers<Context> = AccountHandlers<Context>
   & SanctionsAlertsHandlers<Context>
   & CardProgramsHandlers<Context>
   & SpendingControlDraftsHandlers<Context>
+  & SpendingControlBacktestsHandlers<Context>
   & BalanceHandlers<Context>
   & CardsHandlers<Context>
   & ProvisioningPayloadsHandlers<Context>

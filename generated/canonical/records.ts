@@ -30,6 +30,8 @@ export const records = {
   po: { object: 'payout', tag: 'payouts', read: 'getPayout', list: 'listPayouts' },
   pod: { object: 'payout_destination', tag: 'payout_destinations', read: 'getPayoutDestination', list: 'listPayoutDestinations' },
   trp: { object: 'treasury_report', tag: 'treasury_reports', read: 'getTreasuryReport', list: 'listTreasuryReports' },
+  scb: { object: 'spending_control_backtest', tag: 'spending_control_backtests', read: 'getSpendingControlBacktest', list: 'listSpendingControlBacktests' },
+  scf: { object: 'spending_control_flip', tag: 'spending_control_backtests', list: 'listSpendingControlFlips' },
 } as const
 
 /** Equality filters of operations: their allowed values, or null if the document does not list any. */
@@ -101,12 +103,16 @@ export const filters = {
       'payout_destination.denied',
       'payout_destination.disabled',
       'treasury_report.succeeded',
-      'treasury_report.failed'
+      'treasury_report.failed',
+      'spending_control_backtest.succeeded',
+      'spending_control_backtest.failed'
     ]
   },
   listCardholders: { status: ['pending', 'active', 'inactive', 'blocked'], type: ['individual', 'company'] },
   listSanctionsAlerts: { status: ['open', 'false_positive', 'confirmed'], cardholder_id: null },
   listSpendingControlDrafts: { status: ['draft', 'shadow', 'active', 'archived'] },
+  listSpendingControlBacktests: { spending_control_draft_id: null },
+  listSpendingControlFlips: { change: ['approved_to_declined', 'declined_to_approved'] },
   listCards: { status: ['inactive', 'active', 'canceled'], type: ['virtual', 'physical'], cardholder_id: null },
   listWalletTokens: { card_id: null },
   listCardTransactions: {

@@ -27,6 +27,8 @@ export type ListEventsQuery = Lists<NonNullable<Newest['listEvents']['parameters
 export type ListCardholdersQuery = Lists<NonNullable<Newest['listCardholders']['parameters']['query']>, 'status' | 'type'>
 export type ListSanctionsAlertsQuery = Lists<NonNullable<Newest['listSanctionsAlerts']['parameters']['query']>, 'status' | 'cardholder_id'>
 export type ListSpendingControlDraftsQuery = Lists<NonNullable<Newest['listSpendingControlDrafts']['parameters']['query']>, 'status'>
+export type ListSpendingControlBacktestsQuery = Lists<NonNullable<Newest['listSpendingControlBacktests']['parameters']['query']>, 'spending_control_draft_id'>
+export type ListSpendingControlFlipsQuery = Lists<NonNullable<Newest['listSpendingControlFlips']['parameters']['query']>, 'change'>
 export type ListCardsQuery = Lists<NonNullable<Newest['listCards']['parameters']['query']>, 'status' | 'type' | 'cardholder_id'>
 export type ListWalletTokensQuery = Lists<NonNullable<Newest['listWalletTokens']['parameters']['query']>, 'card_id'>
 export type ListCardTransactionsQuery = Lists<NonNullable<Newest['listCardTransactions']['parameters']['query']>, 'card_id'
@@ -54,6 +56,8 @@ export interface operations extends Omit<Newest, 'listAuditEntries'
   | 'listCardholders'
   | 'listSanctionsAlerts'
   | 'listSpendingControlDrafts'
+  | 'listSpendingControlBacktests'
+  | 'listSpendingControlFlips'
   | 'listCards'
   | 'listWalletTokens'
   | 'listCardTransactions'
@@ -75,6 +79,8 @@ export interface operations extends Omit<Newest, 'listAuditEntries'
   listCardholders: Queried<Newest['listCardholders'], ListCardholdersQuery>
   listSanctionsAlerts: Queried<Newest['listSanctionsAlerts'], ListSanctionsAlertsQuery>
   listSpendingControlDrafts: Queried<Newest['listSpendingControlDrafts'], ListSpendingControlDraftsQuery>
+  listSpendingControlBacktests: Queried<Newest['listSpendingControlBacktests'], ListSpendingControlBacktestsQuery>
+  listSpendingControlFlips: Queried<Newest['listSpendingControlFlips'], ListSpendingControlFlipsQuery>
   listCards: Queried<Newest['listCards'], ListCardsQuery>
   listWalletTokens: Queried<Newest['listWalletTokens'], ListWalletTokensQuery>
   listCardTransactions: Queried<Newest['listCardTransactions'], ListCardTransactionsQuery>

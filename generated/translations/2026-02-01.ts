@@ -35,7 +35,10 @@ export function countPasses_query_up(query: Lists<v2026_02_01.CountPassesQuery, 
   return rest
 }
 
-const isKnownEnabledEvent = allBut('2026-05-19/add-sanctions-events', ['cardholder.sanctions.alert', 'cardholder.sanctions.resolved'])
+const isKnownEnabledEvent = allBut(
+  '2026-05-19/add-sanctions-events',
+  ['cardholder.sanctions.alert', 'cardholder.sanctions.resolved', 'spending_control_backtest.succeeded', 'spending_control_backtest.failed']
+)
 
 /** WebhookEndpoint: 2026-05-19 → 2026-02-01. */
 export function WebhookEndpoint_down(value: v2026_05_19.WebhookEndpoint): v2026_02_01.WebhookEndpoint {

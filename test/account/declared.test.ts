@@ -78,6 +78,7 @@ const ACTIONS = new Map([
   ['cancelPayout', 'payout.canceled'],
   ['createSpendingControlDraft', 'spending_control_draft.created'],
   ['updateSpendingControlDraft', 'spending_control_draft.updated'],
+  ['createSpendingControlBacktest', 'spending_control_backtest.created'],
   ['archiveSpendingControlDraft', 'spending_control_draft.archived'],
 ])
 

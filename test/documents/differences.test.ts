@@ -139,7 +139,9 @@ const announced: Readonly<Record<string, string>> = {
 + /components/schemas/PayoutUpdatedEvent/required/previous_attributes
 + /components/schemas/PayoutUpdatedEvent/properties/previous_attributes
 + /tags/spending_control_drafts
++ /tags/spending_control_backtests
 + /x-tagGroups/Cards/tags/spending_control_drafts
++ /x-tagGroups/Cards/tags/spending_control_backtests
 `,
 }
 

@@ -1,14 +1,11 @@
 /** POSTs about drafts of spending controls. */
-import { make, type Send } from '../support/service.ts'
-import type { Post } from './posts.ts'
+import type { Send } from '../support/service.ts'
+import type { Post } from './post.ts'
 
-export const makeDraft = async (send: Send): Promise<string> =>
-  (
-    await make(send, '/v1/spending_control_drafts', {
-      name: crypto.randomUUID(),
-      spending_controls: { max_authorization_count: 1 },
-    })
-  ).id
+async function makeDraft(send: Send): Promise<string> {
+  const body = { name: crypto.randomUUID(), spending_controls: { max_authorization_count: 1 } }
+  return (await send('/v1/spending_control_drafts', { body })).body.id
+}
 
 const STATUS = `SELECT count(*) AS count FROM sandbox.spending_control_drafts WHERE tenant_id = $1 AND id = $2`
 
@@ -37,6 +34,20 @@ export const CONTROL_POSTS: readonly Post[] = [
       return { path: `/v1/spending_control_drafts/${id}/archive`, body: {}, id }
     },
     effect: `${STATUS} AND status = 'archived'`,
+    once: 1,
+  },
+  {
+    operation: 'createSpendingControlBacktest',
+    status: 201,
+    audit: ['spending_control_backtest.created'],
+    events: [],
+    prepare: async (send) => {
+      const id = await makeDraft(send)
+      const body = { interval_start: '2026-01-01T00:00:00Z', interval_end: '2026-02-01T00:00:00Z' }
+      return { path: `/v1/spending_control_drafts/${id}/backtests`, body, id }
+    },
+    effect:
+      'SELECT count(*) AS count FROM sandbox.spending_control_backtests WHERE tenant_id = $1 AND draft_id = $2',
     once: 1,
   },
 ]

@@ -182,6 +182,8 @@ async function makeOwner(
   const pod = await make('/v1/payout_destinations', destination)
   const interval = { interval_start: '2026-01-01T00:00:00Z', interval_end: '2026-02-01T00:00:00Z' }
   await make('/v1/treasury_reports', { type: 'ledger_entries', ...interval })
+  await make(`/v1/spending_control_drafts/${scd}/backtests`, interval)
+  const scb = await make(`/v1/spending_control_drafts/${scd}/backtests`, interval)
   const trp = await make('/v1/treasury_reports', { type: 'ledger_entries', ...interval })
   const pay = { amount: 1, currency: 'usdc', destination_id: pod, metadata }
   await makePayable(service.database, environment, tenantId, pod, 2)
@@ -240,6 +242,7 @@ async function makeOwner(
       ['tok', tok],
       ['cprg', cprg],
       ['scd', scd],
+      ['scb', scb],
       ['card', card],
       ['ctx', ctx],
       ['dsp', dsp],

@@ -9,6 +9,7 @@ import { listDecisions } from '../../runtime/cards/decisions/queries.ts'
 import { listDisputes } from '../../runtime/cards/disputes/queries.ts'
 import { listCardPrograms } from '../../runtime/cards/programs/queries.ts'
 import { listPayloads } from '../../runtime/cards/provisioning/queries.ts'
+import { listBacktests, listFlips } from '../../runtime/cards/spending-control-backtests/queries.ts'
 import { listDrafts, listVersions } from '../../runtime/cards/spending-control-drafts/queries.ts'
 import { listCardTransactions } from '../../runtime/cards/transactions/queries.ts'
 import { listWalletTokens } from '../../runtime/cards/wallet-tokens/queries.ts'
@@ -132,6 +133,16 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
     ...lists('spending control versions', 'scv', listVersions, {
       '': { draft_id: [crowdId('scd', 0)] },
       'of a time': { ...later, draft_id: [crowdId('scd', 0)] },
+    }),
+    ...lists('spending control backtests', 'scb', listBacktests, {
+      '': {},
+      'of a time': later,
+      'of the common draft': { spending_control_draft_id: [crowdId('scd', 0)] },
+      'of the rare draft': { spending_control_draft_id: [crowdId('scd', 1)] },
+    }),
+    ...lists('spending control flips', 'scf', listFlips, {
+      '': { backtest_id: [crowdId('scb', 0)] },
+      'of a kind': { backtest_id: [crowdId('scb', 0)], change: ['declined_to_approved'] },
     }),
     ...lists('cards', 'card', listCards, {
       '': {},

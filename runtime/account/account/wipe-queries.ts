@@ -76,6 +76,8 @@ const NAMED: readonly WipedTable[] = [
   { name: 'card_programs', key: 'id', type: 'card_program' },
   { name: 'spending_control_drafts', key: 'id', type: 'spending_control_draft' },
   { name: 'spending_control_versions', key: 'id' },
+  { name: 'spending_control_backtests', key: 'id', type: 'spending_control_backtest' },
+  { name: 'spending_control_flips', key: 'id' },
   { name: 'promotions', key: 'id' },
   { name: 'promoted_objects', key: 'sandbox_id' },
   { name: 'promotion_heads' },

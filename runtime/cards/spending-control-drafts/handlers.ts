@@ -131,7 +131,13 @@ function writeVersion(
   { caller, db, request }: Context,
   { id, version, spending_controls }: SpendingControlDraftRow,
 ): void {
-  const row = { id: newId('scv', request.now), draft_id: id, version, spending_controls, created: request.now }
+  const row = {
+    id: newId('scv', request.now),
+    draft_id: id,
+    version,
+    spending_controls,
+    created: request.now,
+  }
   pipelined(insertVersion(db, caller.space, row))
 }
 

@@ -44,7 +44,17 @@ export function insertDraft(db: Database, tenantId: string, row: SpendingControl
   const { id, name, card_id, card_program_id, status, version, spending_controls, metadata } = row
   const content = [JSON.stringify(spending_controls), JSON.stringify(metadata)]
   const times = [toTimestamp(row.created), toTimestamp(row.updated)]
-  return db.query(INSERT, [tenantId, id, name, card_id, card_program_id, status, version, ...content, ...times])
+  return db.query(INSERT, [
+    tenantId,
+    id,
+    name,
+    card_id,
+    card_program_id,
+    status,
+    version,
+    ...content,
+    ...times,
+  ])
 }
 
 const READ: Statement = {

@@ -1,18 +1,14 @@
-import type { Detail } from 'dateline/runtime'
 import type { TreasuryReportsHandlers } from '../../../generated/canonical/handlers.ts'
-import { invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
+import { invalidState, notFound } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
+import { readInterval } from '../../api/interval.ts'
 import { answerList } from '../../api/lists/list-query.ts'
 import { newId } from '../../platform/ids.ts'
-import { parseInstant, writeInstant } from '../../platform/instants.ts'
 import { countPending, insertReport, listReports, type ReportRow, readReport } from './queries.ts'
 import { showReport } from './view.ts'
 
 /** Maximum number of pending reports of a tenant. Further requests are refused. */
 const MAX_PENDING = 20
-
-/** Five years, including leap days. */
-const MAX_INTERVAL_MS = (5 * 365 + 2) * 86_400_000
 
 export const treasuryReportsHandlers = {
   async createTreasuryReport({ caller, db, links, request }, { body }) {
@@ -51,30 +47,3 @@ export const treasuryReportsHandlers = {
     return { status: 200, body: showReport(row, caller.space, links.reports) }
   },
 } satisfies TreasuryReportsHandlers<Context>
-
-type Interval = Pick<ReportRow, 'interval_start' | 'interval_end'>
-
-/**
- * Reads the interval. Throws `validation_failed` if it is empty, too long, or not over yet.
- * @param now service time.
- */
-function readInterval(body: Readonly<Record<keyof Interval, string>>, now: number): Interval {
-  const faults: Detail[] = []
-  const read = (field: keyof Interval) => {
-    const instant = parseInstant(body[field])
-    if (instant === undefined)
-      faults.push({ field, issue: 'must be a UTC timestamp in the years 0001 to 9999' })
-    return Math.ceil(instant ?? 0) // ledger entries are dated in whole milliseconds
-  }
-  const [interval_start, interval_end] = [read('interval_start'), read('interval_end')]
-  const refuse = (issue: string) => faults.push({ field: 'interval_end', issue })
-  if (faults.length === 0) {
-    if (interval_end <= interval_start) refuse('must be after interval_start')
-    else if (interval_end - interval_start > MAX_INTERVAL_MS)
-      refuse('must be at most five years after interval_start')
-    else if (interval_end > now)
-      refuse(`must not be in the future: the service clock is at ${writeInstant(now)}`)
-  }
-  if (faults.length > 0) throw validationFailed(faults)
-  return { interval_start, interval_end }
-}

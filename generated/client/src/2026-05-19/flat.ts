@@ -54,8 +54,12 @@ import type {
   SettlementLine,
   SettlementLineList,
   SettlementList,
+  SpendingControlBacktest,
+  SpendingControlBacktestList,
   SpendingControlDraft,
   SpendingControlDraftList,
+  SpendingControlFlip,
+  SpendingControlFlipList,
   SpendingControlVersion,
   SpendingControlVersionList,
   Token,
@@ -134,6 +138,10 @@ export type GetSpendingControlDraftInput = Input<operations['getSpendingControlD
 export type UpdateSpendingControlDraftInput = Input<operations['updateSpendingControlDraft'], Managed>
 export type ArchiveSpendingControlDraftInput = Input<operations['archiveSpendingControlDraft'], Managed> & KeyOption
 export type ListSpendingControlVersionsInput = Input<operations['listSpendingControlVersions'], Managed>
+export type CreateSpendingControlBacktestInput = Input<operations['createSpendingControlBacktest'], Managed> & KeyOption
+export type ListSpendingControlBacktestsInput = Input<operations['listSpendingControlBacktests'], Managed>
+export type GetSpendingControlBacktestInput = Input<operations['getSpendingControlBacktest'], Managed>
+export type ListSpendingControlFlipsInput = Input<operations['listSpendingControlFlips'], Managed>
 export type GetBalanceInput = Input<operations['getBalance'], Managed>
 export type CreateCardInput = Input<operations['createCard'], Managed> & KeyOption
 export type ListCardsInput = Input<operations['listCards'], Managed>
@@ -325,6 +333,14 @@ export interface FlatMethods {
   archiveSpendingControlDraft(input: ArchiveSpendingControlDraftInput): Call<SpendingControlDraft>
   /** @deprecated Use `client.spendingControlDrafts.versions.list`. */
   listSpendingControlVersions(input: ListSpendingControlVersionsInput): ListCall<SpendingControlVersionList, SpendingControlVersion>
+  /** @deprecated Use `client.spendingControlDrafts.backtests.create`. */
+  createSpendingControlBacktest(input: CreateSpendingControlBacktestInput): Call<SpendingControlBacktest>
+  /** @deprecated Use `client.spendingControlBacktests.list`. */
+  listSpendingControlBacktests(input?: ListSpendingControlBacktestsInput): ListCall<SpendingControlBacktestList, SpendingControlBacktest>
+  /** @deprecated Use `client.spendingControlBacktests.retrieve`. */
+  getSpendingControlBacktest(input: GetSpendingControlBacktestInput): Call<SpendingControlBacktest>
+  /** @deprecated Use `client.spendingControlBacktests.flips.list`. */
+  listSpendingControlFlips(input: ListSpendingControlFlipsInput): ListCall<SpendingControlFlipList, SpendingControlFlip>
   /** @deprecated Use `client.balance.retrieve`. */
   getBalance(input?: GetBalanceInput): Call<Balance>
   /** @deprecated Use `client.cards.create`. */
@@ -525,6 +541,10 @@ export function flatMethods(connection: ServiceConnection): FlatMethods {
     ['updateSpendingControlDraft', functions.updateSpendingControlDraft, ['spending_control_draft_id'], 'body'],
     ['archiveSpendingControlDraft', functions.archiveSpendingControlDraft, ['spending_control_draft_id']],
     ['listSpendingControlVersions', functions.listSpendingControlVersions, ['spending_control_draft_id'], 'query'],
+    ['createSpendingControlBacktest', functions.createSpendingControlBacktest, ['spending_control_draft_id'], 'body'],
+    ['listSpendingControlBacktests', functions.listSpendingControlBacktests, [], 'query'],
+    ['getSpendingControlBacktest', functions.getSpendingControlBacktest, ['spending_control_backtest_id']],
+    ['listSpendingControlFlips', functions.listSpendingControlFlips, ['spending_control_backtest_id'], 'query'],
     ['getBalance', functions.getBalance],
     ['createCard', functions.createCard, [], 'body'],
     ['listCards', functions.listCards, [], 'query'],

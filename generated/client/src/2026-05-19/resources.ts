@@ -69,7 +69,9 @@ import type {
   ListScansQuery,
   ListSettlementLinesQuery,
   ListSettlementsQuery,
+  ListSpendingControlBacktestsQuery,
   ListSpendingControlDraftsQuery,
+  ListSpendingControlFlipsQuery,
   ListSpendingControlVersionsQuery,
   ListTreasuryReportsQuery,
   ListWalletTokensQuery,
@@ -123,10 +125,15 @@ import type {
   SettlementLineList,
   SettlementList,
   ShippingSimulation,
+  SpendingControlBacktest,
+  SpendingControlBacktestCreate,
+  SpendingControlBacktestList,
   SpendingControlDraft,
   SpendingControlDraftCreate,
   SpendingControlDraftList,
   SpendingControlDraftUpdate,
+  SpendingControlFlip,
+  SpendingControlFlipList,
   SpendingControlVersion,
   SpendingControlVersionList,
   Token,
@@ -185,9 +192,12 @@ export type CardProgramCreateParams = CardProgramCreate
 export type CardProgramListParams = ListCardProgramsQuery
 export type CardProgramUpdateParams = CardProgramUpdate
 export type SpendingControlDraftVersionListParams = ListSpendingControlVersionsQuery
+export type SpendingControlDraftBacktestCreateParams = SpendingControlBacktestCreate
 export type SpendingControlDraftCreateParams = SpendingControlDraftCreate
 export type SpendingControlDraftListParams = ListSpendingControlDraftsQuery
 export type SpendingControlDraftUpdateParams = SpendingControlDraftUpdate
+export type SpendingControlBacktestFlipListParams = ListSpendingControlFlipsQuery
+export type SpendingControlBacktestListParams = ListSpendingControlBacktestsQuery
 export type CardProvisioningPayloadCreateParams = ProvisioningPayloadCreate
 export type CardProvisioningPayloadListParams = ListProvisioningPayloadsQuery
 export type CardCreateParams = CardCreate
@@ -1362,9 +1372,36 @@ export class SpendingControlDraftsVersionsResource extends Resource {
   }
 }
 
+/** Methods of `client.spendingControlDrafts.backtests`. */
+export class SpendingControlDraftsBacktestsResource extends Resource {
+  /**
+   * Create a spending control backtest
+   *
+   * Starts a backtest of the newest version of a draft over an interval. The service replays the recorded authorizations in order, and rebuilds the spent
+   * amounts and the number of authorizations as the draft would have let them grow. Decisions of your authorization endpoint, of the balance, of the state of a
+   * card and of the network are held fixed.
+   *
+   * `POST /v1/spending_control_drafts/{spending_control_draft_id}/backtests`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlDrafts.backtests.create('scd_01jxf19g8h7j6k5m4n3p2q1r0s', {
+   *   interval_start: '2026-05-01T00:00:00Z',
+   *   interval_end: '2026-06-01T00:00:00Z',
+   * })
+   * ```
+   */
+  create(spendingControlDraftId: string, params: SpendingControlDraftBacktestCreateParams, options?: RequestOptions): Call<SpendingControlBacktest> {
+    return functions.createSpendingControlBacktest(this.connection, spendingControlDraftId, params, options)
+  }
+}
+
 /** Methods of `client.spendingControlDrafts`. */
 export class SpendingControlDraftsResource extends Resource {
   readonly versions = new SpendingControlDraftsVersionsResource(this.connection)
+  readonly backtests = new SpendingControlDraftsBacktestsResource(this.connection)
 
   /**
    * Create a spending control draft
@@ -1459,6 +1496,68 @@ export class SpendingControlDraftsResource extends Resource {
    */
   archive(spendingControlDraftId: string, options?: RequestOptions): Call<SpendingControlDraft> {
     return functions.archiveSpendingControlDraft(this.connection, spendingControlDraftId, options)
+  }
+}
+
+/** Methods of `client.spendingControlBacktests.flips`. */
+export class SpendingControlBacktestsFlipsResource extends Resource {
+  /**
+   * List flips of a spending control backtest
+   *
+   * Returns the decisions that the draft would have changed, by the time of the authorization, newest first. The service keeps the first 1,000 of each
+   * backtest.
+   *
+   * `GET /v1/spending_control_backtests/{spending_control_backtest_id}/flips`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlBacktests.flips.list('scb_01jxv19w8x7y6z5a4b3c2d1e0f')
+   * ```
+   */
+  list(spendingControlBacktestId: string, params?: SpendingControlBacktestFlipListParams, options?: RequestOptions): ListCall<SpendingControlFlipList, SpendingControlFlip> {
+    return functions.listSpendingControlFlips(this.connection, spendingControlBacktestId, params, options)
+  }
+}
+
+/** Methods of `client.spendingControlBacktests`. */
+export class SpendingControlBacktestsResource extends Resource {
+  readonly flips = new SpendingControlBacktestsFlipsResource(this.connection)
+
+  /**
+   * List spending control backtests
+   *
+   * Returns backtests, newest first.
+   *
+   * `GET /v1/spending_control_backtests`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlBacktests.list()
+   * ```
+   */
+  list(params?: SpendingControlBacktestListParams, options?: RequestOptions): ListCall<SpendingControlBacktestList, SpendingControlBacktest> {
+    return functions.listSpendingControlBacktests(this.connection, params, options)
+  }
+
+  /**
+   * Retrieve a spending control backtest
+   *
+   * Returns one backtest.
+   *
+   * `GET /v1/spending_control_backtests/{spending_control_backtest_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlBacktests.retrieve('scb_01jxv19w8x7y6z5a4b3c2d1e0f')
+   * ```
+   */
+  retrieve(spendingControlBacktestId: string, options?: RequestOptions): Call<SpendingControlBacktest> {
+    return functions.getSpendingControlBacktest(this.connection, spendingControlBacktestId, options)
   }
 }
 
@@ -2853,6 +2952,7 @@ export class Resources extends Resource {
   readonly sanctionsAlerts = new SanctionsAlertsResource(this.connection)
   readonly cardPrograms = new CardProgramsResource(this.connection)
   readonly spendingControlDrafts = new SpendingControlDraftsResource(this.connection)
+  readonly spendingControlBacktests = new SpendingControlBacktestsResource(this.connection)
   readonly balance = new BalanceResource(this.connection)
   readonly cards = new CardsResource(this.connection)
   readonly walletTokens = new WalletTokensResource(this.connection)

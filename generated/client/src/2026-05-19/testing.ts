@@ -66,6 +66,10 @@ export interface MockOperations {
   'spendingControlDrafts.update': operations['updateSpendingControlDraft']
   'spendingControlDrafts.archive': operations['archiveSpendingControlDraft']
   'spendingControlDrafts.versions.list': operations['listSpendingControlVersions']
+  'spendingControlDrafts.backtests.create': operations['createSpendingControlBacktest']
+  'spendingControlBacktests.list': operations['listSpendingControlBacktests']
+  'spendingControlBacktests.retrieve': operations['getSpendingControlBacktest']
+  'spendingControlBacktests.flips.list': operations['listSpendingControlFlips']
   'balance.retrieve': operations['getBalance']
   'cards.create': operations['createCard']
   'cards.list': operations['listCards']
@@ -380,8 +384,35 @@ const shared49 = {
   pointer: '/components/parameters/SpendingControlDraftId/schema'
 } as const
 const shared50 = [shared49, shared1] as const
-const shared51 = { object: 'balance', currency: 'usd', available: 250000, held: 1250, payable: 48000 } as const
+const shared51 = [shared49, shared1, shared5] as const
 const shared52 = {
+  id: 'scb_01jxv19w8x7y6z5a4b3c2d1e0f',
+  object: 'spending_control_backtest',
+  spending_control_draft_id: 'scd_01jxf19g8h7j6k5m4n3p2q1r0s',
+  version: 1,
+  interval_start: '2026-05-01T00:00:00.000Z',
+  interval_end: '2026-06-01T00:00:00.000Z',
+  status: 'succeeded',
+  progress: 100,
+  result: {
+    evaluated: { count: 120, amount: 480000 },
+    approved_to_declined: { count: 120, amount: 480000 },
+    declined_to_approved: { count: 120, amount: 480000 },
+    fixed: [{ cause: 'balance', count: 3, amount: 9000 }],
+    reasons: [{ change: 'approved_to_declined', code: 'insufficient_funds', count: 3, amount: 9000 }]
+  },
+  created: '2026-06-01T09:30:00.000Z',
+  updated: '2026-06-01T09:30:00.000Z'
+} as const
+const shared53 = {
+  name: 'spending_control_backtest_id',
+  in: 'path',
+  type: 'string',
+  required: true,
+  pointer: '/components/parameters/SpendingControlBacktestId/schema'
+} as const
+const shared54 = { object: 'balance', currency: 'usd', available: 250000, held: 1250, payable: 48000 } as const
+const shared55 = {
   id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
   object: 'card',
   cardholder_id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q',
@@ -402,10 +433,10 @@ const shared52 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared53 = { name: 'card_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardId/schema' } as const
-const shared54 = [shared53, shared1] as const
-const shared55 = [shared53, shared1, shared5] as const
-const shared56 = {
+const shared56 = { name: 'card_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardId/schema' } as const
+const shared57 = [shared56, shared1] as const
+const shared58 = [shared56, shared1, shared5] as const
+const shared59 = {
   id: 'ppl_01jxh19j8k7m6n5p4q3r2s1t0v',
   object: 'provisioning_payload',
   card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
@@ -417,7 +448,7 @@ const shared56 = {
   consumed_at: null,
   created: '2026-06-01T09:30:00.000Z'
 } as const
-const shared57 = {
+const shared60 = {
   id: 'wtk_01jxj19k8m7n6p5q4r3s2t1v0w',
   object: 'wallet_token',
   card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
@@ -427,11 +458,11 @@ const shared57 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared58 = [
+const shared61 = [
   { name: 'wallet_token_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WalletTokenId/schema' },
   shared1
 ] as const
-const shared59 = {
+const shared62 = {
   id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
   object: 'card_transaction',
   card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
@@ -452,15 +483,15 @@ const shared59 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared60 = {
+const shared63 = {
   name: 'card_transaction_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/CardTransactionId/schema'
 } as const
-const shared61 = [shared60, shared1] as const
-const shared62 = {
+const shared64 = [shared63, shared1] as const
+const shared65 = {
   object: 'authorization_endpoint',
   url: 'https://example.com/authorizations',
   timeout_ms: 1500,
@@ -469,7 +500,7 @@ const shared62 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared63 = {
+const shared66 = {
   id: 'azd_01jxn19p8q7r6s5t4v3w2x1y0z',
   object: 'authorization_decision',
   card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
@@ -483,7 +514,7 @@ const shared63 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared64 = {
+const shared67 = {
   id: 'dsp_01jxm19n8p7q6r5s4t3v2w1x0y',
   object: 'dispute',
   card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
@@ -503,10 +534,10 @@ const shared64 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared65 = { name: 'dispute_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/DisputeId/schema' } as const
-const shared66 = [shared65, shared1] as const
-const shared67 = [shared65, shared1, shared5] as const
-const shared68 = [{
+const shared68 = { name: 'dispute_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/DisputeId/schema' } as const
+const shared69 = [shared68, shared1] as const
+const shared70 = [shared68, shared1, shared5] as const
+const shared71 = [{
   id: 'sln_01jxq19r8s7t6v5w4x3y2z1a0b',
   object: 'settlement_line',
   settlement_id: 'stl_01jxp19q8r7s6t5v4w3x2y1z0a',
@@ -517,7 +548,7 @@ const shared68 = [{
   ledger_entry_id: 'len_01jxt19v8w7x6y5z4a3b2c1d0e',
   created: '2026-06-01T09:30:00.000Z'
 }] as const
-const shared69 = {
+const shared72 = {
   id: 'stl_01jxp19q8r7s6t5v4w3x2y1z0a',
   object: 'settlement',
   status: 'open',
@@ -530,13 +561,13 @@ const shared69 = {
   net_amount: 1680,
   lines_count: 3,
   payout_id: 'po_01jxr19s8t7v6w5x4y3z2a1b0c',
-  lines: shared68,
+  lines: shared71,
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared70 = [shared69] as const
-const shared71 = { name: 'settlement_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SettlementId/schema' } as const
-const shared72 = {
+const shared73 = [shared72] as const
+const shared74 = { name: 'settlement_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SettlementId/schema' } as const
+const shared75 = {
   id: 'po_01jxr19s8t7v6w5x4y3z2a1b0c',
   object: 'payout',
   amount: 48000,
@@ -551,8 +582,8 @@ const shared72 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared73 = { name: 'payout_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PayoutId/schema' } as const
-const shared74 = {
+const shared76 = { name: 'payout_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PayoutId/schema' } as const
+const shared77 = {
   id: 'pod_01jxs19t8v7w6x5y4z3a2b1c0d',
   object: 'payout_destination',
   type: 'usdc_address',
@@ -566,15 +597,15 @@ const shared74 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared75 = {
+const shared78 = {
   name: 'payout_destination_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/PayoutDestinationId/schema'
 } as const
-const shared76 = [shared75, shared1] as const
-const shared77 = {
+const shared79 = [shared78, shared1] as const
+const shared80 = {
   id: 'trp_01jxv19w8x7y6z5a4b3c2d1e0f',
   object: 'treasury_report',
   type: 'ledger_entries',
@@ -593,27 +624,28 @@ const shared77 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared78 = { schema: { $ref: '#/components/schemas/CardTransactionId' } } as const
-const shared79 = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } } as const
-const shared80 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } } as const
-const shared81 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 } as const
-const shared82 = { oneOf: [{ $ref: '#/components/schemas/HolderPatch' }, { type: 'null' }] } as const
-const shared83 = {
+const shared81 = { schema: { $ref: '#/components/schemas/SpendingControlDraftId' } } as const
+const shared82 = { schema: { $ref: '#/components/schemas/CardTransactionId' } } as const
+const shared83 = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } } as const
+const shared84 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } } as const
+const shared85 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 } as const
+const shared86 = { oneOf: [{ $ref: '#/components/schemas/HolderPatch' }, { type: 'null' }] } as const
+const shared87 = {
   type: ['object', 'null'],
   maxProperties: 20,
-  propertyNames: shared81,
+  propertyNames: shared85,
   additionalProperties: { type: ['string', 'null'], maxLength: 500 }
 } as const
-const shared84 = { type: ['string', 'null'], format: 'date-time', maxLength: 40 } as const
-const shared85 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 } as const
-const shared86 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } } as const
-const shared87 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] } as const
-const shared88 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } } as const
-const shared89 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } } as const
-const shared90 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared89 } as const
-const shared91 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } } as const
-const shared92 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } } as const
-const shared93 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } } as const
+const shared88 = { type: ['string', 'null'], format: 'date-time', maxLength: 40 } as const
+const shared89 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 } as const
+const shared90 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } } as const
+const shared91 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] } as const
+const shared92 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } } as const
+const shared93 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } } as const
+const shared94 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared93 } as const
+const shared95 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } } as const
+const shared96 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } } as const
+const shared97 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } } as const
 
 const service: MockedVersion = {
   version: '2026-05-19',
@@ -1238,7 +1270,7 @@ const service: MockedVersion = {
     'spendingControlDrafts.archive': {
       method: 'POST',
       path: '/v1/spending_control_drafts/{spending_control_draft_id}/archive',
-      parameters: [shared49, shared1, shared5],
+      parameters: shared51,
       body: { pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1archive/post/requestBody/content/application~1json/schema' },
       status: 200,
       example: shared48
@@ -1262,14 +1294,92 @@ const service: MockedVersion = {
       },
       paged: { limit: 'limit', size: 25 }
     },
-    'balance.retrieve': { method: 'GET', path: '/v1/balance', parameters: shared2, status: 200, example: shared51 },
+    'spendingControlDrafts.backtests.create': {
+      method: 'POST',
+      path: '/v1/spending_control_drafts/{spending_control_draft_id}/backtests',
+      parameters: shared51,
+      body: {
+        required: true,
+        pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1backtests/post/requestBody/content/application~1json/schema'
+      },
+      status: 201,
+      example: shared52
+    },
+    'spendingControlBacktests.list': {
+      method: 'GET',
+      path: '/v1/spending_control_backtests',
+      parameters: [
+        shared7,
+        shared8,
+        shared9,
+        shared10,
+        shared11,
+        shared12,
+        shared13,
+        shared14,
+        shared15,
+        { name: 'spending_control_draft_id', in: 'query', type: 'string', pointer: '/paths/~1v1~1spending_control_backtests/get/parameters/9/schema' },
+        shared1
+      ],
+      status: 200,
+      example: { data: [shared52], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      paged: { limit: 'limit', size: 25 }
+    },
+    'spendingControlBacktests.retrieve': {
+      method: 'GET',
+      path: '/v1/spending_control_backtests/{spending_control_backtest_id}',
+      parameters: [shared53, shared1],
+      status: 200,
+      example: shared52
+    },
+    'spendingControlBacktests.flips.list': {
+      method: 'GET',
+      path: '/v1/spending_control_backtests/{spending_control_backtest_id}/flips',
+      parameters: [
+        shared53,
+        shared7,
+        shared8,
+        shared9,
+        shared10,
+        shared11,
+        shared12,
+        shared13,
+        shared14,
+        shared15,
+        {
+          name: 'change',
+          in: 'query',
+          type: 'string',
+          pointer: '/paths/~1v1~1spending_control_backtests~1{spending_control_backtest_id}~1flips/get/parameters/10/schema'
+        },
+        shared1
+      ],
+      status: 200,
+      example: {
+        data: [{
+          id: 'scf_01jxf19g8h7j6k5m4n3p2q1r0s',
+          object: 'spending_control_flip',
+          card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
+          card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
+          change: 'approved_to_declined',
+          code: 'insufficient_funds',
+          rule: 'spending_limit_monthly',
+          amount: 3000,
+          created: '2026-06-01T09:30:00.000Z'
+        }],
+        has_more: true,
+        next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB'
+      },
+      paged: { limit: 'limit', size: 25 }
+    },
+    'balance.retrieve': { method: 'GET', path: '/v1/balance', parameters: shared2, status: 200, example: shared54 },
     'cards.create': {
       method: 'POST',
       path: '/v1/cards',
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1cards/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared52
+      example: shared55
     },
     'cards.list': {
       method: 'GET',
@@ -1290,91 +1400,91 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared52], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared55], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: shared54, status: 200, example: shared52 },
+    'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: shared57, status: 200, example: shared55 },
     'cards.update': {
       method: 'PATCH',
       path: '/v1/cards/{card_id}',
-      parameters: shared54,
+      parameters: shared57,
       body: { required: true, pointer: '/paths/~1v1~1cards~1{card_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared52
+      example: shared55
     },
     'cards.activate': {
       method: 'POST',
       path: '/v1/cards/{card_id}/activate',
-      parameters: shared55,
+      parameters: shared58,
       body: { pointer: '/paths/~1v1~1cards~1{card_id}~1activate/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared52
+      example: shared55
     },
     'cards.freeze': {
       method: 'POST',
       path: '/v1/cards/{card_id}/freeze',
-      parameters: shared55,
+      parameters: shared58,
       body: { pointer: '/paths/~1v1~1cards~1{card_id}~1freeze/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared52
+      example: shared55
     },
     'cards.unfreeze': {
       method: 'POST',
       path: '/v1/cards/{card_id}/unfreeze',
-      parameters: shared55,
+      parameters: shared58,
       body: { pointer: '/paths/~1v1~1cards~1{card_id}~1unfreeze/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared52
+      example: shared55
     },
     'cards.cancel': {
       method: 'POST',
       path: '/v1/cards/{card_id}/cancel',
-      parameters: shared55,
+      parameters: shared58,
       body: { pointer: '/paths/~1v1~1cards~1{card_id}~1cancel/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared52
+      example: shared55
     },
     'cards.replace': {
       method: 'POST',
       path: '/v1/cards/{card_id}/replace',
-      parameters: shared55,
+      parameters: shared58,
       body: { required: true, pointer: '/paths/~1v1~1cards~1{card_id}~1replace/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared52
+      example: shared55
     },
     'cards.details.retrieve': {
       method: 'GET',
       path: '/v1/cards/{card_id}/details',
-      parameters: shared54,
+      parameters: shared57,
       status: 200,
       example: { object: 'card_details', card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t', number: '4000009990004242', cvc: '123', exp_month: 6, exp_year: 2030 }
     },
     'cards.provisioningPayloads.create': {
       method: 'POST',
       path: '/v1/cards/{card_id}/provisioning_payloads',
-      parameters: shared55,
+      parameters: shared58,
       body: { required: true, pointer: '/paths/~1v1~1cards~1{card_id}~1provisioning_payloads/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared56
+      example: shared59
     },
     'cards.provisioningPayloads.list': {
       method: 'GET',
       path: '/v1/cards/{card_id}/provisioning_payloads',
-      parameters: [shared53, shared7, shared8, shared9, shared10, shared11, shared12, shared13, shared14, shared15, shared1],
+      parameters: [shared56, shared7, shared8, shared9, shared10, shared11, shared12, shared13, shared14, shared15, shared1],
       status: 200,
-      example: { data: [shared56], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared59], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'cards.provisioningPayloads.retrieve': {
       method: 'GET',
       path: '/v1/cards/{card_id}/provisioning_payloads/{provisioning_payload_id}',
       parameters: [
-        shared53,
+        shared56,
         { name: 'provisioning_payload_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/ProvisioningPayloadId/schema' },
         shared1
       ],
       status: 200,
-      example: shared56
+      example: shared59
     },
     'walletTokens.list': {
       method: 'GET',
@@ -1393,17 +1503,17 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared57], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared60], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'walletTokens.retrieve': { method: 'GET', path: '/v1/wallet_tokens/{wallet_token_id}', parameters: shared58, status: 200, example: shared57 },
+    'walletTokens.retrieve': { method: 'GET', path: '/v1/wallet_tokens/{wallet_token_id}', parameters: shared61, status: 200, example: shared60 },
     'walletTokens.update': {
       method: 'PATCH',
       path: '/v1/wallet_tokens/{wallet_token_id}',
-      parameters: shared58,
+      parameters: shared61,
       body: { required: true, pointer: '/paths/~1v1~1wallet_tokens~1{wallet_token_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared57
+      example: shared60
     },
     'cardTransactions.list': {
       method: 'GET',
@@ -1426,34 +1536,34 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared59], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared62], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'cardTransactions.retrieve': { method: 'GET', path: '/v1/card_transactions/{card_transaction_id}', parameters: shared61, status: 200, example: shared59 },
+    'cardTransactions.retrieve': { method: 'GET', path: '/v1/card_transactions/{card_transaction_id}', parameters: shared64, status: 200, example: shared62 },
     'cardTransactions.update': {
       method: 'PATCH',
       path: '/v1/card_transactions/{card_transaction_id}',
-      parameters: shared61,
+      parameters: shared64,
       body: { required: true, pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared59
+      example: shared62
     },
     'cardTransactions.release': {
       method: 'POST',
       path: '/v1/card_transactions/{card_transaction_id}/release',
-      parameters: [shared60, shared1, shared5],
+      parameters: [shared63, shared1, shared5],
       body: { pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}~1release/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared59
+      example: shared62
     },
-    'authorizationEndpoint.retrieve': { method: 'GET', path: '/v1/authorization_endpoint', parameters: shared2, status: 200, example: shared62 },
+    'authorizationEndpoint.retrieve': { method: 'GET', path: '/v1/authorization_endpoint', parameters: shared2, status: 200, example: shared65 },
     'authorizationEndpoint.replace': {
       method: 'PUT',
       path: '/v1/authorization_endpoint',
       parameters: shared2,
       body: { required: true, pointer: '/paths/~1v1~1authorization_endpoint/put/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared62
+      example: shared65
     },
     'authorizationEndpoint.delete': {
       method: 'DELETE',
@@ -1468,7 +1578,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { pointer: '/paths/~1v1~1authorization_endpoint~1rotate_secret/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared62
+      example: shared65
     },
     'authorizationDecisions.list': {
       method: 'GET',
@@ -1488,7 +1598,7 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared63], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared66], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'authorizationDecisions.retrieve': {
@@ -1499,7 +1609,7 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: shared63
+      example: shared66
     },
     'disputes.create': {
       method: 'POST',
@@ -1507,7 +1617,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1disputes/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared64
+      example: shared67
     },
     'disputes.list': {
       method: 'GET',
@@ -1528,33 +1638,33 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared64], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared67], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'disputes.retrieve': { method: 'GET', path: '/v1/disputes/{dispute_id}', parameters: shared66, status: 200, example: shared64 },
+    'disputes.retrieve': { method: 'GET', path: '/v1/disputes/{dispute_id}', parameters: shared69, status: 200, example: shared67 },
     'disputes.update': {
       method: 'PATCH',
       path: '/v1/disputes/{dispute_id}',
-      parameters: shared66,
+      parameters: shared69,
       body: { required: true, pointer: '/paths/~1v1~1disputes~1{dispute_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared64
+      example: shared67
     },
     'disputes.submit': {
       method: 'POST',
       path: '/v1/disputes/{dispute_id}/submit',
-      parameters: shared67,
+      parameters: shared70,
       body: { pointer: '/paths/~1v1~1disputes~1{dispute_id}~1submit/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared64
+      example: shared67
     },
     'disputes.withdraw': {
       method: 'POST',
       path: '/v1/disputes/{dispute_id}/withdraw',
-      parameters: shared67,
+      parameters: shared70,
       body: { pointer: '/paths/~1v1~1disputes~1{dispute_id}~1withdraw/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared64
+      example: shared67
     },
     'merchantCategories.list': {
       method: 'GET',
@@ -1580,15 +1690,15 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: shared70, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: shared73, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'settlements.retrieve': { method: 'GET', path: '/v1/settlements/{settlement_id}', parameters: [shared71, shared1], status: 200, example: shared69 },
+    'settlements.retrieve': { method: 'GET', path: '/v1/settlements/{settlement_id}', parameters: [shared74, shared1], status: 200, example: shared72 },
     'settlements.lines.list': {
       method: 'GET',
       path: '/v1/settlements/{settlement_id}/lines',
       parameters: [
-        shared71,
+        shared74,
         shared7,
         shared8,
         shared9,
@@ -1603,7 +1713,7 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: shared68, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: shared71, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'payouts.create': {
@@ -1612,7 +1722,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1payouts/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared72
+      example: shared75
     },
     'payouts.list': {
       method: 'GET',
@@ -1633,17 +1743,17 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared72], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared75], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'payouts.retrieve': { method: 'GET', path: '/v1/payouts/{payout_id}', parameters: [shared73, shared1], status: 200, example: shared72 },
+    'payouts.retrieve': { method: 'GET', path: '/v1/payouts/{payout_id}', parameters: [shared76, shared1], status: 200, example: shared75 },
     'payouts.cancel': {
       method: 'POST',
       path: '/v1/payouts/{payout_id}/cancel',
-      parameters: [shared73, shared1, shared5],
+      parameters: [shared76, shared1, shared5],
       body: { pointer: '/paths/~1v1~1payouts~1{payout_id}~1cancel/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared72
+      example: shared75
     },
     'payoutDestinations.create': {
       method: 'POST',
@@ -1651,7 +1761,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1payout_destinations/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared74
+      example: shared77
     },
     'payoutDestinations.list': {
       method: 'GET',
@@ -1671,31 +1781,31 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared74], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared77], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'payoutDestinations.retrieve': {
       method: 'GET',
       path: '/v1/payout_destinations/{payout_destination_id}',
-      parameters: shared76,
+      parameters: shared79,
       status: 200,
-      example: shared74
+      example: shared77
     },
     'payoutDestinations.update': {
       method: 'PATCH',
       path: '/v1/payout_destinations/{payout_destination_id}',
-      parameters: shared76,
+      parameters: shared79,
       body: { required: true, pointer: '/paths/~1v1~1payout_destinations~1{payout_destination_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared74
+      example: shared77
     },
     'payoutDestinations.disable': {
       method: 'POST',
       path: '/v1/payout_destinations/{payout_destination_id}/disable',
-      parameters: [shared75, shared1, shared5],
+      parameters: [shared78, shared1, shared5],
       body: { pointer: '/paths/~1v1~1payout_destinations~1{payout_destination_id}~1disable/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared74
+      example: shared77
     },
     'treasuryReports.create': {
       method: 'POST',
@@ -1703,14 +1813,14 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1treasury_reports/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared77
+      example: shared80
     },
     'treasuryReports.list': {
       method: 'GET',
       path: '/v1/treasury_reports',
       parameters: shared18,
       status: 200,
-      example: { data: [shared77], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared80], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'treasuryReports.retrieve': {
@@ -1721,7 +1831,7 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: shared77
+      example: shared80
     },
     'test.passes.simulateScan': {
       method: 'POST',
@@ -1753,7 +1863,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_authorization/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared59
+      example: shared62
     },
     'test.cards.simulateDecline': {
       method: 'POST',
@@ -1761,7 +1871,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_decline/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared59
+      example: shared62
     },
     'test.cards.simulateIncrement': {
       method: 'POST',
@@ -1769,7 +1879,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_increment/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared59
+      example: shared62
     },
     'test.cards.simulateReversal': {
       method: 'POST',
@@ -1777,7 +1887,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_reversal/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared59
+      example: shared62
     },
     'test.cards.simulateExpiry': {
       method: 'POST',
@@ -1785,7 +1895,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_expiry/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared59
+      example: shared62
     },
     'test.cards.simulateClearing': {
       method: 'POST',
@@ -1793,7 +1903,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_clearing/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared59
+      example: shared62
     },
     'test.cards.simulateRefund': {
       method: 'POST',
@@ -1801,7 +1911,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_refund/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared59
+      example: shared62
     },
     'test.cards.simulateForcePost': {
       method: 'POST',
@@ -1809,7 +1919,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_force_post/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared59
+      example: shared62
     },
     'test.cards.simulateShipping': {
       method: 'POST',
@@ -1817,7 +1927,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_shipping/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared52
+      example: shared55
     },
     'test.cardholders.simulateSanctionsMatch': {
       method: 'POST',
@@ -1833,7 +1943,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1disputes~1simulate_outcome/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared64
+      example: shared67
     },
     'test.funding.simulate': {
       method: 'POST',
@@ -1841,7 +1951,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1funding/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared51
+      example: shared54
     },
     'test.settlements.advanceClock': {
       method: 'POST',
@@ -1849,7 +1959,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { pointer: '/paths/~1v1~1test~1settlements~1advance_clock/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: { object: 'list', now: '2026-06-01T09:30:00.000Z', data: shared70 }
+      example: { object: 'list', now: '2026-06-01T09:30:00.000Z', data: shared73 }
     },
     'test.settlements.simulateFailure': {
       method: 'POST',
@@ -1857,7 +1967,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1settlements~1simulate_failure/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared69
+      example: shared72
     },
     'test.payouts.simulateFailure': {
       method: 'POST',
@@ -1865,7 +1975,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1payouts~1simulate_failure/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared72
+      example: shared75
     },
     'test.payouts.simulateReturn': {
       method: 'POST',
@@ -1873,7 +1983,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1payouts~1simulate_return/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared72
+      example: shared75
     },
   },
   document: {
@@ -1907,16 +2017,17 @@ const service: MockedVersion = {
         CardholderId: { schema: { $ref: '#/components/schemas/CardholderId' } },
         SanctionsAlertId: { schema: { $ref: '#/components/schemas/SanctionsAlertId' } },
         CardProgramId: { schema: { $ref: '#/components/schemas/CardProgramId' } },
-        SpendingControlDraftId: { schema: { $ref: '#/components/schemas/SpendingControlDraftId' } },
+        SpendingControlDraftId: shared81,
+        SpendingControlBacktestId: { schema: { $ref: '#/components/schemas/SpendingControlBacktestId' } },
         CardId: { schema: { $ref: '#/components/schemas/CardId' } },
         ProvisioningPayloadId: { schema: { $ref: '#/components/schemas/ProvisioningPayloadId' } },
         WalletTokenId: { schema: { $ref: '#/components/schemas/WalletTokenId' } },
-        CardTransactionId: shared78,
+        CardTransactionId: shared82,
         AuthorizationDecisionId: { schema: { $ref: '#/components/schemas/AuthorizationDecisionId' } },
         DisputeId: { schema: { $ref: '#/components/schemas/DisputeId' } },
         SettlementId: { schema: { $ref: '#/components/schemas/SettlementId' } },
         PayoutId: { schema: { $ref: '#/components/schemas/PayoutId' } },
-        PayoutDestinationId: shared79,
+        PayoutDestinationId: shared83,
         TreasuryReportId: { schema: { $ref: '#/components/schemas/TreasuryReportId' } }
       },
       schemas: {
@@ -1959,7 +2070,7 @@ const service: MockedVersion = {
             name: { type: 'string', minLength: 1, maxLength: 100 },
             kind: { $ref: '#/components/schemas/PassTemplateKind' },
             brand: { $ref: '#/components/schemas/BrandInput' },
-            fields: shared80,
+            fields: shared84,
             barcode: { $ref: '#/components/schemas/BarcodeInput' },
             relevant_locations: { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
             metadata: { $ref: '#/components/schemas/Metadata' }
@@ -1985,7 +2096,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           required: ['key', 'label', 'value'],
-          properties: { key: shared81, label: { type: 'string', maxLength: 100 }, value: { type: 'string', maxLength: 500 } }
+          properties: { key: shared85, label: { type: 'string', maxLength: 100 }, value: { type: 'string', maxLength: 500 } }
         },
         BarcodeInput: {
           type: 'object',
@@ -2019,7 +2130,7 @@ const service: MockedVersion = {
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
             brand: { $ref: '#/components/schemas/BrandPatch' },
-            fields: shared80,
+            fields: shared84,
             barcode: { oneOf: [{ $ref: '#/components/schemas/BarcodePatch' }, { type: 'null' }] },
             relevant_locations: { type: ['array', 'null'], maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
@@ -2056,7 +2167,7 @@ const service: MockedVersion = {
           properties: {
             template_id: { $ref: '#/components/schemas/TemplateId' },
             holder: { $ref: '#/components/schemas/HolderInput' },
-            fields: { type: 'object', maxProperties: 20, propertyNames: shared81, additionalProperties: { type: 'string', maxLength: 500 } },
+            fields: { type: 'object', maxProperties: 20, propertyNames: shared85, additionalProperties: { type: 'string', maxLength: 500 } },
             expires_at: { $ref: '#/components/schemas/Timestamp' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2086,9 +2197,9 @@ const service: MockedVersion = {
           required: ['id'],
           properties: {
             id: { $ref: '#/components/schemas/PassId' },
-            holder: shared82,
-            fields: shared83,
-            expires_at: shared84,
+            holder: shared86,
+            fields: shared87,
+            expires_at: shared88,
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
           }
         },
@@ -2107,7 +2218,7 @@ const service: MockedVersion = {
         PassUpdate: {
           type: 'object',
           additionalProperties: false,
-          properties: { holder: shared82, fields: shared83, expires_at: shared84, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
+          properties: { holder: shared86, fields: shared87, expires_at: shared88, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
         },
         ScanCreate: {
           type: 'object',
@@ -2135,8 +2246,8 @@ const service: MockedVersion = {
           additionalProperties: false,
           required: ['url', 'enabled_events'],
           properties: {
-            url: shared85,
-            enabled_events: shared86,
+            url: shared89,
+            enabled_events: shared90,
             description: { type: 'string', maxLength: 500 },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2202,7 +2313,9 @@ const service: MockedVersion = {
             'payout_destination.denied',
             'payout_destination.disabled',
             'treasury_report.succeeded',
-            'treasury_report.failed'
+            'treasury_report.failed',
+            'spending_control_backtest.succeeded',
+            'spending_control_backtest.failed'
           ]
         },
         WebhookEndpointStatus: { type: 'string', enum: ['enabled', 'disabled'] },
@@ -2211,8 +2324,8 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           properties: {
-            url: shared85,
-            enabled_events: shared86,
+            url: shared89,
+            enabled_events: shared90,
             description: { type: ['string', 'null'], maxLength: 500 },
             metadata: { $ref: '#/components/schemas/MetadataPatch' },
             status: { $ref: '#/components/schemas/WebhookEndpointStatus' }
@@ -2281,7 +2394,9 @@ const service: MockedVersion = {
             'payout_destination.denied',
             'payout_destination.disabled',
             'treasury_report.succeeded',
-            'treasury_report.failed'
+            'treasury_report.failed',
+            'spending_control_backtest.succeeded',
+            'spending_control_backtest.failed'
           ]
         },
         TokenCreate: {
@@ -2386,7 +2501,7 @@ const service: MockedVersion = {
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
             kind: { $ref: '#/components/schemas/CardProgramKind' },
-            spending_controls: shared87,
+            spending_controls: shared91,
             design: { $ref: '#/components/schemas/CardDesignInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2396,7 +2511,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           properties: {
-            blocked_categories: shared88,
+            blocked_categories: shared92,
             blocked_countries: { type: ['array', 'null'], maxItems: 250, items: { $ref: '#/components/schemas/CountryCode' } },
             spending_limits: { type: ['array', 'null'], maxItems: 20, items: { $ref: '#/components/schemas/SpendingLimitInput' } },
             max_authorization_count: { type: ['integer', 'null'], minimum: 0, maximum: 1000000 }
@@ -2407,7 +2522,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           required: ['amount', 'interval'],
-          properties: { amount: { $ref: '#/components/schemas/Amount' }, interval: { $ref: '#/components/schemas/SpendingInterval' }, categories: shared88 }
+          properties: { amount: { $ref: '#/components/schemas/Amount' }, interval: { $ref: '#/components/schemas/SpendingInterval' }, categories: shared92 }
         },
         Amount: { type: 'integer', minimum: 0, maximum: 1000000000000000 },
         SpendingInterval: { type: 'string', enum: ['per_authorization', 'daily', 'weekly', 'monthly', 'yearly', 'all_time'] },
@@ -2427,7 +2542,7 @@ const service: MockedVersion = {
           additionalProperties: false,
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
-            spending_controls: shared87,
+            spending_controls: shared91,
             design: { oneOf: [{ $ref: '#/components/schemas/CardDesignPatch' }, { type: 'null' }] },
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
           }
@@ -2461,10 +2576,18 @@ const service: MockedVersion = {
           additionalProperties: false,
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
-            spending_controls: shared87,
+            spending_controls: shared91,
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
           }
         },
+        SpendingControlBacktestCreate: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['interval_start', 'interval_end'],
+          properties: { interval_start: { $ref: '#/components/schemas/Timestamp' }, interval_end: { $ref: '#/components/schemas/Timestamp' } }
+        },
+        SpendingControlBacktestId: { type: 'string', pattern: '^scb_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
+        SpendingControlChange: { type: 'string', enum: ['approved_to_declined', 'declined_to_approved'] },
         CardCreate: {
           type: 'object',
           additionalProperties: false,
@@ -2473,7 +2596,7 @@ const service: MockedVersion = {
             cardholder_id: { $ref: '#/components/schemas/CardholderId' },
             type: { $ref: '#/components/schemas/CardType' },
             card_program_id: { $ref: '#/components/schemas/CardProgramId' },
-            spending_controls: shared87,
+            spending_controls: shared91,
             shipping: { $ref: '#/components/schemas/CardShippingInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2490,7 +2613,7 @@ const service: MockedVersion = {
         CardUpdate: {
           type: 'object',
           additionalProperties: false,
-          properties: { spending_controls: shared87, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
+          properties: { spending_controls: shared91, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
         },
         CardCancel: { type: 'object', additionalProperties: false, properties: { reason: { $ref: '#/components/schemas/CardCancellationReason' } } },
         CardCancellationReason: { type: 'string', enum: ['lost', 'stolen', 'fulfillment_error', 'user'] },
@@ -2545,7 +2668,7 @@ const service: MockedVersion = {
           additionalProperties: false,
           required: ['url'],
           properties: {
-            url: shared85,
+            url: shared89,
             timeout_ms: { type: 'integer', minimum: 100, maximum: 2000 },
             default_action: { $ref: '#/components/schemas/AuthorizationDefaultAction' }
           }
@@ -2781,8 +2904,8 @@ const service: MockedVersion = {
             'processing_error'
           ]
         },
-        IncrementSimulation: { type: 'object', additionalProperties: false, required: ['card_transaction_id', 'amount'], properties: shared89 },
-        ReversalSimulation: shared90,
+        IncrementSimulation: { type: 'object', additionalProperties: false, required: ['card_transaction_id', 'amount'], properties: shared93 },
+        ReversalSimulation: shared94,
         ExpirySimulation: {
           type: 'object',
           additionalProperties: false,
@@ -2799,7 +2922,7 @@ const service: MockedVersion = {
             final: { type: 'boolean' }
           }
         },
-        RefundSimulation: shared90,
+        RefundSimulation: shared94,
         ForcePostSimulation: {
           type: 'object',
           additionalProperties: false,
@@ -2864,7 +2987,7 @@ const service: MockedVersion = {
     },
     paths: {
       '/v1/account/billing': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/BillingUpdate' } } } } } },
-      '/v1/account/rotate_credentials': shared91,
+      '/v1/account/rotate_credentials': shared95,
       '/v1/account/wipe_sandbox': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WipeCreate' } } } } } },
       '/v1/audit_log': {
         get: {
@@ -2900,14 +3023,14 @@ const service: MockedVersion = {
       '/v1/pass_templates/{template_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassTemplateUpdate' } } } } }
       },
-      '/v1/pass_templates/{template_id}/archive': shared91,
+      '/v1/pass_templates/{template_id}/archive': shared95,
       '/v1/passes': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassCreate' } } } } } },
       '/v1/passes/batch': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchCreate' } } } } } },
       '/v1/passes/batch_update': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchUpdate' } } } } } },
       '/v1/passes/batch_revoke': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchRevoke' } } } } } },
       '/v1/passes/{pass_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassUpdate' } } } } } },
-      '/v1/passes/{pass_id}/revoke': shared91,
-      '/v1/passes/{pass_id}/archive': shared91,
+      '/v1/passes/{pass_id}/revoke': shared95,
+      '/v1/passes/{pass_id}/archive': shared95,
       '/v1/scans': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/ScanCreate' } } } } },
         get: { parameters: { '9': { schema: { $ref: '#/components/schemas/PassId' } }, '10': { schema: { $ref: '#/components/schemas/ScanResult' } } } }
@@ -2919,8 +3042,8 @@ const service: MockedVersion = {
       '/v1/webhook-endpoints/{whe_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookEndpointUpdate' } } } } }
       },
-      '/v1/webhook-endpoints/{whe_id}/rotate_secret': shared91,
-      '/v1/webhook-endpoints/{whe_id}/test': shared91,
+      '/v1/webhook-endpoints/{whe_id}/rotate_secret': shared95,
+      '/v1/webhook-endpoints/{whe_id}/test': shared95,
       '/v1/webhook-endpoints/{whe_id}/delivery-attempts': {
         get: {
           parameters: {
@@ -2929,7 +3052,7 @@ const service: MockedVersion = {
           }
         }
       },
-      '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry': shared91,
+      '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry': shared95,
       '/v1/events': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/EventType' } } } } },
       '/v1/events/stream': { get: { parameters: { '0': { schema: { $ref: '#/components/schemas/EventId' } } } } },
       '/v1/tokens': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/TokenCreate' } } } } } },
@@ -2942,7 +3065,7 @@ const service: MockedVersion = {
       '/v1/cardholders/{cardholder_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardholderUpdate' } } } } }
       },
-      '/v1/cardholders/{cardholder_id}/screen': shared91,
+      '/v1/cardholders/{cardholder_id}/screen': shared95,
       '/v1/sanctions_alerts': {
         get: {
           parameters: {
@@ -2965,7 +3088,14 @@ const service: MockedVersion = {
       '/v1/spending_control_drafts/{spending_control_draft_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SpendingControlDraftUpdate' } } } } }
       },
-      '/v1/spending_control_drafts/{spending_control_draft_id}/archive': shared91,
+      '/v1/spending_control_drafts/{spending_control_draft_id}/archive': shared95,
+      '/v1/spending_control_drafts/{spending_control_draft_id}/backtests': {
+        post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SpendingControlBacktestCreate' } } } } }
+      },
+      '/v1/spending_control_backtests': { get: { parameters: { '9': shared81 } } },
+      '/v1/spending_control_backtests/{spending_control_backtest_id}/flips': {
+        get: { parameters: { '10': { schema: { $ref: '#/components/schemas/SpendingControlChange' } } } }
+      },
       '/v1/cards': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardCreate' } } } } },
         get: {
@@ -2977,9 +3107,9 @@ const service: MockedVersion = {
         }
       },
       '/v1/cards/{card_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardUpdate' } } } } } },
-      '/v1/cards/{card_id}/activate': shared91,
-      '/v1/cards/{card_id}/freeze': shared91,
-      '/v1/cards/{card_id}/unfreeze': shared91,
+      '/v1/cards/{card_id}/activate': shared95,
+      '/v1/cards/{card_id}/freeze': shared95,
+      '/v1/cards/{card_id}/unfreeze': shared95,
       '/v1/cards/{card_id}/cancel': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardCancel' } } } } } },
       '/v1/cards/{card_id}/replace': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardReplace' } } } } } },
       '/v1/cards/{card_id}/provisioning_payloads': {
@@ -3003,25 +3133,25 @@ const service: MockedVersion = {
       '/v1/card_transactions/{card_transaction_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardTransactionUpdate' } } } } }
       },
-      '/v1/card_transactions/{card_transaction_id}/release': shared91,
+      '/v1/card_transactions/{card_transaction_id}/release': shared95,
       '/v1/authorization_endpoint': {
         put: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/AuthorizationEndpointPut' } } } } }
       },
-      '/v1/authorization_endpoint/rotate_secret': shared91,
-      '/v1/authorization_decisions': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/AuthorizationDecisionStatus' } }, '10': shared78 } } },
+      '/v1/authorization_endpoint/rotate_secret': shared95,
+      '/v1/authorization_decisions': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/AuthorizationDecisionStatus' } }, '10': shared82 } } },
       '/v1/disputes': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/DisputeCreate' } } } } },
         get: {
           parameters: {
             '9': { schema: { $ref: '#/components/schemas/DisputeStatus' } },
             '10': { schema: { $ref: '#/components/schemas/DisputeReason' } },
-            '11': shared78
+            '11': shared82
           }
         }
       },
       '/v1/disputes/{dispute_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/DisputeUpdate' } } } } } },
-      '/v1/disputes/{dispute_id}/submit': shared91,
-      '/v1/disputes/{dispute_id}/withdraw': shared91,
+      '/v1/disputes/{dispute_id}/submit': shared95,
+      '/v1/disputes/{dispute_id}/withdraw': shared95,
       '/v1/settlements': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/SettlementStatus' } } } } },
       '/v1/settlements/{settlement_id}/lines': {
         get: { parameters: { '10': { schema: { $ref: '#/components/schemas/SettlementLineType' } }, '11': { schema: { type: 'string', maxLength: 64 } } } }
@@ -3031,12 +3161,12 @@ const service: MockedVersion = {
         get: {
           parameters: {
             '9': { schema: { $ref: '#/components/schemas/PayoutStatus' } },
-            '10': shared79,
+            '10': shared83,
             '11': { schema: { $ref: '#/components/schemas/SettlementId' } }
           }
         }
       },
-      '/v1/payouts/{payout_id}/cancel': shared91,
+      '/v1/payouts/{payout_id}/cancel': shared95,
       '/v1/payout_destinations': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutDestinationCreate' } } } } },
         get: {
@@ -3049,13 +3179,13 @@ const service: MockedVersion = {
       '/v1/payout_destinations/{payout_destination_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutDestinationUpdate' } } } } }
       },
-      '/v1/payout_destinations/{payout_destination_id}/disable': shared91,
+      '/v1/payout_destinations/{payout_destination_id}/disable': shared95,
       '/v1/treasury_reports': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/TreasuryReportCreate' } } } } } },
       '/v1/test/passes/simulate_scan': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/ScanSimulation' } } } } }
       },
-      '/v1/test/passes/simulate_install': shared92,
-      '/v1/test/passes/simulate_uninstall': shared92,
+      '/v1/test/passes/simulate_install': shared96,
+      '/v1/test/passes/simulate_uninstall': shared96,
       '/v1/test/cards/simulate_authorization': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/AuthorizationSimulation' } } } } }
       },
@@ -3096,8 +3226,8 @@ const service: MockedVersion = {
       '/v1/test/settlements/simulate_failure': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SettlementFailureSimulation' } } } } }
       },
-      '/v1/test/payouts/simulate_failure': shared93,
-      '/v1/test/payouts/simulate_return': shared93
+      '/v1/test/payouts/simulate_failure': shared97,
+      '/v1/test/payouts/simulate_return': shared97
     }
   },
 }

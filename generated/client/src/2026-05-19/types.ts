@@ -3896,6 +3896,8 @@ export type PayoutDestinationType = Open<"usdc_address" | "bank_account">;
 export type PayoutDestinationStatus = Open<"pending_verification" | "inactive" | "active" | "disabled" | "denied">;
 /** Identifier of a treasury report: `trp_` and 26 characters that sort by the time of creation. @example trp_01jxv19w8x7y6z5a4b3c2d1e0f */
 export type TreasuryReportId = string;
+/** Identifier of a backtest: `scb_` and 26 characters that sort by the time of creation. @example scb_01jxv19w8x7y6z5a4b3c2d1e0f */
+export type SpendingControlBacktestId = string;
 /**
  * A report to create.
  * @example {
@@ -3946,6 +3948,137 @@ export type TreasuryReport = {
 export type TreasuryReportList = {
   /** Up to `limit` reports; empty if nothing matches. */
   data: TreasuryReport[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * A backtest to create.
+ * @example {
+ *       "interval_start": "2026-05-01T00:00:00Z",
+ *       "interval_end": "2026-06-01T00:00:00Z"
+ *     }
+ */
+export type SpendingControlBacktestCreate = {
+  /** First instant of the interval. @example 2026-05-01T00:00:00Z */
+  interval_start: Timestamp;
+  /** End of the interval, which is not part of it. It must not be in the future. @example 2026-06-01T00:00:00Z */
+  interval_end: Timestamp;
+};
+/** A replay of recorded authorizations with the controls of a draft. */
+export type SpendingControlBacktest = {
+  id: SpendingControlBacktestId;
+  /**
+   * Always `spending_control_backtest`.
+   * @constant
+   */
+  object: "spending_control_backtest";
+  /** The draft. */
+  spending_control_draft_id: SpendingControlDraftId;
+  /** The version of the draft that is replayed. @example 1 */
+  version: number;
+  /** First instant of the interval. @example 2026-05-01T00:00:00.000Z */
+  interval_start: Timestamp;
+  /** End of the interval, which is not part of it. @example 2026-06-01T00:00:00.000Z */
+  interval_end: Timestamp;
+  status: SpendingControlBacktestStatus;
+  /** How much of the records has been read, in percent. @example 100 */
+  progress: number;
+  /** The result, or null until the backtest has succeeded. */
+  result: SpendingControlBacktestResult | null;
+  /** Time of creation. */
+  created: Timestamp;
+  /** Time of the last change. */
+  updated: Timestamp;
+};
+/**
+ * The status of a backtest.
+ * @example succeeded
+ * @enum {string}
+ */
+export type SpendingControlBacktestStatus = Open<"pending" | "succeeded" | "failed">;
+/** What the draft would have decided. */
+export type SpendingControlBacktestResult = {
+  /** The decisions that were evaluated again. */
+  evaluated: SpendingControlCount;
+  /** Approved authorizations that the draft would have declined. */
+  approved_to_declined: SpendingControlCount;
+  /** Authorizations that the spending controls declined, and that the draft would have approved. Their amount counts as spent from then on. */
+  declined_to_approved: SpendingControlCount;
+  /** The decisions that were held fixed, by their cause. */
+  fixed: SpendingControlFixed[];
+  /** The flips by the reason of the decline. */
+  reasons: SpendingControlReason[];
+};
+/** A number of authorizations and increments, with the sum of their requested amounts. */
+export type SpendingControlCount = {
+  /** Number of authorizations and increments. @example 120 */
+  count: number;
+  /** Sum of the requested amounts, in cents. @example 480000 */
+  amount: number;
+};
+/** Decisions that spending controls do not change. */
+export type SpendingControlFixed = {
+  /**
+   * What decided the authorizations.
+   * @example balance
+   * @enum {string}
+   */
+  cause: Open<"authorization_endpoint" | "balance" | "card" | "network">;
+  /** Number of authorizations and increments. @example 3 */
+  count: number;
+  /** Sum of the requested amounts, in cents. @example 9000 */
+  amount: number;
+};
+/** Flips with the same reason. */
+export type SpendingControlReason = {
+  change: SpendingControlChange;
+  code: DeclineReasonCode;
+  /** Number of authorizations and increments. @example 3 */
+  count: number;
+  /** Sum of the requested amounts, in cents. @example 9000 */
+  amount: number;
+};
+/**
+ * How a draft would change a decision.
+ * @example approved_to_declined
+ * @enum {string}
+ */
+export type SpendingControlChange = Open<"approved_to_declined" | "declined_to_approved">;
+/** Identifier of a flip: `scf_` and 26 characters that sort by the time of the authorization. @example scf_01jxf19g8h7j6k5m4n3p2q1r0s */
+export type SpendingControlFlipId = string;
+/** A decision that a draft would change. */
+export type SpendingControlFlip = {
+  id: SpendingControlFlipId;
+  /**
+   * Always `spending_control_flip`.
+   * @constant
+   */
+  object: "spending_control_flip";
+  /** The transaction. */
+  card_transaction_id: CardTransactionId;
+  /** The card. */
+  card_id: CardId;
+  change: SpendingControlChange;
+  /** The reason of the decline, by the draft or as recorded. */
+  code: DeclineReasonCode;
+  /** The rule that declines. null if only the recorded reason is known. @example spending_limit_monthly */
+  rule: string | null;
+  /** The requested amount, in cents. @example 3000 */
+  amount: Amount;
+  /** Time of the authorization or increment. */
+  created: Timestamp;
+};
+/** One page of flips, in the requested order. */
+export type SpendingControlFlipList = {
+  /** Up to `limit` flips; empty if nothing matches. */
+  data: SpendingControlFlip[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/** One page of backtests, in the requested order. */
+export type SpendingControlBacktestList = {
+  /** Up to `limit` backtests; empty if nothing matches. */
+  data: SpendingControlBacktest[];
   has_more: HasMore;
   next_cursor: NextCursor;
 };
@@ -5572,6 +5705,56 @@ export type TreasuryReportFailedEvent = {
     treasury_report: TreasuryReport;
   };
 };
+/** Body of `spending_control_backtest.succeeded`. */
+export type SpendingControlBacktestSucceededEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `spending_control_backtest.succeeded`.
+   * @constant
+   */
+  type: "spending_control_backtest.succeeded";
+  /** The version in which the event is rendered. */
+  version: VersionDate;
+  /** Time of the event. Retries are scheduled from this time. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** The object of the event. */
+  data: {
+    /** The object at the time of the event. */
+    spending_control_backtest: SpendingControlBacktest;
+  };
+};
+/** Body of `spending_control_backtest.failed`. */
+export type SpendingControlBacktestFailedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `spending_control_backtest.failed`.
+   * @constant
+   */
+  type: "spending_control_backtest.failed";
+  /** The version in which the event is rendered. */
+  version: VersionDate;
+  /** Time of the event. Retries are scheduled from this time. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** The object of the event. */
+  data: {
+    /** The object at the time of the event. */
+    spending_control_backtest: SpendingControlBacktest;
+  };
+};
 /**
  * The type of the event: the resource and a verb in the past tense.
  * @example pass.installed
@@ -5634,7 +5817,9 @@ export type EventType = Open<"pass_template.created"
   | "payout_destination.denied"
   | "payout_destination.disabled"
   | "treasury_report.succeeded"
-  | "treasury_report.failed">;
+  | "treasury_report.failed"
+  | "spending_control_backtest.succeeded"
+  | "spending_control_backtest.failed">;
 /**
  * An event type to receive, or `*` for all of them.
  * @example pass.installed
@@ -5698,7 +5883,9 @@ export type EnabledEvent = Open<"*"
   | "payout_destination.denied"
   | "payout_destination.disabled"
   | "treasury_report.succeeded"
-  | "treasury_report.failed">;
+  | "treasury_report.failed"
+  | "spending_control_backtest.succeeded"
+  | "spending_control_backtest.failed">;
 // ----- Queries, bodies and answers of operations -----
 /** The version to be answered in. Without this header, the version that the tenant is pinned to in this environment applies. @example 2026-05-19 */
 export type ServiceVersion = VersionDate;
@@ -6235,6 +6422,68 @@ export type ListSpendingControlVersionsQuery = {
   "created[lte]"?: CreatedLte;
   /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
+};
+export type ListSpendingControlBacktestsQuery = {
+  /** Number of records on a page. @example 25 */
+  limit?: Limit;
+  /**
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Return only records created after this instant. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Return only backtests of this draft. @example scd_01jxf19g8h7j6k5m4n3p2q1r0s */
+  spending_control_draft_id?: SpendingControlDraftId;
+};
+/** The backtest. @example scb_01jxv19w8x7y6z5a4b3c2d1e0f */
+export type SpendingControlBacktestId_2 = SpendingControlBacktestId;
+export type ListSpendingControlFlipsQuery = {
+  /** Number of records on a page. @example 25 */
+  limit?: Limit;
+  /**
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Return only records created after this instant. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Return only flips of this kind. @example approved_to_declined */
+  change?: SpendingControlChange;
 };
 export type ListCardsQuery = {
   /** Number of records on a page. @example 25 */
@@ -6906,9 +7155,22 @@ export interface components {
     PayoutDestinationType: PayoutDestinationType;
     PayoutDestinationStatus: PayoutDestinationStatus;
     TreasuryReportId: TreasuryReportId;
+    SpendingControlBacktestId: SpendingControlBacktestId;
     TreasuryReportCreate: TreasuryReportCreate;
     TreasuryReport: TreasuryReport;
     TreasuryReportList: TreasuryReportList;
+    SpendingControlBacktestCreate: SpendingControlBacktestCreate;
+    SpendingControlBacktest: SpendingControlBacktest;
+    SpendingControlBacktestStatus: SpendingControlBacktestStatus;
+    SpendingControlBacktestResult: SpendingControlBacktestResult;
+    SpendingControlCount: SpendingControlCount;
+    SpendingControlFixed: SpendingControlFixed;
+    SpendingControlReason: SpendingControlReason;
+    SpendingControlChange: SpendingControlChange;
+    SpendingControlFlipId: SpendingControlFlipId;
+    SpendingControlFlip: SpendingControlFlip;
+    SpendingControlFlipList: SpendingControlFlipList;
+    SpendingControlBacktestList: SpendingControlBacktestList;
     TreasuryReportType: TreasuryReportType;
     TreasuryReportStatus: TreasuryReportStatus;
     TreasuryReportFailureCode: TreasuryReportFailureCode;
@@ -6979,6 +7241,8 @@ export interface components {
     PayoutDestinationDisabledEvent: PayoutDestinationDisabledEvent;
     TreasuryReportSucceededEvent: TreasuryReportSucceededEvent;
     TreasuryReportFailedEvent: TreasuryReportFailedEvent;
+    SpendingControlBacktestSucceededEvent: SpendingControlBacktestSucceededEvent;
+    SpendingControlBacktestFailedEvent: SpendingControlBacktestFailedEvent;
     EventType: EventType;
     EnabledEvent: EnabledEvent;
   };
@@ -7295,6 +7559,32 @@ export interface operations {
       path: { spending_control_draft_id: SpendingControlDraftId_2; };
     };
     responses: { 200: { content: { "application/json": SpendingControlVersionList; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  createSpendingControlBacktest: {
+    parameters: {
+      header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; };
+      path: { spending_control_draft_id: SpendingControlDraftId_2; };
+    };
+    requestBody: { content: { "application/json": SpendingControlBacktestCreate; }; };
+    responses: {
+      201: { content: { "application/json": SpendingControlBacktest; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listSpendingControlBacktests: {
+    parameters: { query?: ListSpendingControlBacktestsQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": SpendingControlBacktestList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getSpendingControlBacktest: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { spending_control_backtest_id: SpendingControlBacktestId_2; }; };
+    responses: { 200: { content: { "application/json": SpendingControlBacktest; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  listSpendingControlFlips: {
+    parameters: {
+      query?: ListSpendingControlFlipsQuery;
+      header?: { "Service-Version"?: ServiceVersion; };
+      path: { spending_control_backtest_id: SpendingControlBacktestId_2; };
+    };
+    responses: { 200: { content: { "application/json": SpendingControlFlipList; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
   };
   getBalance: {
     parameters: { header?: { "Service-Version"?: ServiceVersion; }; };
@@ -7955,6 +8245,16 @@ export interface operations {
     requestBody: { content: { "application/json": TreasuryReportFailedEvent; }; };
     responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
   };
+  onSpendingControlBacktestSucceeded: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": SpendingControlBacktestSucceededEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onSpendingControlBacktestFailed: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": SpendingControlBacktestFailedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
 }
 export interface webhooks {
   "pass_template.created": { post: operations["onPassTemplateCreated"]; };
@@ -8015,4 +8315,6 @@ export interface webhooks {
   "payout_destination.disabled": { post: operations["onPayoutDestinationDisabled"]; };
   "treasury_report.succeeded": { post: operations["onTreasuryReportSucceeded"]; };
   "treasury_report.failed": { post: operations["onTreasuryReportFailed"]; };
+  "spending_control_backtest.succeeded": { post: operations["onSpendingControlBacktestSucceeded"]; };
+  "spending_control_backtest.failed": { post: operations["onSpendingControlBacktestFailed"]; };
 }

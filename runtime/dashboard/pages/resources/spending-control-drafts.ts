@@ -40,7 +40,13 @@ export const SPENDING_CONTROL_DRAFTS = resource<Draft>({
     button: 'Create draft',
     fields: [
       { name: 'name', label: 'Name' },
-      { name: 'card_id', label: 'Card', pick: CARD, optional: true, hint: 'Leave it empty for several cards.' },
+      {
+        name: 'card_id',
+        label: 'Card',
+        pick: CARD,
+        optional: true,
+        hint: 'Leave it empty for several cards.',
+      },
       {
         name: 'card_program_id',
         label: 'Card program',
