@@ -8258,7 +8258,7 @@ function SpendingControlDraftList$(value) {
 }
 
 function SpendingControlDraftStatus$(value) {
-  return (value === 'draft' || value === 'shadow' || value === 'active' || value === 'archived')
+  return (value === 'draft' || value === 'archived')
 }
 
 function SpendingControlDraftUpdate$(value) {

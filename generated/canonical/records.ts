@@ -110,7 +110,7 @@ export const filters = {
   },
   listCardholders: { status: ['pending', 'active', 'inactive', 'blocked'], type: ['individual', 'company'] },
   listSanctionsAlerts: { status: ['open', 'false_positive', 'confirmed'], cardholder_id: null },
-  listSpendingControlDrafts: { status: ['draft', 'shadow', 'active', 'archived'] },
+  listSpendingControlDrafts: { status: ['draft', 'archived'] },
   listSpendingControlBacktests: { spending_control_draft_id: null },
   listSpendingControlFlips: { change: ['approved_to_declined', 'declined_to_approved'] },
   listCards: { status: ['inactive', 'active', 'canceled'], type: ['virtual', 'physical'], cardholder_id: null },

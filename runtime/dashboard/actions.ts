@@ -106,6 +106,7 @@ export const ACTIONS: Readonly<Record<string, ConsoleAction>> = {
   'card-programs/:id/change': SESSION,
   'spending-control-drafts/new': SESSION,
   'spending-control-drafts/:id/change': SESSION,
+  'spending-control-drafts/:id/backtest': SESSION,
   'spending-control-drafts/:id/archive': SESSION,
   'cards/new': SESSION,
   'cards/:id/activate': SESSION,

@@ -119,42 +119,45 @@ function seeded(seed: number): (below: number) => number {
 }
 
 test('the controls of a card, replayed as a draft, change no recorded decision', async () => {
-  const spending_controls = {
-    blocked_categories: ['7995'],
-    blocked_countries: ['KP'],
-    max_authorization_count: 40,
-    spending_limits: [
-      { amount: 900, interval: 'per_authorization' },
-      { amount: 1500, interval: 'daily' },
-      { amount: 2500, interval: 'weekly', categories: ['5812', '4121'] },
-      { amount: 6000, interval: 'monthly' },
-      { amount: 9000, interval: 'yearly', categories: ['5812'] },
-      { amount: 20_000, interval: 'all_time' },
-    ],
+  const limits = [
+    { amount: 500, interval: 'daily' },
+    { amount: 900, interval: 'weekly', categories: ['5812', '4121'] },
+    { amount: 2000, interval: 'monthly' },
+    { amount: 2000, interval: 'yearly', categories: ['5812'] },
+    { amount: 1700, interval: 'all_time' },
+  ]
+  const cards: { id: string; spending_controls: object }[] = []
+  for (const limit of limits) {
+    const spending_controls = {
+      blocked_categories: ['7995'],
+      max_authorization_count: 12,
+      spending_limits: [limit],
+    }
+    cards.push(await makeCard(send, { spending_controls }))
   }
-  const card = await makeCard(send, { spending_controls })
   const pick = seeded(7)
   const open: string[] = []
-  const any = () => open[pick(open.length)]!
-  for (let count = 0; count < 110; count += 1) {
-    service.clock.now += pick(10) * HOUR
-    const amount = 1 + pick(700)
+  for (let count = 0; count < 140; count += 1) {
+    service.clock.now += pick(4) * HOUR
+    const amount = 1 + pick(500)
     const step = open.length === 0 ? 0 : pick(9)
     if (step < 5) {
-      const category_code = ['5812', '4121', '5411', '5812', '7995'][pick(5)]!
-      const { id, status } = await authorize(card.id, amount, { ...MERCHANT, category_code })
+      const category_code = ['5812', '4121', '5812', '5812', '7995'][pick(5)]!
+      const { id, status } = await authorize(cards[count % 5]!.id, amount, { ...MERCHANT, category_code })
       if (status === 'authorized') open.push(id)
     } else {
       const kind = ['increment', 'reversal', 'clearing', 'expiry'][step - 5]!
-      const given = kind === 'expiry' ? {} : { amount }
-      await simulate(kind, { card_transaction_id: any(), ...given })
+      const card_transaction_id = open[pick(open.length)]!
+      await simulate(kind, { card_transaction_id, ...(kind !== 'expiry' && { amount }) })
     }
   }
-  const declined = (await send(`/v1/card_transactions?card_id=${card.id}&status=declined`)).body.data
-  expect(declined.length).toBeGreaterThan(10)
-  const { result } = await backtest(await makeDraft(spending_controls, { card_id: card.id }))
-  expect(result.evaluated.count).toBeGreaterThan(40)
-  expect(result).toMatchObject({ reasons: [], fixed: [] })
+  for (const [index, { id, spending_controls }] of cards.entries()) {
+    const declined = await send(`/v1/card_transactions?card_id=${id}&status=declined`)
+    expect(declined.text).toContain(`"rule":"spending_limit_${limits[index]!.interval}","outcome":"failed"`)
+    const { result } = await backtest(await makeDraft(spending_controls, { card_id: id }))
+    expect(result).toMatchObject({ reasons: [], fixed: [] })
+    expect(result.evaluated.count).toBeGreaterThan(10)
+  }
 })
 
 test('a backtest whose process stops is performed by another one, once', async () => {

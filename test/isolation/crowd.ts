@@ -252,7 +252,7 @@ const HEADS = [
 ]
 
 const SPENDING_CONTROL_DRAFTS = `INSERT INTO spending_control_drafts
-  SELECT $1, ${id('scd', 'n')}, 'T', NULL, NULL, CASE WHEN n BETWEEN 10 AND 12 THEN 'shadow' ELSE 'draft' END, 1, ${CONTROLS}, '{}', ${AT}, ${AT}
+  SELECT $1, ${id('scd', 'n')}, 'T', NULL, NULL, CASE WHEN n BETWEEN 10 AND 12 THEN 'archived' ELSE 'draft' END, 1, ${CONTROLS}, '{}', ${AT}, ${AT}
     FROM generate_series(0, $3 - 1) n`
 
 const CONTROL_VERSIONS = `INSERT INTO spending_control_versions

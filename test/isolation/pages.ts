@@ -127,8 +127,7 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
       '': {},
       'of a time': later,
       'of the common status': { status: ['draft'] },
-      'of the rare status': { status: ['shadow'] },
-      'of no status': { status: ['active'] },
+      'of the rare status': { status: ['archived'] },
     }),
     ...lists('spending control versions', 'scv', listVersions, {
       '': { draft_id: [crowdId('scd', 0)] },

@@ -148,7 +148,7 @@ async function run(running: Running): Promise<Replay | undefined> {
       for (const transaction of transactions) replay.take(transaction)
     }
     const note = async () => {
-      if (pages % PAGES_PER_LEASE !== 0) return
+      if (pages % PAGES_PER_LEASE !== 1) return
       const progress = Math.floor((99 * (last.created - first)) / (to - first))
       await inTransaction(running, (tx) => noteProgress(tx, space, backtest.id, progress))
     }

@@ -65,11 +65,14 @@ export const spendingControlDraftsHandlers = {
     return { status: 200, body: showDraft(changed) }
   },
 
-  archiveSpendingControlDraft: (context, { path }) =>
-    change(context, path.spending_control_draft_id, (row) => {
-      requireStatus(row, ['draft', 'shadow'], 'archived')
-      return { ...row, status: 'archived' }
-    }),
+  async archiveSpendingControlDraft({ caller, db, request }, { path }) {
+    const row = await lockDraft(db, caller.space, path.spending_control_draft_id)
+    if (!row) throw notFound()
+    requireOpen(row)
+    const archived: SpendingControlDraftRow = { ...row, status: 'archived', updated: request.now }
+    await updateDraft(db, caller.space, archived)
+    return { status: 200, body: showDraft(archived) }
+  },
 
   async listSpendingControlVersions(context, { path, query }) {
     const id = path.spending_control_draft_id
@@ -85,28 +88,8 @@ export const spendingControlDraftsHandlers = {
   },
 } satisfies SpendingControlDraftsHandlers<Context>
 
-/** Locks a draft, applies `change`, writes the result and answers with it. Throws 404 if the draft does not exist. */
-async function change(
-  { caller, db, request }: Context,
-  id: string,
-  apply: (row: SpendingControlDraftRow) => SpendingControlDraftRow,
-) {
-  const row = await lockDraft(db, caller.space, id)
-  if (!row) throw notFound()
-  const changed = { ...apply(row), updated: request.now }
-  await updateDraft(db, caller.space, changed)
-  return { status: 200, body: showDraft(changed) } as const
-}
-
-function requireStatus(
-  { status }: SpendingControlDraftRow,
-  allowed: readonly SpendingControlDraftRow['status'][],
-  done: string,
-): void {
-  if (allowed.includes(status)) return
-  throw invalidState(
-    `The draft is ${status}. It can be ${done} only while its status is ${allowed.join(' or ')}.`,
-  )
+function requireOpen({ status }: SpendingControlDraftRow): void {
+  if (status !== 'draft') throw invalidState('The draft is archived. Create a new draft.')
 }
 
 /** Applies a merge patch (RFC 7396). Other controls make a new version. */
@@ -119,7 +102,7 @@ function patch(
   const merged = mergePatch({ name, metadata }, content) as Pick<SpendingControlDraftRow, 'name'>
   const spending_controls = patchControls(row.spending_controls, given)
   const isNew = !isDeepStrictEqual(spending_controls, row.spending_controls)
-  if (isNew) requireStatus(row, ['draft', 'shadow'], 'changed')
+  if (isNew) requireOpen(row)
   const version = row.version + (isNew ? 1 : 0)
   const changed = { ...row, metadata: {}, ...merged, spending_controls, version, updated: now }
   const faults = [...checkControls(given), ...checkMetadata(changed.metadata)]

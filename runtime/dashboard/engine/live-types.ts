@@ -25,6 +25,7 @@ const TYPES: Readonly<Partial<Record<ListOperation, readonly string[]>>> = {
   listPayouts: ['payout.'],
   listPayoutDestinations: ['payout_destination.'],
   listTreasuryReports: ['treasury_report.'],
+  listSpendingControlBacktests: ['spending_control_backtest.'],
 }
 
 /** Beginnings of the actions of audit entries, for records that events are not about. */

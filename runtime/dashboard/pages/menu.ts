@@ -20,6 +20,7 @@ const ICONS: Readonly<Record<string, string>> = {
   'sanctions-alerts': 'shield-alert',
   'card-programs': 'layers',
   'spending-control-drafts': 'flask-conical',
+  'spending-control-backtests': 'activity',
   cards: 'credit-card',
   'card-transactions': 'receipt',
   disputes: 'gavel',

@@ -8,7 +8,7 @@ CREATE TABLE spending_control_drafts (
   -- Both are null if the draft is for all cards.
   card_id text COLLATE "C",
   card_program_id text COLLATE "C",
-  status text NOT NULL CHECK (status IN ('draft', 'shadow', 'active', 'archived')),
+  status text NOT NULL CHECK (status IN ('draft', 'archived')),
   version bigint NOT NULL,
   -- In the form of programs/spending-controls.ts, as those of cards are.
   spending_controls jsonb NOT NULL,

@@ -1465,7 +1465,7 @@ export class SpendingControlDraftsResource extends Resource {
    * Update a spending control draft
    *
    * Changes the properties that you send. A change of the spending controls creates a new version; earlier versions do not change. You can change the controls
-   * while the status is `draft` or `shadow`.
+   * while the status is `draft`.
    *
    * `PATCH /v1/spending_control_drafts/{spending_control_draft_id}`
    *
@@ -1483,7 +1483,7 @@ export class SpendingControlDraftsResource extends Resource {
   /**
    * Archive a spending control draft
    *
-   * Archives a draft permanently. Its versions can still be read. An active draft cannot be archived: roll it back first.
+   * Archives a draft permanently. Its versions and backtests can still be read.
    *
    * `POST /v1/spending_control_drafts/{spending_control_draft_id}/archive`
    *

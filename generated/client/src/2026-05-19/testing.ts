@@ -2569,7 +2569,7 @@ const service: MockedVersion = {
           }
         },
         CardId: { type: 'string', pattern: '^card_[0-9a-hjkmnp-tv-z]{26}$', minLength: 31, maxLength: 31 },
-        SpendingControlDraftStatus: { type: 'string', enum: ['draft', 'shadow', 'active', 'archived'] },
+        SpendingControlDraftStatus: { type: 'string', enum: ['draft', 'archived'] },
         SpendingControlDraftId: { type: 'string', pattern: '^scd_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
         SpendingControlDraftUpdate: {
           type: 'object',

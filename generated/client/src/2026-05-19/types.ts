@@ -2438,7 +2438,7 @@ export type SpendingControlDraft = {
  * @example draft
  * @enum {string}
  */
-export type SpendingControlDraftStatus = Open<"draft" | "shadow" | "active" | "archived">;
+export type SpendingControlDraftStatus = Open<"draft" | "archived">;
 /** One page of drafts, in the requested order. */
 export type SpendingControlDraftList = {
   /** Up to `limit` drafts; empty if nothing matches. */
@@ -6390,7 +6390,7 @@ export type ListSpendingControlDraftsQuery = {
   "created[lte]"?: CreatedLte;
   /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
-  /** Return only drafts with this status. @example shadow */
+  /** Return only drafts with this status. @example draft */
   status?: SpendingControlDraftStatus;
 };
 /** The draft. @example scd_01jxf19g8h7j6k5m4n3p2q1r0s */

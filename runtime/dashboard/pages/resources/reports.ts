@@ -1,5 +1,6 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { html } from '../../../platform/html.ts'
+import { readDay } from '../../engine/bodies.ts'
 import { resource } from '../../engine/shapes.ts'
 import { code, exactly, money, state, when, words } from '../../engine/values.ts'
 import { figures } from '../../html/records.ts'
@@ -7,11 +8,6 @@ import { figures } from '../../html/records.ts'
 type TreasuryReport = components['schemas']['TreasuryReport']
 
 const TYPES = ['balance_summary', 'settlement_reconciliation', 'payout_reconciliation', 'ledger_entries']
-
-/** A day begins at midnight UTC. */
-function readInstant(text: string): string {
-  return /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00.000Z` : text
-}
 
 export const REPORTS = resource<TreasuryReport>({
   path: 'reports',
@@ -58,8 +54,8 @@ export const REPORTS = resource<TreasuryReport>({
     ],
     body: ({ type, interval_start = '', interval_end = '' }) => ({
       type,
-      interval_start: readInstant(interval_start),
-      interval_end: readInstant(interval_end),
+      interval_start: readDay(interval_start),
+      interval_end: readDay(interval_end),
       currency: 'usd',
     }),
   },

@@ -14,6 +14,7 @@ import { PAYOUT_DESTINATIONS } from './payout-destinations.ts'
 import { PAYOUTS } from './payouts.ts'
 import { REPORTS } from './reports.ts'
 import { SETTLEMENTS } from './settlements.ts'
+import { SPENDING_CONTROL_BACKTESTS } from './spending-control-backtests.ts'
 import { SPENDING_CONTROL_DRAFTS } from './spending-control-drafts.ts'
 import { WEBHOOK_ENDPOINTS } from './webhook-endpoints.ts'
 
@@ -25,6 +26,7 @@ export const RESOURCES: Readonly<Record<string, readonly DashboardResource<Ident
     SANCTIONS_ALERTS,
     CARD_PROGRAMS,
     SPENDING_CONTROL_DRAFTS,
+    SPENDING_CONTROL_BACKTESTS,
     CARDS,
     CARD_TRANSACTIONS,
     DISPUTES,

@@ -1,7 +1,9 @@
 import type { components } from '../../../../generated/canonical/types.ts'
+import { readDay } from '../../engine/bodies.ts'
 import { resource } from '../../engine/shapes.ts'
 import { code, state, when } from '../../engine/values.ts'
 import { CARD, CARD_PROGRAM } from '../pickers/pickable.ts'
+import { writeBacktests } from './spending-control-backtests.ts'
 import {
   CONTROL_FIELDS,
   controlFacts,
@@ -12,7 +14,7 @@ import {
 
 type Draft = components['schemas']['SpendingControlDraft']
 
-const isOpen = ({ status }: Draft) => status === 'draft' || status === 'shadow'
+const isOpen = ({ status }: Draft) => status === 'draft'
 
 export const SPENDING_CONTROL_DRAFTS = resource<Draft>({
   path: 'spending-control-drafts',
@@ -88,6 +90,25 @@ export const SPENDING_CONTROL_DRAFTS = resource<Draft>({
         when: isOpen,
       },
       {
+        name: 'backtest',
+        operation: 'createSpendingControlBacktest',
+        button: 'Start backtest',
+        warning: 'Replays your recorded authorizations with this draft. Nothing else changes.',
+        fields: [
+          { name: 'interval_start', label: 'First day (UTC)', kind: 'date' },
+          {
+            name: 'interval_end',
+            label: 'End (UTC)',
+            kind: 'date',
+            hint: 'The backtest ends when this day begins.',
+          },
+        ],
+        body: ({ interval_start = '', interval_end = '' }) => ({
+          interval_start: readDay(interval_start),
+          interval_end: readDay(interval_end),
+        }),
+      },
+      {
         name: 'archive',
         operation: 'archiveSpendingControlDraft',
         button: 'Archive draft',
@@ -102,6 +123,7 @@ export const SPENDING_CONTROL_DRAFTS = resource<Draft>({
         write: ({ spending_controls }, _visit, link) =>
           writeLimits(spending_controls, link, 'No spending limits.'),
       },
+      { title: 'Backtests', write: ({ id }, visit, link) => writeBacktests(id, visit, link) },
     ],
   },
 })
