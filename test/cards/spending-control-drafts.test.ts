@@ -122,9 +122,9 @@ test('the controls of a card, replayed as a draft, change no recorded decision',
   const limits = [
     { amount: 500, interval: 'daily' },
     { amount: 900, interval: 'weekly', categories: ['5812', '4121'] },
-    { amount: 2000, interval: 'monthly' },
-    { amount: 2000, interval: 'yearly', categories: ['5812'] },
-    { amount: 1700, interval: 'all_time' },
+    { amount: 1200, interval: 'monthly' },
+    { amount: 900, interval: 'yearly', categories: ['5812'] },
+    { amount: 1000, interval: 'all_time' },
   ]
   const cards: { id: string; spending_controls: object }[] = []
   for (const limit of limits) {

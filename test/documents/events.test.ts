@@ -71,6 +71,8 @@ const table = `
 2025-11-01 payout_destination.disabled payout_destination PayoutDestination
 2025-11-01 treasury_report.succeeded treasury_report TreasuryReport
 2025-11-01 treasury_report.failed treasury_report TreasuryReport
+2026-05-19 spending_control_backtest.succeeded spending_control_backtest SpendingControlBacktest
+2026-05-19 spending_control_backtest.failed spending_control_backtest SpendingControlBacktest
 `
 
 const rows = table

@@ -189,7 +189,7 @@ async function end(running: Running, replay: Replay | undefined): Promise<void> 
   const isDue = await inTransaction(running, async (db) => {
     const flips = (ended?.flips ?? []).map((flip) => ({ ...flip, id: newId('scf', flip.created) }))
     if (flips.length > 0) pipelined(insertFlips(db, space, row.id, flips))
-    pipelined(endBacktest(db, space, row))
+    await endBacktest(db, space, row)
     const events = collectEvents({ tenantId: space, pin, now })
     emit(events, { type, data: { spending_control_backtest: showBacktest(row) } })
     const due = events.write(db)
