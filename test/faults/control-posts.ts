@@ -47,7 +47,7 @@ export const CONTROL_POSTS: readonly Post[] = [
       return { path: `/v1/spending_control_drafts/${id}/backtests`, body, id }
     },
     effect:
-      'SELECT count(*) AS count FROM sandbox.spending_control_backtests WHERE tenant_id = $1 AND draft_id = $2',
+      'SELECT count(*) AS count FROM sandbox.spending_control_backtests WHERE tenant_id = $1 AND spending_control_draft_id = $2',
     once: 1,
   },
 ]

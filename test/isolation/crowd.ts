@@ -258,7 +258,7 @@ const SPENDING_CONTROL_DRAFTS = `INSERT INTO spending_control_drafts
 const CONTROL_VERSIONS = `INSERT INTO spending_control_versions
   SELECT $1, ${id('scv', 'n')}, ${id('scd', '0')}, n + 1, ${CONTROLS}, ${AT} FROM generate_series(0, $3 - 1) n`
 
-const BACKTESTS = `INSERT INTO spending_control_backtests (tenant_id, id, draft_id, version, spending_controls, interval_start, interval_end,
+const BACKTESTS = `INSERT INTO spending_control_backtests (tenant_id, id, spending_control_draft_id, version, spending_controls, interval_start, interval_end,
     status, progress, created, updated)
   SELECT $1, ${id('scb', 'n')}, CASE WHEN n BETWEEN 10 AND 12 THEN ${id('scd', '1')} ELSE ${id('scd', '0')} END, 1, ${CONTROLS}, 'epoch', ${AT},
          'succeeded', 100, ${AT}, ${AT} FROM generate_series(0, $3 - 1) n`

@@ -32,7 +32,7 @@ export const spendingControlBacktestsHandlers = {
     const { version, spending_controls, card_id, card_program_id } = draft
     const row: BacktestRow = {
       id: newId('scb', now),
-      draft_id: draft.id,
+      spending_control_draft_id: draft.id,
       version,
       spending_controls,
       card_id,

@@ -10,7 +10,7 @@ type Schemas = components['schemas']
 /** A backtest as stored. Times are milliseconds since the epoch. */
 export interface BacktestRow {
   readonly id: string
-  readonly draft_id: string
+  readonly spending_control_draft_id: string
   readonly version: number
   /** Those of the version, which never changes. */
   readonly spending_controls: SpendingControls
@@ -26,7 +26,7 @@ export interface BacktestRow {
   readonly updated: number
 }
 
-export const BACKTEST_COLUMNS = `id, draft_id, version, spending_controls, card_id, card_program_id, interval_start,
+export const BACKTEST_COLUMNS = `id, spending_control_draft_id, version, spending_controls, card_id, card_program_id, interval_start,
   interval_end, status, progress, result, created, updated`
 
 const INSERT: Statement = {
@@ -37,10 +37,10 @@ const INSERT: Statement = {
 
 /** Writes a new, pending backtest. */
 export function insertBacktest(db: Database, tenantId: string, row: BacktestRow): Promise<unknown> {
-  const { id, draft_id, version, spending_controls, card_id, card_program_id } = row
+  const { id, spending_control_draft_id, version, spending_controls, card_id, card_program_id } = row
   const times = [row.interval_start, row.interval_end, row.created].map(toTimestamp)
   const target = [JSON.stringify(spending_controls), card_id, card_program_id]
-  return db.query(INSERT, [tenantId, id, draft_id, version, ...target, ...times])
+  return db.query(INSERT, [tenantId, id, spending_control_draft_id, version, ...target, ...times])
 }
 
 const READ: Statement = {
@@ -73,7 +73,7 @@ export const listBacktests = defineList<BacktestRow, 'listSpendingControlBacktes
   table: 'spending_control_backtests',
   alias: 'b',
   columns: BACKTEST_COLUMNS,
-  filters: { spending_control_draft_id: 'b.draft_id' },
+  filters: { spending_control_draft_id: 'b.spending_control_draft_id' },
   indexes: [[], ['spending_control_draft_id']],
 })
 

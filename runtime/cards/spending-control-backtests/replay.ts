@@ -121,6 +121,7 @@ export function startReplay(controls: SpendingControls, from: number, to: number
   return {
     take(recorded) {
       for (const { of, index } of waiting.takeUntil(recorded.created)) apply(of, index)
+      if (recorded.messages.length === 0) return // nothing has moved
       const category = categoryOf(recorded.category_code)
       const replayed: Replayed = { recorded, category, messages: [], state: NOTHING, isOver: false }
       apply(replayed, 0)

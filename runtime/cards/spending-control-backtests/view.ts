@@ -8,7 +8,7 @@ export function showBacktest(row: BacktestRow): Schemas['SpendingControlBacktest
   return {
     id: row.id,
     object: 'spending_control_backtest',
-    spending_control_draft_id: row.draft_id,
+    spending_control_draft_id: row.spending_control_draft_id,
     version: row.version,
     interval_start: writeInstant(row.interval_start),
     interval_end: writeInstant(row.interval_end),

@@ -4,7 +4,7 @@
 CREATE TABLE spending_control_backtests (
   tenant_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
-  draft_id text COLLATE "C" NOT NULL,
+  spending_control_draft_id text COLLATE "C" NOT NULL,
   version bigint NOT NULL,
   -- The controls and the cards of the draft, as they were when the backtest was created.
   spending_controls jsonb NOT NULL,
@@ -24,7 +24,7 @@ CREATE TABLE spending_control_backtests (
   PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX spending_control_backtests_by_time ON spending_control_backtests (tenant_id, created, id);
-CREATE INDEX spending_control_backtests_by_draft ON spending_control_backtests (tenant_id, draft_id, created, id);
+CREATE INDEX spending_control_backtests_by_draft ON spending_control_backtests (tenant_id, spending_control_draft_id, created, id);
 CREATE INDEX spending_control_backtests_pending ON spending_control_backtests (tenant_id, created, id) WHERE status = 'pending';
 
 CREATE TABLE spending_control_flips (
