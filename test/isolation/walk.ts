@@ -464,9 +464,10 @@ async function tryControls({ service, recorder }: Walker, send: Send): Promise<v
     wakeUpChannel: { publish: () => {} },
     log: strictLog,
   }
-  await backtestWorker(parts).runOnce()
-  const made = await send(`/v1/spending_control_backtests/${body.id}`)
-  expect([made.body.status, made.body.result.approved_to_declined.count > 0]).toEqual(['succeeded', true])
+  const read = async () => (await send(`/v1/spending_control_backtests/${body.id}`)).body
+  // Each round performs the oldest of the tenant.
+  while ((await read()).status === 'pending') await backtestWorker(parts).runOnce()
+  expect((await read()).result.approved_to_declined.count).toBeGreaterThan(0)
   for (const list of [`${path}/${id}/versions`, `/v1/spending_control_backtests/${body.id}/flips`])
     expect((await send(list)).status).toBe(200)
   expect((await send(`${path}/${id}/archive`, { body: {} })).status).toBe(200)

@@ -28,9 +28,9 @@ CREATE TABLE spending_control_versions (
   version bigint NOT NULL,
   spending_controls jsonb NOT NULL,
   created timestamptz(3) NOT NULL,
-  PRIMARY KEY (tenant_id, id),
-  UNIQUE (tenant_id, draft_id, version)
+  PRIMARY KEY (tenant_id, id)
 );
+-- The draft is locked while it gets a version, so its versions have different numbers.
 CREATE INDEX spending_control_versions_by_draft ON spending_control_versions (tenant_id, draft_id, created, id);
 
 -- As 0012 says: each tenant is planned for as a large one.
