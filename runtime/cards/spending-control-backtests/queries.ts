@@ -91,6 +91,5 @@ export const listFlips = defineList<FlipRow, 'listSpendingControlFlips', OfBackt
   alias: 'f',
   columns: 'f.id, f.card_transaction_id, f.card_id, f.change, f.code, f.rule, f.amount, f.created',
   filters: { backtest_id: 'f.backtest_id', change: 'f.change' },
-  // A backtest has at most a thousand flips, so the filter by kind needs no index.
-  indexes: [['backtest_id']],
+  indexes: [['backtest_id', 'change']],
 })

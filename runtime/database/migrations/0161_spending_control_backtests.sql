@@ -41,7 +41,7 @@ CREATE TABLE spending_control_flips (
   created timestamptz(3) NOT NULL,
   PRIMARY KEY (tenant_id, id)
 );
-CREATE INDEX spending_control_flips_by_backtest ON spending_control_flips (tenant_id, backtest_id, created, id);
+CREATE INDEX spending_control_flips_by_backtest ON spending_control_flips (tenant_id, backtest_id, change, created, id);
 
 -- As 0012 says: each tenant is planned for as a large one.
 ALTER TABLE spending_control_backtests ALTER COLUMN tenant_id SET (n_distinct = 20);
