@@ -89,6 +89,13 @@ import {
   SettlementLineType,
   SettlementStatus,
   ShippingSimulation,
+  SpendingControlBacktestCreate,
+  SpendingControlBacktestId,
+  SpendingControlChange,
+  SpendingControlDraftCreate,
+  SpendingControlDraftId,
+  SpendingControlDraftStatus,
+  SpendingControlDraftUpdate,
   TemplateId,
   TokenCreate,
   TreasuryReportCreate,
@@ -376,6 +383,22 @@ const parameterSettlementId: Parameter = {
   set: false,
   validate: SettlementId,
   pointer: '/components/parameters/SettlementId/schema'
+}
+const parameterSpendingControlBacktestId: Parameter = {
+  name: 'spending_control_backtest_id',
+  type: 'string',
+  required: true,
+  set: false,
+  validate: SpendingControlBacktestId,
+  pointer: '/components/parameters/SpendingControlBacktestId/schema'
+}
+const parameterSpendingControlDraftId: Parameter = {
+  name: 'spending_control_draft_id',
+  type: 'string',
+  required: true,
+  set: false,
+  validate: SpendingControlDraftId,
+  pointer: '/components/parameters/SpendingControlDraftId/schema'
 }
 const parameterStartingAfter: Parameter = {
   name: 'starting_after',
@@ -1470,6 +1493,202 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: CardProgramUpdate,
       pointer: '/paths/~1v1~1card_programs~1{card_program_id}/patch/requestBody/content/application~1json/schema'
     },
+  },
+  // ----- Spending control drafts -----
+  {
+    id: 'createSpendingControlDraft',
+    method: 'POST',
+    path: '/v1/spending_control_drafts',
+    status: 201,
+    oauth: ['card:write'],
+    extensions: { scope: 'write', rateLimit: 'cards_write', verified: true, auditAction: 'spending_control_draft.created' },
+    pathParameters: [],
+    query: [],
+    headers: [parameterServiceVersion, parameterIdempotencyKey],
+    body: {
+      required: true,
+      validate: SpendingControlDraftCreate,
+      pointer: '/paths/~1v1~1spending_control_drafts/post/requestBody/content/application~1json/schema'
+    },
+  },
+  {
+    id: 'listSpendingControlDrafts',
+    method: 'GET',
+    path: '/v1/spending_control_drafts',
+    status: 200,
+    oauth: ['card:read'],
+    extensions: { scope: 'read', rateLimit: 'read', pagination: 'cursor' },
+    pathParameters: [],
+    query: [
+      parameterLimit,
+      parameterStartingAfter,
+      parameterEndingBefore,
+      parameterOrder,
+      parameterCreatedAfter,
+      parameterCreatedGte,
+      parameterCreatedGt,
+      parameterCreatedLte,
+      parameterCreatedLt,
+      {
+        name: 'status',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: SpendingControlDraftStatus,
+        pointer: '/paths/~1v1~1spending_control_drafts/get/parameters/9/schema'
+      }
+    ],
+    headers: [parameterServiceVersion],
+  },
+  {
+    id: 'getSpendingControlDraft',
+    method: 'GET',
+    path: '/v1/spending_control_drafts/{spending_control_draft_id}',
+    status: 200,
+    oauth: ['card:read'],
+    extensions: { scope: 'read', rateLimit: 'read' },
+    pathParameters: [parameterSpendingControlDraftId],
+    query: [],
+    headers: [parameterServiceVersion],
+  },
+  {
+    id: 'updateSpendingControlDraft',
+    method: 'PATCH',
+    path: '/v1/spending_control_drafts/{spending_control_draft_id}',
+    status: 200,
+    oauth: ['card:write'],
+    extensions: { scope: 'write', rateLimit: 'cards_write', verified: true, auditAction: 'spending_control_draft.updated' },
+    pathParameters: [parameterSpendingControlDraftId],
+    query: [],
+    headers: [parameterServiceVersion],
+    body: {
+      required: true,
+      validate: SpendingControlDraftUpdate,
+      pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}/patch/requestBody/content/application~1json/schema'
+    },
+  },
+  {
+    id: 'archiveSpendingControlDraft',
+    method: 'POST',
+    path: '/v1/spending_control_drafts/{spending_control_draft_id}/archive',
+    status: 200,
+    oauth: ['card:write'],
+    extensions: { scope: 'write', rateLimit: 'cards_write', verified: true, auditAction: 'spending_control_draft.archived' },
+    pathParameters: [parameterSpendingControlDraftId],
+    query: [],
+    headers: [parameterServiceVersion, parameterIdempotencyKey],
+    body: {
+      required: false,
+      validate: Empty,
+      pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1archive/post/requestBody/content/application~1json/schema'
+    },
+  },
+  {
+    id: 'listSpendingControlVersions',
+    method: 'GET',
+    path: '/v1/spending_control_drafts/{spending_control_draft_id}/versions',
+    status: 200,
+    oauth: ['card:read'],
+    extensions: { scope: 'read', rateLimit: 'read', pagination: 'cursor' },
+    pathParameters: [parameterSpendingControlDraftId],
+    query: [
+      parameterLimit,
+      parameterStartingAfter,
+      parameterEndingBefore,
+      parameterOrder,
+      parameterCreatedAfter,
+      parameterCreatedGte,
+      parameterCreatedGt,
+      parameterCreatedLte,
+      parameterCreatedLt
+    ],
+    headers: [parameterServiceVersion],
+  },
+  // ----- Spending control backtests -----
+  {
+    id: 'createSpendingControlBacktest',
+    method: 'POST',
+    path: '/v1/spending_control_drafts/{spending_control_draft_id}/backtests',
+    status: 201,
+    oauth: ['card:write'],
+    extensions: { scope: 'write', rateLimit: 'cards_write', verified: true, auditAction: 'spending_control_backtest.created' },
+    pathParameters: [parameterSpendingControlDraftId],
+    query: [],
+    headers: [parameterServiceVersion, parameterIdempotencyKey],
+    body: {
+      required: true,
+      validate: SpendingControlBacktestCreate,
+      pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1backtests/post/requestBody/content/application~1json/schema'
+    },
+  },
+  {
+    id: 'listSpendingControlBacktests',
+    method: 'GET',
+    path: '/v1/spending_control_backtests',
+    status: 200,
+    oauth: ['card:read'],
+    extensions: { scope: 'read', rateLimit: 'read', pagination: 'cursor' },
+    pathParameters: [],
+    query: [
+      parameterLimit,
+      parameterStartingAfter,
+      parameterEndingBefore,
+      parameterOrder,
+      parameterCreatedAfter,
+      parameterCreatedGte,
+      parameterCreatedGt,
+      parameterCreatedLte,
+      parameterCreatedLt,
+      {
+        name: 'spending_control_draft_id',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: SpendingControlDraftId,
+        pointer: '/paths/~1v1~1spending_control_backtests/get/parameters/9/schema'
+      }
+    ],
+    headers: [parameterServiceVersion],
+  },
+  {
+    id: 'getSpendingControlBacktest',
+    method: 'GET',
+    path: '/v1/spending_control_backtests/{spending_control_backtest_id}',
+    status: 200,
+    oauth: ['card:read'],
+    extensions: { scope: 'read', rateLimit: 'read' },
+    pathParameters: [parameterSpendingControlBacktestId],
+    query: [],
+    headers: [parameterServiceVersion],
+  },
+  {
+    id: 'listSpendingControlFlips',
+    method: 'GET',
+    path: '/v1/spending_control_backtests/{spending_control_backtest_id}/flips',
+    status: 200,
+    oauth: ['card:read'],
+    extensions: { scope: 'read', rateLimit: 'read', pagination: 'cursor' },
+    pathParameters: [parameterSpendingControlBacktestId],
+    query: [
+      parameterLimit,
+      parameterStartingAfter,
+      parameterEndingBefore,
+      parameterOrder,
+      parameterCreatedAfter,
+      parameterCreatedGte,
+      parameterCreatedGt,
+      parameterCreatedLte,
+      parameterCreatedLt,
+      {
+        name: 'change',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: SpendingControlChange,
+        pointer: '/paths/~1v1~1spending_control_backtests~1{spending_control_backtest_id}~1flips/get/parameters/10/schema'
+      }
+    ],
+    headers: [parameterServiceVersion],
   },
   // ----- Balance -----
   {

@@ -41,21 +41,6 @@ export type BrandPatch = ClosedMembers<client.BrandPatch>
 export type Brand = ClosedMembers<client.Brand>
 export type TemplateFieldInput = ClosedMembers<client.TemplateFieldInput>
 export type TemplateField = ClosedMembers<client.TemplateField>
-export type TemplateLanguage = Closed<client.TemplateLanguage>
-export type TemplateTranslationsInput = ClosedMembers<client.TemplateTranslationsInput>
-export type TemplateTranslations = ClosedMembers<client.TemplateTranslations>
-export type FieldTranslationsInput = Closed<client.FieldTranslationsInput>
-export type FieldTranslations = ClosedMembers<client.FieldTranslations>
-export type TextTranslations = ClosedMembers<client.TextTranslations>
-export type RelevantDateInput = ClosedMembers<client.RelevantDateInput>
-export type RelevantDate = ClosedMembers<client.RelevantDate>
-export type AppLinksInput = ClosedMembers<client.AppLinksInput>
-export type AppLinks = ClosedMembers<client.AppLinks>
-export type PassNfcInput = ClosedMembers<client.PassNfcInput>
-export type PassNfc = ClosedMembers<client.PassNfc>
-export type SemanticTagsInput = ClosedMembers<client.SemanticTagsInput>
-export type SemanticTags = ClosedMembers<client.SemanticTags>
-export type WalletWarning = ClosedMembers<client.WalletWarning>
 export type BarcodeFormat = Closed<client.BarcodeFormat>
 export type BarcodeInput = ClosedMembers<client.BarcodeInput>
 export type BarcodePatch = ClosedMembers<client.BarcodePatch>
@@ -119,27 +104,13 @@ export type WebhookEndpointCreate = ClosedMembers<client.WebhookEndpointCreate>
 export type WebhookEndpointUpdate = ClosedMembers<client.WebhookEndpointUpdate>
 export type WebhookEndpoint = ClosedMembers<client.WebhookEndpoint>
 export type WebhookEndpointList = ClosedMembers<client.WebhookEndpointList>
-export type WebhookDelivery = Closed<client.WebhookDelivery>
-export type WebhookRetrySchedule = Closed<client.WebhookRetrySchedule>
-export type WebhookFilterInput = ClosedMembers<client.WebhookFilterInput>
-export type WebhookFilter = ClosedMembers<client.WebhookFilter>
-export type WebhookBlock = ClosedMembers<client.WebhookBlock>
-export type WebhookSkip = ClosedMembers<client.WebhookSkip>
-export type WebhookSignature = Closed<client.WebhookSignature>
 export type WebhookEndpointStatus = Closed<client.WebhookEndpointStatus>
 export type WebhookDisabledReason = Closed<client.WebhookDisabledReason>
 export type DeletedWebhookEndpoint = ClosedMembers<client.DeletedWebhookEndpoint>
-export type WebhookRecoveryId = Closed<client.WebhookRecoveryId>
-export type WebhookRecoveryCreate = ClosedMembers<client.WebhookRecoveryCreate>
-export type WebhookRecoveryScope = Closed<client.WebhookRecoveryScope>
-export type WebhookRecoveryStatus = Closed<client.WebhookRecoveryStatus>
-export type WebhookRecovery = ClosedMembers<client.WebhookRecovery>
-export type WebhookRecoveryList = ClosedMembers<client.WebhookRecoveryList>
 export type WebhookDeliveryAttemptId = Closed<client.WebhookDeliveryAttemptId>
 export type WebhookDeliveryAttempt = ClosedMembers<client.WebhookDeliveryAttempt>
 export type WebhookDeliveryAttemptList = ClosedMembers<client.WebhookDeliveryAttemptList>
 export type WebhookDeliveryAttemptStatus = Closed<client.WebhookDeliveryAttemptStatus>
-export type WebhookDeliveryOutcome = Closed<client.WebhookDeliveryOutcome>
 export type WebhookDeliveryTrigger = Closed<client.WebhookDeliveryTrigger>
 export type EventId = Closed<client.EventId>
 export type EventStream = Closed<client.EventStream>
@@ -185,6 +156,7 @@ export type SpendingControls = ClosedMembers<client.SpendingControls>
 export type SpendingLimit = ClosedMembers<client.SpendingLimit>
 export type SpendingInterval = Closed<client.SpendingInterval>
 export type CardProgramId = Closed<client.CardProgramId>
+export type SpendingControlDraftId = Closed<client.SpendingControlDraftId>
 export type CardProgramCreate = ClosedMembers<client.CardProgramCreate>
 export type CardProgramUpdate = ClosedMembers<client.CardProgramUpdate>
 export type CardDesignInput = ClosedMembers<client.CardDesignInput>
@@ -192,17 +164,16 @@ export type CardDesignPatch = ClosedMembers<client.CardDesignPatch>
 export type CardDesign = ClosedMembers<client.CardDesign>
 export type CardProgram = ClosedMembers<client.CardProgram>
 export type CardProgramList = ClosedMembers<client.CardProgramList>
+export type SpendingControlDraftCreate = ClosedMembers<client.SpendingControlDraftCreate>
+export type SpendingControlDraftUpdate = ClosedMembers<client.SpendingControlDraftUpdate>
+export type SpendingControlDraft = ClosedMembers<client.SpendingControlDraft>
+export type SpendingControlDraftStatus = Closed<client.SpendingControlDraftStatus>
+export type SpendingControlDraftList = ClosedMembers<client.SpendingControlDraftList>
+export type SpendingControlVersionId = Closed<client.SpendingControlVersionId>
+export type SpendingControlVersion = ClosedMembers<client.SpendingControlVersion>
+export type SpendingControlVersionList = ClosedMembers<client.SpendingControlVersionList>
 export type CardProgramKind = Closed<client.CardProgramKind>
 export type Balance = ClosedMembers<client.Balance>
-export type BalanceAlertPut = ClosedMembers<client.BalanceAlertPut>
-export type BalanceAlert = ClosedMembers<client.BalanceAlert>
-export type BalanceAlertStatus = Closed<client.BalanceAlertStatus>
-export type BalanceAccount = Closed<client.BalanceAccount>
-export type BalanceEntryId = Closed<client.BalanceEntryId>
-export type BalanceEntryKind = Closed<client.BalanceEntryKind>
-export type BalanceEntry = ClosedMembers<client.BalanceEntry>
-export type BalanceEntrySourceType = Closed<client.BalanceEntrySourceType>
-export type BalanceEntryList = ClosedMembers<client.BalanceEntryList>
 export type CardId = Closed<client.CardId>
 export type CardCreate = ClosedMembers<client.CardCreate>
 export type CardShippingInput = ClosedMembers<client.CardShippingInput>
@@ -316,9 +287,22 @@ export type BankAccount = ClosedMembers<client.BankAccount>
 export type PayoutDestinationType = Closed<client.PayoutDestinationType>
 export type PayoutDestinationStatus = Closed<client.PayoutDestinationStatus>
 export type TreasuryReportId = Closed<client.TreasuryReportId>
+export type SpendingControlBacktestId = Closed<client.SpendingControlBacktestId>
 export type TreasuryReportCreate = ClosedMembers<client.TreasuryReportCreate>
 export type TreasuryReport = ClosedMembers<client.TreasuryReport>
 export type TreasuryReportList = ClosedMembers<client.TreasuryReportList>
+export type SpendingControlBacktestCreate = ClosedMembers<client.SpendingControlBacktestCreate>
+export type SpendingControlBacktest = ClosedMembers<client.SpendingControlBacktest>
+export type SpendingControlBacktestStatus = Closed<client.SpendingControlBacktestStatus>
+export type SpendingControlBacktestResult = ClosedMembers<client.SpendingControlBacktestResult>
+export type SpendingControlCount = ClosedMembers<client.SpendingControlCount>
+export type SpendingControlFixed = ClosedMembers<client.SpendingControlFixed>
+export type SpendingControlReason = ClosedMembers<client.SpendingControlReason>
+export type SpendingControlChange = Closed<client.SpendingControlChange>
+export type SpendingControlFlipId = Closed<client.SpendingControlFlipId>
+export type SpendingControlFlip = ClosedMembers<client.SpendingControlFlip>
+export type SpendingControlFlipList = ClosedMembers<client.SpendingControlFlipList>
+export type SpendingControlBacktestList = ClosedMembers<client.SpendingControlBacktestList>
 export type TreasuryReportType = Closed<client.TreasuryReportType>
 export type TreasuryReportStatus = Closed<client.TreasuryReportStatus>
 export type TreasuryReportFailureCode = Closed<client.TreasuryReportFailureCode>
@@ -344,7 +328,6 @@ export type PassExpiredEvent = ClosedMembers<client.PassExpiredEvent>
 export type PassArchivedEvent = ClosedMembers<client.PassArchivedEvent>
 export type WebhookEndpointDisabledEvent = ClosedMembers<client.WebhookEndpointDisabledEvent>
 export type WebhookEndpointTestEvent = ClosedMembers<client.WebhookEndpointTestEvent>
-export type WebhookRecoveryCompletedEvent = ClosedMembers<client.WebhookRecoveryCompletedEvent>
 export type PromotedResource = ClosedMembers<client.PromotedResource>
 export type PromotionCreatedEvent = ClosedMembers<client.PromotionCreatedEvent>
 export type CardholderCreatedEvent = ClosedMembers<client.CardholderCreatedEvent>
@@ -390,7 +373,8 @@ export type PayoutDestinationDeniedEvent = ClosedMembers<client.PayoutDestinatio
 export type PayoutDestinationDisabledEvent = ClosedMembers<client.PayoutDestinationDisabledEvent>
 export type TreasuryReportSucceededEvent = ClosedMembers<client.TreasuryReportSucceededEvent>
 export type TreasuryReportFailedEvent = ClosedMembers<client.TreasuryReportFailedEvent>
-export type BalanceLowEvent = ClosedMembers<client.BalanceLowEvent>
+export type SpendingControlBacktestSucceededEvent = ClosedMembers<client.SpendingControlBacktestSucceededEvent>
+export type SpendingControlBacktestFailedEvent = ClosedMembers<client.SpendingControlBacktestFailedEvent>
 export type EventType = Closed<client.EventType>
 export type EnabledEvent = Closed<client.EnabledEvent>
 export type ServiceVersion = Closed<client.ServiceVersion>
@@ -424,8 +408,6 @@ export type ListScansQuery = ClosedMembers<client.ListScansQuery>
 export type ScanId_2 = Closed<client.ScanId_2>
 export type ListWebhookEndpointsQuery = ClosedMembers<client.ListWebhookEndpointsQuery>
 export type WebhookEndpointId_2 = Closed<client.WebhookEndpointId_2>
-export type ListWebhookRecoveriesQuery = ClosedMembers<client.ListWebhookRecoveriesQuery>
-export type WebhookRecoveryId_2 = Closed<client.WebhookRecoveryId_2>
 export type ListDeliveryAttemptsQuery = ClosedMembers<client.ListDeliveryAttemptsQuery>
 export type WebhookDeliveryAttemptId_2 = Closed<client.WebhookDeliveryAttemptId_2>
 export type ListEventsQuery = ClosedMembers<client.ListEventsQuery>
@@ -436,8 +418,12 @@ export type ListSanctionsAlertsQuery = ClosedMembers<client.ListSanctionsAlertsQ
 export type SanctionsAlertId_2 = Closed<client.SanctionsAlertId_2>
 export type ListCardProgramsQuery = ClosedMembers<client.ListCardProgramsQuery>
 export type CardProgramId_2 = Closed<client.CardProgramId_2>
-export type GetBalanceQuery = ClosedMembers<client.GetBalanceQuery>
-export type ListBalanceEntriesQuery = ClosedMembers<client.ListBalanceEntriesQuery>
+export type ListSpendingControlDraftsQuery = ClosedMembers<client.ListSpendingControlDraftsQuery>
+export type SpendingControlDraftId_2 = Closed<client.SpendingControlDraftId_2>
+export type ListSpendingControlVersionsQuery = ClosedMembers<client.ListSpendingControlVersionsQuery>
+export type ListSpendingControlBacktestsQuery = ClosedMembers<client.ListSpendingControlBacktestsQuery>
+export type SpendingControlBacktestId_2 = Closed<client.SpendingControlBacktestId_2>
+export type ListSpendingControlFlipsQuery = ClosedMembers<client.ListSpendingControlFlipsQuery>
 export type ListCardsQuery = ClosedMembers<client.ListCardsQuery>
 export type CardId_2 = Closed<client.CardId_2>
 export type ListProvisioningPayloadsQuery = ClosedMembers<client.ListProvisioningPayloadsQuery>
@@ -504,21 +490,6 @@ export interface components {
     Brand: Brand
     TemplateFieldInput: TemplateFieldInput
     TemplateField: TemplateField
-    TemplateLanguage: TemplateLanguage
-    TemplateTranslationsInput: TemplateTranslationsInput
-    TemplateTranslations: TemplateTranslations
-    FieldTranslationsInput: FieldTranslationsInput
-    FieldTranslations: FieldTranslations
-    TextTranslations: TextTranslations
-    RelevantDateInput: RelevantDateInput
-    RelevantDate: RelevantDate
-    AppLinksInput: AppLinksInput
-    AppLinks: AppLinks
-    PassNfcInput: PassNfcInput
-    PassNfc: PassNfc
-    SemanticTagsInput: SemanticTagsInput
-    SemanticTags: SemanticTags
-    WalletWarning: WalletWarning
     BarcodeFormat: BarcodeFormat
     BarcodeInput: BarcodeInput
     BarcodePatch: BarcodePatch
@@ -582,27 +553,13 @@ export interface components {
     WebhookEndpointUpdate: WebhookEndpointUpdate
     WebhookEndpoint: WebhookEndpoint
     WebhookEndpointList: WebhookEndpointList
-    WebhookDelivery: WebhookDelivery
-    WebhookRetrySchedule: WebhookRetrySchedule
-    WebhookFilterInput: WebhookFilterInput
-    WebhookFilter: WebhookFilter
-    WebhookBlock: WebhookBlock
-    WebhookSkip: WebhookSkip
-    WebhookSignature: WebhookSignature
     WebhookEndpointStatus: WebhookEndpointStatus
     WebhookDisabledReason: WebhookDisabledReason
     DeletedWebhookEndpoint: DeletedWebhookEndpoint
-    WebhookRecoveryId: WebhookRecoveryId
-    WebhookRecoveryCreate: WebhookRecoveryCreate
-    WebhookRecoveryScope: WebhookRecoveryScope
-    WebhookRecoveryStatus: WebhookRecoveryStatus
-    WebhookRecovery: WebhookRecovery
-    WebhookRecoveryList: WebhookRecoveryList
     WebhookDeliveryAttemptId: WebhookDeliveryAttemptId
     WebhookDeliveryAttempt: WebhookDeliveryAttempt
     WebhookDeliveryAttemptList: WebhookDeliveryAttemptList
     WebhookDeliveryAttemptStatus: WebhookDeliveryAttemptStatus
-    WebhookDeliveryOutcome: WebhookDeliveryOutcome
     WebhookDeliveryTrigger: WebhookDeliveryTrigger
     EventId: EventId
     EventStream: EventStream
@@ -648,6 +605,7 @@ export interface components {
     SpendingLimit: SpendingLimit
     SpendingInterval: SpendingInterval
     CardProgramId: CardProgramId
+    SpendingControlDraftId: SpendingControlDraftId
     CardProgramCreate: CardProgramCreate
     CardProgramUpdate: CardProgramUpdate
     CardDesignInput: CardDesignInput
@@ -655,17 +613,16 @@ export interface components {
     CardDesign: CardDesign
     CardProgram: CardProgram
     CardProgramList: CardProgramList
+    SpendingControlDraftCreate: SpendingControlDraftCreate
+    SpendingControlDraftUpdate: SpendingControlDraftUpdate
+    SpendingControlDraft: SpendingControlDraft
+    SpendingControlDraftStatus: SpendingControlDraftStatus
+    SpendingControlDraftList: SpendingControlDraftList
+    SpendingControlVersionId: SpendingControlVersionId
+    SpendingControlVersion: SpendingControlVersion
+    SpendingControlVersionList: SpendingControlVersionList
     CardProgramKind: CardProgramKind
     Balance: Balance
-    BalanceAlertPut: BalanceAlertPut
-    BalanceAlert: BalanceAlert
-    BalanceAlertStatus: BalanceAlertStatus
-    BalanceAccount: BalanceAccount
-    BalanceEntryId: BalanceEntryId
-    BalanceEntryKind: BalanceEntryKind
-    BalanceEntry: BalanceEntry
-    BalanceEntrySourceType: BalanceEntrySourceType
-    BalanceEntryList: BalanceEntryList
     CardId: CardId
     CardCreate: CardCreate
     CardShippingInput: CardShippingInput
@@ -779,9 +736,22 @@ export interface components {
     PayoutDestinationType: PayoutDestinationType
     PayoutDestinationStatus: PayoutDestinationStatus
     TreasuryReportId: TreasuryReportId
+    SpendingControlBacktestId: SpendingControlBacktestId
     TreasuryReportCreate: TreasuryReportCreate
     TreasuryReport: TreasuryReport
     TreasuryReportList: TreasuryReportList
+    SpendingControlBacktestCreate: SpendingControlBacktestCreate
+    SpendingControlBacktest: SpendingControlBacktest
+    SpendingControlBacktestStatus: SpendingControlBacktestStatus
+    SpendingControlBacktestResult: SpendingControlBacktestResult
+    SpendingControlCount: SpendingControlCount
+    SpendingControlFixed: SpendingControlFixed
+    SpendingControlReason: SpendingControlReason
+    SpendingControlChange: SpendingControlChange
+    SpendingControlFlipId: SpendingControlFlipId
+    SpendingControlFlip: SpendingControlFlip
+    SpendingControlFlipList: SpendingControlFlipList
+    SpendingControlBacktestList: SpendingControlBacktestList
     TreasuryReportType: TreasuryReportType
     TreasuryReportStatus: TreasuryReportStatus
     TreasuryReportFailureCode: TreasuryReportFailureCode
@@ -807,7 +777,6 @@ export interface components {
     PassArchivedEvent: PassArchivedEvent
     WebhookEndpointDisabledEvent: WebhookEndpointDisabledEvent
     WebhookEndpointTestEvent: WebhookEndpointTestEvent
-    WebhookRecoveryCompletedEvent: WebhookRecoveryCompletedEvent
     PromotedResource: PromotedResource
     PromotionCreatedEvent: PromotionCreatedEvent
     CardholderCreatedEvent: CardholderCreatedEvent
@@ -853,7 +822,8 @@ export interface components {
     PayoutDestinationDisabledEvent: PayoutDestinationDisabledEvent
     TreasuryReportSucceededEvent: TreasuryReportSucceededEvent
     TreasuryReportFailedEvent: TreasuryReportFailedEvent
-    BalanceLowEvent: BalanceLowEvent
+    SpendingControlBacktestSucceededEvent: SpendingControlBacktestSucceededEvent
+    SpendingControlBacktestFailedEvent: SpendingControlBacktestFailedEvent
     EventType: EventType
     EnabledEvent: EnabledEvent
   }

@@ -70,6 +70,10 @@ import type {
   ListScansQuery,
   ListSettlementLinesQuery,
   ListSettlementsQuery,
+  ListSpendingControlBacktestsQuery,
+  ListSpendingControlDraftsQuery,
+  ListSpendingControlFlipsQuery,
+  ListSpendingControlVersionsQuery,
   ListTreasuryReportsQuery,
   ListWalletTokensQuery,
   ListWebhookEndpointsQuery,
@@ -121,6 +125,15 @@ import type {
   SettlementLineList,
   SettlementList,
   ShippingSimulation,
+  SpendingControlBacktest,
+  SpendingControlBacktestCreate,
+  SpendingControlBacktestList,
+  SpendingControlDraft,
+  SpendingControlDraftCreate,
+  SpendingControlDraftList,
+  SpendingControlDraftUpdate,
+  SpendingControlFlipList,
+  SpendingControlVersionList,
   Token,
   TokenCreate,
   TreasuryReport,
@@ -348,6 +361,53 @@ export interface CardProgramsHandlers<Context> {
     context: Context,
     input: { path: operations['updateCardProgram']['parameters']['path']; body: CardProgramUpdate }
   ): Promise<Reply<200, CardProgram>>
+}
+
+export interface SpendingControlDraftsHandlers<Context> {
+  /** POST /v1/spending_control_drafts: Create a spending control draft */
+  createSpendingControlDraft(context: Context, input: { body: SpendingControlDraftCreate }): Promise<Reply<201, SpendingControlDraft>>
+  /** GET /v1/spending_control_drafts: List spending control drafts */
+  listSpendingControlDrafts(context: Context, input: { query: ListSpendingControlDraftsQuery }): Promise<Reply<200, SpendingControlDraftList>>
+  /** GET /v1/spending_control_drafts/{spending_control_draft_id}: Retrieve a spending control draft */
+  getSpendingControlDraft(
+    context: Context,
+    input: { path: operations['getSpendingControlDraft']['parameters']['path'] }
+  ): Promise<Reply<200, SpendingControlDraft>>
+  /** PATCH /v1/spending_control_drafts/{spending_control_draft_id}: Update a spending control draft */
+  updateSpendingControlDraft(
+    context: Context,
+    input: { path: operations['updateSpendingControlDraft']['parameters']['path']; body: SpendingControlDraftUpdate }
+  ): Promise<Reply<200, SpendingControlDraft>>
+  /** POST /v1/spending_control_drafts/{spending_control_draft_id}/archive: Archive a spending control draft */
+  archiveSpendingControlDraft(
+    context: Context,
+    input: { path: operations['archiveSpendingControlDraft']['parameters']['path']; body?: Empty }
+  ): Promise<Reply<200, SpendingControlDraft>>
+  /** GET /v1/spending_control_drafts/{spending_control_draft_id}/versions: List versions of a spending control draft */
+  listSpendingControlVersions(
+    context: Context,
+    input: { path: operations['listSpendingControlVersions']['parameters']['path']; query: ListSpendingControlVersionsQuery }
+  ): Promise<Reply<200, SpendingControlVersionList>>
+}
+
+export interface SpendingControlBacktestsHandlers<Context> {
+  /** POST /v1/spending_control_drafts/{spending_control_draft_id}/backtests: Create a spending control backtest */
+  createSpendingControlBacktest(
+    context: Context,
+    input: { path: operations['createSpendingControlBacktest']['parameters']['path']; body: SpendingControlBacktestCreate }
+  ): Promise<Reply<201, SpendingControlBacktest>>
+  /** GET /v1/spending_control_backtests: List spending control backtests */
+  listSpendingControlBacktests(context: Context, input: { query: ListSpendingControlBacktestsQuery }): Promise<Reply<200, SpendingControlBacktestList>>
+  /** GET /v1/spending_control_backtests/{spending_control_backtest_id}: Retrieve a spending control backtest */
+  getSpendingControlBacktest(
+    context: Context,
+    input: { path: operations['getSpendingControlBacktest']['parameters']['path'] }
+  ): Promise<Reply<200, SpendingControlBacktest>>
+  /** GET /v1/spending_control_backtests/{spending_control_backtest_id}/flips: List flips of a spending control backtest */
+  listSpendingControlFlips(
+    context: Context,
+    input: { path: operations['listSpendingControlFlips']['parameters']['path']; query: ListSpendingControlFlipsQuery }
+  ): Promise<Reply<200, SpendingControlFlipList>>
 }
 
 export interface BalanceHandlers<Context> {
@@ -586,6 +646,8 @@ export type Handlers<Context> = AccountHandlers<Context>
   & CardholdersHandlers<Context>
   & SanctionsAlertsHandlers<Context>
   & CardProgramsHandlers<Context>
+  & SpendingControlDraftsHandlers<Context>
+  & SpendingControlBacktestsHandlers<Context>
   & BalanceHandlers<Context>
   & CardsHandlers<Context>
   & ProvisioningPayloadsHandlers<Context>

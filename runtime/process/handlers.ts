@@ -14,6 +14,8 @@ import { networkSimulators } from '../cards/network/simulators.ts'
 import { cardProgramsHandlers } from '../cards/programs/handlers.ts'
 import { provisioningPayloadsHandlers } from '../cards/provisioning/handlers.ts'
 import { sanctionsAlertsHandlers } from '../cards/sanctions-alerts/handlers.ts'
+import { spendingControlBacktestsHandlers } from '../cards/spending-control-backtests/handlers.ts'
+import { spendingControlDraftsHandlers } from '../cards/spending-control-drafts/handlers.ts'
 import { tokensHandlers } from '../cards/tokens/handlers.ts'
 import { cardTransactionsHandlers } from '../cards/transactions/handlers.ts'
 import { walletTokensHandlers } from '../cards/wallet-tokens/handlers.ts'
@@ -60,6 +62,8 @@ export const handlers = {
   ...scansHandlers,
   ...settlementsHandlers,
   ...settlementSimulators,
+  ...spendingControlBacktestsHandlers,
+  ...spendingControlDraftsHandlers,
   ...tokensHandlers,
   ...treasuryReportsHandlers,
   ...walletTokensHandlers,

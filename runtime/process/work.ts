@@ -4,6 +4,7 @@ import { cardholderScreeningWorker } from '../cards/cardholders/screening-job.ts
 import { abandonedDecisionWorker } from '../cards/decisions/abandoned-job.ts'
 import { disputeExpiryWorker } from '../cards/disputes/expiry-job.ts'
 import { payloadWorker } from '../cards/provisioning/stand-in-job.ts'
+import { backtestWorker } from '../cards/spending-control-backtests/job.ts'
 import { holdExpiryWorker } from '../cards/transactions/expiry-job.ts'
 import { type Delivery, openDelivery } from '../events/delivery/open-delivery.ts'
 import { startRetentionJob } from '../events/delivery/retention-job.ts'
@@ -58,6 +59,7 @@ export function startWork(parts: Foundation): Work {
     settlementWorker(parts),
     payloadWorker(parts),
     abandonedDecisionWorker(parts),
+    backtestWorker(parts),
     cardholderScreeningWorker(parts),
     ...(bank ? [bankWorker({ ...parts, bank, seals: createSeals(database.pepper) })] : []),
     reportWorker(reporting),

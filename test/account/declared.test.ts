@@ -80,6 +80,10 @@ const ACTIONS = new Map([
   ['rotateAuthorizationEndpointSecret', 'authorization_endpoint_secret.rotated'],
   ['createPayout', 'payout.created'],
   ['cancelPayout', 'payout.canceled'],
+  ['createSpendingControlDraft', 'spending_control_draft.created'],
+  ['updateSpendingControlDraft', 'spending_control_draft.updated'],
+  ['createSpendingControlBacktest', 'spending_control_backtest.created'],
+  ['archiveSpendingControlDraft', 'spending_control_draft.archived'],
 ])
 
 const operations = versions.flatMap(({ name, operations }) =>

@@ -203,6 +203,10 @@ const announced: Readonly<Record<string, string>> = {
 + /paths/~1v1~1balance/get/parameters/0/example
 - /paths/~1v1~1balance/get/parameters/0/$ref
 + /paths/~1v1~1balance/get/parameters/1
++ /tags/spending_control_drafts
++ /tags/spending_control_backtests
++ /x-tagGroups/Cards/tags/spending_control_drafts
++ /x-tagGroups/Cards/tags/spending_control_backtests
 `,
 }
 

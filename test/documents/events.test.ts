@@ -73,6 +73,8 @@ const table = `
 2025-11-01 treasury_report.succeeded treasury_report TreasuryReport
 2025-11-01 treasury_report.failed treasury_report TreasuryReport
 2026-05-19 balance.low balance_alert BalanceAlert
+2026-05-19 spending_control_backtest.succeeded spending_control_backtest SpendingControlBacktest
+2026-05-19 spending_control_backtest.failed spending_control_backtest SpendingControlBacktest
 `
 
 const rows = table

@@ -139,6 +139,16 @@ export const table = `
 2025-11-01 POST   /v1/test/settlements/simulate_failure write settlement:write settlements_write 200 sandbox
 2025-11-01 POST   /v1/test/payouts/simulate_failure write settlement:write settlements_write 200 sandbox
 2025-11-01 POST   /v1/test/payouts/simulate_return write settlement:write settlements_write 200 sandbox
+2026-05-19 POST   /v1/spending_control_drafts write card:write cards_write 201 verified
+2026-05-19 GET    /v1/spending_control_drafts read card:read read 200 list filters=status
+2026-05-19 GET    /v1/spending_control_drafts/{spending_control_draft_id} read card:read read 200
+2026-05-19 PATCH  /v1/spending_control_drafts/{spending_control_draft_id} write card:write cards_write 200 verified
+2026-05-19 POST   /v1/spending_control_drafts/{spending_control_draft_id}/archive write card:write cards_write 200 verified
+2026-05-19 GET    /v1/spending_control_drafts/{spending_control_draft_id}/versions read card:read read 200 list
+2026-05-19 POST   /v1/spending_control_drafts/{spending_control_draft_id}/backtests write card:write cards_write 201 verified
+2026-05-19 GET    /v1/spending_control_backtests read card:read read 200 list filters=spending_control_draft_id
+2026-05-19 GET    /v1/spending_control_backtests/{spending_control_backtest_id} read card:read read 200
+2026-05-19 GET    /v1/spending_control_backtests/{spending_control_backtest_id}/flips read card:read read 200 list filters=change
 `
 
 export interface Row {

@@ -267,6 +267,22 @@ const HEADS = [
   `INSERT INTO webhook_senders (tenant_id, tokens, refilled_at) SELECT $1, 0, 'epoch'`,
 ]
 
+const SPENDING_CONTROL_DRAFTS = `INSERT INTO spending_control_drafts
+  SELECT $1, ${id('scd', 'n')}, 'T', NULL, NULL, CASE WHEN n BETWEEN 10 AND 12 THEN 'archived' ELSE 'draft' END, 1, ${CONTROLS}, '{}', ${AT}, ${AT}
+    FROM generate_series(0, $3 - 1) n`
+
+const CONTROL_VERSIONS = `INSERT INTO spending_control_versions
+  SELECT $1, ${id('scv', 'n')}, ${id('scd', '0')}, n + 1, ${CONTROLS}, ${AT} FROM generate_series(0, $3 - 1) n`
+
+const BACKTESTS = `INSERT INTO spending_control_backtests (tenant_id, id, spending_control_draft_id, version, spending_controls, interval_start, interval_end,
+    status, progress, created, updated)
+  SELECT $1, ${id('scb', 'n')}, CASE WHEN n BETWEEN 10 AND 12 THEN ${id('scd', '1')} ELSE ${id('scd', '0')} END, 1, ${CONTROLS}, 'epoch', ${AT},
+         'succeeded', 100, ${AT}, ${AT} FROM generate_series(0, $3 - 1) n`
+
+const FLIPS = `INSERT INTO spending_control_flips (tenant_id, id, backtest_id, card_transaction_id, card_id, change, code, amount, created)
+  SELECT $1, ${id('scf', 'n')}, ${id('scb', 'n / 1000')}, ${id('ctx', 'n')}, ${id('card', '0')}, 'approved_to_declined', 'spending_limit_exceeded',
+         100, ${AT} FROM generate_series(0, $3 - 1) n`
+
 /** Every table: what fills it, and its share of the rows. */
 const TABLES = [
   [TEMPLATES, 1 / 15],
@@ -307,6 +323,10 @@ const TABLES = [
   [UPDATES, 1 / 3],
   [CHANGES, 1 / 3],
   [REFUSALS, 1 / 3],
+  [SPENDING_CONTROL_DRAFTS, 1 / 3],
+  [CONTROL_VERSIONS, 1 / 3],
+  [BACKTESTS, 1 / 3],
+  [FLIPS, 1 / 3],
 ] as const
 
 /** Their names. */

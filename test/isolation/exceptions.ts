@@ -30,6 +30,10 @@ export const LOCATORS: Table = [
     'reports are made whoever asked for them',
   ],
   [
+    'SELECT f.tenant_id, f.id FROM (SELECT DISTINCT ON (b.tenant_id)',
+    'backtests are performed whoever asked for them',
+  ],
+  [
     'SELECT r.tenant_id, r.id FROM treasury_reports r WHERE r.has_files',
     'and their files go when their time is over',
   ],
@@ -159,6 +163,10 @@ export const SPREAD: Table = [
   [
     'SELECT f.tenant_id, f.id FROM (SELECT DISTINCT ON (r.tenant_id)',
     'reports are made whoever asked for them',
+  ],
+  [
+    'SELECT f.tenant_id, f.id FROM (SELECT DISTINCT ON (b.tenant_id)',
+    'backtests are performed whoever asked for them',
   ],
   [
     'SELECT r.tenant_id, r.id FROM treasury_reports r WHERE r.has_files',

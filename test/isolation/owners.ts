@@ -134,6 +134,9 @@ async function makeOwner(
   const tok = await make('/v1/tokens', { type: 'person', person: { ...PERSON, name: mark } })
   await make('/v1/card_programs', { name: mark, kind: 'both', metadata })
   const cprg = await make('/v1/card_programs', { name: mark, kind: 'both', metadata })
+  const draft = { name: mark, spending_controls: { max_authorization_count: 1 }, metadata }
+  await make('/v1/spending_control_drafts', draft)
+  const scd = await make('/v1/spending_control_drafts', draft)
   const order = { cardholder_id: chd, card_program_id: cprg, type: 'virtual', metadata }
   await make('/v1/cards', order)
   const card = await make('/v1/cards', order)
@@ -186,6 +189,8 @@ async function makeOwner(
   const pod = await make('/v1/payout_destinations', destination)
   const interval = { interval_start: '2026-01-01T00:00:00Z', interval_end: '2026-02-01T00:00:00Z' }
   await make('/v1/treasury_reports', { type: 'ledger_entries', ...interval })
+  await make(`/v1/spending_control_drafts/${scd}/backtests`, interval)
+  const scb = await make(`/v1/spending_control_drafts/${scd}/backtests`, interval)
   const trp = await make('/v1/treasury_reports', { type: 'ledger_entries', ...interval })
   const pay = { amount: 1, currency: 'usdc', destination_id: pod, metadata }
   await makePayable(service.database, environment, tenantId, pod, 2)
@@ -243,6 +248,8 @@ async function makeOwner(
       ['sal', await first('/v1/sanctions_alerts')],
       ['tok', tok],
       ['cprg', cprg],
+      ['scd', scd],
+      ['scb', scb],
       ['card', card],
       ['ctx', ctx],
       ['dsp', dsp],

@@ -9,6 +9,8 @@ import { listDecisions } from '../../runtime/cards/decisions/queries.ts'
 import { listDisputes } from '../../runtime/cards/disputes/queries.ts'
 import { listCardPrograms } from '../../runtime/cards/programs/queries.ts'
 import { listPayloads } from '../../runtime/cards/provisioning/queries.ts'
+import { listBacktests, listFlips } from '../../runtime/cards/spending-control-backtests/queries.ts'
+import { listDrafts, listVersions } from '../../runtime/cards/spending-control-drafts/queries.ts'
 import { listCardTransactions } from '../../runtime/cards/transactions/queries.ts'
 import { listWalletTokens } from '../../runtime/cards/wallet-tokens/queries.ts'
 import type { Database } from '../../runtime/database/database.ts'
@@ -123,6 +125,26 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
       'of the rare type and status': { type: ['company'], status: ['inactive'] },
     }),
     ...lists('card programs', 'cprg', listCardPrograms, { '': {}, 'of a time': later }),
+    ...lists('spending control drafts', 'scd', listDrafts, {
+      '': {},
+      'of a time': later,
+      'of the common status': { status: ['draft'] },
+      'of the rare status': { status: ['archived'] },
+    }),
+    ...lists('spending control versions', 'scv', listVersions, {
+      '': { draft_id: [crowdId('scd', 0)] },
+      'of a time': { ...later, draft_id: [crowdId('scd', 0)] },
+    }),
+    ...lists('spending control backtests', 'scb', listBacktests, {
+      '': {},
+      'of a time': later,
+      'of the common draft': { spending_control_draft_id: [crowdId('scd', 0)] },
+      'of the rare draft': { spending_control_draft_id: [crowdId('scd', 1)] },
+    }),
+    ...lists('spending control flips', 'scf', listFlips, {
+      '': { backtest_id: [crowdId('scb', 0)] },
+      'of a kind': { backtest_id: [crowdId('scb', 0)], change: ['declined_to_approved'] },
+    }),
     ...lists('cards', 'card', listCards, {
       '': {},
       'of a time': later,

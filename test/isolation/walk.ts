@@ -21,6 +21,7 @@ import { abandonedDecisionWorker } from '../../runtime/cards/decisions/abandoned
 import { forgetRequest } from '../../runtime/cards/decisions/queries.ts'
 import { disputeExpiryWorker } from '../../runtime/cards/disputes/expiry-job.ts'
 import { payloadWorker } from '../../runtime/cards/provisioning/stand-in-job.ts'
+import { backtestWorker } from '../../runtime/cards/spending-control-backtests/job.ts'
 import { holdExpiryWorker } from '../../runtime/cards/transactions/expiry-job.ts'
 import { insertWalletToken } from '../../runtime/cards/wallet-tokens/queries.ts'
 import { deleteView, insertView, listViews, renameView } from '../../runtime/dashboard/engine/view-queries.ts'
@@ -399,6 +400,7 @@ async function showHolders(
   await forgetRequest(db, space, crypto.randomUUID())
   await followPayout({ service, recorder }, environment, send, space)
   await makeEveryReport({ service, recorder }, environment, send)
+  if (environment === 'sandbox') await tryControls({ service, recorder }, send)
 }
 
 /** A bank takes a payment, and has made it at the next look. */
@@ -453,6 +455,40 @@ async function followPayout(
     expect(await listener.signable(db, payoutId!)).toBe(true)
     await listener.changed(db, payoutId!, change, now)
   })
+}
+
+/** A draft is kept, changed, tried on what was authorized, and archived. */
+async function tryControls({ service, recorder }: Walker, send: Send): Promise<void> {
+  const { clock } = service
+  const controls = { spending_controls: { blocked_categories: ['5812'] } }
+  const path = '/v1/spending_control_drafts'
+  const [card] = (await send('/v1/cards?status=active')).body.data
+  const verified = { card_id: card.id, amount: 0, merchant: { name: 'Diner', category_code: '5812' } }
+  await send('/v1/test/cards/simulate_authorization', { body: verified })
+  const { id } = (await send(path, { body: { name: 'Walk', ...controls } })).body
+  await send(`${path}/${id}`, {
+    method: 'PATCH',
+    body: { spending_controls: { max_authorization_count: 1 } },
+  })
+  clock.now += 1
+  const interval = {
+    interval_start: new Date(clock.now - 86_400_000).toISOString(),
+    interval_end: new Date(clock.now).toISOString(),
+  }
+  const { body } = await send(`${path}/${id}/backtests`, { body: interval })
+  const parts = {
+    ...service,
+    database: recorder.database,
+    wakeUpChannel: { publish: () => {} },
+    log: strictLog,
+  }
+  const read = async () => (await send(`/v1/spending_control_backtests/${body.id}`)).body
+  // Each round performs the oldest of the tenant.
+  while ((await read()).status === 'pending') await backtestWorker(parts).runOnce()
+  expect((await read()).result.approved_to_declined.count).toBeGreaterThan(0)
+  for (const list of [`${path}/${id}/versions`, `/v1/spending_control_backtests/${body.id}/flips`])
+    expect((await send(list)).status).toBe(200)
+  expect((await send(`${path}/${id}/archive`, { body: {} })).status).toBe(200)
 }
 
 /** Reports of every type are made, read and forgotten. */

@@ -29,7 +29,7 @@ import {
   lockCardTransaction,
   updateCardTransaction,
 } from './queries.ts'
-import { addSpending, spentBy } from './spending.ts'
+import { addSpending, countOf, spentBy } from './spending.ts'
 import { showCardTransaction } from './view.ts'
 
 /** The context in which a transaction is written. */
@@ -93,9 +93,6 @@ export async function writeChange(
     emit(events, { type, data, before: { card_transaction: showCardTransaction(before) } })
   } else if (type) emit(events, { type, data })
 }
-
-/** An authorization of 0 only verifies the card, so it does not count as an authorization. */
-const countOf = ({ authorized }: Moved): number => (authorized > 0 ? 1 : 0)
 
 /**
  * Records spending and posts the amounts that a transaction moved. Throws `BeyondBounds` if a sum would exceed the maximum

@@ -10,7 +10,7 @@ import type { CardTransactionRow, TransactionMessage, TransactionStep } from './
 export const MAX_STEPS = 1000
 
 /** The columns that the messages determine. */
-type Folded = Pick<
+export type Folded = Pick<
   CardTransactionRow,
   | 'status'
   | 'requested'
@@ -25,7 +25,8 @@ type Folded = Pick<
   | 'history'
 >
 
-const NOTHING: Folded = {
+/** A transaction before its first message. */
+export const NOTHING: Folded = {
   status: 'declined',
   requested: 0,
   authorized: 0,
@@ -176,8 +177,14 @@ function collect(state: Folded, message: TransactionMessage): Folded {
   return withHeld(collected, kept, 'cleared')
 }
 
+/** The columns that tell the messages of a transaction. */
+export type MessageColumns = Pick<
+  CardTransactionRow,
+  'id' | 'messages' | 'history' | 'requested' | 'disputed' | 'decline_code' | 'expires_at'
+>
+
 /** Returns the messages of a transaction, also of a row that an earlier version of the service wrote or changed. */
-export function messagesOf(row: CardTransactionRow): readonly TransactionMessage[] {
+export function messagesOf(row: MessageColumns): readonly TransactionMessage[] {
   const known = row.messages ?? []
   const told = foldMessages(known, row.disputed).history.length
   const steps = row.history.slice(told).map((step, index) => readStep(row, step, told + index))
@@ -190,7 +197,7 @@ export function messagesOf(row: CardTransactionRow): readonly TransactionMessage
 }
 
 function readStep(
-  row: CardTransactionRow,
+  row: MessageColumns,
   { type, amount, created }: TransactionStep,
   index: number,
 ): TransactionMessage {

@@ -66,8 +66,19 @@ export interface Decision {
   readonly rules: readonly JudgedRule[]
 }
 
+/** The part of a request that spending controls depend on. */
+export type ControlledRequest = Pick<
+  AuthorizationRequest,
+  'amount' | 'categoryCode' | 'country' | 'authorized'
+>
+
+/** The facts that spending controls depend on. */
+export interface ControlFacts extends Pick<AuthorizationFacts, 'spent' | 'authorizations'> {
+  readonly card: Pick<CardRow, 'spending_controls'>
+}
+
 /** The result of a rule. `code` is the decline reason if the rule fails. */
-interface RuleFinding {
+export interface RuleFinding {
   readonly rule: string
   /** Undefined if the rule does not apply. */
   readonly passed: boolean | undefined
@@ -84,9 +95,7 @@ export function decide(request: AuthorizationRequest, facts: AuthorizationFacts)
     ...checkWallet(request, facts),
     ...checkCardholder(facts),
     { rule: 'currency', passed: request.currency === 'usd', code: 'unsupported_currency' as const },
-    ...checkMerchant(request, facts),
-    checkCount(request, facts),
-    ...checkLimits(request, facts),
+    ...judgeControls(request, facts),
     checkBalance(request, facts),
   ]
   const covered = Math.max(0, facts.available)
@@ -96,6 +105,21 @@ export function decide(request: AuthorizationRequest, facts: AuthorizationFacts)
     rules: findings.map(showFinding),
   }
 }
+
+/** Applies the spending controls alone: those of a card, or proposed ones. */
+export const judgeControls = (request: ControlledRequest, facts: ControlFacts): readonly RuleFinding[] => [
+  ...checkMerchant(request, facts),
+  checkCount(request, facts),
+  ...checkLimits(request, facts),
+]
+
+/** Returns the first control that declines a request, or undefined if none does. */
+export const failedControl = (request: ControlledRequest, facts: ControlFacts): RuleFinding | undefined =>
+  judgeControls(request, facts).find(({ passed }) => passed === false)
+
+/** Whether a rule of a recorded decision is a spending control. */
+export const isControl = (rule: string): boolean =>
+  rule.startsWith('merchant_') || rule.startsWith('spending_limit_') || rule === 'max_authorization_count'
 
 const isPartial = ({ amount, partial }: AuthorizationRequest, covered: number): boolean =>
   partial === true && covered > 0 && covered < amount
@@ -136,10 +160,7 @@ function checkCardholder({ cardholder }: AuthorizationFacts): RuleFinding[] {
   ]
 }
 
-function checkMerchant(
-  { categoryCode, country }: AuthorizationRequest,
-  { card }: AuthorizationFacts,
-): RuleFinding[] {
+function checkMerchant({ categoryCode, country }: ControlledRequest, { card }: ControlFacts): RuleFinding[] {
   const { blocked_categories, blocked_countries } = card.spending_controls
   return [
     {
@@ -159,8 +180,8 @@ function checkMerchant(
 
 /** An increment does not count as a new authorization, and neither does a card verification. */
 function checkCount(
-  { amount, authorized }: AuthorizationRequest,
-  { card, authorizations }: AuthorizationFacts,
+  { amount, authorized }: ControlledRequest,
+  { card, authorizations }: ControlFacts,
 ): RuleFinding {
   const limit = card.spending_controls.max_authorization_count
   const rule = 'max_authorization_count'
@@ -170,7 +191,7 @@ function checkCount(
   return { rule, passed: observed <= limit, code, limit, observed }
 }
 
-function checkLimits(request: AuthorizationRequest, { card, spent }: AuthorizationFacts): RuleFinding[] {
+function checkLimits(request: ControlledRequest, { card, spent }: ControlFacts): RuleFinding[] {
   const category = categoryOf(request.categoryCode)
   return card.spending_controls.spending_limits.map(({ amount: limit, interval, categories }, index) => {
     const rule = `spending_limit_${interval}`

@@ -159,6 +159,10 @@ const ADD: Statement = {
 export const spentBy = ({ held, cleared }: Pick<CardTransactionRow, 'held' | 'cleared'>): number =>
   held + cleared
 
+/** An authorization of 0 only verifies the card, so it does not count as an authorization. */
+export const countOf = ({ authorized }: Pick<CardTransactionRow, 'authorized'>): number =>
+  authorized > 0 ? 1 : 0
+
 /**
  * Adds to the totals of the periods in which the transaction began; the amount can be negative. The caller has locked the
  * card.

@@ -94,3 +94,7 @@ export function writeCents(cents: number): string {
 export function readNumber(text: string): number | string {
   return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
 }
+
+/** Returns the first instant of a day in UTC. Other texts stay as they are, for the API to refuse. */
+export const readDay = (text: string): string =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00.000Z` : text

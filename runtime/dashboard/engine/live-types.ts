@@ -26,12 +26,14 @@ const TYPES: Readonly<Partial<Record<ListOperation, readonly string[]>>> = {
   listPayouts: ['payout.'],
   listPayoutDestinations: ['payout_destination.'],
   listTreasuryReports: ['treasury_report.'],
+  listSpendingControlBacktests: ['spending_control_backtest.'],
 }
 
 /** Beginnings of the actions of audit entries, for records that events are not about. */
 const ACTIONS: Readonly<Partial<Record<ListOperation, readonly string[]>>> = {
   listAuditEntries: [''],
   listCardPrograms: ['card_program.'],
+  listSpendingControlDrafts: ['spending_control_draft.'],
   // The event is about a copy.
   listPromotions: ['promotion.'],
 }

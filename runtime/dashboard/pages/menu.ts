@@ -22,6 +22,8 @@ const ICONS: Readonly<Record<string, string>> = {
   cardholders: 'users',
   'sanctions-alerts': 'shield-alert',
   'card-programs': 'layers',
+  'spending-control-drafts': 'flask-conical',
+  'spending-control-backtests': 'activity',
   cards: 'credit-card',
   'card-transactions': 'receipt',
   disputes: 'gavel',

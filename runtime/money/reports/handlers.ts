@@ -1,25 +1,22 @@
-import type { Detail } from 'dateline/runtime'
 import type { TreasuryReportsHandlers } from '../../../generated/canonical/handlers.ts'
 import { invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
+import { readInterval } from '../../api/interval.ts'
 import { answerList } from '../../api/lists/list-query.ts'
 import type { ListReader } from '../../database/define-list.ts'
 import type { CreatedRange } from '../../database/page.ts'
 import { newId } from '../../platform/ids.ts'
-import { parseInstant, writeInstant } from '../../platform/instants.ts'
 import { countPending, insertReport, isShownIn, listReports, type ReportRow, readReport } from './queries.ts'
 import { showReport } from './view.ts'
 
 /** Maximum number of pending reports of a tenant. Further requests are refused. */
 const MAX_PENDING = 20
 
-/** Five years, including leap days. */
-const MAX_INTERVAL_MS = (5 * 365 + 2) * 86_400_000
-
 export const treasuryReportsHandlers = {
   async createTreasuryReport({ caller, db, links, request }, { body }) {
     const { now } = request
     const interval = readInterval(body, now)
+    if (body.type === 'statement') requireMonth(interval)
     if ((await countPending(db, caller.space, MAX_PENDING)) >= MAX_PENDING) {
       throw invalidState(
         `The maximum of ${MAX_PENDING} reports are already pending. Wait until one of them is complete.`,
@@ -60,43 +57,11 @@ export const treasuryReportsHandlers = {
   },
 } satisfies TreasuryReportsHandlers<Context>
 
-type Interval = Pick<ReportRow, 'interval_start' | 'interval_end'>
-
-/**
- * Reads the interval. Throws `validation_failed` if it is empty, too long, or not over yet, or if a statement is not of a
- * calendar month.
- * @param now service time.
- */
-function readInterval(
-  body: Readonly<Record<keyof Interval, string>> & Pick<ReportRow, 'type'>,
-  now: number,
-): Interval {
-  const { type } = body
-  const faults: Detail[] = []
-  const read = (field: keyof Interval) => {
-    const instant = parseInstant(body[field])
-    if (instant === undefined)
-      faults.push({ field, issue: 'must be a UTC timestamp in the years 0001 to 9999' })
-    return Math.ceil(instant ?? 0) // ledger entries are dated in whole milliseconds
-  }
-  const [interval_start, interval_end] = [read('interval_start'), read('interval_end')]
-  const refuse = (issue: string) => faults.push({ field: 'interval_end', issue })
-  if (faults.length === 0) {
-    if (interval_end <= interval_start) refuse('must be after interval_start')
-    else if (interval_end - interval_start > MAX_INTERVAL_MS)
-      refuse('must be at most five years after interval_start')
-    else if (type === 'statement' && !isMonth(interval_start, interval_end))
-      refuse('must be a month after interval_start, which is the beginning of a calendar month in UTC')
-    else if (interval_end > now)
-      refuse(`must not be in the future: the service clock is at ${writeInstant(now)}`)
-  }
-  if (faults.length > 0) throw validationFailed(faults)
-  return { interval_start, interval_end }
-}
-
-/** Whether an interval is a calendar month in UTC. */
-function isMonth(start: number, end: number): boolean {
-  const day = new Date(start)
+/** Throws `validation_failed` if the interval of a statement is not a calendar month in UTC. */
+function requireMonth({ interval_start, interval_end }: Pick<ReportRow, 'interval_start' | 'interval_end'>) {
+  const day = new Date(interval_start)
   const [year, month] = [day.getUTCFullYear(), day.getUTCMonth()]
-  return start === Date.UTC(year, month) && end === Date.UTC(year, month + 1)
+  if (interval_start === Date.UTC(year, month) && interval_end === Date.UTC(year, month + 1)) return
+  const issue = 'must be a month after interval_start, which is the beginning of a calendar month in UTC'
+  throw validationFailed([{ field: 'interval_end', issue }])
 }

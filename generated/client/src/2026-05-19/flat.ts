@@ -11,9 +11,6 @@ import type {
   AuthorizationDecisionList,
   AuthorizationEndpoint,
   Balance,
-  BalanceAlert,
-  BalanceEntry,
-  BalanceEntryList,
   Card,
   CardDetails,
   CardList,
@@ -57,6 +54,14 @@ import type {
   SettlementLine,
   SettlementLineList,
   SettlementList,
+  SpendingControlBacktest,
+  SpendingControlBacktestList,
+  SpendingControlDraft,
+  SpendingControlDraftList,
+  SpendingControlFlip,
+  SpendingControlFlipList,
+  SpendingControlVersion,
+  SpendingControlVersionList,
   Token,
   TreasuryReport,
   TreasuryReportList,
@@ -66,8 +71,6 @@ import type {
   WebhookDeliveryAttemptList,
   WebhookEndpoint,
   WebhookEndpointList,
-  WebhookRecovery,
-  WebhookRecoveryList,
   Wipe,
   operations
 } from './types.ts'
@@ -110,11 +113,6 @@ export type UpdateWebhookEndpointInput = Input<operations['updateWebhookEndpoint
 export type DeleteWebhookEndpointInput = Input<operations['deleteWebhookEndpoint'], Managed>
 export type RotateWebhookEndpointSecretInput = Input<operations['rotateWebhookEndpointSecret'], Managed> & KeyOption
 export type TestWebhookEndpointInput = Input<operations['testWebhookEndpoint'], Managed> & KeyOption
-export type SkipBlockedEventInput = Input<operations['skipBlockedEvent'], Managed> & KeyOption
-export type RecoverWebhookEndpointInput = Input<operations['recoverWebhookEndpoint'], Managed> & KeyOption
-export type ListWebhookRecoveriesInput = Input<operations['listWebhookRecoveries'], Managed>
-export type GetWebhookRecoveryInput = Input<operations['getWebhookRecovery'], Managed>
-export type CancelWebhookRecoveryInput = Input<operations['cancelWebhookRecovery'], Managed> & KeyOption
 export type ListDeliveryAttemptsInput = Input<operations['listDeliveryAttempts'], Managed>
 export type GetDeliveryAttemptInput = Input<operations['getDeliveryAttempt'], Managed>
 export type RetryDeliveryAttemptInput = Input<operations['retryDeliveryAttempt'], Managed> & KeyOption
@@ -134,10 +132,17 @@ export type CreateCardProgramInput = Input<operations['createCardProgram'], Mana
 export type ListCardProgramsInput = Input<operations['listCardPrograms'], Managed>
 export type GetCardProgramInput = Input<operations['getCardProgram'], Managed>
 export type UpdateCardProgramInput = Input<operations['updateCardProgram'], Managed>
+export type CreateSpendingControlDraftInput = Input<operations['createSpendingControlDraft'], Managed> & KeyOption
+export type ListSpendingControlDraftsInput = Input<operations['listSpendingControlDrafts'], Managed>
+export type GetSpendingControlDraftInput = Input<operations['getSpendingControlDraft'], Managed>
+export type UpdateSpendingControlDraftInput = Input<operations['updateSpendingControlDraft'], Managed>
+export type ArchiveSpendingControlDraftInput = Input<operations['archiveSpendingControlDraft'], Managed> & KeyOption
+export type ListSpendingControlVersionsInput = Input<operations['listSpendingControlVersions'], Managed>
+export type CreateSpendingControlBacktestInput = Input<operations['createSpendingControlBacktest'], Managed> & KeyOption
+export type ListSpendingControlBacktestsInput = Input<operations['listSpendingControlBacktests'], Managed>
+export type GetSpendingControlBacktestInput = Input<operations['getSpendingControlBacktest'], Managed>
+export type ListSpendingControlFlipsInput = Input<operations['listSpendingControlFlips'], Managed>
 export type GetBalanceInput = Input<operations['getBalance'], Managed>
-export type ListBalanceEntriesInput = Input<operations['listBalanceEntries'], Managed>
-export type GetBalanceAlertInput = Input<operations['getBalanceAlert'], Managed>
-export type PutBalanceAlertInput = Input<operations['putBalanceAlert'], Managed>
 export type CreateCardInput = Input<operations['createCard'], Managed> & KeyOption
 export type ListCardsInput = Input<operations['listCards'], Managed>
 export type GetCardInput = Input<operations['getCard'], Managed>
@@ -278,16 +283,6 @@ export interface FlatMethods {
   rotateWebhookEndpointSecret(input: RotateWebhookEndpointSecretInput): Call<WebhookEndpoint>
   /** @deprecated Use `client.webhookEndpoints.test`. */
   testWebhookEndpoint(input: TestWebhookEndpointInput): Call<Event>
-  /** @deprecated Use `client.webhookEndpoints.skip`. */
-  skipBlockedEvent(input: SkipBlockedEventInput): Call<WebhookEndpoint>
-  /** @deprecated Use `client.webhookEndpoints.recover`. */
-  recoverWebhookEndpoint(input: RecoverWebhookEndpointInput): Call<WebhookRecovery>
-  /** @deprecated Use `client.webhookEndpoints.recoveries.list`. */
-  listWebhookRecoveries(input: ListWebhookRecoveriesInput): ListCall<WebhookRecoveryList, WebhookRecovery>
-  /** @deprecated Use `client.webhookEndpoints.recoveries.retrieve`. */
-  getWebhookRecovery(input: GetWebhookRecoveryInput): Call<WebhookRecovery>
-  /** @deprecated Use `client.webhookEndpoints.recoveries.cancel`. */
-  cancelWebhookRecovery(input: CancelWebhookRecoveryInput): Call<WebhookRecovery>
   /** @deprecated Use `client.webhookEndpoints.deliveryAttempts.list`. */
   listDeliveryAttempts(input: ListDeliveryAttemptsInput): ListCall<WebhookDeliveryAttemptList, WebhookDeliveryAttempt>
   /** @deprecated Use `client.webhookEndpoints.deliveryAttempts.retrieve`. */
@@ -326,14 +321,28 @@ export interface FlatMethods {
   getCardProgram(input: GetCardProgramInput): Call<CardProgram>
   /** @deprecated Use `client.cardPrograms.update`. */
   updateCardProgram(input: UpdateCardProgramInput): Call<CardProgram>
+  /** @deprecated Use `client.spendingControlDrafts.create`. */
+  createSpendingControlDraft(input: CreateSpendingControlDraftInput): Call<SpendingControlDraft>
+  /** @deprecated Use `client.spendingControlDrafts.list`. */
+  listSpendingControlDrafts(input?: ListSpendingControlDraftsInput): ListCall<SpendingControlDraftList, SpendingControlDraft>
+  /** @deprecated Use `client.spendingControlDrafts.retrieve`. */
+  getSpendingControlDraft(input: GetSpendingControlDraftInput): Call<SpendingControlDraft>
+  /** @deprecated Use `client.spendingControlDrafts.update`. */
+  updateSpendingControlDraft(input: UpdateSpendingControlDraftInput): Call<SpendingControlDraft>
+  /** @deprecated Use `client.spendingControlDrafts.archive`. */
+  archiveSpendingControlDraft(input: ArchiveSpendingControlDraftInput): Call<SpendingControlDraft>
+  /** @deprecated Use `client.spendingControlDrafts.versions.list`. */
+  listSpendingControlVersions(input: ListSpendingControlVersionsInput): ListCall<SpendingControlVersionList, SpendingControlVersion>
+  /** @deprecated Use `client.spendingControlDrafts.backtests.create`. */
+  createSpendingControlBacktest(input: CreateSpendingControlBacktestInput): Call<SpendingControlBacktest>
+  /** @deprecated Use `client.spendingControlBacktests.list`. */
+  listSpendingControlBacktests(input?: ListSpendingControlBacktestsInput): ListCall<SpendingControlBacktestList, SpendingControlBacktest>
+  /** @deprecated Use `client.spendingControlBacktests.retrieve`. */
+  getSpendingControlBacktest(input: GetSpendingControlBacktestInput): Call<SpendingControlBacktest>
+  /** @deprecated Use `client.spendingControlBacktests.flips.list`. */
+  listSpendingControlFlips(input: ListSpendingControlFlipsInput): ListCall<SpendingControlFlipList, SpendingControlFlip>
   /** @deprecated Use `client.balance.retrieve`. */
   getBalance(input?: GetBalanceInput): Call<Balance>
-  /** @deprecated Use `client.balanceEntries.list`. */
-  listBalanceEntries(input?: ListBalanceEntriesInput): ListCall<BalanceEntryList, BalanceEntry>
-  /** @deprecated Use `client.balanceAlert.retrieve`. */
-  getBalanceAlert(input?: GetBalanceAlertInput): Call<BalanceAlert>
-  /** @deprecated Use `client.balanceAlert.replace`. */
-  putBalanceAlert(input: PutBalanceAlertInput): Call<BalanceAlert>
   /** @deprecated Use `client.cards.create`. */
   createCard(input: CreateCardInput): Call<Card>
   /** @deprecated Use `client.cards.list`. */
@@ -507,11 +516,6 @@ export function flatMethods(connection: ServiceConnection): FlatMethods {
     ['deleteWebhookEndpoint', functions.deleteWebhookEndpoint, ['whe_id']],
     ['rotateWebhookEndpointSecret', functions.rotateWebhookEndpointSecret, ['whe_id']],
     ['testWebhookEndpoint', functions.testWebhookEndpoint, ['whe_id']],
-    ['skipBlockedEvent', functions.skipBlockedEvent, ['whe_id'], 'body'],
-    ['recoverWebhookEndpoint', functions.recoverWebhookEndpoint, ['whe_id'], 'body'],
-    ['listWebhookRecoveries', functions.listWebhookRecoveries, ['whe_id'], 'query'],
-    ['getWebhookRecovery', functions.getWebhookRecovery, ['whe_id', 'whr_id']],
-    ['cancelWebhookRecovery', functions.cancelWebhookRecovery, ['whe_id', 'whr_id']],
     ['listDeliveryAttempts', functions.listDeliveryAttempts, ['whe_id'], 'query'],
     ['getDeliveryAttempt', functions.getDeliveryAttempt, ['whe_id', 'wdla_id']],
     ['retryDeliveryAttempt', functions.retryDeliveryAttempt, ['whe_id', 'wdla_id']],
@@ -531,10 +535,17 @@ export function flatMethods(connection: ServiceConnection): FlatMethods {
     ['listCardPrograms', functions.listCardPrograms, [], 'query'],
     ['getCardProgram', functions.getCardProgram, ['card_program_id']],
     ['updateCardProgram', functions.updateCardProgram, ['card_program_id'], 'body'],
-    ['getBalance', functions.getBalance, [], 'query'],
-    ['listBalanceEntries', functions.listBalanceEntries, [], 'query'],
-    ['getBalanceAlert', functions.getBalanceAlert],
-    ['putBalanceAlert', functions.putBalanceAlert, [], 'body'],
+    ['createSpendingControlDraft', functions.createSpendingControlDraft, [], 'body'],
+    ['listSpendingControlDrafts', functions.listSpendingControlDrafts, [], 'query'],
+    ['getSpendingControlDraft', functions.getSpendingControlDraft, ['spending_control_draft_id']],
+    ['updateSpendingControlDraft', functions.updateSpendingControlDraft, ['spending_control_draft_id'], 'body'],
+    ['archiveSpendingControlDraft', functions.archiveSpendingControlDraft, ['spending_control_draft_id']],
+    ['listSpendingControlVersions', functions.listSpendingControlVersions, ['spending_control_draft_id'], 'query'],
+    ['createSpendingControlBacktest', functions.createSpendingControlBacktest, ['spending_control_draft_id'], 'body'],
+    ['listSpendingControlBacktests', functions.listSpendingControlBacktests, [], 'query'],
+    ['getSpendingControlBacktest', functions.getSpendingControlBacktest, ['spending_control_backtest_id']],
+    ['listSpendingControlFlips', functions.listSpendingControlFlips, ['spending_control_backtest_id'], 'query'],
+    ['getBalance', functions.getBalance],
     ['createCard', functions.createCard, [], 'body'],
     ['listCards', functions.listCards, [], 'query'],
     ['getCard', functions.getCard, ['card_id']],

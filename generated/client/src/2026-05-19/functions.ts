@@ -74,6 +74,10 @@ import type {
   ListScansQuery,
   ListSettlementLinesQuery,
   ListSettlementsQuery,
+  ListSpendingControlBacktestsQuery,
+  ListSpendingControlDraftsQuery,
+  ListSpendingControlFlipsQuery,
+  ListSpendingControlVersionsQuery,
   ListTreasuryReportsQuery,
   ListWalletTokensQuery,
   ListWebhookEndpointsQuery,
@@ -127,6 +131,17 @@ import type {
   SettlementLineList,
   SettlementList,
   ShippingSimulation,
+  SpendingControlBacktest,
+  SpendingControlBacktestCreate,
+  SpendingControlBacktestList,
+  SpendingControlDraft,
+  SpendingControlDraftCreate,
+  SpendingControlDraftList,
+  SpendingControlDraftUpdate,
+  SpendingControlFlip,
+  SpendingControlFlipList,
+  SpendingControlVersion,
+  SpendingControlVersionList,
   Token,
   TokenCreate,
   TreasuryReport,
@@ -1337,6 +1352,223 @@ export function updateCardProgram(connection: ServiceConnection, cardProgramId: 
     connection,
     { method: 'PATCH', path: '/v1/card_programs/{card_program_id}' },
     { path: { card_program_id: cardProgramId }, body: params, ...options }
+  )
+}
+
+// ----- Spending control drafts -----
+
+/**
+ * Create a spending control draft
+ *
+ * Creates a draft with its first version.
+ *
+ * `POST /v1/spending_control_drafts`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
+ * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.spendingControlDrafts.create({
+ *   name: 'Lower limits for meals',
+ *   spending_controls: {
+ *     spending_limits: [{ amount: 20000, interval: 'monthly', categories: ['5812'] }],
+ *   },
+ * })
+ * ```
+ */
+export function createSpendingControlDraft(connection: ServiceConnection, params: SpendingControlDraftCreate, options?: RequestOptions): Call<SpendingControlDraft> {
+  return call(connection, { method: 'POST', path: '/v1/spending_control_drafts', keyed: true }, { body: params, ...options })
+}
+
+/**
+ * List spending control drafts
+ *
+ * Returns drafts, newest first.
+ *
+ * `GET /v1/spending_control_drafts`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.spendingControlDrafts.list()
+ * ```
+ */
+export function listSpendingControlDrafts(connection: ServiceConnection, params?: ListSpendingControlDraftsQuery, options?: RequestOptions): ListCall<SpendingControlDraftList, SpendingControlDraft> {
+  return list(connection, { method: 'GET', path: '/v1/spending_control_drafts' }, { query: params, ...options })
+}
+
+/**
+ * Retrieve a spending control draft
+ *
+ * Returns one draft.
+ *
+ * `GET /v1/spending_control_drafts/{spending_control_draft_id}`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.spendingControlDrafts.retrieve('scd_01jxf19g8h7j6k5m4n3p2q1r0s')
+ * ```
+ */
+export function getSpendingControlDraft(connection: ServiceConnection, spendingControlDraftId: string, options?: RequestOptions): Call<SpendingControlDraft> {
+  return call(
+    connection,
+    { method: 'GET', path: '/v1/spending_control_drafts/{spending_control_draft_id}' },
+    { path: { spending_control_draft_id: spendingControlDraftId }, ...options }
+  )
+}
+
+/**
+ * Update a spending control draft
+ *
+ * Changes the properties that you send. A change of the spending controls creates a new version; earlier versions do not change. You can change the controls
+ * while the status is `draft`.
+ *
+ * `PATCH /v1/spending_control_drafts/{spending_control_draft_id}`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.spendingControlDrafts.update('scd_01jxf19g8h7j6k5m4n3p2q1r0s', { spending_controls: { max_authorization_count: 50 } })
+ * ```
+ */
+export function updateSpendingControlDraft(connection: ServiceConnection, spendingControlDraftId: string, params: SpendingControlDraftUpdate, options?: RequestOptions): Call<SpendingControlDraft> {
+  return call(
+    connection,
+    { method: 'PATCH', path: '/v1/spending_control_drafts/{spending_control_draft_id}' },
+    { path: { spending_control_draft_id: spendingControlDraftId }, body: params, ...options }
+  )
+}
+
+/**
+ * Archive a spending control draft
+ *
+ * Archives a draft permanently. Its versions and backtests can still be read.
+ *
+ * `POST /v1/spending_control_drafts/{spending_control_draft_id}/archive`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.spendingControlDrafts.archive('scd_01jxf19g8h7j6k5m4n3p2q1r0s')
+ * ```
+ */
+export function archiveSpendingControlDraft(connection: ServiceConnection, spendingControlDraftId: string, options?: RequestOptions): Call<SpendingControlDraft> {
+  return call(
+    connection,
+    { method: 'POST', path: '/v1/spending_control_drafts/{spending_control_draft_id}/archive', keyed: true },
+    { path: { spending_control_draft_id: spendingControlDraftId }, ...options }
+  )
+}
+
+/**
+ * List versions of a spending control draft
+ *
+ * Returns the versions of a draft, newest first. A version never changes.
+ *
+ * `GET /v1/spending_control_drafts/{spending_control_draft_id}/versions`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.spendingControlDrafts.versions.list('scd_01jxf19g8h7j6k5m4n3p2q1r0s')
+ * ```
+ */
+export function listSpendingControlVersions(connection: ServiceConnection, spendingControlDraftId: string, params?: ListSpendingControlVersionsQuery, options?: RequestOptions): ListCall<SpendingControlVersionList, SpendingControlVersion> {
+  return list(
+    connection,
+    { method: 'GET', path: '/v1/spending_control_drafts/{spending_control_draft_id}/versions' },
+    { path: { spending_control_draft_id: spendingControlDraftId }, query: params, ...options }
+  )
+}
+
+// ----- Spending control backtests -----
+
+/**
+ * Create a spending control backtest
+ *
+ * Starts a backtest of the newest version of a draft over an interval. The service replays the recorded authorizations in order, and rebuilds the spent amounts
+ * and the number of authorizations as the draft would have let them grow. Decisions of your authorization endpoint, of the balance, of the state of a card and
+ * of the network are held fixed.
+ *
+ * `POST /v1/spending_control_drafts/{spending_control_draft_id}/backtests`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.spendingControlDrafts.backtests.create('scd_01jxf19g8h7j6k5m4n3p2q1r0s', {
+ *   interval_start: '2026-05-01T00:00:00Z',
+ *   interval_end: '2026-06-01T00:00:00Z',
+ * })
+ * ```
+ */
+export function createSpendingControlBacktest(connection: ServiceConnection, spendingControlDraftId: string, params: SpendingControlBacktestCreate, options?: RequestOptions): Call<SpendingControlBacktest> {
+  return call(
+    connection,
+    { method: 'POST', path: '/v1/spending_control_drafts/{spending_control_draft_id}/backtests', keyed: true },
+    { path: { spending_control_draft_id: spendingControlDraftId }, body: params, ...options }
+  )
+}
+
+/**
+ * List spending control backtests
+ *
+ * Returns backtests, newest first.
+ *
+ * `GET /v1/spending_control_backtests`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.spendingControlBacktests.list()
+ * ```
+ */
+export function listSpendingControlBacktests(connection: ServiceConnection, params?: ListSpendingControlBacktestsQuery, options?: RequestOptions): ListCall<SpendingControlBacktestList, SpendingControlBacktest> {
+  return list(connection, { method: 'GET', path: '/v1/spending_control_backtests' }, { query: params, ...options })
+}
+
+/**
+ * Retrieve a spending control backtest
+ *
+ * Returns one backtest.
+ *
+ * `GET /v1/spending_control_backtests/{spending_control_backtest_id}`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.spendingControlBacktests.retrieve('scb_01jxv19w8x7y6z5a4b3c2d1e0f')
+ * ```
+ */
+export function getSpendingControlBacktest(connection: ServiceConnection, spendingControlBacktestId: string, options?: RequestOptions): Call<SpendingControlBacktest> {
+  return call(
+    connection,
+    { method: 'GET', path: '/v1/spending_control_backtests/{spending_control_backtest_id}' },
+    { path: { spending_control_backtest_id: spendingControlBacktestId }, ...options }
+  )
+}
+
+/**
+ * List flips of a spending control backtest
+ *
+ * Returns the decisions that the draft would have changed, by the time of the authorization, newest first. The service keeps the first 1,000 of each backtest.
+ *
+ * `GET /v1/spending_control_backtests/{spending_control_backtest_id}/flips`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.spendingControlBacktests.flips.list('scb_01jxv19w8x7y6z5a4b3c2d1e0f')
+ * ```
+ */
+export function listSpendingControlFlips(connection: ServiceConnection, spendingControlBacktestId: string, params?: ListSpendingControlFlipsQuery, options?: RequestOptions): ListCall<SpendingControlFlipList, SpendingControlFlip> {
+  return list(
+    connection,
+    { method: 'GET', path: '/v1/spending_control_backtests/{spending_control_backtest_id}/flips' },
+    { path: { spending_control_backtest_id: spendingControlBacktestId }, query: params, ...options }
   )
 }
 

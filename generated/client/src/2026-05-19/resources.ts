@@ -12,10 +12,6 @@ import type {
   AuthorizationEndpointPut,
   AuthorizationSimulation,
   Balance,
-  BalanceAlert,
-  BalanceAlertPut,
-  BalanceEntry,
-  BalanceEntryList,
   BillingUpdate,
   Card,
   CardCancel,
@@ -51,12 +47,10 @@ import type {
   ExpirySimulation,
   ForcePostSimulation,
   FundingSimulation,
-  GetBalanceQuery,
   IncrementSimulation,
   InstallSimulation,
   ListAuditEntriesQuery,
   ListAuthorizationDecisionsQuery,
-  ListBalanceEntriesQuery,
   ListCardProgramsQuery,
   ListCardTransactionsQuery,
   ListCardholdersQuery,
@@ -75,10 +69,13 @@ import type {
   ListScansQuery,
   ListSettlementLinesQuery,
   ListSettlementsQuery,
+  ListSpendingControlBacktestsQuery,
+  ListSpendingControlDraftsQuery,
+  ListSpendingControlFlipsQuery,
+  ListSpendingControlVersionsQuery,
   ListTreasuryReportsQuery,
   ListWalletTokensQuery,
   ListWebhookEndpointsQuery,
-  ListWebhookRecoveriesQuery,
   Me,
   MerchantCategoryCatalogue,
   Pass,
@@ -128,6 +125,17 @@ import type {
   SettlementLineList,
   SettlementList,
   ShippingSimulation,
+  SpendingControlBacktest,
+  SpendingControlBacktestCreate,
+  SpendingControlBacktestList,
+  SpendingControlDraft,
+  SpendingControlDraftCreate,
+  SpendingControlDraftList,
+  SpendingControlDraftUpdate,
+  SpendingControlFlip,
+  SpendingControlFlipList,
+  SpendingControlVersion,
+  SpendingControlVersionList,
   Token,
   TokenCreate,
   TreasuryReport,
@@ -142,10 +150,6 @@ import type {
   WebhookEndpointCreate,
   WebhookEndpointList,
   WebhookEndpointUpdate,
-  WebhookRecovery,
-  WebhookRecoveryCreate,
-  WebhookRecoveryList,
-  WebhookSkip,
   Wipe,
   WipeCreate,
   operations
@@ -173,13 +177,10 @@ export type PassBatchRevokeParams = PassBatchRevoke
 export type PassUpdateParams = PassUpdate
 export type ScanCreateParams = ScanCreate
 export type ScanListParams = ListScansQuery
-export type WebhookEndpointRecoveryListParams = ListWebhookRecoveriesQuery
 export type WebhookEndpointDeliveryAttemptListParams = ListDeliveryAttemptsQuery
 export type WebhookEndpointCreateParams = WebhookEndpointCreate
 export type WebhookEndpointListParams = ListWebhookEndpointsQuery
 export type WebhookEndpointUpdateParams = WebhookEndpointUpdate
-export type WebhookEndpointSkipParams = WebhookSkip
-export type WebhookEndpointRecoverParams = WebhookRecoveryCreate
 export type EventListParams = ListEventsQuery
 export type TokenCreateParams = TokenCreate
 export type CardholderCreateParams = CardholderCreate
@@ -190,9 +191,13 @@ export type SanctionsAlertResolveParams = SanctionsAlertResolve
 export type CardProgramCreateParams = CardProgramCreate
 export type CardProgramListParams = ListCardProgramsQuery
 export type CardProgramUpdateParams = CardProgramUpdate
-export type BalanceRetrieveParams = GetBalanceQuery
-export type BalanceEntryListParams = ListBalanceEntriesQuery
-export type BalanceAlertReplaceParams = BalanceAlertPut
+export type SpendingControlDraftVersionListParams = ListSpendingControlVersionsQuery
+export type SpendingControlDraftBacktestCreateParams = SpendingControlBacktestCreate
+export type SpendingControlDraftCreateParams = SpendingControlDraftCreate
+export type SpendingControlDraftListParams = ListSpendingControlDraftsQuery
+export type SpendingControlDraftUpdateParams = SpendingControlDraftUpdate
+export type SpendingControlBacktestFlipListParams = ListSpendingControlFlipsQuery
+export type SpendingControlBacktestListParams = ListSpendingControlBacktestsQuery
 export type CardProvisioningPayloadCreateParams = ProvisioningPayloadCreate
 export type CardProvisioningPayloadListParams = ListProvisioningPayloadsQuery
 export type CardCreateParams = CardCreate
@@ -822,63 +827,6 @@ export class ScansResource extends Resource {
   }
 }
 
-/** Methods of `client.webhookEndpoints.recoveries`. */
-export class WebhookEndpointsRecoveriesResource extends Resource {
-  /**
-   * List recoveries
-   *
-   * Returns the recoveries of one endpoint, newest first.
-   *
-   * `GET /v1/webhook-endpoints/{whe_id}/recoveries`
-   *
-   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
-   * UnavailableError}
-   * @example
-   * ```ts
-   * await client.webhookEndpoints.recoveries.list('whe_01jx5c9d8e7f6g5h4j3k2m1n0p')
-   * ```
-   */
-  list(wheId: string, params?: WebhookEndpointRecoveryListParams, options?: RequestOptions): ListCall<WebhookRecoveryList, WebhookRecovery> {
-    return functions.listWebhookRecoveries(this.connection, wheId, params, options)
-  }
-
-  /**
-   * Retrieve a recovery
-   *
-   * Returns one recovery with its progress.
-   *
-   * `GET /v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}`
-   *
-   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
-   * UnavailableError}
-   * @example
-   * ```ts
-   * await client.webhookEndpoints.recoveries.retrieve('whe_01jx5c9d8e7f6g5h4j3k2m1n0p', 'whr_01jx6e9f8g7h6j5k4m3n2p1q0r')
-   * ```
-   */
-  retrieve(wheId: string, whrId: string, options?: RequestOptions): Call<WebhookRecovery> {
-    return functions.getWebhookRecovery(this.connection, wheId, whrId, options)
-  }
-
-  /**
-   * Cancel a recovery
-   *
-   * Ends a recovery. Events that are already in the queue are still sent.
-   *
-   * `POST /v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}/cancel`
-   *
-   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
-   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
-   * @example
-   * ```ts
-   * await client.webhookEndpoints.recoveries.cancel('whe_01jx5c9d8e7f6g5h4j3k2m1n0p', 'whr_01jx6e9f8g7h6j5k4m3n2p1q0r')
-   * ```
-   */
-  cancel(wheId: string, whrId: string, options?: RequestOptions): Call<WebhookRecovery> {
-    return functions.cancelWebhookRecovery(this.connection, wheId, whrId, options)
-  }
-}
-
 /** Methods of `client.webhookEndpoints.deliveryAttempts`. */
 export class WebhookEndpointsDeliveryAttemptsResource extends Resource {
   /**
@@ -940,7 +888,6 @@ export class WebhookEndpointsDeliveryAttemptsResource extends Resource {
 
 /** Methods of `client.webhookEndpoints`. */
 export class WebhookEndpointsResource extends Resource {
-  readonly recoveries = new WebhookEndpointsRecoveriesResource(this.connection)
   readonly deliveryAttempts = new WebhookEndpointsDeliveryAttemptsResource(this.connection)
 
   /**
@@ -1073,44 +1020,6 @@ export class WebhookEndpointsResource extends Resource {
    */
   test(wheId: string, options?: RequestOptions): Call<Event> {
     return functions.testWebhookEndpoint(this.connection, wheId, options)
-  }
-
-  /**
-   * Skip the blocked event
-   *
-   * Gives up the event that blocks an endpoint with `delivery: fifo`, and continues with the event after it. The endpoint can be disabled: it then continues
-   * after it when you enable it.
-   *
-   * `POST /v1/webhook-endpoints/{whe_id}/skip`
-   *
-   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
-   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
-   * @example
-   * ```ts
-   * await client.webhookEndpoints.skip('whe_01jx5c9d8e7f6g5h4j3k2m1n0p', { event_id: 'evt_01jx7e9f8g7h6j5k4m3n2p1q0r' })
-   * ```
-   */
-  skip(wheId: string, params: WebhookEndpointSkipParams, options?: RequestOptions): Call<WebhookEndpoint> {
-    return functions.skipBlockedEvent(this.connection, wheId, params, options)
-  }
-
-  /**
-   * Recover an endpoint
-   *
-   * Sends events of a period to this endpoint again: those that it has not answered with 2xx, or all of them. Each event is sent once more, in the order of the
-   * account’s sequence; failures are counted and not repeated. An endpoint has at most one recovery at a time, and must be enabled.
-   *
-   * `POST /v1/webhook-endpoints/{whe_id}/recover`
-   *
-   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
-   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
-   * @example
-   * ```ts
-   * await client.webhookEndpoints.recover('whe_01jx5c9d8e7f6g5h4j3k2m1n0p', { since: '2026-06-01T00:00:00.000Z', scope: 'failed' })
-   * ```
-   */
-  recover(wheId: string, params: WebhookEndpointRecoverParams, options?: RequestOptions): Call<WebhookRecovery> {
-    return functions.recoverWebhookEndpoint(this.connection, wheId, params, options)
   }
 }
 
@@ -1442,12 +1351,222 @@ export class CardProgramsResource extends Resource {
   }
 }
 
+/** Methods of `client.spendingControlDrafts.versions`. */
+export class SpendingControlDraftsVersionsResource extends Resource {
+  /**
+   * List versions of a spending control draft
+   *
+   * Returns the versions of a draft, newest first. A version never changes.
+   *
+   * `GET /v1/spending_control_drafts/{spending_control_draft_id}/versions`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlDrafts.versions.list('scd_01jxf19g8h7j6k5m4n3p2q1r0s')
+   * ```
+   */
+  list(spendingControlDraftId: string, params?: SpendingControlDraftVersionListParams, options?: RequestOptions): ListCall<SpendingControlVersionList, SpendingControlVersion> {
+    return functions.listSpendingControlVersions(this.connection, spendingControlDraftId, params, options)
+  }
+}
+
+/** Methods of `client.spendingControlDrafts.backtests`. */
+export class SpendingControlDraftsBacktestsResource extends Resource {
+  /**
+   * Create a spending control backtest
+   *
+   * Starts a backtest of the newest version of a draft over an interval. The service replays the recorded authorizations in order, and rebuilds the spent
+   * amounts and the number of authorizations as the draft would have let them grow. Decisions of your authorization endpoint, of the balance, of the state of a
+   * card and of the network are held fixed.
+   *
+   * `POST /v1/spending_control_drafts/{spending_control_draft_id}/backtests`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlDrafts.backtests.create('scd_01jxf19g8h7j6k5m4n3p2q1r0s', {
+   *   interval_start: '2026-05-01T00:00:00Z',
+   *   interval_end: '2026-06-01T00:00:00Z',
+   * })
+   * ```
+   */
+  create(spendingControlDraftId: string, params: SpendingControlDraftBacktestCreateParams, options?: RequestOptions): Call<SpendingControlBacktest> {
+    return functions.createSpendingControlBacktest(this.connection, spendingControlDraftId, params, options)
+  }
+}
+
+/** Methods of `client.spendingControlDrafts`. */
+export class SpendingControlDraftsResource extends Resource {
+  readonly versions = new SpendingControlDraftsVersionsResource(this.connection)
+  readonly backtests = new SpendingControlDraftsBacktestsResource(this.connection)
+
+  /**
+   * Create a spending control draft
+   *
+   * Creates a draft with its first version.
+   *
+   * `POST /v1/spending_control_drafts`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
+   * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlDrafts.create({
+   *   name: 'Lower limits for meals',
+   *   spending_controls: {
+   *     spending_limits: [{ amount: 20000, interval: 'monthly', categories: ['5812'] }],
+   *   },
+   * })
+   * ```
+   */
+  create(params: SpendingControlDraftCreateParams, options?: RequestOptions): Call<SpendingControlDraft> {
+    return functions.createSpendingControlDraft(this.connection, params, options)
+  }
+
+  /**
+   * List spending control drafts
+   *
+   * Returns drafts, newest first.
+   *
+   * `GET /v1/spending_control_drafts`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlDrafts.list()
+   * ```
+   */
+  list(params?: SpendingControlDraftListParams, options?: RequestOptions): ListCall<SpendingControlDraftList, SpendingControlDraft> {
+    return functions.listSpendingControlDrafts(this.connection, params, options)
+  }
+
+  /**
+   * Retrieve a spending control draft
+   *
+   * Returns one draft.
+   *
+   * `GET /v1/spending_control_drafts/{spending_control_draft_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlDrafts.retrieve('scd_01jxf19g8h7j6k5m4n3p2q1r0s')
+   * ```
+   */
+  retrieve(spendingControlDraftId: string, options?: RequestOptions): Call<SpendingControlDraft> {
+    return functions.getSpendingControlDraft(this.connection, spendingControlDraftId, options)
+  }
+
+  /**
+   * Update a spending control draft
+   *
+   * Changes the properties that you send. A change of the spending controls creates a new version; earlier versions do not change. You can change the controls
+   * while the status is `draft`.
+   *
+   * `PATCH /v1/spending_control_drafts/{spending_control_draft_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlDrafts.update('scd_01jxf19g8h7j6k5m4n3p2q1r0s', { spending_controls: { max_authorization_count: 50 } })
+   * ```
+   */
+  update(spendingControlDraftId: string, params: SpendingControlDraftUpdateParams, options?: RequestOptions): Call<SpendingControlDraft> {
+    return functions.updateSpendingControlDraft(this.connection, spendingControlDraftId, params, options)
+  }
+
+  /**
+   * Archive a spending control draft
+   *
+   * Archives a draft permanently. Its versions and backtests can still be read.
+   *
+   * `POST /v1/spending_control_drafts/{spending_control_draft_id}/archive`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlDrafts.archive('scd_01jxf19g8h7j6k5m4n3p2q1r0s')
+   * ```
+   */
+  archive(spendingControlDraftId: string, options?: RequestOptions): Call<SpendingControlDraft> {
+    return functions.archiveSpendingControlDraft(this.connection, spendingControlDraftId, options)
+  }
+}
+
+/** Methods of `client.spendingControlBacktests.flips`. */
+export class SpendingControlBacktestsFlipsResource extends Resource {
+  /**
+   * List flips of a spending control backtest
+   *
+   * Returns the decisions that the draft would have changed, by the time of the authorization, newest first. The service keeps the first 1,000 of each
+   * backtest.
+   *
+   * `GET /v1/spending_control_backtests/{spending_control_backtest_id}/flips`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlBacktests.flips.list('scb_01jxv19w8x7y6z5a4b3c2d1e0f')
+   * ```
+   */
+  list(spendingControlBacktestId: string, params?: SpendingControlBacktestFlipListParams, options?: RequestOptions): ListCall<SpendingControlFlipList, SpendingControlFlip> {
+    return functions.listSpendingControlFlips(this.connection, spendingControlBacktestId, params, options)
+  }
+}
+
+/** Methods of `client.spendingControlBacktests`. */
+export class SpendingControlBacktestsResource extends Resource {
+  readonly flips = new SpendingControlBacktestsFlipsResource(this.connection)
+
+  /**
+   * List spending control backtests
+   *
+   * Returns backtests, newest first.
+   *
+   * `GET /v1/spending_control_backtests`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlBacktests.list()
+   * ```
+   */
+  list(params?: SpendingControlBacktestListParams, options?: RequestOptions): ListCall<SpendingControlBacktestList, SpendingControlBacktest> {
+    return functions.listSpendingControlBacktests(this.connection, params, options)
+  }
+
+  /**
+   * Retrieve a spending control backtest
+   *
+   * Returns one backtest.
+   *
+   * `GET /v1/spending_control_backtests/{spending_control_backtest_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlBacktests.retrieve('scb_01jxv19w8x7y6z5a4b3c2d1e0f')
+   * ```
+   */
+  retrieve(spendingControlBacktestId: string, options?: RequestOptions): Call<SpendingControlBacktest> {
+    return functions.getSpendingControlBacktest(this.connection, spendingControlBacktestId, options)
+  }
+}
+
 /** Methods of `client.balance`. */
 export class BalanceResource extends Resource {
   /**
    * Retrieve the balance
    *
-   * Returns the money that cards can spend, the money that authorizations hold, and the money that settlements owe you, now or at an earlier instant.
+   * Returns the money that cards can spend, the money that authorizations hold, and the money that settlements owe you.
    *
    * `GET /v1/balance`
    *
@@ -1457,68 +1576,8 @@ export class BalanceResource extends Resource {
    * await client.balance.retrieve()
    * ```
    */
-  retrieve(params?: BalanceRetrieveParams, options?: RequestOptions): Call<Balance> {
-    return functions.getBalance(this.connection, params, options)
-  }
-}
-
-/** Methods of `client.balanceEntries`. */
-export class BalanceEntriesResource extends Resource {
-  /**
-   * List balance entries
-   *
-   * Returns the movements of one balance, each with its cause and the balance after it. They are in the order in which they changed the balance, the latest
-   * first.
-   *
-   * `GET /v1/balance_entries`
-   *
-   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
-   * @example
-   * ```ts
-   * await client.balanceEntries.list()
-   * ```
-   */
-  list(params?: BalanceEntryListParams, options?: RequestOptions): ListCall<BalanceEntryList, BalanceEntry> {
-    return functions.listBalanceEntries(this.connection, params, options)
-  }
-}
-
-/** Methods of `client.balanceAlert`. */
-export class BalanceAlertResource extends Resource {
-  /**
-   * Retrieve the balance alert
-   *
-   * Returns the threshold below which the available balance is low.
-   *
-   * `GET /v1/balance_alert`
-   *
-   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
-   * @example
-   * ```ts
-   * await client.balanceAlert.retrieve()
-   * ```
-   */
-  retrieve(options?: RequestOptions): Call<BalanceAlert> {
-    return functions.getBalanceAlert(this.connection, options)
-  }
-
-  /**
-   * Set the balance alert
-   *
-   * Sets the threshold. When the available balance falls below it, `balance.low` is sent, once until the balance has recovered. The balance is compared about
-   * every second, so a shorter fall can pass unnoticed.
-   *
-   * `PUT /v1/balance_alert`
-   *
-   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | BodyTooLargeError | UnsupportedMediaTypeError |
-   * InvalidRequestError | IdempotencyError | RateLimitedError | ApiError | UnavailableError}
-   * @example
-   * ```ts
-   * await client.balanceAlert.replace({ threshold: 50000 })
-   * ```
-   */
-  replace(params: BalanceAlertReplaceParams, options?: RequestOptions): Call<BalanceAlert> {
-    return functions.putBalanceAlert(this.connection, params, options)
+  retrieve(options?: RequestOptions): Call<Balance> {
+    return functions.getBalance(this.connection, options)
   }
 }
 
@@ -2892,9 +2951,9 @@ export class Resources extends Resource {
   readonly cardholders = new CardholdersResource(this.connection)
   readonly sanctionsAlerts = new SanctionsAlertsResource(this.connection)
   readonly cardPrograms = new CardProgramsResource(this.connection)
+  readonly spendingControlDrafts = new SpendingControlDraftsResource(this.connection)
+  readonly spendingControlBacktests = new SpendingControlBacktestsResource(this.connection)
   readonly balance = new BalanceResource(this.connection)
-  readonly balanceEntries = new BalanceEntriesResource(this.connection)
-  readonly balanceAlert = new BalanceAlertResource(this.connection)
   readonly cards = new CardsResource(this.connection)
   readonly walletTokens = new WalletTokensResource(this.connection)
   readonly cardTransactions = new CardTransactionsResource(this.connection)

@@ -293,24 +293,6 @@ export type PassTemplateCreate = {
   barcode?: BarcodeInput;
   /** Places near which the holder’s phone suggests the pass. */
   relevant_locations?: RelevantLocationInput[];
-  language?: TemplateLanguage;
-  translations?: TemplateTranslationsInput;
-  /** Times at which the holder’s phone suggests the pass. */
-  relevant_dates?: RelevantDateInput[];
-  /** Whether Apple Wallet offers no button to share the pass. If absent, it is false. @example true */
-  sharing_prohibited?: boolean;
-  /** Wallets show the passes of a holder with the same identifier as a group. @example harbour-nights */
-  grouping_identifier?: string;
-  /**
-   * Apps in the App Store that belong to the pass, in order of preference.
-   * @example [
-   *       1234567890
-   *     ]
-   */
-  associated_store_identifiers?: number[];
-  app_links?: AppLinksInput;
-  nfc?: PassNfcInput;
-  semantics?: SemanticTagsInput;
   metadata?: Metadata;
 };
 /**
@@ -332,46 +314,6 @@ export type PassTemplateUpdate = {
   barcode?: BarcodePatch | null;
   /** The new places, which replace all existing ones. null removes them. */
   relevant_locations?: RelevantLocationInput[] | null;
-  /** The language of the texts. null restores `en`. @example de */
-  language?: TemplateLanguage | null;
-  /**
-   * Changes to the translations, as a merge patch: null removes a text or a language, and null for the whole removes all.
-   * @example {
-   *       "de": {
-   *         "name": "Kaffeekarte"
-   *       }
-   *     }
-   */
-  translations?: TemplateTranslationsInput | null;
-  /** The new times, which replace all existing ones. null removes them. */
-  relevant_dates?: RelevantDateInput[] | null;
-  /** Whether Apple Wallet offers no button to share the pass. null restores false. @example true */
-  sharing_prohibited?: boolean | null;
-  /** Wallets show the passes of a holder with the same identifier as a group. null removes it. @example harbour-nights */
-  grouping_identifier?: string | null;
-  /**
-   * Apps in the App Store that belong to the pass, in order of preference. null removes them.
-   * @example [
-   *       1234567890
-   *     ]
-   */
-  associated_store_identifiers?: number[] | null;
-  /**
-   * Changes to the links, as a merge patch. null removes all.
-   * @example {
-   *       "web_url": null
-   *     }
-   */
-  app_links?: AppLinksInput | null;
-  /** Changes to what the pass sends to NFC readers, as a merge patch. null removes it. @example null */
-  nfc?: PassNfcInput | null;
-  /**
-   * Changes to the semantic tags, as a merge patch. null removes all.
-   * @example {
-   *       "eventName": "Harbour Nights"
-   *     }
-   */
-  semantics?: SemanticTagsInput | null;
   metadata?: MetadataPatch;
 };
 /** The pattern from which passes are issued. */
@@ -392,26 +334,6 @@ export type PassTemplate = {
   barcode: Barcode;
   /** Places near which the holder’s phone suggests the pass. */
   relevant_locations: RelevantLocation[];
-  language?: TemplateLanguage;
-  translations?: TemplateTranslations;
-  /** Times at which the holder’s phone suggests the pass. Absent if there are no times. */
-  relevant_dates?: RelevantDate[];
-  /** Whether Apple Wallet offers no button to share the pass. If absent, it is false. @example true */
-  sharing_prohibited?: boolean;
-  /** Wallets show the passes of a holder with the same identifier as a group. @example harbour-nights */
-  grouping_identifier?: string;
-  /**
-   * Apps in the App Store that belong to the pass, in order of preference.
-   * @example [
-   *       1234567890
-   *     ]
-   */
-  associated_store_identifiers?: number[];
-  app_links?: AppLinks;
-  nfc?: PassNfc;
-  semantics?: SemanticTags;
-  /** What one of the wallets cannot show of the template. Absent if both show everything. */
-  warnings?: WalletWarning[];
   metadata: Metadata;
   /** Time of creation. */
   created: Timestamp;
@@ -540,13 +462,6 @@ export type TemplateFieldInput = {
   label: string;
   /** The value of passes that do not have their own value. @example 0 */
   value: string;
-  /**
-   * Message that phones show when the value of the field changes on a pass. `%@` is replaced by the new value and must occur exactly once. If absent, a field
-   * of the template with the same key keeps its message, and other fields change silently. null removes the message.
-   * @example You have %@ points now.
-   */
-  change_message?: string | null;
-  translations?: FieldTranslationsInput;
 };
 /** One field of a template’s passes. */
 export type TemplateField = {
@@ -556,215 +471,6 @@ export type TemplateField = {
   label: string;
   /** The value of passes that do not have their own value. @example 0 */
   value: string;
-  /**
-   * Message that phones show when the value of the field changes on a pass. `%@` is replaced by the new value. Absent if the field changes silently.
-   * @example You have %@ points now.
-   */
-  change_message?: string;
-  translations?: FieldTranslations;
-};
-/** The language of the texts that are not translations, as a BCP 47 tag such as `en`, `pt-BR` or `zh-Hans`. If absent, it is `en`. @example en */
-export type TemplateLanguage = string;
-/**
- * Texts of the template by language. Phones show the texts in the language of the holder, and the texts of the template in all other languages.
- * @example {
- *       "de": {
- *         "name": "Kaffeekarte"
- *       }
- *     }
- */
-export type TemplateTranslationsInput = {
-  [key: string]: {
-    /** The name of the template. @example Kaffeekarte */
-    name?: string | null;
-    /** The text next to the logo. @example Hafenkaffee */
-    logo_text?: string | null;
-  } | null;
-};
-/**
- * Texts of the template by language. Absent if the template has no translations.
- * @example {
- *       "de": {
- *         "name": "Kaffeekarte"
- *       }
- *     }
- */
-export type TemplateTranslations = {
-  [key: string]: {
-    /** The name of the template. @example Kaffeekarte */
-    name?: string;
-    /** The text next to the logo. @example Hafenkaffee */
-    logo_text?: string;
-  };
-};
-/**
- * Texts of the field by language, which replace all existing ones. If absent, a field of the template with the same key keeps its translations. null removes
- * them.
- * @example {
- *       "de": {
- *         "label": "Punkte"
- *       }
- *     }
- */
-export type FieldTranslationsInput = {
-  [key: string]: {
-    /** The label. @example Punkte */
-    label?: string;
-    /** The value of passes that do not have their own value. @example 0 */
-    value?: string;
-    /** The message that phones show when the value changes, with `%@` exactly once. @example Sie haben jetzt %@ Punkte. */
-    change_message?: string;
-  };
-} | null;
-/**
- * Texts of the field by language. Absent if the field has no translations.
- * @example {
- *       "de": {
- *         "label": "Punkte"
- *       }
- *     }
- */
-export type FieldTranslations = {
-  [key: string]: {
-    /** The label. @example Punkte */
-    label?: string;
-    /** The value of passes that do not have their own value. @example 0 */
-    value?: string;
-    /** The message that phones show when the value changes, with `%@` exactly once. @example Sie haben jetzt %@ Punkte. */
-    change_message?: string;
-  };
-};
-/**
- * The text by language.
- * @example {
- *       "de": "Ihr Kaffee ist nah."
- *     }
- */
-export type TextTranslations = {
-  [key: string]: string;
-};
-/**
- * A time at which the phone suggests a pass.
- * @example {
- *       "starts_at": "2026-06-01T18:00:00.000Z",
- *       "ends_at": "2026-06-01T21:00:00.000Z"
- *     }
- */
-export type RelevantDateInput = {
-  /** The time, or the beginning of the period. @example 2026-06-01T18:00:00.000Z */
-  starts_at: Timestamp;
-  /** The end of the period. @example 2036-06-01T21:00:00.000Z */
-  ends_at?: Timestamp;
-};
-/**
- * A time at which the phone suggests a pass.
- * @example {
- *       "starts_at": "2026-06-01T18:00:00.000Z",
- *       "ends_at": "2026-06-01T21:00:00.000Z"
- *     }
- */
-export type RelevantDate = {
-  /** The time, or the beginning of the period. @example 2026-06-01T18:00:00.000Z */
-  starts_at: Timestamp;
-  /** The end of the period. @example 2036-06-01T21:00:00.000Z */
-  ends_at?: Timestamp;
-};
-/**
- * Links from the pass to apps and to a website. null removes a link.
- * @example {
- *       "web_url": "https://harbour.example/card"
- *     }
- */
-export type AppLinksInput = {
-  /** The URL with which Apple Wallet opens the app. It requires `associated_store_identifiers`. @example harbourcoffee://card */
-  apple_url?: string | null;
-  /** The URL with which Google Wallet opens the app. @example https://harbour.example/app */
-  android_url?: string | null;
-  /** The website that Google Wallet links to. @example https://harbour.example/card */
-  web_url?: string | null;
-};
-/**
- * Links from the pass to apps and to a website.
- * @example {
- *       "web_url": "https://harbour.example/card"
- *     }
- */
-export type AppLinks = {
-  /** The URL with which Apple Wallet opens the app. It requires `associated_store_identifiers`. @example harbourcoffee://card */
-  apple_url?: string;
-  /** The URL with which Google Wallet opens the app. @example https://harbour.example/app */
-  android_url?: string;
-  /** The website that Google Wallet links to. @example https://harbour.example/card */
-  web_url?: string;
-};
-/**
- * What the pass sends to NFC readers (Apple’s Value Added Services). The service accepts it only with Apple’s entitlement for NFC.
- * @example {
- *       "encryption_public_key": "MDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgAC/Bu9nyAtG1DQe7t7jszLb+dZ1GbXoR8G0rIXoak67NM="
- *     }
- */
-export type PassNfcInput = {
-  /** The same content for every pass, up to 64 bytes. If absent, readers get the content of the barcode. @example COFFEE-2026 */
-  message?: string | null;
-  /**
-   * The key for which the content is encrypted: a P-256 public key with a compressed point (SubjectPublicKeyInfo), in base64.
-   * @example MDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgAC/Bu9nyAtG1DQe7t7jszLb+dZ1GbXoR8G0rIXoak67NM=
-   */
-  encryption_public_key: string;
-  /** Whether the holder must unlock the phone. If absent, it is false. @example true */
-  requires_authentication?: boolean;
-};
-/**
- * What the pass sends to NFC readers (Apple’s Value Added Services). The service accepts it only with Apple’s entitlement for NFC.
- * @example {
- *       "encryption_public_key": "MDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgAC/Bu9nyAtG1DQe7t7jszLb+dZ1GbXoR8G0rIXoak67NM="
- *     }
- */
-export type PassNfc = {
-  /** The same content for every pass, up to 64 bytes. If absent, readers get the content of the barcode. @example COFFEE-2026 */
-  message?: string;
-  /**
-   * The key for which the content is encrypted: a P-256 public key with a compressed point (SubjectPublicKeyInfo), in base64.
-   * @example MDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgAC/Bu9nyAtG1DQe7t7jszLb+dZ1GbXoR8G0rIXoak67NM=
-   */
-  encryption_public_key: string;
-  /** Whether the holder must unlock the phone. If absent, it is false. @example true */
-  requires_authentication?: boolean;
-};
-/**
- * Semantic tags by Apple’s names, such as `eventName` for an event ticket and `departureGate` for a boarding pass. Amounts have the form `12.50 USD`, lists
- * have one text per line. null removes a tag.
- * @example {
- *       "eventName": "Harbour Nights",
- *       "venueName": "Harbour Hall"
- *     }
- */
-export type SemanticTagsInput = {
-  [key: string]: string | null;
-};
-/**
- * Semantic tags by Apple’s names, such as `eventName` for an event ticket and `departureGate` for a boarding pass. Amounts have the form `12.50 USD`, lists
- * have one text per line.
- * @example {
- *       "eventName": "Harbour Nights",
- *       "venueName": "Harbour Hall"
- *     }
- */
-export type SemanticTags = {
-  [key: string]: string;
-};
-/** A part of a template that one of the wallets cannot show. */
-export type WalletWarning = {
-  /** Path of the part in the template. @example brand.logo_text */
-  field: string;
-  /**
-   * The wallet that cannot show it.
-   * @example google
-   * @enum {string}
-   */
-  wallet: Open<"apple" | "google">;
-  /** What the wallet does instead, for people. @example Google Wallet shows no text next to the logo. */
-  message: string;
 };
 /**
  * The format of a barcode.
@@ -818,7 +524,6 @@ export type RelevantLocationInput = {
   altitude?: number;
   /** The text that the phone shows there. @example Your coffee is near. */
   relevant_text?: string;
-  translations?: TextTranslations;
 };
 /** A place near which the phone suggests a pass. */
 export type RelevantLocation = {
@@ -830,7 +535,6 @@ export type RelevantLocation = {
   altitude: number | null;
   /** The text that the phone shows there. @example Your coffee is near. */
   relevant_text: string | null;
-  translations?: TextTranslations;
 };
 /** Identifier of a pass: `pass_` and 26 characters that sort by the time of creation. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
 export type PassId = string;
@@ -1559,14 +1263,6 @@ export type WebhookEndpointCreate = {
   /** Your own description of the endpoint. @example Order system */
   description?: string;
   metadata?: Metadata;
-  /** The signatures of deliveries. If you omit it, `service`. */
-  signature?: WebhookSignature;
-  /** The order of deliveries. If you omit it, `unordered`. It cannot be changed later. */
-  delivery?: WebhookDelivery;
-  /** Only events that match every filter are sent. If you omit it, all events of the types. */
-  filters?: WebhookFilterInput[];
-  /** When failed deliveries are repeated. If you omit it, `standard`. */
-  retry_schedule?: WebhookRetrySchedule;
 };
 /**
  * Changes to an endpoint, as a merge patch.
@@ -1588,12 +1284,6 @@ export type WebhookEndpointUpdate = {
   metadata?: MetadataPatch;
   /** Enables or disables the endpoint. @example enabled */
   status?: WebhookEndpointStatus;
-  /** The signatures of deliveries. The secret stays; rotate it to get one in the form that Standard Webhooks libraries read. */
-  signature?: WebhookSignature;
-  /** Only events that match every filter are sent. The list replaces the existing one; an empty list removes all filters. */
-  filters?: WebhookFilterInput[];
-  /** When failed deliveries are repeated. */
-  retry_schedule?: WebhookRetrySchedule;
 };
 /** A URL of yours that receives events. */
 export type WebhookEndpoint = {
@@ -1613,28 +1303,10 @@ export type WebhookEndpoint = {
   /** Why the endpoint is disabled, or null if it is enabled. @example retry_exhausted */
   disabled_reason: WebhookDisabledReason | null;
   /**
-   * The key of the signatures: `whsec_` and 32 bytes in base64url. The whole string is the key. Present only after creation and rotation. With `signature:
-   * standard_webhooks`, the bytes are in base64 and are the key of `webhook-signature`.
+   * The key of the signatures: `whsec_` and 32 bytes in base64url. The whole string is the key. Present only after creation and rotation.
    * @example whsec_K1rqvY0c2sKc1oXkq9tVwAB3n5Jb7dTz8LmPqRsUvWx
    */
   secret?: string;
-  signature?: WebhookSignature;
-  /**
-   * Format: uri
-   * The URL of the public keys that verify the Ed25519 signatures, as a JSON Web Key Set (RFC 7517). It needs no API key. Present only with `signature:
-   * standard_webhooks`, and absent in events.
-   * @example https://api.example.com/webhooks/ten_01jx1a2b3c4d5e6f7g8h9j0k1m/whe_01jx5c9d8e7f6g5h4j3k2m1n0p/jwks.json
-   */
-  jwks_url?: string;
-  delivery?: WebhookDelivery;
-  /** The filters that an event must match; empty if all events of the types are sent. */
-  filters?: WebhookFilter[];
-  retry_schedule?: WebhookRetrySchedule;
-  /**
-   * The event that keeps the events after it from being sent, or null if there is no such event. Present only with `delivery: fifo`, and absent in lists and
-   * events.
-   */
-  blocked?: WebhookBlock | null;
   metadata: Metadata;
   /** Time of registration. */
   created: Timestamp;
@@ -1648,93 +1320,6 @@ export type WebhookEndpointList = {
   has_more: HasMore;
   next_cursor: NextCursor;
 };
-/**
- * The order of the deliveries to an endpoint.
- * @example fifo
- * @enum {string}
- */
-export type WebhookDelivery = Open<"unordered" | "fifo">;
-/**
- * When failed deliveries are repeated. After five failed attempts, the endpoint is disabled.
- * @example extended
- * @enum {string}
- */
-export type WebhookRetrySchedule = Open<"standard" | "extended">;
-/**
- * A condition on a property of an event to set. It does not apply to `webhook_endpoint.test` and `webhook_endpoint.disabled`.
- * @example {
- *       "property": "data.pass.template_id",
- *       "equals": [
- *         "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z"
- *       ]
- *     }
- */
-export type WebhookFilterInput = {
-  /**
-   * Path of a property in the newest version of the event, with a period between the names. An event without the property matches only null.
-   * @example data.pass.template_id
-   */
-  property: string;
-  /**
-   * The values that match.
-   * @example [
-   *       "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z"
-   *     ]
-   */
-  equals: (string | number | boolean | null)[];
-};
-/**
- * A condition on a property of an event. It does not apply to `webhook_endpoint.test` and `webhook_endpoint.disabled`.
- * @example {
- *       "property": "data.pass.template_id",
- *       "equals": [
- *         "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z"
- *       ]
- *     }
- */
-export type WebhookFilter = {
-  /**
-   * Path of a property in the newest version of the event, with a period between the names. An event without the property matches only null.
-   * @example data.pass.template_id
-   */
-  property: string;
-  /**
-   * The values that match.
-   * @example [
-   *       "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z"
-   *     ]
-   */
-  equals: (string | number | boolean | null)[];
-};
-/** A delivery that failed and is repeated, while later events wait. */
-export type WebhookBlock = {
-  /** The event. */
-  event_id: EventId;
-  /** The next attempt, which you can retry immediately. */
-  delivery_attempt_id: WebhookDeliveryAttemptId;
-  /** Why the last attempt failed. @example the endpoint answered 503 */
-  reason: string;
-  /** Time of the first attempt that failed. */
-  since: Timestamp;
-  /** Time at which the next attempt is due. */
-  next_attempt_at: Timestamp;
-};
-/**
- * The event to skip.
- * @example {
- *       "event_id": "evt_01jx7e9f8g7h6j5k4m3n2p1q0r"
- *     }
- */
-export type WebhookSkip = {
-  /** The event that blocks the endpoint. */
-  event_id: EventId;
-};
-/**
- * The signatures of the deliveries to an endpoint.
- * @example standard_webhooks
- * @enum {string}
- */
-export type WebhookSignature = Open<"service" | "standard_webhooks">;
 /**
  * Whether the endpoint receives events.
  * @example enabled
@@ -1760,77 +1345,6 @@ export type DeletedWebhookEndpoint = {
    * @constant
    */
   deleted: true;
-};
-/** Identifier of a recovery: `whr_` and 26 characters that sort by the time of creation. @example whr_01jx6e9f8g7h6j5k4m3n2p1q0r */
-export type WebhookRecoveryId = string;
-/**
- * Which events to send again.
- * @example {
- *       "since": "2026-06-01T00:00:00.000Z",
- *       "scope": "failed"
- *     }
- */
-export type WebhookRecoveryCreate = {
-  /** Time of the first event. It must be in the past. @example 2026-06-01T00:00:00.000Z */
-  since: Timestamp;
-  /** Time of the last event. If you omit it, the time of the request. @example 2026-06-02T00:00:00.000Z */
-  until?: Timestamp;
-  /** Only events of these types. If you omit it, the types that the endpoint receives. */
-  types?: EventType[];
-  /** Which of these events. If you omit it, `failed`. */
-  scope?: WebhookRecoveryScope;
-  /** Maximum number of events per second. If you omit it, 25. @example 25 */
-  rate?: number;
-};
-/**
- * Which events of the period are sent again.
- * @example failed
- * @enum {string}
- */
-export type WebhookRecoveryScope = Open<"failed" | "all">;
-/**
- * The status of a recovery.
- * @example running
- * @enum {string}
- */
-export type WebhookRecoveryStatus = Open<"counting" | "running" | "completed" | "canceled">;
-/** A bulk repetition of deliveries to one endpoint, with its progress. */
-export type WebhookRecovery = {
-  id: WebhookRecoveryId;
-  /**
-   * Always `webhook_recovery`.
-   * @constant
-   */
-  object: "webhook_recovery";
-  /** The endpoint. */
-  webhook_endpoint_id: WebhookEndpointId;
-  /** Time of the first event. */
-  since: Timestamp;
-  /** Time of the last event. */
-  until: Timestamp;
-  /** The event types, or null for those that the endpoint receives. */
-  types: EventType[] | null;
-  scope: WebhookRecoveryScope;
-  /** Maximum number of events per second. @example 25 */
-  rate: number;
-  status: WebhookRecoveryStatus;
-  /** Number of events to send, as counted before the first one is sent; it grows while they are counted. @example 1204 */
-  total: number;
-  /** Number of events that the endpoint answered with 2xx. @example 1150 */
-  sent: number;
-  /** Number of events that were sent and not answered with 2xx. @example 4 */
-  failed: number;
-  /** Time of the request. */
-  created: Timestamp;
-  /** Time of the last change. */
-  updated: Timestamp;
-};
-/** One page of recoveries, in the requested order. */
-export type WebhookRecoveryList = {
-  /** Up to `limit` recoveries; empty if nothing matches. */
-  data: WebhookRecovery[];
-  has_more: HasMore;
-  next_cursor: NextCursor;
 };
 /** Identifier of a delivery attempt: `wdla_` and 26 characters that sort by the time of creation. @example wdla_01jx6d9e8f7g6h5j4k3m2n1p0q */
 export type WebhookDeliveryAttemptId = string;
@@ -1890,12 +1404,6 @@ export type WebhookDeliveryAttemptList = {
  * @enum {string}
  */
 export type WebhookDeliveryAttemptStatus = Open<"pending" | "succeeded" | "failed" | "canceled">;
-/**
- * How the delivery of an event to an endpoint ended.
- * @example given_up
- * @enum {string}
- */
-export type WebhookDeliveryOutcome = Open<"delivered" | "given_up">;
 /**
  * The trigger of an attempt.
  * @example schedule
@@ -2746,6 +2254,8 @@ export type SpendingLimit = {
 export type SpendingInterval = Open<"per_authorization" | "daily" | "weekly" | "monthly" | "yearly" | "all_time">;
 /** Identifier of a card program: `cprg_` and 26 characters that sort by the time of creation. @example cprg_01jxf19g8h7j6k5m4n3p2q1r0s */
 export type CardProgramId = string;
+/** Identifier of a draft of spending controls: `scd_` and 26 characters that sort by the time of creation. @example scd_01jxf19g8h7j6k5m4n3p2q1r0s */
+export type SpendingControlDraftId = string;
 /**
  * A program to create.
  * @example {
@@ -2856,6 +2366,113 @@ export type CardProgramList = {
   next_cursor: NextCursor;
 };
 /**
+ * A draft to create.
+ * @example {
+ *       "name": "Lower limits for meals",
+ *       "spending_controls": {
+ *         "spending_limits": [
+ *           {
+ *             "amount": 20000,
+ *             "interval": "monthly",
+ *             "categories": [
+ *               "5812"
+ *             ]
+ *           }
+ *         ]
+ *       }
+ *     }
+ */
+export type SpendingControlDraftCreate = {
+  /** Name of the draft. @example Lower limits for meals */
+  name: string;
+  /** The card that the controls are for. Do not combine it with `card_program_id`. If both are absent or null, the controls are for all cards. */
+  card_id?: CardId | null;
+  /** The program whose cards the controls are for. */
+  card_program_id?: CardProgramId | null;
+  /** The proposed spending controls. They replace all controls of a card. */
+  spending_controls: SpendingControlsInput;
+  metadata?: Metadata;
+};
+/**
+ * Changes to a draft. A merge patch.
+ * @example {
+ *       "spending_controls": {
+ *         "max_authorization_count": 50
+ *       }
+ *     }
+ */
+export type SpendingControlDraftUpdate = {
+  /** Name of the draft. @example Lower limits for meals */
+  name?: string;
+  /** Changes to the proposed controls. null removes all of them. */
+  spending_controls?: SpendingControlsInput | null;
+  metadata?: MetadataPatch;
+};
+/** Proposed spending controls. */
+export type SpendingControlDraft = {
+  id: SpendingControlDraftId;
+  /**
+   * Always `spending_control_draft`.
+   * @constant
+   */
+  object: "spending_control_draft";
+  /** Name of the draft. @example Lower limits for meals */
+  name: string;
+  /** The card that the controls are for; otherwise null. */
+  card_id: CardId | null;
+  /** The program whose cards the controls are for; otherwise null. If `card_id` is null too, the controls are for all cards. */
+  card_program_id: CardProgramId | null;
+  status: SpendingControlDraftStatus;
+  /** Number of the newest version. The first version is 1. @example 1 */
+  version: number;
+  /** The proposed spending controls of the newest version. */
+  spending_controls: SpendingControls;
+  metadata: Metadata;
+  /** Time of creation. */
+  created: Timestamp;
+  /** Time of the last change. */
+  updated: Timestamp;
+};
+/**
+ * The status of a draft of spending controls.
+ * @example draft
+ * @enum {string}
+ */
+export type SpendingControlDraftStatus = Open<"draft" | "archived">;
+/** One page of drafts, in the requested order. */
+export type SpendingControlDraftList = {
+  /** Up to `limit` drafts; empty if nothing matches. */
+  data: SpendingControlDraft[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/** Identifier of a version of spending controls: `scv_` and 26 characters that sort by the time of creation. @example scv_01jxf19g8h7j6k5m4n3p2q1r0s */
+export type SpendingControlVersionId = string;
+/** The spending controls of one version of a draft. */
+export type SpendingControlVersion = {
+  id: SpendingControlVersionId;
+  /**
+   * Always `spending_control_version`.
+   * @constant
+   */
+  object: "spending_control_version";
+  /** The draft. */
+  spending_control_draft_id: SpendingControlDraftId;
+  /** Number of the version. The first version is 1. @example 1 */
+  version: number;
+  /** The proposed spending controls. */
+  spending_controls: SpendingControls;
+  /** Time of creation. */
+  created: Timestamp;
+};
+/** One page of versions, in the requested order. */
+export type SpendingControlVersionList = {
+  /** Up to `limit` versions. */
+  data: SpendingControlVersion[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
  * The type of cards that a program issues.
  * @example virtual
  * @enum {string}
@@ -2875,99 +2492,6 @@ export type Balance = {
   held: Amount;
   /** Money that settlements made payable and that is not paid out yet, in cents. @example 48000 */
   payable: SignedAmount;
-};
-/**
- * The balance alert to set.
- * @example {
- *       "threshold": 50000
- *     }
- */
-export type BalanceAlertPut = {
-  /** The lowest available balance that is not low, in cents, or null to switch the alert off. @example 50000 */
-  threshold: Amount | null;
-};
-/** The alert of a low balance. */
-export type BalanceAlert = {
-  /**
-   * Always `balance_alert`.
-   * @constant
-   */
-  object: "balance_alert";
-  /** The lowest available balance that is not low, in cents, or null if the alert is off. @example 50000 */
-  threshold: Amount | null;
-  status: BalanceAlertStatus;
-  /** Money that authorizations can use, in cents. @example 248750 */
-  available: SignedAmount;
-  currency: Currency;
-};
-/**
- * The status of the balance alert.
- * @example armed
- * @enum {string}
- */
-export type BalanceAlertStatus = Open<"off" | "armed" | "low">;
-/**
- * A balance of the account.
- * @example program_funds
- * @enum {string}
- */
-export type BalanceAccount = Open<"program_funds" | "settlement_payable">;
-/** Identifier of a balance entry: `len_` and 26 characters that sort by the time of creation. @example len_01jxt19v8w7x6y5z4a3b2c1d0e */
-export type BalanceEntryId = string;
-/**
- * The kind of a balance entry.
- * @example card_transaction
- * @enum {string}
- */
-export type BalanceEntryKind = Open<"card_transaction"
-  | "card_refund"
-  | "funding"
-  | "interchange"
-  | "network_fee"
-  | "dispute"
-  | "settlement_shortfall"
-  | "payout"
-  | "payout_reversal"
-  | "adjustment">;
-/** A movement of a balance. */
-export type BalanceEntry = {
-  id: BalanceEntryId;
-  /**
-   * Always `balance_entry`.
-   * @constant
-   */
-  object: "balance_entry";
-  account: BalanceAccount;
-  /** Number of the entry within its balance. Entries are numbered from 1 without gaps, in the order in which they changed the balance. @example 812 */
-  sequence: number;
-  kind: BalanceEntryKind;
-  /** The change of the balance, in cents. @example -1250 */
-  amount: SignedAmount;
-  currency: Currency;
-  /** The balance after the entry, in cents. @example 248750 */
-  balance: SignedAmount;
-  /** The type of the object that caused the entry, or null for `funding`. @example card_transaction */
-  source_type: BalanceEntrySourceType | null;
-  /** Identifier of the object that caused the entry, or null for `funding`. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
-  source_id: string | null;
-  /**
-   * Time of the cause. Causes that overlap in time can change the balance in a different order. The filters of `created` therefore cut the list at the first
-   * entry that is dated at or after the instant, so that consecutive intervals have each entry once.
-   */
-  created: Timestamp;
-};
-/**
- * The type of an object that causes balance entries.
- * @example card_transaction
- * @enum {string}
- */
-export type BalanceEntrySourceType = Open<"card_transaction" | "settlement" | "payout">;
-/** One page of entries, in the requested order. */
-export type BalanceEntryList = {
-  /** Up to `limit` entries; empty if nothing matches. */
-  data: BalanceEntry[];
-  has_more: HasMore;
-  next_cursor: NextCursor;
 };
 /** Identifier of a card: `card_` and 26 characters that sort by the time of creation. @example card_01jxg19h8j7k6m5n4p3q2r1s0t */
 export type CardId = string;
@@ -4372,6 +3896,8 @@ export type PayoutDestinationType = Open<"usdc_address" | "bank_account">;
 export type PayoutDestinationStatus = Open<"pending_verification" | "inactive" | "active" | "disabled" | "denied">;
 /** Identifier of a treasury report: `trp_` and 26 characters that sort by the time of creation. @example trp_01jxv19w8x7y6z5a4b3c2d1e0f */
 export type TreasuryReportId = string;
+/** Identifier of a backtest: `scb_` and 26 characters that sort by the time of creation. @example scb_01jxv19w8x7y6z5a4b3c2d1e0f */
+export type SpendingControlBacktestId = string;
 /**
  * A report to create.
  * @example {
@@ -4426,11 +3952,142 @@ export type TreasuryReportList = {
   next_cursor: NextCursor;
 };
 /**
+ * A backtest to create.
+ * @example {
+ *       "interval_start": "2026-05-01T00:00:00Z",
+ *       "interval_end": "2026-06-01T00:00:00Z"
+ *     }
+ */
+export type SpendingControlBacktestCreate = {
+  /** First instant of the interval. @example 2026-05-01T00:00:00Z */
+  interval_start: Timestamp;
+  /** End of the interval, which is not part of it. It must not be in the future. @example 2026-06-01T00:00:00Z */
+  interval_end: Timestamp;
+};
+/** A replay of recorded authorizations with the controls of a draft. */
+export type SpendingControlBacktest = {
+  id: SpendingControlBacktestId;
+  /**
+   * Always `spending_control_backtest`.
+   * @constant
+   */
+  object: "spending_control_backtest";
+  /** The draft. */
+  spending_control_draft_id: SpendingControlDraftId;
+  /** The version of the draft that is replayed. @example 1 */
+  version: number;
+  /** First instant of the interval. @example 2026-05-01T00:00:00.000Z */
+  interval_start: Timestamp;
+  /** End of the interval, which is not part of it. @example 2026-06-01T00:00:00.000Z */
+  interval_end: Timestamp;
+  status: SpendingControlBacktestStatus;
+  /** How much of the records has been read, in percent. @example 100 */
+  progress: number;
+  /** The result, or null until the backtest has succeeded. */
+  result: SpendingControlBacktestResult | null;
+  /** Time of creation. */
+  created: Timestamp;
+  /** Time of the last change. */
+  updated: Timestamp;
+};
+/**
+ * The status of a backtest.
+ * @example succeeded
+ * @enum {string}
+ */
+export type SpendingControlBacktestStatus = Open<"pending" | "succeeded" | "failed">;
+/** What the draft would have decided. */
+export type SpendingControlBacktestResult = {
+  /** The decisions that were evaluated again. */
+  evaluated: SpendingControlCount;
+  /** Approved authorizations that the draft would have declined. */
+  approved_to_declined: SpendingControlCount;
+  /** Authorizations that the spending controls declined, and that the draft would have approved. Their amount counts as spent from then on. */
+  declined_to_approved: SpendingControlCount;
+  /** The decisions that were held fixed, by their cause. */
+  fixed: SpendingControlFixed[];
+  /** The flips by the reason of the decline. */
+  reasons: SpendingControlReason[];
+};
+/** A number of authorizations and increments, with the sum of their requested amounts. */
+export type SpendingControlCount = {
+  /** Number of authorizations and increments. @example 120 */
+  count: number;
+  /** Sum of the requested amounts, in cents. @example 480000 */
+  amount: number;
+};
+/** Decisions that spending controls do not change. */
+export type SpendingControlFixed = {
+  /**
+   * What decided the authorizations.
+   * @example balance
+   * @enum {string}
+   */
+  cause: Open<"authorization_endpoint" | "balance" | "card" | "network">;
+  /** Number of authorizations and increments. @example 3 */
+  count: number;
+  /** Sum of the requested amounts, in cents. @example 9000 */
+  amount: number;
+};
+/** Flips with the same reason. */
+export type SpendingControlReason = {
+  change: SpendingControlChange;
+  code: DeclineReasonCode;
+  /** Number of authorizations and increments. @example 3 */
+  count: number;
+  /** Sum of the requested amounts, in cents. @example 9000 */
+  amount: number;
+};
+/**
+ * How a draft would change a decision.
+ * @example approved_to_declined
+ * @enum {string}
+ */
+export type SpendingControlChange = Open<"approved_to_declined" | "declined_to_approved">;
+/** Identifier of a flip: `scf_` and 26 characters that sort by the time of the authorization. @example scf_01jxf19g8h7j6k5m4n3p2q1r0s */
+export type SpendingControlFlipId = string;
+/** A decision that a draft would change. */
+export type SpendingControlFlip = {
+  id: SpendingControlFlipId;
+  /**
+   * Always `spending_control_flip`.
+   * @constant
+   */
+  object: "spending_control_flip";
+  /** The transaction. */
+  card_transaction_id: CardTransactionId;
+  /** The card. */
+  card_id: CardId;
+  change: SpendingControlChange;
+  /** The reason of the decline, by the draft or as recorded. */
+  code: DeclineReasonCode;
+  /** The rule that declines. null if only the recorded reason is known. @example spending_limit_monthly */
+  rule: string | null;
+  /** The requested amount, in cents. @example 3000 */
+  amount: Amount;
+  /** Time of the authorization or increment. */
+  created: Timestamp;
+};
+/** One page of flips, in the requested order. */
+export type SpendingControlFlipList = {
+  /** Up to `limit` flips; empty if nothing matches. */
+  data: SpendingControlFlip[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/** One page of backtests, in the requested order. */
+export type SpendingControlBacktestList = {
+  /** Up to `limit` backtests; empty if nothing matches. */
+  data: SpendingControlBacktest[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
  * The content of a report.
  * @example ledger_entries
  * @enum {string}
  */
-export type TreasuryReportType = Open<"balance_summary" | "settlement_reconciliation" | "payout_reconciliation" | "ledger_entries" | "statement" | "journal">;
+export type TreasuryReportType = Open<"balance_summary" | "settlement_reconciliation" | "payout_reconciliation" | "ledger_entries">;
 /**
  * The status of a report.
  * @example succeeded
@@ -4473,7 +4130,7 @@ export type TreasuryReportFile = {
  * @example csv
  * @enum {string}
  */
-export type TreasuryReportFormat = Open<"csv" | "json" | "pdf">;
+export type TreasuryReportFormat = Open<"csv" | "json">;
 /**
  * The distance to move: `seconds`, or `to` together with `settlement_id`, or neither.
  * @example {
@@ -4896,31 +4553,6 @@ export type WebhookEndpointTestEvent = {
   data: {
     /** The object at the time of the event. */
     webhook_endpoint: WebhookEndpoint;
-  };
-};
-/** Body of `webhook_recovery.completed`. */
-export type WebhookRecoveryCompletedEvent = {
-  id: EventId;
-  /**
-   * Always `event`.
-   * @constant
-   */
-  object: "event";
-  /**
-   * Always `webhook_recovery.completed`.
-   * @constant
-   */
-  type: "webhook_recovery.completed";
-  /** The version in which the event is rendered. */
-  version: VersionDate;
-  /** Time of the event. Retries are scheduled from this time. */
-  emitted_at: Timestamp;
-  /** The same instant as `emitted_at`. */
-  created: Timestamp;
-  /** The object of the event. */
-  data: {
-    /** The object at the time of the event. */
-    webhook_recovery: WebhookRecovery;
   };
 };
 /** A copy and its source. */
@@ -6073,8 +5705,8 @@ export type TreasuryReportFailedEvent = {
     treasury_report: TreasuryReport;
   };
 };
-/** Body of `balance.low`. */
-export type BalanceLowEvent = {
+/** Body of `spending_control_backtest.succeeded`. */
+export type SpendingControlBacktestSucceededEvent = {
   id: EventId;
   /**
    * Always `event`.
@@ -6082,10 +5714,10 @@ export type BalanceLowEvent = {
    */
   object: "event";
   /**
-   * Always `balance.low`.
+   * Always `spending_control_backtest.succeeded`.
    * @constant
    */
-  type: "balance.low";
+  type: "spending_control_backtest.succeeded";
   /** The version in which the event is rendered. */
   version: VersionDate;
   /** Time of the event. Retries are scheduled from this time. */
@@ -6095,7 +5727,32 @@ export type BalanceLowEvent = {
   /** The object of the event. */
   data: {
     /** The object at the time of the event. */
-    balance_alert: BalanceAlert;
+    spending_control_backtest: SpendingControlBacktest;
+  };
+};
+/** Body of `spending_control_backtest.failed`. */
+export type SpendingControlBacktestFailedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `spending_control_backtest.failed`.
+   * @constant
+   */
+  type: "spending_control_backtest.failed";
+  /** The version in which the event is rendered. */
+  version: VersionDate;
+  /** Time of the event. Retries are scheduled from this time. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** The object of the event. */
+  data: {
+    /** The object at the time of the event. */
+    spending_control_backtest: SpendingControlBacktest;
   };
 };
 /**
@@ -6117,7 +5774,6 @@ export type EventType = Open<"pass_template.created"
   | "pass.archived"
   | "webhook_endpoint.disabled"
   | "webhook_endpoint.test"
-  | "webhook_recovery.completed"
   | "promotion.created"
   | "cardholder.created"
   | "cardholder.updated"
@@ -6162,7 +5818,8 @@ export type EventType = Open<"pass_template.created"
   | "payout_destination.disabled"
   | "treasury_report.succeeded"
   | "treasury_report.failed"
-  | "balance.low">;
+  | "spending_control_backtest.succeeded"
+  | "spending_control_backtest.failed">;
 /**
  * An event type to receive, or `*` for all of them.
  * @example pass.installed
@@ -6183,7 +5840,6 @@ export type EnabledEvent = Open<"*"
   | "pass.archived"
   | "webhook_endpoint.disabled"
   | "webhook_endpoint.test"
-  | "webhook_recovery.completed"
   | "promotion.created"
   | "cardholder.created"
   | "cardholder.updated"
@@ -6228,7 +5884,8 @@ export type EnabledEvent = Open<"*"
   | "payout_destination.disabled"
   | "treasury_report.succeeded"
   | "treasury_report.failed"
-  | "balance.low">;
+  | "spending_control_backtest.succeeded"
+  | "spending_control_backtest.failed">;
 // ----- Queries, bodies and answers of operations -----
 /** The version to be answered in. Without this header, the version that the tenant is pinned to in this environment applies. @example 2026-05-19 */
 export type ServiceVersion = VersionDate;
@@ -6542,38 +6199,6 @@ export type ListWebhookEndpointsQuery = {
 };
 /** The webhook endpoint. @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p */
 export type WebhookEndpointId_2 = WebhookEndpointId;
-export type ListWebhookRecoveriesQuery = {
-  /** Number of records on a page. @example 25 */
-  limit?: Limit;
-  /**
-   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
-   * the order that it was created with.
-   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-   */
-  starting_after?: StartingAfter;
-  /**
-   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
-   * `starting_after`.
-   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-   */
-  ending_before?: EndingBefore;
-  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
-  order?: Order;
-  /** Return only records created after this instant. @example 2026-05-01 */
-  created_after?: CreatedAfter;
-  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
-  "created[gte]"?: CreatedGte;
-  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
-  "created[gt]"?: CreatedGt;
-  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
-  "created[lte]"?: CreatedLte;
-  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
-  "created[lt]"?: CreatedLt;
-  /** Return only recoveries in this status. @example running */
-  status?: WebhookRecoveryStatus;
-};
-/** The recovery. @example whr_01jx6e9f8g7h6j5k4m3n2p1q0r */
-export type WebhookRecoveryId_2 = WebhookRecoveryId;
 export type ListDeliveryAttemptsQuery = {
   /** Number of records on a page. @example 25 */
   limit?: Limit;
@@ -6605,8 +6230,6 @@ export type ListDeliveryAttemptsQuery = {
   status?: WebhookDeliveryAttemptStatus;
   /** Return only attempts to deliver this event. @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r */
   event_id?: EventId;
-  /** Return only attempts with which the delivery of an event ended in this way. @example given_up */
-  outcome?: WebhookDeliveryOutcome;
 };
 /** The delivery attempt. @example wdla_01jx6d9e8f7g6h5j4k3m2n1p0q */
 export type WebhookDeliveryAttemptId_2 = WebhookDeliveryAttemptId;
@@ -6740,17 +6363,7 @@ export type ListCardProgramsQuery = {
 };
 /** The card program. @example cprg_01jxf19g8h7j6k5m4n3p2q1r0s */
 export type CardProgramId_2 = CardProgramId;
-export type GetBalanceQuery = {
-  /**
-   * The instant of the balance, which must not be in the future. The balance is that before the entries that are dated at this instant or later. Before the
-   * first entry, it is 0. If absent, the current balance is returned.
-   * @example 2026-06-01T00:00:00Z
-   */
-  at?: Instant;
-};
-export type ListBalanceEntriesQuery = {
-  /** The balance to list. @example settlement_payable */
-  account?: BalanceAccount;
+export type ListSpendingControlDraftsQuery = {
   /** Number of records on a page. @example 25 */
   limit?: Limit;
   /**
@@ -6777,10 +6390,100 @@ export type ListBalanceEntriesQuery = {
   "created[lte]"?: CreatedLte;
   /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
-  /** Return only entries of this kind. @example card_transaction */
-  kind?: BalanceEntryKind;
-  /** Return only entries of this card transaction, settlement or payout. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
-  source_id?: string;
+  /** Return only drafts with this status. @example draft */
+  status?: SpendingControlDraftStatus;
+};
+/** The draft. @example scd_01jxf19g8h7j6k5m4n3p2q1r0s */
+export type SpendingControlDraftId_2 = SpendingControlDraftId;
+export type ListSpendingControlVersionsQuery = {
+  /** Number of records on a page. @example 25 */
+  limit?: Limit;
+  /**
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Return only records created after this instant. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+};
+export type ListSpendingControlBacktestsQuery = {
+  /** Number of records on a page. @example 25 */
+  limit?: Limit;
+  /**
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Return only records created after this instant. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Return only backtests of this draft. @example scd_01jxf19g8h7j6k5m4n3p2q1r0s */
+  spending_control_draft_id?: SpendingControlDraftId;
+};
+/** The backtest. @example scb_01jxv19w8x7y6z5a4b3c2d1e0f */
+export type SpendingControlBacktestId_2 = SpendingControlBacktestId;
+export type ListSpendingControlFlipsQuery = {
+  /** Number of records on a page. @example 25 */
+  limit?: Limit;
+  /**
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Return only records created after this instant. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Return only flips of this kind. @example approved_to_declined */
+  change?: SpendingControlChange;
 };
 export type ListCardsQuery = {
   /** Number of records on a page. @example 25 */
@@ -7206,21 +6909,6 @@ export interface components {
     Brand: Brand;
     TemplateFieldInput: TemplateFieldInput;
     TemplateField: TemplateField;
-    TemplateLanguage: TemplateLanguage;
-    TemplateTranslationsInput: TemplateTranslationsInput;
-    TemplateTranslations: TemplateTranslations;
-    FieldTranslationsInput: FieldTranslationsInput;
-    FieldTranslations: FieldTranslations;
-    TextTranslations: TextTranslations;
-    RelevantDateInput: RelevantDateInput;
-    RelevantDate: RelevantDate;
-    AppLinksInput: AppLinksInput;
-    AppLinks: AppLinks;
-    PassNfcInput: PassNfcInput;
-    PassNfc: PassNfc;
-    SemanticTagsInput: SemanticTagsInput;
-    SemanticTags: SemanticTags;
-    WalletWarning: WalletWarning;
     BarcodeFormat: BarcodeFormat;
     BarcodeInput: BarcodeInput;
     BarcodePatch: BarcodePatch;
@@ -7284,27 +6972,13 @@ export interface components {
     WebhookEndpointUpdate: WebhookEndpointUpdate;
     WebhookEndpoint: WebhookEndpoint;
     WebhookEndpointList: WebhookEndpointList;
-    WebhookDelivery: WebhookDelivery;
-    WebhookRetrySchedule: WebhookRetrySchedule;
-    WebhookFilterInput: WebhookFilterInput;
-    WebhookFilter: WebhookFilter;
-    WebhookBlock: WebhookBlock;
-    WebhookSkip: WebhookSkip;
-    WebhookSignature: WebhookSignature;
     WebhookEndpointStatus: WebhookEndpointStatus;
     WebhookDisabledReason: WebhookDisabledReason;
     DeletedWebhookEndpoint: DeletedWebhookEndpoint;
-    WebhookRecoveryId: WebhookRecoveryId;
-    WebhookRecoveryCreate: WebhookRecoveryCreate;
-    WebhookRecoveryScope: WebhookRecoveryScope;
-    WebhookRecoveryStatus: WebhookRecoveryStatus;
-    WebhookRecovery: WebhookRecovery;
-    WebhookRecoveryList: WebhookRecoveryList;
     WebhookDeliveryAttemptId: WebhookDeliveryAttemptId;
     WebhookDeliveryAttempt: WebhookDeliveryAttempt;
     WebhookDeliveryAttemptList: WebhookDeliveryAttemptList;
     WebhookDeliveryAttemptStatus: WebhookDeliveryAttemptStatus;
-    WebhookDeliveryOutcome: WebhookDeliveryOutcome;
     WebhookDeliveryTrigger: WebhookDeliveryTrigger;
     EventId: EventId;
     EventStream: EventStream;
@@ -7350,6 +7024,7 @@ export interface components {
     SpendingLimit: SpendingLimit;
     SpendingInterval: SpendingInterval;
     CardProgramId: CardProgramId;
+    SpendingControlDraftId: SpendingControlDraftId;
     CardProgramCreate: CardProgramCreate;
     CardProgramUpdate: CardProgramUpdate;
     CardDesignInput: CardDesignInput;
@@ -7357,17 +7032,16 @@ export interface components {
     CardDesign: CardDesign;
     CardProgram: CardProgram;
     CardProgramList: CardProgramList;
+    SpendingControlDraftCreate: SpendingControlDraftCreate;
+    SpendingControlDraftUpdate: SpendingControlDraftUpdate;
+    SpendingControlDraft: SpendingControlDraft;
+    SpendingControlDraftStatus: SpendingControlDraftStatus;
+    SpendingControlDraftList: SpendingControlDraftList;
+    SpendingControlVersionId: SpendingControlVersionId;
+    SpendingControlVersion: SpendingControlVersion;
+    SpendingControlVersionList: SpendingControlVersionList;
     CardProgramKind: CardProgramKind;
     Balance: Balance;
-    BalanceAlertPut: BalanceAlertPut;
-    BalanceAlert: BalanceAlert;
-    BalanceAlertStatus: BalanceAlertStatus;
-    BalanceAccount: BalanceAccount;
-    BalanceEntryId: BalanceEntryId;
-    BalanceEntryKind: BalanceEntryKind;
-    BalanceEntry: BalanceEntry;
-    BalanceEntrySourceType: BalanceEntrySourceType;
-    BalanceEntryList: BalanceEntryList;
     CardId: CardId;
     CardCreate: CardCreate;
     CardShippingInput: CardShippingInput;
@@ -7481,9 +7155,22 @@ export interface components {
     PayoutDestinationType: PayoutDestinationType;
     PayoutDestinationStatus: PayoutDestinationStatus;
     TreasuryReportId: TreasuryReportId;
+    SpendingControlBacktestId: SpendingControlBacktestId;
     TreasuryReportCreate: TreasuryReportCreate;
     TreasuryReport: TreasuryReport;
     TreasuryReportList: TreasuryReportList;
+    SpendingControlBacktestCreate: SpendingControlBacktestCreate;
+    SpendingControlBacktest: SpendingControlBacktest;
+    SpendingControlBacktestStatus: SpendingControlBacktestStatus;
+    SpendingControlBacktestResult: SpendingControlBacktestResult;
+    SpendingControlCount: SpendingControlCount;
+    SpendingControlFixed: SpendingControlFixed;
+    SpendingControlReason: SpendingControlReason;
+    SpendingControlChange: SpendingControlChange;
+    SpendingControlFlipId: SpendingControlFlipId;
+    SpendingControlFlip: SpendingControlFlip;
+    SpendingControlFlipList: SpendingControlFlipList;
+    SpendingControlBacktestList: SpendingControlBacktestList;
     TreasuryReportType: TreasuryReportType;
     TreasuryReportStatus: TreasuryReportStatus;
     TreasuryReportFailureCode: TreasuryReportFailureCode;
@@ -7509,7 +7196,6 @@ export interface components {
     PassArchivedEvent: PassArchivedEvent;
     WebhookEndpointDisabledEvent: WebhookEndpointDisabledEvent;
     WebhookEndpointTestEvent: WebhookEndpointTestEvent;
-    WebhookRecoveryCompletedEvent: WebhookRecoveryCompletedEvent;
     PromotedResource: PromotedResource;
     PromotionCreatedEvent: PromotionCreatedEvent;
     CardholderCreatedEvent: CardholderCreatedEvent;
@@ -7555,7 +7241,8 @@ export interface components {
     PayoutDestinationDisabledEvent: PayoutDestinationDisabledEvent;
     TreasuryReportSucceededEvent: TreasuryReportSucceededEvent;
     TreasuryReportFailedEvent: TreasuryReportFailedEvent;
-    BalanceLowEvent: BalanceLowEvent;
+    SpendingControlBacktestSucceededEvent: SpendingControlBacktestSucceededEvent;
+    SpendingControlBacktestFailedEvent: SpendingControlBacktestFailedEvent;
     EventType: EventType;
     EnabledEvent: EnabledEvent;
   };
@@ -7736,38 +7423,6 @@ export interface operations {
     requestBody?: { content: { "application/json": Empty; }; };
     responses: { 201: { content: { "application/json": Event; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
   };
-  skipBlockedEvent: {
-    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { whe_id: WebhookEndpointId_2; }; };
-    requestBody: { content: { "application/json": WebhookSkip; }; };
-    responses: {
-      200: { content: { "application/json": WebhookEndpoint; }; };
-    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
-  };
-  recoverWebhookEndpoint: {
-    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { whe_id: WebhookEndpointId_2; }; };
-    requestBody: { content: { "application/json": WebhookRecoveryCreate; }; };
-    responses: {
-      201: { content: { "application/json": WebhookRecovery; }; };
-    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
-  };
-  listWebhookRecoveries: {
-    parameters: { query?: ListWebhookRecoveriesQuery; header?: { "Service-Version"?: ServiceVersion; }; path: { whe_id: WebhookEndpointId_2; }; };
-    responses: { 200: { content: { "application/json": WebhookRecoveryList; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
-  };
-  getWebhookRecovery: {
-    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { whe_id: WebhookEndpointId_2; whr_id: WebhookRecoveryId_2; }; };
-    responses: { 200: { content: { "application/json": WebhookRecovery; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
-  };
-  cancelWebhookRecovery: {
-    parameters: {
-      header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; };
-      path: { whe_id: WebhookEndpointId_2; whr_id: WebhookRecoveryId_2; };
-    };
-    requestBody?: { content: { "application/json": Empty; }; };
-    responses: {
-      200: { content: { "application/json": WebhookRecovery; }; };
-    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
-  };
   listDeliveryAttempts: {
     parameters: { query?: ListDeliveryAttemptsQuery; header?: { "Service-Version"?: ServiceVersion; }; path: { whe_id: WebhookEndpointId_2; }; };
     responses: { 200: { content: { "application/json": WebhookDeliveryAttemptList; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
@@ -7865,22 +7520,75 @@ export interface operations {
       200: { content: { "application/json": CardProgram; }; };
     } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
   };
+  createSpendingControlDraft: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": SpendingControlDraftCreate; }; };
+    responses: {
+      201: { content: { "application/json": SpendingControlDraft; }; };
+    } & Record<400 | 401 | 403 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listSpendingControlDrafts: {
+    parameters: { query?: ListSpendingControlDraftsQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": SpendingControlDraftList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getSpendingControlDraft: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { spending_control_draft_id: SpendingControlDraftId_2; }; };
+    responses: { 200: { content: { "application/json": SpendingControlDraft; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  updateSpendingControlDraft: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { spending_control_draft_id: SpendingControlDraftId_2; }; };
+    requestBody: { content: { "application/json": SpendingControlDraftUpdate; }; };
+    responses: {
+      200: { content: { "application/json": SpendingControlDraft; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  archiveSpendingControlDraft: {
+    parameters: {
+      header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; };
+      path: { spending_control_draft_id: SpendingControlDraftId_2; };
+    };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      200: { content: { "application/json": SpendingControlDraft; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listSpendingControlVersions: {
+    parameters: {
+      query?: ListSpendingControlVersionsQuery;
+      header?: { "Service-Version"?: ServiceVersion; };
+      path: { spending_control_draft_id: SpendingControlDraftId_2; };
+    };
+    responses: { 200: { content: { "application/json": SpendingControlVersionList; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  createSpendingControlBacktest: {
+    parameters: {
+      header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; };
+      path: { spending_control_draft_id: SpendingControlDraftId_2; };
+    };
+    requestBody: { content: { "application/json": SpendingControlBacktestCreate; }; };
+    responses: {
+      201: { content: { "application/json": SpendingControlBacktest; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listSpendingControlBacktests: {
+    parameters: { query?: ListSpendingControlBacktestsQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": SpendingControlBacktestList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getSpendingControlBacktest: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { spending_control_backtest_id: SpendingControlBacktestId_2; }; };
+    responses: { 200: { content: { "application/json": SpendingControlBacktest; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  listSpendingControlFlips: {
+    parameters: {
+      query?: ListSpendingControlFlipsQuery;
+      header?: { "Service-Version"?: ServiceVersion; };
+      path: { spending_control_backtest_id: SpendingControlBacktestId_2; };
+    };
+    responses: { 200: { content: { "application/json": SpendingControlFlipList; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
   getBalance: {
-    parameters: { query?: GetBalanceQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; };
     responses: { 200: { content: { "application/json": Balance; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
-  };
-  listBalanceEntries: {
-    parameters: { query?: ListBalanceEntriesQuery; header?: { "Service-Version"?: ServiceVersion; }; };
-    responses: { 200: { content: { "application/json": BalanceEntryList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
-  };
-  getBalanceAlert: {
-    parameters: { header?: { "Service-Version"?: ServiceVersion; }; };
-    responses: { 200: { content: { "application/json": BalanceAlert; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
-  };
-  putBalanceAlert: {
-    parameters: { header?: { "Service-Version"?: ServiceVersion; }; };
-    requestBody: { content: { "application/json": BalanceAlertPut; }; };
-    responses: { 200: { content: { "application/json": BalanceAlert; }; }; } & Record<400 | 401 | 403 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
   };
   createCard: {
     parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
@@ -8317,11 +8025,6 @@ export interface operations {
     requestBody: { content: { "application/json": WebhookEndpointTestEvent; }; };
     responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
   };
-  onWebhookRecoveryCompleted: {
-    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
-    requestBody: { content: { "application/json": WebhookRecoveryCompletedEvent; }; };
-    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
-  };
   onPromotionCreated: {
     parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
     requestBody: { content: { "application/json": PromotionCreatedEvent; }; };
@@ -8542,9 +8245,14 @@ export interface operations {
     requestBody: { content: { "application/json": TreasuryReportFailedEvent; }; };
     responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
   };
-  onBalanceLow: {
+  onSpendingControlBacktestSucceeded: {
     parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
-    requestBody: { content: { "application/json": BalanceLowEvent; }; };
+    requestBody: { content: { "application/json": SpendingControlBacktestSucceededEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onSpendingControlBacktestFailed: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": SpendingControlBacktestFailedEvent; }; };
     responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
   };
 }
@@ -8563,7 +8271,6 @@ export interface webhooks {
   "pass.archived": { post: operations["onPassArchived"]; };
   "webhook_endpoint.disabled": { post: operations["onWebhookEndpointDisabled"]; };
   "webhook_endpoint.test": { post: operations["onWebhookEndpointTest"]; };
-  "webhook_recovery.completed": { post: operations["onWebhookRecoveryCompleted"]; };
   "promotion.created": { post: operations["onPromotionCreated"]; };
   "cardholder.created": { post: operations["onCardholderCreated"]; };
   "cardholder.updated": { post: operations["onCardholderUpdated"]; };
@@ -8608,5 +8315,6 @@ export interface webhooks {
   "payout_destination.disabled": { post: operations["onPayoutDestinationDisabled"]; };
   "treasury_report.succeeded": { post: operations["onTreasuryReportSucceeded"]; };
   "treasury_report.failed": { post: operations["onTreasuryReportFailed"]; };
-  "balance.low": { post: operations["onBalanceLow"]; };
+  "spending_control_backtest.succeeded": { post: operations["onSpendingControlBacktestSucceeded"]; };
+  "spending_control_backtest.failed": { post: operations["onSpendingControlBacktestFailed"]; };
 }

@@ -1,5 +1,6 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { html } from '../../../platform/html.ts'
+import { readDay } from '../../engine/bodies.ts'
 import { resource } from '../../engine/shapes.ts'
 import { code, exactly, money, readInstant, state, when, words } from '../../engine/values.ts'
 import { figures } from '../../html/records.ts'
@@ -57,8 +58,8 @@ export const REPORTS = resource<TreasuryReport>({
     ],
     body: ({ type, interval_start = '', interval_end = '' }) => ({
       type,
-      interval_start: readInstant(interval_start),
-      interval_end: readInstant(interval_end),
+      interval_start: readDay(interval_start),
+      interval_end: readDay(interval_end),
       currency: 'usd',
     }),
   },

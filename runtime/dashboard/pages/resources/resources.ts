@@ -15,12 +15,23 @@ import { PAYOUT_DESTINATIONS } from './payout-destinations.ts'
 import { PAYOUTS } from './payouts.ts'
 import { REPORTS } from './reports.ts'
 import { SETTLEMENTS } from './settlements.ts'
+import { SPENDING_CONTROL_BACKTESTS } from './spending-control-backtests.ts'
+import { SPENDING_CONTROL_DRAFTS } from './spending-control-drafts.ts'
 import { WEBHOOK_ENDPOINTS } from './webhook-endpoints.ts'
 
 /** Resources by menu group. */
 export const RESOURCES: Readonly<Record<string, readonly DashboardResource<Identified>[]>> = {
   Passes: [PASS_TEMPLATES, PASSES, SCANS],
-  Cards: [CARDHOLDERS, SANCTIONS_ALERTS, CARD_PROGRAMS, CARDS, CARD_TRANSACTIONS, DISPUTES],
+  Cards: [
+    CARDHOLDERS,
+    SANCTIONS_ALERTS,
+    CARD_PROGRAMS,
+    SPENDING_CONTROL_DRAFTS,
+    SPENDING_CONTROL_BACKTESTS,
+    CARDS,
+    CARD_TRANSACTIONS,
+    DISPUTES,
+  ],
   Money: [BALANCE_ENTRIES, SETTLEMENTS, PAYOUT_DESTINATIONS, PAYOUTS, REPORTS],
   Developers: [EVENTS, WEBHOOK_ENDPOINTS],
   Account: [PROMOTIONS, AUDIT_LOG],

@@ -23,6 +23,7 @@ const TABLES: Readonly<Record<string, NamedTable>> = {
   },
   chd: { table: 'cardholders', name: 'name' },
   cprg: { table: 'card_programs', name: 'name' },
+  scd: { table: 'spending_control_drafts', name: 'name' },
   card: { table: 'cards', name: `'•••• ' || last4` },
   ctx: { table: 'card_transactions', name: `merchant ->> 'name'` },
   pod: { table: 'payout_destinations', name: 'holder_name' },

@@ -1,0 +1,72 @@
+import type { SpendingControlBacktestsHandlers } from '../../../generated/canonical/handlers.ts'
+import { invalidState, notFound } from '../../api/errors/errors.ts'
+import type { Context } from '../../api/handler.ts'
+import { readInterval } from '../../api/interval.ts'
+import { answerList } from '../../api/lists/list-query.ts'
+import { newId } from '../../platform/ids.ts'
+import { readDraft } from '../spending-control-drafts/queries.ts'
+import {
+  type BacktestRow,
+  countPending,
+  insertBacktest,
+  listBacktests,
+  listFlips,
+  readBacktest,
+} from './queries.ts'
+import { showBacktest, showFlip } from './view.ts'
+
+/** Maximum number of pending backtests of a tenant. Further requests are refused. */
+const MAX_PENDING = 5
+
+export const spendingControlBacktestsHandlers = {
+  async createSpendingControlBacktest({ caller, db, request }, { path, body }) {
+    const { now } = request
+    const interval = readInterval(body, now)
+    const draft = await readDraft(db, caller.space, path.spending_control_draft_id)
+    if (!draft) throw notFound()
+    if ((await countPending(db, caller.space, MAX_PENDING)) >= MAX_PENDING) {
+      throw invalidState(
+        `The maximum of ${MAX_PENDING} backtests are already pending. Wait until one of them is complete.`,
+      )
+    }
+    const { version, spending_controls, card_id, card_program_id } = draft
+    const row: BacktestRow = {
+      id: newId('scb', now),
+      spending_control_draft_id: draft.id,
+      version,
+      spending_controls,
+      card_id,
+      card_program_id,
+      ...interval,
+      status: 'pending',
+      progress: 0,
+      result: null,
+      created: now,
+      updated: now,
+    }
+    await insertBacktest(db, caller.space, row)
+    return { status: 201, body: showBacktest(row) }
+  },
+
+  listSpendingControlBacktests: (context, { query }) =>
+    answerList(context, query, listBacktests, showBacktest),
+
+  async getSpendingControlBacktest({ caller, db }, { path }) {
+    const row = await readBacktest(db, caller.space, path.spending_control_backtest_id)
+    if (!row) throw notFound()
+    return { status: 200, body: showBacktest(row) }
+  },
+
+  async listSpendingControlFlips(context, { path, query }) {
+    const id = path.spending_control_backtest_id
+    return answerList(
+      context,
+      query,
+      async (db, space, filter, page) => {
+        if (!(await readBacktest(db, space, id))) throw notFound()
+        return listFlips(db, space, { ...filter, backtest_id: [id] }, page)
+      },
+      showFlip,
+    )
+  },
+} satisfies SpendingControlBacktestsHandlers<Context>

@@ -1,0 +1,155 @@
+/** Statements of the worker of backtests: find, lease and end backtests, and read what they replay. */
+import type { Database, Statement } from '../../database/database.ts'
+import { toTimestamp } from '../../database/types.ts'
+import { createLeases } from '../../work/leases.ts'
+import { type MessageColumns, messagesOf } from '../transactions/messages.ts'
+import { BACKTEST_COLUMNS, type BacktestRow, type FlipRow } from './queries.ts'
+import type { RecordedTransaction } from './replay.ts'
+
+const FIND: Statement = {
+  name: 'spending_control_backtests_find',
+  text: `SELECT f.tenant_id, f.id
+           FROM (SELECT DISTINCT ON (b.tenant_id) b.tenant_id, b.id, b.leased_until
+                   FROM spending_control_backtests b WHERE b.status = 'pending' AND b.tenant_id > $2
+                  ORDER BY b.tenant_id, b.created, b.id) AS f
+          WHERE coalesce(f.leased_until <= $1, true)
+          ORDER BY f.tenant_id LIMIT $3`,
+}
+
+export interface PendingBacktest {
+  readonly tenant_id: string
+  readonly id: string
+}
+
+/**
+ * Returns the oldest pending backtest of each tenant after `afterTenant`, unless a worker holds it.
+ * @param now machine time.
+ */
+export async function findPendingBacktests(
+  db: Database,
+  now: number,
+  afterTenant: string,
+  limit: number,
+): Promise<readonly PendingBacktest[]> {
+  return (await db.query<PendingBacktest>(FIND, [toTimestamp(now), afterTenant, limit])).rows
+}
+
+export interface ClaimedBacktest extends BacktestRow {
+  /** Number of attempts, including this one. */
+  readonly tries: number
+}
+
+/** Leases on pending backtests, by tenant and backtest. */
+export const BACKTEST_LEASES = createLeases<ClaimedBacktest>({
+  name: 'spending_control_backtests',
+  table: 'spending_control_backtests',
+  key: ['tenant_id', 'id'],
+  token: 'worker',
+  until: 'leased_until',
+  where: `status = 'pending'`,
+  also: 'tries = tries + 1',
+  returning: `${BACKTEST_COLUMNS}, tries`,
+})
+
+const PROGRESS: Statement = {
+  name: 'spending_control_backtests_progress',
+  text: 'UPDATE spending_control_backtests SET progress = $3 WHERE tenant_id = $1 AND id = $2',
+}
+
+/** @param progress percent. */
+export function noteProgress(db: Database, space: string, id: string, progress: number): Promise<unknown> {
+  return db.query(PROGRESS, [space, id, progress])
+}
+
+const END: Statement = {
+  name: 'spending_control_backtests_end',
+  text: `UPDATE spending_control_backtests SET status = $3, progress = $4, result = $5, updated = $6, worker = NULL, leased_until = NULL
+          WHERE tenant_id = $1 AND id = $2 AND status = 'pending'`,
+}
+
+/** Writes the end of a pending backtest. Returns whether it was pending. */
+export async function endBacktest(
+  db: Database,
+  space: string,
+  {
+    id,
+    status,
+    progress,
+    result,
+    updated,
+  }: Pick<BacktestRow, 'id' | 'status' | 'progress' | 'result' | 'updated'>,
+): Promise<boolean> {
+  const written = [status, progress, result && JSON.stringify(result), toTimestamp(updated)]
+  return (await db.query(END, [space, id, ...written])).count === 1
+}
+
+const INSERT_FLIPS: Statement = {
+  name: 'spending_control_flips_insert',
+  text: `INSERT INTO spending_control_flips (tenant_id, backtest_id, id, card_transaction_id, card_id, change, code, rule, amount, created)
+         SELECT $1, $2, f.id, f.card_transaction_id, f.card_id, f.change, f.code, f.rule, f.amount,
+                timestamptz 'epoch' + f.created * interval '1 millisecond'
+           FROM json_to_recordset($3) AS f (id text, card_transaction_id text, card_id text, change text, code text, rule text,
+                                            amount bigint, created bigint)`,
+}
+
+export function insertFlips(
+  db: Database,
+  space: string,
+  backtestId: string,
+  flips: readonly FlipRow[],
+): Promise<unknown> {
+  return db.query(INSERT_FLIPS, [space, backtestId, JSON.stringify(flips)])
+}
+
+/** What a backtest reads of a transaction. */
+interface StoredTransaction extends Omit<RecordedTransaction, 'messages'>, MessageColumns {
+  /** Whether the draft is for its card. */
+  readonly is_meant: boolean
+}
+
+/** The rules take up most of a row, so they are read only if they can explain a decline. */
+const PAGE: Statement = {
+  name: 'spending_control_backtests_page',
+  text: `SELECT t.id, t.card_id, t.created, t.merchant->>'category_code' AS category_code, t.merchant->>'country' AS country,
+                t.decision_id, json_array_length(t.rules) > 0 AS is_judged,
+                CASE WHEN t.messages IS NULL OR t.messages::text LIKE '%"declined"%' THEN t.rules END AS rules,
+                t.messages, CASE WHEN t.messages IS NULL THEN t.history ELSE '[]' END AS history,
+                t.requested, t.disputed, t.decline_code, t.expires_at,
+                coalesce(t.card_id = $5, c.card_program_id = $6, $5::text IS NULL AND $6::text IS NULL) AS is_meant
+           FROM (SELECT * FROM card_transactions p
+                  WHERE p.tenant_id = $1 AND (p.created, p.id) > ($2, $3) AND p.created < $4
+                  ORDER BY p.created, p.id LIMIT $7) AS t
+           LEFT JOIN cards c ON $6::text IS NOT NULL AND c.tenant_id = $1 AND c.id = t.card_id
+          ORDER BY t.created, t.id`,
+}
+
+const PAGE_ROWS = 2000
+
+/** The last transaction of a page. */
+export interface ReplayPosition {
+  readonly created: number
+  readonly id: string
+}
+
+export interface ReplayPage {
+  readonly transactions: readonly RecordedTransaction[]
+  readonly last: ReplayPosition
+}
+
+/** Returns the next transactions of a backtest after a position, and the position after them; undefined at the end. */
+export async function readPageOf(
+  db: Database,
+  space: string,
+  { card_id, card_program_id, interval_end }: BacktestRow,
+  after: ReplayPosition,
+): Promise<ReplayPage | undefined> {
+  const bounds = [toTimestamp(after.created), after.id, toTimestamp(interval_end)]
+  const values = [space, ...bounds, card_id, card_program_id, PAGE_ROWS]
+  const { rows } = await db.query<StoredTransaction>(PAGE, values)
+  const last = rows.at(-1)
+  if (!last) return undefined
+  const transactions = rows
+    .filter(({ is_meant }) => is_meant)
+    .map((row) => ({ ...row, messages: row.messages ?? messagesOf(row) }))
+  return { transactions, last }
+}

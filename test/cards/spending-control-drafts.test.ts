@@ -1,0 +1,179 @@
+/** Drafts of spending controls: kept in versions, and tried on recorded authorizations before they bind. */
+import { beforeEach, expect, test } from 'vitest'
+import { backtestWorker } from '../../runtime/cards/spending-control-backtests/job.ts'
+import { BACKTEST_LEASES } from '../../runtime/cards/spending-control-backtests/work-queries.ts'
+import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
+import { eventsOf, make, makeCard, patch, speakAll } from './fixtures.ts'
+
+const service = useService()
+let tenantId: string
+let send: Send
+beforeEach(async () => {
+  tenantId = await makeTenant(service)
+  send = await speakFor(service, tenantId)
+  await send('/v1/test/funding', { body: { amount: 1_000_000 } })
+})
+
+const DRAFTS = '/v1/spending_control_drafts'
+const HOUR = 3_600_000
+
+const work = () =>
+  backtestWorker({ ...service, log: strictLog, wakeUpChannel: { publish: service.wakeUps.notify } }).runOnce()
+
+const makeDraft = (spending_controls: object, target: object = {}) =>
+  make(send, DRAFTS, { name: 'Lower limits', spending_controls, ...target })
+
+/** Replays the last year with a draft. */
+async function backtest(draft: { readonly id: string }) {
+  service.clock.now += 1000
+  const interval = {
+    interval_start: new Date(service.clock.now - 365 * 24 * HOUR).toISOString(),
+    interval_end: new Date(service.clock.now).toISOString(),
+  }
+  const { id } = await make(send, `${DRAFTS}/${draft.id}/backtests`, interval)
+  await work()
+  return (await send(`/v1/spending_control_backtests/${id}`)).body
+}
+
+const MERCHANT = { name: 'Diner', category_code: '5812', country: 'US' }
+
+async function simulate(step: string, body: object) {
+  service.clock.now += 60_000
+  return send(`/v1/test/cards/simulate_${step}`, { body })
+}
+
+const authorize = async (card_id: string, amount: number, merchant: object = MERCHANT) =>
+  (await simulate('authorization', { card_id, amount, merchant })).body
+
+test('a draft keeps each version of its controls, and ends archived', async () => {
+  const draft = await makeDraft({ max_authorization_count: 1 })
+  expect(draft).toMatchObject({ status: 'draft', version: 1, card_id: null, card_program_id: null })
+  const path = `${DRAFTS}/${draft.id}`
+  expect((await patch(send, path, { name: 'Renamed' })).body).toMatchObject({ name: 'Renamed', version: 1 })
+  const changed = await patch(send, path, { spending_controls: { max_authorization_count: 2 } })
+  expect(changed.body.version).toBe(2)
+  const { data } = (await send(`${path}/versions`)).body
+  const counts = data.map((each: typeof draft) => [
+    each.version,
+    each.spending_controls.max_authorization_count,
+  ])
+  expect(counts).toEqual([
+    [2, 2],
+    [1, 1],
+  ])
+  expect((await send(`${path}/archive`, { body: {} })).body.status).toBe('archived')
+  const late = await patch(send, path, { spending_controls: null })
+  expect(refusal(late)).toEqual([409, 'conflict', 'invalid_state'])
+  expect((await send(`${DRAFTS}?status=archived`)).body.data).toHaveLength(1)
+})
+
+test('a draft is for cards that exist, and for known categories', async () => {
+  const controls = { spending_controls: {} }
+  const nobody = { name: 'D', card_id: 'card_00000000000000000000000000', ...controls }
+  expect(firstFault(await send(DRAFTS, { body: nobody }))).toEqual([
+    422,
+    'validation_failed',
+    { field: 'card_id', issue: 'does not identify an existing card' },
+  ])
+  const { '2026-02-01': older } = await speakAll(service, tenantId)
+  expect((await older(DRAFTS)).status).toBe(404)
+})
+
+test('a backtest counts what the draft would have decided otherwise', async () => {
+  const limit = (amount: number, interval = 'monthly') => ({ spending_limits: [{ amount, interval }] })
+  const card = await makeCard(send, { spending_controls: limit(3000) })
+  const other = await makeCard(send)
+  for (const amount of [1000, 1000, 900, 500]) await authorize(card.id, amount) // the last one is declined
+  await authorize(other.id, 5000)
+  await simulate('decline', { card_id: card.id, amount: 700, reason: 'suspected_fraud' })
+
+  const lower = await backtest(await makeDraft(limit(2000), { card_id: card.id }))
+  expect(lower).toMatchObject({ status: 'succeeded', progress: 100 })
+  expect(lower.result).toEqual({
+    evaluated: { count: 4, amount: 3400 },
+    approved_to_declined: { count: 1, amount: 900 },
+    declined_to_approved: { count: 0, amount: 0 },
+    fixed: [{ cause: 'network', count: 1, amount: 700 }],
+    reasons: [{ change: 'approved_to_declined', code: 'spending_limit_exceeded', count: 1, amount: 900 }],
+  })
+  const flips = (await send(`/v1/spending_control_backtests/${lower.id}/flips`)).body.data
+  expect(flips).toMatchObject([{ card_id: card.id, rule: 'spending_limit_monthly', amount: 900 }])
+
+  const higher = await backtest(await makeDraft(limit(9000)))
+  expect(higher.result).toMatchObject({
+    evaluated: { count: 5, amount: 8400 },
+    declined_to_approved: { count: 1, amount: 500 },
+  })
+  expect(await eventsOf(send)).toContain('spending_control_backtest.succeeded')
+})
+
+/** The same numbers in each run. */
+function seeded(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+test('the controls of a card, replayed as a draft, change no recorded decision', async () => {
+  const limits = [
+    { amount: 500, interval: 'daily' },
+    { amount: 900, interval: 'weekly', categories: ['5812', '4121'] },
+    { amount: 1200, interval: 'monthly' },
+    { amount: 900, interval: 'yearly', categories: ['5812'] },
+    { amount: 1000, interval: 'all_time' },
+  ]
+  const cards: { id: string; spending_controls: object }[] = []
+  for (const limit of limits) {
+    const spending_controls = {
+      blocked_categories: ['7995'],
+      max_authorization_count: 12,
+      spending_limits: [limit],
+    }
+    cards.push(await makeCard(send, { spending_controls }))
+  }
+  const pick = seeded(7)
+  const open: string[] = []
+  for (let count = 0; count < 140; count += 1) {
+    service.clock.now += pick(4) * HOUR
+    const amount = 1 + pick(500)
+    const step = open.length === 0 ? 0 : pick(9)
+    if (step < 5) {
+      const category_code = ['5812', '4121', '5812', '5812', '7995'][pick(5)]!
+      const { id, status } = await authorize(cards[count % 5]!.id, amount, { ...MERCHANT, category_code })
+      if (status === 'authorized') open.push(id)
+    } else {
+      const kind = ['increment', 'reversal', 'clearing', 'expiry'][step - 5]!
+      const card_transaction_id = open[pick(open.length)]!
+      await simulate(kind, { card_transaction_id, ...(kind !== 'expiry' && { amount }) })
+    }
+  }
+  for (const [index, { id, spending_controls }] of cards.entries()) {
+    const declined = await send(`/v1/card_transactions?card_id=${id}&status=declined`)
+    expect(declined.text).toContain(`"rule":"spending_limit_${limits[index]!.interval}","outcome":"failed"`)
+    const { result } = await backtest(await makeDraft(spending_controls, { card_id: id }))
+    expect(result).toMatchObject({ reasons: [], fixed: [] })
+    expect(result.evaluated.count).toBeGreaterThan(10)
+  }
+})
+
+test('a backtest whose process stops is performed by another one, once', async () => {
+  const card = await makeCard(send)
+  await authorize(card.id, 100)
+  const draft = await makeDraft({ blocked_categories: ['5812'] })
+  service.clock.now += 1000
+  const interval = {
+    interval_start: '2026-01-01T00:00:00Z',
+    interval_end: new Date(service.clock.now).toISOString(),
+  }
+  const { id } = await make(send, `${DRAFTS}/${draft.id}/backtests`, interval)
+  const lease = { token: crypto.randomUUID(), now: 0, until: 1 }
+  expect(await BACKTEST_LEASES.acquire(service.database.sandbox, [tenantId, id], lease)).toBeDefined()
+  await Promise.all([work(), work()])
+  const { status, result } = (await send(`/v1/spending_control_backtests/${id}`)).body
+  expect([status, result.approved_to_declined.count]).toEqual(['succeeded', 1])
+  expect((await send(`/v1/spending_control_backtests/${id}/flips`)).body.data).toHaveLength(1)
+})
