@@ -12,6 +12,7 @@ import { addLogs } from './svc-logs.ts'
 import { addOpen } from './svc-open.ts'
 import { addPromote } from './svc-promote.ts'
 import { addRequests } from './svc-request.ts'
+import { addSeed } from './svc-seed.ts'
 import {
   MisuseError,
   openSession,
@@ -74,6 +75,7 @@ export function createProgram(
   addRequests(program, run, surroundings)
   addListen(program, run, surroundings)
   addTrigger(program, run)
+  addSeed(program, run)
   addCards(program, run)
   addEvents(program, run)
   addLogs(program, run, surroundings)
