@@ -142,6 +142,7 @@ export declare function DeclineReason_2025_11_01(value: unknown): value is v2025
 export declare function DeclineSimulation(value: unknown): value is v2026_05_19.DeclineSimulation
 export declare function DeclineSimulation_2025_11_01(value: unknown): value is v2025_11_01.DeclineSimulation
 export declare function DeletedAuthorizationEndpoint(value: unknown): value is v2026_05_19.DeletedAuthorizationEndpoint
+export declare function DeletedFaults(value: unknown): value is v2026_05_19.DeletedFaults
 export declare function DeletedWebhookEndpoint(value: unknown): value is v2026_05_19.DeletedWebhookEndpoint
 export declare function Dispute(value: unknown): value is v2026_05_19.Dispute
 export declare function DisputeClosedEvent(value: unknown): value is v2026_05_19.DisputeClosedEvent
@@ -207,6 +208,8 @@ export declare function EvidenceFile(value: unknown): value is v2026_05_19.Evide
 export declare function EvidenceFileInput(value: unknown): value is v2026_05_19.EvidenceFileInput
 export declare function EvidenceFileType(value: unknown): value is v2026_05_19.EvidenceFileType
 export declare function ExpirySimulation(value: unknown): value is v2026_05_19.ExpirySimulation
+export declare function Faults(value: unknown): value is v2026_05_19.Faults
+export declare function FaultsPut(value: unknown): value is v2026_05_19.FaultsPut
 export declare function ForcePostSimulation(value: unknown): value is v2026_05_19.ForcePostSimulation
 export declare function ForcePostSimulation_2025_11_01(value: unknown): value is v2025_11_01.ForcePostSimulation
 export declare function FundingSimulation(value: unknown): value is v2026_05_19.FundingSimulation

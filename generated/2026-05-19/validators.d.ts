@@ -108,6 +108,7 @@ export declare function DeclineReason(value: unknown): value is types.DeclineRea
 export declare function DeclineReasonCode(value: unknown): value is types.DeclineReasonCode
 export declare function DeclineSimulation(value: unknown): value is types.DeclineSimulation
 export declare function DeletedAuthorizationEndpoint(value: unknown): value is types.DeletedAuthorizationEndpoint
+export declare function DeletedFaults(value: unknown): value is types.DeletedFaults
 export declare function DeletedWebhookEndpoint(value: unknown): value is types.DeletedWebhookEndpoint
 export declare function Dispute(value: unknown): value is types.Dispute
 export declare function DisputeClosedEvent(value: unknown): value is types.DisputeClosedEvent
@@ -144,6 +145,8 @@ export declare function EvidenceFile(value: unknown): value is types.EvidenceFil
 export declare function EvidenceFileInput(value: unknown): value is types.EvidenceFileInput
 export declare function EvidenceFileType(value: unknown): value is types.EvidenceFileType
 export declare function ExpirySimulation(value: unknown): value is types.ExpirySimulation
+export declare function Faults(value: unknown): value is types.Faults
+export declare function FaultsPut(value: unknown): value is types.FaultsPut
 export declare function ForcePostSimulation(value: unknown): value is types.ForcePostSimulation
 export declare function FundingSimulation(value: unknown): value is types.FundingSimulation
 export declare function GooglePayProvisioning(value: unknown): value is types.GooglePayProvisioning

@@ -128,6 +128,9 @@ export interface MockOperations {
   'test.settlements.simulateFailure': operations['simulateSettlementFailure']
   'test.payouts.simulateFailure': operations['simulatePayoutFailure']
   'test.payouts.simulateReturn': operations['simulatePayoutReturn']
+  'test.faults.retrieve': operations['getFaults']
+  'test.faults.replace': operations['putFaults']
+  'test.faults.delete': operations['deleteFaults']
 }
 
 /** Creates a service in memory: `createClient({ baseUrl: 'https://api.test', apiKey: 'test', fetch: createMock().fetch })`. */
@@ -566,27 +569,39 @@ const shared74 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared75 = { schema: { $ref: '#/components/schemas/CardTransactionId' } } as const
-const shared76 = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } } as const
-const shared77 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } } as const
-const shared78 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 } as const
-const shared79 = { oneOf: [{ $ref: '#/components/schemas/HolderPatch' }, { type: 'null' }] } as const
-const shared80 = {
+const shared75 = {
+  object: 'faults',
+  latency_ms: 250,
+  rate_limited_percent: 10,
+  error_percent: 5,
+  declined_percent: 20,
+  decline_reason: 'insufficient_funds',
+  attempts: 1,
+  seed: 7,
+  expires_at: '2026-06-01T09:30:00.000Z',
+  created: '2026-06-01T09:30:00.000Z'
+} as const
+const shared76 = { schema: { $ref: '#/components/schemas/CardTransactionId' } } as const
+const shared77 = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } } as const
+const shared78 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } } as const
+const shared79 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 } as const
+const shared80 = { oneOf: [{ $ref: '#/components/schemas/HolderPatch' }, { type: 'null' }] } as const
+const shared81 = {
   type: ['object', 'null'],
   maxProperties: 20,
-  propertyNames: shared78,
+  propertyNames: shared79,
   additionalProperties: { type: ['string', 'null'], maxLength: 500 }
 } as const
-const shared81 = { type: ['string', 'null'], format: 'date-time', maxLength: 40 } as const
-const shared82 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 } as const
-const shared83 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } } as const
-const shared84 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] } as const
-const shared85 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } } as const
-const shared86 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } } as const
-const shared87 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared86 } as const
-const shared88 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } } as const
-const shared89 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } } as const
-const shared90 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } } as const
+const shared82 = { type: ['string', 'null'], format: 'date-time', maxLength: 40 } as const
+const shared83 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 } as const
+const shared84 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } } as const
+const shared85 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] } as const
+const shared86 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } } as const
+const shared87 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } } as const
+const shared88 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared87 } as const
+const shared89 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } } as const
+const shared90 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } } as const
+const shared91 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } } as const
 
 const service: MockedVersion = {
   version: '2026-05-19',
@@ -1778,6 +1793,16 @@ const service: MockedVersion = {
       status: 200,
       example: shared69
     },
+    'test.faults.retrieve': { method: 'GET', path: '/v1/test/faults', parameters: shared2, status: 200, example: shared75 },
+    'test.faults.replace': {
+      method: 'PUT',
+      path: '/v1/test/faults',
+      parameters: shared2,
+      body: { required: true, pointer: '/paths/~1v1~1test~1faults/put/requestBody/content/application~1json/schema' },
+      status: 200,
+      example: shared75
+    },
+    'test.faults.delete': { method: 'DELETE', path: '/v1/test/faults', parameters: shared2, status: 200, example: { object: 'faults', deleted: true } },
   },
   document: {
     openapi: '3.1.0',
@@ -1813,12 +1838,12 @@ const service: MockedVersion = {
         CardId: { schema: { $ref: '#/components/schemas/CardId' } },
         ProvisioningPayloadId: { schema: { $ref: '#/components/schemas/ProvisioningPayloadId' } },
         WalletTokenId: { schema: { $ref: '#/components/schemas/WalletTokenId' } },
-        CardTransactionId: shared75,
+        CardTransactionId: shared76,
         AuthorizationDecisionId: { schema: { $ref: '#/components/schemas/AuthorizationDecisionId' } },
         DisputeId: { schema: { $ref: '#/components/schemas/DisputeId' } },
         SettlementId: { schema: { $ref: '#/components/schemas/SettlementId' } },
         PayoutId: { schema: { $ref: '#/components/schemas/PayoutId' } },
-        PayoutDestinationId: shared76,
+        PayoutDestinationId: shared77,
         TreasuryReportId: { schema: { $ref: '#/components/schemas/TreasuryReportId' } }
       },
       schemas: {
@@ -1861,7 +1886,7 @@ const service: MockedVersion = {
             name: { type: 'string', minLength: 1, maxLength: 100 },
             kind: { $ref: '#/components/schemas/PassTemplateKind' },
             brand: { $ref: '#/components/schemas/BrandInput' },
-            fields: shared77,
+            fields: shared78,
             barcode: { $ref: '#/components/schemas/BarcodeInput' },
             relevant_locations: { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
             metadata: { $ref: '#/components/schemas/Metadata' }
@@ -1887,7 +1912,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           required: ['key', 'label', 'value'],
-          properties: { key: shared78, label: { type: 'string', maxLength: 100 }, value: { type: 'string', maxLength: 500 } }
+          properties: { key: shared79, label: { type: 'string', maxLength: 100 }, value: { type: 'string', maxLength: 500 } }
         },
         BarcodeInput: {
           type: 'object',
@@ -1921,7 +1946,7 @@ const service: MockedVersion = {
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
             brand: { $ref: '#/components/schemas/BrandPatch' },
-            fields: shared77,
+            fields: shared78,
             barcode: { oneOf: [{ $ref: '#/components/schemas/BarcodePatch' }, { type: 'null' }] },
             relevant_locations: { type: ['array', 'null'], maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
@@ -1958,7 +1983,7 @@ const service: MockedVersion = {
           properties: {
             template_id: { $ref: '#/components/schemas/TemplateId' },
             holder: { $ref: '#/components/schemas/HolderInput' },
-            fields: { type: 'object', maxProperties: 20, propertyNames: shared78, additionalProperties: { type: 'string', maxLength: 500 } },
+            fields: { type: 'object', maxProperties: 20, propertyNames: shared79, additionalProperties: { type: 'string', maxLength: 500 } },
             expires_at: { $ref: '#/components/schemas/Timestamp' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -1988,9 +2013,9 @@ const service: MockedVersion = {
           required: ['id'],
           properties: {
             id: { $ref: '#/components/schemas/PassId' },
-            holder: shared79,
-            fields: shared80,
-            expires_at: shared81,
+            holder: shared80,
+            fields: shared81,
+            expires_at: shared82,
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
           }
         },
@@ -2009,7 +2034,7 @@ const service: MockedVersion = {
         PassUpdate: {
           type: 'object',
           additionalProperties: false,
-          properties: { holder: shared79, fields: shared80, expires_at: shared81, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
+          properties: { holder: shared80, fields: shared81, expires_at: shared82, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
         },
         ScanCreate: {
           type: 'object',
@@ -2037,8 +2062,8 @@ const service: MockedVersion = {
           additionalProperties: false,
           required: ['url', 'enabled_events'],
           properties: {
-            url: shared82,
-            enabled_events: shared83,
+            url: shared83,
+            enabled_events: shared84,
             description: { type: 'string', maxLength: 500 },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2113,8 +2138,8 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           properties: {
-            url: shared82,
-            enabled_events: shared83,
+            url: shared83,
+            enabled_events: shared84,
             description: { type: ['string', 'null'], maxLength: 500 },
             metadata: { $ref: '#/components/schemas/MetadataPatch' },
             status: { $ref: '#/components/schemas/WebhookEndpointStatus' }
@@ -2288,7 +2313,7 @@ const service: MockedVersion = {
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
             kind: { $ref: '#/components/schemas/CardProgramKind' },
-            spending_controls: shared84,
+            spending_controls: shared85,
             design: { $ref: '#/components/schemas/CardDesignInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2298,7 +2323,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           properties: {
-            blocked_categories: shared85,
+            blocked_categories: shared86,
             blocked_countries: { type: ['array', 'null'], maxItems: 250, items: { $ref: '#/components/schemas/CountryCode' } },
             spending_limits: { type: ['array', 'null'], maxItems: 20, items: { $ref: '#/components/schemas/SpendingLimitInput' } },
             max_authorization_count: { type: ['integer', 'null'], minimum: 0, maximum: 1000000 }
@@ -2309,7 +2334,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           required: ['amount', 'interval'],
-          properties: { amount: { $ref: '#/components/schemas/Amount' }, interval: { $ref: '#/components/schemas/SpendingInterval' }, categories: shared85 }
+          properties: { amount: { $ref: '#/components/schemas/Amount' }, interval: { $ref: '#/components/schemas/SpendingInterval' }, categories: shared86 }
         },
         Amount: { type: 'integer', minimum: 0, maximum: 1000000000000000 },
         SpendingInterval: { type: 'string', enum: ['per_authorization', 'daily', 'weekly', 'monthly', 'yearly', 'all_time'] },
@@ -2329,7 +2354,7 @@ const service: MockedVersion = {
           additionalProperties: false,
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
-            spending_controls: shared84,
+            spending_controls: shared85,
             design: { oneOf: [{ $ref: '#/components/schemas/CardDesignPatch' }, { type: 'null' }] },
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
           }
@@ -2351,7 +2376,7 @@ const service: MockedVersion = {
             cardholder_id: { $ref: '#/components/schemas/CardholderId' },
             type: { $ref: '#/components/schemas/CardType' },
             card_program_id: { $ref: '#/components/schemas/CardProgramId' },
-            spending_controls: shared84,
+            spending_controls: shared85,
             shipping: { $ref: '#/components/schemas/CardShippingInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2369,7 +2394,7 @@ const service: MockedVersion = {
         CardUpdate: {
           type: 'object',
           additionalProperties: false,
-          properties: { spending_controls: shared84, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
+          properties: { spending_controls: shared85, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
         },
         CardCancel: { type: 'object', additionalProperties: false, properties: { reason: { $ref: '#/components/schemas/CardCancellationReason' } } },
         CardCancellationReason: { type: 'string', enum: ['lost', 'stolen', 'fulfillment_error', 'user'] },
@@ -2424,7 +2449,7 @@ const service: MockedVersion = {
           additionalProperties: false,
           required: ['url'],
           properties: {
-            url: shared82,
+            url: shared83,
             timeout_ms: { type: 'integer', minimum: 100, maximum: 2000 },
             default_action: { $ref: '#/components/schemas/AuthorizationDefaultAction' }
           }
@@ -2660,8 +2685,8 @@ const service: MockedVersion = {
             'processing_error'
           ]
         },
-        IncrementSimulation: { type: 'object', additionalProperties: false, required: ['card_transaction_id', 'amount'], properties: shared86 },
-        ReversalSimulation: shared87,
+        IncrementSimulation: { type: 'object', additionalProperties: false, required: ['card_transaction_id', 'amount'], properties: shared87 },
+        ReversalSimulation: shared88,
         ExpirySimulation: {
           type: 'object',
           additionalProperties: false,
@@ -2678,7 +2703,7 @@ const service: MockedVersion = {
             final: { type: 'boolean' }
           }
         },
-        RefundSimulation: shared87,
+        RefundSimulation: shared88,
         ForcePostSimulation: {
           type: 'object',
           additionalProperties: false,
@@ -2738,12 +2763,26 @@ const service: MockedVersion = {
         PayoutFailureCode: {
           type: 'string',
           enum: ['account_closed', 'invalid_account', 'rejected', 'insufficient_gas', 'transaction_failed', 'network_error']
+        },
+        FaultsPut: {
+          type: 'object',
+          additionalProperties: false,
+          properties: {
+            latency_ms: { type: 'integer', minimum: 0, maximum: 10000 },
+            rate_limited_percent: { type: 'integer', minimum: 0, maximum: 100 },
+            error_percent: { type: 'integer', minimum: 0, maximum: 100 },
+            declined_percent: { type: 'integer', minimum: 0, maximum: 100 },
+            decline_reason: { $ref: '#/components/schemas/DeclineReasonCode' },
+            attempts: { type: 'integer', minimum: 1, maximum: 100 },
+            seed: { type: 'integer', minimum: 0, maximum: 1000000 },
+            expires_in_seconds: { type: 'integer', minimum: 1, maximum: 86400 }
+          }
         }
       }
     },
     paths: {
       '/v1/account/billing': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/BillingUpdate' } } } } } },
-      '/v1/account/rotate_credentials': shared88,
+      '/v1/account/rotate_credentials': shared89,
       '/v1/account/wipe_sandbox': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WipeCreate' } } } } } },
       '/v1/audit_log': {
         get: {
@@ -2779,14 +2818,14 @@ const service: MockedVersion = {
       '/v1/pass_templates/{template_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassTemplateUpdate' } } } } }
       },
-      '/v1/pass_templates/{template_id}/archive': shared88,
+      '/v1/pass_templates/{template_id}/archive': shared89,
       '/v1/passes': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassCreate' } } } } } },
       '/v1/passes/batch': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchCreate' } } } } } },
       '/v1/passes/batch_update': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchUpdate' } } } } } },
       '/v1/passes/batch_revoke': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchRevoke' } } } } } },
       '/v1/passes/{pass_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassUpdate' } } } } } },
-      '/v1/passes/{pass_id}/revoke': shared88,
-      '/v1/passes/{pass_id}/archive': shared88,
+      '/v1/passes/{pass_id}/revoke': shared89,
+      '/v1/passes/{pass_id}/archive': shared89,
       '/v1/scans': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/ScanCreate' } } } } },
         get: { parameters: { '9': { schema: { $ref: '#/components/schemas/PassId' } }, '10': { schema: { $ref: '#/components/schemas/ScanResult' } } } }
@@ -2798,8 +2837,8 @@ const service: MockedVersion = {
       '/v1/webhook-endpoints/{whe_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookEndpointUpdate' } } } } }
       },
-      '/v1/webhook-endpoints/{whe_id}/rotate_secret': shared88,
-      '/v1/webhook-endpoints/{whe_id}/test': shared88,
+      '/v1/webhook-endpoints/{whe_id}/rotate_secret': shared89,
+      '/v1/webhook-endpoints/{whe_id}/test': shared89,
       '/v1/webhook-endpoints/{whe_id}/delivery-attempts': {
         get: {
           parameters: {
@@ -2808,7 +2847,7 @@ const service: MockedVersion = {
           }
         }
       },
-      '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry': shared88,
+      '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry': shared89,
       '/v1/events': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/EventType' } } } } },
       '/v1/events/stream': { get: { parameters: { '0': { schema: { $ref: '#/components/schemas/EventId' } } } } },
       '/v1/tokens': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/TokenCreate' } } } } } },
@@ -2821,7 +2860,7 @@ const service: MockedVersion = {
       '/v1/cardholders/{cardholder_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardholderUpdate' } } } } }
       },
-      '/v1/cardholders/{cardholder_id}/screen': shared88,
+      '/v1/cardholders/{cardholder_id}/screen': shared89,
       '/v1/sanctions_alerts': {
         get: {
           parameters: {
@@ -2848,9 +2887,9 @@ const service: MockedVersion = {
         }
       },
       '/v1/cards/{card_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardUpdate' } } } } } },
-      '/v1/cards/{card_id}/activate': shared88,
-      '/v1/cards/{card_id}/freeze': shared88,
-      '/v1/cards/{card_id}/unfreeze': shared88,
+      '/v1/cards/{card_id}/activate': shared89,
+      '/v1/cards/{card_id}/freeze': shared89,
+      '/v1/cards/{card_id}/unfreeze': shared89,
       '/v1/cards/{card_id}/cancel': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardCancel' } } } } } },
       '/v1/cards/{card_id}/replace': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardReplace' } } } } } },
       '/v1/cards/{card_id}/provisioning_payloads': {
@@ -2874,25 +2913,25 @@ const service: MockedVersion = {
       '/v1/card_transactions/{card_transaction_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardTransactionUpdate' } } } } }
       },
-      '/v1/card_transactions/{card_transaction_id}/release': shared88,
+      '/v1/card_transactions/{card_transaction_id}/release': shared89,
       '/v1/authorization_endpoint': {
         put: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/AuthorizationEndpointPut' } } } } }
       },
-      '/v1/authorization_endpoint/rotate_secret': shared88,
-      '/v1/authorization_decisions': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/AuthorizationDecisionStatus' } }, '10': shared75 } } },
+      '/v1/authorization_endpoint/rotate_secret': shared89,
+      '/v1/authorization_decisions': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/AuthorizationDecisionStatus' } }, '10': shared76 } } },
       '/v1/disputes': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/DisputeCreate' } } } } },
         get: {
           parameters: {
             '9': { schema: { $ref: '#/components/schemas/DisputeStatus' } },
             '10': { schema: { $ref: '#/components/schemas/DisputeReason' } },
-            '11': shared75
+            '11': shared76
           }
         }
       },
       '/v1/disputes/{dispute_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/DisputeUpdate' } } } } } },
-      '/v1/disputes/{dispute_id}/submit': shared88,
-      '/v1/disputes/{dispute_id}/withdraw': shared88,
+      '/v1/disputes/{dispute_id}/submit': shared89,
+      '/v1/disputes/{dispute_id}/withdraw': shared89,
       '/v1/settlements': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/SettlementStatus' } } } } },
       '/v1/settlements/{settlement_id}/lines': {
         get: { parameters: { '10': { schema: { $ref: '#/components/schemas/SettlementLineType' } }, '11': { schema: { type: 'string', maxLength: 64 } } } }
@@ -2902,12 +2941,12 @@ const service: MockedVersion = {
         get: {
           parameters: {
             '9': { schema: { $ref: '#/components/schemas/PayoutStatus' } },
-            '10': shared76,
+            '10': shared77,
             '11': { schema: { $ref: '#/components/schemas/SettlementId' } }
           }
         }
       },
-      '/v1/payouts/{payout_id}/cancel': shared88,
+      '/v1/payouts/{payout_id}/cancel': shared89,
       '/v1/payout_destinations': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutDestinationCreate' } } } } },
         get: {
@@ -2920,13 +2959,13 @@ const service: MockedVersion = {
       '/v1/payout_destinations/{payout_destination_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutDestinationUpdate' } } } } }
       },
-      '/v1/payout_destinations/{payout_destination_id}/disable': shared88,
+      '/v1/payout_destinations/{payout_destination_id}/disable': shared89,
       '/v1/treasury_reports': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/TreasuryReportCreate' } } } } } },
       '/v1/test/passes/simulate_scan': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/ScanSimulation' } } } } }
       },
-      '/v1/test/passes/simulate_install': shared89,
-      '/v1/test/passes/simulate_uninstall': shared89,
+      '/v1/test/passes/simulate_install': shared90,
+      '/v1/test/passes/simulate_uninstall': shared90,
       '/v1/test/cards/simulate_authorization': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/AuthorizationSimulation' } } } } }
       },
@@ -2967,8 +3006,9 @@ const service: MockedVersion = {
       '/v1/test/settlements/simulate_failure': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SettlementFailureSimulation' } } } } }
       },
-      '/v1/test/payouts/simulate_failure': shared90,
-      '/v1/test/payouts/simulate_return': shared90
+      '/v1/test/payouts/simulate_failure': shared91,
+      '/v1/test/payouts/simulate_return': shared91,
+      '/v1/test/faults': { put: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/FaultsPut' } } } } } }
     }
   },
 }
