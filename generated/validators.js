@@ -864,6 +864,9 @@ const Faults$properties = new Set([
   'error_percent',
   'declined_percent',
   'decline_reason',
+  'late_webhooks_percent',
+  'webhook_delay_ms',
+  'duplicate_webhooks_percent',
   'attempts',
   'seed',
   'expires_at',
@@ -875,6 +878,9 @@ const FaultsPut$properties = new Set([
   'error_percent',
   'declined_percent',
   'decline_reason',
+  'late_webhooks_percent',
+  'webhook_delay_ms',
+  'duplicate_webhooks_percent',
   'attempts',
   'seed',
   'expires_in_seconds'
@@ -4905,6 +4911,12 @@ function Faults$(value) {
   const decline_reason = value.decline_reason
   if (decline_reason === undefined) return false
   if (!DeclineReasonCode$(decline_reason)) return false
+  const late_webhooks_percent = value.late_webhooks_percent
+  if (!(Number.isInteger(late_webhooks_percent) && late_webhooks_percent >= 0 && late_webhooks_percent <= 100)) return false
+  const webhook_delay_ms = value.webhook_delay_ms
+  if (!(Number.isInteger(webhook_delay_ms) && webhook_delay_ms >= 1 && webhook_delay_ms <= 5000)) return false
+  const duplicate_webhooks_percent = value.duplicate_webhooks_percent
+  if (!(Number.isInteger(duplicate_webhooks_percent) && duplicate_webhooks_percent >= 0 && duplicate_webhooks_percent <= 100)) return false
   const attempts = value.attempts
   if (!(Number.isInteger(attempts) && attempts >= 1 && attempts <= 100)) return false
   const seed = value.seed
@@ -4945,6 +4957,21 @@ function FaultsPut$(value) {
   if (decline_reason !== undefined) {
     known++
     if (!DeclineReasonCode$(decline_reason)) return false
+  }
+  const late_webhooks_percent = value.late_webhooks_percent
+  if (late_webhooks_percent !== undefined) {
+    known++
+    if (!(Number.isInteger(late_webhooks_percent) && late_webhooks_percent >= 0 && late_webhooks_percent <= 100)) return false
+  }
+  const webhook_delay_ms = value.webhook_delay_ms
+  if (webhook_delay_ms !== undefined) {
+    known++
+    if (!(Number.isInteger(webhook_delay_ms) && webhook_delay_ms >= 1 && webhook_delay_ms <= 5000)) return false
+  }
+  const duplicate_webhooks_percent = value.duplicate_webhooks_percent
+  if (duplicate_webhooks_percent !== undefined) {
+    known++
+    if (!(Number.isInteger(duplicate_webhooks_percent) && duplicate_webhooks_percent >= 0 && duplicate_webhooks_percent <= 100)) return false
   }
   const attempts = value.attempts
   if (attempts !== undefined) {

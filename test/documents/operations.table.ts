@@ -130,6 +130,9 @@ export const table = `
 2025-11-01 POST   /v1/test/settlements/simulate_failure write settlement:write settlements_write 200 sandbox
 2025-11-01 POST   /v1/test/payouts/simulate_failure write settlement:write settlements_write 200 sandbox
 2025-11-01 POST   /v1/test/payouts/simulate_return write settlement:write settlements_write 200 sandbox
+2026-05-19 GET    /v1/test/faults read read read 200 sandbox
+2026-05-19 PUT    /v1/test/faults admin admin account_write 200 sandbox
+2026-05-19 DELETE /v1/test/faults admin admin account_write 200 sandbox
 `
 
 export interface Row {

@@ -15,11 +15,19 @@ export interface SenderOptions {
   readonly clock: Clock
 }
 
-/** Makes one attempt. Rejects if the signal aborts, or if the endpoint's secret cannot be unsealed. */
-export type Send = (claimed: LeasedAttempt, signal: AbortSignal) => Promise<OutboundResult>
+/**
+ * Makes one attempt. Rejects if the signal aborts, or if the endpoint's secret cannot be unsealed.
+ *
+ * @param injected failure that is simulated, for the header.
+ */
+export type Send = (claimed: LeasedAttempt, signal: AbortSignal, injected?: string) => Promise<OutboundResult>
 
 /** Returns the headers of an attempt, under the names that they have in the event's version. */
-function headersOf(claimed: LeasedAttempt, signature: string): Record<string, string> {
+function headersOf(
+  claimed: LeasedAttempt,
+  signature: string,
+  injected: string | undefined,
+): Record<string, string> {
   const names = views[claimed.event_version]?.[claimed.event_type]?.headers ?? {}
   // Only the tenant gets back what its request carried.
   const tracestate = currentSpan()?.tracestate
@@ -30,6 +38,7 @@ function headersOf(claimed: LeasedAttempt, signature: string): Record<string, st
     [named('Service-Event-Id')]: claimed.event_id,
     [named('Service-Delivery-Attempt')]: String(claimed.attempt),
     ...(tracestate && { tracestate }),
+    ...(injected && { 'Service-Injected-Fault': injected }),
   }
 }
 
@@ -54,11 +63,11 @@ function cacheUnsealed(seals: Seals): Pick<Seals, 'unseal'> {
 /** Creates the function that sends rendered events, signed with every secret that is valid at that time. */
 export function createSender({ environment, outbound, clock, ...options }: SenderOptions): Send {
   const seals = cacheUnsealed(options.seals)
-  return async (claimed, signal) => {
+  return async (claimed, signal, injected) => {
     const { tenant_id, endpoint_id, url, body } = claimed
     const context = secretContext(environment, tenant_id, endpoint_id)
     const secrets = openSecrets(seals, context, claimed, clock.service(environment))
     const signature = signBody(secrets, body, Math.floor(clock.machine() / 1000))
-    return outbound.post({ url, headers: headersOf(claimed, signature), body, signal })
+    return outbound.post({ url, headers: headersOf(claimed, signature, injected), body, signal })
   }
 }

@@ -16,13 +16,15 @@ export interface Faults extends FaultSetting {
   readonly expires_at: number
 }
 
-/** A failure that affects a share of the requests. */
-export type FaultKind = 'rate_limited' | 'error' | 'declined'
+/** A failure that affects a share of the requests or of the webhook deliveries. */
+export type FaultKind = 'rate_limited' | 'error' | 'declined' | 'late' | 'duplicate'
 
 const SHARES = {
   rate_limited: 'rate_limited_percent',
   error: 'error_percent',
   declined: 'declined_percent',
+  late: 'late_webhooks_percent',
+  duplicate: 'duplicate_webhooks_percent',
 } as const satisfies Record<FaultKind, keyof FaultSetting>
 
 /** What identifies a request: a repetition has the same values. */

@@ -27,6 +27,24 @@ export async function deleteFaults(db: Database, tenantId: string, now: number):
   return (await db.query(DELETE, [tenantId, toTimestamp(now)])).count > 0
 }
 
+const LIST: Statement = {
+  name: 'faults_in_force',
+  text: `SELECT tenant_id, setting, floor(extract(epoch FROM created) * 1000)::float8 AS created,
+                floor(extract(epoch FROM expires_at) * 1000)::float8 AS expires_at
+           FROM control.faults WHERE expires_at > $1`,
+}
+
+interface FaultRow extends Pick<Faults, 'created' | 'expires_at'> {
+  readonly tenant_id: string
+  readonly setting: FaultSetting
+}
+
+/** Returns the failures in force, by tenant. @param now service time. */
+export async function listFaults(control: Database, now: number): Promise<ReadonlyMap<string, Faults>> {
+  const { rows } = await control.query<FaultRow>(LIST, [toTimestamp(now)])
+  return new Map(rows.map(({ tenant_id, setting, ...times }) => [tenant_id, { ...setting, ...times }]))
+}
+
 const COUNT: Statement = {
   name: 'injected_faults_count',
   text: `INSERT INTO injected_faults AS f (tenant_id, request, count, created) VALUES ($1, $2, 1, $3)

@@ -2719,8 +2719,8 @@ export class TestFaultsResource extends Resource {
   /**
    * Set the simulated failures
    *
-   * Lets a share of your sandbox requests fail or take longer, and replaces the previous setting. An affected answer has the header `Service-Injected-Fault`.
-   * Requests to this path and requests of the dashboard are never affected.
+   * Lets a share of your sandbox requests and webhook deliveries fail or take longer, and replaces the previous setting. An affected answer or delivery has the
+   * header `Service-Injected-Fault`. Requests to this path and requests of the dashboard are never affected.
    *
    * `PUT /v1/test/faults`
    *

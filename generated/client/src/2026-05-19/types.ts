@@ -3925,6 +3925,24 @@ export type FaultsPut = {
   /** Reason of the declined authorizations. If absent, `suspected_fraud` applies. @default suspected_fraud */
   decline_reason?: DeclineReasonCode;
   /**
+   * Share of the webhook deliveries that are delayed by `webhook_delay_ms`, in percent. If absent, 0 applies.
+   * @default 0
+   * @example 20
+   */
+  late_webhooks_percent?: number;
+  /**
+   * Milliseconds by which late deliveries are delayed. If absent, 2000 applies.
+   * @default 2000
+   * @example 2000
+   */
+  webhook_delay_ms?: number;
+  /**
+   * Share of the successful webhook deliveries that are made twice, in percent. If absent, 0 applies.
+   * @default 0
+   * @example 10
+   */
+  duplicate_webhooks_percent?: number;
+  /**
    * How many times an affected request fails before a repetition succeeds. If absent, 1 applies.
    * @default 1
    * @example 1
@@ -3960,6 +3978,12 @@ export type Faults = {
   declined_percent: number;
   /** Reason of the declined authorizations. */
   decline_reason: DeclineReasonCode;
+  /** Share of the webhook deliveries that are delayed by `webhook_delay_ms`, in percent. @example 20 */
+  late_webhooks_percent: number;
+  /** Milliseconds by which late deliveries are delayed. @example 2000 */
+  webhook_delay_ms: number;
+  /** Share of the successful webhook deliveries that are made twice, in percent. @example 10 */
+  duplicate_webhooks_percent: number;
   /** How many times an affected request fails before a repetition succeeds. @example 1 */
   attempts: number;
   /** A different number affects different requests. @example 7 */
