@@ -81,7 +81,9 @@ const announced: Readonly<Record<string, string>> = {
   '2026-05-19': `
 ~ /info/x-status
 + /tags/request_logs
++ /tags/test_faults
 + /x-tagGroups/Account/tags/request_logs
++ /x-tagGroups/Sandbox helpers/tags/test_faults
 + /components/schemas/TreasuryReport/properties/failure_code
 + /components/schemas/TreasuryReport/required/failure_code
 ~ /components/schemas/Settlement/properties/interchange_amount/$ref
