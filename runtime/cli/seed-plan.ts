@@ -67,8 +67,10 @@ const LAST_NAMES = [
   ...['Rossi', 'Vega', 'Nair', 'Keller', 'Amiri', 'Dubois', 'Park', 'Fraser', 'Costa', 'Ivanov', 'Mensah'],
 ] as const
 
+type SeedMerchant = PlannedPurchase['merchant'] & { readonly least: number; readonly most: number }
+
 /** Merchants, with the usual range of a purchase in cents. */
-const MERCHANTS = [
+const MERCHANTS: readonly [SeedMerchant, ...SeedMerchant[]] = [
   { name: 'Harbor Diner', category_code: '5812', city: 'Oakland', least: 900, most: 6_500 },
   { name: 'Corner Grocery', category_code: '5411', city: 'Oakland', least: 1_200, most: 14_000 },
   { name: 'Bayline Fuel', category_code: '5541', city: 'Emeryville', least: 2_500, most: 9_000 },
@@ -76,13 +78,14 @@ const MERCHANTS = [
   { name: 'Paper & Ink', category_code: '5943', city: 'Berkeley', least: 400, most: 7_500 },
   { name: 'Cloud Hosting Co', category_code: '7372', city: 'Seattle', least: 1_000, most: 30_000 },
   { name: 'Metro Transit', category_code: '4111', city: 'San Francisco', least: 250, most: 2_500 },
-] as const
+]
 
 const SCANNERS = ['Entrance 1', 'Entrance 2', 'Till 1', 'Till 2'] as const
 
 /** Of 20 purchases. */
 const ENDS: readonly [PlannedPurchase['end'], ...PlannedPurchase['end'][]] = [
-  ...Array<'cleared'>(15).fill('cleared'),
+  'cleared',
+  ...Array<'cleared'>(14).fill('cleared'),
   ...(['refunded', 'reversed', 'abandoned', 'declined', 'declined'] as const),
 ]
 
