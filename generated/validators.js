@@ -861,6 +861,34 @@ const EventType$values_4 = new Set([
 const EvidenceFile$properties = new Set(['name', 'content_type', 'size', 'sha256'])
 const EvidenceFileInput$properties = new Set(['name', 'content_type', 'content'])
 const ExpirySimulation$properties = new Set(['card_transaction_id'])
+const Faults$properties = new Set([
+  'object',
+  'latency_ms',
+  'rate_limited_percent',
+  'error_percent',
+  'declined_percent',
+  'decline_reason',
+  'late_webhooks_percent',
+  'webhook_delay_ms',
+  'duplicate_webhooks_percent',
+  'attempts',
+  'seed',
+  'expires_at',
+  'created'
+])
+const FaultsPut$properties = new Set([
+  'latency_ms',
+  'rate_limited_percent',
+  'error_percent',
+  'declined_percent',
+  'decline_reason',
+  'late_webhooks_percent',
+  'webhook_delay_ms',
+  'duplicate_webhooks_percent',
+  'attempts',
+  'seed',
+  'expires_in_seconds'
+])
 const ForcePostSimulation$properties = new Set(['card_id', 'amount', 'merchant'])
 const FundingSimulation$properties = new Set(['amount'])
 const GooglePayProvisioning$properties = new Set(['wallet', 'client_device_id', 'client_wallet_account_id'])
@@ -4069,6 +4097,15 @@ function DeletedAuthorizationEndpoint$(value) {
   return true
 }
 
+function DeletedFaults$(value) {
+  if (!isObject(value)) return false
+  const object = value.object
+  if (!(object === 'faults')) return false
+  const deleted = value.deleted
+  if (!(deleted === true)) return false
+  return true
+}
+
 function DeletedWebhookEndpoint$(value) {
   if (!isObject(value)) return false
   const id = value.id
@@ -4900,6 +4937,102 @@ function ExpirySimulation$(value) {
   if (card_transaction_id === undefined) return false
   if (!CardTransactionId$(card_transaction_id)) return false
   if (!closed(value, known, ExpirySimulation$properties)) return false
+  return true
+}
+
+function Faults$(value) {
+  if (!isObject(value)) return false
+  const object = value.object
+  if (!(object === 'faults')) return false
+  const latency_ms = value.latency_ms
+  if (!(Number.isInteger(latency_ms) && latency_ms >= 0 && latency_ms <= 10000)) return false
+  const rate_limited_percent = value.rate_limited_percent
+  if (!(Number.isInteger(rate_limited_percent) && rate_limited_percent >= 0 && rate_limited_percent <= 100)) return false
+  const error_percent = value.error_percent
+  if (!(Number.isInteger(error_percent) && error_percent >= 0 && error_percent <= 100)) return false
+  const declined_percent = value.declined_percent
+  if (!(Number.isInteger(declined_percent) && declined_percent >= 0 && declined_percent <= 100)) return false
+  const decline_reason = value.decline_reason
+  if (decline_reason === undefined) return false
+  if (!DeclineReasonCode$(decline_reason)) return false
+  const late_webhooks_percent = value.late_webhooks_percent
+  if (!(Number.isInteger(late_webhooks_percent) && late_webhooks_percent >= 0 && late_webhooks_percent <= 100)) return false
+  const webhook_delay_ms = value.webhook_delay_ms
+  if (!(Number.isInteger(webhook_delay_ms) && webhook_delay_ms >= 1 && webhook_delay_ms <= 5000)) return false
+  const duplicate_webhooks_percent = value.duplicate_webhooks_percent
+  if (!(Number.isInteger(duplicate_webhooks_percent) && duplicate_webhooks_percent >= 0 && duplicate_webhooks_percent <= 100)) return false
+  const attempts = value.attempts
+  if (!(Number.isInteger(attempts) && attempts >= 1 && attempts <= 100)) return false
+  const seed = value.seed
+  if (!(Number.isInteger(seed) && seed >= 0 && seed <= 1000000)) return false
+  const expires_at = value.expires_at
+  if (expires_at === undefined) return false
+  if (!Timestamp$(expires_at)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  return true
+}
+
+function FaultsPut$(value) {
+  if (!isObject(value)) return false
+  let known = 0
+  const latency_ms = value.latency_ms
+  if (latency_ms !== undefined) {
+    known++
+    if (!(Number.isInteger(latency_ms) && latency_ms >= 0 && latency_ms <= 10000)) return false
+  }
+  const rate_limited_percent = value.rate_limited_percent
+  if (rate_limited_percent !== undefined) {
+    known++
+    if (!(Number.isInteger(rate_limited_percent) && rate_limited_percent >= 0 && rate_limited_percent <= 100)) return false
+  }
+  const error_percent = value.error_percent
+  if (error_percent !== undefined) {
+    known++
+    if (!(Number.isInteger(error_percent) && error_percent >= 0 && error_percent <= 100)) return false
+  }
+  const declined_percent = value.declined_percent
+  if (declined_percent !== undefined) {
+    known++
+    if (!(Number.isInteger(declined_percent) && declined_percent >= 0 && declined_percent <= 100)) return false
+  }
+  const decline_reason = value.decline_reason
+  if (decline_reason !== undefined) {
+    known++
+    if (!DeclineReasonCode$(decline_reason)) return false
+  }
+  const late_webhooks_percent = value.late_webhooks_percent
+  if (late_webhooks_percent !== undefined) {
+    known++
+    if (!(Number.isInteger(late_webhooks_percent) && late_webhooks_percent >= 0 && late_webhooks_percent <= 100)) return false
+  }
+  const webhook_delay_ms = value.webhook_delay_ms
+  if (webhook_delay_ms !== undefined) {
+    known++
+    if (!(Number.isInteger(webhook_delay_ms) && webhook_delay_ms >= 1 && webhook_delay_ms <= 5000)) return false
+  }
+  const duplicate_webhooks_percent = value.duplicate_webhooks_percent
+  if (duplicate_webhooks_percent !== undefined) {
+    known++
+    if (!(Number.isInteger(duplicate_webhooks_percent) && duplicate_webhooks_percent >= 0 && duplicate_webhooks_percent <= 100)) return false
+  }
+  const attempts = value.attempts
+  if (attempts !== undefined) {
+    known++
+    if (!(Number.isInteger(attempts) && attempts >= 1 && attempts <= 100)) return false
+  }
+  const seed = value.seed
+  if (seed !== undefined) {
+    known++
+    if (!(Number.isInteger(seed) && seed >= 0 && seed <= 1000000)) return false
+  }
+  const expires_in_seconds = value.expires_in_seconds
+  if (expires_in_seconds !== undefined) {
+    known++
+    if (!(Number.isInteger(expires_in_seconds) && expires_in_seconds >= 1 && expires_in_seconds <= 86400)) return false
+  }
+  if (!closed(value, known, FaultsPut$properties)) return false
   return true
 }
 
@@ -9638,6 +9771,7 @@ export const DeclineReason_2025_11_01 = DeclineReason_2025_11_01$
 export const DeclineSimulation = DeclineSimulation$
 export const DeclineSimulation_2025_11_01 = DeclineSimulation_2025_11_01$
 export const DeletedAuthorizationEndpoint = DeletedAuthorizationEndpoint$
+export const DeletedFaults = DeletedFaults$
 export const DeletedWebhookEndpoint = DeletedWebhookEndpoint$
 export const Dispute = Dispute$
 export const DisputeClosedEvent = DisputeClosedEvent$
@@ -9703,6 +9837,8 @@ export const EvidenceFile = EvidenceFile$
 export const EvidenceFileInput = EvidenceFileInput$
 export const EvidenceFileType = EvidenceFileType$
 export const ExpirySimulation = ExpirySimulation$
+export const Faults = Faults$
+export const FaultsPut = FaultsPut$
 export const ForcePostSimulation = ForcePostSimulation$
 export const ForcePostSimulation_2025_11_01 = ForcePostSimulation_2025_11_01$
 export const FundingSimulation = FundingSimulation$

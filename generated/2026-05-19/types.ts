@@ -309,6 +309,9 @@ export type TreasuryReportFailureCode = Closed<client.TreasuryReportFailureCode>
 export type TreasuryReportResult = ClosedMembers<client.TreasuryReportResult>
 export type TreasuryReportFile = ClosedMembers<client.TreasuryReportFile>
 export type TreasuryReportFormat = Closed<client.TreasuryReportFormat>
+export type FaultsPut = ClosedMembers<client.FaultsPut>
+export type Faults = ClosedMembers<client.Faults>
+export type DeletedFaults = ClosedMembers<client.DeletedFaults>
 export type SettlementClockAdvance = ClosedMembers<client.SettlementClockAdvance>
 export type SettlementClock = ClosedMembers<client.SettlementClock>
 export type SettlementFailureSimulation = ClosedMembers<client.SettlementFailureSimulation>
@@ -758,6 +761,9 @@ export interface components {
     TreasuryReportResult: TreasuryReportResult
     TreasuryReportFile: TreasuryReportFile
     TreasuryReportFormat: TreasuryReportFormat
+    FaultsPut: FaultsPut
+    Faults: Faults
+    DeletedFaults: DeletedFaults
     SettlementClockAdvance: SettlementClockAdvance
     SettlementClock: SettlementClock
     SettlementFailureSimulation: SettlementFailureSimulation

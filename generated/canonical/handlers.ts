@@ -34,6 +34,7 @@ import type {
   CredentialRotation,
   DeclineSimulation,
   DeletedAuthorizationEndpoint,
+  DeletedFaults,
   DeletedWebhookEndpoint,
   Dispute,
   DisputeCreate,
@@ -44,6 +45,8 @@ import type {
   Event,
   EventList,
   ExpirySimulation,
+  Faults,
+  FaultsPut,
   ForcePostSimulation,
   FundingSimulation,
   GetBalanceQuery,
@@ -630,6 +633,15 @@ export interface TestSettlementsHandlers<Context> {
   simulatePayoutReturn(context: Context, input: { body: PayoutFailureSimulation }): Promise<Reply<200, Payout>>
 }
 
+export interface TestFaultsHandlers<Context> {
+  /** GET /v1/test/faults: Retrieve the simulated failures */
+  getFaults(context: Context): Promise<Reply<200, Faults>>
+  /** PUT /v1/test/faults: Set the simulated failures */
+  putFaults(context: Context, input: { body: FaultsPut }): Promise<Reply<200, Faults>>
+  /** DELETE /v1/test/faults: End the simulated failures */
+  deleteFaults(context: Context): Promise<Reply<200, DeletedFaults>>
+}
+
 /** All operations of all versions. */
 export type Handlers<Context> = AccountHandlers<Context>
   & AuditLogHandlers<Context>
@@ -664,3 +676,4 @@ export type Handlers<Context> = AccountHandlers<Context>
   & TestPassesHandlers<Context>
   & TestCardsHandlers<Context>
   & TestSettlementsHandlers<Context>
+  & TestFaultsHandlers<Context>

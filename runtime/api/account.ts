@@ -1,5 +1,6 @@
 import type { Database } from '../database/database.ts'
 import type { Transactions } from '../database/pool/pool.ts'
+import type { Faults } from '../tenants/faults/faults.ts'
 import type { Caller } from '../tenants/keys/caller.ts'
 import type { KnownCredential } from '../tenants/keys/credential-queries.ts'
 
@@ -23,6 +24,10 @@ export interface AccountActions {
    * Gives the tenant a new, empty space in the sandbox. Returns the number of records of each type in the old space.
    */
   wipeSandbox(): Promise<Readonly<Record<string, number>>>
+  /** Sets the failures that are simulated in the sandbox. */
+  putFaults(faults: Faults): Promise<void>
+  /** Ends the simulated failures. Returns whether there were any. */
+  deleteFaults(): Promise<boolean>
 }
 
 /**
@@ -42,4 +47,6 @@ export interface AccountHolder extends Pick<KnownCredential, 'tenant' | 'space'>
   readonly now: number
   /** Called with the tenant's new space. */
   readonly moved: (space: string) => void
+  /** Called when credentials changed, so that this node reads them again. */
+  readonly changed: () => void
 }

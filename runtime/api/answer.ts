@@ -195,7 +195,7 @@ function send(
 }
 
 function commonHeaders(exchange: Exchange, allowance: Allowance, service: ApiService): string[] {
-  const { requestId, answerVersion, span } = exchange
+  const { requestId, answerVersion, span, injected } = exchange
   return [
     ...answerVersion.headers,
     'Request-Id',
@@ -209,6 +209,7 @@ function commonHeaders(exchange: Exchange, allowance: Allowance, service: ApiSer
     'X-RateLimit-Resource',
     allowance.resource,
     ...(span ? ['Trace-Id', span.traceId] : NONE),
+    ...(injected.length > 0 ? ['Service-Injected-Fault', injected.join(', ')] : NONE),
     ...corsHeaders(exchange, service),
   ]
 }

@@ -6,6 +6,7 @@ import type { StreamStart } from '../events/emit/streams.ts'
 import { findSpace } from './access.ts'
 import type { AccountActions } from './account.ts'
 import { type ApiCall, type ApiService, callerOf } from './exchange.ts'
+import { faultsInForce, injectedDecline } from './faults.ts'
 import type { Context, FurtherEntry, RequestAudit, RequestEvents, RequestFacts } from './handler.ts'
 import type { Cursors } from './lists/cursors.ts'
 import { bindCursors } from './lists/cursors.ts'
@@ -17,6 +18,8 @@ export class Effects implements RequestAudit {
   readonly events: RenderedEvent[] = []
   /** The tenant's new space, if the handler wiped the sandbox. */
   newSpace: string | undefined = undefined
+  /** Whether the handler changed what credentials hold. */
+  changesCredentials = false
   /** Whether the handler queued deliveries in addition to those of its events. */
   hasDeliveries = false
 
@@ -62,6 +65,8 @@ export function createContext(
     passNfc: service.passNfc,
     usdcChain: service.usdcChain,
     rates: service.rates,
+    faults: faultsInForce(call.credential, call.now),
+    injectedDecline: injectedDecline(call),
     prepared,
     isRetry,
   }
@@ -167,6 +172,9 @@ function accountOf(
     moved: (newSpace) => {
       effects.newSpace = newSpace
     },
+    changed: () => {
+      effects.changesCredentials = true
+    },
   })
 }
 
@@ -174,7 +182,13 @@ function noAccount(): never {
   throw new Error('the operation does not declare that it changes the account (x-account)')
 }
 
-const NO_ACCOUNT: AccountActions = { rotateKeys: noAccount, changeBilling: noAccount, wipeSandbox: noAccount }
+const NO_ACCOUNT: AccountActions = {
+  rotateKeys: noAccount,
+  changeBilling: noAccount,
+  wipeSandbox: noAccount,
+  putFaults: noAccount,
+  deleteFaults: noAccount,
+}
 
 export interface HandlerInput {
   readonly path: Readonly<Record<string, unknown>>

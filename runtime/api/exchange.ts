@@ -119,6 +119,8 @@ export interface Exchange extends ReceivedRequest {
   /** Whether the handler was called. If so, errors name fields as the canonical version does. */
   reached: boolean
   refusal: ErrorCode | undefined
+  /** Failures that were simulated, for the header of the answer. */
+  readonly injected: string[]
 }
 
 type ParameterValues = Readonly<Record<string, unknown>>

@@ -33,6 +33,7 @@ import type { Wallet } from '../passes/wallets/render/google/signer.ts'
 import type { PassTokens } from '../passes/wallets/render/pass-tokens.ts'
 import type { Seals } from '../platform/secrets.ts'
 import type { ReportLinks } from '../tenants/addresses/report-links.ts'
+import type { Faults } from '../tenants/faults/faults.ts'
 import type { Caller } from '../tenants/keys/caller.ts'
 import type { AccountActions } from './account.ts'
 import type { Cursors } from './lists/cursors.ts'
@@ -66,6 +67,10 @@ export interface Context {
   readonly usdcChain: UsdcChain
   /** Fees and shares of the card network for clearings. */
   readonly rates: Rates
+  /** Failures that are simulated in the sandbox. */
+  readonly faults: Faults | undefined
+  /** The reason with which a simulated authorization is declined on purpose. */
+  readonly injectedDecline: Faults['decline_reason'] | undefined
   /** Result of the handler's `prepare` or `pause`; undefined if it has neither. */
   readonly prepared: unknown
   /**

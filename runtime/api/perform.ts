@@ -137,6 +137,7 @@ async function writeOnce(work: WriteWork): Promise<WrittenReply> {
     }
     if ((await due) || effects.hasDeliveries) service.deliveriesDue(call.credential.space)
     if (effects.newSpace !== undefined) leaveSpace(service)
+    if (effects.changesCredentials) service.keyring.forget()
     return reply
   } catch (error) {
     if (claimed && isAnsweredAlready(error)) return replayStored(service, call, claimed)

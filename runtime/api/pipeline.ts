@@ -8,6 +8,7 @@ import { limitTransport, readBody } from './body.ts'
 import { countUse, requireAllowance, shedLoad, shedTenant, takeAllowance, takeTurn } from './capacity.ts'
 import { preflightHeaders } from './cors.ts'
 import type { ApiCall, ApiService, Exchange, ReceivedRequest, RequestingMember } from './exchange.ts'
+import { faultsOf, injectFaults } from './faults.ts'
 import { readParameters } from './parameters.ts'
 import { perform } from './perform.ts'
 import { describeSpan } from './request-span.ts'
@@ -57,6 +58,8 @@ async function runStages(received: ReceivedRequest, service: ApiService): Promis
     const content = await whileOpen(response, readBody(received, version, route, service))
     exchange.body = content.body
     const call: ApiCall = { ...received, credential, version, route, allowance, ...parameters, ...content }
+    const faults = faultsOf(call)
+    if (faults) await whileOpen(response, injectFaults(exchange, call, faults, service))
     await whileOpen(response, requireFactor(call, service))
     turn = await takeTurn(call, service)
     requireOpen(response)
@@ -128,6 +131,7 @@ function beginExchange(received: ReceivedRequest, { versions }: ApiService): Exc
     body: undefined,
     reached: false,
     refusal: undefined,
+    injected: [],
   }
 }
 

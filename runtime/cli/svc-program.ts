@@ -13,6 +13,7 @@ import { addOpen } from './svc-open.ts'
 import { addPromote } from './svc-promote.ts'
 import { addRecovery } from './svc-recover.ts'
 import { addRequests } from './svc-request.ts'
+import { addSeed } from './svc-seed.ts'
 import {
   MisuseError,
   openSession,
@@ -75,6 +76,7 @@ export function createProgram(
   addRequests(program, run, surroundings)
   addListen(program, run, surroundings)
   addTrigger(program, run)
+  addSeed(program, run)
   addCards(program, run)
   addEvents(program, run)
   addLogs(program, run, surroundings)

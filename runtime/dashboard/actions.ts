@@ -151,6 +151,8 @@ export const ACTIONS: Readonly<Record<string, ConsoleAction>> = {
   'simulator/settlement-failure': SESSION,
   'simulator/payout-failure': SESSION,
   'simulator/payout-return': SESSION,
+  'simulator/faults': SESSION,
+  'simulator/end-faults': SESSION,
 }
 
 /** Returns the action of the form at an Express path, or undefined if no form is submitted to this path. */

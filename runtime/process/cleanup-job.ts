@@ -14,6 +14,7 @@ import type { Clock } from '../tenants/clock/clock.ts'
 import { sweepFactors } from '../tenants/factors/factor-queries.ts'
 import { sweepWrongCodes } from '../tenants/factors/wrong-code-queries.ts'
 import { MAX_PAUSE_MS } from '../tenants/factors/wrong-codes.ts'
+import { sweepFaults } from '../tenants/faults/queries.ts'
 import { sweepBatches } from '../tenants/usage/queries.ts'
 import { firstTouchedDay, sweepTouches } from '../tenants/usage/touches.ts'
 import { sweepSetAside } from '../work/set-aside-queries.ts'
@@ -79,6 +80,7 @@ function sweepsOf(databases: Databases, clock: Clock): readonly Sweep[] {
         inBatches(() => sweepAnswers(db, service - STORED_FOR_MS - MARGIN_MS, BATCH)),
         inBatches(() => sweepTokens(db, service, BATCH)),
         inBatches(() => sweepRequests(db, now - REQUESTS_KEPT_MS, BATCH)),
+        inBatches(() => sweepFaults(db, now - DAY_MS - MARGIN_MS, BATCH)),
         () => sweepBatches(db, now - DAY_MS),
         () => sweepTouches(db, firstTouchedDay(service)),
       ]

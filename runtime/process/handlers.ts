@@ -1,6 +1,7 @@
 import type { Handlers as CanonicalHandlers } from '../../generated/canonical/handlers.ts'
 import { accountHandlers } from '../account/account/handlers.ts'
 import { auditLogHandlers } from '../account/audit-log/handlers.ts'
+import { testFaultsHandlers } from '../account/faults/handlers.ts'
 import { promotionsHandlers } from '../account/promotions/handlers.ts'
 import { requestLogsHandlers } from '../account/request-logs/handlers.ts'
 import type { Context } from '../api/handler.ts'
@@ -64,6 +65,7 @@ export const handlers = {
   ...settlementSimulators,
   ...spendingControlBacktestsHandlers,
   ...spendingControlDraftsHandlers,
+  ...testFaultsHandlers,
   ...tokensHandlers,
   ...treasuryReportsHandlers,
   ...walletTokensHandlers,

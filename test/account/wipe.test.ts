@@ -519,7 +519,13 @@ describe('workers', () => {
     const { control, url, pepper } = service.database
     await issueMany(templateId, 40_000)
     const desk = createAccountChanges(control, pepper, 'sandbox', service.clock)
-    const holder = { tenant: { id: tenantId } as never, space: tenantId, now: START, moved: () => {} }
+    const holder = {
+      tenant: { id: tenantId } as never,
+      space: tenantId,
+      now: START,
+      moved: () => {},
+      changed: () => {},
+    }
     await desk.forTenant(tenantId).transaction((db) => desk.bind(db, holder).wipeSandbox())
     const start = () =>
       startService({ DATABASE_URL: url, SVC_PEPPER: pepper }, ['--json', '--role', 'worker'])

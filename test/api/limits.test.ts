@@ -1,9 +1,12 @@
 /** Buckets, their headers, and requests at the same time. */
 import { beforeAll, describe, expect, test } from 'vitest'
+import { current } from '../../generated/versions.ts'
 import { liftLimit } from '../../runtime/tenants/admin/limits.ts'
 import { createLimiter, LIMITS, type Limiter } from '../../runtime/tenants/limits/limiter.ts'
 import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { issuePass, makeTemplate, TEMPLATE, whileHeld } from './fixtures.ts'
+
+const service = useService({ keepsTime: true })
 
 const WALL = 1_780_000_000_000
 
@@ -96,7 +99,6 @@ describe('a bucket', () => {
 })
 
 describe('over HTTP', () => {
-  const service = useService({ keepsTime: true })
   let tenantId: string
   let send: Send
 
@@ -241,4 +243,84 @@ describe('over HTTP', () => {
   async function until(holds: () => Promise<boolean>): Promise<void> {
     await expect.poll(holds, { timeout: 10_000, interval: 5 }).toBe(true)
   }
+})
+
+describe('a tenant lets requests of its sandbox fail', () => {
+  const PATH = '/v1/test/faults'
+  let tenant: string
+  let key: { readonly secret: string }
+  let ask: Send
+  beforeAll(async () => {
+    tenant = await makeTenant(service, 'enterprise', current)
+    key = await makeKey(service, tenant, { scope: 'admin' })
+    ask = speak(service.urls.sandbox, { secret: key.secret, version: current })
+  })
+  const put = (body: object) => ask(PATH, { method: 'PUT', body })
+  const faultOf = ({ headers }: { headers: Headers }) => headers.get('Service-Injected-Fault')
+
+  test('each affected request fails as often as set, and then succeeds, also after a repetition', async () => {
+    expect((await ask(PATH)).status).toBe(404)
+    const set = await put({ rate_limited_percent: 100, error_percent: 100, attempts: 2, latency_ms: 1 })
+    expect(set.body).toMatchObject({ object: 'faults', attempts: 2, declined_percent: 0, seed: 0 })
+    expect((await ask(PATH)).body).toEqual(set.body)
+    const call = { body: TEMPLATE, headers: { 'Idempotency-Key': crypto.randomUUID() } }
+    const answers = []
+    for (let count = 0; count < 6; count += 1) answers.push(await ask('/v1/pass_templates', call))
+    expect(answers.map(({ status }) => status)).toEqual([429, 429, 500, 500, 201, 201])
+    expect(answers.map(faultOf)).toEqual([
+      ...['latency, rate_limited', 'latency, rate_limited', 'latency, error', 'latency, error'],
+      ...['latency', 'latency'],
+    ])
+    expect(answers[0]!.headers.get('Retry-After')).toBe('1')
+    expect(answers[4]!.body.id).toBe(answers[5]!.body.id)
+    const live = speak(service.urls.live, {
+      secret: (await makeKey(service, tenant, { environment: 'live', scope: 'admin' })).secret,
+      version: current,
+    })
+    expect(await live('/v1/me')).toMatchObject({ status: 200 })
+    expect((await live(PATH, { method: 'PUT', body: {} })).status).toBe(404)
+    const other = await makeKey(service, await makeTenant(service, 'standard', current))
+    expect(
+      faultOf(await speak(service.urls.sandbox, { secret: other.secret, version: current })('/v1/me')),
+    ).toBe(null)
+  })
+
+  test('which requests fail follows from the request and the seed', async () => {
+    const paths = Array.from({ length: 40 }, (_, place) => `/v1/passes?limit=${place + 1}`)
+    const statuses = async () => {
+      const found = []
+      for (const path of paths) found.push((await ask(path)).status)
+      return found
+    }
+    await put({ error_percent: 30, seed: 7 })
+    const first = await statuses()
+    const failed = first.filter((status) => status === 500).length
+    expect([failed > 3, failed < 25, first.includes(200)]).toEqual([true, true, true])
+    await put({ error_percent: 30, seed: 7 })
+    expect(await statuses()).toEqual(first)
+    expect((await statuses()).includes(500)).toBe(false)
+    await put({ error_percent: 30, seed: 8 })
+    expect(await statuses()).not.toEqual(first)
+  })
+
+  test('authorizations are declined with the reason, until the failures end or expire', async () => {
+    const cardholder_id = (await ask('/v1/cardholders', { body: { name: 'Ada Moreau' } })).body.id
+    await put({ declined_percent: 100, decline_reason: 'card_stolen', expires_in_seconds: 60 })
+    const card_id = (await ask('/v1/cards', { body: { cardholder_id, type: 'virtual' } })).body.id
+    await ask('/v1/test/funding', { body: { amount: 5000 } })
+    const body = { card_id, amount: 100, merchant: { name: 'Diner', category_code: '5812' } }
+    const authorize = () => ask('/v1/test/cards/simulate_authorization', { body })
+    const declined = await authorize()
+    expect(faultOf(declined)).toBe('declined')
+    expect(declined.body).toMatchObject({ status: 'declined', decline_reason: { code: 'card_stolen' } })
+    service.clock.now += 60_000
+    expect([(await authorize()).body.status, (await ask(PATH)).status]).toEqual(['authorized', 404])
+    await put({ declined_percent: 100 })
+    expect((await ask(PATH, { method: 'DELETE' })).body).toEqual({ object: 'faults', deleted: true })
+    const answers = [await authorize(), await ask(PATH, { method: 'DELETE' })]
+    expect(answers.map(({ status }) => status)).toEqual([201, 404])
+    const { body: log } = await ask('/v1/audit_log?limit=100')
+    const actions = log.data.map(({ action }: { action: string }) => action)
+    expect(actions).toEqual(expect.arrayContaining(['faults.set', 'faults.deleted']))
+  })
 })

@@ -3,7 +3,9 @@ import { beforeAll, expect, test } from 'vitest'
 import { current } from '../../generated/versions.ts'
 import { readDocument } from '../../runtime/api/explanation.ts'
 import { SIMULATIONS } from '../../runtime/cli/card-simulations.ts'
+import { planSeed } from '../../runtime/cli/seed-plan.ts'
 import { runSvc } from '../../runtime/cli/svc-run.ts'
+import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { makeCardholder, SHIPPING } from '../cards/fixtures.ts'
 import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 
@@ -175,4 +177,48 @@ test('a question that nobody answers needs a service that may ask this machine',
     said: expect.stringContaining('SVC_WEBHOOK_ALLOW'),
   })
   expect((await send('/v1/authorization_endpoint')).status).toBe(404)
+})
+
+test('svc seed fills two sandboxes with the same history, which adds up, and only once', async () => {
+  const words = ['seed', '--months', '1', '--passes', '20', '--cards', '2', '--purchases', '8', '--json']
+  const fill = async () => {
+    const account = await makeTenant(service, 'enterprise', current)
+    const { secret: key } = await makeKey(service, account, { scope: 'admin' })
+    const { code, printed } = await run(key, ...words)
+    expect(code).toBe(0)
+    const { settlement_clock, ...told } = JSON.parse(printed)
+    const ask = speak(service.urls.sandbox, { secret: key, version: current })
+    const all = async (path: string) => (await ask(`${path}?limit=100`)).body.data
+    const uses = await all('/v1/card_transactions')
+    const settlements = await all('/v1/settlements')
+    const passes = await all('/v1/passes')
+    await verifyLedger(service.operator, account)
+    expect(told).toMatchObject({ passes: 20, cards: 2, cardholders: 1, card_transactions: 8 })
+    expect([passes.length, uses.length, settlements.length]).toEqual([20, 8, told.settlements])
+    expect(settlements.every(({ status }: { status: string }) => status === 'settled')).toBe(true)
+    const sumOf = (name: string) =>
+      uses.reduce((sum: number, { amounts }: { amounts: Record<string, number> }) => sum + amounts[name]!, 0)
+    const settled = settlements.reduce(
+      (sum: number, each: { transaction_amount: number }) => sum + each.transaction_amount,
+      0,
+    )
+    expect(settled).toBe(sumOf('refunded') - sumOf('cleared'))
+    const days = settlements.map(({ period_start }: { period_start: string }) => period_start)
+    expect(new Set(days).size).toBe(days.length)
+    expect(Date.parse(days[0]) - Date.parse(days.at(-1))).toBeGreaterThan(10 * 86_400_000)
+    const history = {
+      ...told,
+      passes: passes.map(({ holder }: { holder: { name: string } }) => holder.name),
+      uses: uses.map(({ merchant, amounts, status }: Record<string, unknown>) => [merchant, amounts, status]),
+    }
+    return { history, again: async () => JSON.parse((await run(key, ...words)).printed), printed }
+  }
+  const { history, again, printed } = await fill()
+  // An interrupted run continues where it stopped: the same requests again change nothing.
+  expect(await again()).toEqual(JSON.parse(printed))
+  expect((await fill()).history).toEqual(history)
+  const [first, other] = [1, 2].map((seed) => [
+    ...planSeed({ months: 1, passes: 20, cards: 2, purchases: 8, seed }),
+  ])
+  expect(other).not.toEqual(first)
 })

@@ -143,6 +143,11 @@ const CASES: Readonly<Record<string, Case>> = {
     mistake: () => ['pass_template.creatde'],
     interrupted: () => ['pass_template.created', '--base-url', silent.url],
   },
+  seed: {
+    success: () => ['--months', '1', '--passes', '3', '--cards', '1'],
+    mistake: () => ['--months', 'many'],
+    interrupted: () => ['--base-url', silent.url],
+  },
   'cards simulate': {
     success: () => ['force-post', card, '--amount', '100'],
     mistake: () => ['authorization', card],

@@ -39,7 +39,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 test('the package of svc holds the client and the room of the command, and neither the server nor its packages', () => {
   const { files, imported } = compile(ROOT, 'runtime/cli/svc.ts')
   const own =
-    /^(runtime\/cli\/(svc|[a-z-]+\.|terminal\/|sign-in\/)|runtime\/(platform\/(environment|ids|release)|tenants\/keys\/keys)\.js$|generated\/client\/src\/|generated\/(2026-05-19\/events|canonical\/records)\.js$)/
+    /^(runtime\/cli\/(svc|[a-z-]+\.|terminal\/|sign-in\/)|runtime\/(platform\/(environment|ids|random|release)|tenants\/keys\/keys)\.js$|generated\/client\/src\/|generated\/(2026-05-19\/events|canonical\/records)\.js$)/
   expect([...files.keys()].filter((file) => !own.test(file))).toEqual([])
   expect([...files.keys()].filter((file) => /admin|doctor|operate/.test(file))).toEqual([])
   const packages = imported.filter((name) => !name.startsWith('node:'))

@@ -103,7 +103,13 @@ const changeOf = (change: 'changeBilling' | 'rotateKeys') => async (): Promise<(
   const tenant = { id: tenantId, name: 'Harbour Coffee', plan: 'enterprise', created: 0 } as const
   return () =>
     changes.forTenant(tenantId).transaction(async (db) => {
-      const account = changes.bind(db, { tenant, space: tenantId, now: clock.now, moved: () => {} })
+      const account = changes.bind(db, {
+        tenant,
+        space: tenantId,
+        now: clock.now,
+        moved: () => {},
+        changed: () => {},
+      })
       await (change === 'rotateKeys' ? account.rotateKeys() : account.changeBilling({ billingEmail: null }))
     })
 }

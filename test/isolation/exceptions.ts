@@ -15,6 +15,7 @@ export const LOCATORS: Table = [
     'a new card key is for the numbers of everybody, in steps',
   ],
   ['DELETE FROM idempotency_answers WHERE ctid', 'what has run out is swept for everybody'],
+  ['DELETE FROM injected_faults WHERE ctid', 'so are counts of failures that were simulated'],
   ['SELECT tenant_id, id FROM passes p WHERE status IN', 'passes whose time is over are found for everybody'],
   ['SELECT tenant_id, id FROM card_transactions t WHERE', 'so are transactions that hold for too long'],
   [
@@ -108,6 +109,10 @@ export const LOCATORS: Table = [
   [
     'SELECT tenant_id, bucket, factor::float8 AS factor, floor(extract(epoch',
     'a worker delivers for all tenants, and reads the lifts of the few that have one',
+  ],
+  [
+    'SELECT tenant_id, setting, floor(extract(epoch FROM created)',
+    'it also reads the failures of the few that simulate some',
   ],
   ['DELETE FROM control.set_aside_work WHERE retry_at', 'rows that are gone are swept for all tenants'],
   [

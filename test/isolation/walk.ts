@@ -342,6 +342,12 @@ async function lookAround(send: Send, environment: Environment, plan: string): P
   const disabled = `/v1/webhook-endpoints/${await makeEndpoint(send)}`
   await send(disabled, { method: 'PATCH', body: { status: 'disabled' } })
   await send(`${disabled}/test`, { method: 'POST' })
+  if (environment === 'sandbox') {
+    const faults = '/v1/test/faults'
+    await send(faults, { method: 'PUT', body: { error_percent: 100 } })
+    expect([(await send('/v1/me')).status, (await send('/v1/me')).status]).toEqual([500, 200])
+    expect((await send(faults, { method: 'DELETE' })).status).toBe(200)
+  }
   await send('/v1/account/billing', { method: 'PATCH', body: { billing_email: 'a@example.com' } })
   if (plan === 'enterprise') {
     await askNobody(send)

@@ -7,6 +7,7 @@ import { toTimestamp } from '../../database/types.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { insertKey, type NewKey, RETIRE_KEY } from '../../tenants/admin/keys.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
+import { deleteFaults, putFaults } from '../../tenants/faults/queries.ts'
 import type { Caller } from '../../tenants/keys/caller.ts'
 import { wipeSpace } from './wipe-queries.ts'
 
@@ -54,12 +55,23 @@ export function createAccountChanges(
         }),
     }),
     notifyNodes: () => bumpRevision(control),
-    bind: (db, { tenant: { id: tenantId }, space, now, moved }) => ({
+    bind: (db, { tenant: { id: tenantId }, space, now, moved, changed }) => ({
       rotateKeys: () => rotateKeys(db, pepper, tenantId, environment, now),
       async wipeSandbox() {
         const wiped = await wipeSpace(db, space, clock.machine())
         moved(wiped.space)
         return wiped.deleted
+      },
+      async putFaults(faults) {
+        await putFaults(db, tenantId, faults)
+        pipelined(bumpRevision(db))
+        changed()
+      },
+      async deleteFaults() {
+        const isDeleted = await deleteFaults(db, tenantId, now)
+        pipelined(bumpRevision(db))
+        changed()
+        return isDeleted
       },
       async changeBilling({ plan, billingEmail }) {
         const values = [tenantId, plan ?? null, billingEmail !== undefined, billingEmail ?? null]

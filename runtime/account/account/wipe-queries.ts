@@ -40,6 +40,7 @@ const NAMED: readonly WipedTable[] = [
   { name: 'event_heads' },
   { name: 'idempotency_answers', key: 'key' },
   { name: 'request_log', key: 'id' },
+  { name: 'injected_faults', key: 'request' },
   { name: 'sanctions_alerts', key: 'id', type: 'sanctions_alert' },
   { name: 'screenings' },
   { name: 'cardholders', key: 'id', type: 'cardholder' },

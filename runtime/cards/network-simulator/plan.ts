@@ -1,7 +1,8 @@
 /** The order in which the network sends the messages of a scenario, and what goes wrong with each. */
+
+import { createRandom, type Random } from '../../platform/random.ts'
 import { messagesOf, type SimulatedMessage } from './messages.ts'
 import type { CardUse } from './plays.ts'
-import { createRandom, type Random } from './random.ts'
 import type { Disturbances, Scenario } from './scenario.ts'
 
 export interface PlannedMessage {

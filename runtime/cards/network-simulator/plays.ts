@@ -1,6 +1,7 @@
 /** What merchants and terminals do with a card. Amounts are cents. */
+
+import type { Random } from '../../platform/random.ts'
 import type { NetworkMessages } from '../network/network.ts'
-import type { Random } from './random.ts'
 
 type Authorization = NetworkMessages['authorize'][0]
 

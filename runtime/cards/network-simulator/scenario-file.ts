@@ -1,6 +1,7 @@
 /** Reads scenario files (docs/network-simulator.md). */
+
+import { createRandom } from '../../platform/random.ts'
 import { type CardUse, PLAYS, planUse } from './plays.ts'
-import { createRandom } from './random.ts'
 import { CALM, type Disturbances, type Scenario } from './scenario.ts'
 
 /** What is wrong with a scenario file: one line for each problem, with its place and what was expected. */

@@ -1,6 +1,7 @@
 /** Scenarios: what happens to cards, drawn by seed. */
+
+import { createRandom, type Random } from '../../platform/random.ts'
 import { type CardUse, PLAYS, type PlayName, planUse } from './plays.ts'
-import { createRandom, type Random } from './random.ts'
 
 /** How often something goes wrong on the way: probabilities from 0 to 1 for each message. */
 export interface Disturbances {

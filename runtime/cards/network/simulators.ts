@@ -66,6 +66,7 @@ export const networkSimulators = {
       return lockFacts(db, caller.space, body.card_id, request.now, funds, { requestKey })
     },
     async (context, { body }, prefetched) => {
+      if (context.injectedDecline !== undefined) return undefined
       const { now, machineNow } = context.request
       const facts = await prefetched
       if (!facts?.isAsked) return undefined
@@ -74,6 +75,11 @@ export const networkSimulators = {
       return ask && ((between) => ask({ ...between, now, machineNow }))
     },
     async (context, { body }, asked, prefetched) => {
+      const { injectedDecline: declined } = context
+      if (declined !== undefined) {
+        const step = { kind: 'authorization', amount: body.amount, declined } as const
+        return begun(context, body.card_id, body.merchant, step)
+      }
       const facts = requireCard(await prefetched)
       const place = placeOf(context)
       const row = asked ? await conclude(place, asked, facts) : await authorize(place, readUse(body), facts)

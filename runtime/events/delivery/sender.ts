@@ -16,14 +16,19 @@ export interface SenderOptions {
   readonly clock: Clock
 }
 
-/** Makes one attempt. Rejects if the signal aborts, or if the endpoint's secret cannot be unsealed. */
-export type Send = (claimed: LeasedAttempt, signal: AbortSignal) => Promise<OutboundResult>
+/**
+ * Makes one attempt. Rejects if the signal aborts, or if the endpoint's secret cannot be unsealed.
+ *
+ * @param injected failure that is simulated, for the header.
+ */
+export type Send = (claimed: LeasedAttempt, signal: AbortSignal, injected?: string) => Promise<OutboundResult>
 
 /** Returns the headers of an attempt, under the names that they have in the event's version. */
 function headersOf(
   claimed: LeasedAttempt,
   signature: string,
   further: Readonly<Record<string, string>>,
+  injected: string | undefined,
 ): Record<string, string> {
   const names = views[claimed.event_version]?.[claimed.event_type]?.headers ?? {}
   // Only the tenant gets back what its request carried.
@@ -36,6 +41,7 @@ function headersOf(
     [named('Service-Delivery-Attempt')]: String(claimed.attempt),
     ...further,
     ...(tracestate && { tracestate }),
+    ...(injected && { 'Service-Injected-Fault': injected }),
   }
 }
 
@@ -62,7 +68,7 @@ export function createSender({ environment, outbound, clock, ...options }: Sende
     unseal: (sealed, context) =>
       secretOnce(`${context} ${sealed.toString('latin1')}`, () => seals.unseal(sealed, context)),
   }
-  return async (claimed, signal) => {
+  return async (claimed, signal, injected) => {
     const { tenant_id, endpoint_id, url, body } = claimed
     const context = secretContext(environment, tenant_id, endpoint_id)
     const secrets = openSecrets(cached, context, claimed, clock.service(environment))
@@ -73,7 +79,7 @@ export function createSender({ environment, outbound, clock, ...options }: Sende
       claimed.signature === 'standard_webhooks'
         ? standardHeaders(secrets.map(keysOf), claimed.event_id, body, seconds)
         : {}
-    const headers = headersOf(claimed, signBody(secrets, body, seconds), further)
+    const headers = headersOf(claimed, signBody(secrets, body, seconds), further, injected)
     return outbound.post({ url, headers, body, signal })
   }
 }

@@ -15,6 +15,7 @@ import { createSlots } from '../../work/slots.ts'
 import { createWakeUp } from '../../work/wake-up.ts'
 import type { Outbound, OutboundResult } from '../outbound/outbound.ts'
 import { createAgenda } from './agenda.ts'
+import { createDeliveryFaults } from './faults.ts'
 import type { LeasedAttempt } from './queries/attempts.ts'
 import { createDeliveryRates } from './rates.ts'
 import { createRecorder, type RecordedStatus, type UnderWay } from './record.ts'
@@ -148,6 +149,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const recorder = createRecorder({ ...options, leaseClock, distributed, pauseMs: pollMs })
   const showing = createShowing<UnderWay>({ afterMs: SHOWN_AFTER_MS, show: recorder.show })
   const sender = createSender(options)
+  const faults = createDeliveryFaults(options)
   const setAside = createSetAside(options, 'deliveries', environment)
   const slots = createSlots(concurrency)
   const wakeUp = createWakeUp()
@@ -166,12 +168,13 @@ export function createWorker(options: WorkerOptions): Worker {
   ): Promise<OutboundResult | undefined> => {
     try {
       await flushed
+      const isLate = claimed.wanted && (await faults.delay(claimed, aborted.signal))
       await new Promise<void>((go) => ticks.hand(environment, ROWS_PER_ATTEMPT, go))
       // If the process was suspended, the lease may have expired and a different worker may be sending the same
       // attempt.
       if (leaseClock.now() > leaseUntil - Math.min(ATTEMPT_MS, leaseMs * SHARE_OF_LEASE))
         throw new Error('the lease ends too soon to make the attempt')
-      return claimed.wanted ? await sendOrFail(claimed) : undefined
+      return claimed.wanted ? await sendOrFail(claimed, isLate ? 'late' : undefined) : undefined
     } finally {
       slots.give(claimed.tenant_id)
     }
@@ -181,11 +184,11 @@ export function createWorker(options: WorkerOptions): Worker {
    * If an attempt cannot be made, it counts as failed: the tenant sees the reason, and the schedule ends after its
    * last attempt.
    */
-  const sendOrFail = async (claimed: LeasedAttempt): Promise<OutboundResult> => {
+  const sendOrFail = async (claimed: LeasedAttempt, injected?: string): Promise<OutboundResult> => {
     const endpoint = { space: claimed.tenant_id, id: claimed.endpoint_id }
     try {
       const span = options.tracer?.resume(claimed.trace, spanOfAttempt(claimed))
-      const outcome = await runInSpan(span, () => sender(claimed, aborted.signal))
+      const outcome = await runInSpan(span, () => sender(claimed, aborted.signal, injected))
       await setAside.succeeded(endpoint)
       return outcome
     } catch (error) {
@@ -205,6 +208,8 @@ export function createWorker(options: WorkerOptions): Worker {
     const outcome = await send(claimed, leaseUntil, flushed)
     const recorded = await recorder.record(claimed, token, outcome, attemptedAt)
     attempts[recorded] += 1
+    if (recorded === 'succeeded' && faults.isDuplicate(claimed))
+      await sender(claimed, aborted.signal, 'duplicate')
     if (recorded === 'disabled') options.deliveriesDue?.(claimed.tenant_id)
   }
 
@@ -298,6 +303,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const look = async () => {
     try {
       await compareClocks()
+      await faults.refresh()
       await find()
       const served = await Promise.allSettled(Array.from({ length: CONCURRENT_STATEMENTS }, serveAll))
       const failed = served.find((each) => each.status === 'rejected')

@@ -2,6 +2,7 @@ import type { Database, Statement } from '../../database/database.ts'
 import { spaceOf } from '../../database/space.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { type Networks, parseNetworks } from '../../platform/networks.ts'
+import type { Faults } from '../faults/faults.ts'
 import type { Caller } from './caller.ts'
 import { lowerScopes, plainScope, SCOPE_OF_ROLE } from './scopes.ts'
 
@@ -15,6 +16,7 @@ interface TenantRow {
   readonly sandbox_wipes: number
   readonly version: string | null
   readonly lifts: readonly CredentialLift[]
+  readonly faults: Faults | null
 }
 
 /** @param environment SQL expression for the environment of the pin and the lifts. */
@@ -23,7 +25,11 @@ const tenantColumns = (tenantId: string, environment: string) =>
                 (SELECT coalesce(json_agg(json_build_object('bucket', l.bucket, 'factor', l.factor,
                                 'until', floor(extract(epoch FROM l.expires_at) * 1000))), '[]')
                    FROM control.limit_lifts l
-                  WHERE l.tenant_id = ${tenantId} AND l.environment = ${environment}) AS lifts`
+                  WHERE l.tenant_id = ${tenantId} AND l.environment = ${environment}) AS lifts,
+                (SELECT f.setting || jsonb_build_object('created', floor(extract(epoch FROM f.created) * 1000),
+                                       'expires_at', floor(extract(epoch FROM f.expires_at) * 1000))
+                   FROM control.faults f
+                  WHERE f.tenant_id = ${tenantId} AND ${environment} = 'sandbox') AS faults`
 
 function ofTenant(row: TenantRow, environment: Environment) {
   return {
@@ -33,6 +39,7 @@ function ofTenant(row: TenantRow, environment: Environment) {
     environment,
     pin: row.version,
     lifts: row.lifts,
+    ...(row.faults && { faults: row.faults }),
   }
 }
 
@@ -176,6 +183,8 @@ export interface KnownCredential {
   readonly allowedIps: Networks
   readonly retiredAt: number | null
   readonly revokedAt: number | null
+  /** Failures that the tenant simulates in the sandbox; they may have expired. */
+  readonly faults?: Faults
   /** Version that the tenant is pinned to in the environment. */
   readonly pin: string | null
   readonly lifts: readonly CredentialLift[]

@@ -8,7 +8,7 @@ import {
   type SimulatedMessage,
 } from '../../../runtime/cards/network-simulator/messages.ts'
 import { PLAYS, type PlayName, planUse } from '../../../runtime/cards/network-simulator/plays.ts'
-import { createRandom } from '../../../runtime/cards/network-simulator/random.ts'
+import { createRandom } from '../../../runtime/platform/random.ts'
 
 /** Cards of a run, by position: what they decline. */
 export const CARDS = [

@@ -17,7 +17,7 @@ import {
   SIMULATOR_WARNING,
 } from '../../../runtime/cards/network-simulator/identity.ts'
 import { planScenario } from '../../../runtime/cards/network-simulator/plan.ts'
-import { createRandom } from '../../../runtime/cards/network-simulator/random.ts'
+import { createRandom } from '../../../runtime/platform/random.ts'
 import {
   type Happening,
   isSound,

@@ -4,9 +4,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { classifyOutcome, nextDue } from '../../../runtime/events/delivery/record.ts'
 import { createOutbound, type OutboundResult } from '../../../runtime/events/outbound/outbound.ts'
 import { newId } from '../../../runtime/platform/ids.ts'
+import { createTenant } from '../../../runtime/tenants/admin/tenants.ts'
+import { putFaults } from '../../../runtime/tenants/faults/queries.ts'
 import { until } from '../../support/programs.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
-import { type Endpoint, HOUR, MINUTE, openStage, START, type Stage } from './setup.ts'
+import { type Endpoint, HOUR, MINUTE, openStage, START, type Stage, VERSION } from './setup.ts'
 
 let stage: Stage
 let receiver: Receiver
@@ -235,4 +237,29 @@ describe('endpoints that misbehave', () => {
       { status: 'pending', attempt: 2 },
     ])
   })
+})
+
+test('deliveries are late and made twice as the tenant has set, and tell so', async () => {
+  await stage.dismiss()
+  const { id } = await createTenant(stage.database.operator, { name: 'A', plan: 'standard' }, VERSION)
+  tenantId = id
+  const none = { latency_ms: 0, rate_limited_percent: 0, error_percent: 0, declined_percent: 0 } as const
+  const webhooks = { late_webhooks_percent: 100, webhook_delay_ms: 50, duplicate_webhooks_percent: 100 }
+  await putFaults(stage.database.control, tenantId, {
+    ...none,
+    ...webhooks,
+    ...{ decline_reason: 'suspected_fraud', attempts: 1, seed: 0, request_id: 'req_1' },
+    ...{ created: START, expires_at: START + MINUTE },
+  })
+  stage.work()
+  const endpoint = await stage.addEndpoint(tenantId, receiver.url)
+  await stage.emit(tenantId)
+  await arrived(2)
+  expect(receiver.got.map(({ headers }) => headers['service-injected-fault'])).toEqual(['late', 'duplicate'])
+  expect(new Set(receiver.got.map(({ body }) => body)).size).toBe(1)
+  expect((await stage.attempts(endpoint)).map(({ status }) => status)).toEqual(['succeeded'])
+  stage.clock.now = START + MINUTE
+  await stage.emit(tenantId)
+  await arrived(3)
+  expect(receiver.got[2]!.headers['service-injected-fault']).toBe(undefined)
 })

@@ -22,11 +22,13 @@ import type {
   CardholderList,
   CredentialRotation,
   DeletedAuthorizationEndpoint,
+  DeletedFaults,
   DeletedWebhookEndpoint,
   Dispute,
   DisputeList,
   Event,
   EventList,
+  Faults,
   Me,
   MerchantCategoryCatalogue,
   Pass,
@@ -210,6 +212,9 @@ export type AdvanceSettlementClockInput = Input<operations['advanceSettlementClo
 export type SimulateSettlementFailureInput = Input<operations['simulateSettlementFailure'], Managed> & KeyOption
 export type SimulatePayoutFailureInput = Input<operations['simulatePayoutFailure'], Managed> & KeyOption
 export type SimulatePayoutReturnInput = Input<operations['simulatePayoutReturn'], Managed> & KeyOption
+export type GetFaultsInput = Input<operations['getFaults'], Managed>
+export type PutFaultsInput = Input<operations['putFaults'], Managed>
+export type DeleteFaultsInput = Input<operations['deleteFaults'], Managed>
 
 /** Methods that take one object. Resources have methods with the same effect. */
 export interface FlatMethods {
@@ -477,6 +482,12 @@ export interface FlatMethods {
   simulatePayoutFailure(input: SimulatePayoutFailureInput): Call<Payout>
   /** @deprecated Use `client.test.payouts.simulateReturn`. */
   simulatePayoutReturn(input: SimulatePayoutReturnInput): Call<Payout>
+  /** @deprecated Use `client.test.faults.retrieve`. */
+  getFaults(input?: GetFaultsInput): Call<Faults>
+  /** @deprecated Use `client.test.faults.replace`. */
+  putFaults(input: PutFaultsInput): Call<Faults>
+  /** @deprecated Use `client.test.faults.delete`. */
+  deleteFaults(input?: DeleteFaultsInput): Call<DeletedFaults>
 }
 
 export function flatMethods(connection: ServiceConnection): FlatMethods {
@@ -613,5 +624,8 @@ export function flatMethods(connection: ServiceConnection): FlatMethods {
     ['simulateSettlementFailure', functions.simulateSettlementFailure, [], 'body'],
     ['simulatePayoutFailure', functions.simulatePayoutFailure, [], 'body'],
     ['simulatePayoutReturn', functions.simulatePayoutReturn, [], 'body'],
+    ['getFaults', functions.getFaults],
+    ['putFaults', functions.putFaults, [], 'body'],
+    ['deleteFaults', functions.deleteFaults],
   ]) as object as FlatMethods
 }

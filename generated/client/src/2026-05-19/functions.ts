@@ -39,6 +39,7 @@ import type {
   CredentialRotation,
   DeclineSimulation,
   DeletedAuthorizationEndpoint,
+  DeletedFaults,
   DeletedWebhookEndpoint,
   Dispute,
   DisputeCreate,
@@ -48,6 +49,8 @@ import type {
   Event,
   EventList,
   ExpirySimulation,
+  Faults,
+  FaultsPut,
   ForcePostSimulation,
   FundingSimulation,
   GetBalanceQuery,
@@ -2977,4 +2980,59 @@ export function simulatePayoutFailure(connection: ServiceConnection, params: Pay
  */
 export function simulatePayoutReturn(connection: ServiceConnection, params: PayoutFailureSimulation, options?: RequestOptions): Call<Payout> {
   return call(connection, { method: 'POST', path: '/v1/test/payouts/simulate_return', keyed: true }, { body: params, ...options })
+}
+
+// ----- Test faults -----
+
+/**
+ * Retrieve the simulated failures
+ *
+ * Returns which requests fail on purpose, or 404 if no failures are set or they have expired.
+ *
+ * `GET /v1/test/faults`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.test.faults.retrieve()
+ * ```
+ */
+export function getFaults(connection: ServiceConnection, options?: RequestOptions): Call<Faults> {
+  return call(connection, { method: 'GET', path: '/v1/test/faults' }, options)
+}
+
+/**
+ * Set the simulated failures
+ *
+ * Lets a share of your sandbox requests and webhook deliveries fail or take longer, and replaces the previous setting. An affected answer or delivery has the
+ * header `Service-Injected-Fault`. Requests to this path and requests of the dashboard are never affected.
+ *
+ * `PUT /v1/test/faults`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | BodyTooLargeError | UnsupportedMediaTypeError |
+ * InvalidRequestError | IdempotencyError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.test.faults.replace({ latency_ms: 250, rate_limited_percent: 10, error_percent: 5 })
+ * ```
+ */
+export function putFaults(connection: ServiceConnection, params: FaultsPut, options?: RequestOptions): Call<Faults> {
+  return call(connection, { method: 'PUT', path: '/v1/test/faults' }, { body: params, ...options })
+}
+
+/**
+ * End the simulated failures
+ *
+ * No further request fails on purpose.
+ *
+ * `DELETE /v1/test/faults`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.test.faults.delete()
+ * ```
+ */
+export function deleteFaults(connection: ServiceConnection, options?: RequestOptions): Call<DeletedFaults> {
+  return call(connection, { method: 'DELETE', path: '/v1/test/faults' }, options)
 }

@@ -36,6 +36,7 @@ import type {
   CredentialRotation,
   DeclineSimulation,
   DeletedAuthorizationEndpoint,
+  DeletedFaults,
   DeletedWebhookEndpoint,
   Dispute,
   DisputeCreate,
@@ -45,6 +46,8 @@ import type {
   Event,
   EventList,
   ExpirySimulation,
+  Faults,
+  FaultsPut,
   ForcePostSimulation,
   FundingSimulation,
   IncrementSimulation,
@@ -242,6 +245,7 @@ export type TestSettlementAdvanceClockParams = SettlementClockAdvance
 export type TestSettlementSimulateFailureParams = SettlementFailureSimulation
 export type TestPayoutSimulateFailureParams = PayoutFailureSimulation
 export type TestPayoutSimulateReturnParams = PayoutFailureSimulation
+export type TestFaultReplaceParams = FaultsPut
 
 // ----- Resources -----
 
@@ -2924,6 +2928,64 @@ export class TestPayoutsResource extends Resource {
   }
 }
 
+/** Methods of `client.test.faults`. */
+export class TestFaultsResource extends Resource {
+  /**
+   * Retrieve the simulated failures
+   *
+   * Returns which requests fail on purpose, or 404 if no failures are set or they have expired.
+   *
+   * `GET /v1/test/faults`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.test.faults.retrieve()
+   * ```
+   */
+  retrieve(options?: RequestOptions): Call<Faults> {
+    return functions.getFaults(this.connection, options)
+  }
+
+  /**
+   * Set the simulated failures
+   *
+   * Lets a share of your sandbox requests and webhook deliveries fail or take longer, and replaces the previous setting. An affected answer or delivery has the
+   * header `Service-Injected-Fault`. Requests to this path and requests of the dashboard are never affected.
+   *
+   * `PUT /v1/test/faults`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | BodyTooLargeError | UnsupportedMediaTypeError |
+   * InvalidRequestError | IdempotencyError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.test.faults.replace({ latency_ms: 250, rate_limited_percent: 10, error_percent: 5 })
+   * ```
+   */
+  replace(params: TestFaultReplaceParams, options?: RequestOptions): Call<Faults> {
+    return functions.putFaults(this.connection, params, options)
+  }
+
+  /**
+   * End the simulated failures
+   *
+   * No further request fails on purpose.
+   *
+   * `DELETE /v1/test/faults`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.test.faults.delete()
+   * ```
+   */
+  delete(options?: RequestOptions): Call<DeletedFaults> {
+    return functions.deleteFaults(this.connection, options)
+  }
+}
+
 /** Methods of `client.test`. */
 export class TestResource extends Resource {
   readonly passes = new TestPassesResource(this.connection)
@@ -2933,6 +2995,7 @@ export class TestResource extends Resource {
   readonly funding = new TestFundingResource(this.connection)
   readonly settlements = new TestSettlementsResource(this.connection)
   readonly payouts = new TestPayoutsResource(this.connection)
+  readonly faults = new TestFaultsResource(this.connection)
 }
 
 /** Methods of all resources. */

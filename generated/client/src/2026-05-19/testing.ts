@@ -60,16 +60,6 @@ export interface MockOperations {
   'cardPrograms.list': operations['listCardPrograms']
   'cardPrograms.retrieve': operations['getCardProgram']
   'cardPrograms.update': operations['updateCardProgram']
-  'spendingControlDrafts.create': operations['createSpendingControlDraft']
-  'spendingControlDrafts.list': operations['listSpendingControlDrafts']
-  'spendingControlDrafts.retrieve': operations['getSpendingControlDraft']
-  'spendingControlDrafts.update': operations['updateSpendingControlDraft']
-  'spendingControlDrafts.archive': operations['archiveSpendingControlDraft']
-  'spendingControlDrafts.versions.list': operations['listSpendingControlVersions']
-  'spendingControlDrafts.backtests.create': operations['createSpendingControlBacktest']
-  'spendingControlBacktests.list': operations['listSpendingControlBacktests']
-  'spendingControlBacktests.retrieve': operations['getSpendingControlBacktest']
-  'spendingControlBacktests.flips.list': operations['listSpendingControlFlips']
   'balance.retrieve': operations['getBalance']
   'cards.create': operations['createCard']
   'cards.list': operations['listCards']
@@ -138,6 +128,9 @@ export interface MockOperations {
   'test.settlements.simulateFailure': operations['simulateSettlementFailure']
   'test.payouts.simulateFailure': operations['simulatePayoutFailure']
   'test.payouts.simulateReturn': operations['simulatePayoutReturn']
+  'test.faults.retrieve': operations['getFaults']
+  'test.faults.replace': operations['putFaults']
+  'test.faults.delete': operations['deleteFaults']
 }
 
 /** Creates a service in memory: `createClient({ baseUrl: 'https://api.test', apiKey: 'test', fetch: createMock().fetch })`. */
@@ -363,56 +356,8 @@ const shared47 = [
   { name: 'card_program_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardProgramId/schema' },
   shared1
 ] as const
-const shared48 = {
-  id: 'scd_01jxf19g8h7j6k5m4n3p2q1r0s',
-  object: 'spending_control_draft',
-  name: 'Lower limits for meals',
-  card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
-  card_program_id: 'cprg_01jxf19g8h7j6k5m4n3p2q1r0s',
-  status: 'draft',
-  version: 1,
-  spending_controls: shared45,
-  metadata: { order: '1042' },
-  created: '2026-06-01T09:30:00.000Z',
-  updated: '2026-06-01T09:30:00.000Z'
-} as const
+const shared48 = { object: 'balance', currency: 'usd', available: 250000, held: 1250, payable: 48000 } as const
 const shared49 = {
-  name: 'spending_control_draft_id',
-  in: 'path',
-  type: 'string',
-  required: true,
-  pointer: '/components/parameters/SpendingControlDraftId/schema'
-} as const
-const shared50 = [shared49, shared1] as const
-const shared51 = [shared49, shared1, shared5] as const
-const shared52 = {
-  id: 'scb_01jxv19w8x7y6z5a4b3c2d1e0f',
-  object: 'spending_control_backtest',
-  spending_control_draft_id: 'scd_01jxf19g8h7j6k5m4n3p2q1r0s',
-  version: 1,
-  interval_start: '2026-05-01T00:00:00.000Z',
-  interval_end: '2026-06-01T00:00:00.000Z',
-  status: 'succeeded',
-  progress: 100,
-  result: {
-    evaluated: { count: 120, amount: 480000 },
-    approved_to_declined: { count: 120, amount: 480000 },
-    declined_to_approved: { count: 120, amount: 480000 },
-    fixed: [{ cause: 'balance', count: 3, amount: 9000 }],
-    reasons: [{ change: 'approved_to_declined', code: 'insufficient_funds', count: 3, amount: 9000 }]
-  },
-  created: '2026-06-01T09:30:00.000Z',
-  updated: '2026-06-01T09:30:00.000Z'
-} as const
-const shared53 = {
-  name: 'spending_control_backtest_id',
-  in: 'path',
-  type: 'string',
-  required: true,
-  pointer: '/components/parameters/SpendingControlBacktestId/schema'
-} as const
-const shared54 = { object: 'balance', currency: 'usd', available: 250000, held: 1250, payable: 48000 } as const
-const shared55 = {
   id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
   object: 'card',
   cardholder_id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q',
@@ -433,10 +378,10 @@ const shared55 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared56 = { name: 'card_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardId/schema' } as const
-const shared57 = [shared56, shared1] as const
-const shared58 = [shared56, shared1, shared5] as const
-const shared59 = {
+const shared50 = { name: 'card_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardId/schema' } as const
+const shared51 = [shared50, shared1] as const
+const shared52 = [shared50, shared1, shared5] as const
+const shared53 = {
   id: 'ppl_01jxh19j8k7m6n5p4q3r2s1t0v',
   object: 'provisioning_payload',
   card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
@@ -448,7 +393,7 @@ const shared59 = {
   consumed_at: null,
   created: '2026-06-01T09:30:00.000Z'
 } as const
-const shared60 = {
+const shared54 = {
   id: 'wtk_01jxj19k8m7n6p5q4r3s2t1v0w',
   object: 'wallet_token',
   card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
@@ -458,11 +403,11 @@ const shared60 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared61 = [
+const shared55 = [
   { name: 'wallet_token_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WalletTokenId/schema' },
   shared1
 ] as const
-const shared62 = {
+const shared56 = {
   id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
   object: 'card_transaction',
   card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
@@ -483,15 +428,15 @@ const shared62 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared63 = {
+const shared57 = {
   name: 'card_transaction_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/CardTransactionId/schema'
 } as const
-const shared64 = [shared63, shared1] as const
-const shared65 = {
+const shared58 = [shared57, shared1] as const
+const shared59 = {
   object: 'authorization_endpoint',
   url: 'https://example.com/authorizations',
   timeout_ms: 1500,
@@ -500,7 +445,7 @@ const shared65 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared66 = {
+const shared60 = {
   id: 'azd_01jxn19p8q7r6s5t4v3w2x1y0z',
   object: 'authorization_decision',
   card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
@@ -514,7 +459,7 @@ const shared66 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared67 = {
+const shared61 = {
   id: 'dsp_01jxm19n8p7q6r5s4t3v2w1x0y',
   object: 'dispute',
   card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
@@ -534,10 +479,10 @@ const shared67 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared68 = { name: 'dispute_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/DisputeId/schema' } as const
-const shared69 = [shared68, shared1] as const
-const shared70 = [shared68, shared1, shared5] as const
-const shared71 = [{
+const shared62 = { name: 'dispute_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/DisputeId/schema' } as const
+const shared63 = [shared62, shared1] as const
+const shared64 = [shared62, shared1, shared5] as const
+const shared65 = [{
   id: 'sln_01jxq19r8s7t6v5w4x3y2z1a0b',
   object: 'settlement_line',
   settlement_id: 'stl_01jxp19q8r7s6t5v4w3x2y1z0a',
@@ -548,7 +493,7 @@ const shared71 = [{
   ledger_entry_id: 'len_01jxt19v8w7x6y5z4a3b2c1d0e',
   created: '2026-06-01T09:30:00.000Z'
 }] as const
-const shared72 = {
+const shared66 = {
   id: 'stl_01jxp19q8r7s6t5v4w3x2y1z0a',
   object: 'settlement',
   status: 'open',
@@ -561,13 +506,13 @@ const shared72 = {
   net_amount: 1680,
   lines_count: 3,
   payout_id: 'po_01jxr19s8t7v6w5x4y3z2a1b0c',
-  lines: shared71,
+  lines: shared65,
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared73 = [shared72] as const
-const shared74 = { name: 'settlement_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SettlementId/schema' } as const
-const shared75 = {
+const shared67 = [shared66] as const
+const shared68 = { name: 'settlement_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SettlementId/schema' } as const
+const shared69 = {
   id: 'po_01jxr19s8t7v6w5x4y3z2a1b0c',
   object: 'payout',
   amount: 48000,
@@ -582,8 +527,8 @@ const shared75 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared76 = { name: 'payout_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PayoutId/schema' } as const
-const shared77 = {
+const shared70 = { name: 'payout_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PayoutId/schema' } as const
+const shared71 = {
   id: 'pod_01jxs19t8v7w6x5y4z3a2b1c0d',
   object: 'payout_destination',
   type: 'usdc_address',
@@ -597,15 +542,15 @@ const shared77 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared78 = {
+const shared72 = {
   name: 'payout_destination_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/PayoutDestinationId/schema'
 } as const
-const shared79 = [shared78, shared1] as const
-const shared80 = {
+const shared73 = [shared72, shared1] as const
+const shared74 = {
   id: 'trp_01jxv19w8x7y6z5a4b3c2d1e0f',
   object: 'treasury_report',
   type: 'ledger_entries',
@@ -624,28 +569,42 @@ const shared80 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const shared81 = { schema: { $ref: '#/components/schemas/SpendingControlDraftId' } } as const
-const shared82 = { schema: { $ref: '#/components/schemas/CardTransactionId' } } as const
-const shared83 = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } } as const
-const shared84 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } } as const
-const shared85 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 } as const
-const shared86 = { oneOf: [{ $ref: '#/components/schemas/HolderPatch' }, { type: 'null' }] } as const
-const shared87 = {
+const shared75 = {
+  object: 'faults',
+  latency_ms: 250,
+  rate_limited_percent: 10,
+  error_percent: 5,
+  declined_percent: 20,
+  decline_reason: 'insufficient_funds',
+  late_webhooks_percent: 20,
+  webhook_delay_ms: 2000,
+  duplicate_webhooks_percent: 10,
+  attempts: 1,
+  seed: 7,
+  expires_at: '2026-06-01T09:30:00.000Z',
+  created: '2026-06-01T09:30:00.000Z'
+} as const
+const shared76 = { schema: { $ref: '#/components/schemas/CardTransactionId' } } as const
+const shared77 = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } } as const
+const shared78 = { type: 'array', maxItems: 20, items: { $ref: '#/components/schemas/TemplateFieldInput' } } as const
+const shared79 = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,39}$', maxLength: 40 } as const
+const shared80 = { oneOf: [{ $ref: '#/components/schemas/HolderPatch' }, { type: 'null' }] } as const
+const shared81 = {
   type: ['object', 'null'],
   maxProperties: 20,
-  propertyNames: shared85,
+  propertyNames: shared79,
   additionalProperties: { type: ['string', 'null'], maxLength: 500 }
 } as const
-const shared88 = { type: ['string', 'null'], format: 'date-time', maxLength: 40 } as const
-const shared89 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 } as const
-const shared90 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } } as const
-const shared91 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] } as const
-const shared92 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } } as const
-const shared93 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } } as const
-const shared94 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared93 } as const
-const shared95 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } } as const
-const shared96 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } } as const
-const shared97 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } } as const
+const shared82 = { type: ['string', 'null'], format: 'date-time', maxLength: 40 } as const
+const shared83 = { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 } as const
+const shared84 = { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EnabledEvent' } } as const
+const shared85 = { oneOf: [{ $ref: '#/components/schemas/SpendingControlsInput' }, { type: 'null' }] } as const
+const shared86 = { type: ['array', 'null'], maxItems: 1200, items: { $ref: '#/components/schemas/MerchantCategoryCode' } } as const
+const shared87 = { card_transaction_id: { $ref: '#/components/schemas/CardTransactionId' }, amount: { $ref: '#/components/schemas/PositiveAmount' } } as const
+const shared88 = { type: 'object', additionalProperties: false, required: ['card_transaction_id'], properties: shared87 } as const
+const shared89 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Empty' } } } } } } as const
+const shared90 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/InstallSimulation' } } } } } } as const
+const shared91 = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutFailureSimulation' } } } } } } as const
 
 const service: MockedVersion = {
   version: '2026-05-19',
@@ -1224,162 +1183,14 @@ const service: MockedVersion = {
       status: 200,
       example: shared46
     },
-    'spendingControlDrafts.create': {
-      method: 'POST',
-      path: '/v1/spending_control_drafts',
-      parameters: shared19,
-      body: { required: true, pointer: '/paths/~1v1~1spending_control_drafts/post/requestBody/content/application~1json/schema' },
-      status: 201,
-      example: shared48
-    },
-    'spendingControlDrafts.list': {
-      method: 'GET',
-      path: '/v1/spending_control_drafts',
-      parameters: [
-        shared7,
-        shared8,
-        shared9,
-        shared10,
-        shared11,
-        shared12,
-        shared13,
-        shared14,
-        shared15,
-        { name: 'status', in: 'query', type: 'string', pointer: '/paths/~1v1~1spending_control_drafts/get/parameters/9/schema' },
-        shared1
-      ],
-      status: 200,
-      example: { data: [shared48], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
-      paged: { limit: 'limit', size: 25 }
-    },
-    'spendingControlDrafts.retrieve': {
-      method: 'GET',
-      path: '/v1/spending_control_drafts/{spending_control_draft_id}',
-      parameters: shared50,
-      status: 200,
-      example: shared48
-    },
-    'spendingControlDrafts.update': {
-      method: 'PATCH',
-      path: '/v1/spending_control_drafts/{spending_control_draft_id}',
-      parameters: shared50,
-      body: { required: true, pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}/patch/requestBody/content/application~1json/schema' },
-      status: 200,
-      example: shared48
-    },
-    'spendingControlDrafts.archive': {
-      method: 'POST',
-      path: '/v1/spending_control_drafts/{spending_control_draft_id}/archive',
-      parameters: shared51,
-      body: { pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1archive/post/requestBody/content/application~1json/schema' },
-      status: 200,
-      example: shared48
-    },
-    'spendingControlDrafts.versions.list': {
-      method: 'GET',
-      path: '/v1/spending_control_drafts/{spending_control_draft_id}/versions',
-      parameters: [shared49, shared7, shared8, shared9, shared10, shared11, shared12, shared13, shared14, shared15, shared1],
-      status: 200,
-      example: {
-        data: [{
-          id: 'scv_01jxf19g8h7j6k5m4n3p2q1r0s',
-          object: 'spending_control_version',
-          spending_control_draft_id: 'scd_01jxf19g8h7j6k5m4n3p2q1r0s',
-          version: 1,
-          spending_controls: shared45,
-          created: '2026-06-01T09:30:00.000Z'
-        }],
-        has_more: true,
-        next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB'
-      },
-      paged: { limit: 'limit', size: 25 }
-    },
-    'spendingControlDrafts.backtests.create': {
-      method: 'POST',
-      path: '/v1/spending_control_drafts/{spending_control_draft_id}/backtests',
-      parameters: shared51,
-      body: {
-        required: true,
-        pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1backtests/post/requestBody/content/application~1json/schema'
-      },
-      status: 201,
-      example: shared52
-    },
-    'spendingControlBacktests.list': {
-      method: 'GET',
-      path: '/v1/spending_control_backtests',
-      parameters: [
-        shared7,
-        shared8,
-        shared9,
-        shared10,
-        shared11,
-        shared12,
-        shared13,
-        shared14,
-        shared15,
-        { name: 'spending_control_draft_id', in: 'query', type: 'string', pointer: '/paths/~1v1~1spending_control_backtests/get/parameters/9/schema' },
-        shared1
-      ],
-      status: 200,
-      example: { data: [shared52], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
-      paged: { limit: 'limit', size: 25 }
-    },
-    'spendingControlBacktests.retrieve': {
-      method: 'GET',
-      path: '/v1/spending_control_backtests/{spending_control_backtest_id}',
-      parameters: [shared53, shared1],
-      status: 200,
-      example: shared52
-    },
-    'spendingControlBacktests.flips.list': {
-      method: 'GET',
-      path: '/v1/spending_control_backtests/{spending_control_backtest_id}/flips',
-      parameters: [
-        shared53,
-        shared7,
-        shared8,
-        shared9,
-        shared10,
-        shared11,
-        shared12,
-        shared13,
-        shared14,
-        shared15,
-        {
-          name: 'change',
-          in: 'query',
-          type: 'string',
-          pointer: '/paths/~1v1~1spending_control_backtests~1{spending_control_backtest_id}~1flips/get/parameters/10/schema'
-        },
-        shared1
-      ],
-      status: 200,
-      example: {
-        data: [{
-          id: 'scf_01jxf19g8h7j6k5m4n3p2q1r0s',
-          object: 'spending_control_flip',
-          card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
-          card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
-          change: 'approved_to_declined',
-          code: 'insufficient_funds',
-          rule: 'spending_limit_monthly',
-          amount: 3000,
-          created: '2026-06-01T09:30:00.000Z'
-        }],
-        has_more: true,
-        next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB'
-      },
-      paged: { limit: 'limit', size: 25 }
-    },
-    'balance.retrieve': { method: 'GET', path: '/v1/balance', parameters: shared2, status: 200, example: shared54 },
+    'balance.retrieve': { method: 'GET', path: '/v1/balance', parameters: shared2, status: 200, example: shared48 },
     'cards.create': {
       method: 'POST',
       path: '/v1/cards',
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1cards/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared55
+      example: shared49
     },
     'cards.list': {
       method: 'GET',
@@ -1400,91 +1211,91 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared55], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared49], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: shared57, status: 200, example: shared55 },
+    'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: shared51, status: 200, example: shared49 },
     'cards.update': {
       method: 'PATCH',
       path: '/v1/cards/{card_id}',
-      parameters: shared57,
+      parameters: shared51,
       body: { required: true, pointer: '/paths/~1v1~1cards~1{card_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared55
+      example: shared49
     },
     'cards.activate': {
       method: 'POST',
       path: '/v1/cards/{card_id}/activate',
-      parameters: shared58,
+      parameters: shared52,
       body: { pointer: '/paths/~1v1~1cards~1{card_id}~1activate/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared55
+      example: shared49
     },
     'cards.freeze': {
       method: 'POST',
       path: '/v1/cards/{card_id}/freeze',
-      parameters: shared58,
+      parameters: shared52,
       body: { pointer: '/paths/~1v1~1cards~1{card_id}~1freeze/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared55
+      example: shared49
     },
     'cards.unfreeze': {
       method: 'POST',
       path: '/v1/cards/{card_id}/unfreeze',
-      parameters: shared58,
+      parameters: shared52,
       body: { pointer: '/paths/~1v1~1cards~1{card_id}~1unfreeze/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared55
+      example: shared49
     },
     'cards.cancel': {
       method: 'POST',
       path: '/v1/cards/{card_id}/cancel',
-      parameters: shared58,
+      parameters: shared52,
       body: { pointer: '/paths/~1v1~1cards~1{card_id}~1cancel/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared55
+      example: shared49
     },
     'cards.replace': {
       method: 'POST',
       path: '/v1/cards/{card_id}/replace',
-      parameters: shared58,
+      parameters: shared52,
       body: { required: true, pointer: '/paths/~1v1~1cards~1{card_id}~1replace/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared55
+      example: shared49
     },
     'cards.details.retrieve': {
       method: 'GET',
       path: '/v1/cards/{card_id}/details',
-      parameters: shared57,
+      parameters: shared51,
       status: 200,
       example: { object: 'card_details', card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t', number: '4000009990004242', cvc: '123', exp_month: 6, exp_year: 2030 }
     },
     'cards.provisioningPayloads.create': {
       method: 'POST',
       path: '/v1/cards/{card_id}/provisioning_payloads',
-      parameters: shared58,
+      parameters: shared52,
       body: { required: true, pointer: '/paths/~1v1~1cards~1{card_id}~1provisioning_payloads/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared59
+      example: shared53
     },
     'cards.provisioningPayloads.list': {
       method: 'GET',
       path: '/v1/cards/{card_id}/provisioning_payloads',
-      parameters: [shared56, shared7, shared8, shared9, shared10, shared11, shared12, shared13, shared14, shared15, shared1],
+      parameters: [shared50, shared7, shared8, shared9, shared10, shared11, shared12, shared13, shared14, shared15, shared1],
       status: 200,
-      example: { data: [shared59], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared53], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'cards.provisioningPayloads.retrieve': {
       method: 'GET',
       path: '/v1/cards/{card_id}/provisioning_payloads/{provisioning_payload_id}',
       parameters: [
-        shared56,
+        shared50,
         { name: 'provisioning_payload_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/ProvisioningPayloadId/schema' },
         shared1
       ],
       status: 200,
-      example: shared59
+      example: shared53
     },
     'walletTokens.list': {
       method: 'GET',
@@ -1503,17 +1314,17 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared60], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared54], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'walletTokens.retrieve': { method: 'GET', path: '/v1/wallet_tokens/{wallet_token_id}', parameters: shared61, status: 200, example: shared60 },
+    'walletTokens.retrieve': { method: 'GET', path: '/v1/wallet_tokens/{wallet_token_id}', parameters: shared55, status: 200, example: shared54 },
     'walletTokens.update': {
       method: 'PATCH',
       path: '/v1/wallet_tokens/{wallet_token_id}',
-      parameters: shared61,
+      parameters: shared55,
       body: { required: true, pointer: '/paths/~1v1~1wallet_tokens~1{wallet_token_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared60
+      example: shared54
     },
     'cardTransactions.list': {
       method: 'GET',
@@ -1536,34 +1347,34 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared62], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared56], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'cardTransactions.retrieve': { method: 'GET', path: '/v1/card_transactions/{card_transaction_id}', parameters: shared64, status: 200, example: shared62 },
+    'cardTransactions.retrieve': { method: 'GET', path: '/v1/card_transactions/{card_transaction_id}', parameters: shared58, status: 200, example: shared56 },
     'cardTransactions.update': {
       method: 'PATCH',
       path: '/v1/card_transactions/{card_transaction_id}',
-      parameters: shared64,
+      parameters: shared58,
       body: { required: true, pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared62
+      example: shared56
     },
     'cardTransactions.release': {
       method: 'POST',
       path: '/v1/card_transactions/{card_transaction_id}/release',
-      parameters: [shared63, shared1, shared5],
+      parameters: [shared57, shared1, shared5],
       body: { pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}~1release/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared62
+      example: shared56
     },
-    'authorizationEndpoint.retrieve': { method: 'GET', path: '/v1/authorization_endpoint', parameters: shared2, status: 200, example: shared65 },
+    'authorizationEndpoint.retrieve': { method: 'GET', path: '/v1/authorization_endpoint', parameters: shared2, status: 200, example: shared59 },
     'authorizationEndpoint.replace': {
       method: 'PUT',
       path: '/v1/authorization_endpoint',
       parameters: shared2,
       body: { required: true, pointer: '/paths/~1v1~1authorization_endpoint/put/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared65
+      example: shared59
     },
     'authorizationEndpoint.delete': {
       method: 'DELETE',
@@ -1578,7 +1389,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { pointer: '/paths/~1v1~1authorization_endpoint~1rotate_secret/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared65
+      example: shared59
     },
     'authorizationDecisions.list': {
       method: 'GET',
@@ -1598,7 +1409,7 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared66], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared60], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'authorizationDecisions.retrieve': {
@@ -1609,7 +1420,7 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: shared66
+      example: shared60
     },
     'disputes.create': {
       method: 'POST',
@@ -1617,7 +1428,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1disputes/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared67
+      example: shared61
     },
     'disputes.list': {
       method: 'GET',
@@ -1638,33 +1449,33 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared67], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared61], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'disputes.retrieve': { method: 'GET', path: '/v1/disputes/{dispute_id}', parameters: shared69, status: 200, example: shared67 },
+    'disputes.retrieve': { method: 'GET', path: '/v1/disputes/{dispute_id}', parameters: shared63, status: 200, example: shared61 },
     'disputes.update': {
       method: 'PATCH',
       path: '/v1/disputes/{dispute_id}',
-      parameters: shared69,
+      parameters: shared63,
       body: { required: true, pointer: '/paths/~1v1~1disputes~1{dispute_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared67
+      example: shared61
     },
     'disputes.submit': {
       method: 'POST',
       path: '/v1/disputes/{dispute_id}/submit',
-      parameters: shared70,
+      parameters: shared64,
       body: { pointer: '/paths/~1v1~1disputes~1{dispute_id}~1submit/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared67
+      example: shared61
     },
     'disputes.withdraw': {
       method: 'POST',
       path: '/v1/disputes/{dispute_id}/withdraw',
-      parameters: shared70,
+      parameters: shared64,
       body: { pointer: '/paths/~1v1~1disputes~1{dispute_id}~1withdraw/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared67
+      example: shared61
     },
     'merchantCategories.list': {
       method: 'GET',
@@ -1690,15 +1501,15 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: shared73, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: shared67, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'settlements.retrieve': { method: 'GET', path: '/v1/settlements/{settlement_id}', parameters: [shared74, shared1], status: 200, example: shared72 },
+    'settlements.retrieve': { method: 'GET', path: '/v1/settlements/{settlement_id}', parameters: [shared68, shared1], status: 200, example: shared66 },
     'settlements.lines.list': {
       method: 'GET',
       path: '/v1/settlements/{settlement_id}/lines',
       parameters: [
-        shared74,
+        shared68,
         shared7,
         shared8,
         shared9,
@@ -1713,7 +1524,7 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: shared71, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: shared65, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'payouts.create': {
@@ -1722,7 +1533,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1payouts/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared75
+      example: shared69
     },
     'payouts.list': {
       method: 'GET',
@@ -1743,17 +1554,17 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared75], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared69], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
-    'payouts.retrieve': { method: 'GET', path: '/v1/payouts/{payout_id}', parameters: [shared76, shared1], status: 200, example: shared75 },
+    'payouts.retrieve': { method: 'GET', path: '/v1/payouts/{payout_id}', parameters: [shared70, shared1], status: 200, example: shared69 },
     'payouts.cancel': {
       method: 'POST',
       path: '/v1/payouts/{payout_id}/cancel',
-      parameters: [shared76, shared1, shared5],
+      parameters: [shared70, shared1, shared5],
       body: { pointer: '/paths/~1v1~1payouts~1{payout_id}~1cancel/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared75
+      example: shared69
     },
     'payoutDestinations.create': {
       method: 'POST',
@@ -1761,7 +1572,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1payout_destinations/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared77
+      example: shared71
     },
     'payoutDestinations.list': {
       method: 'GET',
@@ -1781,31 +1592,31 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: { data: [shared77], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared71], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'payoutDestinations.retrieve': {
       method: 'GET',
       path: '/v1/payout_destinations/{payout_destination_id}',
-      parameters: shared79,
+      parameters: shared73,
       status: 200,
-      example: shared77
+      example: shared71
     },
     'payoutDestinations.update': {
       method: 'PATCH',
       path: '/v1/payout_destinations/{payout_destination_id}',
-      parameters: shared79,
+      parameters: shared73,
       body: { required: true, pointer: '/paths/~1v1~1payout_destinations~1{payout_destination_id}/patch/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared77
+      example: shared71
     },
     'payoutDestinations.disable': {
       method: 'POST',
       path: '/v1/payout_destinations/{payout_destination_id}/disable',
-      parameters: [shared78, shared1, shared5],
+      parameters: [shared72, shared1, shared5],
       body: { pointer: '/paths/~1v1~1payout_destinations~1{payout_destination_id}~1disable/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared77
+      example: shared71
     },
     'treasuryReports.create': {
       method: 'POST',
@@ -1813,14 +1624,14 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1treasury_reports/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared80
+      example: shared74
     },
     'treasuryReports.list': {
       method: 'GET',
       path: '/v1/treasury_reports',
       parameters: shared18,
       status: 200,
-      example: { data: [shared80], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+      example: { data: [shared74], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
       paged: { limit: 'limit', size: 25 }
     },
     'treasuryReports.retrieve': {
@@ -1831,7 +1642,7 @@ const service: MockedVersion = {
         shared1
       ],
       status: 200,
-      example: shared80
+      example: shared74
     },
     'test.passes.simulateScan': {
       method: 'POST',
@@ -1863,7 +1674,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_authorization/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared62
+      example: shared56
     },
     'test.cards.simulateDecline': {
       method: 'POST',
@@ -1871,7 +1682,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_decline/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared62
+      example: shared56
     },
     'test.cards.simulateIncrement': {
       method: 'POST',
@@ -1879,7 +1690,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_increment/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared62
+      example: shared56
     },
     'test.cards.simulateReversal': {
       method: 'POST',
@@ -1887,7 +1698,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_reversal/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared62
+      example: shared56
     },
     'test.cards.simulateExpiry': {
       method: 'POST',
@@ -1895,7 +1706,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_expiry/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared62
+      example: shared56
     },
     'test.cards.simulateClearing': {
       method: 'POST',
@@ -1903,7 +1714,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_clearing/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared62
+      example: shared56
     },
     'test.cards.simulateRefund': {
       method: 'POST',
@@ -1911,7 +1722,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_refund/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared62
+      example: shared56
     },
     'test.cards.simulateForcePost': {
       method: 'POST',
@@ -1919,7 +1730,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_force_post/post/requestBody/content/application~1json/schema' },
       status: 201,
-      example: shared62
+      example: shared56
     },
     'test.cards.simulateShipping': {
       method: 'POST',
@@ -1927,7 +1738,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_shipping/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared55
+      example: shared49
     },
     'test.cardholders.simulateSanctionsMatch': {
       method: 'POST',
@@ -1943,7 +1754,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1disputes~1simulate_outcome/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared67
+      example: shared61
     },
     'test.funding.simulate': {
       method: 'POST',
@@ -1951,7 +1762,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1funding/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared54
+      example: shared48
     },
     'test.settlements.advanceClock': {
       method: 'POST',
@@ -1959,7 +1770,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { pointer: '/paths/~1v1~1test~1settlements~1advance_clock/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: { object: 'list', now: '2026-06-01T09:30:00.000Z', data: shared73 }
+      example: { object: 'list', now: '2026-06-01T09:30:00.000Z', data: shared67 }
     },
     'test.settlements.simulateFailure': {
       method: 'POST',
@@ -1967,7 +1778,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1settlements~1simulate_failure/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared72
+      example: shared66
     },
     'test.payouts.simulateFailure': {
       method: 'POST',
@@ -1975,7 +1786,7 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1payouts~1simulate_failure/post/requestBody/content/application~1json/schema' },
       status: 200,
-      example: shared75
+      example: shared69
     },
     'test.payouts.simulateReturn': {
       method: 'POST',
@@ -1983,8 +1794,18 @@ const service: MockedVersion = {
       parameters: shared19,
       body: { required: true, pointer: '/paths/~1v1~1test~1payouts~1simulate_return/post/requestBody/content/application~1json/schema' },
       status: 200,
+      example: shared69
+    },
+    'test.faults.retrieve': { method: 'GET', path: '/v1/test/faults', parameters: shared2, status: 200, example: shared75 },
+    'test.faults.replace': {
+      method: 'PUT',
+      path: '/v1/test/faults',
+      parameters: shared2,
+      body: { required: true, pointer: '/paths/~1v1~1test~1faults/put/requestBody/content/application~1json/schema' },
+      status: 200,
       example: shared75
     },
+    'test.faults.delete': { method: 'DELETE', path: '/v1/test/faults', parameters: shared2, status: 200, example: { object: 'faults', deleted: true } },
   },
   document: {
     openapi: '3.1.0',
@@ -2017,17 +1838,15 @@ const service: MockedVersion = {
         CardholderId: { schema: { $ref: '#/components/schemas/CardholderId' } },
         SanctionsAlertId: { schema: { $ref: '#/components/schemas/SanctionsAlertId' } },
         CardProgramId: { schema: { $ref: '#/components/schemas/CardProgramId' } },
-        SpendingControlDraftId: shared81,
-        SpendingControlBacktestId: { schema: { $ref: '#/components/schemas/SpendingControlBacktestId' } },
         CardId: { schema: { $ref: '#/components/schemas/CardId' } },
         ProvisioningPayloadId: { schema: { $ref: '#/components/schemas/ProvisioningPayloadId' } },
         WalletTokenId: { schema: { $ref: '#/components/schemas/WalletTokenId' } },
-        CardTransactionId: shared82,
+        CardTransactionId: shared76,
         AuthorizationDecisionId: { schema: { $ref: '#/components/schemas/AuthorizationDecisionId' } },
         DisputeId: { schema: { $ref: '#/components/schemas/DisputeId' } },
         SettlementId: { schema: { $ref: '#/components/schemas/SettlementId' } },
         PayoutId: { schema: { $ref: '#/components/schemas/PayoutId' } },
-        PayoutDestinationId: shared83,
+        PayoutDestinationId: shared77,
         TreasuryReportId: { schema: { $ref: '#/components/schemas/TreasuryReportId' } }
       },
       schemas: {
@@ -2070,7 +1889,7 @@ const service: MockedVersion = {
             name: { type: 'string', minLength: 1, maxLength: 100 },
             kind: { $ref: '#/components/schemas/PassTemplateKind' },
             brand: { $ref: '#/components/schemas/BrandInput' },
-            fields: shared84,
+            fields: shared78,
             barcode: { $ref: '#/components/schemas/BarcodeInput' },
             relevant_locations: { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
             metadata: { $ref: '#/components/schemas/Metadata' }
@@ -2096,7 +1915,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           required: ['key', 'label', 'value'],
-          properties: { key: shared85, label: { type: 'string', maxLength: 100 }, value: { type: 'string', maxLength: 500 } }
+          properties: { key: shared79, label: { type: 'string', maxLength: 100 }, value: { type: 'string', maxLength: 500 } }
         },
         BarcodeInput: {
           type: 'object',
@@ -2130,7 +1949,7 @@ const service: MockedVersion = {
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
             brand: { $ref: '#/components/schemas/BrandPatch' },
-            fields: shared84,
+            fields: shared78,
             barcode: { oneOf: [{ $ref: '#/components/schemas/BarcodePatch' }, { type: 'null' }] },
             relevant_locations: { type: ['array', 'null'], maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
@@ -2167,7 +1986,7 @@ const service: MockedVersion = {
           properties: {
             template_id: { $ref: '#/components/schemas/TemplateId' },
             holder: { $ref: '#/components/schemas/HolderInput' },
-            fields: { type: 'object', maxProperties: 20, propertyNames: shared85, additionalProperties: { type: 'string', maxLength: 500 } },
+            fields: { type: 'object', maxProperties: 20, propertyNames: shared79, additionalProperties: { type: 'string', maxLength: 500 } },
             expires_at: { $ref: '#/components/schemas/Timestamp' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2197,9 +2016,9 @@ const service: MockedVersion = {
           required: ['id'],
           properties: {
             id: { $ref: '#/components/schemas/PassId' },
-            holder: shared86,
-            fields: shared87,
-            expires_at: shared88,
+            holder: shared80,
+            fields: shared81,
+            expires_at: shared82,
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
           }
         },
@@ -2218,7 +2037,7 @@ const service: MockedVersion = {
         PassUpdate: {
           type: 'object',
           additionalProperties: false,
-          properties: { holder: shared86, fields: shared87, expires_at: shared88, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
+          properties: { holder: shared80, fields: shared81, expires_at: shared82, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
         },
         ScanCreate: {
           type: 'object',
@@ -2246,8 +2065,8 @@ const service: MockedVersion = {
           additionalProperties: false,
           required: ['url', 'enabled_events'],
           properties: {
-            url: shared89,
-            enabled_events: shared90,
+            url: shared83,
+            enabled_events: shared84,
             description: { type: 'string', maxLength: 500 },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2313,9 +2132,7 @@ const service: MockedVersion = {
             'payout_destination.denied',
             'payout_destination.disabled',
             'treasury_report.succeeded',
-            'treasury_report.failed',
-            'spending_control_backtest.succeeded',
-            'spending_control_backtest.failed'
+            'treasury_report.failed'
           ]
         },
         WebhookEndpointStatus: { type: 'string', enum: ['enabled', 'disabled'] },
@@ -2324,8 +2141,8 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           properties: {
-            url: shared89,
-            enabled_events: shared90,
+            url: shared83,
+            enabled_events: shared84,
             description: { type: ['string', 'null'], maxLength: 500 },
             metadata: { $ref: '#/components/schemas/MetadataPatch' },
             status: { $ref: '#/components/schemas/WebhookEndpointStatus' }
@@ -2394,9 +2211,7 @@ const service: MockedVersion = {
             'payout_destination.denied',
             'payout_destination.disabled',
             'treasury_report.succeeded',
-            'treasury_report.failed',
-            'spending_control_backtest.succeeded',
-            'spending_control_backtest.failed'
+            'treasury_report.failed'
           ]
         },
         TokenCreate: {
@@ -2501,7 +2316,7 @@ const service: MockedVersion = {
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
             kind: { $ref: '#/components/schemas/CardProgramKind' },
-            spending_controls: shared91,
+            spending_controls: shared85,
             design: { $ref: '#/components/schemas/CardDesignInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2511,7 +2326,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           properties: {
-            blocked_categories: shared92,
+            blocked_categories: shared86,
             blocked_countries: { type: ['array', 'null'], maxItems: 250, items: { $ref: '#/components/schemas/CountryCode' } },
             spending_limits: { type: ['array', 'null'], maxItems: 20, items: { $ref: '#/components/schemas/SpendingLimitInput' } },
             max_authorization_count: { type: ['integer', 'null'], minimum: 0, maximum: 1000000 }
@@ -2522,7 +2337,7 @@ const service: MockedVersion = {
           type: 'object',
           additionalProperties: false,
           required: ['amount', 'interval'],
-          properties: { amount: { $ref: '#/components/schemas/Amount' }, interval: { $ref: '#/components/schemas/SpendingInterval' }, categories: shared92 }
+          properties: { amount: { $ref: '#/components/schemas/Amount' }, interval: { $ref: '#/components/schemas/SpendingInterval' }, categories: shared86 }
         },
         Amount: { type: 'integer', minimum: 0, maximum: 1000000000000000 },
         SpendingInterval: { type: 'string', enum: ['per_authorization', 'daily', 'weekly', 'monthly', 'yearly', 'all_time'] },
@@ -2542,7 +2357,7 @@ const service: MockedVersion = {
           additionalProperties: false,
           properties: {
             name: { type: 'string', minLength: 1, maxLength: 100 },
-            spending_controls: shared91,
+            spending_controls: shared85,
             design: { oneOf: [{ $ref: '#/components/schemas/CardDesignPatch' }, { type: 'null' }] },
             metadata: { $ref: '#/components/schemas/MetadataPatch' }
           }
@@ -2556,38 +2371,6 @@ const service: MockedVersion = {
             text: { type: ['string', 'null'], maxLength: 40 }
           }
         },
-        SpendingControlDraftCreate: {
-          type: 'object',
-          additionalProperties: false,
-          required: ['name', 'spending_controls'],
-          properties: {
-            name: { type: 'string', minLength: 1, maxLength: 100 },
-            card_id: { oneOf: [{ $ref: '#/components/schemas/CardId' }, { type: 'null' }] },
-            card_program_id: { oneOf: [{ $ref: '#/components/schemas/CardProgramId' }, { type: 'null' }] },
-            spending_controls: { $ref: '#/components/schemas/SpendingControlsInput' },
-            metadata: { $ref: '#/components/schemas/Metadata' }
-          }
-        },
-        CardId: { type: 'string', pattern: '^card_[0-9a-hjkmnp-tv-z]{26}$', minLength: 31, maxLength: 31 },
-        SpendingControlDraftStatus: { type: 'string', enum: ['draft', 'archived'] },
-        SpendingControlDraftId: { type: 'string', pattern: '^scd_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
-        SpendingControlDraftUpdate: {
-          type: 'object',
-          additionalProperties: false,
-          properties: {
-            name: { type: 'string', minLength: 1, maxLength: 100 },
-            spending_controls: shared91,
-            metadata: { $ref: '#/components/schemas/MetadataPatch' }
-          }
-        },
-        SpendingControlBacktestCreate: {
-          type: 'object',
-          additionalProperties: false,
-          required: ['interval_start', 'interval_end'],
-          properties: { interval_start: { $ref: '#/components/schemas/Timestamp' }, interval_end: { $ref: '#/components/schemas/Timestamp' } }
-        },
-        SpendingControlBacktestId: { type: 'string', pattern: '^scb_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
-        SpendingControlChange: { type: 'string', enum: ['approved_to_declined', 'declined_to_approved'] },
         CardCreate: {
           type: 'object',
           additionalProperties: false,
@@ -2596,7 +2379,7 @@ const service: MockedVersion = {
             cardholder_id: { $ref: '#/components/schemas/CardholderId' },
             type: { $ref: '#/components/schemas/CardType' },
             card_program_id: { $ref: '#/components/schemas/CardProgramId' },
-            spending_controls: shared91,
+            spending_controls: shared85,
             shipping: { $ref: '#/components/schemas/CardShippingInput' },
             metadata: { $ref: '#/components/schemas/Metadata' }
           }
@@ -2610,10 +2393,11 @@ const service: MockedVersion = {
         },
         ShippingService: { type: 'string', enum: ['standard', 'express'] },
         CardStatus: { type: 'string', enum: ['inactive', 'active', 'canceled'] },
+        CardId: { type: 'string', pattern: '^card_[0-9a-hjkmnp-tv-z]{26}$', minLength: 31, maxLength: 31 },
         CardUpdate: {
           type: 'object',
           additionalProperties: false,
-          properties: { spending_controls: shared91, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
+          properties: { spending_controls: shared85, metadata: { $ref: '#/components/schemas/MetadataPatch' } }
         },
         CardCancel: { type: 'object', additionalProperties: false, properties: { reason: { $ref: '#/components/schemas/CardCancellationReason' } } },
         CardCancellationReason: { type: 'string', enum: ['lost', 'stolen', 'fulfillment_error', 'user'] },
@@ -2668,7 +2452,7 @@ const service: MockedVersion = {
           additionalProperties: false,
           required: ['url'],
           properties: {
-            url: shared89,
+            url: shared83,
             timeout_ms: { type: 'integer', minimum: 100, maximum: 2000 },
             default_action: { $ref: '#/components/schemas/AuthorizationDefaultAction' }
           }
@@ -2904,8 +2688,8 @@ const service: MockedVersion = {
             'processing_error'
           ]
         },
-        IncrementSimulation: { type: 'object', additionalProperties: false, required: ['card_transaction_id', 'amount'], properties: shared93 },
-        ReversalSimulation: shared94,
+        IncrementSimulation: { type: 'object', additionalProperties: false, required: ['card_transaction_id', 'amount'], properties: shared87 },
+        ReversalSimulation: shared88,
         ExpirySimulation: {
           type: 'object',
           additionalProperties: false,
@@ -2922,7 +2706,7 @@ const service: MockedVersion = {
             final: { type: 'boolean' }
           }
         },
-        RefundSimulation: shared94,
+        RefundSimulation: shared88,
         ForcePostSimulation: {
           type: 'object',
           additionalProperties: false,
@@ -2982,12 +2766,29 @@ const service: MockedVersion = {
         PayoutFailureCode: {
           type: 'string',
           enum: ['account_closed', 'invalid_account', 'rejected', 'insufficient_gas', 'transaction_failed', 'network_error']
+        },
+        FaultsPut: {
+          type: 'object',
+          additionalProperties: false,
+          properties: {
+            latency_ms: { type: 'integer', minimum: 0, maximum: 10000 },
+            rate_limited_percent: { type: 'integer', minimum: 0, maximum: 100 },
+            error_percent: { type: 'integer', minimum: 0, maximum: 100 },
+            declined_percent: { type: 'integer', minimum: 0, maximum: 100 },
+            decline_reason: { $ref: '#/components/schemas/DeclineReasonCode' },
+            late_webhooks_percent: { type: 'integer', minimum: 0, maximum: 100 },
+            webhook_delay_ms: { type: 'integer', minimum: 1, maximum: 5000 },
+            duplicate_webhooks_percent: { type: 'integer', minimum: 0, maximum: 100 },
+            attempts: { type: 'integer', minimum: 1, maximum: 100 },
+            seed: { type: 'integer', minimum: 0, maximum: 1000000 },
+            expires_in_seconds: { type: 'integer', minimum: 1, maximum: 86400 }
+          }
         }
       }
     },
     paths: {
       '/v1/account/billing': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/BillingUpdate' } } } } } },
-      '/v1/account/rotate_credentials': shared95,
+      '/v1/account/rotate_credentials': shared89,
       '/v1/account/wipe_sandbox': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WipeCreate' } } } } } },
       '/v1/audit_log': {
         get: {
@@ -3023,14 +2824,14 @@ const service: MockedVersion = {
       '/v1/pass_templates/{template_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassTemplateUpdate' } } } } }
       },
-      '/v1/pass_templates/{template_id}/archive': shared95,
+      '/v1/pass_templates/{template_id}/archive': shared89,
       '/v1/passes': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassCreate' } } } } } },
       '/v1/passes/batch': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchCreate' } } } } } },
       '/v1/passes/batch_update': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchUpdate' } } } } } },
       '/v1/passes/batch_revoke': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchRevoke' } } } } } },
       '/v1/passes/{pass_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassUpdate' } } } } } },
-      '/v1/passes/{pass_id}/revoke': shared95,
-      '/v1/passes/{pass_id}/archive': shared95,
+      '/v1/passes/{pass_id}/revoke': shared89,
+      '/v1/passes/{pass_id}/archive': shared89,
       '/v1/scans': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/ScanCreate' } } } } },
         get: { parameters: { '9': { schema: { $ref: '#/components/schemas/PassId' } }, '10': { schema: { $ref: '#/components/schemas/ScanResult' } } } }
@@ -3042,8 +2843,8 @@ const service: MockedVersion = {
       '/v1/webhook-endpoints/{whe_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookEndpointUpdate' } } } } }
       },
-      '/v1/webhook-endpoints/{whe_id}/rotate_secret': shared95,
-      '/v1/webhook-endpoints/{whe_id}/test': shared95,
+      '/v1/webhook-endpoints/{whe_id}/rotate_secret': shared89,
+      '/v1/webhook-endpoints/{whe_id}/test': shared89,
       '/v1/webhook-endpoints/{whe_id}/delivery-attempts': {
         get: {
           parameters: {
@@ -3052,7 +2853,7 @@ const service: MockedVersion = {
           }
         }
       },
-      '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry': shared95,
+      '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry': shared89,
       '/v1/events': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/EventType' } } } } },
       '/v1/events/stream': { get: { parameters: { '0': { schema: { $ref: '#/components/schemas/EventId' } } } } },
       '/v1/tokens': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/TokenCreate' } } } } } },
@@ -3065,7 +2866,7 @@ const service: MockedVersion = {
       '/v1/cardholders/{cardholder_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardholderUpdate' } } } } }
       },
-      '/v1/cardholders/{cardholder_id}/screen': shared95,
+      '/v1/cardholders/{cardholder_id}/screen': shared89,
       '/v1/sanctions_alerts': {
         get: {
           parameters: {
@@ -3081,21 +2882,6 @@ const service: MockedVersion = {
       '/v1/card_programs/{card_program_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardProgramUpdate' } } } } }
       },
-      '/v1/spending_control_drafts': {
-        post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SpendingControlDraftCreate' } } } } },
-        get: { parameters: { '9': { schema: { $ref: '#/components/schemas/SpendingControlDraftStatus' } } } }
-      },
-      '/v1/spending_control_drafts/{spending_control_draft_id}': {
-        patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SpendingControlDraftUpdate' } } } } }
-      },
-      '/v1/spending_control_drafts/{spending_control_draft_id}/archive': shared95,
-      '/v1/spending_control_drafts/{spending_control_draft_id}/backtests': {
-        post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SpendingControlBacktestCreate' } } } } }
-      },
-      '/v1/spending_control_backtests': { get: { parameters: { '9': shared81 } } },
-      '/v1/spending_control_backtests/{spending_control_backtest_id}/flips': {
-        get: { parameters: { '10': { schema: { $ref: '#/components/schemas/SpendingControlChange' } } } }
-      },
       '/v1/cards': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardCreate' } } } } },
         get: {
@@ -3107,9 +2893,9 @@ const service: MockedVersion = {
         }
       },
       '/v1/cards/{card_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardUpdate' } } } } } },
-      '/v1/cards/{card_id}/activate': shared95,
-      '/v1/cards/{card_id}/freeze': shared95,
-      '/v1/cards/{card_id}/unfreeze': shared95,
+      '/v1/cards/{card_id}/activate': shared89,
+      '/v1/cards/{card_id}/freeze': shared89,
+      '/v1/cards/{card_id}/unfreeze': shared89,
       '/v1/cards/{card_id}/cancel': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardCancel' } } } } } },
       '/v1/cards/{card_id}/replace': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardReplace' } } } } } },
       '/v1/cards/{card_id}/provisioning_payloads': {
@@ -3133,25 +2919,25 @@ const service: MockedVersion = {
       '/v1/card_transactions/{card_transaction_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/CardTransactionUpdate' } } } } }
       },
-      '/v1/card_transactions/{card_transaction_id}/release': shared95,
+      '/v1/card_transactions/{card_transaction_id}/release': shared89,
       '/v1/authorization_endpoint': {
         put: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/AuthorizationEndpointPut' } } } } }
       },
-      '/v1/authorization_endpoint/rotate_secret': shared95,
-      '/v1/authorization_decisions': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/AuthorizationDecisionStatus' } }, '10': shared82 } } },
+      '/v1/authorization_endpoint/rotate_secret': shared89,
+      '/v1/authorization_decisions': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/AuthorizationDecisionStatus' } }, '10': shared76 } } },
       '/v1/disputes': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/DisputeCreate' } } } } },
         get: {
           parameters: {
             '9': { schema: { $ref: '#/components/schemas/DisputeStatus' } },
             '10': { schema: { $ref: '#/components/schemas/DisputeReason' } },
-            '11': shared82
+            '11': shared76
           }
         }
       },
       '/v1/disputes/{dispute_id}': { patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/DisputeUpdate' } } } } } },
-      '/v1/disputes/{dispute_id}/submit': shared95,
-      '/v1/disputes/{dispute_id}/withdraw': shared95,
+      '/v1/disputes/{dispute_id}/submit': shared89,
+      '/v1/disputes/{dispute_id}/withdraw': shared89,
       '/v1/settlements': { get: { parameters: { '9': { schema: { $ref: '#/components/schemas/SettlementStatus' } } } } },
       '/v1/settlements/{settlement_id}/lines': {
         get: { parameters: { '10': { schema: { $ref: '#/components/schemas/SettlementLineType' } }, '11': { schema: { type: 'string', maxLength: 64 } } } }
@@ -3161,12 +2947,12 @@ const service: MockedVersion = {
         get: {
           parameters: {
             '9': { schema: { $ref: '#/components/schemas/PayoutStatus' } },
-            '10': shared83,
+            '10': shared77,
             '11': { schema: { $ref: '#/components/schemas/SettlementId' } }
           }
         }
       },
-      '/v1/payouts/{payout_id}/cancel': shared95,
+      '/v1/payouts/{payout_id}/cancel': shared89,
       '/v1/payout_destinations': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutDestinationCreate' } } } } },
         get: {
@@ -3179,13 +2965,13 @@ const service: MockedVersion = {
       '/v1/payout_destinations/{payout_destination_id}': {
         patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PayoutDestinationUpdate' } } } } }
       },
-      '/v1/payout_destinations/{payout_destination_id}/disable': shared95,
+      '/v1/payout_destinations/{payout_destination_id}/disable': shared89,
       '/v1/treasury_reports': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/TreasuryReportCreate' } } } } } },
       '/v1/test/passes/simulate_scan': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/ScanSimulation' } } } } }
       },
-      '/v1/test/passes/simulate_install': shared96,
-      '/v1/test/passes/simulate_uninstall': shared96,
+      '/v1/test/passes/simulate_install': shared90,
+      '/v1/test/passes/simulate_uninstall': shared90,
       '/v1/test/cards/simulate_authorization': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/AuthorizationSimulation' } } } } }
       },
@@ -3226,8 +3012,9 @@ const service: MockedVersion = {
       '/v1/test/settlements/simulate_failure': {
         post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SettlementFailureSimulation' } } } } }
       },
-      '/v1/test/payouts/simulate_failure': shared97,
-      '/v1/test/payouts/simulate_return': shared97
+      '/v1/test/payouts/simulate_failure': shared91,
+      '/v1/test/payouts/simulate_return': shared91,
+      '/v1/test/faults': { put: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/FaultsPut' } } } } } }
     }
   },
 }

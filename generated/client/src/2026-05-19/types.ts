@@ -4132,6 +4132,123 @@ export type TreasuryReportFile = {
  */
 export type TreasuryReportFormat = Open<"csv" | "json">;
 /**
+ * The failures to simulate. Whether a request is affected follows from `seed`, its method, path, query and Idempotency-Key, so it is the same on each run.
+ * @example {
+ *       "latency_ms": 250,
+ *       "rate_limited_percent": 10,
+ *       "error_percent": 5
+ *     }
+ */
+export type FaultsPut = {
+  /**
+   * Milliseconds by which each request is delayed. If absent, 0 applies.
+   * @default 0
+   * @example 250
+   */
+  latency_ms?: number;
+  /**
+   * Share of the requests that are refused with 429 `tenant_limit`, in percent. If absent, 0 applies.
+   * @default 0
+   * @example 10
+   */
+  rate_limited_percent?: number;
+  /**
+   * Share of the requests that fail with 500 `internal_error` before they take effect, in percent. If absent, 0 applies.
+   * @default 0
+   * @example 5
+   */
+  error_percent?: number;
+  /**
+   * Share of the simulated authorizations that are declined with `decline_reason`, in percent. If absent, 0 applies.
+   * @default 0
+   * @example 20
+   */
+  declined_percent?: number;
+  /** Reason of the declined authorizations. If absent, `suspected_fraud` applies. @default suspected_fraud */
+  decline_reason?: DeclineReasonCode;
+  /**
+   * Share of the webhook deliveries that are delayed by `webhook_delay_ms`, in percent. If absent, 0 applies.
+   * @default 0
+   * @example 20
+   */
+  late_webhooks_percent?: number;
+  /**
+   * Milliseconds by which late deliveries are delayed. If absent, 2000 applies.
+   * @default 2000
+   * @example 2000
+   */
+  webhook_delay_ms?: number;
+  /**
+   * Share of the successful webhook deliveries that are made twice, in percent. If absent, 0 applies.
+   * @default 0
+   * @example 10
+   */
+  duplicate_webhooks_percent?: number;
+  /**
+   * How many times an affected request fails before a repetition succeeds. If absent, 1 applies.
+   * @default 1
+   * @example 1
+   */
+  attempts?: number;
+  /**
+   * A different number affects different requests. If absent, 0 applies.
+   * @default 0
+   * @example 7
+   */
+  seed?: number;
+  /**
+   * Number of seconds after which the failures end. If absent, an hour applies.
+   * @default 3600
+   * @example 3600
+   */
+  expires_in_seconds?: number;
+};
+/** Failures that are simulated in the sandbox. */
+export type Faults = {
+  /**
+   * Always `faults`.
+   * @constant
+   */
+  object: "faults";
+  /** Milliseconds by which each request is delayed. @example 250 */
+  latency_ms: number;
+  /** Share of the requests that are refused with 429 `tenant_limit`, in percent. @example 10 */
+  rate_limited_percent: number;
+  /** Share of the requests that fail with 500 `internal_error` before they take effect, in percent. @example 5 */
+  error_percent: number;
+  /** Share of the simulated authorizations that are declined with `decline_reason`, in percent. @example 20 */
+  declined_percent: number;
+  /** Reason of the declined authorizations. */
+  decline_reason: DeclineReasonCode;
+  /** Share of the webhook deliveries that are delayed by `webhook_delay_ms`, in percent. @example 20 */
+  late_webhooks_percent: number;
+  /** Milliseconds by which late deliveries are delayed. @example 2000 */
+  webhook_delay_ms: number;
+  /** Share of the successful webhook deliveries that are made twice, in percent. @example 10 */
+  duplicate_webhooks_percent: number;
+  /** How many times an affected request fails before a repetition succeeds. @example 1 */
+  attempts: number;
+  /** A different number affects different requests. @example 7 */
+  seed: number;
+  /** Time at which the failures end. */
+  expires_at: Timestamp;
+  /** Time at which they were set. */
+  created: Timestamp;
+};
+/** Failures that have ended. */
+export type DeletedFaults = {
+  /**
+   * Always `faults`.
+   * @constant
+   */
+  object: "faults";
+  /**
+   * Always `true`.
+   * @constant
+   */
+  deleted: true;
+};
+/**
  * The distance to move: `seconds`, or `to` together with `settlement_id`, or neither.
  * @example {
  *       "seconds": 86400
@@ -7177,6 +7294,9 @@ export interface components {
     TreasuryReportResult: TreasuryReportResult;
     TreasuryReportFile: TreasuryReportFile;
     TreasuryReportFormat: TreasuryReportFormat;
+    FaultsPut: FaultsPut;
+    Faults: Faults;
+    DeletedFaults: DeletedFaults;
     SettlementClockAdvance: SettlementClockAdvance;
     SettlementClock: SettlementClock;
     SettlementFailureSimulation: SettlementFailureSimulation;
@@ -7954,6 +8074,19 @@ export interface operations {
     parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
     requestBody: { content: { "application/json": PayoutFailureSimulation; }; };
     responses: { 200: { content: { "application/json": Payout; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  getFaults: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": Faults; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  putFaults: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; };
+    requestBody: { content: { "application/json": FaultsPut; }; };
+    responses: { 200: { content: { "application/json": Faults; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  deleteFaults: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": DeletedFaults; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
   };
   onPassTemplateCreated: {
     parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };

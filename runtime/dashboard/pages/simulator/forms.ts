@@ -341,8 +341,53 @@ const MONEY: readonly Helper[] = [
   },
 ]
 
+const percent = (name: string, label: string): FormField => ({
+  name,
+  label,
+  kind: 'number',
+  optional: true,
+  hint: 'Percent, from 0 to 100.',
+})
+
+const FAULTS: readonly Helper[] = [
+  {
+    name: 'faults',
+    operation: 'putFaults',
+    title: 'API failures',
+    text: 'A share of the sandbox requests and webhook deliveries fails or takes longer. Requests of the dashboard do not fail.',
+    button: 'Set API failures',
+    fields: [
+      { name: 'latency_ms', label: 'Latency (ms)', kind: 'number', optional: true, hint: 'From 0 to 10000.' },
+      percent('rate_limited_percent', 'Requests refused with 429'),
+      percent('error_percent', 'Requests that fail with 500'),
+      percent('declined_percent', 'Declined authorizations'),
+      { name: 'decline_reason', label: 'Decline reason', kind: 'choice', options: orNone(DECLINES) },
+      percent('late_webhooks_percent', 'Late webhook deliveries'),
+      percent('duplicate_webhooks_percent', 'Duplicate webhook deliveries'),
+      {
+        name: 'expires_in_seconds',
+        label: 'Duration (seconds)',
+        kind: 'number',
+        optional: true,
+        hint: 'From 1 to 86400. Leave empty for one hour.',
+      },
+    ],
+    next: () => 'simulator',
+  },
+  {
+    name: 'end-faults',
+    operation: 'deleteFaults',
+    title: 'End of API failures',
+    text: 'No further request or delivery fails on purpose.',
+    button: 'End API failures',
+    fields: [],
+    next: () => 'simulator',
+  },
+]
+
 export const HELPERS: readonly HelperGroup[] = [
   { group: 'Passes', helpers: PASSES },
   { group: 'Cards', helpers: CARDS },
   { group: 'Money', helpers: MONEY },
+  { group: 'API', helpers: FAULTS },
 ]
