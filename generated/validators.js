@@ -4,6 +4,8 @@ import formats from 'ajv-formats/dist/formats.js'
 // ----- Names of properties, values of enumerations, and patterns -----
 
 const AddressInput$properties = new Set(['line1', 'line2', 'city', 'state', 'postal_code', 'country'])
+const AppLinksInput$apple_url_pattern = new RegExp('^[a-z][a-z0-9+.-]{0,30}:[!-~]+$', 'u')
+const AppLinksInput$properties = new Set(['apple_url', 'android_url', 'web_url'])
 const ApplePayProvisioning$certificates_pattern = new RegExp('^[0-9A-Za-z+/]+={0,2}$', 'u')
 const ApplePayProvisioning$nonce_pattern = new RegExp('^[0-9A-Fa-f]{8,64}$', 'u')
 const ApplePayProvisioning$nonce_signature_pattern = new RegExp('^[0-9A-Fa-f]{16,512}$', 'u')
@@ -62,6 +64,23 @@ const AuthorizationRequestData$properties = new Set(['card_transaction'])
 const AuthorizationSimulation$currency_pattern = new RegExp('^[a-z]{3}$', 'u')
 const AuthorizationSimulation$properties = new Set(['card_id', 'amount', 'currency', 'merchant', 'entry_method', 'wallet'])
 const Balance$properties = new Set(['object', 'currency', 'available', 'held', 'payable'])
+const BalanceAlert$properties = new Set(['object', 'threshold', 'status', 'available', 'currency'])
+const BalanceAlertPut$properties = new Set(['threshold'])
+const BalanceEntry$properties = new Set(['id', 'object', 'account', 'sequence', 'kind', 'amount', 'currency', 'balance', 'source_type', 'source_id', 'created'])
+const BalanceEntryId$pattern = new RegExp('^len_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const BalanceEntryKind$values = new Set([
+  'card_transaction',
+  'card_refund',
+  'funding',
+  'interchange',
+  'network_fee',
+  'dispute',
+  'settlement_shortfall',
+  'payout',
+  'payout_reversal',
+  'adjustment'
+])
+const BalanceLowEvent$data_properties = new Set(['balance_alert'])
 const BankAccount$properties = new Set(['last4', 'routing_number', 'country'])
 const BankAccountInput$account_number_pattern = new RegExp('^[0-9A-Za-z]{4,34}$', 'u')
 const BankAccountInput$properties = new Set(['holder_name', 'account_number', 'routing_number', 'country'])
@@ -311,6 +330,7 @@ const EnabledEvent$values = new Set([
   'pass.archived',
   'webhook_endpoint.disabled',
   'webhook_endpoint.test',
+  'webhook_recovery.completed',
   'promotion.created',
   'cardholder.created',
   'cardholder.updated',
@@ -355,6 +375,7 @@ const EnabledEvent$values = new Set([
   'payout_destination.disabled',
   'treasury_report.succeeded',
   'treasury_report.failed',
+  'balance.low',
   'spending_control_backtest.succeeded',
   'spending_control_backtest.failed'
 ])
@@ -680,6 +701,7 @@ const EventType$values = new Set([
   'pass.archived',
   'webhook_endpoint.disabled',
   'webhook_endpoint.test',
+  'webhook_recovery.completed',
   'promotion.created',
   'cardholder.created',
   'cardholder.updated',
@@ -724,6 +746,7 @@ const EventType$values = new Set([
   'payout_destination.disabled',
   'treasury_report.succeeded',
   'treasury_report.failed',
+  'balance.low',
   'spending_control_backtest.succeeded',
   'spending_control_backtest.failed'
 ])
@@ -889,6 +912,7 @@ const FaultsPut$properties = new Set([
   'seed',
   'expires_in_seconds'
 ])
+const FieldTranslationsInput$properties = new Set(['label', 'value', 'change_message'])
 const ForcePostSimulation$properties = new Set(['card_id', 'amount', 'merchant'])
 const FundingSimulation$properties = new Set(['amount'])
 const GooglePayProvisioning$properties = new Set(['wallet', 'client_device_id', 'client_wallet_account_id'])
@@ -1250,6 +1274,7 @@ const PassCreate$properties = new Set(['template_id', 'holder', 'fields', 'expir
 const PassCreatedEvent$data_properties = new Set(['pass'])
 const PassDownload$properties = new Set(['apple_url', 'google_url', 'page_url'])
 const PassId$pattern = new RegExp('^pass_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const PassNfcInput$properties = new Set(['message', 'encryption_public_key', 'requires_authentication'])
 const PassOnPlatform$properties = new Set(['platform'])
 const PassScannedEvent$data_properties = new Set(['scan'])
 const PassStatus$values = new Set(['issued', 'installed', 'active', 'redeemed', 'revoked', 'expired'])
@@ -1263,18 +1288,61 @@ const PassTemplate$properties = new Set([
   'fields',
   'barcode',
   'relevant_locations',
+  'language',
+  'translations',
+  'relevant_dates',
+  'sharing_prohibited',
+  'grouping_identifier',
+  'associated_store_identifiers',
+  'app_links',
+  'nfc',
+  'semantics',
+  'warnings',
   'metadata',
   'created',
   'updated'
 ])
 const PassTemplate$properties_2 = new Set(['id', 'object', 'name', 'kind', 'status', 'brand', 'fields', 'barcode', 'metadata', 'created', 'updated'])
-const PassTemplateCreate$properties = new Set(['name', 'kind', 'brand', 'fields', 'barcode', 'relevant_locations', 'metadata'])
+const PassTemplateCreate$properties = new Set([
+  'name',
+  'kind',
+  'brand',
+  'fields',
+  'barcode',
+  'relevant_locations',
+  'language',
+  'translations',
+  'relevant_dates',
+  'sharing_prohibited',
+  'grouping_identifier',
+  'associated_store_identifiers',
+  'app_links',
+  'nfc',
+  'semantics',
+  'metadata'
+])
 const PassTemplateCreate$properties_2 = new Set(['name', 'kind', 'brand', 'fields', 'barcode', 'metadata'])
 const PassTemplateCreatedEvent$data_properties = new Set(['pass_template'])
 const PassTemplateCreatedEvent$properties = new Set(['id', 'object', 'type', 'version', 'emitted_at', 'created', 'data'])
 const PassTemplateKind$values = new Set(['loyalty', 'gift_card', 'coupon', 'event_ticket', 'boarding_pass', 'generic'])
 const PassTemplateList$properties = new Set(['data', 'has_more', 'next_cursor'])
-const PassTemplateUpdate$properties = new Set(['name', 'brand', 'fields', 'barcode', 'relevant_locations', 'metadata'])
+const PassTemplateUpdate$properties = new Set([
+  'name',
+  'brand',
+  'fields',
+  'barcode',
+  'relevant_locations',
+  'language',
+  'translations',
+  'relevant_dates',
+  'sharing_prohibited',
+  'grouping_identifier',
+  'associated_store_identifiers',
+  'app_links',
+  'nfc',
+  'semantics',
+  'metadata'
+])
 const PassTemplateUpdate$properties_2 = new Set(['name', 'brand', 'fields', 'barcode', 'metadata'])
 const PassUpdate$properties = new Set(['holder', 'fields', 'expires_at', 'metadata'])
 const Payout$properties = new Set([
@@ -1351,7 +1419,8 @@ const RateLimitBucket$values_2 = new Set([
   'concurrent_connections',
   'unauthenticated'
 ])
-const RelevantLocationInput$properties = new Set(['latitude', 'longitude', 'altitude', 'relevant_text'])
+const RelevantDateInput$properties = new Set(['starts_at', 'ends_at'])
+const RelevantLocationInput$properties = new Set(['latitude', 'longitude', 'altitude', 'relevant_text', 'translations'])
 const RequestId$pattern = new RegExp('^req_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const RequestLog$properties = new Set([
   'id',
@@ -1486,8 +1555,11 @@ const SpendingControlsInput$properties_2 = new Set(['allowed_categories', 'block
 const SpendingInterval$values = new Set(['per_authorization', 'daily', 'weekly', 'monthly', 'yearly', 'all_time'])
 const SpendingLimitInput$properties = new Set(['amount', 'interval', 'categories'])
 const TemplateFieldInput$key_pattern = new RegExp('^[a-z][a-z0-9_]{0,39}$', 'u')
-const TemplateFieldInput$properties = new Set(['key', 'label', 'value'])
+const TemplateFieldInput$properties = new Set(['key', 'label', 'value', 'change_message', 'translations'])
+const TemplateFieldInput$properties_2 = new Set(['key', 'label', 'value'])
 const TemplateId$pattern = new RegExp('^tpl_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const TemplateLanguage$pattern = new RegExp('^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$', 'u')
+const TemplateTranslationsInput$properties = new Set(['name', 'logo_text'])
 const Tenant$properties = new Set(['id', 'name', 'plan'])
 const TenantId$pattern = new RegExp('^ten_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const Timestamp$format = format('date-time')
@@ -1512,12 +1584,15 @@ const TreasuryReportFile$properties = new Set(['format', 'url', 'sha256'])
 const TreasuryReportId$pattern = new RegExp('^trp_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const TreasuryReportResult$properties = new Set(['files', 'expires_at', 'row_count', 'opening', 'closing'])
 const TreasuryReportSucceededEvent$data_properties = new Set(['treasury_report'])
+const TreasuryReportType$values = new Set(['balance_summary', 'settlement_reconciliation', 'payout_reconciliation', 'ledger_entries', 'statement', 'journal'])
 const UsdcDestinationCreate$address_pattern = new RegExp('^eip155:[0-9]{1,10}:0x[0-9A-Fa-f]{40}$', 'u')
 const UsdcDestinationCreate$properties = new Set(['type', 'address', 'holder_name', 'default', 'metadata'])
 const WalletEligibility$properties = new Set(['eligible', 'ineligible_reason'])
 const WalletToken$properties = new Set(['id', 'object', 'card_id', 'provisioning_payload_id', 'wallet', 'status', 'created', 'updated'])
 const WalletTokenId$pattern = new RegExp('^wtk_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const WalletTokenUpdate$properties = new Set(['status'])
+const WalletWarning$properties = new Set(['field', 'wallet', 'message'])
+const WebhookBlock$properties = new Set(['event_id', 'delivery_attempt_id', 'reason', 'since', 'next_attempt_at'])
 const WebhookDeliveryAttempt$properties = new Set([
   'id',
   'object',
@@ -1546,14 +1621,57 @@ const WebhookEndpoint$properties = new Set([
   'status',
   'disabled_reason',
   'secret',
+  'signature',
+  'jwks_url',
+  'delivery',
+  'filters',
+  'retry_schedule',
+  'blocked',
   'metadata',
   'created',
   'updated'
 ])
-const WebhookEndpointCreate$properties = new Set(['url', 'enabled_events', 'description', 'metadata'])
+const WebhookEndpoint$properties_2 = new Set([
+  'id',
+  'object',
+  'url',
+  'description',
+  'enabled_events',
+  'status',
+  'disabled_reason',
+  'secret',
+  'metadata',
+  'created',
+  'updated'
+])
+const WebhookEndpointCreate$properties = new Set(['url', 'enabled_events', 'description', 'metadata', 'signature', 'delivery', 'filters', 'retry_schedule'])
+const WebhookEndpointCreate$properties_2 = new Set(['url', 'enabled_events', 'description', 'metadata'])
 const WebhookEndpointDisabledEvent$data_properties = new Set(['webhook_endpoint'])
 const WebhookEndpointId$pattern = new RegExp('^whe_[0-9a-hjkmnp-tv-z]{26}$', 'u')
-const WebhookEndpointUpdate$properties = new Set(['url', 'enabled_events', 'description', 'metadata', 'status'])
+const WebhookEndpointUpdate$properties = new Set(['url', 'enabled_events', 'description', 'metadata', 'status', 'signature', 'filters', 'retry_schedule'])
+const WebhookEndpointUpdate$properties_2 = new Set(['url', 'enabled_events', 'description', 'metadata', 'status'])
+const WebhookFilterInput$properties = new Set(['property', 'equals'])
+const WebhookFilterInput$property_pattern = new RegExp('^data\\.[A-Za-z0-9_.-]+$', 'u')
+const WebhookRecovery$properties = new Set([
+  'id',
+  'object',
+  'webhook_endpoint_id',
+  'since',
+  'until',
+  'types',
+  'scope',
+  'rate',
+  'status',
+  'total',
+  'sent',
+  'failed',
+  'created',
+  'updated'
+])
+const WebhookRecoveryCompletedEvent$data_properties = new Set(['webhook_recovery'])
+const WebhookRecoveryCreate$properties = new Set(['since', 'until', 'types', 'scope', 'rate'])
+const WebhookRecoveryId$pattern = new RegExp('^whr_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const WebhookSkip$properties = new Set(['event_id'])
 const Wipe$properties = new Set(['object', 'deleted'])
 const WipeCreate$properties = new Set(['confirm'])
 const listRequestLogs_method$values = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
@@ -1644,6 +1762,69 @@ function AddressInput$(value) {
 
 function Amount$(value) {
   return (Number.isInteger(value) && value >= 0 && value <= 1000000000000000)
+}
+
+function AppLinks$(value) {
+  if (!isObject(value)) return false
+  const apple_url = value.apple_url
+  if (apple_url !== undefined) {
+    if (!(typeof apple_url === 'string')) return false
+  }
+  const android_url = value.android_url
+  if (android_url !== undefined) {
+    if (!(typeof android_url === 'string')) return false
+  }
+  const web_url = value.web_url
+  if (web_url !== undefined) {
+    if (!(typeof web_url === 'string')) return false
+  }
+  return true
+}
+
+function AppLinksInput$(value) {
+  if (!isObject(value)) return false
+  let known = 0
+  const apple_url = value.apple_url
+  if (apple_url !== undefined) {
+    known++
+    if (
+      !((
+        apple_url === null || (
+          typeof apple_url === 'string' && (
+            apple_url.length <= 500 || (apple_url.length <= 1000 && length(apple_url) <= 500)
+          ) && AppLinksInput$apple_url_pattern.test(apple_url)
+        )
+      ))
+    ) return false
+  }
+  const android_url = value.android_url
+  if (android_url !== undefined) {
+    known++
+    if (
+      !((
+        android_url === null || (
+          typeof android_url === 'string' && (
+            android_url.length <= 500 || (android_url.length <= 1000 && length(android_url) <= 500)
+          ) && AppLinksInput$apple_url_pattern.test(android_url)
+        )
+      ))
+    ) return false
+  }
+  const web_url = value.web_url
+  if (web_url !== undefined) {
+    known++
+    if (
+      !((
+        web_url === null || (
+          typeof web_url === 'string' && (
+            web_url.length <= 500 || (web_url.length <= 1000 && length(web_url) <= 500)
+          ) && AppLinksInput$apple_url_pattern.test(web_url)
+        )
+      ))
+    ) return false
+  }
+  if (!closed(value, known, AppLinksInput$properties)) return false
+  return true
 }
 
 function ApplePayProvisioning$(value) {
@@ -2134,6 +2315,137 @@ function Balance$(value) {
   const payable = value.payable
   if (payable === undefined) return false
   if (!SignedAmount$(payable)) return false
+  return true
+}
+
+function BalanceAccount$(value) {
+  return (value === 'program_funds' || value === 'settlement_payable')
+}
+
+function BalanceAlert$(value) {
+  if (!isObject(value)) return false
+  const object = value.object
+  if (!(object === 'balance_alert')) return false
+  const threshold = value.threshold
+  if (threshold === undefined) return false
+  if (!(threshold === null || Amount$(threshold))) return false
+  const status = value.status
+  if (status === undefined) return false
+  if (!BalanceAlertStatus$(status)) return false
+  const available = value.available
+  if (available === undefined) return false
+  if (!SignedAmount$(available)) return false
+  const currency = value.currency
+  if (currency === undefined) return false
+  if (!Currency$(currency)) return false
+  return true
+}
+
+function BalanceAlertPut$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const threshold = value.threshold
+  if (threshold === undefined) return false
+  if (!(threshold === null || Amount$(threshold))) return false
+  if (!closed(value, known, BalanceAlertPut$properties)) return false
+  return true
+}
+
+function BalanceAlertStatus$(value) {
+  return (value === 'off' || value === 'armed' || value === 'low')
+}
+
+function BalanceEntry$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!BalanceEntryId$(id)) return false
+  const object = value.object
+  if (!(object === 'balance_entry')) return false
+  const account = value.account
+  if (account === undefined) return false
+  if (!BalanceAccount$(account)) return false
+  const sequence = value.sequence
+  if (!(Number.isInteger(sequence) && sequence >= 1)) return false
+  const kind = value.kind
+  if (kind === undefined) return false
+  if (!BalanceEntryKind$(kind)) return false
+  const amount = value.amount
+  if (amount === undefined) return false
+  if (!SignedAmount$(amount)) return false
+  const currency = value.currency
+  if (currency === undefined) return false
+  if (!Currency$(currency)) return false
+  const balance = value.balance
+  if (balance === undefined) return false
+  if (!SignedAmount$(balance)) return false
+  const source_type = value.source_type
+  if (source_type === undefined) return false
+  if (!(source_type === null || BalanceEntrySourceType$(source_type))) return false
+  const source_id = value.source_id
+  if (!(source_id === null || typeof source_id === 'string')) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  return true
+}
+
+function BalanceEntryId$(value) {
+  return (
+    typeof value === 'string' && (
+      value.length <= 30 || (value.length <= 60 && length(value) <= 30)
+    ) && (value.length >= 60 || length(value) >= 30) && BalanceEntryId$pattern.test(value)
+  )
+}
+
+function BalanceEntryKind$(value) {
+  return BalanceEntryKind$values.has(value)
+}
+
+function BalanceEntryList$(value) {
+  if (!isObject(value)) return false
+  const data = value.data
+  if (!Array.isArray(data) || data.length > 100) return false
+  for (let index = 0; index < data.length; index++) {
+    const data_item = data[index]
+    if (!BalanceEntry$(data_item)) return false
+  }
+  const has_more = value.has_more
+  if (has_more === undefined) return false
+  if (!HasMore$(has_more)) return false
+  const next_cursor = value.next_cursor
+  if (next_cursor === undefined) return false
+  if (!NextCursor$(next_cursor)) return false
+  return true
+}
+
+function BalanceEntrySourceType$(value) {
+  return (value === 'card_transaction' || value === 'settlement' || value === 'payout')
+}
+
+function BalanceLowEvent$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!EventId$(id)) return false
+  const object = value.object
+  if (!(object === 'event')) return false
+  const type = value.type
+  if (!(type === 'balance.low')) return false
+  const version = value.version
+  if (version === undefined) return false
+  if (!VersionDate$(version)) return false
+  const emitted_at = value.emitted_at
+  if (emitted_at === undefined) return false
+  if (!Timestamp$(emitted_at)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const data = value.data
+  if (!isObject(data)) return false
+  const data_balance_alert = data.balance_alert
+  if (data_balance_alert === undefined) return false
+  if (!BalanceAlert$(data_balance_alert)) return false
   return true
 }
 
@@ -5036,6 +5348,64 @@ function FaultsPut$(value) {
   return true
 }
 
+function FieldTranslations$(value) {
+  if (!isObject(value)) return false
+  for (const name in value) {
+    const member = value[name]
+    if (!isObject(member)) return false
+    const member_label = member.label
+    if (member_label !== undefined) {
+      if (!(typeof member_label === 'string')) return false
+    }
+    const member_value = member.value
+    if (member_value !== undefined) {
+      if (!(typeof member_value === 'string')) return false
+    }
+    const member_change_message = member.change_message
+    if (member_change_message !== undefined) {
+      if (!(typeof member_change_message === 'string')) return false
+    }
+  }
+  return true
+}
+
+function FieldTranslationsInput$(value) {
+  if (value !== null) {
+    if (!isObject(value)) return false
+    const size = Object.keys(value).length
+    if (size > 20) return false
+    for (const name in value) {
+      if (!((typeof name === 'string' && (name.length <= 12 || (name.length <= 24 && length(name) <= 12)) && TemplateLanguage$pattern.test(name)))) return false
+      const member = value[name]
+      if (!isObject(member)) return false
+      let member_known = 0
+      const member_label = member.label
+      if (member_label !== undefined) {
+        member_known++
+        if (!((typeof member_label === 'string' && (member_label.length <= 100 || (member_label.length <= 200 && length(member_label) <= 100))))) return false
+      }
+      const member_value = member.value
+      if (member_value !== undefined) {
+        member_known++
+        if (!((typeof member_value === 'string' && (member_value.length <= 500 || (member_value.length <= 1000 && length(member_value) <= 500))))) return false
+      }
+      const member_change_message = member.change_message
+      if (member_change_message !== undefined) {
+        member_known++
+        if (
+          !((
+            typeof member_change_message === 'string' && (
+              member_change_message.length <= 200 || (member_change_message.length <= 400 && length(member_change_message) <= 200)
+            )
+          ))
+        ) return false
+      }
+      if (!closed(member, member_known, FieldTranslationsInput$properties)) return false
+    }
+  }
+  return true
+}
+
 function ForcePostSimulation$in(value, MerchantInput$version) {
   if (!isObject(value)) return false
   let known = 3
@@ -5803,6 +6173,48 @@ function PassList$(value) {
   return true
 }
 
+function PassNfc$(value) {
+  if (!isObject(value)) return false
+  const encryption_public_key = value.encryption_public_key
+  if (!(typeof encryption_public_key === 'string')) return false
+  const message = value.message
+  if (message !== undefined) {
+    if (!(typeof message === 'string')) return false
+  }
+  const requires_authentication = value.requires_authentication
+  if (requires_authentication !== undefined) {
+    if (!(typeof requires_authentication === 'boolean')) return false
+  }
+  return true
+}
+
+function PassNfcInput$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const encryption_public_key = value.encryption_public_key
+  if (
+    !((
+      typeof encryption_public_key === 'string' && (
+        encryption_public_key.length <= 128 || (encryption_public_key.length <= 256 && length(encryption_public_key) <= 128)
+      ) && BrandInput$icon_pattern.test(encryption_public_key)
+    ))
+  ) return false
+  const message = value.message
+  if (message !== undefined) {
+    known++
+    if (
+      !((message === null || (typeof message === 'string' && (message.length <= 64 || (message.length <= 128 && length(message) <= 64)) && message !== '')))
+    ) return false
+  }
+  const requires_authentication = value.requires_authentication
+  if (requires_authentication !== undefined) {
+    known++
+    if (!(typeof requires_authentication === 'boolean')) return false
+  }
+  if (!closed(value, known, PassNfcInput$properties)) return false
+  return true
+}
+
 function PassOnPlatform$(value) {
   if (!Pass$(value)) return false
   if (!isObject(value)) return false
@@ -5936,6 +6348,58 @@ function PassTemplate$(value) {
   const updated = value.updated
   if (updated === undefined) return false
   if (!Timestamp$(updated)) return false
+  const language = value.language
+  if (language !== undefined) {
+    if (!TemplateLanguage$(language)) return false
+  }
+  const translations = value.translations
+  if (translations !== undefined) {
+    if (!TemplateTranslations$(translations)) return false
+  }
+  const relevant_dates = value.relevant_dates
+  if (relevant_dates !== undefined) {
+    if (!Array.isArray(relevant_dates) || relevant_dates.length > 10) return false
+    for (let index_3 = 0; index_3 < relevant_dates.length; index_3++) {
+      const relevant_dates_item = relevant_dates[index_3]
+      if (!RelevantDate$(relevant_dates_item)) return false
+    }
+  }
+  const sharing_prohibited = value.sharing_prohibited
+  if (sharing_prohibited !== undefined) {
+    if (!(typeof sharing_prohibited === 'boolean')) return false
+  }
+  const grouping_identifier = value.grouping_identifier
+  if (grouping_identifier !== undefined) {
+    if (!(typeof grouping_identifier === 'string')) return false
+  }
+  const associated_store_identifiers = value.associated_store_identifiers
+  if (associated_store_identifiers !== undefined) {
+    if (!Array.isArray(associated_store_identifiers) || associated_store_identifiers.length > 10) return false
+    for (let index_4 = 0; index_4 < associated_store_identifiers.length; index_4++) {
+      const associated_store_identifiers_item = associated_store_identifiers[index_4]
+      if (!Number.isInteger(associated_store_identifiers_item)) return false
+    }
+  }
+  const app_links = value.app_links
+  if (app_links !== undefined) {
+    if (!AppLinks$(app_links)) return false
+  }
+  const nfc = value.nfc
+  if (nfc !== undefined) {
+    if (!PassNfc$(nfc)) return false
+  }
+  const semantics = value.semantics
+  if (semantics !== undefined) {
+    if (!SemanticTags$(semantics)) return false
+  }
+  const warnings = value.warnings
+  if (warnings !== undefined) {
+    if (!Array.isArray(warnings) || warnings.length > 200) return false
+    for (let index_5 = 0; index_5 < warnings.length; index_5++) {
+      const warnings_item = warnings[index_5]
+      if (!WalletWarning$(warnings_item)) return false
+    }
+  }
   return true
 }
 
@@ -6006,6 +6470,67 @@ function PassTemplateCreate$(value) {
       if (!RelevantLocationInput$(relevant_locations_item)) return false
     }
   }
+  const language = value.language
+  if (language !== undefined) {
+    known++
+    if (!TemplateLanguage$(language)) return false
+  }
+  const translations = value.translations
+  if (translations !== undefined) {
+    known++
+    if (!TemplateTranslationsInput$(translations)) return false
+  }
+  const relevant_dates = value.relevant_dates
+  if (relevant_dates !== undefined) {
+    known++
+    if (!Array.isArray(relevant_dates) || relevant_dates.length > 10) return false
+    for (let index_3 = 0; index_3 < relevant_dates.length; index_3++) {
+      const relevant_dates_item = relevant_dates[index_3]
+      if (!RelevantDateInput$(relevant_dates_item)) return false
+    }
+  }
+  const sharing_prohibited = value.sharing_prohibited
+  if (sharing_prohibited !== undefined) {
+    known++
+    if (!(typeof sharing_prohibited === 'boolean')) return false
+  }
+  const grouping_identifier = value.grouping_identifier
+  if (grouping_identifier !== undefined) {
+    known++
+    if (
+      !((
+        typeof grouping_identifier === 'string' && (
+          grouping_identifier.length <= 60 || (grouping_identifier.length <= 120 && length(grouping_identifier) <= 60)
+        ) && grouping_identifier !== ''
+      ))
+    ) return false
+  }
+  const associated_store_identifiers = value.associated_store_identifiers
+  if (associated_store_identifiers !== undefined) {
+    known++
+    if (!Array.isArray(associated_store_identifiers) || associated_store_identifiers.length > 10) return false
+    for (let index_4 = 0; index_4 < associated_store_identifiers.length; index_4++) {
+      const associated_store_identifiers_item = associated_store_identifiers[index_4]
+      if (
+        !(Number.isInteger(associated_store_identifiers_item) && associated_store_identifiers_item >= 1 && associated_store_identifiers_item <= 999999999999)
+      ) return false
+    }
+  }
+  const app_links = value.app_links
+  if (app_links !== undefined) {
+    known++
+    if (!AppLinksInput$(app_links)) return false
+  }
+  const nfc = value.nfc
+  if (nfc !== undefined) {
+    known++
+    if (!PassNfcInput$(nfc)) return false
+  }
+  const semantics = value.semantics
+  if (semantics !== undefined) {
+    known++
+    if (!SemanticTagsInput$(semantics)) return false
+  }
   const metadata = value.metadata
   if (metadata !== undefined) {
     known++
@@ -6032,7 +6557,7 @@ function PassTemplateCreate_2026_02_01$(value) {
     if (!Array.isArray(fields) || fields.length > 20) return false
     for (let index = 0; index < fields.length; index++) {
       const fields_item = fields[index]
-      if (!TemplateFieldInput$(fields_item)) return false
+      if (!TemplateFieldInput_2026_02_01$(fields_item)) return false
     }
   }
   const barcode = value.barcode
@@ -6152,6 +6677,73 @@ function PassTemplateUpdate$(value) {
       }
     }
   }
+  const language = value.language
+  if (language !== undefined) {
+    known++
+    if (!(language === null || TemplateLanguage$(language))) return false
+  }
+  const translations = value.translations
+  if (translations !== undefined) {
+    known++
+    if (!(translations === null || TemplateTranslationsInput$(translations))) return false
+  }
+  const relevant_dates = value.relevant_dates
+  if (relevant_dates !== undefined) {
+    known++
+    if (relevant_dates !== null) {
+      if (!Array.isArray(relevant_dates) || relevant_dates.length > 10) return false
+      for (let index_3 = 0; index_3 < relevant_dates.length; index_3++) {
+        const relevant_dates_item = relevant_dates[index_3]
+        if (!RelevantDateInput$(relevant_dates_item)) return false
+      }
+    }
+  }
+  const sharing_prohibited = value.sharing_prohibited
+  if (sharing_prohibited !== undefined) {
+    known++
+    if (!(sharing_prohibited === null || typeof sharing_prohibited === 'boolean')) return false
+  }
+  const grouping_identifier = value.grouping_identifier
+  if (grouping_identifier !== undefined) {
+    known++
+    if (
+      !((
+        grouping_identifier === null || (
+          typeof grouping_identifier === 'string' && (
+            grouping_identifier.length <= 60 || (grouping_identifier.length <= 120 && length(grouping_identifier) <= 60)
+          ) && grouping_identifier !== ''
+        )
+      ))
+    ) return false
+  }
+  const associated_store_identifiers = value.associated_store_identifiers
+  if (associated_store_identifiers !== undefined) {
+    known++
+    if (associated_store_identifiers !== null) {
+      if (!Array.isArray(associated_store_identifiers) || associated_store_identifiers.length > 10) return false
+      for (let index_4 = 0; index_4 < associated_store_identifiers.length; index_4++) {
+        const associated_store_identifiers_item = associated_store_identifiers[index_4]
+        if (
+          !(Number.isInteger(associated_store_identifiers_item) && associated_store_identifiers_item >= 1 && associated_store_identifiers_item <= 999999999999)
+        ) return false
+      }
+    }
+  }
+  const app_links = value.app_links
+  if (app_links !== undefined) {
+    known++
+    if (!(app_links === null || AppLinksInput$(app_links))) return false
+  }
+  const nfc = value.nfc
+  if (nfc !== undefined) {
+    known++
+    if (!(nfc === null || PassNfcInput$(nfc))) return false
+  }
+  const semantics = value.semantics
+  if (semantics !== undefined) {
+    known++
+    if (!(semantics === null || SemanticTagsInput$(semantics))) return false
+  }
   const metadata = value.metadata
   if (metadata !== undefined) {
     known++
@@ -6180,7 +6772,7 @@ function PassTemplateUpdate_2026_02_01$(value) {
     if (!Array.isArray(fields) || fields.length > 20) return false
     for (let index = 0; index < fields.length; index++) {
       const fields_item = fields[index]
-      if (!TemplateFieldInput$(fields_item)) return false
+      if (!TemplateFieldInput_2026_02_01$(fields_item)) return false
     }
   }
   const barcode = value.barcode
@@ -6273,7 +6865,7 @@ function PassTemplate_2026_02_01$(value) {
   if (!Array.isArray(fields) || fields.length > 20) return false
   for (let index = 0; index < fields.length; index++) {
     const fields_item = fields[index]
-    if (!TemplateField$(fields_item)) return false
+    if (!TemplateField_2026_02_01$(fields_item)) return false
   }
   const barcode = value.barcode
   if (barcode === undefined) return false
@@ -7296,6 +7888,33 @@ function RefundSimulation$(value) {
   return true
 }
 
+function RelevantDate$(value) {
+  if (!isObject(value)) return false
+  const starts_at = value.starts_at
+  if (starts_at === undefined) return false
+  if (!Timestamp$(starts_at)) return false
+  const ends_at = value.ends_at
+  if (ends_at !== undefined) {
+    if (!Timestamp$(ends_at)) return false
+  }
+  return true
+}
+
+function RelevantDateInput$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const starts_at = value.starts_at
+  if (starts_at === undefined) return false
+  if (!Timestamp$(starts_at)) return false
+  const ends_at = value.ends_at
+  if (ends_at !== undefined) {
+    known++
+    if (!Timestamp$(ends_at)) return false
+  }
+  if (!closed(value, known, RelevantDateInput$properties)) return false
+  return true
+}
+
 function RelevantLocation$(value) {
   if (!isObject(value)) return false
   const latitude = value.latitude
@@ -7306,6 +7925,10 @@ function RelevantLocation$(value) {
   if (!(altitude === null || Number.isFinite(altitude))) return false
   const relevant_text = value.relevant_text
   if (!(relevant_text === null || typeof relevant_text === 'string')) return false
+  const translations = value.translations
+  if (translations !== undefined) {
+    if (!TextTranslations$(translations)) return false
+  }
   return true
 }
 
@@ -7325,6 +7948,11 @@ function RelevantLocationInput$(value) {
   if (relevant_text !== undefined) {
     known++
     if (!((typeof relevant_text === 'string' && (relevant_text.length <= 200 || (relevant_text.length <= 400 && length(relevant_text) <= 200))))) return false
+  }
+  const translations = value.translations
+  if (translations !== undefined) {
+    known++
+    if (!TextTranslations$(translations)) return false
   }
   if (!closed(value, known, RelevantLocationInput$properties)) return false
   return true
@@ -7673,6 +8301,27 @@ function ScanSimulation$(value) {
     if (!ScanLocationInput$(location)) return false
   }
   if (!closed(value, known, ScanSimulation$properties)) return false
+  return true
+}
+
+function SemanticTags$(value) {
+  if (!isObject(value)) return false
+  for (const name in value) {
+    const member = value[name]
+    if (!(typeof member === 'string')) return false
+  }
+  return true
+}
+
+function SemanticTagsInput$(value) {
+  if (!isObject(value)) return false
+  const size = Object.keys(value).length
+  if (size > 60) return false
+  for (const name in value) {
+    if (!((typeof name === 'string' && (name.length <= 60 || (name.length <= 120 && length(name) <= 60)) && name !== ''))) return false
+    const member = value[name]
+    if (!((member === null || (typeof member === 'string' && (member.length <= 500 || (member.length <= 1000 && length(member) <= 500)))))) return false
+  }
   return true
 }
 
@@ -8744,6 +9393,14 @@ function TemplateField$(value) {
   if (!(typeof label === 'string')) return false
   const value_2 = value.value
   if (!(typeof value_2 === 'string')) return false
+  const change_message = value.change_message
+  if (change_message !== undefined) {
+    if (!(typeof change_message === 'string')) return false
+  }
+  const translations = value.translations
+  if (translations !== undefined) {
+    if (!FieldTranslations$(translations)) return false
+  }
   return true
 }
 
@@ -8756,7 +9413,47 @@ function TemplateFieldInput$(value) {
   if (!((typeof label === 'string' && (label.length <= 100 || (label.length <= 200 && length(label) <= 100))))) return false
   const value_2 = value.value
   if (!((typeof value_2 === 'string' && (value_2.length <= 500 || (value_2.length <= 1000 && length(value_2) <= 500))))) return false
+  const change_message = value.change_message
+  if (change_message !== undefined) {
+    known++
+    if (
+      !((
+        change_message === null || (
+          typeof change_message === 'string' && (change_message.length <= 200 || (change_message.length <= 400 && length(change_message) <= 200))
+        )
+      ))
+    ) return false
+  }
+  const translations = value.translations
+  if (translations !== undefined) {
+    known++
+    if (!FieldTranslationsInput$(translations)) return false
+  }
   if (!closed(value, known, TemplateFieldInput$properties)) return false
+  return true
+}
+
+function TemplateFieldInput_2026_02_01$(value) {
+  if (!isObject(value)) return false
+  let known = 3
+  const key = value.key
+  if (!((typeof key === 'string' && (key.length <= 40 || (key.length <= 80 && length(key) <= 40)) && TemplateFieldInput$key_pattern.test(key)))) return false
+  const label = value.label
+  if (!((typeof label === 'string' && (label.length <= 100 || (label.length <= 200 && length(label) <= 100))))) return false
+  const value_2 = value.value
+  if (!((typeof value_2 === 'string' && (value_2.length <= 500 || (value_2.length <= 1000 && length(value_2) <= 500))))) return false
+  if (!closed(value, known, TemplateFieldInput$properties_2)) return false
+  return true
+}
+
+function TemplateField_2026_02_01$(value) {
+  if (!isObject(value)) return false
+  const key = value.key
+  if (!(typeof key === 'string')) return false
+  const label = value.label
+  if (!(typeof label === 'string')) return false
+  const value_2 = value.value
+  if (!(typeof value_2 === 'string')) return false
   return true
 }
 
@@ -8766,6 +9463,65 @@ function TemplateId$(value) {
       value.length <= 30 || (value.length <= 60 && length(value) <= 30)
     ) && (value.length >= 60 || length(value) >= 30) && TemplateId$pattern.test(value)
   )
+}
+
+function TemplateLanguage$(value) {
+  return (typeof value === 'string' && (value.length <= 12 || (value.length <= 24 && length(value) <= 12)) && TemplateLanguage$pattern.test(value))
+}
+
+function TemplateTranslations$(value) {
+  if (!isObject(value)) return false
+  for (const name in value) {
+    const member = value[name]
+    if (!isObject(member)) return false
+    const member_name = member.name
+    if (member_name !== undefined) {
+      if (!(typeof member_name === 'string')) return false
+    }
+    const member_logo_text = member.logo_text
+    if (member_logo_text !== undefined) {
+      if (!(typeof member_logo_text === 'string')) return false
+    }
+  }
+  return true
+}
+
+function TemplateTranslationsInput$(value) {
+  if (!isObject(value)) return false
+  const size = Object.keys(value).length
+  if (size > 20) return false
+  for (const name in value) {
+    if (!((typeof name === 'string' && (name.length <= 12 || (name.length <= 24 && length(name) <= 12)) && TemplateLanguage$pattern.test(name)))) return false
+    const member = value[name]
+    if (member !== null) {
+      if (!isObject(member)) return false
+      let member_known = 0
+      const member_name = member.name
+      if (member_name !== undefined) {
+        member_known++
+        if (
+          !((
+            member_name === null || (
+              typeof member_name === 'string' && (member_name.length <= 100 || (member_name.length <= 200 && length(member_name) <= 100))
+            )
+          ))
+        ) return false
+      }
+      const member_logo_text = member.logo_text
+      if (member_logo_text !== undefined) {
+        member_known++
+        if (
+          !((
+            member_logo_text === null || (
+              typeof member_logo_text === 'string' && (member_logo_text.length <= 60 || (member_logo_text.length <= 120 && length(member_logo_text) <= 60))
+            )
+          ))
+        ) return false
+      }
+      if (!closed(member, member_known, TemplateTranslationsInput$properties)) return false
+    }
+  }
+  return true
 }
 
 function Tenant$(value) {
@@ -8787,6 +9543,18 @@ function TenantId$(value) {
       value.length <= 30 || (value.length <= 60 && length(value) <= 30)
     ) && (value.length >= 60 || length(value) >= 30) && TenantId$pattern.test(value)
   )
+}
+
+function TextTranslations$(value) {
+  if (!isObject(value)) return false
+  const size = Object.keys(value).length
+  if (size > 20) return false
+  for (const name in value) {
+    if (!((typeof name === 'string' && (name.length <= 12 || (name.length <= 24 && length(name) <= 12)) && TemplateLanguage$pattern.test(name)))) return false
+    const member = value[name]
+    if (!((typeof member === 'string' && (member.length <= 200 || (member.length <= 400 && length(member) <= 200))))) return false
+  }
+  return true
 }
 
 function Timestamp$(value) {
@@ -8878,12 +9646,12 @@ function TreasuryReport$(value) {
   return true
 }
 
-function TreasuryReportCreate$(value) {
+function TreasuryReportCreate$in(value, TreasuryReportType$version) {
   if (!isObject(value)) return false
   let known = 3
   const type = value.type
   if (type === undefined) return false
-  if (!TreasuryReportType$(type)) return false
+  if (!TreasuryReportType$version(type)) return false
   const interval_start = value.interval_start
   if (interval_start === undefined) return false
   if (!Timestamp$(interval_start)) return false
@@ -8897,6 +9665,13 @@ function TreasuryReportCreate$(value) {
   }
   if (!closed(value, known, TreasuryReportCreate$properties)) return false
   return true
+}
+
+function TreasuryReportCreate$(value) {
+  return TreasuryReportCreate$in(value, TreasuryReportType$)
+}
+function TreasuryReportCreate_2026_02_01$(value) {
+  return TreasuryReportCreate$in(value, TreasuryReportType_2026_02_01$)
 }
 
 function TreasuryReportFailedEvent$in(value, TreasuryReport$version) {
@@ -8936,11 +9711,11 @@ function TreasuryReportFailureCode$(value) {
   return (value === 'inconsistent_records' || value === 'processing_error')
 }
 
-function TreasuryReportFile$(value) {
+function TreasuryReportFile$in(value, TreasuryReportFormat$version) {
   if (!isObject(value)) return false
   const format_2 = value.format
   if (format_2 === undefined) return false
-  if (!TreasuryReportFormat$(format_2)) return false
+  if (!TreasuryReportFormat$version(format_2)) return false
   const url = value.url
   if (!(typeof url === 'string' && ErrorBody$doc_url_format(url))) return false
   const sha256 = value.sha256
@@ -8948,7 +9723,18 @@ function TreasuryReportFile$(value) {
   return true
 }
 
+function TreasuryReportFile$(value) {
+  return TreasuryReportFile$in(value, TreasuryReportFormat$)
+}
+function TreasuryReportFile_2026_02_01$(value) {
+  return TreasuryReportFile$in(value, TreasuryReportFormat_2026_02_01$)
+}
+
 function TreasuryReportFormat$(value) {
+  return (value === 'csv' || value === 'json' || value === 'pdf')
+}
+
+function TreasuryReportFormat_2026_02_01$(value) {
   return (value === 'csv' || value === 'json')
 }
 
@@ -8984,13 +9770,13 @@ function TreasuryReportList_2026_02_01$(value) {
   return TreasuryReportList$in(value, TreasuryReport_2026_02_01$)
 }
 
-function TreasuryReportResult$(value) {
+function TreasuryReportResult$in(value, TreasuryReportFile$version) {
   if (!isObject(value)) return false
   const files = value.files
   if (!Array.isArray(files) || files.length > 10) return false
   for (let index = 0; index < files.length; index++) {
     const files_item = files[index]
-    if (!TreasuryReportFile$(files_item)) return false
+    if (!TreasuryReportFile$version(files_item)) return false
   }
   const expires_at = value.expires_at
   if (expires_at === undefined) return false
@@ -9004,6 +9790,13 @@ function TreasuryReportResult$(value) {
   if (closing === undefined) return false
   if (!SignedAmount$(closing)) return false
   return true
+}
+
+function TreasuryReportResult$(value) {
+  return TreasuryReportResult$in(value, TreasuryReportFile$)
+}
+function TreasuryReportResult_2026_02_01$(value) {
+  return TreasuryReportResult$in(value, TreasuryReportFile_2026_02_01$)
 }
 
 function TreasuryReportStatus$(value) {
@@ -9044,6 +9837,10 @@ function TreasuryReportSucceededEvent_2026_02_01$(value) {
 }
 
 function TreasuryReportType$(value) {
+  return TreasuryReportType$values.has(value)
+}
+
+function TreasuryReportType_2026_02_01$(value) {
   return (value === 'balance_summary' || value === 'settlement_reconciliation' || value === 'payout_reconciliation' || value === 'ledger_entries')
 }
 
@@ -9056,7 +9853,7 @@ function TreasuryReport_2026_02_01$(value) {
   if (!(object === 'treasury_report')) return false
   const type = value.type
   if (type === undefined) return false
-  if (!TreasuryReportType$(type)) return false
+  if (!TreasuryReportType_2026_02_01$(type)) return false
   const interval_start = value.interval_start
   if (interval_start === undefined) return false
   if (!Timestamp$(interval_start)) return false
@@ -9071,7 +9868,7 @@ function TreasuryReport_2026_02_01$(value) {
   if (!TreasuryReportStatus$(status)) return false
   const result = value.result
   if (result === undefined) return false
-  if (!(result === null || TreasuryReportResult$(result))) return false
+  if (!(result === null || TreasuryReportResult_2026_02_01$(result))) return false
   const created = value.created
   if (created === undefined) return false
   if (!Timestamp$(created)) return false
@@ -9198,6 +9995,40 @@ function WalletTokenUpdate$(value) {
   return true
 }
 
+function WalletWarning$(value) {
+  if (!isObject(value)) return false
+  const field = value.field
+  if (!(typeof field === 'string')) return false
+  const wallet = value.wallet
+  if (!(wallet === 'apple' || wallet === 'google')) return false
+  const message = value.message
+  if (!(typeof message === 'string')) return false
+  return true
+}
+
+function WebhookBlock$(value) {
+  if (!isObject(value)) return false
+  const event_id = value.event_id
+  if (event_id === undefined) return false
+  if (!EventId$(event_id)) return false
+  const delivery_attempt_id = value.delivery_attempt_id
+  if (delivery_attempt_id === undefined) return false
+  if (!WebhookDeliveryAttemptId$(delivery_attempt_id)) return false
+  const reason = value.reason
+  if (!(typeof reason === 'string')) return false
+  const since = value.since
+  if (since === undefined) return false
+  if (!Timestamp$(since)) return false
+  const next_attempt_at = value.next_attempt_at
+  if (next_attempt_at === undefined) return false
+  if (!Timestamp$(next_attempt_at)) return false
+  return true
+}
+
+function WebhookDelivery$(value) {
+  return (value === 'unordered' || value === 'fifo')
+}
+
 function WebhookDeliveryAttempt$(value) {
   if (!isObject(value)) return false
   const id = value.id
@@ -9272,6 +10103,10 @@ function WebhookDeliveryAttemptStatus$(value) {
   return (value === 'pending' || value === 'succeeded' || value === 'failed' || value === 'canceled')
 }
 
+function WebhookDeliveryOutcome$(value) {
+  return (value === 'delivered' || value === 'given_up')
+}
+
 function WebhookDeliveryTrigger$(value) {
   return (value === 'schedule' || value === 'manual')
 }
@@ -9280,7 +10115,7 @@ function WebhookDisabledReason$(value) {
   return (value === 'retry_exhausted' || value === 'manual')
 }
 
-function WebhookEndpoint$in(value, EnabledEvent$version) {
+function WebhookEndpoint$(value) {
   if (!isObject(value)) return false
   const id = value.id
   if (id === undefined) return false
@@ -9295,7 +10130,7 @@ function WebhookEndpoint$in(value, EnabledEvent$version) {
   if (!Array.isArray(enabled_events) || enabled_events.length > 100) return false
   for (let index = 0; index < enabled_events.length; index++) {
     const enabled_events_item = enabled_events[index]
-    if (!EnabledEvent$version(enabled_events_item)) return false
+    if (!EnabledEvent$(enabled_events_item)) return false
   }
   const status = value.status
   if (status === undefined) return false
@@ -9316,23 +10151,93 @@ function WebhookEndpoint$in(value, EnabledEvent$version) {
   if (secret !== undefined) {
     if (!(typeof secret === 'string')) return false
   }
+  const signature = value.signature
+  if (signature !== undefined) {
+    if (!WebhookSignature$(signature)) return false
+  }
+  const jwks_url = value.jwks_url
+  if (jwks_url !== undefined) {
+    if (
+      !((
+        typeof jwks_url === 'string' && (jwks_url.length <= 2048 || (jwks_url.length <= 4096 && length(jwks_url) <= 2048)) && ErrorBody$doc_url_format(jwks_url)
+      ))
+    ) return false
+  }
+  const delivery = value.delivery
+  if (delivery !== undefined) {
+    if (!WebhookDelivery$(delivery)) return false
+  }
+  const filters = value.filters
+  if (filters !== undefined) {
+    if (!Array.isArray(filters) || filters.length > 10) return false
+    for (let index_2 = 0; index_2 < filters.length; index_2++) {
+      const filters_item = filters[index_2]
+      if (!WebhookFilter$(filters_item)) return false
+    }
+  }
+  const retry_schedule = value.retry_schedule
+  if (retry_schedule !== undefined) {
+    if (!WebhookRetrySchedule$(retry_schedule)) return false
+  }
+  const blocked = value.blocked
+  if (blocked !== undefined) {
+    if (!(blocked === null || WebhookBlock$(blocked))) return false
+  }
   return true
 }
 
-function WebhookEndpoint$(value) {
-  return WebhookEndpoint$in(value, EnabledEvent$)
-}
-function WebhookEndpoint_2025_06_01$(value) {
-  return WebhookEndpoint$in(value, EnabledEvent_2025_06_01$)
-}
-function WebhookEndpoint_2025_11_01$(value) {
-  return WebhookEndpoint$in(value, EnabledEvent_2025_11_01$)
-}
-function WebhookEndpoint_2026_02_01$(value) {
-  return WebhookEndpoint$in(value, EnabledEvent_2026_02_01$)
+function WebhookEndpointCreate$(value) {
+  if (!isObject(value)) return false
+  let known = 2
+  const url = value.url
+  if (
+    !((typeof url === 'string' && (url.length <= 2048 || (url.length <= 4096 && length(url) <= 2048)) && url !== '' && ErrorBody$doc_url_format(url)))
+  ) return false
+  const enabled_events = value.enabled_events
+  if (!Array.isArray(enabled_events) || enabled_events.length < 1 || enabled_events.length > 100) return false
+  for (let index = 0; index < enabled_events.length; index++) {
+    const enabled_events_item = enabled_events[index]
+    if (!EnabledEvent$(enabled_events_item)) return false
+  }
+  const description = value.description
+  if (description !== undefined) {
+    known++
+    if (!((typeof description === 'string' && (description.length <= 500 || (description.length <= 1000 && length(description) <= 500))))) return false
+  }
+  const metadata = value.metadata
+  if (metadata !== undefined) {
+    known++
+    if (!Metadata$(metadata)) return false
+  }
+  const signature = value.signature
+  if (signature !== undefined) {
+    known++
+    if (!WebhookSignature$(signature)) return false
+  }
+  const delivery = value.delivery
+  if (delivery !== undefined) {
+    known++
+    if (!WebhookDelivery$(delivery)) return false
+  }
+  const filters = value.filters
+  if (filters !== undefined) {
+    known++
+    if (!Array.isArray(filters) || filters.length > 10) return false
+    for (let index_2 = 0; index_2 < filters.length; index_2++) {
+      const filters_item = filters[index_2]
+      if (!WebhookFilterInput$(filters_item)) return false
+    }
+  }
+  const retry_schedule = value.retry_schedule
+  if (retry_schedule !== undefined) {
+    known++
+    if (!WebhookRetrySchedule$(retry_schedule)) return false
+  }
+  if (!closed(value, known, WebhookEndpointCreate$properties)) return false
+  return true
 }
 
-function WebhookEndpointCreate$in(value, EnabledEvent$version) {
+function WebhookEndpointCreate_2025_06_01$in(value, EnabledEvent$version) {
   if (!isObject(value)) return false
   let known = 2
   const url = value.url
@@ -9355,21 +10260,18 @@ function WebhookEndpointCreate$in(value, EnabledEvent$version) {
     known++
     if (!Metadata$(metadata)) return false
   }
-  if (!closed(value, known, WebhookEndpointCreate$properties)) return false
+  if (!closed(value, known, WebhookEndpointCreate$properties_2)) return false
   return true
 }
 
-function WebhookEndpointCreate$(value) {
-  return WebhookEndpointCreate$in(value, EnabledEvent$)
-}
 function WebhookEndpointCreate_2025_06_01$(value) {
-  return WebhookEndpointCreate$in(value, EnabledEvent_2025_06_01$)
+  return WebhookEndpointCreate_2025_06_01$in(value, EnabledEvent_2025_06_01$)
 }
 function WebhookEndpointCreate_2025_11_01$(value) {
-  return WebhookEndpointCreate$in(value, EnabledEvent_2025_11_01$)
+  return WebhookEndpointCreate_2025_06_01$in(value, EnabledEvent_2025_11_01$)
 }
 function WebhookEndpointCreate_2026_02_01$(value) {
-  return WebhookEndpointCreate$in(value, EnabledEvent_2026_02_01$)
+  return WebhookEndpointCreate_2025_06_01$in(value, EnabledEvent_2026_02_01$)
 }
 
 function WebhookEndpointDisabledEvent$in(value, WebhookEndpoint$version) {
@@ -9492,7 +10394,68 @@ function WebhookEndpointTestEvent_2026_02_01$(value) {
   return WebhookEndpointTestEvent$in(value, WebhookEndpoint_2026_02_01$)
 }
 
-function WebhookEndpointUpdate$in(value, EnabledEvent$version) {
+function WebhookEndpointUpdate$(value) {
+  if (!isObject(value)) return false
+  let known = 0
+  const url = value.url
+  if (url !== undefined) {
+    known++
+    if (
+      !((typeof url === 'string' && (url.length <= 2048 || (url.length <= 4096 && length(url) <= 2048)) && url !== '' && ErrorBody$doc_url_format(url)))
+    ) return false
+  }
+  const enabled_events = value.enabled_events
+  if (enabled_events !== undefined) {
+    known++
+    if (!Array.isArray(enabled_events) || enabled_events.length < 1 || enabled_events.length > 100) return false
+    for (let index = 0; index < enabled_events.length; index++) {
+      const enabled_events_item = enabled_events[index]
+      if (!EnabledEvent$(enabled_events_item)) return false
+    }
+  }
+  const description = value.description
+  if (description !== undefined) {
+    known++
+    if (
+      !((
+        description === null || (typeof description === 'string' && (description.length <= 500 || (description.length <= 1000 && length(description) <= 500)))
+      ))
+    ) return false
+  }
+  const metadata = value.metadata
+  if (metadata !== undefined) {
+    known++
+    if (!MetadataPatch$(metadata)) return false
+  }
+  const status = value.status
+  if (status !== undefined) {
+    known++
+    if (!WebhookEndpointStatus$(status)) return false
+  }
+  const signature = value.signature
+  if (signature !== undefined) {
+    known++
+    if (!WebhookSignature$(signature)) return false
+  }
+  const filters = value.filters
+  if (filters !== undefined) {
+    known++
+    if (!Array.isArray(filters) || filters.length > 10) return false
+    for (let index_2 = 0; index_2 < filters.length; index_2++) {
+      const filters_item = filters[index_2]
+      if (!WebhookFilterInput$(filters_item)) return false
+    }
+  }
+  const retry_schedule = value.retry_schedule
+  if (retry_schedule !== undefined) {
+    known++
+    if (!WebhookRetrySchedule$(retry_schedule)) return false
+  }
+  if (!closed(value, known, WebhookEndpointUpdate$properties)) return false
+  return true
+}
+
+function WebhookEndpointUpdate_2025_06_01$in(value, EnabledEvent$version) {
   if (!isObject(value)) return false
   let known = 0
   const url = value.url
@@ -9530,21 +10493,281 @@ function WebhookEndpointUpdate$in(value, EnabledEvent$version) {
     known++
     if (!WebhookEndpointStatus$(status)) return false
   }
-  if (!closed(value, known, WebhookEndpointUpdate$properties)) return false
+  if (!closed(value, known, WebhookEndpointUpdate$properties_2)) return false
   return true
 }
 
-function WebhookEndpointUpdate$(value) {
-  return WebhookEndpointUpdate$in(value, EnabledEvent$)
-}
 function WebhookEndpointUpdate_2025_06_01$(value) {
-  return WebhookEndpointUpdate$in(value, EnabledEvent_2025_06_01$)
+  return WebhookEndpointUpdate_2025_06_01$in(value, EnabledEvent_2025_06_01$)
 }
 function WebhookEndpointUpdate_2025_11_01$(value) {
-  return WebhookEndpointUpdate$in(value, EnabledEvent_2025_11_01$)
+  return WebhookEndpointUpdate_2025_06_01$in(value, EnabledEvent_2025_11_01$)
 }
 function WebhookEndpointUpdate_2026_02_01$(value) {
-  return WebhookEndpointUpdate$in(value, EnabledEvent_2026_02_01$)
+  return WebhookEndpointUpdate_2025_06_01$in(value, EnabledEvent_2026_02_01$)
+}
+
+function WebhookEndpoint_2025_06_01$in(value, EnabledEvent$version) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!WebhookEndpointId$(id)) return false
+  const object = value.object
+  if (!(object === 'webhook_endpoint')) return false
+  const url = value.url
+  if (!(typeof url === 'string')) return false
+  const description = value.description
+  if (!(description === null || typeof description === 'string')) return false
+  const enabled_events = value.enabled_events
+  if (!Array.isArray(enabled_events) || enabled_events.length > 100) return false
+  for (let index = 0; index < enabled_events.length; index++) {
+    const enabled_events_item = enabled_events[index]
+    if (!EnabledEvent$version(enabled_events_item)) return false
+  }
+  const status = value.status
+  if (status === undefined) return false
+  if (!WebhookEndpointStatus$(status)) return false
+  const disabled_reason = value.disabled_reason
+  if (disabled_reason === undefined) return false
+  if (!(disabled_reason === null || WebhookDisabledReason$(disabled_reason))) return false
+  const metadata = value.metadata
+  if (metadata === undefined) return false
+  if (!Metadata$(metadata)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const updated = value.updated
+  if (updated === undefined) return false
+  if (!Timestamp$(updated)) return false
+  const secret = value.secret
+  if (secret !== undefined) {
+    if (!(typeof secret === 'string')) return false
+  }
+  return true
+}
+
+function WebhookEndpoint_2025_06_01$(value) {
+  return WebhookEndpoint_2025_06_01$in(value, EnabledEvent_2025_06_01$)
+}
+function WebhookEndpoint_2025_11_01$(value) {
+  return WebhookEndpoint_2025_06_01$in(value, EnabledEvent_2025_11_01$)
+}
+function WebhookEndpoint_2026_02_01$(value) {
+  return WebhookEndpoint_2025_06_01$in(value, EnabledEvent_2026_02_01$)
+}
+
+function WebhookFilter$(value) {
+  if (!isObject(value)) return false
+  const property = value.property
+  if (
+    !((
+      typeof property === 'string' && (
+        property.length <= 200 || (property.length <= 400 && length(property) <= 200)
+      ) && WebhookFilterInput$property_pattern.test(property)
+    ))
+  ) return false
+  const equals = value.equals
+  if (!Array.isArray(equals) || equals.length < 1 || equals.length > 50) return false
+  for (let index = 0; index < equals.length; index++) {
+    const equals_item = equals[index]
+    if (
+      !((
+        equals_item === null || (
+          (
+            typeof equals_item === 'string' && (equals_item.length <= 500 || (equals_item.length <= 1000 && length(equals_item) <= 500))
+          ) || (Number.isFinite(equals_item) && equals_item >= -9007199254740991 && equals_item <= 9007199254740991) || typeof equals_item === 'boolean'
+        )
+      ))
+    ) return false
+  }
+  return true
+}
+
+function WebhookFilterInput$(value) {
+  if (!isObject(value)) return false
+  let known = 2
+  const property = value.property
+  if (
+    !((
+      typeof property === 'string' && (
+        property.length <= 200 || (property.length <= 400 && length(property) <= 200)
+      ) && WebhookFilterInput$property_pattern.test(property)
+    ))
+  ) return false
+  const equals = value.equals
+  if (!Array.isArray(equals) || equals.length < 1 || equals.length > 50) return false
+  for (let index = 0; index < equals.length; index++) {
+    const equals_item = equals[index]
+    if (
+      !((
+        equals_item === null || (
+          (
+            typeof equals_item === 'string' && (equals_item.length <= 500 || (equals_item.length <= 1000 && length(equals_item) <= 500))
+          ) || (Number.isFinite(equals_item) && equals_item >= -9007199254740991 && equals_item <= 9007199254740991) || typeof equals_item === 'boolean'
+        )
+      ))
+    ) return false
+  }
+  if (!closed(value, known, WebhookFilterInput$properties)) return false
+  return true
+}
+
+function WebhookRecovery$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!WebhookRecoveryId$(id)) return false
+  const object = value.object
+  if (!(object === 'webhook_recovery')) return false
+  const webhook_endpoint_id = value.webhook_endpoint_id
+  if (webhook_endpoint_id === undefined) return false
+  if (!WebhookEndpointId$(webhook_endpoint_id)) return false
+  const since = value.since
+  if (since === undefined) return false
+  if (!Timestamp$(since)) return false
+  const until = value.until
+  if (until === undefined) return false
+  if (!Timestamp$(until)) return false
+  const types = value.types
+  if (types !== null) {
+    if (!Array.isArray(types) || types.length > 100) return false
+    for (let index = 0; index < types.length; index++) {
+      const types_item = types[index]
+      if (!EventType$(types_item)) return false
+    }
+  }
+  const scope = value.scope
+  if (scope === undefined) return false
+  if (!WebhookRecoveryScope$(scope)) return false
+  const rate = value.rate
+  if (!Number.isInteger(rate)) return false
+  const status = value.status
+  if (status === undefined) return false
+  if (!WebhookRecoveryStatus$(status)) return false
+  const total = value.total
+  if (!(Number.isInteger(total) && total >= 0)) return false
+  const sent = value.sent
+  if (!(Number.isInteger(sent) && sent >= 0)) return false
+  const failed = value.failed
+  if (!(Number.isInteger(failed) && failed >= 0)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const updated = value.updated
+  if (updated === undefined) return false
+  if (!Timestamp$(updated)) return false
+  return true
+}
+
+function WebhookRecoveryCompletedEvent$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!EventId$(id)) return false
+  const object = value.object
+  if (!(object === 'event')) return false
+  const type = value.type
+  if (!(type === 'webhook_recovery.completed')) return false
+  const version = value.version
+  if (version === undefined) return false
+  if (!VersionDate$(version)) return false
+  const emitted_at = value.emitted_at
+  if (emitted_at === undefined) return false
+  if (!Timestamp$(emitted_at)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const data = value.data
+  if (!isObject(data)) return false
+  const data_webhook_recovery = data.webhook_recovery
+  if (data_webhook_recovery === undefined) return false
+  if (!WebhookRecovery$(data_webhook_recovery)) return false
+  return true
+}
+
+function WebhookRecoveryCreate$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const since = value.since
+  if (since === undefined) return false
+  if (!Timestamp$(since)) return false
+  const until = value.until
+  if (until !== undefined) {
+    known++
+    if (!Timestamp$(until)) return false
+  }
+  const types = value.types
+  if (types !== undefined) {
+    known++
+    if (!Array.isArray(types) || types.length < 1 || types.length > 100) return false
+    for (let index = 0; index < types.length; index++) {
+      const types_item = types[index]
+      if (!EventType$(types_item)) return false
+    }
+  }
+  const scope = value.scope
+  if (scope !== undefined) {
+    known++
+    if (!WebhookRecoveryScope$(scope)) return false
+  }
+  const rate = value.rate
+  if (rate !== undefined) {
+    known++
+    if (!(Number.isInteger(rate) && rate >= 1 && rate <= 100)) return false
+  }
+  if (!closed(value, known, WebhookRecoveryCreate$properties)) return false
+  return true
+}
+
+function WebhookRecoveryId$(value) {
+  return (
+    typeof value === 'string' && (
+      value.length <= 30 || (value.length <= 60 && length(value) <= 30)
+    ) && (value.length >= 60 || length(value) >= 30) && WebhookRecoveryId$pattern.test(value)
+  )
+}
+
+function WebhookRecoveryList$(value) {
+  if (!isObject(value)) return false
+  const data = value.data
+  if (!Array.isArray(data) || data.length > 100) return false
+  for (let index = 0; index < data.length; index++) {
+    const data_item = data[index]
+    if (!WebhookRecovery$(data_item)) return false
+  }
+  const has_more = value.has_more
+  if (has_more === undefined) return false
+  if (!HasMore$(has_more)) return false
+  const next_cursor = value.next_cursor
+  if (next_cursor === undefined) return false
+  if (!NextCursor$(next_cursor)) return false
+  return true
+}
+
+function WebhookRecoveryScope$(value) {
+  return (value === 'failed' || value === 'all')
+}
+
+function WebhookRecoveryStatus$(value) {
+  return (value === 'counting' || value === 'running' || value === 'completed' || value === 'canceled')
+}
+
+function WebhookRetrySchedule$(value) {
+  return (value === 'standard' || value === 'extended')
+}
+
+function WebhookSignature$(value) {
+  return (value === 'service' || value === 'standard_webhooks')
+}
+
+function WebhookSkip$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const event_id = value.event_id
+  if (event_id === undefined) return false
+  if (!EventId$(event_id)) return false
+  if (!closed(value, known, WebhookSkip$properties)) return false
+  return true
 }
 
 function Wipe$(value) {
@@ -9578,6 +10801,10 @@ function listAuditEntries_actor_id$(value) {
 }
 
 function listAuditEntries_target_id$(value) {
+  return (typeof value === 'string' && (value.length <= 64 || (value.length <= 128 && length(value) <= 64)))
+}
+
+function listBalanceEntries_source_id$(value) {
   return (typeof value === 'string' && (value.length <= 64 || (value.length <= 128 && length(value) <= 64)))
 }
 
@@ -9636,6 +10863,8 @@ function parameter_ServiceFactor$(value) {
 export const Address = Address$
 export const AddressInput = AddressInput$
 export const Amount = Amount$
+export const AppLinks = AppLinks$
+export const AppLinksInput = AppLinksInput$
 export const ApplePayProvisioning = ApplePayProvisioning$
 export const ApplePayProvisioningPayload = ApplePayProvisioningPayload$
 export const AuditActor = AuditActor$
@@ -9661,6 +10890,16 @@ export const AuthorizationSimulation = AuthorizationSimulation$
 export const AuthorizationSimulation_2025_11_01 = AuthorizationSimulation_2025_11_01$
 export const AuthorizationSimulation_2026_02_01 = AuthorizationSimulation_2026_02_01$
 export const Balance = Balance$
+export const BalanceAccount = BalanceAccount$
+export const BalanceAlert = BalanceAlert$
+export const BalanceAlertPut = BalanceAlertPut$
+export const BalanceAlertStatus = BalanceAlertStatus$
+export const BalanceEntry = BalanceEntry$
+export const BalanceEntryId = BalanceEntryId$
+export const BalanceEntryKind = BalanceEntryKind$
+export const BalanceEntryList = BalanceEntryList$
+export const BalanceEntrySourceType = BalanceEntrySourceType$
+export const BalanceLowEvent = BalanceLowEvent$
 export const BankAccount = BankAccount$
 export const BankAccountInput = BankAccountInput$
 export const BankAccountTokenCreate = BankAccountTokenCreate$
@@ -9839,6 +11078,8 @@ export const EvidenceFileType = EvidenceFileType$
 export const ExpirySimulation = ExpirySimulation$
 export const Faults = Faults$
 export const FaultsPut = FaultsPut$
+export const FieldTranslations = FieldTranslations$
+export const FieldTranslationsInput = FieldTranslationsInput$
 export const ForcePostSimulation = ForcePostSimulation$
 export const ForcePostSimulation_2025_11_01 = ForcePostSimulation_2025_11_01$
 export const FundingSimulation = FundingSimulation$
@@ -9886,6 +11127,8 @@ export const PassExpiredEvent = PassExpiredEvent$
 export const PassId = PassId$
 export const PassInstalledEvent = PassInstalledEvent$
 export const PassList = PassList$
+export const PassNfc = PassNfc$
+export const PassNfcInput = PassNfcInput$
 export const PassOnPlatform = PassOnPlatform$
 export const PassRedeemedEvent = PassRedeemedEvent$
 export const PassRevokedEvent = PassRevokedEvent$
@@ -9968,6 +11211,8 @@ export const ProvisioningPayloadList = ProvisioningPayloadList$
 export const RateLimitBucket = RateLimitBucket$
 export const RateLimitBucket_2025_06_01 = RateLimitBucket_2025_06_01$
 export const RefundSimulation = RefundSimulation$
+export const RelevantDate = RelevantDate$
+export const RelevantDateInput = RelevantDateInput$
 export const RelevantLocation = RelevantLocation$
 export const RelevantLocationInput = RelevantLocationInput$
 export const RequestId = RequestId$
@@ -9994,6 +11239,8 @@ export const ScanLocationInput = ScanLocationInput$
 export const ScanMode = ScanMode$
 export const ScanResult = ScanResult$
 export const ScanSimulation = ScanSimulation$
+export const SemanticTags = SemanticTags$
+export const SemanticTagsInput = SemanticTagsInput$
 export const Settlement = Settlement$
 export const SettlementClock = SettlementClock$
 export const SettlementClockAdvance = SettlementClockAdvance$
@@ -10058,9 +11305,15 @@ export const SpendingLimit = SpendingLimit$
 export const SpendingLimitInput = SpendingLimitInput$
 export const TemplateField = TemplateField$
 export const TemplateFieldInput = TemplateFieldInput$
+export const TemplateFieldInput_2026_02_01 = TemplateFieldInput_2026_02_01$
+export const TemplateField_2026_02_01 = TemplateField_2026_02_01$
 export const TemplateId = TemplateId$
+export const TemplateLanguage = TemplateLanguage$
+export const TemplateTranslations = TemplateTranslations$
+export const TemplateTranslationsInput = TemplateTranslationsInput$
 export const Tenant = Tenant$
 export const TenantId = TenantId$
+export const TextTranslations = TextTranslations$
 export const Timestamp = Timestamp$
 export const Token = Token$
 export const TokenCreate = TokenCreate$
@@ -10068,19 +11321,24 @@ export const TokenId = TokenId$
 export const TokenType = TokenType$
 export const TreasuryReport = TreasuryReport$
 export const TreasuryReportCreate = TreasuryReportCreate$
+export const TreasuryReportCreate_2026_02_01 = TreasuryReportCreate_2026_02_01$
 export const TreasuryReportFailedEvent = TreasuryReportFailedEvent$
 export const TreasuryReportFailedEvent_2026_02_01 = TreasuryReportFailedEvent_2026_02_01$
 export const TreasuryReportFailureCode = TreasuryReportFailureCode$
 export const TreasuryReportFile = TreasuryReportFile$
+export const TreasuryReportFile_2026_02_01 = TreasuryReportFile_2026_02_01$
 export const TreasuryReportFormat = TreasuryReportFormat$
+export const TreasuryReportFormat_2026_02_01 = TreasuryReportFormat_2026_02_01$
 export const TreasuryReportId = TreasuryReportId$
 export const TreasuryReportList = TreasuryReportList$
 export const TreasuryReportList_2026_02_01 = TreasuryReportList_2026_02_01$
 export const TreasuryReportResult = TreasuryReportResult$
+export const TreasuryReportResult_2026_02_01 = TreasuryReportResult_2026_02_01$
 export const TreasuryReportStatus = TreasuryReportStatus$
 export const TreasuryReportSucceededEvent = TreasuryReportSucceededEvent$
 export const TreasuryReportSucceededEvent_2026_02_01 = TreasuryReportSucceededEvent_2026_02_01$
 export const TreasuryReportType = TreasuryReportType$
+export const TreasuryReportType_2026_02_01 = TreasuryReportType_2026_02_01$
 export const TreasuryReport_2026_02_01 = TreasuryReport_2026_02_01$
 export const UsdcDestinationCreate = UsdcDestinationCreate$
 export const VersionDate = VersionDate$
@@ -10091,10 +11349,14 @@ export const WalletTokenId = WalletTokenId$
 export const WalletTokenList = WalletTokenList$
 export const WalletTokenStatus = WalletTokenStatus$
 export const WalletTokenUpdate = WalletTokenUpdate$
+export const WalletWarning = WalletWarning$
+export const WebhookBlock = WebhookBlock$
+export const WebhookDelivery = WebhookDelivery$
 export const WebhookDeliveryAttempt = WebhookDeliveryAttempt$
 export const WebhookDeliveryAttemptId = WebhookDeliveryAttemptId$
 export const WebhookDeliveryAttemptList = WebhookDeliveryAttemptList$
 export const WebhookDeliveryAttemptStatus = WebhookDeliveryAttemptStatus$
+export const WebhookDeliveryOutcome = WebhookDeliveryOutcome$
 export const WebhookDeliveryTrigger = WebhookDeliveryTrigger$
 export const WebhookDisabledReason = WebhookDisabledReason$
 export const WebhookEndpoint = WebhookEndpoint$
@@ -10123,11 +11385,24 @@ export const WebhookEndpointUpdate_2026_02_01 = WebhookEndpointUpdate_2026_02_01
 export const WebhookEndpoint_2025_06_01 = WebhookEndpoint_2025_06_01$
 export const WebhookEndpoint_2025_11_01 = WebhookEndpoint_2025_11_01$
 export const WebhookEndpoint_2026_02_01 = WebhookEndpoint_2026_02_01$
+export const WebhookFilter = WebhookFilter$
+export const WebhookFilterInput = WebhookFilterInput$
+export const WebhookRecovery = WebhookRecovery$
+export const WebhookRecoveryCompletedEvent = WebhookRecoveryCompletedEvent$
+export const WebhookRecoveryCreate = WebhookRecoveryCreate$
+export const WebhookRecoveryId = WebhookRecoveryId$
+export const WebhookRecoveryList = WebhookRecoveryList$
+export const WebhookRecoveryScope = WebhookRecoveryScope$
+export const WebhookRecoveryStatus = WebhookRecoveryStatus$
+export const WebhookRetrySchedule = WebhookRetrySchedule$
+export const WebhookSignature = WebhookSignature$
+export const WebhookSkip = WebhookSkip$
 export const Wipe = Wipe$
 export const WipeCreate = WipeCreate$
 export const listAuditEntries_action = listAuditEntries_action$
 export const listAuditEntries_actor_id = listAuditEntries_actor_id$
 export const listAuditEntries_target_id = listAuditEntries_target_id$
+export const listBalanceEntries_source_id = listBalanceEntries_source_id$
 export const listRequestLogs_key_id = listRequestLogs_key_id$
 export const listRequestLogs_method = listRequestLogs_method$
 export const listRequestLogs_operation = listRequestLogs_operation$

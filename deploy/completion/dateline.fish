@@ -72,7 +72,7 @@ function _dateline_words
     case '/mock --format'
       printf '%s\n' text json github sarif
     case '/mcp'
-      printf '%s\n' --json --format --version --base-url --tag --allow --scopes --key-env --port --help -h
+      printf '%s\n' --json --format --version --base-url --tag --allow --scopes --key-env --live --port --help -h
     case '/mcp --format'
       printf '%s\n' text json github sarif
     case '/stub'

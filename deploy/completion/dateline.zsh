@@ -36,7 +36,7 @@ _dateline_words() {
     '/replay --format') echo 'text json github sarif' ;;
     '/mock') echo '--json --format --version --port --host --seed --help -h' ;;
     '/mock --format') echo 'text json github sarif' ;;
-    '/mcp') echo '--json --format --version --base-url --tag --allow --scopes --key-env --port --help -h' ;;
+    '/mcp') echo '--json --format --version --base-url --tag --allow --scopes --key-env --live --port --help -h' ;;
     '/mcp --format') echo 'text json github sarif' ;;
     '/stub') echo '--json --format --list --help -h' ;;
     '/stub --format') echo 'text json github sarif' ;;

@@ -19,6 +19,7 @@ export const events: Readonly<Record<string, EventView>> = {
   'pass.archived': { since: '2025-06-01', headers },
   'webhook_endpoint.disabled': { since: '2025-06-01', headers },
   'webhook_endpoint.test': { since: '2025-06-01', headers },
+  'webhook_recovery.completed': { since: '2026-05-19', headers },
   'promotion.created': { since: '2025-06-01', headers },
   'cardholder.created': { since: '2025-11-01', headers },
   'cardholder.updated': { since: '2025-11-01', headers },
@@ -63,6 +64,7 @@ export const events: Readonly<Record<string, EventView>> = {
   'payout_destination.disabled': { since: '2025-11-01', headers },
   'treasury_report.succeeded': { since: '2025-11-01', headers },
   'treasury_report.failed': { since: '2025-11-01', headers },
+  'balance.low': { since: '2026-05-19', headers },
   'spending_control_backtest.succeeded': { since: '2026-05-19', headers },
   'spending_control_backtest.failed': { since: '2026-05-19', headers },
 }

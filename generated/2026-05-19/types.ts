@@ -41,6 +41,21 @@ export type BrandPatch = ClosedMembers<client.BrandPatch>
 export type Brand = ClosedMembers<client.Brand>
 export type TemplateFieldInput = ClosedMembers<client.TemplateFieldInput>
 export type TemplateField = ClosedMembers<client.TemplateField>
+export type TemplateLanguage = Closed<client.TemplateLanguage>
+export type TemplateTranslationsInput = ClosedMembers<client.TemplateTranslationsInput>
+export type TemplateTranslations = ClosedMembers<client.TemplateTranslations>
+export type FieldTranslationsInput = Closed<client.FieldTranslationsInput>
+export type FieldTranslations = ClosedMembers<client.FieldTranslations>
+export type TextTranslations = ClosedMembers<client.TextTranslations>
+export type RelevantDateInput = ClosedMembers<client.RelevantDateInput>
+export type RelevantDate = ClosedMembers<client.RelevantDate>
+export type AppLinksInput = ClosedMembers<client.AppLinksInput>
+export type AppLinks = ClosedMembers<client.AppLinks>
+export type PassNfcInput = ClosedMembers<client.PassNfcInput>
+export type PassNfc = ClosedMembers<client.PassNfc>
+export type SemanticTagsInput = ClosedMembers<client.SemanticTagsInput>
+export type SemanticTags = ClosedMembers<client.SemanticTags>
+export type WalletWarning = ClosedMembers<client.WalletWarning>
 export type BarcodeFormat = Closed<client.BarcodeFormat>
 export type BarcodeInput = ClosedMembers<client.BarcodeInput>
 export type BarcodePatch = ClosedMembers<client.BarcodePatch>
@@ -104,13 +119,27 @@ export type WebhookEndpointCreate = ClosedMembers<client.WebhookEndpointCreate>
 export type WebhookEndpointUpdate = ClosedMembers<client.WebhookEndpointUpdate>
 export type WebhookEndpoint = ClosedMembers<client.WebhookEndpoint>
 export type WebhookEndpointList = ClosedMembers<client.WebhookEndpointList>
+export type WebhookDelivery = Closed<client.WebhookDelivery>
+export type WebhookRetrySchedule = Closed<client.WebhookRetrySchedule>
+export type WebhookFilterInput = ClosedMembers<client.WebhookFilterInput>
+export type WebhookFilter = ClosedMembers<client.WebhookFilter>
+export type WebhookBlock = ClosedMembers<client.WebhookBlock>
+export type WebhookSkip = ClosedMembers<client.WebhookSkip>
+export type WebhookSignature = Closed<client.WebhookSignature>
 export type WebhookEndpointStatus = Closed<client.WebhookEndpointStatus>
 export type WebhookDisabledReason = Closed<client.WebhookDisabledReason>
 export type DeletedWebhookEndpoint = ClosedMembers<client.DeletedWebhookEndpoint>
+export type WebhookRecoveryId = Closed<client.WebhookRecoveryId>
+export type WebhookRecoveryCreate = ClosedMembers<client.WebhookRecoveryCreate>
+export type WebhookRecoveryScope = Closed<client.WebhookRecoveryScope>
+export type WebhookRecoveryStatus = Closed<client.WebhookRecoveryStatus>
+export type WebhookRecovery = ClosedMembers<client.WebhookRecovery>
+export type WebhookRecoveryList = ClosedMembers<client.WebhookRecoveryList>
 export type WebhookDeliveryAttemptId = Closed<client.WebhookDeliveryAttemptId>
 export type WebhookDeliveryAttempt = ClosedMembers<client.WebhookDeliveryAttempt>
 export type WebhookDeliveryAttemptList = ClosedMembers<client.WebhookDeliveryAttemptList>
 export type WebhookDeliveryAttemptStatus = Closed<client.WebhookDeliveryAttemptStatus>
+export type WebhookDeliveryOutcome = Closed<client.WebhookDeliveryOutcome>
 export type WebhookDeliveryTrigger = Closed<client.WebhookDeliveryTrigger>
 export type EventId = Closed<client.EventId>
 export type EventStream = Closed<client.EventStream>
@@ -174,6 +203,15 @@ export type SpendingControlVersion = ClosedMembers<client.SpendingControlVersion
 export type SpendingControlVersionList = ClosedMembers<client.SpendingControlVersionList>
 export type CardProgramKind = Closed<client.CardProgramKind>
 export type Balance = ClosedMembers<client.Balance>
+export type BalanceAlertPut = ClosedMembers<client.BalanceAlertPut>
+export type BalanceAlert = ClosedMembers<client.BalanceAlert>
+export type BalanceAlertStatus = Closed<client.BalanceAlertStatus>
+export type BalanceAccount = Closed<client.BalanceAccount>
+export type BalanceEntryId = Closed<client.BalanceEntryId>
+export type BalanceEntryKind = Closed<client.BalanceEntryKind>
+export type BalanceEntry = ClosedMembers<client.BalanceEntry>
+export type BalanceEntrySourceType = Closed<client.BalanceEntrySourceType>
+export type BalanceEntryList = ClosedMembers<client.BalanceEntryList>
 export type CardId = Closed<client.CardId>
 export type CardCreate = ClosedMembers<client.CardCreate>
 export type CardShippingInput = ClosedMembers<client.CardShippingInput>
@@ -331,6 +369,7 @@ export type PassExpiredEvent = ClosedMembers<client.PassExpiredEvent>
 export type PassArchivedEvent = ClosedMembers<client.PassArchivedEvent>
 export type WebhookEndpointDisabledEvent = ClosedMembers<client.WebhookEndpointDisabledEvent>
 export type WebhookEndpointTestEvent = ClosedMembers<client.WebhookEndpointTestEvent>
+export type WebhookRecoveryCompletedEvent = ClosedMembers<client.WebhookRecoveryCompletedEvent>
 export type PromotedResource = ClosedMembers<client.PromotedResource>
 export type PromotionCreatedEvent = ClosedMembers<client.PromotionCreatedEvent>
 export type CardholderCreatedEvent = ClosedMembers<client.CardholderCreatedEvent>
@@ -376,6 +415,7 @@ export type PayoutDestinationDeniedEvent = ClosedMembers<client.PayoutDestinatio
 export type PayoutDestinationDisabledEvent = ClosedMembers<client.PayoutDestinationDisabledEvent>
 export type TreasuryReportSucceededEvent = ClosedMembers<client.TreasuryReportSucceededEvent>
 export type TreasuryReportFailedEvent = ClosedMembers<client.TreasuryReportFailedEvent>
+export type BalanceLowEvent = ClosedMembers<client.BalanceLowEvent>
 export type SpendingControlBacktestSucceededEvent = ClosedMembers<client.SpendingControlBacktestSucceededEvent>
 export type SpendingControlBacktestFailedEvent = ClosedMembers<client.SpendingControlBacktestFailedEvent>
 export type EventType = Closed<client.EventType>
@@ -411,6 +451,8 @@ export type ListScansQuery = ClosedMembers<client.ListScansQuery>
 export type ScanId_2 = Closed<client.ScanId_2>
 export type ListWebhookEndpointsQuery = ClosedMembers<client.ListWebhookEndpointsQuery>
 export type WebhookEndpointId_2 = Closed<client.WebhookEndpointId_2>
+export type ListWebhookRecoveriesQuery = ClosedMembers<client.ListWebhookRecoveriesQuery>
+export type WebhookRecoveryId_2 = Closed<client.WebhookRecoveryId_2>
 export type ListDeliveryAttemptsQuery = ClosedMembers<client.ListDeliveryAttemptsQuery>
 export type WebhookDeliveryAttemptId_2 = Closed<client.WebhookDeliveryAttemptId_2>
 export type ListEventsQuery = ClosedMembers<client.ListEventsQuery>
@@ -427,6 +469,8 @@ export type ListSpendingControlVersionsQuery = ClosedMembers<client.ListSpending
 export type ListSpendingControlBacktestsQuery = ClosedMembers<client.ListSpendingControlBacktestsQuery>
 export type SpendingControlBacktestId_2 = Closed<client.SpendingControlBacktestId_2>
 export type ListSpendingControlFlipsQuery = ClosedMembers<client.ListSpendingControlFlipsQuery>
+export type GetBalanceQuery = ClosedMembers<client.GetBalanceQuery>
+export type ListBalanceEntriesQuery = ClosedMembers<client.ListBalanceEntriesQuery>
 export type ListCardsQuery = ClosedMembers<client.ListCardsQuery>
 export type CardId_2 = Closed<client.CardId_2>
 export type ListProvisioningPayloadsQuery = ClosedMembers<client.ListProvisioningPayloadsQuery>
@@ -493,6 +537,21 @@ export interface components {
     Brand: Brand
     TemplateFieldInput: TemplateFieldInput
     TemplateField: TemplateField
+    TemplateLanguage: TemplateLanguage
+    TemplateTranslationsInput: TemplateTranslationsInput
+    TemplateTranslations: TemplateTranslations
+    FieldTranslationsInput: FieldTranslationsInput
+    FieldTranslations: FieldTranslations
+    TextTranslations: TextTranslations
+    RelevantDateInput: RelevantDateInput
+    RelevantDate: RelevantDate
+    AppLinksInput: AppLinksInput
+    AppLinks: AppLinks
+    PassNfcInput: PassNfcInput
+    PassNfc: PassNfc
+    SemanticTagsInput: SemanticTagsInput
+    SemanticTags: SemanticTags
+    WalletWarning: WalletWarning
     BarcodeFormat: BarcodeFormat
     BarcodeInput: BarcodeInput
     BarcodePatch: BarcodePatch
@@ -556,13 +615,27 @@ export interface components {
     WebhookEndpointUpdate: WebhookEndpointUpdate
     WebhookEndpoint: WebhookEndpoint
     WebhookEndpointList: WebhookEndpointList
+    WebhookDelivery: WebhookDelivery
+    WebhookRetrySchedule: WebhookRetrySchedule
+    WebhookFilterInput: WebhookFilterInput
+    WebhookFilter: WebhookFilter
+    WebhookBlock: WebhookBlock
+    WebhookSkip: WebhookSkip
+    WebhookSignature: WebhookSignature
     WebhookEndpointStatus: WebhookEndpointStatus
     WebhookDisabledReason: WebhookDisabledReason
     DeletedWebhookEndpoint: DeletedWebhookEndpoint
+    WebhookRecoveryId: WebhookRecoveryId
+    WebhookRecoveryCreate: WebhookRecoveryCreate
+    WebhookRecoveryScope: WebhookRecoveryScope
+    WebhookRecoveryStatus: WebhookRecoveryStatus
+    WebhookRecovery: WebhookRecovery
+    WebhookRecoveryList: WebhookRecoveryList
     WebhookDeliveryAttemptId: WebhookDeliveryAttemptId
     WebhookDeliveryAttempt: WebhookDeliveryAttempt
     WebhookDeliveryAttemptList: WebhookDeliveryAttemptList
     WebhookDeliveryAttemptStatus: WebhookDeliveryAttemptStatus
+    WebhookDeliveryOutcome: WebhookDeliveryOutcome
     WebhookDeliveryTrigger: WebhookDeliveryTrigger
     EventId: EventId
     EventStream: EventStream
@@ -626,6 +699,15 @@ export interface components {
     SpendingControlVersionList: SpendingControlVersionList
     CardProgramKind: CardProgramKind
     Balance: Balance
+    BalanceAlertPut: BalanceAlertPut
+    BalanceAlert: BalanceAlert
+    BalanceAlertStatus: BalanceAlertStatus
+    BalanceAccount: BalanceAccount
+    BalanceEntryId: BalanceEntryId
+    BalanceEntryKind: BalanceEntryKind
+    BalanceEntry: BalanceEntry
+    BalanceEntrySourceType: BalanceEntrySourceType
+    BalanceEntryList: BalanceEntryList
     CardId: CardId
     CardCreate: CardCreate
     CardShippingInput: CardShippingInput
@@ -783,6 +865,7 @@ export interface components {
     PassArchivedEvent: PassArchivedEvent
     WebhookEndpointDisabledEvent: WebhookEndpointDisabledEvent
     WebhookEndpointTestEvent: WebhookEndpointTestEvent
+    WebhookRecoveryCompletedEvent: WebhookRecoveryCompletedEvent
     PromotedResource: PromotedResource
     PromotionCreatedEvent: PromotionCreatedEvent
     CardholderCreatedEvent: CardholderCreatedEvent
@@ -828,6 +911,7 @@ export interface components {
     PayoutDestinationDisabledEvent: PayoutDestinationDisabledEvent
     TreasuryReportSucceededEvent: TreasuryReportSucceededEvent
     TreasuryReportFailedEvent: TreasuryReportFailedEvent
+    BalanceLowEvent: BalanceLowEvent
     SpendingControlBacktestSucceededEvent: SpendingControlBacktestSucceededEvent
     SpendingControlBacktestFailedEvent: SpendingControlBacktestFailedEvent
     EventType: EventType

@@ -17,6 +17,7 @@ export interface EventPayloads {
   'pass.archived': components['schemas']['PassArchivedEvent']
   'webhook_endpoint.disabled': components['schemas']['WebhookEndpointDisabledEvent']
   'webhook_endpoint.test': components['schemas']['WebhookEndpointTestEvent']
+  'webhook_recovery.completed': components['schemas']['WebhookRecoveryCompletedEvent']
   'promotion.created': components['schemas']['PromotionCreatedEvent']
   'cardholder.created': components['schemas']['CardholderCreatedEvent']
   'cardholder.updated': components['schemas']['CardholderUpdatedEvent']
@@ -61,6 +62,7 @@ export interface EventPayloads {
   'payout_destination.disabled': components['schemas']['PayoutDestinationDisabledEvent']
   'treasury_report.succeeded': components['schemas']['TreasuryReportSucceededEvent']
   'treasury_report.failed': components['schemas']['TreasuryReportFailedEvent']
+  'balance.low': components['schemas']['BalanceLowEvent']
   'spending_control_backtest.succeeded': components['schemas']['SpendingControlBacktestSucceededEvent']
   'spending_control_backtest.failed': components['schemas']['SpendingControlBacktestFailedEvent']
 }

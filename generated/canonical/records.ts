@@ -11,6 +11,7 @@ export const records = {
   prm: { object: 'promotion', tag: 'promotions', read: 'getPromotion', list: 'listPromotions' },
   scan: { object: 'scan', tag: 'scans', read: 'getScan', list: 'listScans' },
   whe: { object: 'webhook_endpoint', tag: 'webhook_endpoints', read: 'getWebhookEndpoint', list: 'listWebhookEndpoints' },
+  whr: { object: 'webhook_recovery', tag: 'webhook_recoveries', read: 'getWebhookRecovery', list: 'listWebhookRecoveries' },
   wdla: { object: 'webhook_delivery_attempt', tag: 'delivery_attempts', read: 'getDeliveryAttempt', list: 'listDeliveryAttempts' },
   evt: { object: 'event', tag: 'events', read: 'getEvent', list: 'listEvents' },
   tok: { object: 'token' },
@@ -19,6 +20,7 @@ export const records = {
   cprg: { object: 'card_program', tag: 'card_programs', read: 'getCardProgram', list: 'listCardPrograms' },
   scd: { object: 'spending_control_draft', tag: 'spending_control_drafts', read: 'getSpendingControlDraft', list: 'listSpendingControlDrafts' },
   scv: { object: 'spending_control_version', tag: 'spending_control_drafts', list: 'listSpendingControlVersions' },
+  len: { object: 'balance_entry', tag: 'balance', list: 'listBalanceEntries' },
   card: { object: 'card', tag: 'cards', read: 'getCard', list: 'listCards' },
   ppl: { object: 'provisioning_payload', tag: 'provisioning_payloads', read: 'getProvisioningPayload', list: 'listProvisioningPayloads' },
   wtk: { object: 'wallet_token', tag: 'wallet_tokens', read: 'getWalletToken', list: 'listWalletTokens' },
@@ -43,7 +45,8 @@ export const filters = {
   countPasses: { status: ['issued', 'installed', 'active', 'redeemed', 'revoked', 'expired'], template_id: null },
   listScans: { pass_id: null, result: ['accepted', 'already_redeemed', 'not_redeemable', 'expired', 'revoked', 'unknown'] },
   listWebhookEndpoints: { status: ['enabled', 'disabled'] },
-  listDeliveryAttempts: { status: ['pending', 'succeeded', 'failed', 'canceled'], event_id: null },
+  listWebhookRecoveries: { status: ['counting', 'running', 'completed', 'canceled'] },
+  listDeliveryAttempts: { status: ['pending', 'succeeded', 'failed', 'canceled'], event_id: null, outcome: ['delivered', 'given_up'] },
   listEvents: {
     type: [
       'pass_template.created',
@@ -60,6 +63,7 @@ export const filters = {
       'pass.archived',
       'webhook_endpoint.disabled',
       'webhook_endpoint.test',
+      'webhook_recovery.completed',
       'promotion.created',
       'cardholder.created',
       'cardholder.updated',
@@ -104,6 +108,7 @@ export const filters = {
       'payout_destination.disabled',
       'treasury_report.succeeded',
       'treasury_report.failed',
+      'balance.low',
       'spending_control_backtest.succeeded',
       'spending_control_backtest.failed'
     ]
@@ -113,6 +118,22 @@ export const filters = {
   listSpendingControlDrafts: { status: ['draft', 'archived'] },
   listSpendingControlBacktests: { spending_control_draft_id: null },
   listSpendingControlFlips: { change: ['approved_to_declined', 'declined_to_approved'] },
+  listBalanceEntries: {
+    account: ['program_funds', 'settlement_payable'],
+    kind: [
+      'card_transaction',
+      'card_refund',
+      'funding',
+      'interchange',
+      'network_fee',
+      'dispute',
+      'settlement_shortfall',
+      'payout',
+      'payout_reversal',
+      'adjustment'
+    ],
+    source_id: null
+  },
   listCards: { status: ['inactive', 'active', 'canceled'], type: ['virtual', 'physical'], cardholder_id: null },
   listWalletTokens: { card_id: null },
   listCardTransactions: {

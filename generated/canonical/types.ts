@@ -22,13 +22,15 @@ export type ListPassesQuery = Lists<NonNullable<Newest['listPasses']['parameters
 export type CountPassesQuery = Lists<NonNullable<Newest['countPasses']['parameters']['query']>, 'status' | 'template_id'>
 export type ListScansQuery = Lists<NonNullable<Newest['listScans']['parameters']['query']>, 'pass_id' | 'result'>
 export type ListWebhookEndpointsQuery = Lists<NonNullable<Newest['listWebhookEndpoints']['parameters']['query']>, 'status'>
-export type ListDeliveryAttemptsQuery = Lists<NonNullable<Newest['listDeliveryAttempts']['parameters']['query']>, 'status' | 'event_id'>
+export type ListWebhookRecoveriesQuery = Lists<NonNullable<Newest['listWebhookRecoveries']['parameters']['query']>, 'status'>
+export type ListDeliveryAttemptsQuery = Lists<NonNullable<Newest['listDeliveryAttempts']['parameters']['query']>, 'status' | 'event_id' | 'outcome'>
 export type ListEventsQuery = Lists<NonNullable<Newest['listEvents']['parameters']['query']>, 'type'>
 export type ListCardholdersQuery = Lists<NonNullable<Newest['listCardholders']['parameters']['query']>, 'status' | 'type'>
 export type ListSanctionsAlertsQuery = Lists<NonNullable<Newest['listSanctionsAlerts']['parameters']['query']>, 'status' | 'cardholder_id'>
 export type ListSpendingControlDraftsQuery = Lists<NonNullable<Newest['listSpendingControlDrafts']['parameters']['query']>, 'status'>
 export type ListSpendingControlBacktestsQuery = Lists<NonNullable<Newest['listSpendingControlBacktests']['parameters']['query']>, 'spending_control_draft_id'>
 export type ListSpendingControlFlipsQuery = Lists<NonNullable<Newest['listSpendingControlFlips']['parameters']['query']>, 'change'>
+export type ListBalanceEntriesQuery = Lists<NonNullable<Newest['listBalanceEntries']['parameters']['query']>, 'account' | 'kind' | 'source_id'>
 export type ListCardsQuery = Lists<NonNullable<Newest['listCards']['parameters']['query']>, 'status' | 'type' | 'cardholder_id'>
 export type ListWalletTokensQuery = Lists<NonNullable<Newest['listWalletTokens']['parameters']['query']>, 'card_id'>
 export type ListCardTransactionsQuery = Lists<NonNullable<Newest['listCardTransactions']['parameters']['query']>, 'card_id'
@@ -51,6 +53,7 @@ export interface operations extends Omit<Newest, 'listAuditEntries'
   | 'countPasses'
   | 'listScans'
   | 'listWebhookEndpoints'
+  | 'listWebhookRecoveries'
   | 'listDeliveryAttempts'
   | 'listEvents'
   | 'listCardholders'
@@ -58,6 +61,7 @@ export interface operations extends Omit<Newest, 'listAuditEntries'
   | 'listSpendingControlDrafts'
   | 'listSpendingControlBacktests'
   | 'listSpendingControlFlips'
+  | 'listBalanceEntries'
   | 'listCards'
   | 'listWalletTokens'
   | 'listCardTransactions'
@@ -74,6 +78,7 @@ export interface operations extends Omit<Newest, 'listAuditEntries'
   countPasses: Queried<Newest['countPasses'], CountPassesQuery>
   listScans: Queried<Newest['listScans'], ListScansQuery>
   listWebhookEndpoints: Queried<Newest['listWebhookEndpoints'], ListWebhookEndpointsQuery>
+  listWebhookRecoveries: Queried<Newest['listWebhookRecoveries'], ListWebhookRecoveriesQuery>
   listDeliveryAttempts: Queried<Newest['listDeliveryAttempts'], ListDeliveryAttemptsQuery>
   listEvents: Queried<Newest['listEvents'], ListEventsQuery>
   listCardholders: Queried<Newest['listCardholders'], ListCardholdersQuery>
@@ -81,6 +86,7 @@ export interface operations extends Omit<Newest, 'listAuditEntries'
   listSpendingControlDrafts: Queried<Newest['listSpendingControlDrafts'], ListSpendingControlDraftsQuery>
   listSpendingControlBacktests: Queried<Newest['listSpendingControlBacktests'], ListSpendingControlBacktestsQuery>
   listSpendingControlFlips: Queried<Newest['listSpendingControlFlips'], ListSpendingControlFlipsQuery>
+  listBalanceEntries: Queried<Newest['listBalanceEntries'], ListBalanceEntriesQuery>
   listCards: Queried<Newest['listCards'], ListCardsQuery>
   listWalletTokens: Queried<Newest['listWalletTokens'], ListWalletTokensQuery>
   listCardTransactions: Queried<Newest['listCardTransactions'], ListCardTransactionsQuery>

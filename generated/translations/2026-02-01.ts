@@ -6,10 +6,29 @@ import type * as v2026_05_19 from '../2026-05-19/types.ts'
 import type { Lists } from 'dateline/runtime'
 import { allBut, holding, ignored, meanings, renames, touched, turned } from 'dateline/runtime/touched'
 
+/** TemplateField: 2026-05-19 → 2026-02-01. */
+export function TemplateField_down(value: v2026_05_19.TemplateField): v2026_02_01.TemplateField {
+  const { change_message, translations, ...rest } = value
+  return rest
+}
+
 /** PassTemplate: 2026-05-19 → 2026-02-01. */
 export function PassTemplate_down(value: v2026_05_19.PassTemplate): v2026_02_01.PassTemplate {
-  const { relevant_locations, ...rest } = value
-  return rest
+  const {
+    relevant_locations,
+    language,
+    translations,
+    relevant_dates,
+    sharing_prohibited,
+    grouping_identifier,
+    associated_store_identifiers,
+    app_links,
+    nfc,
+    semantics,
+    warnings,
+    ...rest
+  } = value
+  return { ...rest, fields: value.fields.map((item) => TemplateField_down(item)) }
 }
 
 /** PassTemplateList: 2026-05-19 → 2026-02-01. */
@@ -37,12 +56,20 @@ export function countPasses_query_up(query: Lists<v2026_02_01.CountPassesQuery, 
 
 const isKnownEnabledEvent = allBut(
   '2026-05-19/add-sanctions-events',
-  ['cardholder.sanctions.alert', 'cardholder.sanctions.resolved', 'spending_control_backtest.succeeded', 'spending_control_backtest.failed']
+  [
+    'webhook_recovery.completed',
+    'cardholder.sanctions.alert',
+    'cardholder.sanctions.resolved',
+    'balance.low',
+    'spending_control_backtest.succeeded',
+    'spending_control_backtest.failed'
+  ]
 )
 
 /** WebhookEndpoint: 2026-05-19 → 2026-02-01. */
 export function WebhookEndpoint_down(value: v2026_05_19.WebhookEndpoint): v2026_02_01.WebhookEndpoint {
-  return { ...value, enabled_events: value.enabled_events.filter(isKnownEnabledEvent) }
+  const { signature, jwks_url, delivery, filters, retry_schedule, blocked, ...rest } = value
+  return { ...rest, enabled_events: value.enabled_events.filter(isKnownEnabledEvent) }
 }
 
 /** WebhookEndpointList: 2026-05-19 → 2026-02-01. */
@@ -253,7 +280,7 @@ export function listSettlementLines_query_up(query: Lists<v2026_02_01.ListSettle
 /** TreasuryReport: 2026-05-19 → 2026-02-01. */
 export function TreasuryReport_down(value: v2026_05_19.TreasuryReport): v2026_02_01.TreasuryReport {
   const { failure_code, ...rest } = value
-  return rest
+  return rest as v2026_02_01.TreasuryReport
 }
 
 /** TreasuryReportList: 2026-05-19 → 2026-02-01. */

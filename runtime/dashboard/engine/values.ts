@@ -105,8 +105,3 @@ export function shortId(id: string): Html {
 export function orDash(text: string | null | undefined): string {
   return text === null || text === undefined || text === '' ? '–' : text
 }
-
-/** A day begins at midnight UTC. */
-export function readInstant(text: string): string {
-  return /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00.000Z` : text
-}

@@ -17,7 +17,6 @@ import {
   SIMULATOR_WARNING,
 } from '../../../runtime/cards/network-simulator/identity.ts'
 import { planScenario } from '../../../runtime/cards/network-simulator/plan.ts'
-import { createRandom } from '../../../runtime/platform/random.ts'
 import {
   type Happening,
   isSound,
@@ -26,6 +25,7 @@ import {
 import { drawScenario } from '../../../runtime/cards/network-simulator/scenario.ts'
 import { verifyLedger } from '../../../runtime/operator/ledger.ts'
 import { type SimulatorAccess, setUpAccess } from '../../../runtime/operator/network-simulator.ts'
+import { createRandom } from '../../../runtime/platform/random.ts'
 import { readSettings } from '../../../runtime/platform/settings.ts'
 import { createKey } from '../../../runtime/tenants/admin/keys.ts'
 import { createTenant } from '../../../runtime/tenants/admin/tenants.ts'

@@ -11,6 +11,9 @@ import type {
   AuthorizationDecisionList,
   AuthorizationEndpoint,
   Balance,
+  BalanceAlert,
+  BalanceEntry,
+  BalanceEntryList,
   Card,
   CardDetails,
   CardList,
@@ -73,6 +76,8 @@ import type {
   WebhookDeliveryAttemptList,
   WebhookEndpoint,
   WebhookEndpointList,
+  WebhookRecovery,
+  WebhookRecoveryList,
   Wipe,
   operations
 } from './types.ts'
@@ -115,6 +120,11 @@ export type UpdateWebhookEndpointInput = Input<operations['updateWebhookEndpoint
 export type DeleteWebhookEndpointInput = Input<operations['deleteWebhookEndpoint'], Managed>
 export type RotateWebhookEndpointSecretInput = Input<operations['rotateWebhookEndpointSecret'], Managed> & KeyOption
 export type TestWebhookEndpointInput = Input<operations['testWebhookEndpoint'], Managed> & KeyOption
+export type SkipBlockedEventInput = Input<operations['skipBlockedEvent'], Managed> & KeyOption
+export type RecoverWebhookEndpointInput = Input<operations['recoverWebhookEndpoint'], Managed> & KeyOption
+export type ListWebhookRecoveriesInput = Input<operations['listWebhookRecoveries'], Managed>
+export type GetWebhookRecoveryInput = Input<operations['getWebhookRecovery'], Managed>
+export type CancelWebhookRecoveryInput = Input<operations['cancelWebhookRecovery'], Managed> & KeyOption
 export type ListDeliveryAttemptsInput = Input<operations['listDeliveryAttempts'], Managed>
 export type GetDeliveryAttemptInput = Input<operations['getDeliveryAttempt'], Managed>
 export type RetryDeliveryAttemptInput = Input<operations['retryDeliveryAttempt'], Managed> & KeyOption
@@ -145,6 +155,9 @@ export type ListSpendingControlBacktestsInput = Input<operations['listSpendingCo
 export type GetSpendingControlBacktestInput = Input<operations['getSpendingControlBacktest'], Managed>
 export type ListSpendingControlFlipsInput = Input<operations['listSpendingControlFlips'], Managed>
 export type GetBalanceInput = Input<operations['getBalance'], Managed>
+export type ListBalanceEntriesInput = Input<operations['listBalanceEntries'], Managed>
+export type GetBalanceAlertInput = Input<operations['getBalanceAlert'], Managed>
+export type PutBalanceAlertInput = Input<operations['putBalanceAlert'], Managed>
 export type CreateCardInput = Input<operations['createCard'], Managed> & KeyOption
 export type ListCardsInput = Input<operations['listCards'], Managed>
 export type GetCardInput = Input<operations['getCard'], Managed>
@@ -288,6 +301,16 @@ export interface FlatMethods {
   rotateWebhookEndpointSecret(input: RotateWebhookEndpointSecretInput): Call<WebhookEndpoint>
   /** @deprecated Use `client.webhookEndpoints.test`. */
   testWebhookEndpoint(input: TestWebhookEndpointInput): Call<Event>
+  /** @deprecated Use `client.webhookEndpoints.skip`. */
+  skipBlockedEvent(input: SkipBlockedEventInput): Call<WebhookEndpoint>
+  /** @deprecated Use `client.webhookEndpoints.recover`. */
+  recoverWebhookEndpoint(input: RecoverWebhookEndpointInput): Call<WebhookRecovery>
+  /** @deprecated Use `client.webhookEndpoints.recoveries.list`. */
+  listWebhookRecoveries(input: ListWebhookRecoveriesInput): ListCall<WebhookRecoveryList, WebhookRecovery>
+  /** @deprecated Use `client.webhookEndpoints.recoveries.retrieve`. */
+  getWebhookRecovery(input: GetWebhookRecoveryInput): Call<WebhookRecovery>
+  /** @deprecated Use `client.webhookEndpoints.recoveries.cancel`. */
+  cancelWebhookRecovery(input: CancelWebhookRecoveryInput): Call<WebhookRecovery>
   /** @deprecated Use `client.webhookEndpoints.deliveryAttempts.list`. */
   listDeliveryAttempts(input: ListDeliveryAttemptsInput): ListCall<WebhookDeliveryAttemptList, WebhookDeliveryAttempt>
   /** @deprecated Use `client.webhookEndpoints.deliveryAttempts.retrieve`. */
@@ -348,6 +371,12 @@ export interface FlatMethods {
   listSpendingControlFlips(input: ListSpendingControlFlipsInput): ListCall<SpendingControlFlipList, SpendingControlFlip>
   /** @deprecated Use `client.balance.retrieve`. */
   getBalance(input?: GetBalanceInput): Call<Balance>
+  /** @deprecated Use `client.balanceEntries.list`. */
+  listBalanceEntries(input?: ListBalanceEntriesInput): ListCall<BalanceEntryList, BalanceEntry>
+  /** @deprecated Use `client.balanceAlert.retrieve`. */
+  getBalanceAlert(input?: GetBalanceAlertInput): Call<BalanceAlert>
+  /** @deprecated Use `client.balanceAlert.replace`. */
+  putBalanceAlert(input: PutBalanceAlertInput): Call<BalanceAlert>
   /** @deprecated Use `client.cards.create`. */
   createCard(input: CreateCardInput): Call<Card>
   /** @deprecated Use `client.cards.list`. */
@@ -527,6 +556,11 @@ export function flatMethods(connection: ServiceConnection): FlatMethods {
     ['deleteWebhookEndpoint', functions.deleteWebhookEndpoint, ['whe_id']],
     ['rotateWebhookEndpointSecret', functions.rotateWebhookEndpointSecret, ['whe_id']],
     ['testWebhookEndpoint', functions.testWebhookEndpoint, ['whe_id']],
+    ['skipBlockedEvent', functions.skipBlockedEvent, ['whe_id'], 'body'],
+    ['recoverWebhookEndpoint', functions.recoverWebhookEndpoint, ['whe_id'], 'body'],
+    ['listWebhookRecoveries', functions.listWebhookRecoveries, ['whe_id'], 'query'],
+    ['getWebhookRecovery', functions.getWebhookRecovery, ['whe_id', 'whr_id']],
+    ['cancelWebhookRecovery', functions.cancelWebhookRecovery, ['whe_id', 'whr_id']],
     ['listDeliveryAttempts', functions.listDeliveryAttempts, ['whe_id'], 'query'],
     ['getDeliveryAttempt', functions.getDeliveryAttempt, ['whe_id', 'wdla_id']],
     ['retryDeliveryAttempt', functions.retryDeliveryAttempt, ['whe_id', 'wdla_id']],
@@ -556,7 +590,10 @@ export function flatMethods(connection: ServiceConnection): FlatMethods {
     ['listSpendingControlBacktests', functions.listSpendingControlBacktests, [], 'query'],
     ['getSpendingControlBacktest', functions.getSpendingControlBacktest, ['spending_control_backtest_id']],
     ['listSpendingControlFlips', functions.listSpendingControlFlips, ['spending_control_backtest_id'], 'query'],
-    ['getBalance', functions.getBalance],
+    ['getBalance', functions.getBalance, [], 'query'],
+    ['listBalanceEntries', functions.listBalanceEntries, [], 'query'],
+    ['getBalanceAlert', functions.getBalanceAlert],
+    ['putBalanceAlert', functions.putBalanceAlert, [], 'body'],
     ['createCard', functions.createCard, [], 'body'],
     ['listCards', functions.listCards, [], 'query'],
     ['getCard', functions.getCard, ['card_id']],

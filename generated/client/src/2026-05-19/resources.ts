@@ -12,6 +12,10 @@ import type {
   AuthorizationEndpointPut,
   AuthorizationSimulation,
   Balance,
+  BalanceAlert,
+  BalanceAlertPut,
+  BalanceEntry,
+  BalanceEntryList,
   BillingUpdate,
   Card,
   CardCancel,
@@ -50,10 +54,12 @@ import type {
   FaultsPut,
   ForcePostSimulation,
   FundingSimulation,
+  GetBalanceQuery,
   IncrementSimulation,
   InstallSimulation,
   ListAuditEntriesQuery,
   ListAuthorizationDecisionsQuery,
+  ListBalanceEntriesQuery,
   ListCardProgramsQuery,
   ListCardTransactionsQuery,
   ListCardholdersQuery,
@@ -79,6 +85,7 @@ import type {
   ListTreasuryReportsQuery,
   ListWalletTokensQuery,
   ListWebhookEndpointsQuery,
+  ListWebhookRecoveriesQuery,
   Me,
   MerchantCategoryCatalogue,
   Pass,
@@ -153,6 +160,10 @@ import type {
   WebhookEndpointCreate,
   WebhookEndpointList,
   WebhookEndpointUpdate,
+  WebhookRecovery,
+  WebhookRecoveryCreate,
+  WebhookRecoveryList,
+  WebhookSkip,
   Wipe,
   WipeCreate,
   operations
@@ -180,10 +191,13 @@ export type PassBatchRevokeParams = PassBatchRevoke
 export type PassUpdateParams = PassUpdate
 export type ScanCreateParams = ScanCreate
 export type ScanListParams = ListScansQuery
+export type WebhookEndpointRecoveryListParams = ListWebhookRecoveriesQuery
 export type WebhookEndpointDeliveryAttemptListParams = ListDeliveryAttemptsQuery
 export type WebhookEndpointCreateParams = WebhookEndpointCreate
 export type WebhookEndpointListParams = ListWebhookEndpointsQuery
 export type WebhookEndpointUpdateParams = WebhookEndpointUpdate
+export type WebhookEndpointSkipParams = WebhookSkip
+export type WebhookEndpointRecoverParams = WebhookRecoveryCreate
 export type EventListParams = ListEventsQuery
 export type TokenCreateParams = TokenCreate
 export type CardholderCreateParams = CardholderCreate
@@ -201,6 +215,9 @@ export type SpendingControlDraftListParams = ListSpendingControlDraftsQuery
 export type SpendingControlDraftUpdateParams = SpendingControlDraftUpdate
 export type SpendingControlBacktestFlipListParams = ListSpendingControlFlipsQuery
 export type SpendingControlBacktestListParams = ListSpendingControlBacktestsQuery
+export type BalanceRetrieveParams = GetBalanceQuery
+export type BalanceEntryListParams = ListBalanceEntriesQuery
+export type BalanceAlertReplaceParams = BalanceAlertPut
 export type CardProvisioningPayloadCreateParams = ProvisioningPayloadCreate
 export type CardProvisioningPayloadListParams = ListProvisioningPayloadsQuery
 export type CardCreateParams = CardCreate
@@ -831,6 +848,63 @@ export class ScansResource extends Resource {
   }
 }
 
+/** Methods of `client.webhookEndpoints.recoveries`. */
+export class WebhookEndpointsRecoveriesResource extends Resource {
+  /**
+   * List recoveries
+   *
+   * Returns the recoveries of one endpoint, newest first.
+   *
+   * `GET /v1/webhook-endpoints/{whe_id}/recoveries`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.webhookEndpoints.recoveries.list('whe_01jx5c9d8e7f6g5h4j3k2m1n0p')
+   * ```
+   */
+  list(wheId: string, params?: WebhookEndpointRecoveryListParams, options?: RequestOptions): ListCall<WebhookRecoveryList, WebhookRecovery> {
+    return functions.listWebhookRecoveries(this.connection, wheId, params, options)
+  }
+
+  /**
+   * Retrieve a recovery
+   *
+   * Returns one recovery with its progress.
+   *
+   * `GET /v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.webhookEndpoints.recoveries.retrieve('whe_01jx5c9d8e7f6g5h4j3k2m1n0p', 'whr_01jx6e9f8g7h6j5k4m3n2p1q0r')
+   * ```
+   */
+  retrieve(wheId: string, whrId: string, options?: RequestOptions): Call<WebhookRecovery> {
+    return functions.getWebhookRecovery(this.connection, wheId, whrId, options)
+  }
+
+  /**
+   * Cancel a recovery
+   *
+   * Ends a recovery. Events that are already in the queue are still sent.
+   *
+   * `POST /v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}/cancel`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.webhookEndpoints.recoveries.cancel('whe_01jx5c9d8e7f6g5h4j3k2m1n0p', 'whr_01jx6e9f8g7h6j5k4m3n2p1q0r')
+   * ```
+   */
+  cancel(wheId: string, whrId: string, options?: RequestOptions): Call<WebhookRecovery> {
+    return functions.cancelWebhookRecovery(this.connection, wheId, whrId, options)
+  }
+}
+
 /** Methods of `client.webhookEndpoints.deliveryAttempts`. */
 export class WebhookEndpointsDeliveryAttemptsResource extends Resource {
   /**
@@ -892,6 +966,7 @@ export class WebhookEndpointsDeliveryAttemptsResource extends Resource {
 
 /** Methods of `client.webhookEndpoints`. */
 export class WebhookEndpointsResource extends Resource {
+  readonly recoveries = new WebhookEndpointsRecoveriesResource(this.connection)
   readonly deliveryAttempts = new WebhookEndpointsDeliveryAttemptsResource(this.connection)
 
   /**
@@ -1024,6 +1099,44 @@ export class WebhookEndpointsResource extends Resource {
    */
   test(wheId: string, options?: RequestOptions): Call<Event> {
     return functions.testWebhookEndpoint(this.connection, wheId, options)
+  }
+
+  /**
+   * Skip the blocked event
+   *
+   * Gives up the event that blocks an endpoint with `delivery: fifo`, and continues with the event after it. The endpoint can be disabled: it then continues
+   * after it when you enable it.
+   *
+   * `POST /v1/webhook-endpoints/{whe_id}/skip`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.webhookEndpoints.skip('whe_01jx5c9d8e7f6g5h4j3k2m1n0p', { event_id: 'evt_01jx7e9f8g7h6j5k4m3n2p1q0r' })
+   * ```
+   */
+  skip(wheId: string, params: WebhookEndpointSkipParams, options?: RequestOptions): Call<WebhookEndpoint> {
+    return functions.skipBlockedEvent(this.connection, wheId, params, options)
+  }
+
+  /**
+   * Recover an endpoint
+   *
+   * Sends events of a period to this endpoint again: those that it has not answered with 2xx, or all of them. Each event is sent once more, in the order of the
+   * account’s sequence; failures are counted and not repeated. An endpoint has at most one recovery at a time, and must be enabled.
+   *
+   * `POST /v1/webhook-endpoints/{whe_id}/recover`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.webhookEndpoints.recover('whe_01jx5c9d8e7f6g5h4j3k2m1n0p', { since: '2026-06-01T00:00:00.000Z', scope: 'failed' })
+   * ```
+   */
+  recover(wheId: string, params: WebhookEndpointRecoverParams, options?: RequestOptions): Call<WebhookRecovery> {
+    return functions.recoverWebhookEndpoint(this.connection, wheId, params, options)
   }
 }
 
@@ -1570,7 +1683,7 @@ export class BalanceResource extends Resource {
   /**
    * Retrieve the balance
    *
-   * Returns the money that cards can spend, the money that authorizations hold, and the money that settlements owe you.
+   * Returns the money that cards can spend, the money that authorizations hold, and the money that settlements owe you, now or at an earlier instant.
    *
    * `GET /v1/balance`
    *
@@ -1580,8 +1693,68 @@ export class BalanceResource extends Resource {
    * await client.balance.retrieve()
    * ```
    */
-  retrieve(options?: RequestOptions): Call<Balance> {
-    return functions.getBalance(this.connection, options)
+  retrieve(params?: BalanceRetrieveParams, options?: RequestOptions): Call<Balance> {
+    return functions.getBalance(this.connection, params, options)
+  }
+}
+
+/** Methods of `client.balanceEntries`. */
+export class BalanceEntriesResource extends Resource {
+  /**
+   * List balance entries
+   *
+   * Returns the movements of one balance, each with its cause and the balance after it. They are in the order in which they changed the balance, the latest
+   * first.
+   *
+   * `GET /v1/balance_entries`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.balanceEntries.list()
+   * ```
+   */
+  list(params?: BalanceEntryListParams, options?: RequestOptions): ListCall<BalanceEntryList, BalanceEntry> {
+    return functions.listBalanceEntries(this.connection, params, options)
+  }
+}
+
+/** Methods of `client.balanceAlert`. */
+export class BalanceAlertResource extends Resource {
+  /**
+   * Retrieve the balance alert
+   *
+   * Returns the threshold below which the available balance is low.
+   *
+   * `GET /v1/balance_alert`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.balanceAlert.retrieve()
+   * ```
+   */
+  retrieve(options?: RequestOptions): Call<BalanceAlert> {
+    return functions.getBalanceAlert(this.connection, options)
+  }
+
+  /**
+   * Set the balance alert
+   *
+   * Sets the threshold. When the available balance falls below it, `balance.low` is sent, once until the balance has recovered. The balance is compared about
+   * every second, so a shorter fall can pass unnoticed.
+   *
+   * `PUT /v1/balance_alert`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | BodyTooLargeError | UnsupportedMediaTypeError |
+   * InvalidRequestError | IdempotencyError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.balanceAlert.replace({ threshold: 50000 })
+   * ```
+   */
+  replace(params: BalanceAlertReplaceParams, options?: RequestOptions): Call<BalanceAlert> {
+    return functions.putBalanceAlert(this.connection, params, options)
   }
 }
 
@@ -3017,6 +3190,8 @@ export class Resources extends Resource {
   readonly spendingControlDrafts = new SpendingControlDraftsResource(this.connection)
   readonly spendingControlBacktests = new SpendingControlBacktestsResource(this.connection)
   readonly balance = new BalanceResource(this.connection)
+  readonly balanceEntries = new BalanceEntriesResource(this.connection)
+  readonly balanceAlert = new BalanceAlertResource(this.connection)
   readonly cards = new CardsResource(this.connection)
   readonly walletTokens = new WalletTokensResource(this.connection)
   readonly cardTransactions = new CardTransactionsResource(this.connection)

@@ -293,6 +293,24 @@ export type PassTemplateCreate = {
   barcode?: BarcodeInput;
   /** Places near which the holder’s phone suggests the pass. */
   relevant_locations?: RelevantLocationInput[];
+  language?: TemplateLanguage;
+  translations?: TemplateTranslationsInput;
+  /** Times at which the holder’s phone suggests the pass. */
+  relevant_dates?: RelevantDateInput[];
+  /** Whether Apple Wallet offers no button to share the pass. If absent, it is false. @example true */
+  sharing_prohibited?: boolean;
+  /** Wallets show the passes of a holder with the same identifier as a group. @example harbour-nights */
+  grouping_identifier?: string;
+  /**
+   * Apps in the App Store that belong to the pass, in order of preference.
+   * @example [
+   *       1234567890
+   *     ]
+   */
+  associated_store_identifiers?: number[];
+  app_links?: AppLinksInput;
+  nfc?: PassNfcInput;
+  semantics?: SemanticTagsInput;
   metadata?: Metadata;
 };
 /**
@@ -314,6 +332,46 @@ export type PassTemplateUpdate = {
   barcode?: BarcodePatch | null;
   /** The new places, which replace all existing ones. null removes them. */
   relevant_locations?: RelevantLocationInput[] | null;
+  /** The language of the texts. null restores `en`. @example de */
+  language?: TemplateLanguage | null;
+  /**
+   * Changes to the translations, as a merge patch: null removes a text or a language, and null for the whole removes all.
+   * @example {
+   *       "de": {
+   *         "name": "Kaffeekarte"
+   *       }
+   *     }
+   */
+  translations?: TemplateTranslationsInput | null;
+  /** The new times, which replace all existing ones. null removes them. */
+  relevant_dates?: RelevantDateInput[] | null;
+  /** Whether Apple Wallet offers no button to share the pass. null restores false. @example true */
+  sharing_prohibited?: boolean | null;
+  /** Wallets show the passes of a holder with the same identifier as a group. null removes it. @example harbour-nights */
+  grouping_identifier?: string | null;
+  /**
+   * Apps in the App Store that belong to the pass, in order of preference. null removes them.
+   * @example [
+   *       1234567890
+   *     ]
+   */
+  associated_store_identifiers?: number[] | null;
+  /**
+   * Changes to the links, as a merge patch. null removes all.
+   * @example {
+   *       "web_url": null
+   *     }
+   */
+  app_links?: AppLinksInput | null;
+  /** Changes to what the pass sends to NFC readers, as a merge patch. null removes it. @example null */
+  nfc?: PassNfcInput | null;
+  /**
+   * Changes to the semantic tags, as a merge patch. null removes all.
+   * @example {
+   *       "eventName": "Harbour Nights"
+   *     }
+   */
+  semantics?: SemanticTagsInput | null;
   metadata?: MetadataPatch;
 };
 /** The pattern from which passes are issued. */
@@ -334,6 +392,26 @@ export type PassTemplate = {
   barcode: Barcode;
   /** Places near which the holder’s phone suggests the pass. */
   relevant_locations: RelevantLocation[];
+  language?: TemplateLanguage;
+  translations?: TemplateTranslations;
+  /** Times at which the holder’s phone suggests the pass. Absent if there are no times. */
+  relevant_dates?: RelevantDate[];
+  /** Whether Apple Wallet offers no button to share the pass. If absent, it is false. @example true */
+  sharing_prohibited?: boolean;
+  /** Wallets show the passes of a holder with the same identifier as a group. @example harbour-nights */
+  grouping_identifier?: string;
+  /**
+   * Apps in the App Store that belong to the pass, in order of preference.
+   * @example [
+   *       1234567890
+   *     ]
+   */
+  associated_store_identifiers?: number[];
+  app_links?: AppLinks;
+  nfc?: PassNfc;
+  semantics?: SemanticTags;
+  /** What one of the wallets cannot show of the template. Absent if both show everything. */
+  warnings?: WalletWarning[];
   metadata: Metadata;
   /** Time of creation. */
   created: Timestamp;
@@ -462,6 +540,13 @@ export type TemplateFieldInput = {
   label: string;
   /** The value of passes that do not have their own value. @example 0 */
   value: string;
+  /**
+   * Message that phones show when the value of the field changes on a pass. `%@` is replaced by the new value and must occur exactly once. If absent, a field
+   * of the template with the same key keeps its message, and other fields change silently. null removes the message.
+   * @example You have %@ points now.
+   */
+  change_message?: string | null;
+  translations?: FieldTranslationsInput;
 };
 /** One field of a template’s passes. */
 export type TemplateField = {
@@ -471,6 +556,215 @@ export type TemplateField = {
   label: string;
   /** The value of passes that do not have their own value. @example 0 */
   value: string;
+  /**
+   * Message that phones show when the value of the field changes on a pass. `%@` is replaced by the new value. Absent if the field changes silently.
+   * @example You have %@ points now.
+   */
+  change_message?: string;
+  translations?: FieldTranslations;
+};
+/** The language of the texts that are not translations, as a BCP 47 tag such as `en`, `pt-BR` or `zh-Hans`. If absent, it is `en`. @example en */
+export type TemplateLanguage = string;
+/**
+ * Texts of the template by language. Phones show the texts in the language of the holder, and the texts of the template in all other languages.
+ * @example {
+ *       "de": {
+ *         "name": "Kaffeekarte"
+ *       }
+ *     }
+ */
+export type TemplateTranslationsInput = {
+  [key: string]: {
+    /** The name of the template. @example Kaffeekarte */
+    name?: string | null;
+    /** The text next to the logo. @example Hafenkaffee */
+    logo_text?: string | null;
+  } | null;
+};
+/**
+ * Texts of the template by language. Absent if the template has no translations.
+ * @example {
+ *       "de": {
+ *         "name": "Kaffeekarte"
+ *       }
+ *     }
+ */
+export type TemplateTranslations = {
+  [key: string]: {
+    /** The name of the template. @example Kaffeekarte */
+    name?: string;
+    /** The text next to the logo. @example Hafenkaffee */
+    logo_text?: string;
+  };
+};
+/**
+ * Texts of the field by language, which replace all existing ones. If absent, a field of the template with the same key keeps its translations. null removes
+ * them.
+ * @example {
+ *       "de": {
+ *         "label": "Punkte"
+ *       }
+ *     }
+ */
+export type FieldTranslationsInput = {
+  [key: string]: {
+    /** The label. @example Punkte */
+    label?: string;
+    /** The value of passes that do not have their own value. @example 0 */
+    value?: string;
+    /** The message that phones show when the value changes, with `%@` exactly once. @example Sie haben jetzt %@ Punkte. */
+    change_message?: string;
+  };
+} | null;
+/**
+ * Texts of the field by language. Absent if the field has no translations.
+ * @example {
+ *       "de": {
+ *         "label": "Punkte"
+ *       }
+ *     }
+ */
+export type FieldTranslations = {
+  [key: string]: {
+    /** The label. @example Punkte */
+    label?: string;
+    /** The value of passes that do not have their own value. @example 0 */
+    value?: string;
+    /** The message that phones show when the value changes, with `%@` exactly once. @example Sie haben jetzt %@ Punkte. */
+    change_message?: string;
+  };
+};
+/**
+ * The text by language.
+ * @example {
+ *       "de": "Ihr Kaffee ist nah."
+ *     }
+ */
+export type TextTranslations = {
+  [key: string]: string;
+};
+/**
+ * A time at which the phone suggests a pass.
+ * @example {
+ *       "starts_at": "2026-06-01T18:00:00.000Z",
+ *       "ends_at": "2026-06-01T21:00:00.000Z"
+ *     }
+ */
+export type RelevantDateInput = {
+  /** The time, or the beginning of the period. @example 2026-06-01T18:00:00.000Z */
+  starts_at: Timestamp;
+  /** The end of the period. @example 2036-06-01T21:00:00.000Z */
+  ends_at?: Timestamp;
+};
+/**
+ * A time at which the phone suggests a pass.
+ * @example {
+ *       "starts_at": "2026-06-01T18:00:00.000Z",
+ *       "ends_at": "2026-06-01T21:00:00.000Z"
+ *     }
+ */
+export type RelevantDate = {
+  /** The time, or the beginning of the period. @example 2026-06-01T18:00:00.000Z */
+  starts_at: Timestamp;
+  /** The end of the period. @example 2036-06-01T21:00:00.000Z */
+  ends_at?: Timestamp;
+};
+/**
+ * Links from the pass to apps and to a website. null removes a link.
+ * @example {
+ *       "web_url": "https://harbour.example/card"
+ *     }
+ */
+export type AppLinksInput = {
+  /** The URL with which Apple Wallet opens the app. It requires `associated_store_identifiers`. @example harbourcoffee://card */
+  apple_url?: string | null;
+  /** The URL with which Google Wallet opens the app. @example https://harbour.example/app */
+  android_url?: string | null;
+  /** The website that Google Wallet links to. @example https://harbour.example/card */
+  web_url?: string | null;
+};
+/**
+ * Links from the pass to apps and to a website.
+ * @example {
+ *       "web_url": "https://harbour.example/card"
+ *     }
+ */
+export type AppLinks = {
+  /** The URL with which Apple Wallet opens the app. It requires `associated_store_identifiers`. @example harbourcoffee://card */
+  apple_url?: string;
+  /** The URL with which Google Wallet opens the app. @example https://harbour.example/app */
+  android_url?: string;
+  /** The website that Google Wallet links to. @example https://harbour.example/card */
+  web_url?: string;
+};
+/**
+ * What the pass sends to NFC readers (Apple’s Value Added Services). The service accepts it only with Apple’s entitlement for NFC.
+ * @example {
+ *       "encryption_public_key": "MDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgAC/Bu9nyAtG1DQe7t7jszLb+dZ1GbXoR8G0rIXoak67NM="
+ *     }
+ */
+export type PassNfcInput = {
+  /** The same content for every pass, up to 64 bytes. If absent, readers get the content of the barcode. @example COFFEE-2026 */
+  message?: string | null;
+  /**
+   * The key for which the content is encrypted: a P-256 public key with a compressed point (SubjectPublicKeyInfo), in base64.
+   * @example MDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgAC/Bu9nyAtG1DQe7t7jszLb+dZ1GbXoR8G0rIXoak67NM=
+   */
+  encryption_public_key: string;
+  /** Whether the holder must unlock the phone. If absent, it is false. @example true */
+  requires_authentication?: boolean;
+};
+/**
+ * What the pass sends to NFC readers (Apple’s Value Added Services). The service accepts it only with Apple’s entitlement for NFC.
+ * @example {
+ *       "encryption_public_key": "MDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgAC/Bu9nyAtG1DQe7t7jszLb+dZ1GbXoR8G0rIXoak67NM="
+ *     }
+ */
+export type PassNfc = {
+  /** The same content for every pass, up to 64 bytes. If absent, readers get the content of the barcode. @example COFFEE-2026 */
+  message?: string;
+  /**
+   * The key for which the content is encrypted: a P-256 public key with a compressed point (SubjectPublicKeyInfo), in base64.
+   * @example MDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgAC/Bu9nyAtG1DQe7t7jszLb+dZ1GbXoR8G0rIXoak67NM=
+   */
+  encryption_public_key: string;
+  /** Whether the holder must unlock the phone. If absent, it is false. @example true */
+  requires_authentication?: boolean;
+};
+/**
+ * Semantic tags by Apple’s names, such as `eventName` for an event ticket and `departureGate` for a boarding pass. Amounts have the form `12.50 USD`, lists
+ * have one text per line. null removes a tag.
+ * @example {
+ *       "eventName": "Harbour Nights",
+ *       "venueName": "Harbour Hall"
+ *     }
+ */
+export type SemanticTagsInput = {
+  [key: string]: string | null;
+};
+/**
+ * Semantic tags by Apple’s names, such as `eventName` for an event ticket and `departureGate` for a boarding pass. Amounts have the form `12.50 USD`, lists
+ * have one text per line.
+ * @example {
+ *       "eventName": "Harbour Nights",
+ *       "venueName": "Harbour Hall"
+ *     }
+ */
+export type SemanticTags = {
+  [key: string]: string;
+};
+/** A part of a template that one of the wallets cannot show. */
+export type WalletWarning = {
+  /** Path of the part in the template. @example brand.logo_text */
+  field: string;
+  /**
+   * The wallet that cannot show it.
+   * @example google
+   * @enum {string}
+   */
+  wallet: Open<"apple" | "google">;
+  /** What the wallet does instead, for people. @example Google Wallet shows no text next to the logo. */
+  message: string;
 };
 /**
  * The format of a barcode.
@@ -524,6 +818,7 @@ export type RelevantLocationInput = {
   altitude?: number;
   /** The text that the phone shows there. @example Your coffee is near. */
   relevant_text?: string;
+  translations?: TextTranslations;
 };
 /** A place near which the phone suggests a pass. */
 export type RelevantLocation = {
@@ -535,6 +830,7 @@ export type RelevantLocation = {
   altitude: number | null;
   /** The text that the phone shows there. @example Your coffee is near. */
   relevant_text: string | null;
+  translations?: TextTranslations;
 };
 /** Identifier of a pass: `pass_` and 26 characters that sort by the time of creation. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
 export type PassId = string;
@@ -1263,6 +1559,14 @@ export type WebhookEndpointCreate = {
   /** Your own description of the endpoint. @example Order system */
   description?: string;
   metadata?: Metadata;
+  /** The signatures of deliveries. If you omit it, `service`. */
+  signature?: WebhookSignature;
+  /** The order of deliveries. If you omit it, `unordered`. It cannot be changed later. */
+  delivery?: WebhookDelivery;
+  /** Only events that match every filter are sent. If you omit it, all events of the types. */
+  filters?: WebhookFilterInput[];
+  /** When failed deliveries are repeated. If you omit it, `standard`. */
+  retry_schedule?: WebhookRetrySchedule;
 };
 /**
  * Changes to an endpoint, as a merge patch.
@@ -1284,6 +1588,12 @@ export type WebhookEndpointUpdate = {
   metadata?: MetadataPatch;
   /** Enables or disables the endpoint. @example enabled */
   status?: WebhookEndpointStatus;
+  /** The signatures of deliveries. The secret stays; rotate it to get one in the form that Standard Webhooks libraries read. */
+  signature?: WebhookSignature;
+  /** Only events that match every filter are sent. The list replaces the existing one; an empty list removes all filters. */
+  filters?: WebhookFilterInput[];
+  /** When failed deliveries are repeated. */
+  retry_schedule?: WebhookRetrySchedule;
 };
 /** A URL of yours that receives events. */
 export type WebhookEndpoint = {
@@ -1303,10 +1613,28 @@ export type WebhookEndpoint = {
   /** Why the endpoint is disabled, or null if it is enabled. @example retry_exhausted */
   disabled_reason: WebhookDisabledReason | null;
   /**
-   * The key of the signatures: `whsec_` and 32 bytes in base64url. The whole string is the key. Present only after creation and rotation.
+   * The key of the signatures: `whsec_` and 32 bytes in base64url. The whole string is the key. Present only after creation and rotation. With `signature:
+   * standard_webhooks`, the bytes are in base64 and are the key of `webhook-signature`.
    * @example whsec_K1rqvY0c2sKc1oXkq9tVwAB3n5Jb7dTz8LmPqRsUvWx
    */
   secret?: string;
+  signature?: WebhookSignature;
+  /**
+   * Format: uri
+   * The URL of the public keys that verify the Ed25519 signatures, as a JSON Web Key Set (RFC 7517). It needs no API key. Present only with `signature:
+   * standard_webhooks`, and absent in events.
+   * @example https://api.example.com/webhooks/ten_01jx1a2b3c4d5e6f7g8h9j0k1m/whe_01jx5c9d8e7f6g5h4j3k2m1n0p/jwks.json
+   */
+  jwks_url?: string;
+  delivery?: WebhookDelivery;
+  /** The filters that an event must match; empty if all events of the types are sent. */
+  filters?: WebhookFilter[];
+  retry_schedule?: WebhookRetrySchedule;
+  /**
+   * The event that keeps the events after it from being sent, or null if there is no such event. Present only with `delivery: fifo`, and absent in lists and
+   * events.
+   */
+  blocked?: WebhookBlock | null;
   metadata: Metadata;
   /** Time of registration. */
   created: Timestamp;
@@ -1320,6 +1648,93 @@ export type WebhookEndpointList = {
   has_more: HasMore;
   next_cursor: NextCursor;
 };
+/**
+ * The order of the deliveries to an endpoint.
+ * @example fifo
+ * @enum {string}
+ */
+export type WebhookDelivery = Open<"unordered" | "fifo">;
+/**
+ * When failed deliveries are repeated. After five failed attempts, the endpoint is disabled.
+ * @example extended
+ * @enum {string}
+ */
+export type WebhookRetrySchedule = Open<"standard" | "extended">;
+/**
+ * A condition on a property of an event to set. It does not apply to `webhook_endpoint.test` and `webhook_endpoint.disabled`.
+ * @example {
+ *       "property": "data.pass.template_id",
+ *       "equals": [
+ *         "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z"
+ *       ]
+ *     }
+ */
+export type WebhookFilterInput = {
+  /**
+   * Path of a property in the newest version of the event, with a period between the names. An event without the property matches only null.
+   * @example data.pass.template_id
+   */
+  property: string;
+  /**
+   * The values that match.
+   * @example [
+   *       "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z"
+   *     ]
+   */
+  equals: (string | number | boolean | null)[];
+};
+/**
+ * A condition on a property of an event. It does not apply to `webhook_endpoint.test` and `webhook_endpoint.disabled`.
+ * @example {
+ *       "property": "data.pass.template_id",
+ *       "equals": [
+ *         "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z"
+ *       ]
+ *     }
+ */
+export type WebhookFilter = {
+  /**
+   * Path of a property in the newest version of the event, with a period between the names. An event without the property matches only null.
+   * @example data.pass.template_id
+   */
+  property: string;
+  /**
+   * The values that match.
+   * @example [
+   *       "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z"
+   *     ]
+   */
+  equals: (string | number | boolean | null)[];
+};
+/** A delivery that failed and is repeated, while later events wait. */
+export type WebhookBlock = {
+  /** The event. */
+  event_id: EventId;
+  /** The next attempt, which you can retry immediately. */
+  delivery_attempt_id: WebhookDeliveryAttemptId;
+  /** Why the last attempt failed. @example the endpoint answered 503 */
+  reason: string;
+  /** Time of the first attempt that failed. */
+  since: Timestamp;
+  /** Time at which the next attempt is due. */
+  next_attempt_at: Timestamp;
+};
+/**
+ * The event to skip.
+ * @example {
+ *       "event_id": "evt_01jx7e9f8g7h6j5k4m3n2p1q0r"
+ *     }
+ */
+export type WebhookSkip = {
+  /** The event that blocks the endpoint. */
+  event_id: EventId;
+};
+/**
+ * The signatures of the deliveries to an endpoint.
+ * @example standard_webhooks
+ * @enum {string}
+ */
+export type WebhookSignature = Open<"service" | "standard_webhooks">;
 /**
  * Whether the endpoint receives events.
  * @example enabled
@@ -1345,6 +1760,77 @@ export type DeletedWebhookEndpoint = {
    * @constant
    */
   deleted: true;
+};
+/** Identifier of a recovery: `whr_` and 26 characters that sort by the time of creation. @example whr_01jx6e9f8g7h6j5k4m3n2p1q0r */
+export type WebhookRecoveryId = string;
+/**
+ * Which events to send again.
+ * @example {
+ *       "since": "2026-06-01T00:00:00.000Z",
+ *       "scope": "failed"
+ *     }
+ */
+export type WebhookRecoveryCreate = {
+  /** Time of the first event. It must be in the past. @example 2026-06-01T00:00:00.000Z */
+  since: Timestamp;
+  /** Time of the last event. If you omit it, the time of the request. @example 2026-06-02T00:00:00.000Z */
+  until?: Timestamp;
+  /** Only events of these types. If you omit it, the types that the endpoint receives. */
+  types?: EventType[];
+  /** Which of these events. If you omit it, `failed`. */
+  scope?: WebhookRecoveryScope;
+  /** Maximum number of events per second. If you omit it, 25. @example 25 */
+  rate?: number;
+};
+/**
+ * Which events of the period are sent again.
+ * @example failed
+ * @enum {string}
+ */
+export type WebhookRecoveryScope = Open<"failed" | "all">;
+/**
+ * The status of a recovery.
+ * @example running
+ * @enum {string}
+ */
+export type WebhookRecoveryStatus = Open<"counting" | "running" | "completed" | "canceled">;
+/** A bulk repetition of deliveries to one endpoint, with its progress. */
+export type WebhookRecovery = {
+  id: WebhookRecoveryId;
+  /**
+   * Always `webhook_recovery`.
+   * @constant
+   */
+  object: "webhook_recovery";
+  /** The endpoint. */
+  webhook_endpoint_id: WebhookEndpointId;
+  /** Time of the first event. */
+  since: Timestamp;
+  /** Time of the last event. */
+  until: Timestamp;
+  /** The event types, or null for those that the endpoint receives. */
+  types: EventType[] | null;
+  scope: WebhookRecoveryScope;
+  /** Maximum number of events per second. @example 25 */
+  rate: number;
+  status: WebhookRecoveryStatus;
+  /** Number of events to send, as counted before the first one is sent; it grows while they are counted. @example 1204 */
+  total: number;
+  /** Number of events that the endpoint answered with 2xx. @example 1150 */
+  sent: number;
+  /** Number of events that were sent and not answered with 2xx. @example 4 */
+  failed: number;
+  /** Time of the request. */
+  created: Timestamp;
+  /** Time of the last change. */
+  updated: Timestamp;
+};
+/** One page of recoveries, in the requested order. */
+export type WebhookRecoveryList = {
+  /** Up to `limit` recoveries; empty if nothing matches. */
+  data: WebhookRecovery[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
 };
 /** Identifier of a delivery attempt: `wdla_` and 26 characters that sort by the time of creation. @example wdla_01jx6d9e8f7g6h5j4k3m2n1p0q */
 export type WebhookDeliveryAttemptId = string;
@@ -1404,6 +1890,12 @@ export type WebhookDeliveryAttemptList = {
  * @enum {string}
  */
 export type WebhookDeliveryAttemptStatus = Open<"pending" | "succeeded" | "failed" | "canceled">;
+/**
+ * How the delivery of an event to an endpoint ended.
+ * @example given_up
+ * @enum {string}
+ */
+export type WebhookDeliveryOutcome = Open<"delivered" | "given_up">;
 /**
  * The trigger of an attempt.
  * @example schedule
@@ -2492,6 +2984,99 @@ export type Balance = {
   held: Amount;
   /** Money that settlements made payable and that is not paid out yet, in cents. @example 48000 */
   payable: SignedAmount;
+};
+/**
+ * The balance alert to set.
+ * @example {
+ *       "threshold": 50000
+ *     }
+ */
+export type BalanceAlertPut = {
+  /** The lowest available balance that is not low, in cents, or null to switch the alert off. @example 50000 */
+  threshold: Amount | null;
+};
+/** The alert of a low balance. */
+export type BalanceAlert = {
+  /**
+   * Always `balance_alert`.
+   * @constant
+   */
+  object: "balance_alert";
+  /** The lowest available balance that is not low, in cents, or null if the alert is off. @example 50000 */
+  threshold: Amount | null;
+  status: BalanceAlertStatus;
+  /** Money that authorizations can use, in cents. @example 248750 */
+  available: SignedAmount;
+  currency: Currency;
+};
+/**
+ * The status of the balance alert.
+ * @example armed
+ * @enum {string}
+ */
+export type BalanceAlertStatus = Open<"off" | "armed" | "low">;
+/**
+ * A balance of the account.
+ * @example program_funds
+ * @enum {string}
+ */
+export type BalanceAccount = Open<"program_funds" | "settlement_payable">;
+/** Identifier of a balance entry: `len_` and 26 characters that sort by the time of creation. @example len_01jxt19v8w7x6y5z4a3b2c1d0e */
+export type BalanceEntryId = string;
+/**
+ * The kind of a balance entry.
+ * @example card_transaction
+ * @enum {string}
+ */
+export type BalanceEntryKind = Open<"card_transaction"
+  | "card_refund"
+  | "funding"
+  | "interchange"
+  | "network_fee"
+  | "dispute"
+  | "settlement_shortfall"
+  | "payout"
+  | "payout_reversal"
+  | "adjustment">;
+/** A movement of a balance. */
+export type BalanceEntry = {
+  id: BalanceEntryId;
+  /**
+   * Always `balance_entry`.
+   * @constant
+   */
+  object: "balance_entry";
+  account: BalanceAccount;
+  /** Number of the entry within its balance. Entries are numbered from 1 without gaps, in the order in which they changed the balance. @example 812 */
+  sequence: number;
+  kind: BalanceEntryKind;
+  /** The change of the balance, in cents. @example -1250 */
+  amount: SignedAmount;
+  currency: Currency;
+  /** The balance after the entry, in cents. @example 248750 */
+  balance: SignedAmount;
+  /** The type of the object that caused the entry, or null for `funding`. @example card_transaction */
+  source_type: BalanceEntrySourceType | null;
+  /** Identifier of the object that caused the entry, or null for `funding`. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
+  source_id: string | null;
+  /**
+   * Time of the cause. Causes that overlap in time can change the balance in a different order. The filters of `created` therefore cut the list at the first
+   * entry that is dated at or after the instant, so that consecutive intervals have each entry once.
+   */
+  created: Timestamp;
+};
+/**
+ * The type of an object that causes balance entries.
+ * @example card_transaction
+ * @enum {string}
+ */
+export type BalanceEntrySourceType = Open<"card_transaction" | "settlement" | "payout">;
+/** One page of entries, in the requested order. */
+export type BalanceEntryList = {
+  /** Up to `limit` entries; empty if nothing matches. */
+  data: BalanceEntry[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
 };
 /** Identifier of a card: `card_` and 26 characters that sort by the time of creation. @example card_01jxg19h8j7k6m5n4p3q2r1s0t */
 export type CardId = string;
@@ -4087,7 +4672,7 @@ export type SpendingControlBacktestList = {
  * @example ledger_entries
  * @enum {string}
  */
-export type TreasuryReportType = Open<"balance_summary" | "settlement_reconciliation" | "payout_reconciliation" | "ledger_entries">;
+export type TreasuryReportType = Open<"balance_summary" | "settlement_reconciliation" | "payout_reconciliation" | "ledger_entries" | "statement" | "journal">;
 /**
  * The status of a report.
  * @example succeeded
@@ -4130,7 +4715,7 @@ export type TreasuryReportFile = {
  * @example csv
  * @enum {string}
  */
-export type TreasuryReportFormat = Open<"csv" | "json">;
+export type TreasuryReportFormat = Open<"csv" | "json" | "pdf">;
 /**
  * The failures to simulate. Whether a request is affected follows from `seed`, its method, path, query and Idempotency-Key, so it is the same on each run.
  * @example {
@@ -4670,6 +5255,31 @@ export type WebhookEndpointTestEvent = {
   data: {
     /** The object at the time of the event. */
     webhook_endpoint: WebhookEndpoint;
+  };
+};
+/** Body of `webhook_recovery.completed`. */
+export type WebhookRecoveryCompletedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `webhook_recovery.completed`.
+   * @constant
+   */
+  type: "webhook_recovery.completed";
+  /** The version in which the event is rendered. */
+  version: VersionDate;
+  /** Time of the event. Retries are scheduled from this time. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** The object of the event. */
+  data: {
+    /** The object at the time of the event. */
+    webhook_recovery: WebhookRecovery;
   };
 };
 /** A copy and its source. */
@@ -5822,6 +6432,31 @@ export type TreasuryReportFailedEvent = {
     treasury_report: TreasuryReport;
   };
 };
+/** Body of `balance.low`. */
+export type BalanceLowEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `balance.low`.
+   * @constant
+   */
+  type: "balance.low";
+  /** The version in which the event is rendered. */
+  version: VersionDate;
+  /** Time of the event. Retries are scheduled from this time. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** The object of the event. */
+  data: {
+    /** The object at the time of the event. */
+    balance_alert: BalanceAlert;
+  };
+};
 /** Body of `spending_control_backtest.succeeded`. */
 export type SpendingControlBacktestSucceededEvent = {
   id: EventId;
@@ -5891,6 +6526,7 @@ export type EventType = Open<"pass_template.created"
   | "pass.archived"
   | "webhook_endpoint.disabled"
   | "webhook_endpoint.test"
+  | "webhook_recovery.completed"
   | "promotion.created"
   | "cardholder.created"
   | "cardholder.updated"
@@ -5935,6 +6571,7 @@ export type EventType = Open<"pass_template.created"
   | "payout_destination.disabled"
   | "treasury_report.succeeded"
   | "treasury_report.failed"
+  | "balance.low"
   | "spending_control_backtest.succeeded"
   | "spending_control_backtest.failed">;
 /**
@@ -5957,6 +6594,7 @@ export type EnabledEvent = Open<"*"
   | "pass.archived"
   | "webhook_endpoint.disabled"
   | "webhook_endpoint.test"
+  | "webhook_recovery.completed"
   | "promotion.created"
   | "cardholder.created"
   | "cardholder.updated"
@@ -6001,6 +6639,7 @@ export type EnabledEvent = Open<"*"
   | "payout_destination.disabled"
   | "treasury_report.succeeded"
   | "treasury_report.failed"
+  | "balance.low"
   | "spending_control_backtest.succeeded"
   | "spending_control_backtest.failed">;
 // ----- Queries, bodies and answers of operations -----
@@ -6316,6 +6955,38 @@ export type ListWebhookEndpointsQuery = {
 };
 /** The webhook endpoint. @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p */
 export type WebhookEndpointId_2 = WebhookEndpointId;
+export type ListWebhookRecoveriesQuery = {
+  /** Number of records on a page. @example 25 */
+  limit?: Limit;
+  /**
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Return only records created after this instant. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Return only recoveries in this status. @example running */
+  status?: WebhookRecoveryStatus;
+};
+/** The recovery. @example whr_01jx6e9f8g7h6j5k4m3n2p1q0r */
+export type WebhookRecoveryId_2 = WebhookRecoveryId;
 export type ListDeliveryAttemptsQuery = {
   /** Number of records on a page. @example 25 */
   limit?: Limit;
@@ -6347,6 +7018,8 @@ export type ListDeliveryAttemptsQuery = {
   status?: WebhookDeliveryAttemptStatus;
   /** Return only attempts to deliver this event. @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r */
   event_id?: EventId;
+  /** Return only attempts with which the delivery of an event ended in this way. @example given_up */
+  outcome?: WebhookDeliveryOutcome;
 };
 /** The delivery attempt. @example wdla_01jx6d9e8f7g6h5j4k3m2n1p0q */
 export type WebhookDeliveryAttemptId_2 = WebhookDeliveryAttemptId;
@@ -6601,6 +7274,48 @@ export type ListSpendingControlFlipsQuery = {
   "created[lt]"?: CreatedLt;
   /** Return only flips of this kind. @example approved_to_declined */
   change?: SpendingControlChange;
+};
+export type GetBalanceQuery = {
+  /**
+   * The instant of the balance, which must not be in the future. The balance is that before the entries that are dated at this instant or later. Before the
+   * first entry, it is 0. If absent, the current balance is returned.
+   * @example 2026-06-01T00:00:00Z
+   */
+  at?: Instant;
+};
+export type ListBalanceEntriesQuery = {
+  /** The balance to list. @example settlement_payable */
+  account?: BalanceAccount;
+  /** Number of records on a page. @example 25 */
+  limit?: Limit;
+  /**
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Return only records created after this instant. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Return only entries of this kind. @example card_transaction */
+  kind?: BalanceEntryKind;
+  /** Return only entries of this card transaction, settlement or payout. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
+  source_id?: string;
 };
 export type ListCardsQuery = {
   /** Number of records on a page. @example 25 */
@@ -7026,6 +7741,21 @@ export interface components {
     Brand: Brand;
     TemplateFieldInput: TemplateFieldInput;
     TemplateField: TemplateField;
+    TemplateLanguage: TemplateLanguage;
+    TemplateTranslationsInput: TemplateTranslationsInput;
+    TemplateTranslations: TemplateTranslations;
+    FieldTranslationsInput: FieldTranslationsInput;
+    FieldTranslations: FieldTranslations;
+    TextTranslations: TextTranslations;
+    RelevantDateInput: RelevantDateInput;
+    RelevantDate: RelevantDate;
+    AppLinksInput: AppLinksInput;
+    AppLinks: AppLinks;
+    PassNfcInput: PassNfcInput;
+    PassNfc: PassNfc;
+    SemanticTagsInput: SemanticTagsInput;
+    SemanticTags: SemanticTags;
+    WalletWarning: WalletWarning;
     BarcodeFormat: BarcodeFormat;
     BarcodeInput: BarcodeInput;
     BarcodePatch: BarcodePatch;
@@ -7089,13 +7819,27 @@ export interface components {
     WebhookEndpointUpdate: WebhookEndpointUpdate;
     WebhookEndpoint: WebhookEndpoint;
     WebhookEndpointList: WebhookEndpointList;
+    WebhookDelivery: WebhookDelivery;
+    WebhookRetrySchedule: WebhookRetrySchedule;
+    WebhookFilterInput: WebhookFilterInput;
+    WebhookFilter: WebhookFilter;
+    WebhookBlock: WebhookBlock;
+    WebhookSkip: WebhookSkip;
+    WebhookSignature: WebhookSignature;
     WebhookEndpointStatus: WebhookEndpointStatus;
     WebhookDisabledReason: WebhookDisabledReason;
     DeletedWebhookEndpoint: DeletedWebhookEndpoint;
+    WebhookRecoveryId: WebhookRecoveryId;
+    WebhookRecoveryCreate: WebhookRecoveryCreate;
+    WebhookRecoveryScope: WebhookRecoveryScope;
+    WebhookRecoveryStatus: WebhookRecoveryStatus;
+    WebhookRecovery: WebhookRecovery;
+    WebhookRecoveryList: WebhookRecoveryList;
     WebhookDeliveryAttemptId: WebhookDeliveryAttemptId;
     WebhookDeliveryAttempt: WebhookDeliveryAttempt;
     WebhookDeliveryAttemptList: WebhookDeliveryAttemptList;
     WebhookDeliveryAttemptStatus: WebhookDeliveryAttemptStatus;
+    WebhookDeliveryOutcome: WebhookDeliveryOutcome;
     WebhookDeliveryTrigger: WebhookDeliveryTrigger;
     EventId: EventId;
     EventStream: EventStream;
@@ -7159,6 +7903,15 @@ export interface components {
     SpendingControlVersionList: SpendingControlVersionList;
     CardProgramKind: CardProgramKind;
     Balance: Balance;
+    BalanceAlertPut: BalanceAlertPut;
+    BalanceAlert: BalanceAlert;
+    BalanceAlertStatus: BalanceAlertStatus;
+    BalanceAccount: BalanceAccount;
+    BalanceEntryId: BalanceEntryId;
+    BalanceEntryKind: BalanceEntryKind;
+    BalanceEntry: BalanceEntry;
+    BalanceEntrySourceType: BalanceEntrySourceType;
+    BalanceEntryList: BalanceEntryList;
     CardId: CardId;
     CardCreate: CardCreate;
     CardShippingInput: CardShippingInput;
@@ -7316,6 +8069,7 @@ export interface components {
     PassArchivedEvent: PassArchivedEvent;
     WebhookEndpointDisabledEvent: WebhookEndpointDisabledEvent;
     WebhookEndpointTestEvent: WebhookEndpointTestEvent;
+    WebhookRecoveryCompletedEvent: WebhookRecoveryCompletedEvent;
     PromotedResource: PromotedResource;
     PromotionCreatedEvent: PromotionCreatedEvent;
     CardholderCreatedEvent: CardholderCreatedEvent;
@@ -7361,6 +8115,7 @@ export interface components {
     PayoutDestinationDisabledEvent: PayoutDestinationDisabledEvent;
     TreasuryReportSucceededEvent: TreasuryReportSucceededEvent;
     TreasuryReportFailedEvent: TreasuryReportFailedEvent;
+    BalanceLowEvent: BalanceLowEvent;
     SpendingControlBacktestSucceededEvent: SpendingControlBacktestSucceededEvent;
     SpendingControlBacktestFailedEvent: SpendingControlBacktestFailedEvent;
     EventType: EventType;
@@ -7543,6 +8298,38 @@ export interface operations {
     requestBody?: { content: { "application/json": Empty; }; };
     responses: { 201: { content: { "application/json": Event; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
   };
+  skipBlockedEvent: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { whe_id: WebhookEndpointId_2; }; };
+    requestBody: { content: { "application/json": WebhookSkip; }; };
+    responses: {
+      200: { content: { "application/json": WebhookEndpoint; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  recoverWebhookEndpoint: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { whe_id: WebhookEndpointId_2; }; };
+    requestBody: { content: { "application/json": WebhookRecoveryCreate; }; };
+    responses: {
+      201: { content: { "application/json": WebhookRecovery; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listWebhookRecoveries: {
+    parameters: { query?: ListWebhookRecoveriesQuery; header?: { "Service-Version"?: ServiceVersion; }; path: { whe_id: WebhookEndpointId_2; }; };
+    responses: { 200: { content: { "application/json": WebhookRecoveryList; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getWebhookRecovery: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { whe_id: WebhookEndpointId_2; whr_id: WebhookRecoveryId_2; }; };
+    responses: { 200: { content: { "application/json": WebhookRecovery; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  cancelWebhookRecovery: {
+    parameters: {
+      header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; };
+      path: { whe_id: WebhookEndpointId_2; whr_id: WebhookRecoveryId_2; };
+    };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      200: { content: { "application/json": WebhookRecovery; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
   listDeliveryAttempts: {
     parameters: { query?: ListDeliveryAttemptsQuery; header?: { "Service-Version"?: ServiceVersion; }; path: { whe_id: WebhookEndpointId_2; }; };
     responses: { 200: { content: { "application/json": WebhookDeliveryAttemptList; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
@@ -7707,8 +8494,21 @@ export interface operations {
     responses: { 200: { content: { "application/json": SpendingControlFlipList; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
   };
   getBalance: {
-    parameters: { header?: { "Service-Version"?: ServiceVersion; }; };
+    parameters: { query?: GetBalanceQuery; header?: { "Service-Version"?: ServiceVersion; }; };
     responses: { 200: { content: { "application/json": Balance; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  listBalanceEntries: {
+    parameters: { query?: ListBalanceEntriesQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": BalanceEntryList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getBalanceAlert: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": BalanceAlert; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  putBalanceAlert: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; };
+    requestBody: { content: { "application/json": BalanceAlertPut; }; };
+    responses: { 200: { content: { "application/json": BalanceAlert; }; }; } & Record<400 | 401 | 403 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
   };
   createCard: {
     parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
@@ -8158,6 +8958,11 @@ export interface operations {
     requestBody: { content: { "application/json": WebhookEndpointTestEvent; }; };
     responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
   };
+  onWebhookRecoveryCompleted: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": WebhookRecoveryCompletedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
   onPromotionCreated: {
     parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
     requestBody: { content: { "application/json": PromotionCreatedEvent; }; };
@@ -8378,6 +9183,11 @@ export interface operations {
     requestBody: { content: { "application/json": TreasuryReportFailedEvent; }; };
     responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
   };
+  onBalanceLow: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": BalanceLowEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
   onSpendingControlBacktestSucceeded: {
     parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
     requestBody: { content: { "application/json": SpendingControlBacktestSucceededEvent; }; };
@@ -8404,6 +9214,7 @@ export interface webhooks {
   "pass.archived": { post: operations["onPassArchived"]; };
   "webhook_endpoint.disabled": { post: operations["onWebhookEndpointDisabled"]; };
   "webhook_endpoint.test": { post: operations["onWebhookEndpointTest"]; };
+  "webhook_recovery.completed": { post: operations["onWebhookRecoveryCompleted"]; };
   "promotion.created": { post: operations["onPromotionCreated"]; };
   "cardholder.created": { post: operations["onCardholderCreated"]; };
   "cardholder.updated": { post: operations["onCardholderUpdated"]; };
@@ -8448,6 +9259,7 @@ export interface webhooks {
   "payout_destination.disabled": { post: operations["onPayoutDestinationDisabled"]; };
   "treasury_report.succeeded": { post: operations["onTreasuryReportSucceeded"]; };
   "treasury_report.failed": { post: operations["onTreasuryReportFailed"]; };
+  "balance.low": { post: operations["onBalanceLow"]; };
   "spending_control_backtest.succeeded": { post: operations["onSpendingControlBacktestSucceeded"]; };
   "spending_control_backtest.failed": { post: operations["onSpendingControlBacktestFailed"]; };
 }

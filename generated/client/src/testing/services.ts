@@ -2706,8 +2706,56 @@ const example_31 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const example_32 = { object: 'balance_alert', threshold: 1250, status: 'armed', available: 248750, currency: 'usd' } as const
+const example_32 = {
+  id: 'scd_01jxf19g8h7j6k5m4n3p2q1r0s',
+  object: 'spending_control_draft',
+  name: 'Lower limits for meals',
+  card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
+  card_program_id: 'cprg_01jxf19g8h7j6k5m4n3p2q1r0s',
+  status: 'draft',
+  version: 1,
+  spending_controls: spending_controls_3,
+  metadata: { order: '1042' },
+  created: '2026-06-01T09:30:00.000Z',
+  updated: '2026-06-01T09:30:00.000Z'
+} as const
+const parameters_70 = {
+  name: 'spending_control_draft_id',
+  in: 'path',
+  type: 'string',
+  required: true,
+  pointer: '/components/parameters/SpendingControlDraftId/schema'
+} as const
+const parameters_71 = [parameters_70, parameters] as const
+const parameters_72 = [parameters_70, parameters, parameters_61] as const
 const example_33 = {
+  id: 'scb_01jxv19w8x7y6z5a4b3c2d1e0f',
+  object: 'spending_control_backtest',
+  spending_control_draft_id: 'scd_01jxf19g8h7j6k5m4n3p2q1r0s',
+  version: 1,
+  interval_start: '2026-05-01T00:00:00.000Z',
+  interval_end: '2026-06-01T00:00:00.000Z',
+  status: 'succeeded',
+  progress: 100,
+  result: {
+    evaluated: { count: 120, amount: 480000 },
+    approved_to_declined: { count: 120, amount: 480000 },
+    declined_to_approved: { count: 120, amount: 480000 },
+    fixed: [{ cause: 'balance', count: 3, amount: 9000 }],
+    reasons: [{ change: 'approved_to_declined', code: 'insufficient_funds', count: 3, amount: 9000 }]
+  },
+  created: '2026-06-01T09:30:00.000Z',
+  updated: '2026-06-01T09:30:00.000Z'
+} as const
+const parameters_73 = {
+  name: 'spending_control_backtest_id',
+  in: 'path',
+  type: 'string',
+  required: true,
+  pointer: '/components/parameters/SpendingControlBacktestId/schema'
+} as const
+const example_34 = { object: 'balance_alert', threshold: 1250, status: 'armed', available: 248750, currency: 'usd' } as const
+const example_35 = {
   id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
   object: 'card',
   cardholder_id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q',
@@ -2757,7 +2805,7 @@ const data_12 = {
   updated: '2026-06-01T09:30:00.000Z'
 } as const
 const data_13 = [data_12] as const
-const example_34 = {
+const example_36 = {
   id: 'trp_01jxv19w8x7y6z5a4b3c2d1e0f',
   object: 'treasury_report',
   type: 'ledger_entries',
@@ -2770,6 +2818,22 @@ const example_34 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
+const example_37 = {
+  object: 'faults',
+  latency_ms: 250,
+  rate_limited_percent: 10,
+  error_percent: 5,
+  declined_percent: 20,
+  decline_reason: 'insufficient_funds',
+  late_webhooks_percent: 20,
+  webhook_delay_ms: 2000,
+  duplicate_webhooks_percent: 10,
+  attempts: 1,
+  seed: 7,
+  expires_at: '2026-06-01T09:30:00.000Z',
+  created: '2026-06-01T09:30:00.000Z'
+} as const
+const SpendingControlDraftId = { schema: { $ref: '#/components/schemas/SpendingControlDraftId' } } as const
 const propertyNames = { type: 'string', pattern: '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$', maxLength: 12 } as const
 const apple_url = { type: ['string', 'null'], pattern: '^[a-z][a-z0-9+.-]{0,30}:[!-~]+$', maxLength: 500 } as const
 const filters = { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/WebhookFilterInput' } } as const
@@ -4973,6 +5037,169 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         status: 200,
         example: example_31
       },
+      'spendingControlDrafts.create': {
+        method: 'POST',
+        path: '/v1/spending_control_drafts',
+        parameters: parameters_63,
+        body: { required: true, pointer: '/paths/~1v1~1spending_control_drafts/post/requestBody/content/application~1json/schema' },
+        status: 201,
+        example: example_32
+      },
+      'spendingControlDrafts.list': {
+        method: 'GET',
+        path: '/v1/spending_control_drafts',
+        parameters: [
+          parameters_7,
+          parameters_8,
+          parameters_9,
+          parameters_10,
+          parameters_11,
+          parameters_12,
+          parameters_13,
+          parameters_14,
+          parameters_15,
+          { name: 'status', in: 'query', type: 'string', pointer: '/paths/~1v1~1spending_control_drafts/get/parameters/9/schema' },
+          parameters
+        ],
+        status: 200,
+        example: { data: [example_32], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        paged: { limit: 'limit', size: 25 }
+      },
+      'spendingControlDrafts.retrieve': {
+        method: 'GET',
+        path: '/v1/spending_control_drafts/{spending_control_draft_id}',
+        parameters: parameters_71,
+        status: 200,
+        example: example_32
+      },
+      'spendingControlDrafts.update': {
+        method: 'PATCH',
+        path: '/v1/spending_control_drafts/{spending_control_draft_id}',
+        parameters: parameters_71,
+        body: {
+          required: true,
+          pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}/patch/requestBody/content/application~1json/schema'
+        },
+        status: 200,
+        example: example_32
+      },
+      'spendingControlDrafts.archive': {
+        method: 'POST',
+        path: '/v1/spending_control_drafts/{spending_control_draft_id}/archive',
+        parameters: parameters_72,
+        body: { pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1archive/post/requestBody/content/application~1json/schema' },
+        status: 200,
+        example: example_32
+      },
+      'spendingControlDrafts.versions.list': {
+        method: 'GET',
+        path: '/v1/spending_control_drafts/{spending_control_draft_id}/versions',
+        parameters: [
+          parameters_70,
+          parameters_7,
+          parameters_8,
+          parameters_9,
+          parameters_10,
+          parameters_11,
+          parameters_12,
+          parameters_13,
+          parameters_14,
+          parameters_15,
+          parameters
+        ],
+        status: 200,
+        example: {
+          data: [{
+            id: 'scv_01jxf19g8h7j6k5m4n3p2q1r0s',
+            object: 'spending_control_version',
+            spending_control_draft_id: 'scd_01jxf19g8h7j6k5m4n3p2q1r0s',
+            version: 1,
+            spending_controls: spending_controls_3,
+            created: '2026-06-01T09:30:00.000Z'
+          }],
+          has_more: true,
+          next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB'
+        },
+        paged: { limit: 'limit', size: 25 }
+      },
+      'spendingControlDrafts.backtests.create': {
+        method: 'POST',
+        path: '/v1/spending_control_drafts/{spending_control_draft_id}/backtests',
+        parameters: parameters_72,
+        body: {
+          required: true,
+          pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1backtests/post/requestBody/content/application~1json/schema'
+        },
+        status: 201,
+        example: example_33
+      },
+      'spendingControlBacktests.list': {
+        method: 'GET',
+        path: '/v1/spending_control_backtests',
+        parameters: [
+          parameters_7,
+          parameters_8,
+          parameters_9,
+          parameters_10,
+          parameters_11,
+          parameters_12,
+          parameters_13,
+          parameters_14,
+          parameters_15,
+          { name: 'spending_control_draft_id', in: 'query', type: 'string', pointer: '/paths/~1v1~1spending_control_backtests/get/parameters/9/schema' },
+          parameters
+        ],
+        status: 200,
+        example: { data: [example_33], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        paged: { limit: 'limit', size: 25 }
+      },
+      'spendingControlBacktests.retrieve': {
+        method: 'GET',
+        path: '/v1/spending_control_backtests/{spending_control_backtest_id}',
+        parameters: [parameters_73, parameters],
+        status: 200,
+        example: example_33
+      },
+      'spendingControlBacktests.flips.list': {
+        method: 'GET',
+        path: '/v1/spending_control_backtests/{spending_control_backtest_id}/flips',
+        parameters: [
+          parameters_73,
+          parameters_7,
+          parameters_8,
+          parameters_9,
+          parameters_10,
+          parameters_11,
+          parameters_12,
+          parameters_13,
+          parameters_14,
+          parameters_15,
+          {
+            name: 'change',
+            in: 'query',
+            type: 'string',
+            pointer: '/paths/~1v1~1spending_control_backtests~1{spending_control_backtest_id}~1flips/get/parameters/10/schema'
+          },
+          parameters
+        ],
+        status: 200,
+        example: {
+          data: [{
+            id: 'scf_01jxf19g8h7j6k5m4n3p2q1r0s',
+            object: 'spending_control_flip',
+            card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
+            card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
+            change: 'approved_to_declined',
+            code: 'insufficient_funds',
+            rule: 'spending_limit_monthly',
+            amount: 3000,
+            created: '2026-06-01T09:30:00.000Z'
+          }],
+          has_more: true,
+          next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB'
+        },
+        paged: { limit: 'limit', size: 25 }
+      },
       'balance.retrieve': {
         method: 'GET',
         path: '/v1/balance',
@@ -5018,31 +5245,31 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         },
         paged: { limit: 'limit', size: 25 }
       },
-      'balanceAlert.retrieve': { method: 'GET', path: '/v1/balance_alert', parameters: parameters_2, status: 200, example: example_32 },
+      'balanceAlert.retrieve': { method: 'GET', path: '/v1/balance_alert', parameters: parameters_2, status: 200, example: example_34 },
       'balanceAlert.replace': {
         method: 'PUT',
         path: '/v1/balance_alert',
         parameters: parameters_2,
         body: { required: true, pointer: '/paths/~1v1~1balance_alert/put/requestBody/content/application~1json/schema' },
         status: 200,
-        example: example_32
+        example: example_34
       },
-      'cards.create': { method: 'POST', path: '/v1/cards', parameters: parameters_63, body: body_27, status: 201, example: example_33 },
+      'cards.create': { method: 'POST', path: '/v1/cards', parameters: parameters_63, body: body_27, status: 201, example: example_35 },
       'cards.list': {
         method: 'GET',
         path: '/v1/cards',
         parameters: parameters_42,
         status: 200,
-        example: { data: [example_33], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_35], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: parameters_44, status: 200, example: example_33 },
-      'cards.update': { method: 'PATCH', path: '/v1/cards/{card_id}', parameters: parameters_44, body: body_28, status: 200, example: example_33 },
-      'cards.activate': { method: 'POST', path: '/v1/cards/{card_id}/activate', parameters: parameters_67, body: body_29, status: 200, example: example_33 },
-      'cards.freeze': { method: 'POST', path: '/v1/cards/{card_id}/freeze', parameters: parameters_67, body: body_30, status: 200, example: example_33 },
-      'cards.unfreeze': { method: 'POST', path: '/v1/cards/{card_id}/unfreeze', parameters: parameters_67, body: body_31, status: 200, example: example_33 },
-      'cards.cancel': { method: 'POST', path: '/v1/cards/{card_id}/cancel', parameters: parameters_67, body: body_32, status: 200, example: example_33 },
-      'cards.replace': { method: 'POST', path: '/v1/cards/{card_id}/replace', parameters: parameters_67, body: body_33, status: 201, example: example_33 },
+      'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: parameters_44, status: 200, example: example_35 },
+      'cards.update': { method: 'PATCH', path: '/v1/cards/{card_id}', parameters: parameters_44, body: body_28, status: 200, example: example_35 },
+      'cards.activate': { method: 'POST', path: '/v1/cards/{card_id}/activate', parameters: parameters_67, body: body_29, status: 200, example: example_35 },
+      'cards.freeze': { method: 'POST', path: '/v1/cards/{card_id}/freeze', parameters: parameters_67, body: body_30, status: 200, example: example_35 },
+      'cards.unfreeze': { method: 'POST', path: '/v1/cards/{card_id}/unfreeze', parameters: parameters_67, body: body_31, status: 200, example: example_35 },
+      'cards.cancel': { method: 'POST', path: '/v1/cards/{card_id}/cancel', parameters: parameters_67, body: body_32, status: 200, example: example_35 },
+      'cards.replace': { method: 'POST', path: '/v1/cards/{card_id}/replace', parameters: parameters_67, body: body_33, status: 201, example: example_35 },
       'cards.details.retrieve': cards_details_retrieve,
       'cards.provisioningPayloads.create': cards_provisioningPayloads_create,
       'cards.provisioningPayloads.list': cards_provisioningPayloads_list,
@@ -5107,13 +5334,13 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'payoutDestinations.retrieve': payoutDestinations_retrieve,
       'payoutDestinations.update': payoutDestinations_update,
       'payoutDestinations.disable': payoutDestinations_disable,
-      'treasuryReports.create': { method: 'POST', path: '/v1/treasury_reports', parameters: parameters_63, body: body_42, status: 201, example: example_34 },
+      'treasuryReports.create': { method: 'POST', path: '/v1/treasury_reports', parameters: parameters_63, body: body_42, status: 201, example: example_36 },
       'treasuryReports.list': {
         method: 'GET',
         path: '/v1/treasury_reports',
         parameters: parameters_18,
         status: 200,
-        example: { data: [example_34], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_36], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'treasuryReports.retrieve': {
@@ -5121,7 +5348,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         path: '/v1/treasury_reports/{treasury_report_id}',
         parameters: parameters_60,
         status: 200,
-        example: example_34
+        example: example_36
       },
       'test.passes.simulateScan': test_passes_simulateScan_2,
       'test.passes.simulateInstall': test_passes_simulateInstall_2,
@@ -5140,7 +5367,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         parameters: parameters_63,
         body: body_51,
         status: 200,
-        example: example_33
+        example: example_35
       },
       'test.cardholders.simulateSanctionsMatch': test_cardholders_simulateSanctionsMatch,
       'test.disputes.simulateOutcome': test_disputes_simulateOutcome,
@@ -5163,6 +5390,16 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       },
       'test.payouts.simulateFailure': test_payouts_simulateFailure,
       'test.payouts.simulateReturn': test_payouts_simulateReturn,
+      'test.faults.retrieve': { method: 'GET', path: '/v1/test/faults', parameters: parameters_2, status: 200, example: example_37 },
+      'test.faults.replace': {
+        method: 'PUT',
+        path: '/v1/test/faults',
+        parameters: parameters_2,
+        body: { required: true, pointer: '/paths/~1v1~1test~1faults/put/requestBody/content/application~1json/schema' },
+        status: 200,
+        example: example_37
+      },
+      'test.faults.delete': { method: 'DELETE', path: '/v1/test/faults', parameters: parameters_2, status: 200, example: { object: 'faults', deleted: true } },
     },
     document: {
       openapi: '3.1.0',
@@ -5196,6 +5433,8 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           CardholderId: { schema: { $ref: '#/components/schemas/CardholderId' } },
           SanctionsAlertId: { schema: { $ref: '#/components/schemas/SanctionsAlertId' } },
           CardProgramId: { schema: { $ref: '#/components/schemas/CardProgramId' } },
+          SpendingControlDraftId,
+          SpendingControlBacktestId: { schema: { $ref: '#/components/schemas/SpendingControlBacktestId' } },
           CardId: { schema: { $ref: '#/components/schemas/CardId' } },
           ProvisioningPayloadId,
           WalletTokenId: { schema: { $ref: '#/components/schemas/WalletTokenId' } },
@@ -5450,7 +5689,9 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'payout_destination.disabled',
               'treasury_report.succeeded',
               'treasury_report.failed',
-              'balance.low'
+              'balance.low',
+              'spending_control_backtest.succeeded',
+              'spending_control_backtest.failed'
             ]
           },
           WebhookSignature: { type: 'string', enum: ['service', 'standard_webhooks'] },
@@ -5567,7 +5808,9 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'payout_destination.disabled',
               'treasury_report.succeeded',
               'treasury_report.failed',
-              'balance.low'
+              'balance.low',
+              'spending_control_backtest.succeeded',
+              'spending_control_backtest.failed'
             ]
           },
           WebhookRecoveryScope: { type: 'string', enum: ['failed', 'all'] },
@@ -5613,6 +5856,38 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           CardProgramId,
           CardProgramUpdate,
           CardDesignPatch,
+          SpendingControlDraftCreate: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['name', 'spending_controls'],
+            properties: {
+              name: { type: 'string', minLength: 1, maxLength: 100 },
+              card_id: { oneOf: [{ $ref: '#/components/schemas/CardId' }, { type: 'null' }] },
+              card_program_id: { oneOf: [{ $ref: '#/components/schemas/CardProgramId' }, { type: 'null' }] },
+              spending_controls: { $ref: '#/components/schemas/SpendingControlsInput' },
+              metadata: { $ref: '#/components/schemas/Metadata' }
+            }
+          },
+          CardId,
+          SpendingControlDraftStatus: { type: 'string', enum: ['draft', 'archived'] },
+          SpendingControlDraftId: { type: 'string', pattern: '^scd_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
+          SpendingControlDraftUpdate: {
+            type: 'object',
+            additionalProperties: false,
+            properties: {
+              name: { type: 'string', minLength: 1, maxLength: 100 },
+              spending_controls: spending_controls_2,
+              metadata: { $ref: '#/components/schemas/MetadataPatch' }
+            }
+          },
+          SpendingControlBacktestCreate: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['interval_start', 'interval_end'],
+            properties: { interval_start: { $ref: '#/components/schemas/Timestamp' }, interval_end: { $ref: '#/components/schemas/Timestamp' } }
+          },
+          SpendingControlBacktestId: { type: 'string', pattern: '^scb_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
+          SpendingControlChange: { type: 'string', enum: ['approved_to_declined', 'declined_to_approved'] },
           BalanceAccount: { type: 'string', enum: ['program_funds', 'settlement_payable'] },
           BalanceEntryKind: {
             type: 'string',
@@ -5640,7 +5915,6 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           CardShippingInput,
           ShippingService: { type: 'string', enum: ['standard', 'express'] },
           CardStatus: { type: 'string', enum: ['inactive', 'active', 'canceled'] },
-          CardId,
           CardUpdate,
           CardCancel,
           CardCancellationReason,
@@ -5754,7 +6028,24 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           SettlementClockAdvance,
           SettlementFailureSimulation,
           PayoutFailureSimulation,
-          PayoutFailureCode
+          PayoutFailureCode,
+          FaultsPut: {
+            type: 'object',
+            additionalProperties: false,
+            properties: {
+              latency_ms: { type: 'integer', minimum: 0, maximum: 10000 },
+              rate_limited_percent: { type: 'integer', minimum: 0, maximum: 100 },
+              error_percent: { type: 'integer', minimum: 0, maximum: 100 },
+              declined_percent: { type: 'integer', minimum: 0, maximum: 100 },
+              decline_reason: { $ref: '#/components/schemas/DeclineReasonCode' },
+              late_webhooks_percent: { type: 'integer', minimum: 0, maximum: 100 },
+              webhook_delay_ms: { type: 'integer', minimum: 1, maximum: 5000 },
+              duplicate_webhooks_percent: { type: 'integer', minimum: 0, maximum: 100 },
+              attempts: { type: 'integer', minimum: 1, maximum: 100 },
+              seed: { type: 'integer', minimum: 0, maximum: 1000000 },
+              expires_in_seconds: { type: 'integer', minimum: 1, maximum: 86400 }
+            }
+          }
         }
       },
       paths: {
@@ -5818,6 +6109,21 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         '/v1/sanctions_alerts/{sanctions_alert_id}/resolve': _v1_sanctions_alerts__sanctions_alert_id__resolve,
         '/v1/card_programs': _v1_card_programs,
         '/v1/card_programs/{card_program_id}': _v1_card_programs__card_program_id_,
+        '/v1/spending_control_drafts': {
+          post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SpendingControlDraftCreate' } } } } },
+          get: { parameters: { '9': { schema: { $ref: '#/components/schemas/SpendingControlDraftStatus' } } } }
+        },
+        '/v1/spending_control_drafts/{spending_control_draft_id}': {
+          patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SpendingControlDraftUpdate' } } } } }
+        },
+        '/v1/spending_control_drafts/{spending_control_draft_id}/archive': _v1_account_rotate_credentials,
+        '/v1/spending_control_drafts/{spending_control_draft_id}/backtests': {
+          post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SpendingControlBacktestCreate' } } } } }
+        },
+        '/v1/spending_control_backtests': { get: { parameters: { '9': SpendingControlDraftId } } },
+        '/v1/spending_control_backtests/{spending_control_backtest_id}/flips': {
+          get: { parameters: { '10': { schema: { $ref: '#/components/schemas/SpendingControlChange' } } } }
+        },
         '/v1/balance': { get: { parameters: { '0': { schema: { $ref: '#/components/schemas/Instant' } } } } },
         '/v1/balance_entries': {
           get: {
@@ -5875,7 +6181,8 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         '/v1/test/settlements/advance_clock': _v1_test_settlements_advance_clock,
         '/v1/test/settlements/simulate_failure': _v1_test_settlements_simulate_failure,
         '/v1/test/payouts/simulate_failure': _v1_test_payouts_simulate_failure,
-        '/v1/test/payouts/simulate_return': _v1_test_payouts_simulate_failure
+        '/v1/test/payouts/simulate_return': _v1_test_payouts_simulate_failure,
+        '/v1/test/faults': { put: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/FaultsPut' } } } } } }
       }
     },
   },

@@ -2,7 +2,7 @@ import type { components } from '../../../../generated/canonical/types.ts'
 import { html } from '../../../platform/html.ts'
 import { readDay } from '../../engine/bodies.ts'
 import { resource } from '../../engine/shapes.ts'
-import { code, exactly, money, readInstant, state, when, words } from '../../engine/values.ts'
+import { code, exactly, money, state, when, words } from '../../engine/values.ts'
 import { figures } from '../../html/records.ts'
 
 type TreasuryReport = components['schemas']['TreasuryReport']

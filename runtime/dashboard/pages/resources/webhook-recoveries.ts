@@ -2,12 +2,12 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
-import { bodyOf } from '../../engine/bodies.ts'
+import { bodyOf, readDay } from '../../engine/bodies.ts'
 import { describe, keyField, perform } from '../../engine/form-page.ts'
 import { writeTable } from '../../engine/list-page.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
 import type { ApiPage, FormField, ItemAction, LinkTo, ListColumn } from '../../engine/shapes.ts'
-import { readInstant, state, when, words } from '../../engine/values.ts'
+import { state, when, words } from '../../engine/values.ts'
 import { type DashboardVisit, mayAct, roleFor } from '../../engine/visit.ts'
 
 type Schemas = components['schemas']
@@ -40,7 +40,7 @@ export const RECOVER: ItemAction<Schemas['WebhookEndpoint']> = {
   warning:
     'Events since this day are sent again, in order and with the same IDs. New events are sent in the meantime.',
   fields: FIELDS,
-  body: (values) => bodyOf(FIELDS, { ...values, since: readInstant(values.since ?? '') }),
+  body: (values) => bodyOf(FIELDS, { ...values, since: readDay(values.since ?? '') }),
   when: ({ status }) => status === 'enabled',
 }
 
