@@ -6,6 +6,7 @@ import { payloadWorker } from '../../runtime/cards/provisioning/stand-in-job.ts'
 import { deriveSecret } from '../../runtime/cli/svc-listen.ts'
 import { runSvc } from '../../runtime/cli/svc-run.ts'
 import { RECIPES } from '../../runtime/cli/trigger-recipes.ts'
+import { balanceAlertWorker } from '../../runtime/money/balance/alert-job.ts'
 import { openTransferListener } from '../../runtime/money/payouts/transfer-listener.ts'
 import { reportWorker } from '../../runtime/money/reports/job.ts'
 import { type PeriodicJob, runPeriodically } from '../../runtime/platform/periodic.ts'
@@ -22,10 +23,12 @@ beforeAll(async () => {
   const parts = { ...service, log: strictLog, wakeUpChannel: { publish: service.wakeUps.notify } }
   const phones = payloadWorker(parts)
   const reports = reportWorker({ ...parts, links: openReportLinks(service.database.pepper, service.urls) })
-  for (const worker of [phones, reports]) worker.start()
+  const alerts = balanceAlertWorker(parts)
+  for (const worker of [phones, reports, alerts]) worker.start()
   jobs = [
     phones,
     reports,
+    alerts,
     runPeriodically(payEverybody, { pauseMs: 500, failed: (error) => failures.push(error) }),
   ]
 })
@@ -125,7 +128,12 @@ test('every recipe makes its event happen, about what it says it made', { timeou
     const [event] = (await ask(`/v1/events?limit=1&type=${type}`)).body.data
     expect(event.type).toBe(type)
     const [object] = Object.values<{ id?: string; live_id?: string }>(event.data)
-    expect(Object.values(made)).toContain(object?.id ?? object?.live_id)
+    // The balance alert of an account has no ID.
+    const id = object?.id ?? object?.live_id
+    expect([type, id === undefined ? type === 'balance.low' : Object.values(made).includes(id)]).toEqual([
+      type,
+      true,
+    ])
   }
 })
 

@@ -41,6 +41,7 @@ declare const client: ReturnType<typeof createClient>
 declare const body: string
 declare const secret: string
 declare const request: Request
+declare const endpoint: { readonly jwks_url: string }
 `
 
 /** Code of guides beside requests. */

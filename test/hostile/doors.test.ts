@@ -32,6 +32,7 @@ const HOLDERS: Readonly<Record<string, readonly string[]>> = {
     'log',
   ],
   '/reports/': [':report', ':report/:file'],
+  '/webhooks/': [':space/:endpoint/jwks.json'],
 }
 
 let database: TestDatabase

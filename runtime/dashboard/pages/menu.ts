@@ -22,8 +22,6 @@ const ICONS: Readonly<Record<string, string>> = {
   cardholders: 'users',
   'sanctions-alerts': 'shield-alert',
   'card-programs': 'layers',
-  'spending-control-drafts': 'flask-conical',
-  'spending-control-backtests': 'activity',
   cards: 'credit-card',
   'card-transactions': 'receipt',
   disputes: 'gavel',
@@ -47,10 +45,12 @@ function referenceOfList(operation: OperationId): string | undefined {
   return record && 'tag' in record ? referenceOf(record.tag, operation) : undefined
 }
 
+const hasEntry = ({ menu }: { readonly menu?: string }) => menu === undefined
+
 export const MENU: Menu = [
   { group: '', title: 'Home', icon: 'house', path: '', needs: 'viewer' },
   ...Object.entries(RESOURCES).flatMap(([group, resources]) =>
-    resources.map(({ title, path, list, environment }) => ({
+    resources.filter(hasEntry).map(({ title, path, list, environment }) => ({
       group,
       title,
       path,
@@ -115,6 +115,17 @@ export const MENU: Menu = [
 
 /** Pages that other pages link to. */
 export const LINKED: Menu = [
+  ...Object.entries(RESOURCES).flatMap(([group, resources]) =>
+    resources
+      .filter((each) => !hasEntry(each))
+      .map(({ title, path, list }) => ({
+        group,
+        title,
+        path,
+        needs: roleFor(list.operation),
+        docs: referenceOfList(list.operation),
+      })),
+  ),
   { group: 'Account', title: 'Sign-in and security', path: SECURITY_PATH, needs: 'viewer' },
   { group: 'Account', title: 'Preferences', path: PREFERENCES_PATH, needs: 'viewer' },
   { group: 'Account', title: 'Sessions', path: 'sessions', needs: 'viewer' },

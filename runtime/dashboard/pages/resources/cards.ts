@@ -64,6 +64,8 @@ export const CARDS = resource<Card>({
     ],
     filters: { status: 'Status', cardholder_id: { label: 'Cardholder', pick: CARDHOLDER } },
     empty: 'No cards yet. Add a cardholder, and then issue a card.',
+    above: ({ environment }) =>
+      html`<p><a href="/${environment}/spending-control-drafts">Try spending controls on past authorizations</a></p>`,
   },
   create: {
     operation: 'createCard',

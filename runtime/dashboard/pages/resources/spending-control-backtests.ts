@@ -35,6 +35,7 @@ const COLUMNS: readonly ListColumn<Backtest>[] = [
 
 export const SPENDING_CONTROL_BACKTESTS = resource<Backtest>({
   path: 'spending-control-backtests',
+  menu: 'cards',
   title: 'Backtests',
   intro:
     'What drafts of spending controls would have decided otherwise. Start a backtest on the page of a draft.',

@@ -1,4 +1,5 @@
 import type { components } from '../../../../generated/canonical/types.ts'
+import { html } from '../../../platform/html.ts'
 import { readDay } from '../../engine/bodies.ts'
 import { resource } from '../../engine/shapes.ts'
 import { code, state, when } from '../../engine/values.ts'
@@ -18,6 +19,7 @@ const isOpen = ({ status }: Draft) => status === 'draft'
 
 export const SPENDING_CONTROL_DRAFTS = resource<Draft>({
   path: 'spending-control-drafts',
+  menu: 'cards',
   title: 'Control drafts',
   intro: 'Try spending controls before they apply to your cards.',
   list: {
@@ -35,6 +37,8 @@ export const SPENDING_CONTROL_DRAFTS = resource<Draft>({
     ],
     filters: { status: 'Status' },
     empty: 'No drafts yet. Create a draft to try other spending controls.',
+    above: ({ environment }) =>
+      html`<p><a href="/${environment}/spending-control-backtests">View all backtests</a></p>`,
   },
   create: {
     operation: 'createSpendingControlDraft',
