@@ -41,7 +41,6 @@ declare const client: ReturnType<typeof createClient>
 declare const body: string
 declare const secret: string
 declare const request: Request
-declare const endpoint: { readonly jwks_url: string }
 `
 
 /** Code of guides beside requests. */
@@ -199,6 +198,10 @@ test('curl is refused by no version for what it sends', { timeout: 120_000 }, as
     known.set(text, curl)
     return true
   })
+  // Requests fail on purpose from PUT to DELETE.
+  const orderOf = ({ where, texts }: (typeof asked)[number]) =>
+    where.includes('test-faults') ? 1 + Number(texts.curl.includes('-X DELETE')) : 0
+  asked.sort((one, other) => orderOf(one) - orderOf(other))
   const commands = asked.map(({ texts: { curl } }) => {
     const origin = curl.includes(LIVE) ? LIVE : SANDBOX
     const url = origin === LIVE ? service.urls.live : service.urls.sandbox

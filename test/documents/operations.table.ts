@@ -71,6 +71,7 @@ export const table = `
 2025-11-01 GET    /v1/card_programs/{card_program_id} read card:read read 200
 2025-11-01 PATCH  /v1/card_programs/{card_program_id} write card:write cards_write 200 verified
 2025-11-01 GET    /v1/balance read card:read read 200
+2026-05-19 GET    /v1/balance read card:read read 200 filters=at
 2026-05-19 GET    /v1/balance_entries read card:read read 200 list filters=account,kind,source_id
 2026-05-19 GET    /v1/balance_alert read card:read read 200
 2026-05-19 PUT    /v1/balance_alert write card:write cards_write 200
