@@ -7,6 +7,8 @@ const ACTIONS = new Map([
   ['updateBilling', 'billing.updated'],
   ['rotateCredentials', 'credentials.rotated'],
   ['wipeSandbox', 'sandbox.wiped'],
+  ['putFaults', 'faults.set'],
+  ['deleteFaults', 'faults.deleted'],
   ['createPromotion', 'promotion.created'],
   ['createPassTemplate', 'pass_template.created'],
   ['updatePassTemplate', 'pass_template.updated'],
@@ -96,14 +98,18 @@ test('audited writes have names that never change, in every version', () => {
   expect(new Set(ACTIONS.values()).size).toBe(ACTIONS.size)
 })
 
-test('the operations of the account are the same in every version', () => {
-  const found = operations.flatMap(({ id, extensions: { account } }) => (account ? [`${id} ${account}`] : []))
-  expect([...new Set(found)].sort()).toEqual([
-    'rotateCredentials environment',
-    'updateBilling whole',
-    'wipeSandbox environment',
-  ])
-  expect(found.length).toBe(3 * versions.length)
+test('the operations of the account are the same in every version, and the newest adds those of faults', () => {
+  const everywhere = ['rotateCredentials environment', 'updateBilling whole', 'wipeSandbox environment']
+  const added = ['deleteFaults environment', 'putFaults environment']
+  for (const { name, operations } of versions) {
+    const found = operations.flatMap(({ id, extensions: { account } }) =>
+      account ? [`${id} ${account}`] : [],
+    )
+    expect([name, found.sort()]).toEqual([
+      name,
+      name === '2026-05-19' ? [...added, ...everywhere] : everywhere,
+    ])
+  }
 })
 
 type Node = { readonly [name: string]: unknown }

@@ -70,8 +70,9 @@ test('every identifier that an operation reads a record by can be opened', () =>
   const prefixes = Object.values(components.schemas).flatMap(
     ({ pattern = '' }) => /^\^([a-z]+)_\[0-9a-hjkmnp-tv-z\]\{26\}\$$/.exec(pattern)?.[1] ?? [],
   )
-  // A tenant, an audit entry, a key, a card token and a line of a settlement are read by no path of their own.
-  const apart = ['ten', 'aud', 'key', 'tok', 'sln']
+  // A tenant, an audit entry, a key, a card token, a line of a settlement, an entry of the balance, a version of spending
+  // controls and a flip of a backtest are read by no path of their own.
+  const apart = ['ten', 'aud', 'key', 'tok', 'sln', 'len', 'scv', 'scf']
   const opened = prefixes
     .filter((prefix) => !apart.includes(prefix))
     .map((prefix) => pathOf(`${prefix}_01jxg19h8j7k6m5n4p3q2r1s0t`).split('#')[1])

@@ -13,6 +13,7 @@ const template = (content: object) => ({
     id: 'tpl_1',
     name: 'Coffee',
     metadata: {},
+    fields: [],
     relevant_locations: [],
     updated: '1',
     ...content,

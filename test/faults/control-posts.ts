@@ -9,6 +9,8 @@ async function makeDraft(send: Send): Promise<string> {
 
 const STATUS = `SELECT count(*) AS count FROM sandbox.spending_control_drafts WHERE tenant_id = $1 AND id = $2`
 
+const END_PENDING = `UPDATE sandbox.spending_control_backtests SET status = 'failed' WHERE tenant_id = $1 AND status = 'pending'`
+
 export const CONTROL_POSTS: readonly Post[] = [
   {
     operation: 'createSpendingControlDraft',
@@ -41,7 +43,9 @@ export const CONTROL_POSTS: readonly Post[] = [
     status: 201,
     audit: ['spending_control_backtest.created'],
     events: [],
-    prepare: async (send) => {
+    prepare: async (send, { database, tenantId }) => {
+      // No worker ends the backtests of earlier rounds, and at the limit of pending ones the next is refused.
+      await database.control.query({ text: END_PENDING }, [tenantId])
       const id = await makeDraft(send)
       const body = { interval_start: '2026-01-01T00:00:00Z', interval_end: '2026-02-01T00:00:00Z' }
       return { path: `/v1/spending_control_drafts/${id}/backtests`, body, id }

@@ -105,7 +105,7 @@ test('generated translations tell of the changes on their way, each once', () =>
       { spending_controls: { allowed_categories: null } },
       ['2026-05-19/block-categories'],
     ],
-    [third.PassTemplate_down as Translate, { id: 'tpl_1', relevant_locations: [{}] }, []],
+    [third.PassTemplate_down as Translate, { id: 'tpl_1', fields: [], relevant_locations: [{}] }, []],
     [second.DeclineReason_down as Translate, { code: 'insufficient_funds' }, []],
     [
       second.DeclineReason_down as Translate,
