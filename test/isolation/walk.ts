@@ -40,11 +40,14 @@ import { findNamed, findRecent } from '../../runtime/dashboard/pages/search/name
 import { readAccountNames, readNames } from '../../runtime/dashboard/pages/search/names-of-ids.ts'
 import { countByStatus } from '../../runtime/dashboard/pages/templates/counts.ts'
 import type { Database } from '../../runtime/database/database.ts'
+import type { Pool } from '../../runtime/database/pool/pool.ts'
 import { readRevision } from '../../runtime/database/revision.ts'
+import { planOrdered } from '../../runtime/events/delivery/queries/fifo.ts'
 import { retain } from '../../runtime/events/delivery/retention-job.ts'
 import { createWorker } from '../../runtime/events/delivery/worker.ts'
 import { readStoredEvent } from '../../runtime/events/emit/queries.ts'
 import { connectWakeUpChannel, createWakeUps } from '../../runtime/events/emit/wake-ups.ts'
+import { readNextTime } from '../../runtime/events/webhook-recoveries/queries.ts'
 import { balanceAlertWorker } from '../../runtime/money/balance/alert-job.ts'
 import { holdTotalsWorker } from '../../runtime/money/balance/hold-totals-job.ts'
 import { holdUpTransfer, readTransfer } from '../../runtime/money/chain/transfer-queries.ts'
@@ -193,6 +196,7 @@ export async function tour(
       await send('/v1/authorization_endpoint', { method: 'DELETE' })
   }
   await lookAround(send, environment, plan)
+  await deliverInOrder(service.database[environment], send, space)
   if (environment === 'live') await promote(service, tenantId, send)
   await closeDay({ service, recorder }, environment, send, space)
   const expires_at = new Date(service.clock.now + 60_000).toISOString()
@@ -228,6 +232,18 @@ export async function tour(
   await readPassEvents(service.database[environment], space, newId('pass'), latest, 20)
   await walkTransfers(recorder.database[environment], space, service.clock.now)
   recorder.actFor(undefined)
+}
+
+/** An ordered endpoint gets an event, and then a recovery. */
+async function deliverInOrder(pool: Pool, send: Send, space: string): Promise<void> {
+  const ordered = { url: 'https://example.com/', enabled_events: ['*'], delivery: 'fifo' }
+  const { body: endpoint } = await send('/v1/webhook-endpoints', { body: ordered })
+  const path = `/v1/webhook-endpoints/${endpoint.id}`
+  await send(`${path}/test`, { method: 'POST' })
+  expect(await planOrdered(pool, space)).toBe(true)
+  const { body: recovery } = await send(`${path}/recover`, { body: { since: '2026-01-01T00:00:00Z' } })
+  expect(await readNextTime(pool, space, recovery.id)).toBeGreaterThan(0)
+  await send(path, { method: 'DELETE' })
 }
 
 /** What the home page of the dashboard shows. */

@@ -117,8 +117,8 @@ export async function findRange(
 const INSERT: Statement = {
   name: 'webhook_recoveries_insert',
   text: `INSERT INTO webhook_recoveries (tenant_id, id, endpoint_id, since, until, types, scope, rate, status, before, last,
-                                         reached, created, updated)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'counting', $9, $10, $9, $11, $11)`,
+                                         reached, next_at, created, updated)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'counting', $9, $10, $9, now(), $11, $11)`,
 }
 
 /** Writes a new recovery. */
