@@ -644,11 +644,11 @@ export const POSTS: readonly Post[] = [
     status: 202,
     audit: ['delivery_attempt.retried'],
     events: [],
-    prepare: async (send, { database }) => {
+    prepare: async (send, { database, space }) => {
       const endpoint = `/v1/webhook-endpoints/${await makeEndpoint(send)}`
       await send(endpoint, { method: 'PATCH', body: { status: 'disabled' } })
       await send(`${endpoint}/test`, { method: 'POST' })
-      for (const environment of ENVIRONMENTS) await planAll(database[environment])
+      for (const environment of ENVIRONMENTS) await planAll(database[environment], space)
       const id = (await send(`${endpoint}/delivery-attempts`)).body.data[0].id
       return { path: `${endpoint}/delivery-attempts/${id}/retry`, id }
     },

@@ -206,8 +206,8 @@ const ENDPOINTS = `INSERT INTO webhook_endpoints (tenant_id, id, url, enabled_ev
          CASE WHEN n < 90 THEN 'manual' END, '', '{}', ${AT}, ${AT}
     FROM generate_series(0, $3 - 1) n`
 
-const RECOVERIES = `INSERT INTO webhook_recoveries (tenant_id, id, endpoint_id, since, until, scope, rate, status, before, last, reached, created, updated)
-  SELECT $1, ${id('whr', 'n')}, ${id('whe', '0')}, ${AT}, ${AT}, 'failed', 25, 'completed', 0, 0, 0, ${AT}, ${AT}
+const RECOVERIES = `INSERT INTO webhook_recoveries (tenant_id, id, endpoint_id, since, until, scope, rate, status, before, last, reached, next_at, created, updated)
+  SELECT $1, ${id('whr', 'n')}, ${id('whe', '0')}, ${AT}, ${AT}, 'failed', 25, 'completed', 0, 0, 0, ${AT}, ${AT}, ${AT}
     FROM generate_series(0, $3 - 1) n`
 
 const ATTEMPTS = `INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at, created, updated)

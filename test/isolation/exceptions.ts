@@ -203,6 +203,7 @@ export const SPREAD: Table = [
   ],
   ['SELECT tenant_id, wiped_at FROM wiped_spaces', 'workers empty whatever space was wiped'],
   ['DELETE FROM idempotency_answers WHERE created <= (', 'what has run out is swept for everybody'],
+  ['DELETE FROM injected_faults WHERE created <= (', 'so are counts of failures that were simulated'],
   ['DELETE FROM request_log WHERE written <= (', 'and the request log'],
   ['DELETE FROM touched_changes WHERE day', 'and counts of changes that were met'],
   ['INSERT INTO request_log', 'requests are logged in batches; each line names its tenant'],

@@ -43,7 +43,7 @@ async function belongingsOf(tenantId: string): Promise<unknown[]> {
   const found: unknown[] = []
   for (const environment of ENVIRONMENTS) {
     for (const table of TABLES) {
-      const text = `SELECT to_json(t) AS row FROM ${environment}.${table} t WHERE tenant_id = $1 ORDER BY created, 1::text`
+      const text = `SELECT to_json(t) AS row FROM ${environment}.${table} t WHERE tenant_id = $1 ORDER BY created, to_json(t)::text`
       found.push((await recorder.database.control.query({ text }, [tenantId])).rows)
     }
   }

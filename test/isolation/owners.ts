@@ -220,6 +220,7 @@ async function makeOwner(
   const endpoint = { url: 'https://93.184.215.14/hooks', enabled_events: ['*'], metadata }
   await make('/v1/webhook-endpoints', endpoint)
   const whe = await make('/v1/webhook-endpoints', endpoint)
+  const whr = await make(`/v1/webhook-endpoints/${whe}/recover`, { since: interval.interval_start })
   await make('/v1/passes', { template_id: tpl, metadata })
   const promoted = sandbox && { resource_type: 'pass_template', sandbox_ids: [sandbox.ids.get('tpl')] }
   if (promoted) await make('/v1/promotions', promoted)
@@ -261,6 +262,7 @@ async function makeOwner(
       ['ppl', ppl],
       ['wtk', wtk],
       ['whe', whe],
+      ['whr', whr],
       ['wdla', await first(`/v1/webhook-endpoints/${whe}/delivery-attempts`)],
       ['evt', await first('/v1/events')],
       ['key', key.id],

@@ -40,11 +40,14 @@ import { findNamed, findRecent } from '../../runtime/dashboard/pages/search/name
 import { readAccountNames, readNames } from '../../runtime/dashboard/pages/search/names-of-ids.ts'
 import { countByStatus } from '../../runtime/dashboard/pages/templates/counts.ts'
 import type { Database } from '../../runtime/database/database.ts'
+import type { Pool } from '../../runtime/database/pool/pool.ts'
 import { readRevision } from '../../runtime/database/revision.ts'
+import { planOrdered } from '../../runtime/events/delivery/queries/fifo.ts'
 import { retain } from '../../runtime/events/delivery/retention-job.ts'
 import { createWorker } from '../../runtime/events/delivery/worker.ts'
 import { readStoredEvent } from '../../runtime/events/emit/queries.ts'
 import { connectWakeUpChannel, createWakeUps } from '../../runtime/events/emit/wake-ups.ts'
+import { readNextTime } from '../../runtime/events/webhook-recoveries/queries.ts'
 import { balanceAlertWorker } from '../../runtime/money/balance/alert-job.ts'
 import { holdTotalsWorker } from '../../runtime/money/balance/hold-totals-job.ts'
 import { holdUpTransfer, readTransfer } from '../../runtime/money/chain/transfer-queries.ts'
@@ -192,7 +195,7 @@ export async function tour(
     if (path.startsWith('/v1/authorization_endpoint'))
       await send('/v1/authorization_endpoint', { method: 'DELETE' })
   }
-  await lookAround(send, environment, plan)
+  await lookAround(send, service.database[environment], space, environment, plan)
   if (environment === 'live') await promote(service, tenantId, send)
   await closeDay({ service, recorder }, environment, send, space)
   const expires_at = new Date(service.clock.now + 60_000).toISOString()
@@ -302,7 +305,13 @@ async function promote(service: TestService, tenantId: string, live: Send): Prom
   }
 }
 
-async function lookAround(send: Send, environment: Environment, plan: string): Promise<void> {
+async function lookAround(
+  send: Send,
+  pool: Pool,
+  space: string,
+  environment: Environment,
+  plan: string,
+): Promise<void> {
   for (const path of LISTS) expect([path, (await send(path)).status]).toEqual([path, 200])
   for (const path of writtenLists(environment)) {
     if (path === '/v1/authorization_decisions' && plan !== 'enterprise') continue
@@ -328,16 +337,7 @@ async function lookAround(send: Send, environment: Environment, plan: string): P
   await send(`/v1/events/${attempt.event_id}`)
   await send(`${endpoint}/delivery-attempts?outcome=given_up`)
   await send(endpoint, { method: 'DELETE' })
-  const ordered = { url: 'https://example.com/', enabled_events: ['pass.scanned'], delivery: 'fifo' }
-  const { body: fifo } = await send('/v1/webhook-endpoints', { body: ordered })
-  const inOrder = `/v1/webhook-endpoints/${fifo.id}`
-  await send(inOrder)
-  const { body: recovery } = await send(`${inOrder}/recover`, { body: { since: '2026-01-01T00:00:00Z' } })
-  await send(`${inOrder}/recoveries?status=counting&created[gte]=2026-01-01`)
-  await send(`${inOrder}/recoveries/${recovery.id}`)
-  await send(`${inOrder}/recoveries/${recovery.id}/cancel`, { method: 'POST' })
-  await send(`${inOrder}/skip`, { body: { event_id: attempt.event_id } })
-  await send(inOrder, { method: 'DELETE' })
+  await deliverInOrder(send, pool, space, attempt.event_id)
   // What follows from it is not made at once: it is canceled when it is planned.
   const disabled = `/v1/webhook-endpoints/${await makeEndpoint(send)}`
   await send(disabled, { method: 'PATCH', body: { status: 'disabled' } })
@@ -354,6 +354,23 @@ async function lookAround(send: Send, environment: Environment, plan: string): P
     expect((await send('/v1/authorization_endpoint')).status).toBe(200)
     expect((await send('/v1/authorization_endpoint', { method: 'DELETE' })).status).toBe(200)
   }
+}
+
+/** An ordered endpoint, a recovery for it, and its next event. */
+async function deliverInOrder(send: Send, pool: Pool, space: string, skipped: string): Promise<void> {
+  const ordered = { url: 'https://example.com/', enabled_events: ['*'], delivery: 'fifo' }
+  const { body: endpoint } = await send('/v1/webhook-endpoints', { body: ordered })
+  const path = `/v1/webhook-endpoints/${endpoint.id}`
+  await send(path)
+  const { body: recovery } = await send(`${path}/recover`, { body: { since: '2026-01-01T00:00:00Z' } })
+  expect(await readNextTime(pool, space, recovery.id)).toBeGreaterThan(0)
+  await send(`${path}/recoveries?status=counting&created[gte]=2026-01-01`)
+  await send(`${path}/recoveries/${recovery.id}`)
+  await send(`${path}/recoveries/${recovery.id}/cancel`, { method: 'POST' })
+  await send(`${path}/skip`, { body: { event_id: skipped } })
+  await send(`${path}/test`, { method: 'POST' })
+  expect(await planOrdered(pool, space)).toBe(true)
+  await send(path, { method: 'DELETE' })
 }
 
 /** The tenant is asked at an address that no name leads to. */

@@ -4,11 +4,13 @@ import { findDue } from '../../runtime/events/delivery/queries/due.ts'
 import { planOrdered } from '../../runtime/events/delivery/queries/fifo.ts'
 import { planAttempts } from '../../runtime/events/delivery/queries/visits.ts'
 
-/** Plans the attempts for all emitted events, as a worker does, but sends none. */
-export async function planAll(pool: Pool): Promise<void> {
+/** Plans the attempts for all emitted events, as a worker does, but sends none. @param space default: those of all tenants. */
+export async function planAll(pool: Pool, space?: string): Promise<void> {
   for (;;) {
     const now = Date.now()
-    const tenants = (await findDue(pool, now)).filter(({ unplanned }) => unplanned > 0)
+    const tenants = (await findDue(pool, now)).filter(
+      ({ tenant_id, unplanned }) => unplanned > 0 && (space ?? tenant_id) === tenant_id,
+    )
     if (tenants.length === 0) return
     const ids = tenants.map(({ tenant_id }) => tenant_id)
     const how = { now, leaseUntil: now, token: randomUUID(), limit: 0, allowance: 0, allowances: {} }

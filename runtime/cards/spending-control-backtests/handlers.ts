@@ -21,9 +21,9 @@ const MAX_PENDING = 5
 export const spendingControlBacktestsHandlers = {
   async createSpendingControlBacktest({ caller, db, request }, { path, body }) {
     const { now } = request
-    const interval = readInterval(body, now)
     const draft = await readDraft(db, caller.space, path.spending_control_draft_id)
     if (!draft) throw notFound()
+    const interval = readInterval(body, now)
     if ((await countPending(db, caller.space, MAX_PENDING)) >= MAX_PENDING) {
       throw invalidState(
         `The maximum of ${MAX_PENDING} backtests are already pending. Wait until one of them is complete.`,

@@ -86,12 +86,15 @@ export async function endBacktest(
 const INSERT_FLIPS: Statement = {
   name: 'spending_control_flips_insert',
   text: `INSERT INTO spending_control_flips (tenant_id, backtest_id, id, card_transaction_id, card_id, change, code, rule, amount, created)
-         SELECT $1, $2, f.id, f.card_transaction_id, f.card_id, f.change, f.code, f.rule, f.amount,
+         SELECT b.tenant_id, b.id, f.id, f.card_transaction_id, f.card_id, f.change, f.code, f.rule, f.amount,
                 timestamptz 'epoch' + f.created * interval '1 millisecond'
-           FROM json_to_recordset($3) AS f (id text, card_transaction_id text, card_id text, change text, code text, rule text,
-                                            amount bigint, created bigint)`,
+           FROM spending_control_backtests b,
+                json_to_recordset($3) AS f (id text, card_transaction_id text, card_id text, change text, code text, rule text,
+                                            amount bigint, created bigint)
+          WHERE b.tenant_id = $1 AND b.id = $2`,
 }
 
+/** Writes flips of a stored backtest. */
 export function insertFlips(
   db: Database,
   space: string,

@@ -23,7 +23,7 @@ CREATE TABLE webhook_recoveries (
   -- Attempts that were queued and are not counted yet: at most one batch.
   queued text[] NOT NULL DEFAULT '{}',
   -- Earliest time of the next batch, by the clock of the database.
-  next_at timestamptz NOT NULL DEFAULT now(),
+  next_at timestamptz NOT NULL,
   created timestamptz(3) NOT NULL,
   updated timestamptz(3) NOT NULL,
   PRIMARY KEY (tenant_id, id)

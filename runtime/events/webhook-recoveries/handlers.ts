@@ -24,10 +24,10 @@ const RATE = 25
 
 export const webhookRecoveriesHandlers = {
   async recoverWebhookEndpoint({ caller, db, request: { now } }, { path, body }) {
-    const period = readPeriod(body, now)
     // The lock keeps a second request from passing the check for an open recovery.
     const endpoint = await lockEndpoint(db, caller.space, path.whe_id)
     if (!endpoint) throw notFound()
+    const period = readPeriod(body, now)
     if (endpoint.status !== 'enabled') throw invalidState('The endpoint is disabled. Enable it first.')
     const open = await findOpenRecovery(db, caller.space, path.whe_id)
     if (open !== undefined) {

@@ -16,7 +16,7 @@ import {
   readSettled,
   SEARCHED_AT_ONCE,
 } from './pages.ts'
-import { lockRecovery, type RecoveryRow, updateRecovery } from './queries.ts'
+import { lockRecovery, type RecoveryRow, readNextTime, updateRecovery } from './queries.ts'
 
 const POLL_MS = 250
 
@@ -60,7 +60,12 @@ async function advance(place: DuePlace, { id, endpoint_id }: DueRecovery): Promi
     emit(events, { type: 'webhook_recovery.completed', data: { webhook_recovery: showRecovery(completed) } })
     return [{ id, action: 'webhook_recovery.completed' }]
   }
-  await updateRecovery(db, space, next, next.queued.length > 0)
+  await updateRecovery(
+    db,
+    space,
+    next,
+    next.queued.length > 0 ? await readNextTime(db, space, id) : undefined,
+  )
   return []
 }
 

@@ -117,8 +117,8 @@ export async function findRange(
 const INSERT: Statement = {
   name: 'webhook_recoveries_insert',
   text: `INSERT INTO webhook_recoveries (tenant_id, id, endpoint_id, since, until, types, scope, rate, status, before, last,
-                                         reached, created, updated)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'counting', $9, $10, $9, $11, $11)`,
+                                         reached, next_at, created, updated)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'counting', $9, $10, $9, now(), $11, $11)`,
 }
 
 /** Writes a new recovery. */
@@ -138,22 +138,33 @@ export function insertRecovery(db: Database, tenantId: string, row: RecoveryRow)
   ])
 }
 
-// The pace is a batch a second. At most one batch may be late.
+// The pace is a batch a second. At most one batch may be late. A separate statement: the replicas of a distributed table must all get
+// the same value, so the update depends on no clock.
+const NEXT: Statement = {
+  name: 'webhook_recoveries_next',
+  text: `SELECT greatest(v.next_at, now() - interval '1 second') + interval '1 second' AS next_at
+           FROM webhook_recoveries v WHERE v.tenant_id = $1 AND v.id = $2`,
+}
+
+/** Returns the earliest time of the batch after the one that is queued now, by the clock of the database. */
+export async function readNextTime(db: Database, tenantId: string, id: string): Promise<number> {
+  return (await db.query<{ next_at: number }>(NEXT, [tenantId, id])).rows[0]!.next_at
+}
+
 const UPDATE: Statement = {
   name: 'webhook_recoveries_update',
   text: `UPDATE webhook_recoveries
             SET status = $3, total = $4, sent = $5, failed = $6, reached = $7, queued = $8, updated = $9,
-                next_at = CASE WHEN $10 THEN greatest(next_at, now() - interval '1 second') + interval '1 second'
-                               ELSE next_at END
+                next_at = coalesce($10, next_at)
           WHERE tenant_id = $1 AND id = $2`,
 }
 
-/** Writes the progress of a recovery that is locked. @param paces whether the next batch must wait. */
+/** Writes the progress of a recovery that is locked. @param nextAt the earliest time of the next batch, if it changes. */
 export function updateRecovery(
   db: Database,
   tenantId: string,
   row: RecoveryRow,
-  paces = false,
+  nextAt?: number,
 ): Promise<unknown> {
   return db.query(UPDATE, [
     tenantId,
@@ -165,6 +176,6 @@ export function updateRecovery(
     row.reached,
     row.queued,
     toTimestamp(row.updated),
-    paces,
+    nextAt === undefined ? null : toTimestamp(nextAt),
   ])
 }

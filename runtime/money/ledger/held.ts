@@ -73,16 +73,21 @@ export async function findHoldsBehind(
 /** The end of the last hour that gains no more holds. */
 const endOf = (now: number) => now - SETTLED_MS - (now % 3_600_000)
 
-const ADD: Statement = {
-  name: 'ledger_hold_totals_add',
+const SUM: Statement = {
+  name: 'ledger_hold_totals_sum',
   text: `WITH ${sinceOf('')}, hour AS MATERIALIZED (
            SELECT s.at, s.held, date_trunc('hour', least(
                     (SELECT h.created FROM ledger_holds h WHERE h.tenant_id = $1 AND h.created >= s.at ORDER BY h.created LIMIT 1),
                     (SELECT r.created FROM ledger_resolutions r WHERE r.tenant_id = $1 AND r.created >= s.at ORDER BY r.created LIMIT 1)
                   ), 'UTC') + interval '1 hour' AS until FROM since s
          )
-         INSERT INTO ledger_hold_totals (tenant_id, until, held)
-         SELECT $1, o.until, (o.held + ${changeOf('o.at', 'o.until')})::bigint FROM hour o WHERE o.until <= $2
+         SELECT o.until, (o.held + ${changeOf('o.at', 'o.until')})::bigint AS held FROM hour o WHERE o.until <= $2`,
+}
+
+// A separate statement: Citus sends a new row to one shard only if nothing is beside it.
+const ADD: Statement = {
+  name: 'ledger_hold_totals_add',
+  text: `INSERT INTO ledger_hold_totals (tenant_id, until, held) VALUES ($1, $2, $3)
          ON CONFLICT (tenant_id, until) DO NOTHING`,
 }
 
@@ -92,5 +97,8 @@ const ADD: Statement = {
  * @returns whether there was such an hour.
  */
 export async function keepHeld(db: Database, tenantId: string, now: number): Promise<boolean> {
-  return (await db.query(ADD, [tenantId, toTimestamp(endOf(now))])).count > 0
+  const { rows } = await db.query<{ until: number; held: number }>(SUM, [tenantId, toTimestamp(endOf(now))])
+  const [sum] = rows
+  if (!sum) return false
+  return (await db.query(ADD, [tenantId, toTimestamp(sum.until), sum.held])).count > 0
 }

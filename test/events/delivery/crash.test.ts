@@ -166,8 +166,8 @@ test('a recovery whose process is killed continues in the next one, and loses no
   receiver.answer = () => (receiver.got.length === 33 ? 'hang' : 204)
   const id = newId('whr')
   await stage.rows(
-    `INSERT INTO webhook_recoveries (tenant_id, id, endpoint_id, since, until, scope, rate, status, before, last, reached, created, updated)
-     SELECT $1, $2, $3, min(created), max(created), 'failed', 30, 'counting', 0, max(sequence), 0, max(created), max(created)
+    `INSERT INTO webhook_recoveries (tenant_id, id, endpoint_id, since, until, scope, rate, status, before, last, reached, next_at, created, updated)
+     SELECT $1, $2, $3, min(created), max(created), 'failed', 30, 'counting', 0, max(sequence), 0, now(), max(created), max(created)
        FROM events WHERE tenant_id = $1`,
     [tenantId, id, endpoint.id],
   )

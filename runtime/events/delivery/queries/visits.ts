@@ -73,7 +73,7 @@ export interface PlannedAttempts {
 }
 
 const PLAN_TEXT = readSqlFile(import.meta.dirname, 'plan.sql').replace(
-  'MATCHES_FILTERS',
+  '/* MATCHES_FILTERS */ true',
   matchesFilters('v', 'n'),
 )
 
