@@ -136,8 +136,13 @@ test('two nodes and a lost sender send no batch twice and lose nothing', async (
   await stage.dismiss()
   receiver.got.length = 0
   const id = await recover(endpoint, { rate: 4 })
+  const early = "UPDATE webhook_recoveries SET next_at = '-infinity'"
+  await stage.rows(early, [])
   await Promise.all([worker().runOnce(), worker().runOnce()])
-  await stage.rows("UPDATE webhook_recoveries SET next_at = '-infinity'", [])
+  // One counted, the other queued a batch: the next batch waits.
+  const waiting = "SELECT FROM webhook_recoveries WHERE tenant_id = $1 AND id = $2 AND next_at > '-infinity'"
+  expect(await stage.rows(waiting, [tenantId, id])).toHaveLength(1)
+  await stage.rows(early, [])
   await Promise.all([worker().runOnce(), worker().runOnce()])
   const [one, two] = [await read(endpoint, id), await stage.count('webhook_ready', tenantId)]
   expect([one.queued.length, two]).toEqual([4, 4])
