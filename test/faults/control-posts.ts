@@ -1,4 +1,5 @@
 /** POSTs about drafts of spending controls. */
+import { administer } from '../support/server.ts'
 import type { Send } from '../support/service.ts'
 import type { Post } from './post.ts'
 
@@ -9,7 +10,8 @@ async function makeDraft(send: Send): Promise<string> {
 
 const STATUS = `SELECT count(*) AS count FROM sandbox.spending_control_drafts WHERE tenant_id = $1 AND id = $2`
 
-const END_PENDING = `UPDATE sandbox.spending_control_backtests SET status = 'failed' WHERE tenant_id = $1 AND status = 'pending'`
+const endPending = (tenantId: string) =>
+  `UPDATE sandbox.spending_control_backtests SET status = 'failed' WHERE tenant_id = '${tenantId}' AND status = 'pending'`
 
 export const CONTROL_POSTS: readonly Post[] = [
   {
@@ -45,7 +47,7 @@ export const CONTROL_POSTS: readonly Post[] = [
     events: [],
     prepare: async (send, { database, tenantId }) => {
       // No worker ends the backtests of earlier rounds, and at the limit of pending ones the next is refused.
-      await database.control.query({ text: END_PENDING }, [tenantId])
+      await administer(database.url, endPending(tenantId))
       const id = await makeDraft(send)
       const body = { interval_start: '2026-01-01T00:00:00Z', interval_end: '2026-02-01T00:00:00Z' }
       return { path: `/v1/spending_control_drafts/${id}/backtests`, body, id }

@@ -3,6 +3,7 @@
 import type { LoadedChange } from '../../change/load-changes.ts'
 import { type Difference, formatLocation } from '../../diff/difference.ts'
 import type { VersionPair } from '../../gate/steps.ts'
+import { groupBy } from '../../ir/group-by.ts'
 import type { Api } from '../../ir/model.ts'
 import { tagsOf } from '../reference/page.ts'
 import { tagTitle } from '../reference/page-view.ts'
@@ -105,7 +106,7 @@ function releaseOf(api: Api, step: VersionPair | undefined, context: SampleConte
         ? [{ name: at.event, tag: tagOf.get(at.event) ?? '' }]
         : [],
     ),
-    others: [...Map.groupBy(others, describeDifference)].map(([text, same]) => ({
+    others: [...groupBy(others, describeDifference)].map(([text, same]) => ({
       text,
       tags: tagsIn(
         same.flatMap(({ uses }) => uses),

@@ -1,6 +1,7 @@
 /** Builds the search index and the texts that results show, which the pages' own script loads. */
 import MiniSearch from 'minisearch'
 import { readPackageFile } from '../../assets/assets.ts'
+import { groupBy } from '../../ir/group-by.ts'
 import { CONVENTIONS } from '../reference/page.ts'
 import type { FieldView, InsideView, OperationView, SchemaView, ValueView } from '../reference/views.ts'
 import type { SitePage } from './frame.ts'
@@ -87,10 +88,10 @@ function mergeVersions(versions: readonly VersionIndex[], home: string): SearchE
     .flatMap((index) =>
       referenceEntries(index, home).map((entry) => ({ ...entry, version: index.view.version })),
     )
-  const groups = Map.groupBy(all, ({ title, kind, href }) => JSON.stringify([title, kind, href]))
+  const groups = groupBy(all, ({ title, kind, href }) => JSON.stringify([title, kind, href]))
   return [...groups.values()].map((same) => {
     const { title, kind, href } = same[0]!
-    const lines = Map.groupBy(
+    const lines = groupBy(
       same.flatMap(({ version, lines }) => lines.map((line) => ({ line, version }))),
       ({ line }) => line,
     )

@@ -94,7 +94,8 @@ export async function makeHostileTenant(dashboard: TestDashboard): Promise<Hosti
   }
   const addressOf = addressesIn(addresses)
   const pages = listRoutes(dashboard.watching).filter(
-    ({ method, path }) => method === 'GET' && !/\/export\.\w+$/.test(path),
+    // Parts of the documentation are no pages of their own.
+    ({ method, path }) => method === 'GET' && !/\/export\.\w+$|^\/docs\//.test(path),
   )
   return { owner, addressOf, pages: pages.map(addressOf) }
 }
