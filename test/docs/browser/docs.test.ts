@@ -236,7 +236,8 @@ test('a reader who signs in sees their own request where its error is explained,
     .poll(
       async () => {
         await page.reload()
-        await own.waitFor()
+        // Before the request is in the log, the part is not below the error.
+        await page.locator('.own').first().waitFor()
         return link.count()
       },
       { timeout: 20_000 },
