@@ -2,8 +2,14 @@ import { readFileSync } from 'node:fs'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 
+interface Response {
+  readonly $ref?: string
+  readonly content?: Readonly<Record<string, unknown>>
+}
+
 interface Document {
-  readonly paths: Record<string, Record<string, { responses?: Record<string, unknown> }>>
+  readonly paths: Record<string, Record<string, { responses?: Record<string, Response> }>>
+  readonly components: { readonly responses: Record<string, Response> }
 }
 
 interface Contract {
@@ -46,22 +52,31 @@ function pathOf(document: Document, path: string): string | undefined {
   return fits.sort((a, b) => a.split('{').length - b.split('{').length)[0]
 }
 
-/** Returns the JSON pointer of the response schema: that of the operation, or that of errors. */
-function pointerOf(document: Document, method: string, path: string, status: number): string {
-  const template = pathOf(document, path)
-  const responses = template && document.paths[template]?.[method.toLowerCase()]?.responses
-  const response = responses ? responses[String(status)] : undefined
-  if (!template || !response) return '/components/schemas/Error'
-  const ref = (response as { $ref?: string }).$ref
-  const base = ref
-    ? ref.slice(1)
-    : `/paths/${escapeToken(template)}/${method.toLowerCase()}/responses/${status}`
-  return `${base}/content/application~1json/schema`
+const JSON_TYPE = 'application/json'
+
+/** The response of the operation, and where the document describes it. */
+function findResponse(
+  document: Document,
+  template: string,
+  method: string,
+  status: number,
+): { readonly pointer: string; readonly response: Response } | undefined {
+  const verb = method.toLowerCase()
+  const response = document.paths[template]?.[verb]?.responses?.[String(status)]
+  if (response?.$ref === undefined) {
+    const pointer = `/paths/${escapeToken(template)}/${verb}/responses/${status}`
+    return response && { pointer, response }
+  }
+  const name = response.$ref.split('/').at(-1)!
+  return { pointer: response.$ref.slice(1), response: document.components.responses[name]! }
 }
 
 /**
- * Validates a response against the document of its version. Returns the violations; empty if there are none. A success
- * status that the document does not describe is a violation.
+ * Validates a response against the document of its version. Returns the violations; empty if there are none. A status
+ * that the operation does not describe is a violation, except failures (5xx), which may happen to every operation. Those,
+ * and what is answered where there is no operation, are errors.
+ *
+ * @param body undefined if there is none, or none in JSON.
  */
 export function checkAnswer(
   version: string,
@@ -69,9 +84,19 @@ export function checkAnswer(
   status: number,
   body: unknown,
 ): string[] {
-  const pointer = pointerOf(contractOf(version).document, request.method, request.path, status)
-  if (status < 400 && pointer.endsWith('/Error')) return [`${status} is not described`]
-  return checkAgainst(version, pointer, body)
+  const { document } = contractOf(version)
+  const template = pathOf(document, request.path)
+  const found = template === undefined ? undefined : findResponse(document, template, request.method, status)
+  if (found) {
+    const { pointer, response } = found
+    const isJson = response.content === undefined || JSON_TYPE in response.content
+    if (body === undefined) return response.content && isJson ? ['the body is missing'] : []
+    if (response.content === undefined) return ['there is a body']
+    return isJson ? checkAgainst(version, `${pointer}/content/${escapeToken(JSON_TYPE)}/schema`, body) : []
+  }
+  const hasOperation = document.paths[template ?? '']?.[request.method.toLowerCase()] !== undefined
+  if (status < 400 || (hasOperation && status < 500)) return [`${status} is not described`]
+  return checkAgainst(version, '/components/schemas/Error', body)
 }
 
 /** Validates an event against the document of its version. Returns the violations. */
