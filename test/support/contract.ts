@@ -14,6 +14,8 @@ interface Document {
 
 interface Contract {
   readonly document: Document
+  /** Segments of the path templates. Literal segments take precedence over parameters. */
+  readonly templates: readonly (readonly [template: string, segments: readonly string[]])[]
   readonly ajv: Ajv2020
   readonly checks: Map<string, ValidateFunction>
 }
@@ -28,7 +30,10 @@ function contractOf(version: string): Contract {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   addFormats.default(ajv)
   ajv.addSchema({ ...document, $id: `document:${version}` })
-  const contract = { document, ajv, checks: new Map() }
+  const templates = Object.keys(document.paths)
+    .toSorted((a, b) => a.split('{').length - b.split('{').length)
+    .map((template) => [template, template.split('/')] as const)
+  const contract = { document, templates, ajv, checks: new Map() }
   contracts.set(version, contract)
   return contract
 }
@@ -41,15 +46,11 @@ function decode(segment: string): string {
   return /^(?:[^%]|%[0-7][0-9a-f])*$/i.test(segment) ? decodeURIComponent(segment) : segment
 }
 
-/** Returns the path template that matches a request path. Literal segments take precedence over parameters. */
-function pathOf(document: Document, path: string): string | undefined {
-  const fits = Object.keys(document.paths).filter((template) => {
-    const [a, b] = [template.split('/'), path.split('/').map(decode)]
-    return (
-      a.length === b.length && a.every((segment, index) => segment.startsWith('{') || segment === b[index])
-    )
-  })
-  return fits.sort((a, b) => a.split('{').length - b.split('{').length)[0]
+/** Returns the path template that matches a request path. */
+function templateOf({ templates }: Contract, path: string): string | undefined {
+  const wanted = path.split('/').map(decode)
+  const fits = (segment: string, index: number) => segment.startsWith('{') || segment === wanted[index]
+  return templates.find(([, segments]) => segments.length === wanted.length && segments.every(fits))?.[0]
 }
 
 const JSON_TYPE = 'application/json'
@@ -84,8 +85,9 @@ export function checkAnswer(
   status: number,
   body: unknown,
 ): string[] {
-  const { document } = contractOf(version)
-  const template = pathOf(document, request.path)
+  const contract = contractOf(version)
+  const { document } = contract
+  const template = templateOf(contract, request.path)
   const found = template === undefined ? undefined : findResponse(document, template, request.method, status)
   if (found) {
     const { pointer, response } = found
