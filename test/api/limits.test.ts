@@ -304,8 +304,9 @@ describe('a tenant lets requests of its sandbox fail', () => {
   })
 
   test('authorizations are declined with the reason, until the failures end or expire', async () => {
-    const cardholder_id = (await ask('/v1/cardholders', { body: { name: 'Ada Moreau' } })).body.id
+    // Replaces the failures of the test before, which could affect the requests that follow.
     await put({ declined_percent: 100, decline_reason: 'card_stolen', expires_in_seconds: 60 })
+    const cardholder_id = (await ask('/v1/cardholders', { body: { name: 'Ada Moreau' } })).body.id
     const card_id = (await ask('/v1/cards', { body: { cardholder_id, type: 'virtual' } })).body.id
     await ask('/v1/test/funding', { body: { amount: 5000 } })
     const body = { card_id, amount: 100, merchant: { name: 'Diner', category_code: '5812' } }

@@ -14,7 +14,7 @@ export interface Point {
 }
 
 /** Of so many statements of a transaction one is killed at; with EVERY_STATEMENT=1 it is every one (`npm run prove:crash`). */
-export const STEP = process.env.EVERY_STATEMENT === undefined ? 4 : 1
+export const STEP = process.env.EVERY_STATEMENT === undefined ? 6 : 1
 
 /**
  * Before the first statement of a transaction, and after each STEP-th, from another one on each time, without an end. To the

@@ -1,18 +1,17 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { readDocument } from '../../runtime/api/explanation.ts'
 import { splitTarget } from '../../runtime/api/pipeline.ts'
+import { checkAnswer } from './contract.ts'
 import {
-  type ContractValidator,
-  createFailures,
+  type CheckRequest,
   cutDocument,
-  type Failures,
   normalizeTarget,
   openContractValidator,
   type SentRequest,
   type Violation,
 } from './contract-validator.ts'
 
-/** A request on which the service and express-openapi-validator disagree, or a response that matches no description. */
+/** A request on which the service and express-openapi-validator disagree, or a response that does not match the document. */
 export interface Disagreement {
   readonly what: 'accepted against the document' | 'refused against the document' | 'answer'
   readonly version: string
@@ -21,7 +20,7 @@ export interface Disagreement {
   /** Status of the response, and its error code if it is an error. */
   readonly status: number
   readonly code: string | undefined
-  /** Message of the validator; empty if it accepts the request. */
+  /** What does not match; empty if the validator accepts a request that was refused. */
   readonly violation: string
 }
 
@@ -70,21 +69,18 @@ export function createContractGuard(
 /** The document describes neither a request that did not arrive completely nor its response. */
 const REQUEST_TIMEOUT = 408
 
-type ValidatorSource = (version: string, path: string) => Promise<ContractValidator>
+type ValidatorSource = (version: string, path: string) => Promise<CheckRequest>
 
 function createValidators(): ValidatorSource {
   const documents = new Map<string, ReturnType<typeof readDocument>>()
-  const failures = new Map<string, Failures>()
-  const validators = new Map<string, Promise<ContractValidator>>()
+  const validators = new Map<string, Promise<CheckRequest>>()
   return (version, path) => {
     const family = `${version} ${path.split('/', 3)[2]}`
     const known = validators.get(family)
     if (known) return known
     const document = documents.get(version) ?? readDocument(version)
     documents.set(version, document)
-    const shared = failures.get(version) ?? createFailures()
-    failures.set(version, shared)
-    const validator = openContractValidator(cutDocument(document.parsed(), path), shared)
+    const validator = openContractValidator(cutDocument(document.parsed(), path))
     validators.set(family, validator)
     return validator
   }
@@ -155,16 +151,17 @@ async function validate(
   const { path } = splitTarget(normalizeTarget(request.target))
   if (version === '') return []
   const code = codeOf(answer)
-  const { checkRequest, checkAnswer } = await validators(version, path)
+  const checkRequest = await validators(version, path)
   const { method, target } = request
   const base = { version, method, target, status, code }
   // A body that the service rejects for its depth is also too deep for the validator.
   const sent = code === 'malformed_json' ? { ...request, body: undefined } : request
   const disagreement = compare(status, code, await checkRequest(sent))
-  const violation = streamed ? undefined : await checkAnswer(sent, status, answer)
-  const mismatch =
-    violation?.status === MISMATCH ? [{ ...base, what: 'answer', violation: violation.message } as const] : []
-  return disagreement ? [{ ...base, ...disagreement }, ...mismatch] : mismatch
+  if (disagreement) return [{ ...base, ...disagreement }]
+  // HEAD is GET without the body.
+  const violations =
+    streamed || method === 'HEAD' ? [] : checkAnswer(version, { method, path }, status, answer)
+  return violations.length === 0 ? [] : [{ ...base, what: 'answer', violation: violations.join('; ') }]
 }
 
 function codeOf(answer: unknown): string | undefined {
@@ -173,12 +170,6 @@ function codeOf(answer: unknown): string | undefined {
 
 /** Error codes that follow from the document alone, independent of the handler. */
 const BY_DOCUMENT = new Set(['missing_field', 'unknown_parameter', 'repeated_parameter'])
-
-/**
- * Status that the validator uses for a response that does not match. Its other statuses are about requests that match
- * no operation.
- */
-const MISMATCH = 500
 
 /** Statuses that the service sends only after a request has passed validation. */
 const AFTER_VALIDATION = new Set([402, 409, 501])

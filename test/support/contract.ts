@@ -2,12 +2,20 @@ import { readFileSync } from 'node:fs'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 
+interface Response {
+  readonly $ref?: string
+  readonly content?: Readonly<Record<string, unknown>>
+}
+
 interface Document {
-  readonly paths: Record<string, Record<string, { responses?: Record<string, unknown> }>>
+  readonly paths: Record<string, Record<string, { responses?: Record<string, Response> }>>
+  readonly components: { readonly responses: Record<string, Response> }
 }
 
 interface Contract {
   readonly document: Document
+  /** Segments of the path templates. Literal segments take precedence over parameters. */
+  readonly templates: readonly (readonly [template: string, segments: readonly string[]])[]
   readonly ajv: Ajv2020
   readonly checks: Map<string, ValidateFunction>
 }
@@ -22,7 +30,10 @@ function contractOf(version: string): Contract {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   addFormats.default(ajv)
   ajv.addSchema({ ...document, $id: `document:${version}` })
-  const contract = { document, ajv, checks: new Map() }
+  const templates = Object.keys(document.paths)
+    .toSorted((a, b) => a.split('{').length - b.split('{').length)
+    .map((template) => [template, template.split('/')] as const)
+  const contract = { document, templates, ajv, checks: new Map() }
   contracts.set(version, contract)
   return contract
 }
@@ -35,33 +46,38 @@ function decode(segment: string): string {
   return /^(?:[^%]|%[0-7][0-9a-f])*$/i.test(segment) ? decodeURIComponent(segment) : segment
 }
 
-/** Returns the path template that matches a request path. Literal segments take precedence over parameters. */
-function pathOf(document: Document, path: string): string | undefined {
-  const fits = Object.keys(document.paths).filter((template) => {
-    const [a, b] = [template.split('/'), path.split('/').map(decode)]
-    return (
-      a.length === b.length && a.every((segment, index) => segment.startsWith('{') || segment === b[index])
-    )
-  })
-  return fits.sort((a, b) => a.split('{').length - b.split('{').length)[0]
+/** Returns the path template that matches a request path. */
+function templateOf({ templates }: Contract, path: string): string | undefined {
+  const wanted = path.split('/').map(decode)
+  const fits = (segment: string, index: number) => segment.startsWith('{') || segment === wanted[index]
+  return templates.find(([, segments]) => segments.length === wanted.length && segments.every(fits))?.[0]
 }
 
-/** Returns the JSON pointer of the response schema: that of the operation, or that of errors. */
-function pointerOf(document: Document, method: string, path: string, status: number): string {
-  const template = pathOf(document, path)
-  const responses = template && document.paths[template]?.[method.toLowerCase()]?.responses
-  const response = responses ? responses[String(status)] : undefined
-  if (!template || !response) return '/components/schemas/Error'
-  const ref = (response as { $ref?: string }).$ref
-  const base = ref
-    ? ref.slice(1)
-    : `/paths/${escapeToken(template)}/${method.toLowerCase()}/responses/${status}`
-  return `${base}/content/application~1json/schema`
+const JSON_TYPE = 'application/json'
+
+/** The response of the operation, and where the document describes it. */
+function findResponse(
+  document: Document,
+  template: string,
+  method: string,
+  status: number,
+): { readonly pointer: string; readonly response: Response } | undefined {
+  const verb = method.toLowerCase()
+  const response = document.paths[template]?.[verb]?.responses?.[String(status)]
+  if (response?.$ref === undefined) {
+    const pointer = `/paths/${escapeToken(template)}/${verb}/responses/${status}`
+    return response && { pointer, response }
+  }
+  const name = response.$ref.split('/').at(-1)!
+  return { pointer: response.$ref.slice(1), response: document.components.responses[name]! }
 }
 
 /**
- * Validates a response against the document of its version. Returns the violations; empty if there are none. A success
- * status that the document does not describe is a violation.
+ * Validates a response against the document of its version. Returns the violations; empty if there are none. A status
+ * that the operation does not describe is a violation, except failures (5xx), which may happen to every operation. Those,
+ * and what is answered where there is no operation, are errors.
+ *
+ * @param body undefined if there is none, or none in JSON.
  */
 export function checkAnswer(
   version: string,
@@ -69,9 +85,20 @@ export function checkAnswer(
   status: number,
   body: unknown,
 ): string[] {
-  const pointer = pointerOf(contractOf(version).document, request.method, request.path, status)
-  if (status < 400 && pointer.endsWith('/Error')) return [`${status} is not described`]
-  return checkAgainst(version, pointer, body)
+  const contract = contractOf(version)
+  const { document } = contract
+  const template = templateOf(contract, request.path)
+  const found = template === undefined ? undefined : findResponse(document, template, request.method, status)
+  if (found) {
+    const { pointer, response } = found
+    const isJson = response.content === undefined || JSON_TYPE in response.content
+    if (body === undefined) return response.content && isJson ? ['the body is missing'] : []
+    if (response.content === undefined) return ['there is a body']
+    return isJson ? checkAgainst(version, `${pointer}/content/${escapeToken(JSON_TYPE)}/schema`, body) : []
+  }
+  const hasOperation = document.paths[template ?? '']?.[request.method.toLowerCase()] !== undefined
+  if (status < 400 || (hasOperation && status < 500)) return [`${status} is not described`]
+  return checkAgainst(version, '/components/schemas/Error', body)
 }
 
 /** Validates an event against the document of its version. Returns the violations. */

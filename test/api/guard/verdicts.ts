@@ -8,11 +8,7 @@ import { readParameters } from '../../../runtime/api/parameters.ts'
 import { splitTarget } from '../../../runtime/api/pipeline.ts'
 import { matchRoute } from '../../../runtime/api/routing.ts'
 import type { Versions, VersionTable } from '../../../runtime/api/version-table.ts'
-import {
-  type ContractValidator,
-  cutDocument,
-  openContractValidator,
-} from '../../support/contract-validator.ts'
+import { type CheckRequest, cutDocument, openContractValidator } from '../../support/contract-validator.ts'
 import type { Case, RequestDocument } from './requests.ts'
 
 /** What one check says of a request: undefined when it fits. */
@@ -48,12 +44,8 @@ export async function checkByStages(
   return refused && { code: 'item', message: JSON.stringify(refused) }
 }
 
-/** Opens the other check on one operation, with nothing said of its answers. */
-export function openOther(
-  document: RequestDocument,
-  path: string,
-  method: string,
-): Promise<ContractValidator> {
+/** Opens the other check on one operation. */
+export function openOther(document: RequestDocument, path: string, method: string): Promise<CheckRequest> {
   const item = document.paths[path]!
   const operation = item[method.toLowerCase()]!
   const alone = {
@@ -61,7 +53,7 @@ export function openOther(
     paths: {
       [path]: {
         ...('parameters' in item ? { parameters: item.parameters } : {}),
-        [method.toLowerCase()]: { ...operation, responses: { 200: { description: 'Done.' } } },
+        [method.toLowerCase()]: operation,
       },
     },
   }
@@ -70,12 +62,12 @@ export function openOther(
 
 /** The other check's verdict. It is given parsed JSON, as behind `express.json()`. */
 export async function checkByValidator(
-  check: ContractValidator,
+  check: CheckRequest,
   { method, target, headers, text }: Case,
 ): Promise<Verdict> {
   const body = readJson(text)
   if (body instanceof SyntaxError) return { code: 'malformed', message: body.message }
-  const violation = await check.checkRequest({ method, target, headers, body })
+  const violation = await check({ method, target, headers, body })
   return violation && { code: String(violation.status), message: violation.message }
 }
 
