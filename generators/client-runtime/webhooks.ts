@@ -276,7 +276,7 @@ async function verifiesAny(
   return verified.includes(true)
 }
 
-/** Returns the secrets as a list. @throws WebhookError if there is none: anyone could sign with an empty key. */
+/** Returns the secrets as a list. @throws WebhookError if the list or a secret is empty: anyone could sign with an empty key. */
 function listSecrets(secret: WebhookSecret): readonly string[] {
   const secrets = typeof secret === 'string' ? [secret] : [...(secret ?? [])]
   if (secrets.length === 0 || secrets.some((each) => typeof each !== 'string' || each === '')) {

@@ -1,13 +1,14 @@
 /** Programs as readers write them, each of a page, in a project that has installed the built package: compiled, then run. */
 
 import { once } from 'node:events'
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, request as send } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createClient, testHeaders } from '../../generated/client/src/2026-05-19/index.ts'
+import { backtestWorker } from '../../runtime/cards/spending-control-backtests/job.ts'
 import { openDelivery } from '../../runtime/events/delivery/open-delivery.ts'
 import {
   Browser,
@@ -30,9 +31,12 @@ const before = sources['upgrade.before.ts']!
 /** What follows from the change of the date alone. */
 const changed = before.replace('/2025-11-01', '/2026-05-19')
 
+const BRAND = { background_color: '#123456', foreground_color: '#FFFFFF' }
+
 let project: string
 const service = useService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
 let delivery: ReturnType<typeof openDelivery>
+let backtests: ReturnType<typeof backtestWorker>
 let console: Console
 let errors: ReadonlyMap<string, readonly string[]>
 let env: Readonly<Record<string, string>>
@@ -42,14 +46,10 @@ beforeAll(async () => {
   errors = compileIn(project, { ...sources, 'upgrade.changed.ts': changed })
   const { database, clock, outbound, wakeUps } = service
   const wakeUpChannel = { publish: wakeUps.notify }
-  delivery = openDelivery({
-    database,
-    clock,
-    outbound,
-    wakeUps,
-    wakeUpChannel,
-    log: pino({ level: 'silent' }),
-  })
+  const parts = { database, clock, wakeUps, wakeUpChannel, log: pino({ level: 'silent' }) }
+  delivery = openDelivery({ ...parts, outbound })
+  backtests = backtestWorker(parts)
+  backtests.start()
   console = await startConsole(service)
   const { secret } = await makeKey(service, await makeTenant(service))
   env = { BASE_URL: service.urls.sandbox, API_KEY: secret }
@@ -58,7 +58,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await endPrograms()
   console.stop()
-  await delivery.stop()
+  await Promise.all([delivery.stop(), backtests.stop()])
   rmSync(project, { recursive: true })
 })
 
@@ -78,8 +78,25 @@ async function addressOf(program: Program): Promise<string> {
   return `http://127.0.0.1:${port}`
 }
 
-const client = (baseUrl = env.BASE_URL!) =>
-  createClient({ baseUrl, apiKey: env.API_KEY!, clock: notedClock() })
+const client = (baseUrl = env.BASE_URL!, apiKey = env.API_KEY!) =>
+  createClient({ baseUrl, apiKey, clock: notedClock() })
+
+/** Makes a tenant that has a template, and a card with a purchase. */
+async function makeAccount() {
+  const { secret } = await makeKey(service, await makeTenant(service))
+  const { passTemplates, test, cardholders, cards } = client(env.BASE_URL, secret)
+  const template = await passTemplates.create({ name: 'Loyalty', kind: 'loyalty', brand: BRAND })
+  await test.funding.simulate({ amount: 100_000 })
+  const { id: cardholder_id } = await cardholders.create({ name: 'Ada Moreau' })
+  const card = await cards.create({ cardholder_id, type: 'virtual' })
+  const merchant = { name: 'Harbor Diner', category_code: '5812' }
+  const amount = 1_250
+  await test.cards.simulateAuthorization({ card_id: card.id, amount, merchant })
+  const monthStart = new Date(service.clock.now - 3_600_000).toISOString()
+  service.clock.now += 1_000 // the purchase is before NOW
+  const now = new Date(service.clock.now).toISOString()
+  return { API_KEY: secret, TEMPLATE_ID: template.id, CARD_ID: card.id, MONTH_START: monthStart, NOW: now }
+}
 
 test('programs compile; one whose version was changed does where the versions differ, and nowhere else', () => {
   expect(Object.fromEntries(errors)).toEqual({
@@ -89,6 +106,45 @@ test('programs compile; one whose version was changed does where the versions di
       expect.stringContaining("'allowed_categories' does not exist"),
     ],
   })
+})
+
+/** What each program prints that needs no other program and no browser. */
+const PRINTED = {
+  retry: {},
+  errors: {},
+  options: {},
+  cancel: {},
+  'with-response': {},
+  log: {},
+  'injected-fetch': {},
+  'debug-log': {},
+  'sign-webhook': {},
+  mock: {},
+  functions: {},
+  settle: {},
+  authorize: {},
+  balance: {},
+  dispute: {},
+  translate: {},
+  'control-draft': {},
+  recover: {},
+  versions: {},
+}
+
+/** Runs the programs in one process. */
+const ONE_BY_ONE = `for (const name of process.argv.slice(2)) {
+  console.log('# ' + name)
+  await import('./' + name + '.ts').catch((error) => console.error(name, error))
+}`
+
+test('each program does its task, and its debug log has no secrets', async () => {
+  writeFileSync(join(project, 'one-by-one.mjs'), ONE_BY_ONE)
+  const words = ['one-by-one.mjs', ...Object.keys(PRINTED)]
+  const more = { ...(await makeAccount()), SLOW_URL: await startSilentServer(), DATELINE_LOG: 'debug' }
+  const program = startProgram(process.execPath, words, { ...env, ...more }, { cwd: project })
+  const { code, stdout, stderr } = await program.ended
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  globalThis.console.log(stdout)
 })
 
 test('a program says the same before its upgrade and after', async () => {
@@ -181,13 +237,20 @@ test('an answer that is lost twice after its commit leaves one pass', async () =
 })
 
 async function makeTemplate(): Promise<string> {
-  const brand = { background_color: '#123456', foreground_color: '#FFFFFF' }
-  return (await client().createPassTemplate({ body: { name: 'Loyalty', kind: 'loyalty', brand } })).id
+  return (await client().passTemplates.create({ name: 'Loyalty', kind: 'loyalty', brand: BRAND })).id
 }
 
 async function issue(template: string, count: number): Promise<void> {
   const passes = Array.from({ length: count }, () => ({ template_id: template }))
   await client().createPassBatch({ body: { passes } })
+}
+
+/** @returns the address of a server that accepts requests and never answers. */
+async function startSilentServer(): Promise<string> {
+  const server = createServer()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void server.close().closeAllConnections())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
 /** Forwards to the service; where `loses` says so, the connection ends in place of an answer that has come. */
