@@ -110,25 +110,45 @@ test('programs compile; one whose version was changed does where the versions di
 
 /** What each program prints that needs no other program and no browser. */
 const PRINTED = {
-  retry: {},
-  errors: {},
-  options: {},
-  cancel: {},
-  'with-response': {},
-  log: {},
-  'injected-fetch': {},
-  'debug-log': {},
-  'sign-webhook': {},
-  mock: {},
-  functions: {},
-  settle: {},
-  authorize: {},
-  balance: {},
-  dispute: {},
-  translate: {},
-  'control-draft': {},
-  recover: {},
-  versions: {},
+  retry: { same: true, replayed: 'true' },
+  errors: {
+    failures: [
+      'there is no such pass',
+      expect.stringMatching(/^template_id must look like/),
+      'check the key',
+      'too late',
+      'try again later',
+    ],
+  },
+  options: { versions: ['2026-05-19', '2026-02-01'], counted: true },
+  cancel: { attempt: 20, whole: 'TimeoutError', left: 'The customer left' },
+  'with-response': { status: 200, isSame: true, left: expect.stringMatching(/^\d+$/) },
+  log: { byStatus: { 200: 1, 404: 1 } },
+  'injected-fetch': { bytes: 28, expected: 28 },
+  'debug-log': { passes: 1 },
+  'sign-webhook': { signed: 'welcome Ada', forged: 'no_match', old: 'timestamp_out_of_tolerance' },
+  mock: {
+    greeting: 'Hello Ada, your pass is issued',
+    sent: { template_id: 'tpl_01jx4b9c8d7e6f5g4h3j2k1m0n', holder: { name: 'Ada' } },
+    retries: 1,
+    refused: expect.stringContaining('template_id must match'),
+  },
+  functions: { status: 'issued' },
+  settle: { status: 'settled', net: 18, paid: 18, toOurs: true },
+  authorize: {
+    lunch: 'authorized',
+    banquet: ['declined', 'spending_limit_exceeded'],
+    collected: ['cleared', 1_250],
+  },
+  balance: { byKind: { card_transaction: -2_500, funding: 200_000 }, explained: true },
+  dispute: { provisional_credit: 4_200, status: 'won' },
+  translate: {
+    translations: { de: { name: 'Kaffeekarte' }, fr: { name: 'Carte café' } },
+    status: 'installed',
+  },
+  'control-draft': { status: 'succeeded', declined: ['spending_limit_exceeded 1250'] },
+  recover: { scope: 'all', recoveries: 1, status: 'canceled' },
+  versions: { allowed: false, blocked: ['7995'] },
 }
 
 /** Runs the programs in one process. */
@@ -144,7 +164,12 @@ test('each program does its task, and its debug log has no secrets', async () =>
   const program = startProgram(process.execPath, words, { ...env, ...more }, { cwd: project })
   const { code, stdout, stderr } = await program.ended
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  globalThis.console.log(stdout)
+  const sections = stdout.split(/^# /m).slice(1)
+  const lines = sections.map((section) => section.trimEnd().split('\n'))
+  expect(Object.fromEntries(lines.map((each) => [each[0], JSON.parse(each.at(-1)!)]))).toEqual(PRINTED)
+  const logged = stdout.match(/^\[dateline\] .*$/gm) ?? []
+  expect(logged).toContainEqual(expect.stringMatching(/GET \S+\/v1\/passes → 200 in \d+ ms, attempt 1$/))
+  expect(logged.join()).not.toMatch(/svc_sk_|limit=|Ada/)
 })
 
 test('a program says the same before its upgrade and after', async () => {
@@ -160,8 +185,8 @@ test('a pass is issued and updated; what is sent of it is received, and what was
   const receiver = start('receiver', { WEBHOOK_SECRETS: secret! })
   const receiving = `${await addressOf(receiver)}/webhooks`
   await client().updateWebhookEndpoint({ path: { whe_id: id }, body: { url: receiving } })
-  const { pass, points } = await run('issue-and-update')
-  expect(points).toBe('25')
+  const { pass, link, points } = await run('issue-and-update')
+  expect([points, new URL(link).pathname]).toEqual(['25', expect.stringContaining('/p/')])
   await until(
     'both deliveries',
     () => /^updated/m.test(receiver.stdout()) && /^created/m.test(receiver.stdout()),
@@ -195,9 +220,9 @@ test('a pass is issued and updated; what is sent of it is received, and what was
 test('pages are walked to the end in each way', async () => {
   const template = await makeTemplate()
   await issue(template, 5)
-  const { walked, pages, byHand } = await run('page')
-  expect(new Set(walked).size).toBe((await client().countPasses()).count)
-  expect(byHand).toEqual(walked)
+  const { walked, everything, pages, byHand } = await run('page')
+  expect(new Set(walked).size).toBe((await client().passes.count()).count)
+  expect([everything, byHand]).toEqual([walked, walked])
   expect(pages.slice(0, -1).every((length: number) => length === 2)).toBe(true)
 })
 

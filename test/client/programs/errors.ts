@@ -3,7 +3,7 @@ import {
   AuthenticationError,
   ConnectionError,
   createClient,
-  InvalidParameterError,
+  InvalidRequestError,
   NotFoundError,
   ResponseError,
 } from '@dateline/passes/2026-05-19'
@@ -12,7 +12,7 @@ const client = createClient({ baseUrl: process.env.BASE_URL ?? '', apiKey: proce
 
 function explain(error: unknown): string {
   if (error instanceof NotFoundError) return 'there is no such pass'
-  if (error instanceof InvalidParameterError)
+  if (error instanceof InvalidRequestError)
     return error.details.map(({ field, issue }) => `${field} ${issue}`).join()
   if (error instanceof AuthenticationError) return 'check the key'
   if (error instanceof ResponseError)

@@ -13,7 +13,7 @@ const client = createClient({
   onAttempt: ({ method, url, status, error, durationMs, headers }) => {
     const result = status ?? error?.name ?? ''
     byStatus[result] = (byStatus[result] ?? 0) + 1
-    console.log(method, url, result, `${Math.round(durationMs)} ms`, headers?.get('Service-Request-Id'))
+    console.log(method, url, result, `${Math.round(durationMs)} ms`, headers?.get('Request-Id'))
   },
 })
 await client.me.retrieve()

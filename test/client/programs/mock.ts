@@ -1,5 +1,5 @@
 /** Tests a function that issues passes, without the service. */
-import { type Client, createClient } from '@dateline/passes/2026-05-19'
+import { type Client, createClient, ResponseError } from '@dateline/passes/2026-05-19'
 import { createMock } from '@dateline/passes/2026-05-19/testing'
 
 async function welcome(client: Client, name: string): Promise<string> {
@@ -14,5 +14,6 @@ mock.refuse('passes.create', 503, { code: 'unavailable' }, { times: 1 })
 
 const greeting = await welcome(client, 'Ada') // retried after the refusal
 const [first, ...retries] = mock.requests
-const refused = await welcome(client, '').catch((error: unknown) => error instanceof Error && error.message)
+const invalid = client.passes.create({ template_id: 'gold' })
+const refused = await invalid.catch((error: unknown) => error instanceof ResponseError && error.description)
 console.log(JSON.stringify({ greeting, sent: first?.body, retries: retries.length, refused }))

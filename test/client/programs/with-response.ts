@@ -4,9 +4,9 @@ import { createClient } from '@dateline/passes/2026-05-19'
 const client = createClient({ baseUrl: process.env.BASE_URL ?? '', apiKey: process.env.API_KEY ?? '' })
 
 const { data, response, requestId } = await client.passes.count().withResponse()
-console.log(response.status, data.count, requestId)
+console.log(data.count, response.status, requestId)
+const isSame = requestId === response.headers.get('Request-Id')
 
 const raw = await client.me.retrieve().asResponse()
-const account: unknown = await raw.json()
-const limit = raw.headers.get('RateLimit')
-console.log(JSON.stringify({ status: response.status, requestId, account: typeof account, limit }))
+const left = raw.headers.get('X-RateLimit-Remaining')
+console.log(JSON.stringify({ status: response.status, isSame, left }))
