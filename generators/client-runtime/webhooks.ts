@@ -79,7 +79,11 @@ export type UnlistedType = `unlisted: ${string}`
 export type UnlistedEvent<Listed> = { type: UnlistedType } & {
   [Member in Exclude<keyof Listed, 'type'>]: Listed[Member] extends string | number | boolean
     ? Listed[Member]
-    : unknown
+    : Listed[Member] extends readonly unknown[]
+      ? unknown
+      : Listed[Member] extends object
+        ? Record<string, unknown>
+        : unknown
 }
 
 type ListedEvent<Webhooks> = {

@@ -1,4 +1,5 @@
 /** Emits the verification of webhooks: the name of the signature header, and the functions that use it. */
+import { enumMembers, propertiesNamed } from '../../ir/members.ts'
 import type { Api, ApiParameter } from '../../ir/model.ts'
 import type { TypeScriptFile } from '../../print/file.ts'
 import { docComment, literal } from '../../print/literal.ts'
@@ -36,6 +37,17 @@ export function signatureHeaderOf(api: Api): string | undefined {
     api.events.map(({ headers }) => headers.find((header) => admitsSignature(api, header))?.name),
   )
   return names.size === 1 ? [...names][0] : undefined
+}
+
+/**
+ * Whether a schema is that of all events: its `type` lists the types of the events that the document describes. False
+ * if types are mapped, because the contents of listed events are then not decoded.
+ */
+export function isEventSchema(api: Api, name: string): boolean {
+  const schema = api.schemas.get(name)
+  if (!schema || api.types || api.events.length === 0) return false
+  const types = propertiesNamed(api, schema, 'type').flatMap((type) => enumMembers(api, type.schema))
+  return api.events.every((event) => types.some(({ value }) => value === event.name))
 }
 
 function admitsSignature(api: Api, { schema }: ApiParameter): boolean {
