@@ -53,7 +53,7 @@ beforeAll(async () => {
   console = await startConsole(service)
   const { secret } = await makeKey(service, await makeTenant(service))
   env = { BASE_URL: service.urls.sandbox, API_KEY: secret }
-}, 120_000)
+}, 240_000)
 
 afterAll(async () => {
   await endPrograms()
