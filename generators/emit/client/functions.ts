@@ -105,7 +105,7 @@ export function answerOf(
     if (name === undefined || !types.has(name)) return undefined
     // The schema of all events does not say what each contains.
     return isEventSchema(api, name)
-      ? useType('WebhookEvent', './index.ts')
+      ? useType('WebhookEvent', './events.ts')
       : useType(types.get(name)!, './types.ts')
   }
   const own = () => `${useType('operations', './types.ts')}[${literal(operation.id)}]`

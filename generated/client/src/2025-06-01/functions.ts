@@ -2,7 +2,7 @@
 import type { Call } from '../runtime/call.ts'
 import { type ServiceConnection, call } from '../runtime/connect.ts'
 import type { HeadersOf, RequestOptions, Result } from '../runtime/types.ts'
-import type { WebhookEvent } from './index.ts'
+import type { WebhookEvent } from './events.ts'
 import type {
   AuditEntryList,
   BillingUpdate,

@@ -3,8 +3,8 @@ import type { Call } from '../runtime/call.ts'
 import type { ServiceConnection } from '../runtime/connect.ts'
 import { bindFlat } from '../runtime/flat.ts'
 import type { Input, KeyOption, Result } from '../runtime/types.ts'
+import type { WebhookEvent } from './events.ts'
 import * as functions from './functions.ts'
-import type { WebhookEvent } from './index.ts'
 import type {
   AuditEntryList,
   Balance,

@@ -2,8 +2,8 @@
 import type { Call, ListCall } from '../runtime/call.ts'
 import { Resource } from '../runtime/resource.ts'
 import type { HeadersOf, PageOf, RequestOptions, Result } from '../runtime/types.ts'
+import type { WebhookEvent } from './events.ts'
 import * as functions from './functions.ts'
-import type { WebhookEvent } from './index.ts'
 import type {
   AuditEntry,
   AuditEntryList,

@@ -2,7 +2,7 @@
 import type { Call, ListCall } from '../runtime/call.ts'
 import { type ServiceConnection, call, list } from '../runtime/connect.ts'
 import type { HeadersOf, PageOf, RequestOptions, Result } from '../runtime/types.ts'
-import type { WebhookEvent } from './index.ts'
+import type { WebhookEvent } from './events.ts'
 import type {
   AuditEntry,
   AuditEntryList,
