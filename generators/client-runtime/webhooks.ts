@@ -79,7 +79,11 @@ export type UnlistedType = `unlisted: ${string}`
 export type UnlistedEvent<Listed> = { type: UnlistedType } & {
   [Member in Exclude<keyof Listed, 'type'>]: Listed[Member] extends string | number | boolean
     ? Listed[Member]
-    : unknown
+    : Listed[Member] extends readonly unknown[]
+      ? unknown
+      : Listed[Member] extends object
+        ? Record<string, unknown>
+        : unknown
 }
 
 type ListedEvent<Webhooks> = {
@@ -276,7 +280,7 @@ async function verifiesAny(
   return verified.includes(true)
 }
 
-/** Returns the secrets as a list. @throws WebhookError if there is none: anyone could sign with an empty key. */
+/** Returns the secrets as a list. @throws WebhookError if the list or a secret is empty: anyone could sign with an empty key. */
 function listSecrets(secret: WebhookSecret): readonly string[] {
   const secrets = typeof secret === 'string' ? [secret] : [...(secret ?? [])]
   if (secrets.length === 0 || secrets.some((each) => typeof each !== 'string' || each === '')) {

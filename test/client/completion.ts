@@ -17,17 +17,29 @@ export interface Completion {
   readonly names: readonly string[]
 }
 
-/** @param project has the client and `typescript` installed. @returns the measurement, and that of a program without the client. */
-export const measureCompletion = async (project: string, typescript: string) => ({
-  client: await complete(project, typescript, CLIENT),
-  none: await complete(project, typescript, NO_CLIENT),
+/** The library of programs for Node, as in `@tsconfig/node24`. Without `lib`, TypeScript also reads the types of browsers. */
+export const NODE_LIBRARY = { lib: ['ES2023'] }
+
+/**
+ * @param project has the client and `typescript` installed.
+ * @param options compiler options.
+ * @returns the measurement, and that of a program without the client.
+ */
+export const measureCompletion = async (project: string, typescript: string, options: object) => ({
+  client: await complete(project, typescript, CLIENT, options),
+  none: await complete(project, typescript, NO_CLIENT, options),
 })
 
-async function complete(project: string, typescript: string, program: string): Promise<Completion> {
+async function complete(
+  project: string,
+  typescript: string,
+  program: string,
+  options: object,
+): Promise<Completion> {
   const file = join(project, 'completed.ts')
   const fileContent = `${program}\nclient.passes.`
   writeFileSync(file, fileContent)
-  const compilerOptions = { strict: true, target: 'ES2023', module: 'NodeNext', types: ['node'] }
+  const compilerOptions = { strict: true, target: 'ES2023', module: 'NodeNext', types: ['node'], ...options }
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['completed.ts'] }))
   const words = [
     join(project, 'node_modules', typescript, 'lib/tsserver.js'),

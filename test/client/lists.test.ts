@@ -61,6 +61,23 @@ test('pages() gives whole pages, the call’s own first', async () => {
   expect(server.received).toHaveLength(3)
 })
 
+test.each([
+  { limit: undefined, ids: 'abcde', pages: 3 },
+  { limit: 3, ids: 'abc', pages: 2 },
+  { limit: 2, ids: 'ab', pages: 1 },
+  { limit: 0, ids: '', pages: 1 },
+])(
+  'toArray() gives at most $limit records, and asks for no page after them',
+  async ({ limit, ids, pages }) => {
+    const server = await serve(...three)
+    const list = clientOf(server).listThings()
+    const records = await list.toArray(limit === undefined ? {} : { limit })
+    expect(records.map(({ id }) => id).join('')).toBe(ids)
+    await list
+    expect(server.received).toHaveLength(pages)
+  },
+)
+
 test('a walk that is left asks for no further page', async () => {
   const server = await serve(...three)
   for await (const { id } of clientOf(server).listThings()) if (id === 'b') break

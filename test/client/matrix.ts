@@ -14,7 +14,7 @@ import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { rolldown } from 'rolldown'
-import { type Completion, measureCompletion } from './completion.ts'
+import { type Completion, measureCompletion, NODE_LIBRARY } from './completion.ts'
 
 const CLIENT = resolve('generated/client')
 const PROJECT = resolve('node_modules/.cache/client-matrix')
@@ -173,13 +173,16 @@ const config :Workerd.Config = (services = [
 
 /** Prints the figures of an editor, which depend on the machine. */
 async function measureEditor(version: string): Promise<void> {
-  const { client, none } = await measureCompletion(PROJECT, `typescript-${version}`)
   const shown = ({ durationMs, processorMs }: Completion) =>
     `${Math.round(durationMs)} ms (${processorMs} ms of processor time)`
-  console.log(
-    `        first completions of TypeScript ${version}: ${shown(client)}; without the client: ${shown(none)}`,
-  )
-  if (!client.names.includes('create')) throw new Error(`completed ${client.names.join()}`)
+  for (const [library, options] of Object.entries({
+    'for Node': NODE_LIBRARY,
+    'with the default library': {},
+  })) {
+    const { client, none } = await measureCompletion(PROJECT, `typescript-${version}`, options)
+    console.log(`        first completions ${library}: ${shown(client)}; without the client: ${shown(none)}`)
+    if (!client.names.includes('create')) throw new Error(`completed ${client.names.join()}`)
+  }
 }
 
 async function step(what: string, work: () => Promise<unknown>): Promise<boolean> {

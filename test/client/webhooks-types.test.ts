@@ -8,7 +8,7 @@ const PACKAGE = 'generated/client'
 
 /** Each line that ends in `// wrong` must have an error, and no other line may. */
 const USE = `
-import { type Schemas, testHeaders, type UnlistedType, unwrap, type WebhookError, type WebhookEvent } from '@dateline/passes/2026-05-19'
+import { createClient as createAt, type Schemas, testHeaders, type UnlistedType, unwrap, type WebhookError, type WebhookEvent } from '@dateline/passes/2026-05-19'
 import { createClient, type Schemas as SchemasAt, unwrap as unwrapAny, type WebhookEvent as EventAt } from '@dateline/passes'
 import { unwrap as unwrapOld } from '@dateline/passes/2025-06-01'
 import type { IncomingHttpHeaders } from './node-headers.ts'
@@ -72,9 +72,14 @@ switch (small.type) {
   default: {
     const rest: readonly [string, string, unknown] = [small.id, small.type, small.data]
     const nothing: never = small // wrong
-    small.data.pass // wrong
+    const unread: Schemas['Pass'] = small.data.pass // wrong
   }
 }
+
+/** Listed events have the same types, and are events of the document too. */
+const { data: [first] } = await createAt({ baseUrl: '', apiKey: '' }).events.list()
+if (first?.type === 'pass.created') first.data.pass satisfies Schemas['Pass']
+const listed: Schemas['Event'] | undefined = first
 
 const old = await unwrapOld('', headers, 'whsec_1')
 if (old.type === 'pass.installed') old.data.pass.id
@@ -106,7 +111,7 @@ switch (error.code) {
     break
   case 'no_mtach': // wrong
 }
-export { id, older, onlyPasses, some, type }
+export { id, listed, older, onlyPasses, some, type }
 `
 
 /** As Node's types declare it. */

@@ -1,6 +1,6 @@
 /**
  * The requests that pages show in eight languages: they are one request, compilers take it, and the service, asked by each
- * language, finds nothing wrong with it. `npm run prove:samples` compiles Go and Java too.
+ * language, finds nothing wrong with it. `npm run prove:samples` also compiles Go and Java, and parses Go, Java and C#.
  */
 import { execFile, execFileSync } from 'node:child_process'
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -12,6 +12,7 @@ import { emitSite } from '../../generators/emit/site/site.ts'
 import { read } from '../ir/document.ts'
 import { makeKey, makeTenant, useService } from '../support/service.ts'
 import { compile } from './compile.ts'
+import { findUnparsed } from './samples/grammars.ts'
 import { checkGo, checkJava, environmentOf, isInstalled, RECORDERS, RUNNERS } from './samples/programs.ts'
 import { readPages, SITE, samplesIn } from './samples/shown.ts'
 
@@ -289,4 +290,14 @@ test.runIf(everySample && isInstalled('javac'))('Java compiles', { timeout: 600_
   const guides = requestsIn('java Java')
   expect(guides.length).toBeGreaterThan(10)
   expect(checkJava([...distinct.map(({ texts }) => texts.Java!), ...guides], folder)).toBe('')
+})
+
+test.runIf(everySample).each([
+  ['Go', 'go'],
+  ['Java', 'java'],
+  ['C#', 'c-sharp'],
+] as const)('%s parses', { timeout: 300_000 }, async (language, grammar) => {
+  const texts = distinct.map((each) => each.texts[language]!)
+  const broken = texts[0]!.replace('(', '')
+  expect(await findUnparsed(grammar, [...texts, broken])).toEqual([broken])
 })

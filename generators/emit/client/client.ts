@@ -23,6 +23,7 @@ import { printMockedServices, printTesting } from './testing.ts'
 import { upgradeManifest } from './upgrade.ts'
 import { printVersion } from './version.ts'
 import { printVersions } from './versions.ts'
+import { printEvents } from './webhooks.ts'
 
 const RUNTIME = 'client-runtime'
 /** The command that upgrades programs, for packages with several versions. */
@@ -125,6 +126,7 @@ export function emitClient(
       { path: `src/${api.version}/functions.ts`, text: functions.text },
       { path: `src/${api.version}/resources.ts`, text: resources },
       { path: `src/${api.version}/flat.ts`, text: printFlat(api, wire, walked, functions.renamed) },
+      ...(api.events.length > 0 ? [{ path: `src/${api.version}/events.ts`, text: printEvents(api) }] : []),
       {
         path: `src/${api.version}/index.ts`,
         text: printVersion(api, classes, decoders?.names),

@@ -16,6 +16,7 @@ import { claimAll, createTypeNames, schemaTypes } from '../types/type-names.ts'
 import { refusalTypes } from '../wire/error-catalogue.ts'
 import { argumentsOf, printInput, printParameters } from './arguments.ts'
 import { type ClientOperationRow, createRows, isHeader, printRow } from './rows.ts'
+import { isEventSchema } from './webhooks.ts'
 
 export interface PrintedFunctions {
   readonly text: string
@@ -100,21 +101,30 @@ export function answerOf(
   types: ReadonlyMap<string, string>,
 ): string {
   const useType = (type: string, from: string) => file.use(type, from, { type: true })
+  const useSchema = (name: string | undefined) => {
+    if (name === undefined || !types.has(name)) return undefined
+    // The schema of all events does not say what each contains.
+    return isEventSchema(api, name)
+      ? useType('WebhookEvent', './events.ts')
+      : useType(types.get(name)!, './types.ts')
+  }
   const own = () => `${useType('operations', './types.ts')}[${literal(operation.id)}]`
-  const result = resultOf(api, operation, of.listed ? wire.page.items : undefined)
-  const [body, item] = [result?.body, result?.item].map(
-    (each) => each && useType(types.get(each)!, './types.ts'),
-  )
-  const streamed = of.reader && streamOf(operation)!.items!.items
-  const streamedName = streamed && types.get(nameOf(streamed) ?? '')
-  if (streamed)
-    return streamedName
-      ? `${useType('StreamCall', '../runtime/call.ts')}<${useType(streamedName, './types.ts')}>`
+  if (of.reader) {
+    const item = useSchema(nameOf(streamOf(operation)!.items!.items))
+    return item
+      ? `${useType('StreamCall', '../runtime/call.ts')}<${item}>`
       : `${useType('StreamResult', '../runtime/types.ts')}<${own()}>`
-  if (of.listed)
-    return body && item
-      ? `${useType('ListCall', '../runtime/call.ts')}<${body}, ${item}>`
-      : `${useType('ListResult', '../runtime/types.ts')}<${own()}, ${literal(wire.page.items)}>`
+  }
+  const items = literal(wire.page.items)
+  const result = resultOf(api, operation, of.listed ? wire.page.items : undefined)
+  const [body, item] = [useSchema(result?.body), useSchema(result?.item)]
+  if (of.listed) {
+    if (!body || !item) return `${useType('ListResult', '../runtime/types.ts')}<${own()}, ${items}>`
+    const page = isEventSchema(api, result!.item!)
+      ? `${useType('PageOf', '../runtime/types.ts')}<${body}, ${items}, ${item}>`
+      : body
+    return `${useType('ListCall', '../runtime/call.ts')}<${page}, ${item}>`
+  }
   return body
     ? `${useType('Call', '../runtime/call.ts')}<${body}>`
     : `${useType('Result', '../runtime/types.ts')}<${own()}>`

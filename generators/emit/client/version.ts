@@ -14,7 +14,6 @@ const DECLARED = [
   'Resources',
   'flatMethods',
   'Schemas',
-  'WebhookEvent',
   'createClient',
   'connect',
   'service',
@@ -96,6 +95,7 @@ function printExports(file: TypeScriptFile, classes: ReadonlyMap<string, string>
     "export type * from './resources.ts'",
     "export type * from './flat.ts'",
     "export type * from './types.ts'",
+    ...(sends ? ["export type * from './events.ts'"] : []),
     '',
     '/** Types of the documented schemas, by name. */',
     `export type Schemas = ${components}['schemas']`,
@@ -103,20 +103,12 @@ function printExports(file: TypeScriptFile, classes: ReadonlyMap<string, string>
   )
 }
 
-/** Emits nothing if the document has no events, and only the type if no event header is a signature. */
+/** Emits nothing if no event header is a signature. */
 function printWebhooks(
   file: TypeScriptFile,
   api: Api,
   decoders: ReadonlyMap<string, string> | undefined,
 ): void {
-  if (api.events.length === 0) return
-  const webhooks = file.use('webhooks', './types.ts', { type: true })
-  const eventOf = file.use('EventOf', '../runtime/webhooks.ts', { type: true })
-  file.print(
-    '',
-    `/** Events that version ${api.version} sends to webhook endpoints, discriminated by \`type\`. New types can be added later. */`,
-    `export type WebhookEvent = ${eventOf}<${webhooks}>`,
-  )
   const header = signatureHeaderOf(api)
   if (header !== undefined) printReceiver(file, header, decoders && printEventCodec(file, api, decoders))
 }

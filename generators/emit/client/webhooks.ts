@@ -1,6 +1,7 @@
 /** Emits the verification of webhooks: the name of the signature header, and the functions that use it. */
+import { enumMembers, propertiesNamed } from '../../ir/members.ts'
 import type { Api, ApiParameter } from '../../ir/model.ts'
-import type { TypeScriptFile } from '../../print/file.ts'
+import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { docComment, literal } from '../../print/literal.ts'
 
 const UNWRAP = `
@@ -22,6 +23,18 @@ Returns the signature header for a delivery with this body, for tests. It has on
 const request = new Request(url, { method: 'POST', body, headers: await testHeaders(body, secret) })
 `
 
+/** Emits the type of a version's events. */
+export function printEvents(api: Api): string {
+  const file = createFile(['WebhookEvent'])
+  const eventOf = file.use('EventOf', '../runtime/webhooks.ts', { type: true })
+  const webhooks = file.use('webhooks', './types.ts', { type: true })
+  file.print(
+    `/** Events that version ${api.version} sends to webhook endpoints, discriminated by \`type\`. New types can be added later. */`,
+    `export type WebhookEvent = ${eventOf}<${webhooks}>`,
+  )
+  return file.text()
+}
+
 /** A value in the format that `client-runtime/webhooks.ts` reads. */
 const SIGNATURE = `t=1767225600,v1=${'0123456789abcdef'.repeat(4)}`
 
@@ -36,6 +49,17 @@ export function signatureHeaderOf(api: Api): string | undefined {
     api.events.map(({ headers }) => headers.find((header) => admitsSignature(api, header))?.name),
   )
   return names.size === 1 ? [...names][0] : undefined
+}
+
+/**
+ * Whether a schema is that of all events: its `type` lists the types of the events that the document describes. False
+ * if types are mapped, because the contents of listed events are then not decoded.
+ */
+export function isEventSchema(api: Api, name: string): boolean {
+  const schema = api.schemas.get(name)
+  if (!schema || api.types || api.events.length === 0) return false
+  const types = propertiesNamed(api, schema, 'type').flatMap((type) => enumMembers(api, type.schema))
+  return api.events.every((event) => types.some(({ value }) => value === event.name))
 }
 
 function admitsSignature(api: Api, { schema }: ApiParameter): boolean {
@@ -61,6 +85,7 @@ function regular(pattern: string): RegExp {
 export function printReceiver(file: TypeScriptFile, header: string, codec?: string): void {
   const runtime = '../runtime/webhooks.ts'
   const verify = file.use('verifyDelivery', runtime)
+  file.use('WebhookEvent', './events.ts', { type: true })
   printUnwrap(file, { runtime, verify, under: literal(header), codec })
   const use = (name: string) => file.use(name, runtime, { type: true })
   file.print(

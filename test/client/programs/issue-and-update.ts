@@ -1,4 +1,4 @@
-/** Makes a template, issues a pass to a customer, and changes what it shows. */
+/** Makes a template, issues a pass to a customer, prints the link that adds it to a wallet, and changes what it shows. */
 import { createClient } from '@dateline/passes/2026-05-19'
 
 const client = createClient({ baseUrl: process.env.BASE_URL ?? '', apiKey: process.env.API_KEY ?? '' })
@@ -15,4 +15,5 @@ const pass = await client.passes.create({
   fields: { points: '10' },
 })
 const updated = await client.passes.update(pass.id, { fields: { points: '25' } })
-console.log(JSON.stringify({ template: template.id, pass: pass.id, points: updated.fields.points }))
+const link = pass.download.page_url
+console.log(JSON.stringify({ pass: pass.id, link, points: updated.fields.points }))

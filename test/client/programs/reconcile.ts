@@ -9,6 +9,6 @@ const missed: string[] = []
 for await (const event of client.events.list({ 'created[gte]': since, order: 'asc' })) {
   if (known.has(event.id)) continue
   known.add(event.id)
-  missed.push(event.type)
+  missed.push(event.type === 'pass.created' ? `created ${event.data.pass.holder.name}` : event.type)
 }
 console.log(JSON.stringify({ missed }))

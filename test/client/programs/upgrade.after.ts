@@ -14,8 +14,10 @@ const ACCOUNTS: Record<Known<Schemas['SettlementLineType']>, string> = {
   adjustment: '4900',
 }
 
-const program = await client.createCardProgram({
-  body: { name: 'Travel', kind: 'virtual', spending_controls: { blocked_categories: [] } },
+const program = await client.cardPrograms.create({
+  name: 'Travel',
+  kind: 'virtual',
+  spending_controls: { blocked_categories: [] },
 })
 const open = program.spending_controls.blocked_categories.length === 0
 console.log(JSON.stringify({ open, accounts: Object.values(ACCOUNTS) }))

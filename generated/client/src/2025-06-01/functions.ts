@@ -2,13 +2,13 @@
 import type { Call } from '../runtime/call.ts'
 import { type ServiceConnection, call } from '../runtime/connect.ts'
 import type { HeadersOf, RequestOptions, Result } from '../runtime/types.ts'
+import type { WebhookEvent } from './events.ts'
 import type {
   AuditEntryList,
   BillingUpdate,
   CountPassesQuery,
   CredentialRotation,
   DeletedWebhookEndpoint,
-  Event,
   EventList,
   InstallSimulation,
   ListAuditEntriesQuery,
@@ -622,7 +622,7 @@ export function rotateWebhookEndpointSecret(connection: ServiceConnection, wheId
  * await client.webhookEndpoints.test('whe_01jx5c9d8e7f6g5h4j3k2m1n0p')
  * ```
  */
-export function testWebhookEndpoint(connection: ServiceConnection, wheId: string, options?: RequestOptions): Call<Event> {
+export function testWebhookEndpoint(connection: ServiceConnection, wheId: string, options?: RequestOptions): Call<WebhookEvent> {
   return call(connection, { method: 'POST', path: '/v1/webhook-endpoints/{whe_id}/test', keyed: true }, { path: { whe_id: wheId }, ...options })
 }
 
@@ -741,7 +741,7 @@ export function streamEvents(connection: ServiceConnection, options?: RequestOpt
  * await client.events.retrieve('evt_01jx7e9f8g7h6j5k4m3n2p1q0r')
  * ```
  */
-export function getEvent(connection: ServiceConnection, eventId: string, options?: RequestOptions): Call<Event> {
+export function getEvent(connection: ServiceConnection, eventId: string, options?: RequestOptions): Call<WebhookEvent> {
   return call(connection, { method: 'GET', path: '/v1/events/{event_id}' }, { path: { event_id: eventId }, ...options })
 }
 

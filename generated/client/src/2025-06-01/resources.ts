@@ -2,6 +2,7 @@
 import type { Call } from '../runtime/call.ts'
 import { Resource } from '../runtime/resource.ts'
 import type { HeadersOf, RequestOptions, Result } from '../runtime/types.ts'
+import type { WebhookEvent } from './events.ts'
 import * as functions from './functions.ts'
 import type {
   AuditEntryList,
@@ -9,7 +10,6 @@ import type {
   CountPassesQuery,
   CredentialRotation,
   DeletedWebhookEndpoint,
-  Event,
   EventList,
   InstallSimulation,
   ListAuditEntriesQuery,
@@ -727,7 +727,7 @@ export class WebhookEndpointsResource extends Resource {
    * await client.webhookEndpoints.test('whe_01jx5c9d8e7f6g5h4j3k2m1n0p')
    * ```
    */
-  test(wheId: string, options?: RequestOptions): Call<Event> {
+  test(wheId: string, options?: RequestOptions): Call<WebhookEvent> {
     return functions.testWebhookEndpoint(this.connection, wheId, options)
   }
 }
@@ -784,7 +784,7 @@ export class EventsResource extends Resource {
    * await client.events.retrieve('evt_01jx7e9f8g7h6j5k4m3n2p1q0r')
    * ```
    */
-  retrieve(eventId: string, options?: RequestOptions): Call<Event> {
+  retrieve(eventId: string, options?: RequestOptions): Call<WebhookEvent> {
     return functions.getEvent(this.connection, eventId, options)
   }
 }

@@ -3,6 +3,7 @@ import type { Call } from '../runtime/call.ts'
 import type { ServiceConnection } from '../runtime/connect.ts'
 import { bindFlat } from '../runtime/flat.ts'
 import type { Input, KeyOption, Result } from '../runtime/types.ts'
+import type { WebhookEvent } from './events.ts'
 import * as functions from './functions.ts'
 import type {
   AuditEntryList,
@@ -20,7 +21,6 @@ import type {
   DeletedWebhookEndpoint,
   Dispute,
   DisputeList,
-  Event,
   EventList,
   Me,
   MerchantCategoryCatalogue,
@@ -232,7 +232,7 @@ export interface FlatMethods {
   /** @deprecated Use `client.webhookEndpoints.rotateSecret`. */
   rotateWebhookEndpointSecret(input: RotateWebhookEndpointSecretInput): Call<WebhookEndpoint>
   /** @deprecated Use `client.webhookEndpoints.test`. */
-  testWebhookEndpoint(input: TestWebhookEndpointInput): Call<Event>
+  testWebhookEndpoint(input: TestWebhookEndpointInput): Call<WebhookEvent>
   /** @deprecated Use `client.webhookEndpoints.deliveryAttempts.list`. */
   listDeliveryAttempts(input: ListDeliveryAttemptsInput): Call<WebhookDeliveryAttemptList>
   /** @deprecated Use `client.webhookEndpoints.deliveryAttempts.retrieve`. */
@@ -244,7 +244,7 @@ export interface FlatMethods {
   /** @deprecated Use `client.events.stream`. */
   streamEvents(input?: StreamEventsInput): Result<operations['streamEvents']>
   /** @deprecated Use `client.events.retrieve`. */
-  getEvent(input: GetEventInput): Call<Event>
+  getEvent(input: GetEventInput): Call<WebhookEvent>
   /** @deprecated Use `client.tokens.create`. */
   createToken(input: CreateTokenInput): Call<Token>
   /** @deprecated Use `client.cardholders.create`. */

@@ -2,6 +2,7 @@
 import type { Call } from '../runtime/call.ts'
 import { type ServiceConnection, call } from '../runtime/connect.ts'
 import type { HeadersOf, RequestOptions, Result } from '../runtime/types.ts'
+import type { WebhookEvent } from './events.ts'
 import type {
   AuditEntryList,
   AuthorizationSimulation,
@@ -35,7 +36,6 @@ import type {
   DisputeList,
   DisputeOutcomeSimulation,
   DisputeUpdate,
-  Event,
   EventList,
   ExpirySimulation,
   ForcePostSimulation,
@@ -698,7 +698,7 @@ export function rotateWebhookEndpointSecret(connection: ServiceConnection, wheId
  * await client.webhookEndpoints.test('whe_01jx5c9d8e7f6g5h4j3k2m1n0p')
  * ```
  */
-export function testWebhookEndpoint(connection: ServiceConnection, wheId: string, options?: RequestOptions): Call<Event> {
+export function testWebhookEndpoint(connection: ServiceConnection, wheId: string, options?: RequestOptions): Call<WebhookEvent> {
   return call(connection, { method: 'POST', path: '/v1/webhook-endpoints/{whe_id}/test', keyed: true }, { path: { whe_id: wheId }, ...options })
 }
 
@@ -817,7 +817,7 @@ export function streamEvents(connection: ServiceConnection, options?: RequestOpt
  * await client.events.retrieve('evt_01jx7e9f8g7h6j5k4m3n2p1q0r')
  * ```
  */
-export function getEvent(connection: ServiceConnection, eventId: string, options?: RequestOptions): Call<Event> {
+export function getEvent(connection: ServiceConnection, eventId: string, options?: RequestOptions): Call<WebhookEvent> {
   return call(connection, { method: 'GET', path: '/v1/events/{event_id}' }, { path: { event_id: eventId }, ...options })
 }
 

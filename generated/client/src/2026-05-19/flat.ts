@@ -2,7 +2,8 @@
 import type { Call, ListCall } from '../runtime/call.ts'
 import type { ServiceConnection } from '../runtime/connect.ts'
 import { bindFlat } from '../runtime/flat.ts'
-import type { Input, KeyOption, Result } from '../runtime/types.ts'
+import type { Input, KeyOption, PageOf, Result } from '../runtime/types.ts'
+import type { WebhookEvent } from './events.ts'
 import * as functions from './functions.ts'
 import type {
   AuditEntry,
@@ -29,7 +30,6 @@ import type {
   DeletedWebhookEndpoint,
   Dispute,
   DisputeList,
-  Event,
   EventList,
   Faults,
   Me,
@@ -300,7 +300,7 @@ export interface FlatMethods {
   /** @deprecated Use `client.webhookEndpoints.rotateSecret`. */
   rotateWebhookEndpointSecret(input: RotateWebhookEndpointSecretInput): Call<WebhookEndpoint>
   /** @deprecated Use `client.webhookEndpoints.test`. */
-  testWebhookEndpoint(input: TestWebhookEndpointInput): Call<Event>
+  testWebhookEndpoint(input: TestWebhookEndpointInput): Call<WebhookEvent>
   /** @deprecated Use `client.webhookEndpoints.skip`. */
   skipBlockedEvent(input: SkipBlockedEventInput): Call<WebhookEndpoint>
   /** @deprecated Use `client.webhookEndpoints.recover`. */
@@ -318,11 +318,11 @@ export interface FlatMethods {
   /** @deprecated Use `client.webhookEndpoints.deliveryAttempts.retry`. */
   retryDeliveryAttempt(input: RetryDeliveryAttemptInput): Call<WebhookDeliveryAttempt>
   /** @deprecated Use `client.events.list`. */
-  listEvents(input?: ListEventsInput): ListCall<EventList, Event>
+  listEvents(input?: ListEventsInput): ListCall<PageOf<EventList, 'data', WebhookEvent>, WebhookEvent>
   /** @deprecated Use `client.events.stream`. */
   streamEvents(input?: StreamEventsInput): Result<operations['streamEvents']>
   /** @deprecated Use `client.events.retrieve`. */
-  getEvent(input: GetEventInput): Call<Event>
+  getEvent(input: GetEventInput): Call<WebhookEvent>
   /** @deprecated Use `client.tokens.create`. */
   createToken(input: CreateTokenInput): Call<Token>
   /** @deprecated Use `client.cardholders.create`. */

@@ -107,6 +107,17 @@ export class ListCall<Page, Item> extends Call<Page> implements AsyncIterable<It
     }
   }
 
+  /**
+   * Reads the records that `for await` iterates over into an array.
+   *
+   * @param options `limit` is the maximum number of records, for lists that may not fit into memory. Default: all.
+   */
+  async toArray({ limit = Number.POSITIVE_INFINITY }: { readonly limit?: number } = {}): Promise<Item[]> {
+    const records: Item[] = []
+    if (limit > 0) for await (const record of this) if (records.push(record) >= limit) break
+    return records
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
     const { items, before } = this.#wire
     const backwards = this.#query[before] !== undefined

@@ -80,6 +80,9 @@ export type ListResult<Operation, Items extends string> = ListCall<
   ItemOf<Output<Operation>, Items>
 >
 
+/** A page whose records have a more exact type than the page's schema says. */
+export type PageOf<Page, Items extends string, Item> = Omit<Page, Items> & { [Name in Items]: Item[] }
+
 type ItemOf<Page, Items extends string> = Page extends { [Name in Items]: readonly (infer Item)[] }
   ? Item
   : unknown

@@ -3,7 +3,6 @@ import { errorClasses } from '../errors.ts'
 import { type ClientOptions, type ServiceConnection, connect as connectTo } from '../runtime/connect.ts'
 import type { Service } from '../runtime/service.ts'
 import {
-  type EventOf,
   type SignOptions,
   type UnwrapOptions,
   type WebhookBody,
@@ -13,7 +12,8 @@ import {
   verifyDelivery
 } from '../runtime/webhooks.ts'
 import { wire } from '../wire.ts'
-import type { components, webhooks } from './types.ts'
+import type { WebhookEvent } from './events.ts'
+import type { components } from './types.ts'
 
 import { type FlatMethods, flatMethods } from './flat.ts'
 import { Resources } from './resources.ts'
@@ -29,6 +29,7 @@ export { type UnlistedType, type WebhookBody, WebhookError, type WebhookErrorCod
 export type * from './resources.ts'
 export type * from './flat.ts'
 export type * from './types.ts'
+export type * from './events.ts'
 
 /** Types of the documented schemas, by name. */
 export type Schemas = components['schemas']
@@ -73,9 +74,6 @@ export interface Client extends Omit<FlatMethods, keyof Resources> {}
 export function createClient(options: ClientOptions): Client {
   return new Client(options)
 }
-
-/** Events that version 2030-06-01 sends to webhook endpoints, discriminated by `type`. New types can be added later. */
-export type WebhookEvent = EventOf<webhooks>
 
 /**
  * Verifies a delivery and returns its event. Events can arrive more than once and in any order.
