@@ -148,6 +148,7 @@ export const ACTIONS: Readonly<Record<string, ConsoleAction>> = {
   'simulator/dispute-outcome': SESSION,
   'simulator/funding': SESSION,
   'simulator/clock': SESSION,
+  'pass-message-batches/new': SESSION,
   'simulator/settlement-failure': SESSION,
   'simulator/payout-failure': SESSION,
   'simulator/payout-return': SESSION,

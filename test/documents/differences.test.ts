@@ -209,6 +209,8 @@ const announced: Readonly<Record<string, string>> = {
 + /tags/spending_control_backtests
 + /x-tagGroups/Cards/tags/spending_control_drafts
 + /x-tagGroups/Cards/tags/spending_control_backtests
++ /tags/pass_message_batches
++ /x-tagGroups/Passes/tags/pass_message_batches
 `,
 }
 

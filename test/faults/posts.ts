@@ -690,6 +690,23 @@ export const POSTS: readonly Post[] = [
   ...PAYOUT_POSTS,
   ...CONTROL_POSTS,
   ...settlementPosts(makeCleared),
+  {
+    operation: 'createPassMessageBatch',
+    status: 201,
+    prepare: async () => ({
+      path: '/v1/pass_message_batches',
+      body: {
+        filter: { template_id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z', status: 'installed' },
+        header: 'Doors open earlier',
+        body: 'Doors open at 18:30 today.',
+      },
+      id: NOWHERE,
+    }),
+    effect: 'SELECT count(*) AS count FROM sandbox.pass_message_batches WHERE tenant_id = $1 AND id <> $2',
+    once: 1,
+    audit: ['pass_message_batch.created'],
+    events: [],
+  },
 ]
 
 /** POSTs with a handler that the story does not tell, and why. */

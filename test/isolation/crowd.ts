@@ -283,6 +283,10 @@ const FLIPS = `INSERT INTO spending_control_flips (tenant_id, id, backtest_id, c
   SELECT $1, ${id('scf', 'n')}, ${id('scb', 'n / 1000')}, ${id('ctx', 'n')}, ${id('card', '0')}, 'approved_to_declined', 'spending_limit_exceeded',
          100, ${AT} FROM generate_series(0, $3 - 1) n`
 
+const PASS_MESSAGE_BATCHES = `INSERT INTO pass_message_batches
+  SELECT $1, ${id('pmb', 'n')}, '{}', 'T', 'T', '{}', NULL, NULL, 'queuing', n, n, n, ${AT}, ${AT}
+    FROM generate_series(0, $3 - 1) n`
+
 /** Every table: what fills it, and its share of the rows. */
 const TABLES = [
   [TEMPLATES, 1 / 15],
@@ -327,6 +331,7 @@ const TABLES = [
   [CONTROL_VERSIONS, 1 / 3],
   [BACKTESTS, 1 / 3],
   [FLIPS, 1 / 3],
+  [PASS_MESSAGE_BATCHES, 1 / 3],
 ] as const
 
 /** Their names. */
