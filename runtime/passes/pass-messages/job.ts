@@ -38,8 +38,8 @@ export function passMessageWorker(parts: DueParts): DeclaredWorker {
     finds: [findDueMessages, findDueInBatches],
     batch: BATCH,
     pollMs: POLL_MS,
-    act: (place, found) => settle(place, found, parts.clock.machine(), reasonToSkip),
-    actOnFailed: (place, failed) => settle(place, [failed], parts.clock.machine(), () => 'failed'),
+    act: (place, found) => settle(place, found, parts.clock.machine()),
+    actOnFailed: skipFailed,
   })
 }
 
@@ -68,59 +68,87 @@ function reasonToSkip(
 }
 
 /**
- * Settles due messages. Locks batches, then passes, then messages, as other transactions do. A queued message is sent or
- * skipped; a message that was sent is removed from the pass.
+ * Settles due messages: a queued message is sent or skipped, and a message that was sent is removed from the pass. Locks
+ * batches, then passes, then messages, as other transactions do.
  */
 async function settle(
-  { db, space, events, now }: DuePlace,
+  place: DuePlace,
   found: readonly DueMessage[],
   machineNow: number,
-  reasonOf: typeof reasonToSkip,
 ): Promise<readonly Done[]> {
-  const batches = await lockBatches(
-    db,
-    space,
-    found.flatMap(({ pass_message_batch_id: id }) => id ?? []),
-  )
+  const { db, space, now } = place
+  const batches = await lockBatchesOf(place, found)
   const passes = await lockPasses(db, space, [...new Set(found.map(({ pass_id }) => pass_id))])
-  const messages = await lockDueMessages(
-    db,
-    space,
-    found.map(({ id }) => id),
-    now,
-  )
-  if (messages.length === 0) return []
+  const messages = await lockMessages(place, found)
   const recent = await countSent(db, space, [...passes.keys()], now - DAY_MS)
   const changed = new Map<string, PassRow>()
   const settled = messages.map((message): SettledMessage => {
     const { pass_id } = message
     const pass = passes.get(pass_id)
+    const count = recent.get(pass_id) ?? 0
+    const batch = batches.get(message.pass_message_batch_id ?? '')
     const isEnd = message.status === 'sent'
-    const circumstances = {
-      pass,
-      batch: batches.get(message.pass_message_batch_id ?? ''),
-      recent: recent.get(pass_id) ?? 0,
-      now,
-    }
-    const reason = isEnd ? undefined : reasonOf(message, circumstances)
-    if (pass && reason === undefined) changed.set(pass_id, { ...pass, ...changeNow(pass, now) })
+    const reason = isEnd ? undefined : reasonToSkip(message, { pass, batch, recent: count, now })
+    if (reason !== undefined) return skipped(message, reason, now)
+    if (pass) changed.set(pass_id, { ...pass, ...changeNow(pass, now) })
     if (isEnd) return { ...message, next_at: null, is_shown: false }
-    const ended = { ...message, updated: now }
-    if (reason !== undefined) return { ...ended, status: 'skipped', reason, next_at: null, is_shown: false }
-    recent.set(pass_id, circumstances.recent + 1)
-    return { ...ended, status: 'sent', sent_at: now, next_at: message.ends_at, is_shown: true }
+    recent.set(pass_id, count + 1)
+    return {
+      ...message,
+      status: 'sent',
+      sent_at: now,
+      updated: now,
+      next_at: message.ends_at,
+      is_shown: true,
+    }
   })
-  pipelined(writeSettled(db, space, settled))
   if (changed.size > 0) {
     pipelined(updatePasses(db, space, [...changed.values()]))
     tellWallets(db, space, [...changed.values()], machineNow)
-    if (settled.some(({ is_shown }) => is_shown)) pipelined(walkMessages(db, space))
   }
+  if (settled.some(({ is_shown }) => is_shown)) pipelined(walkMessages(db, space))
+  return conclude(place, batches, messages, settled)
+}
+
+/** Skips a message that caused an error. Its pass is neither read nor written. */
+async function skipFailed(place: DuePlace, failed: DueMessage): Promise<readonly Done[]> {
+  const batches = await lockBatchesOf(place, [failed])
+  const messages = await lockMessages(place, [failed])
+  const settled = messages.map((message) =>
+    message.status === 'sent'
+      ? { ...message, next_at: null, is_shown: false }
+      : skipped(message, 'failed', place.now),
+  )
+  return conclude(place, batches, messages, settled)
+}
+
+function lockBatchesOf({ db, space }: DuePlace, found: readonly DueMessage[]) {
+  const ids = found.flatMap(({ pass_message_batch_id: id }) => id ?? [])
+  return lockBatches(db, space, ids)
+}
+
+function lockMessages({ db, space, now }: DuePlace, found: readonly DueMessage[]) {
+  const ids = found.map(({ id }) => id)
+  return lockDueMessages(db, space, ids, now)
+}
+
+function skipped(message: PassMessageRow, reason: Reason, now: number): SettledMessage {
+  return { ...message, status: 'skipped', reason, updated: now, next_at: null, is_shown: false }
+}
+
+/** Writes settled messages with their events, and counts them in their batches. */
+function conclude(
+  place: DuePlace,
+  batches: ReadonlyMap<string, PassMessageBatchRow>,
+  messages: readonly PassMessageRow[],
+  settled: readonly SettledMessage[],
+): readonly Done[] {
+  if (settled.length > 0) pipelined(writeSettled(place.db, place.space, settled))
   const decided = settled.filter((_, index) => messages[index]!.status === 'queued')
   const done = decided.map((message): Done => {
     const type = message.status === 'sent' ? 'pass_message.sent' : 'pass_message.skipped'
-    emit(events, { type, data: { pass_message: showPassMessage(message) } })
+    emit(place.events, { type, data: { pass_message: showPassMessage(message) } })
     return { id: message.id, action: type }
   })
-  return [...done, ...countInBatches({ db, space, events, now }, batches, decided)]
+  return [...done, ...countInBatches(place, batches, decided)]
 }
