@@ -50,7 +50,9 @@ test('a message is sent once, with an event and an audit entry, and three a day 
   const { body: sent } = await send(`/v1/pass_messages/${made.body.id}`)
   expect(sent).toMatchObject({ status: 'sent', sent_at: new Date(service.clock.now).toISOString() })
   expect(await eventsOf('pass_message.sent')).toMatchObject([{ data: { pass_message: sent } }])
-  const audit = { text: 'SELECT action FROM audit_log WHERE tenant_id = $1 AND action LIKE $2 ORDER BY id' }
+  const audit = {
+    text: 'SELECT action FROM audit_log WHERE tenant_id = $1 AND action LIKE $2 ORDER BY sequence',
+  }
   expect((await service.database.sandbox.query(audit, [tenantId, 'pass_message.%'])).rows).toEqual(
     ['pass_message.created', 'pass_message.sent'].map((action) => ({ action })),
   )

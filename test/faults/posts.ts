@@ -2,6 +2,7 @@ import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
 import { planAll } from '../support/planning.ts'
 import type { Send } from '../support/service.ts'
 import { CONTROL_POSTS } from './control-posts.ts'
+import { messagePosts } from './message-posts.ts'
 import { MONEY_POSTS, makeCleared } from './money-posts.ts'
 import { PAYOUT_POSTS } from './payout-posts.ts'
 import type { Post } from './post.ts'
@@ -689,24 +690,8 @@ export const POSTS: readonly Post[] = [
   ...MONEY_POSTS,
   ...PAYOUT_POSTS,
   ...CONTROL_POSTS,
+  ...messagePosts(makePass),
   ...settlementPosts(makeCleared),
-  {
-    operation: 'createPassMessageBatch',
-    status: 201,
-    prepare: async () => ({
-      path: '/v1/pass_message_batches',
-      body: {
-        filter: { template_id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z', status: 'installed' },
-        header: 'Doors open earlier',
-        body: 'Doors open at 18:30 today.',
-      },
-      id: NOWHERE,
-    }),
-    effect: 'SELECT count(*) AS count FROM sandbox.pass_message_batches WHERE tenant_id = $1 AND id <> $2',
-    once: 1,
-    audit: ['pass_message_batch.created'],
-    events: [],
-  },
 ]
 
 /** POSTs with a handler that the story does not tell, and why. */

@@ -284,8 +284,13 @@ const FLIPS = `INSERT INTO spending_control_flips (tenant_id, id, backtest_id, c
          100, ${AT} FROM generate_series(0, $3 - 1) n`
 
 const PASS_MESSAGE_BATCHES = `INSERT INTO pass_message_batches
-  SELECT $1, ${id('pmb', 'n')}, '{}', 'T', 'T', '{}', NULL, NULL, 'queuing', n, n, n, ${AT}, ${AT}
-    FROM generate_series(0, $3 - 1) n`
+  SELECT $1, ${id('pmb', 'n')}, '{}', 'T', 'T', '{}', NULL, NULL, CASE WHEN n BETWEEN 10 AND 12 THEN 'canceled' ELSE 'completed' END,
+         n, n, 0, NULL, NULL, ${AT}, ${AT} FROM generate_series(0, $3 - 1) n`
+
+const PASS_MESSAGES = `INSERT INTO pass_messages
+  SELECT $1, ${id('pmg', 'n')}, CASE WHEN n BETWEEN 10 AND 12 THEN ${id('pass', '1')} ELSE ${id('pass', '0')} END,
+         ${id('pmb', 'n / 1000')}, 'T', 'T', '{}', NULL, NULL, CASE WHEN n BETWEEN 10 AND 12 THEN 'skipped' ELSE 'sent' END, NULL, ${AT}, NULL,
+         false, false, ${AT}, ${AT} FROM generate_series(0, $3 - 1) n`
 
 /** Every table: what fills it, and its share of the rows. */
 const TABLES = [
@@ -332,6 +337,7 @@ const TABLES = [
   [BACKTESTS, 1 / 3],
   [FLIPS, 1 / 3],
   [PASS_MESSAGE_BATCHES, 1 / 3],
+  [PASS_MESSAGES, 1 / 3],
 ] as const
 
 /** Their names. */

@@ -28,7 +28,7 @@ CREATE INDEX pass_messages_by_time ON pass_messages (tenant_id, created, id);
 CREATE INDEX pass_messages_by_pass ON pass_messages (tenant_id, pass_id, created, id);
 CREATE INDEX pass_messages_by_batch ON pass_messages (tenant_id, pass_message_batch_id, status, created, id);
 CREATE INDEX pass_messages_by_status ON pass_messages (tenant_id, status, created, id);
-CREATE INDEX pass_messages_shown ON pass_messages (tenant_id, pass_id) WHERE is_shown;
+CREATE INDEX pass_messages_sent ON pass_messages (tenant_id, pass_id, sent_at) WHERE sent_at > '-infinity';
 CREATE INDEX pass_messages_due_at_google ON pass_messages (tenant_id, pass_id) WHERE is_due_at_google;
 -- Two indexes, so that a large batch does not delay single messages.
 CREATE INDEX pass_messages_due ON pass_messages (next_at) WHERE pass_message_batch_id IS NULL AND next_at > '-infinity';

@@ -45,10 +45,16 @@ export async function lockDueMessages(
   return (await db.query<PassMessageRow>(LOCK, [space, ids, toTimestamp(now)])).rows
 }
 
+// Each pass is looked up by the index, even if PostgreSQL misjudges the number of passes.
 const COUNT: Statement = {
   name: 'pass_messages_count_recent',
-  text: `SELECT pass_id, count(*) AS count FROM pass_messages
-          WHERE tenant_id = $1 AND pass_id = ANY ($2) AND sent_at > $3 GROUP BY pass_id`,
+  text: `SELECT wanted.id AS pass_id, sent.count
+           FROM json_array_elements_text($2) AS wanted (id)
+          CROSS JOIN LATERAL (
+            SELECT count(*) AS count FROM (
+              SELECT FROM pass_messages m
+               WHERE m.tenant_id = $1 AND m.pass_id = wanted.id AND m.sent_at > '-infinity' AND m.sent_at > $3
+              OFFSET 0) AS each) AS sent`,
 }
 
 /** Counts the messages that were sent after a time, by pass. */
@@ -58,7 +64,7 @@ export async function countSent(
   passIds: readonly string[],
   after: number,
 ): Promise<Map<string, number>> {
-  const values = [space, passIds, toTimestamp(after)]
+  const values = [space, JSON.stringify(passIds), toTimestamp(after)]
   const { rows } = await db.query<{ pass_id: string; count: number }>(COUNT, values)
   return new Map(rows.map(({ pass_id, count }) => [pass_id, count]))
 }

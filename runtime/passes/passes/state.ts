@@ -54,7 +54,7 @@ const MAX_SHOWN = 10
 
 const MESSAGES = `(SELECT json_agg(m) FROM (
            SELECT m.id, m.header, m.body, m.translations, m.sent_at, m.ends_at, m.is_due_at_google FROM pass_messages m
-            WHERE m.tenant_id = $1 AND m.pass_id = $2 AND m.is_shown
+            WHERE m.tenant_id = $1 AND m.pass_id = $2 AND m.sent_at > '-infinity' AND m.is_shown
             ORDER BY m.sent_at DESC, m.id DESC LIMIT ${MAX_SHOWN}) AS m) AS messages`
 
 const READ: Statement = {
