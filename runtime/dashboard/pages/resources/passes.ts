@@ -22,6 +22,7 @@ import { writeCounts } from '../templates/counts.ts'
 import { BARCODE_FORMATS, draftOf } from '../templates/draft.ts'
 import { drawPasses } from '../templates/preview.ts'
 import { writeTestPass } from '../templates/test-pass.ts'
+import { MESSAGE_FIELDS, writeMessages } from './pass-messages.ts'
 
 type Template = components['schemas']['PassTemplate']
 type Scan = components['schemas']['Scan']
@@ -126,6 +127,14 @@ const PASS: DetailPage<PassObject> = {
   ],
   actions: [
     {
+      name: 'message',
+      operation: 'createPassMessage',
+      button: 'Send message',
+      warning: 'Wallets show the message on the pass, and notify the holder.',
+      fields: MESSAGE_FIELDS,
+      when: isUsable,
+    },
+    {
       name: 'revoke',
       isBulk: true,
       operation: 'revokePass',
@@ -144,6 +153,7 @@ const PASS: DetailPage<PassObject> = {
   sections: [
     { title: 'Values', write: writeValues },
     { title: 'Wallets', write: writeWallets },
+    { title: 'Messages', write: writeMessages },
     { title: 'Timeline', write: writeHistory },
   ],
 }
