@@ -699,9 +699,6 @@ const EventType$values = new Set([
   'pass.revoked',
   'pass.expired',
   'pass.archived',
-  'pass_message.sent',
-  'pass_message.skipped',
-  'pass_message_batch.completed',
   'webhook_endpoint.disabled',
   'webhook_endpoint.test',
   'webhook_recovery.completed',
@@ -751,7 +748,10 @@ const EventType$values = new Set([
   'treasury_report.failed',
   'balance.low',
   'spending_control_backtest.succeeded',
-  'spending_control_backtest.failed'
+  'spending_control_backtest.failed',
+  'pass_message.sent',
+  'pass_message.skipped',
+  'pass_message_batch.completed'
 ])
 const EventType$values_2 = new Set([
   'pass_template.created',

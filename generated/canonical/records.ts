@@ -65,9 +65,6 @@ export const filters = {
       'pass.revoked',
       'pass.expired',
       'pass.archived',
-      'pass_message.sent',
-      'pass_message.skipped',
-      'pass_message_batch.completed',
       'webhook_endpoint.disabled',
       'webhook_endpoint.test',
       'webhook_recovery.completed',
@@ -117,7 +114,10 @@ export const filters = {
       'treasury_report.failed',
       'balance.low',
       'spending_control_backtest.succeeded',
-      'spending_control_backtest.failed'
+      'spending_control_backtest.failed',
+      'pass_message.sent',
+      'pass_message.skipped',
+      'pass_message_batch.completed'
     ]
   },
   listCardholders: { status: ['pending', 'active', 'inactive', 'blocked'], type: ['individual', 'company'] },

@@ -117,15 +117,15 @@ export function Event_down(value: v2026_05_19.Event): v2026_02_01.Event {
 const isKnownEventType = allBut(
   '2026-05-19/add-sanctions-events',
   [
-    'pass_message.sent',
-    'pass_message.skipped',
-    'pass_message_batch.completed',
     'webhook_recovery.completed',
     'cardholder.sanctions.alert',
     'cardholder.sanctions.resolved',
     'balance.low',
     'spending_control_backtest.succeeded',
-    'spending_control_backtest.failed'
+    'spending_control_backtest.failed',
+    'pass_message.sent',
+    'pass_message.skipped',
+    'pass_message_batch.completed'
   ]
 )
 

@@ -209,7 +209,9 @@ const announced: Readonly<Record<string, string>> = {
 + /tags/spending_control_backtests
 + /x-tagGroups/Cards/tags/spending_control_drafts
 + /x-tagGroups/Cards/tags/spending_control_backtests
++ /tags/pass_messages
 + /tags/pass_message_batches
++ /x-tagGroups/Passes/tags/pass_messages
 + /x-tagGroups/Passes/tags/pass_message_batches
 `,
 }

@@ -6825,9 +6825,6 @@ export type EventType = Open<"pass_template.created"
   | "pass.revoked"
   | "pass.expired"
   | "pass.archived"
-  | "pass_message.sent"
-  | "pass_message.skipped"
-  | "pass_message_batch.completed"
   | "webhook_endpoint.disabled"
   | "webhook_endpoint.test"
   | "webhook_recovery.completed"
@@ -6877,7 +6874,10 @@ export type EventType = Open<"pass_template.created"
   | "treasury_report.failed"
   | "balance.low"
   | "spending_control_backtest.succeeded"
-  | "spending_control_backtest.failed">;
+  | "spending_control_backtest.failed"
+  | "pass_message.sent"
+  | "pass_message.skipped"
+  | "pass_message_batch.completed">;
 /**
  * An event type to receive, or `*` for all of them.
  * @example pass.installed

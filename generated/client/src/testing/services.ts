@@ -5928,9 +5928,6 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'pass.revoked',
               'pass.expired',
               'pass.archived',
-              'pass_message.sent',
-              'pass_message.skipped',
-              'pass_message_batch.completed',
               'webhook_endpoint.disabled',
               'webhook_endpoint.test',
               'webhook_recovery.completed',
@@ -5980,7 +5977,10 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'treasury_report.failed',
               'balance.low',
               'spending_control_backtest.succeeded',
-              'spending_control_backtest.failed'
+              'spending_control_backtest.failed',
+              'pass_message.sent',
+              'pass_message.skipped',
+              'pass_message_batch.completed'
             ]
           },
           WebhookRecoveryScope: { type: 'string', enum: ['failed', 'all'] },
