@@ -377,7 +377,10 @@ const EnabledEvent$values = new Set([
   'treasury_report.failed',
   'balance.low',
   'spending_control_backtest.succeeded',
-  'spending_control_backtest.failed'
+  'spending_control_backtest.failed',
+  'pass_message.sent',
+  'pass_message.skipped',
+  'pass_message_batch.completed'
 ])
 const EnabledEvent$values_2 = new Set([
   '*',

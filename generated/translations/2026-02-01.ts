@@ -93,7 +93,10 @@ const isKnownEnabledEvent = allBut(
     'cardholder.sanctions.resolved',
     'balance.low',
     'spending_control_backtest.succeeded',
-    'spending_control_backtest.failed'
+    'spending_control_backtest.failed',
+    'pass_message.sent',
+    'pass_message.skipped',
+    'pass_message_batch.completed'
   ]
 )
 
@@ -114,24 +117,9 @@ export function Event_down(value: v2026_05_19.Event): v2026_02_01.Event {
   return rest as v2026_02_01.Event
 }
 
-const isKnownEventType = allBut(
-  '2026-05-19/add-sanctions-events',
-  [
-    'webhook_recovery.completed',
-    'cardholder.sanctions.alert',
-    'cardholder.sanctions.resolved',
-    'balance.low',
-    'spending_control_backtest.succeeded',
-    'spending_control_backtest.failed',
-    'pass_message.sent',
-    'pass_message.skipped',
-    'pass_message_batch.completed'
-  ]
-)
-
 /** EventList: 2026-05-19 → 2026-02-01. */
 export function EventList_down(value: v2026_05_19.EventList): v2026_02_01.EventList {
-  return { ...value, data: value.data.filter(holding('type', isKnownEventType)).map((item) => Event_down(item)) }
+  return { ...value, data: value.data.filter(holding('type', isKnownEnabledEvent)).map((item) => Event_down(item)) }
 }
 
 /** SpendingControls: 2026-05-19 → 2026-02-01. */

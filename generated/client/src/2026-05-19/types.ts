@@ -6945,7 +6945,10 @@ export type EnabledEvent = Open<"*"
   | "treasury_report.failed"
   | "balance.low"
   | "spending_control_backtest.succeeded"
-  | "spending_control_backtest.failed">;
+  | "spending_control_backtest.failed"
+  | "pass_message.sent"
+  | "pass_message.skipped"
+  | "pass_message_batch.completed">;
 // ----- Queries, bodies and answers of operations -----
 /** The version to be answered in. Without this header, the version that the tenant is pinned to in this environment applies. @example 2026-05-19 */
 export type ServiceVersion = VersionDate;

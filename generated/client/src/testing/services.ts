@@ -5858,7 +5858,10 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'treasury_report.failed',
               'balance.low',
               'spending_control_backtest.succeeded',
-              'spending_control_backtest.failed'
+              'spending_control_backtest.failed',
+              'pass_message.sent',
+              'pass_message.skipped',
+              'pass_message_batch.completed'
             ]
           },
           WebhookSignature: { type: 'string', enum: ['service', 'standard_webhooks'] },
