@@ -5,13 +5,13 @@ import { writeSentToGoogle } from '../../runtime/passes/pass-messages/work-queri
 import { readWalk } from '../../runtime/passes/wallets/sync/google/queries.ts'
 import type { Environment } from '../../runtime/platform/environment.ts'
 import { issuePass, makeTemplate } from '../api/fixtures.ts'
-import type { Send } from '../support/service.ts'
+import type { Send, TestService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
-import type { Walker } from './walk.ts'
+import type { Recorder } from './recorder.ts'
 
 /** Messages to one holder and to many, who then turns them off; a batch that is canceled. */
 export async function walkMessagesOf(
-  { service, recorder }: Walker,
+  { service, recorder }: { readonly service: TestService; readonly recorder: Recorder },
   environment: Environment,
   send: Send,
   space: string,
