@@ -125,7 +125,13 @@ export const PASS_MESSAGE_BATCHES = resource<PassMessageBatch>({
         optional: true,
         hint: 'Leave it empty for all templates.',
       },
-      { name: 'status', label: 'Status of the passes', options: [['', 'All'], ...STATUSES], optional: true },
+      {
+        name: 'status',
+        label: 'Status of the passes',
+        kind: 'choice',
+        options: [['', 'All'], ...STATUSES],
+        optional: true,
+      },
       ...MESSAGE_FIELDS,
     ],
     body: ({ template_id, status, header, body }) => ({

@@ -176,6 +176,7 @@ export const PASSES = resource<PassObject>({
     ],
     filters: { status: 'Status', template_id: { label: 'Template', pick: TEMPLATE } },
     empty: 'No passes yet. Create a template, issue a pass from it, and open the pass on your phone.',
+    above: ({ environment }) => html`<p><a href="/${environment}/pass-messages">View messages</a></p>`,
   },
   create: { operation: 'createPass', title: 'Issue pass' },
   detail: PASS,
