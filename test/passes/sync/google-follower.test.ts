@@ -149,8 +149,11 @@ test('messages to the holder reach the object once and in order, also of a pass 
   await worker.runOnce()
   stage.follow()
   await until('the first message', () => sent().length === 1)
-  // The process stops after Google has the message, and before it writes that down.
-  await stage.service.database.sandbox.query({ text: 'UPDATE pass_messages SET is_due_at_google = true' }, [])
+  const pool = stage.service.database.sandbox
+  const due = { text: 'SELECT FROM pass_messages WHERE is_due_at_google' }
+  await until('the record of it', async () => (await pool.query(due, [])).count === 0)
+  // As if the process had stopped after Google got the message, and before it recorded that.
+  await pool.query({ text: 'UPDATE pass_messages SET is_due_at_google = true' }, [])
   const ends_at = new Date(stage.service.clock.now + 3_600_000).toISOString()
   const second = await say('Two', { ends_at })
   await worker.runOnce()
