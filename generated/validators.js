@@ -377,7 +377,10 @@ const EnabledEvent$values = new Set([
   'treasury_report.failed',
   'balance.low',
   'spending_control_backtest.succeeded',
-  'spending_control_backtest.failed'
+  'spending_control_backtest.failed',
+  'pass_message.sent',
+  'pass_message.skipped',
+  'pass_message_batch.completed'
 ])
 const EnabledEvent$values_2 = new Set([
   '*',
@@ -748,7 +751,10 @@ const EventType$values = new Set([
   'treasury_report.failed',
   'balance.low',
   'spending_control_backtest.succeeded',
-  'spending_control_backtest.failed'
+  'spending_control_backtest.failed',
+  'pass_message.sent',
+  'pass_message.skipped',
+  'pass_message_batch.completed'
 ])
 const EventType$values_2 = new Set([
   'pass_template.created',
@@ -1258,6 +1264,24 @@ const Pass$properties = new Set([
   'installed_at',
   'revoked_at',
   'archived_at',
+  'messages_opted_out_at',
+  'metadata',
+  'created',
+  'updated'
+])
+const Pass$properties_2 = new Set([
+  'id',
+  'object',
+  'template_id',
+  'status',
+  'holder',
+  'fields',
+  'download',
+  'platforms',
+  'expires_at',
+  'installed_at',
+  'revoked_at',
+  'archived_at',
   'metadata',
   'created',
   'updated'
@@ -1274,6 +1298,47 @@ const PassCreate$properties = new Set(['template_id', 'holder', 'fields', 'expir
 const PassCreatedEvent$data_properties = new Set(['pass'])
 const PassDownload$properties = new Set(['apple_url', 'google_url', 'page_url'])
 const PassId$pattern = new RegExp('^pass_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const PassMessage$properties = new Set([
+  'id',
+  'object',
+  'pass_id',
+  'pass_message_batch_id',
+  'header',
+  'body',
+  'translations',
+  'starts_at',
+  'ends_at',
+  'status',
+  'reason',
+  'sent_at',
+  'created',
+  'updated'
+])
+const PassMessageBatch$properties = new Set([
+  'id',
+  'object',
+  'filter',
+  'header',
+  'body',
+  'translations',
+  'starts_at',
+  'ends_at',
+  'status',
+  'total',
+  'sent',
+  'skipped',
+  'created',
+  'updated'
+])
+const PassMessageBatchCompletedEvent$data_properties = new Set(['pass_message_batch'])
+const PassMessageBatchCreate$properties = new Set(['filter', 'header', 'body', 'translations', 'starts_at', 'ends_at'])
+const PassMessageBatchId$pattern = new RegExp('^pmb_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const PassMessageCreate$properties = new Set(['header', 'body', 'translations', 'starts_at', 'ends_at'])
+const PassMessageFilter$properties = new Set(['template_id', 'status'])
+const PassMessageId$pattern = new RegExp('^pmg_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const PassMessageReason$values = new Set(['opted_out', 'not_installed', 'pass_ended', 'daily_limit', 'too_late', 'canceled', 'failed'])
+const PassMessageSentEvent$data_properties = new Set(['pass_message'])
+const PassMessageTranslationsInput$properties = new Set(['header', 'body'])
 const PassNfcInput$properties = new Set(['message', 'encryption_public_key', 'requires_authentication'])
 const PassOnPlatform$properties = new Set(['platform'])
 const PassScannedEvent$data_properties = new Set(['scan'])
@@ -5840,10 +5905,14 @@ function Pass$(value) {
   const updated = value.updated
   if (updated === undefined) return false
   if (!Timestamp$(updated)) return false
+  const messages_opted_out_at = value.messages_opted_out_at
+  if (messages_opted_out_at !== undefined) {
+    if (!((messages_opted_out_at === null || (typeof messages_opted_out_at === 'string' && Timestamp$format(messages_opted_out_at))))) return false
+  }
   return true
 }
 
-function PassArchivedEvent$(value) {
+function PassArchivedEvent$in(value, Pass$version) {
   if (!isObject(value)) return false
   const id = value.id
   if (id === undefined) return false
@@ -5865,11 +5934,18 @@ function PassArchivedEvent$(value) {
   if (!isObject(data)) return false
   const data_pass = data.pass
   if (data_pass === undefined) return false
-  if (!Pass$(data_pass)) return false
+  if (!Pass$version(data_pass)) return false
   return true
 }
 
-function PassBatch$(value) {
+function PassArchivedEvent$(value) {
+  return PassArchivedEvent$in(value, Pass$)
+}
+function PassArchivedEvent_2026_02_01$(value) {
+  return PassArchivedEvent$in(value, Pass_2026_02_01$)
+}
+
+function PassBatch$in(value, PassBatchResult$version) {
   if (!isObject(value)) return false
   const object = value.object
   if (!(object === 'batch')) return false
@@ -5877,9 +5953,16 @@ function PassBatch$(value) {
   if (!Array.isArray(results) || results.length > 1000) return false
   for (let index = 0; index < results.length; index++) {
     const results_item = results[index]
-    if (!PassBatchResult$(results_item)) return false
+    if (!PassBatchResult$version(results_item)) return false
   }
   return true
+}
+
+function PassBatch$(value) {
+  return PassBatch$in(value, PassBatchResult$)
+}
+function PassBatch_2026_02_01$(value) {
+  return PassBatch$in(value, PassBatchResult_2026_02_01$)
 }
 
 function PassBatchCreate$(value) {
@@ -5903,11 +5986,11 @@ function PassBatchFailure$(value) {
   return true
 }
 
-function PassBatchResult$(value) {
+function PassBatchResult$in(value, PassBatchSuccess$version) {
   if (!isObject(value)) return false
   switch (value.status) {
     case 'succeeded':
-      if (!PassBatchSuccess$(value)) return false
+      if (!PassBatchSuccess$version(value)) return false
       break
     case 'failed':
       if (!PassBatchFailure$(value)) return false
@@ -5916,6 +5999,13 @@ function PassBatchResult$(value) {
       return false
   }
   return true
+}
+
+function PassBatchResult$(value) {
+  return PassBatchResult$in(value, PassBatchSuccess$)
+}
+function PassBatchResult_2026_02_01$(value) {
+  return PassBatchResult$in(value, PassBatchSuccess_2026_02_01$)
 }
 
 function PassBatchRevoke$(value) {
@@ -5927,7 +6017,7 @@ function PassBatchRevoke$(value) {
   return true
 }
 
-function PassBatchSuccess$(value) {
+function PassBatchSuccess$in(value, Pass$version) {
   if (!isObject(value)) return false
   const index = value.index
   if (!(Number.isInteger(index) && index >= 0)) return false
@@ -5935,8 +6025,15 @@ function PassBatchSuccess$(value) {
   if (!(status === 'succeeded')) return false
   const pass = value.pass
   if (pass === undefined) return false
-  if (!Pass$(pass)) return false
+  if (!Pass$version(pass)) return false
   return true
+}
+
+function PassBatchSuccess$(value) {
+  return PassBatchSuccess$in(value, Pass$)
+}
+function PassBatchSuccess_2026_02_01$(value) {
+  return PassBatchSuccess$in(value, Pass_2026_02_01$)
 }
 
 function PassBatchUpdate$(value) {
@@ -6059,7 +6156,7 @@ function PassCreate$(value) {
   return true
 }
 
-function PassCreatedEvent$(value) {
+function PassCreatedEvent$in(value, Pass$version) {
   if (!isObject(value)) return false
   const id = value.id
   if (id === undefined) return false
@@ -6081,8 +6178,15 @@ function PassCreatedEvent$(value) {
   if (!isObject(data)) return false
   const data_pass = data.pass
   if (data_pass === undefined) return false
-  if (!Pass$(data_pass)) return false
+  if (!Pass$version(data_pass)) return false
   return true
+}
+
+function PassCreatedEvent$(value) {
+  return PassCreatedEvent$in(value, Pass$)
+}
+function PassCreatedEvent_2026_02_01$(value) {
+  return PassCreatedEvent$in(value, Pass_2026_02_01$)
 }
 
 function PassDownload$(value) {
@@ -6096,7 +6200,7 @@ function PassDownload$(value) {
   return true
 }
 
-function PassExpiredEvent$(value) {
+function PassExpiredEvent$in(value, Pass$version) {
   if (!isObject(value)) return false
   const id = value.id
   if (id === undefined) return false
@@ -6118,8 +6222,15 @@ function PassExpiredEvent$(value) {
   if (!isObject(data)) return false
   const data_pass = data.pass
   if (data_pass === undefined) return false
-  if (!Pass$(data_pass)) return false
+  if (!Pass$version(data_pass)) return false
   return true
+}
+
+function PassExpiredEvent$(value) {
+  return PassExpiredEvent$in(value, Pass$)
+}
+function PassExpiredEvent_2026_02_01$(value) {
+  return PassExpiredEvent$in(value, Pass_2026_02_01$)
 }
 
 function PassId$(value) {
@@ -6130,7 +6241,7 @@ function PassId$(value) {
   )
 }
 
-function PassInstalledEvent$(value) {
+function PassInstalledEvent$in(value, PassOnPlatform$version) {
   if (!isObject(value)) return false
   const id = value.id
   if (id === undefined) return false
@@ -6152,17 +6263,24 @@ function PassInstalledEvent$(value) {
   if (!isObject(data)) return false
   const data_pass = data.pass
   if (data_pass === undefined) return false
-  if (!PassOnPlatform$(data_pass)) return false
+  if (!PassOnPlatform$version(data_pass)) return false
   return true
 }
 
-function PassList$(value) {
+function PassInstalledEvent$(value) {
+  return PassInstalledEvent$in(value, PassOnPlatform$)
+}
+function PassInstalledEvent_2026_02_01$(value) {
+  return PassInstalledEvent$in(value, PassOnPlatform_2026_02_01$)
+}
+
+function PassList$in(value, Pass$version) {
   if (!isObject(value)) return false
   const data = value.data
   if (!Array.isArray(data) || data.length > 100) return false
   for (let index = 0; index < data.length; index++) {
     const data_item = data[index]
-    if (!Pass$(data_item)) return false
+    if (!Pass$version(data_item)) return false
   }
   const has_more = value.has_more
   if (has_more === undefined) return false
@@ -6170,6 +6288,378 @@ function PassList$(value) {
   const next_cursor = value.next_cursor
   if (next_cursor === undefined) return false
   if (!NextCursor$(next_cursor)) return false
+  return true
+}
+
+function PassList$(value) {
+  return PassList$in(value, Pass$)
+}
+function PassList_2026_02_01$(value) {
+  return PassList$in(value, Pass_2026_02_01$)
+}
+
+function PassMessage$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!PassMessageId$(id)) return false
+  const object = value.object
+  if (!(object === 'pass_message')) return false
+  const pass_id = value.pass_id
+  if (pass_id === undefined) return false
+  if (!PassId$(pass_id)) return false
+  const pass_message_batch_id = value.pass_message_batch_id
+  if (pass_message_batch_id === undefined) return false
+  if (!(pass_message_batch_id === null || PassMessageBatchId$(pass_message_batch_id))) return false
+  const header = value.header
+  if (!(typeof header === 'string')) return false
+  const body = value.body
+  if (!(typeof body === 'string')) return false
+  const translations = value.translations
+  if (translations === undefined) return false
+  if (!PassMessageTranslations$(translations)) return false
+  const starts_at = value.starts_at
+  if (!((starts_at === null || (typeof starts_at === 'string' && Timestamp$format(starts_at))))) return false
+  const ends_at = value.ends_at
+  if (!((ends_at === null || (typeof ends_at === 'string' && Timestamp$format(ends_at))))) return false
+  const status = value.status
+  if (status === undefined) return false
+  if (!PassMessageStatus$(status)) return false
+  const reason = value.reason
+  if (reason === undefined) return false
+  if (!(reason === null || PassMessageReason$(reason))) return false
+  const sent_at = value.sent_at
+  if (!((sent_at === null || (typeof sent_at === 'string' && Timestamp$format(sent_at))))) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const updated = value.updated
+  if (updated === undefined) return false
+  if (!Timestamp$(updated)) return false
+  return true
+}
+
+function PassMessageBatch$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!PassMessageBatchId$(id)) return false
+  const object = value.object
+  if (!(object === 'pass_message_batch')) return false
+  const filter = value.filter
+  if (filter === undefined) return false
+  if (!PassMessageBatchFilter$(filter)) return false
+  const header = value.header
+  if (!(typeof header === 'string')) return false
+  const body = value.body
+  if (!(typeof body === 'string')) return false
+  const translations = value.translations
+  if (translations === undefined) return false
+  if (!PassMessageTranslations$(translations)) return false
+  const starts_at = value.starts_at
+  if (!((starts_at === null || (typeof starts_at === 'string' && Timestamp$format(starts_at))))) return false
+  const ends_at = value.ends_at
+  if (!((ends_at === null || (typeof ends_at === 'string' && Timestamp$format(ends_at))))) return false
+  const status = value.status
+  if (status === undefined) return false
+  if (!PassMessageBatchStatus$(status)) return false
+  const total = value.total
+  if (!(Number.isInteger(total) && total >= 0)) return false
+  const sent = value.sent
+  if (!(Number.isInteger(sent) && sent >= 0)) return false
+  const skipped = value.skipped
+  if (!(Number.isInteger(skipped) && skipped >= 0)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const updated = value.updated
+  if (updated === undefined) return false
+  if (!Timestamp$(updated)) return false
+  return true
+}
+
+function PassMessageBatchCompletedEvent$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!EventId$(id)) return false
+  const object = value.object
+  if (!(object === 'event')) return false
+  const type = value.type
+  if (!(type === 'pass_message_batch.completed')) return false
+  const version = value.version
+  if (version === undefined) return false
+  if (!VersionDate$(version)) return false
+  const emitted_at = value.emitted_at
+  if (emitted_at === undefined) return false
+  if (!Timestamp$(emitted_at)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const data = value.data
+  if (!isObject(data)) return false
+  const data_pass_message_batch = data.pass_message_batch
+  if (data_pass_message_batch === undefined) return false
+  if (!PassMessageBatch$(data_pass_message_batch)) return false
+  return true
+}
+
+function PassMessageBatchCreate$(value) {
+  if (!isObject(value)) return false
+  let known = 3
+  const filter = value.filter
+  if (filter === undefined) return false
+  if (!PassMessageFilter$(filter)) return false
+  const header = value.header
+  if (!((typeof header === 'string' && (header.length <= 60 || (header.length <= 120 && length(header) <= 60)) && header !== ''))) return false
+  const body = value.body
+  if (!((typeof body === 'string' && (body.length <= 500 || (body.length <= 1000 && length(body) <= 500)) && body !== ''))) return false
+  const translations = value.translations
+  if (translations !== undefined) {
+    known++
+    if (!PassMessageTranslationsInput$(translations)) return false
+  }
+  const starts_at = value.starts_at
+  if (starts_at !== undefined) {
+    known++
+    if (!Timestamp$(starts_at)) return false
+  }
+  const ends_at = value.ends_at
+  if (ends_at !== undefined) {
+    known++
+    if (!Timestamp$(ends_at)) return false
+  }
+  if (!closed(value, known, PassMessageBatchCreate$properties)) return false
+  return true
+}
+
+function PassMessageBatchFilter$(value) {
+  if (!isObject(value)) return false
+  const template_id = value.template_id
+  if (template_id !== undefined) {
+    if (!TemplateId$(template_id)) return false
+  }
+  const status = value.status
+  if (status !== undefined) {
+    if (!PassStatus$(status)) return false
+  }
+  return true
+}
+
+function PassMessageBatchId$(value) {
+  return (
+    typeof value === 'string' && (
+      value.length <= 30 || (value.length <= 60 && length(value) <= 30)
+    ) && (value.length >= 60 || length(value) >= 30) && PassMessageBatchId$pattern.test(value)
+  )
+}
+
+function PassMessageBatchList$(value) {
+  if (!isObject(value)) return false
+  const data = value.data
+  if (!Array.isArray(data) || data.length > 100) return false
+  for (let index = 0; index < data.length; index++) {
+    const data_item = data[index]
+    if (!PassMessageBatch$(data_item)) return false
+  }
+  const has_more = value.has_more
+  if (has_more === undefined) return false
+  if (!HasMore$(has_more)) return false
+  const next_cursor = value.next_cursor
+  if (next_cursor === undefined) return false
+  if (!NextCursor$(next_cursor)) return false
+  return true
+}
+
+function PassMessageBatchStatus$(value) {
+  return (value === 'queuing' || value === 'sending' || value === 'completed' || value === 'canceled')
+}
+
+function PassMessageCreate$(value) {
+  if (!isObject(value)) return false
+  let known = 2
+  const header = value.header
+  if (!((typeof header === 'string' && (header.length <= 60 || (header.length <= 120 && length(header) <= 60)) && header !== ''))) return false
+  const body = value.body
+  if (!((typeof body === 'string' && (body.length <= 500 || (body.length <= 1000 && length(body) <= 500)) && body !== ''))) return false
+  const translations = value.translations
+  if (translations !== undefined) {
+    known++
+    if (!PassMessageTranslationsInput$(translations)) return false
+  }
+  const starts_at = value.starts_at
+  if (starts_at !== undefined) {
+    known++
+    if (!Timestamp$(starts_at)) return false
+  }
+  const ends_at = value.ends_at
+  if (ends_at !== undefined) {
+    known++
+    if (!Timestamp$(ends_at)) return false
+  }
+  if (!closed(value, known, PassMessageCreate$properties)) return false
+  return true
+}
+
+function PassMessageFilter$(value) {
+  if (!isObject(value)) return false
+  let known = 0
+  const template_id = value.template_id
+  if (template_id !== undefined) {
+    known++
+    if (!TemplateId$(template_id)) return false
+  }
+  const status = value.status
+  if (status !== undefined) {
+    known++
+    if (!PassStatus$(status)) return false
+  }
+  if (!closed(value, known, PassMessageFilter$properties)) return false
+  return true
+}
+
+function PassMessageId$(value) {
+  return (
+    typeof value === 'string' && (
+      value.length <= 30 || (value.length <= 60 && length(value) <= 30)
+    ) && (value.length >= 60 || length(value) >= 30) && PassMessageId$pattern.test(value)
+  )
+}
+
+function PassMessageList$(value) {
+  if (!isObject(value)) return false
+  const data = value.data
+  if (!Array.isArray(data) || data.length > 100) return false
+  for (let index = 0; index < data.length; index++) {
+    const data_item = data[index]
+    if (!PassMessage$(data_item)) return false
+  }
+  const has_more = value.has_more
+  if (has_more === undefined) return false
+  if (!HasMore$(has_more)) return false
+  const next_cursor = value.next_cursor
+  if (next_cursor === undefined) return false
+  if (!NextCursor$(next_cursor)) return false
+  return true
+}
+
+function PassMessageReason$(value) {
+  return PassMessageReason$values.has(value)
+}
+
+function PassMessageSentEvent$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!EventId$(id)) return false
+  const object = value.object
+  if (!(object === 'event')) return false
+  const type = value.type
+  if (!(type === 'pass_message.sent')) return false
+  const version = value.version
+  if (version === undefined) return false
+  if (!VersionDate$(version)) return false
+  const emitted_at = value.emitted_at
+  if (emitted_at === undefined) return false
+  if (!Timestamp$(emitted_at)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const data = value.data
+  if (!isObject(data)) return false
+  const data_pass_message = data.pass_message
+  if (data_pass_message === undefined) return false
+  if (!PassMessage$(data_pass_message)) return false
+  return true
+}
+
+function PassMessageSkippedEvent$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!EventId$(id)) return false
+  const object = value.object
+  if (!(object === 'event')) return false
+  const type = value.type
+  if (!(type === 'pass_message.skipped')) return false
+  const version = value.version
+  if (version === undefined) return false
+  if (!VersionDate$(version)) return false
+  const emitted_at = value.emitted_at
+  if (emitted_at === undefined) return false
+  if (!Timestamp$(emitted_at)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const data = value.data
+  if (!isObject(data)) return false
+  const data_pass_message = data.pass_message
+  if (data_pass_message === undefined) return false
+  if (!PassMessage$(data_pass_message)) return false
+  return true
+}
+
+function PassMessageStatus$(value) {
+  return (value === 'queued' || value === 'sent' || value === 'skipped')
+}
+
+function PassMessageTranslations$(value) {
+  if (!isObject(value)) return false
+  const size = Object.keys(value).length
+  if (size > 20) return false
+  for (const name in value) {
+    if (!((typeof name === 'string' && (name.length <= 12 || (name.length <= 24 && length(name) <= 12)) && TemplateLanguage$pattern.test(name)))) return false
+    const member = value[name]
+    if (!isObject(member)) return false
+    const member_header = member.header
+    if (member_header !== undefined) {
+      if (
+        !((
+          typeof member_header === 'string' && (
+            member_header.length <= 60 || (member_header.length <= 120 && length(member_header) <= 60)
+          ) && member_header !== ''
+        ))
+      ) return false
+    }
+    const member_body = member.body
+    if (member_body !== undefined) {
+      if (
+        !((typeof member_body === 'string' && (member_body.length <= 500 || (member_body.length <= 1000 && length(member_body) <= 500)) && member_body !== ''))
+      ) return false
+    }
+  }
+  return true
+}
+
+function PassMessageTranslationsInput$(value) {
+  if (!isObject(value)) return false
+  const size = Object.keys(value).length
+  if (size > 20) return false
+  for (const name in value) {
+    if (!((typeof name === 'string' && (name.length <= 12 || (name.length <= 24 && length(name) <= 12)) && TemplateLanguage$pattern.test(name)))) return false
+    const member = value[name]
+    if (!isObject(member)) return false
+    let member_known = 0
+    const member_header = member.header
+    if (member_header !== undefined) {
+      member_known++
+      if (
+        !((
+          typeof member_header === 'string' && (
+            member_header.length <= 60 || (member_header.length <= 120 && length(member_header) <= 60)
+          ) && member_header !== ''
+        ))
+      ) return false
+    }
+    const member_body = member.body
+    if (member_body !== undefined) {
+      member_known++
+      if (
+        !((typeof member_body === 'string' && (member_body.length <= 500 || (member_body.length <= 1000 && length(member_body) <= 500)) && member_body !== ''))
+      ) return false
+    }
+    if (!closed(member, member_known, PassMessageTranslationsInput$properties)) return false
+  }
   return true
 }
 
@@ -6224,7 +6714,16 @@ function PassOnPlatform$(value) {
   return true
 }
 
-function PassRedeemedEvent$(value) {
+function PassOnPlatform_2026_02_01$(value) {
+  if (!Pass_2026_02_01$(value)) return false
+  if (!isObject(value)) return false
+  const platform = value.platform
+  if (platform === undefined) return false
+  if (!Platform$(platform)) return false
+  return true
+}
+
+function PassRedeemedEvent$in(value, Pass$version) {
   if (!isObject(value)) return false
   const id = value.id
   if (id === undefined) return false
@@ -6246,11 +6745,18 @@ function PassRedeemedEvent$(value) {
   if (!isObject(data)) return false
   const data_pass = data.pass
   if (data_pass === undefined) return false
-  if (!Pass$(data_pass)) return false
+  if (!Pass$version(data_pass)) return false
   return true
 }
 
-function PassRevokedEvent$(value) {
+function PassRedeemedEvent$(value) {
+  return PassRedeemedEvent$in(value, Pass$)
+}
+function PassRedeemedEvent_2026_02_01$(value) {
+  return PassRedeemedEvent$in(value, Pass_2026_02_01$)
+}
+
+function PassRevokedEvent$in(value, Pass$version) {
   if (!isObject(value)) return false
   const id = value.id
   if (id === undefined) return false
@@ -6272,8 +6778,15 @@ function PassRevokedEvent$(value) {
   if (!isObject(data)) return false
   const data_pass = data.pass
   if (data_pass === undefined) return false
-  if (!Pass$(data_pass)) return false
+  if (!Pass$version(data_pass)) return false
   return true
+}
+
+function PassRevokedEvent$(value) {
+  return PassRevokedEvent$in(value, Pass$)
+}
+function PassRevokedEvent_2026_02_01$(value) {
+  return PassRevokedEvent$in(value, Pass_2026_02_01$)
 }
 
 function PassScannedEvent$(value) {
@@ -6882,7 +7395,7 @@ function PassTemplate_2026_02_01$(value) {
   return true
 }
 
-function PassUninstalledEvent$(value) {
+function PassUninstalledEvent$in(value, PassOnPlatform$version) {
   if (!isObject(value)) return false
   const id = value.id
   if (id === undefined) return false
@@ -6904,8 +7417,15 @@ function PassUninstalledEvent$(value) {
   if (!isObject(data)) return false
   const data_pass = data.pass
   if (data_pass === undefined) return false
-  if (!PassOnPlatform$(data_pass)) return false
+  if (!PassOnPlatform$version(data_pass)) return false
   return true
+}
+
+function PassUninstalledEvent$(value) {
+  return PassUninstalledEvent$in(value, PassOnPlatform$)
+}
+function PassUninstalledEvent_2026_02_01$(value) {
+  return PassUninstalledEvent$in(value, PassOnPlatform_2026_02_01$)
 }
 
 function PassUpdate$(value) {
@@ -7012,7 +7532,67 @@ function PassUpdatedEvent_2026_02_01$(value) {
   if (!isObject(data)) return false
   const data_pass = data.pass
   if (data_pass === undefined) return false
-  if (!Pass$(data_pass)) return false
+  if (!Pass_2026_02_01$(data_pass)) return false
+  return true
+}
+
+function Pass_2026_02_01$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!PassId$(id)) return false
+  const object = value.object
+  if (!(object === 'pass')) return false
+  const template_id = value.template_id
+  if (template_id === undefined) return false
+  if (!TemplateId$(template_id)) return false
+  const status = value.status
+  if (status === undefined) return false
+  if (!PassStatus$(status)) return false
+  const holder = value.holder
+  if (holder === undefined) return false
+  if (!Holder$(holder)) return false
+  const fields = value.fields
+  if (!isObject(fields)) return false
+  const fields_size = Object.keys(fields).length
+  if (fields_size > 20) return false
+  for (const fields_name in fields) {
+    if (
+      !((
+        typeof fields_name === 'string' && (
+          fields_name.length <= 40 || (fields_name.length <= 80 && length(fields_name) <= 40)
+        ) && TemplateFieldInput$key_pattern.test(fields_name)
+      ))
+    ) return false
+    const fields_member = fields[fields_name]
+    if (!((typeof fields_member === 'string' && (fields_member.length <= 500 || (fields_member.length <= 1000 && length(fields_member) <= 500))))) return false
+  }
+  const download = value.download
+  if (download === undefined) return false
+  if (!PassDownload$(download)) return false
+  const platforms = value.platforms
+  if (!Array.isArray(platforms) || platforms.length > 10) return false
+  for (let index = 0; index < platforms.length; index++) {
+    const platforms_item = platforms[index]
+    if (!Platform$(platforms_item)) return false
+  }
+  const expires_at = value.expires_at
+  if (!((expires_at === null || (typeof expires_at === 'string' && Timestamp$format(expires_at))))) return false
+  const installed_at = value.installed_at
+  if (!((installed_at === null || (typeof installed_at === 'string' && Timestamp$format(installed_at))))) return false
+  const revoked_at = value.revoked_at
+  if (!((revoked_at === null || (typeof revoked_at === 'string' && Timestamp$format(revoked_at))))) return false
+  const archived_at = value.archived_at
+  if (!((archived_at === null || (typeof archived_at === 'string' && Timestamp$format(archived_at))))) return false
+  const metadata = value.metadata
+  if (metadata === undefined) return false
+  if (!Metadata$(metadata)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const updated = value.updated
+  if (updated === undefined) return false
+  if (!Timestamp$(updated)) return false
   return true
 }
 
@@ -11111,27 +11691,56 @@ export const MetadataPatch = MetadataPatch$
 export const NextCursor = NextCursor$
 export const Pass = Pass$
 export const PassArchivedEvent = PassArchivedEvent$
+export const PassArchivedEvent_2026_02_01 = PassArchivedEvent_2026_02_01$
 export const PassBatch = PassBatch$
 export const PassBatchCreate = PassBatchCreate$
 export const PassBatchFailure = PassBatchFailure$
 export const PassBatchResult = PassBatchResult$
+export const PassBatchResult_2026_02_01 = PassBatchResult_2026_02_01$
 export const PassBatchRevoke = PassBatchRevoke$
 export const PassBatchSuccess = PassBatchSuccess$
+export const PassBatchSuccess_2026_02_01 = PassBatchSuccess_2026_02_01$
 export const PassBatchUpdate = PassBatchUpdate$
 export const PassBatchUpdateItem = PassBatchUpdateItem$
+export const PassBatch_2026_02_01 = PassBatch_2026_02_01$
 export const PassCount = PassCount$
 export const PassCreate = PassCreate$
 export const PassCreatedEvent = PassCreatedEvent$
+export const PassCreatedEvent_2026_02_01 = PassCreatedEvent_2026_02_01$
 export const PassDownload = PassDownload$
 export const PassExpiredEvent = PassExpiredEvent$
+export const PassExpiredEvent_2026_02_01 = PassExpiredEvent_2026_02_01$
 export const PassId = PassId$
 export const PassInstalledEvent = PassInstalledEvent$
+export const PassInstalledEvent_2026_02_01 = PassInstalledEvent_2026_02_01$
 export const PassList = PassList$
+export const PassList_2026_02_01 = PassList_2026_02_01$
+export const PassMessage = PassMessage$
+export const PassMessageBatch = PassMessageBatch$
+export const PassMessageBatchCompletedEvent = PassMessageBatchCompletedEvent$
+export const PassMessageBatchCreate = PassMessageBatchCreate$
+export const PassMessageBatchFilter = PassMessageBatchFilter$
+export const PassMessageBatchId = PassMessageBatchId$
+export const PassMessageBatchList = PassMessageBatchList$
+export const PassMessageBatchStatus = PassMessageBatchStatus$
+export const PassMessageCreate = PassMessageCreate$
+export const PassMessageFilter = PassMessageFilter$
+export const PassMessageId = PassMessageId$
+export const PassMessageList = PassMessageList$
+export const PassMessageReason = PassMessageReason$
+export const PassMessageSentEvent = PassMessageSentEvent$
+export const PassMessageSkippedEvent = PassMessageSkippedEvent$
+export const PassMessageStatus = PassMessageStatus$
+export const PassMessageTranslations = PassMessageTranslations$
+export const PassMessageTranslationsInput = PassMessageTranslationsInput$
 export const PassNfc = PassNfc$
 export const PassNfcInput = PassNfcInput$
 export const PassOnPlatform = PassOnPlatform$
+export const PassOnPlatform_2026_02_01 = PassOnPlatform_2026_02_01$
 export const PassRedeemedEvent = PassRedeemedEvent$
+export const PassRedeemedEvent_2026_02_01 = PassRedeemedEvent_2026_02_01$
 export const PassRevokedEvent = PassRevokedEvent$
+export const PassRevokedEvent_2026_02_01 = PassRevokedEvent_2026_02_01$
 export const PassScannedEvent = PassScannedEvent$
 export const PassStatus = PassStatus$
 export const PassTemplate = PassTemplate$
@@ -11151,9 +11760,11 @@ export const PassTemplateUpdatedEvent = PassTemplateUpdatedEvent$
 export const PassTemplateUpdatedEvent_2026_02_01 = PassTemplateUpdatedEvent_2026_02_01$
 export const PassTemplate_2026_02_01 = PassTemplate_2026_02_01$
 export const PassUninstalledEvent = PassUninstalledEvent$
+export const PassUninstalledEvent_2026_02_01 = PassUninstalledEvent_2026_02_01$
 export const PassUpdate = PassUpdate$
 export const PassUpdatedEvent = PassUpdatedEvent$
 export const PassUpdatedEvent_2026_02_01 = PassUpdatedEvent_2026_02_01$
+export const Pass_2026_02_01 = Pass_2026_02_01$
 export const Payout = Payout$
 export const PayoutCanceledEvent = PayoutCanceledEvent$
 export const PayoutChain = PayoutChain$

@@ -2,7 +2,15 @@
 import type { OperationExtensions, VersionExtensions } from '../extensions.ts'
 import { EventList_fromCanonical, PromotionList_down, WebhookEndpointList_fromCanonical, WebhookEndpoint_fromCanonical } from '../translations/2025-06-01.ts'
 import { Error_down } from '../translations/2025-11-01.ts'
-import { Event_down, PassTemplateList_down, PassTemplate_down, countPasses_query_up, listPasses_query_up } from '../translations/2026-02-01.ts'
+import {
+  Event_down,
+  PassList_down,
+  PassTemplateList_down,
+  PassTemplate_down,
+  Pass_down,
+  countPasses_query_up,
+  listPasses_query_up
+} from '../translations/2026-02-01.ts'
 import {
   BillingUpdate,
   Cursor,
@@ -580,6 +588,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: true, validate: PassCreate, pointer: '/paths/~1v1~1passes/post/requestBody/content/application~1json/schema' },
+    down: Pass_down,
     downs: answers6,
   },
   {
@@ -606,6 +615,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     ],
     headers: [parameterServiceVersion],
     upQuery: listPasses_query_up,
+    down: PassList_down,
     downs: answers,
   },
   {
@@ -640,6 +650,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     pathParameters: [parameterPassId],
     query: [],
     headers: [parameterServiceVersion],
+    down: Pass_down,
     downs: answers5,
   },
   {
@@ -653,6 +664,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion],
     body: { required: true, validate: PassUpdate, pointer: '/paths/~1v1~1passes~1{pass_id}/patch/requestBody/content/application~1json/schema' },
+    down: Pass_down,
     downs: answers4,
   },
   {
@@ -666,6 +678,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: false, validate: Empty, pointer: '/paths/~1v1~1passes~1{pass_id}~1revoke/post/requestBody/content/application~1json/schema' },
+    down: Pass_down,
     downs: answers4,
   },
   {
@@ -679,6 +692,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: false, validate: Empty, pointer: '/paths/~1v1~1passes~1{pass_id}~1archive/post/requestBody/content/application~1json/schema' },
+    down: Pass_down,
     downs: answers4,
   },
   // ----- Scans -----
@@ -1003,6 +1017,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: InstallSimulation,
       pointer: '/paths/~1v1~1test~1passes~1simulate_install/post/requestBody/content/application~1json/schema'
     },
+    down: Pass_down,
     downs: answers4,
   },
   {
@@ -1020,6 +1035,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: InstallSimulation,
       pointer: '/paths/~1v1~1test~1passes~1simulate_uninstall/post/requestBody/content/application~1json/schema'
     },
+    down: Pass_down,
     downs: answers4,
   },
 ]

@@ -30,8 +30,10 @@ import {
   DisputeUpdate_up,
   Dispute_down,
   Event_down,
+  PassList_down,
   PassTemplateList_down,
   PassTemplate_down,
+  Pass_down,
   SettlementClock_down,
   SettlementLineList_down,
   SettlementList_down,
@@ -787,6 +789,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: true, validate: PassCreate, pointer: '/paths/~1v1~1passes/post/requestBody/content/application~1json/schema' },
+    down: Pass_down,
     downs: answers6,
   },
   {
@@ -813,6 +816,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     ],
     headers: [parameterServiceVersion],
     upQuery: listPasses_query_up,
+    down: PassList_down,
     downs: answers,
   },
   {
@@ -847,6 +851,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     pathParameters: [parameterPassId],
     query: [],
     headers: [parameterServiceVersion],
+    down: Pass_down,
     downs: answers5,
   },
   {
@@ -860,6 +865,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion],
     body: { required: true, validate: PassUpdate, pointer: '/paths/~1v1~1passes~1{pass_id}/patch/requestBody/content/application~1json/schema' },
+    down: Pass_down,
     downs: answers4,
   },
   {
@@ -873,6 +879,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: false, validate: Empty, pointer: '/paths/~1v1~1passes~1{pass_id}~1revoke/post/requestBody/content/application~1json/schema' },
+    down: Pass_down,
     downs: answers4,
   },
   {
@@ -886,6 +893,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: false, validate: Empty, pointer: '/paths/~1v1~1passes~1{pass_id}~1archive/post/requestBody/content/application~1json/schema' },
+    down: Pass_down,
     downs: answers4,
   },
   // ----- Scans -----
@@ -2215,6 +2223,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: InstallSimulation,
       pointer: '/paths/~1v1~1test~1passes~1simulate_install/post/requestBody/content/application~1json/schema'
     },
+    down: Pass_down,
     downs: answers4,
   },
   {
@@ -2232,6 +2241,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: InstallSimulation,
       pointer: '/paths/~1v1~1test~1passes~1simulate_uninstall/post/requestBody/content/application~1json/schema'
     },
+    down: Pass_down,
     downs: answers4,
   },
   // ----- Test cards -----

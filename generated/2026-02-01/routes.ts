@@ -19,8 +19,11 @@ import {
   Dispute_down,
   EventList_down,
   Event_down,
+  PassBatch_down,
+  PassList_down,
   PassTemplateList_down,
   PassTemplate_down,
+  Pass_down,
   SettlementClock_down,
   SettlementLineList_down,
   SettlementList_down,
@@ -681,6 +684,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: true, validate: PassCreate, pointer: '/paths/~1v1~1passes/post/requestBody/content/application~1json/schema' },
+    down: Pass_down,
   },
   {
     id: 'listPasses',
@@ -706,6 +710,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     ],
     headers: [parameterServiceVersion],
     upQuery: listPasses_query_up,
+    down: PassList_down,
   },
   {
     id: 'countPasses',
@@ -744,6 +749,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       pointer: '/paths/~1v1~1passes~1batch/post/requestBody/content/application~1json/schema',
       each: { property: 'passes', validate: PassCreate, pointer: '/components/schemas/PassCreate' }
     },
+    down: PassBatch_down,
   },
   {
     id: 'updatePassBatch',
@@ -761,6 +767,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       pointer: '/paths/~1v1~1passes~1batch_update/post/requestBody/content/application~1json/schema',
       each: { property: 'updates', validate: PassBatchUpdateItem, pointer: '/components/schemas/PassBatchUpdateItem' }
     },
+    down: PassBatch_down,
   },
   {
     id: 'revokePassBatch',
@@ -778,6 +785,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       pointer: '/paths/~1v1~1passes~1batch_revoke/post/requestBody/content/application~1json/schema',
       each: { property: 'ids', validate: PassId, pointer: '/components/schemas/PassId' }
     },
+    down: PassBatch_down,
   },
   {
     id: 'getPass',
@@ -789,6 +797,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     pathParameters: [parameterPassId],
     query: [],
     headers: [parameterServiceVersion],
+    down: Pass_down,
   },
   {
     id: 'updatePass',
@@ -801,6 +810,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion],
     body: { required: true, validate: PassUpdate, pointer: '/paths/~1v1~1passes~1{pass_id}/patch/requestBody/content/application~1json/schema' },
+    down: Pass_down,
   },
   {
     id: 'revokePass',
@@ -813,6 +823,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: false, validate: Empty, pointer: '/paths/~1v1~1passes~1{pass_id}~1revoke/post/requestBody/content/application~1json/schema' },
+    down: Pass_down,
   },
   {
     id: 'archivePass',
@@ -825,6 +836,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: false, validate: Empty, pointer: '/paths/~1v1~1passes~1{pass_id}~1archive/post/requestBody/content/application~1json/schema' },
+    down: Pass_down,
   },
   // ----- Scans -----
   {
@@ -2184,6 +2196,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: InstallSimulation,
       pointer: '/paths/~1v1~1test~1passes~1simulate_install/post/requestBody/content/application~1json/schema'
     },
+    down: Pass_down,
   },
   {
     id: 'simulateUninstall',
@@ -2200,6 +2213,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: InstallSimulation,
       pointer: '/paths/~1v1~1test~1passes~1simulate_uninstall/post/requestBody/content/application~1json/schema'
     },
+    down: Pass_down,
   },
   // ----- Test cards -----
   {

@@ -67,4 +67,7 @@ export const events: Readonly<Record<string, EventView>> = {
   'balance.low': { since: '2026-05-19', headers },
   'spending_control_backtest.succeeded': { since: '2026-05-19', headers },
   'spending_control_backtest.failed': { since: '2026-05-19', headers },
+  'pass_message.sent': { since: '2026-05-19', headers },
+  'pass_message.skipped': { since: '2026-05-19', headers },
+  'pass_message_batch.completed': { since: '2026-05-19', headers },
 }

@@ -54,6 +54,12 @@ import {
   PassBatchUpdateItem,
   PassCreate,
   PassId,
+  PassMessageBatchCreate,
+  PassMessageBatchId,
+  PassMessageBatchStatus,
+  PassMessageCreate,
+  PassMessageId,
+  PassMessageStatus,
   PassStatus,
   PassTemplateCreate,
   PassTemplateKind,
@@ -280,6 +286,22 @@ const parameterPassId: Parameter = {
   set: false,
   validate: PassId,
   pointer: '/components/parameters/PassId/schema'
+}
+const parameterPassMessageBatchId: Parameter = {
+  name: 'pass_message_batch_id',
+  type: 'string',
+  required: true,
+  set: false,
+  validate: PassMessageBatchId,
+  pointer: '/components/parameters/PassMessageBatchId/schema'
+}
+const parameterPassMessageId: Parameter = {
+  name: 'pass_message_id',
+  type: 'string',
+  required: true,
+  set: false,
+  validate: PassMessageId,
+  pointer: '/components/parameters/PassMessageId/schema'
 }
 const parameterPassStatusFilter: Parameter = {
   name: 'status',
@@ -914,6 +936,141 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: false, validate: Empty, pointer: '/paths/~1v1~1passes~1{pass_id}~1archive/post/requestBody/content/application~1json/schema' },
+  },
+  // ----- Pass messages -----
+  {
+    id: 'createPassMessage',
+    method: 'POST',
+    path: '/v1/passes/{pass_id}/messages',
+    status: 201,
+    oauth: ['pass:write'],
+    extensions: { scope: 'write', rateLimit: 'passes_write', auditAction: 'pass_message.created' },
+    pathParameters: [parameterPassId],
+    query: [],
+    headers: [parameterServiceVersion, parameterIdempotencyKey],
+    body: {
+      required: true,
+      validate: PassMessageCreate,
+      pointer: '/paths/~1v1~1passes~1{pass_id}~1messages/post/requestBody/content/application~1json/schema'
+    },
+  },
+  {
+    id: 'listPassMessages',
+    method: 'GET',
+    path: '/v1/pass_messages',
+    status: 200,
+    oauth: ['pass:read'],
+    extensions: { scope: 'read', rateLimit: 'read', pagination: 'cursor' },
+    pathParameters: [],
+    query: [
+      parameterLimit,
+      parameterStartingAfter,
+      parameterEndingBefore,
+      parameterOrder,
+      parameterCreatedAfter,
+      parameterCreatedGte,
+      parameterCreatedGt,
+      parameterCreatedLte,
+      parameterCreatedLt,
+      { name: 'pass_id', type: 'string', required: false, set: true, validate: PassId, pointer: '/paths/~1v1~1pass_messages/get/parameters/9/schema' },
+      {
+        name: 'pass_message_batch_id',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: PassMessageBatchId,
+        pointer: '/paths/~1v1~1pass_messages/get/parameters/10/schema'
+      },
+      {
+        name: 'status',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: PassMessageStatus,
+        pointer: '/paths/~1v1~1pass_messages/get/parameters/11/schema'
+      }
+    ],
+    headers: [parameterServiceVersion],
+  },
+  {
+    id: 'getPassMessage',
+    method: 'GET',
+    path: '/v1/pass_messages/{pass_message_id}',
+    status: 200,
+    oauth: ['pass:read'],
+    extensions: { scope: 'read', rateLimit: 'read' },
+    pathParameters: [parameterPassMessageId],
+    query: [],
+    headers: [parameterServiceVersion],
+  },
+  // ----- Pass message batches -----
+  {
+    id: 'createPassMessageBatch',
+    method: 'POST',
+    path: '/v1/pass_message_batches',
+    status: 201,
+    oauth: ['pass:write'],
+    extensions: { scope: 'write', rateLimit: 'passes_write', auditAction: 'pass_message_batch.created' },
+    pathParameters: [],
+    query: [],
+    headers: [parameterServiceVersion, parameterIdempotencyKey],
+    body: { required: true, validate: PassMessageBatchCreate, pointer: '/paths/~1v1~1pass_message_batches/post/requestBody/content/application~1json/schema' },
+  },
+  {
+    id: 'listPassMessageBatches',
+    method: 'GET',
+    path: '/v1/pass_message_batches',
+    status: 200,
+    oauth: ['pass:read'],
+    extensions: { scope: 'read', rateLimit: 'read', pagination: 'cursor' },
+    pathParameters: [],
+    query: [
+      parameterLimit,
+      parameterStartingAfter,
+      parameterEndingBefore,
+      parameterOrder,
+      parameterCreatedAfter,
+      parameterCreatedGte,
+      parameterCreatedGt,
+      parameterCreatedLte,
+      parameterCreatedLt,
+      {
+        name: 'status',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: PassMessageBatchStatus,
+        pointer: '/paths/~1v1~1pass_message_batches/get/parameters/9/schema'
+      }
+    ],
+    headers: [parameterServiceVersion],
+  },
+  {
+    id: 'getPassMessageBatch',
+    method: 'GET',
+    path: '/v1/pass_message_batches/{pass_message_batch_id}',
+    status: 200,
+    oauth: ['pass:read'],
+    extensions: { scope: 'read', rateLimit: 'read' },
+    pathParameters: [parameterPassMessageBatchId],
+    query: [],
+    headers: [parameterServiceVersion],
+  },
+  {
+    id: 'cancelPassMessageBatch',
+    method: 'POST',
+    path: '/v1/pass_message_batches/{pass_message_batch_id}/cancel',
+    status: 200,
+    oauth: ['pass:write'],
+    extensions: { scope: 'write', rateLimit: 'passes_write', auditAction: 'pass_message_batch.canceled' },
+    pathParameters: [parameterPassMessageBatchId],
+    query: [],
+    headers: [parameterServiceVersion, parameterIdempotencyKey],
+    body: {
+      required: false,
+      validate: Empty,
+      pointer: '/paths/~1v1~1pass_message_batches~1{pass_message_batch_id}~1cancel/post/requestBody/content/application~1json/schema'
+    },
   },
   // ----- Scans -----
   {

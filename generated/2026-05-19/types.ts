@@ -329,6 +329,21 @@ export type SpendingControlBacktestId = Closed<client.SpendingControlBacktestId>
 export type TreasuryReportCreate = ClosedMembers<client.TreasuryReportCreate>
 export type TreasuryReport = ClosedMembers<client.TreasuryReport>
 export type TreasuryReportList = ClosedMembers<client.TreasuryReportList>
+export type PassMessageId = Closed<client.PassMessageId>
+export type PassMessageBatchId = Closed<client.PassMessageBatchId>
+export type PassMessageTranslationsInput = ClosedMembers<client.PassMessageTranslationsInput>
+export type PassMessageTranslations = ClosedMembers<client.PassMessageTranslations>
+export type PassMessageCreate = ClosedMembers<client.PassMessageCreate>
+export type PassMessage = ClosedMembers<client.PassMessage>
+export type PassMessageStatus = Closed<client.PassMessageStatus>
+export type PassMessageReason = Closed<client.PassMessageReason>
+export type PassMessageList = ClosedMembers<client.PassMessageList>
+export type PassMessageFilter = ClosedMembers<client.PassMessageFilter>
+export type PassMessageBatchFilter = ClosedMembers<client.PassMessageBatchFilter>
+export type PassMessageBatchCreate = ClosedMembers<client.PassMessageBatchCreate>
+export type PassMessageBatch = ClosedMembers<client.PassMessageBatch>
+export type PassMessageBatchStatus = Closed<client.PassMessageBatchStatus>
+export type PassMessageBatchList = ClosedMembers<client.PassMessageBatchList>
 export type SpendingControlBacktestCreate = ClosedMembers<client.SpendingControlBacktestCreate>
 export type SpendingControlBacktest = ClosedMembers<client.SpendingControlBacktest>
 export type SpendingControlBacktestStatus = Closed<client.SpendingControlBacktestStatus>
@@ -418,6 +433,9 @@ export type TreasuryReportFailedEvent = ClosedMembers<client.TreasuryReportFaile
 export type BalanceLowEvent = ClosedMembers<client.BalanceLowEvent>
 export type SpendingControlBacktestSucceededEvent = ClosedMembers<client.SpendingControlBacktestSucceededEvent>
 export type SpendingControlBacktestFailedEvent = ClosedMembers<client.SpendingControlBacktestFailedEvent>
+export type PassMessageSentEvent = ClosedMembers<client.PassMessageSentEvent>
+export type PassMessageSkippedEvent = ClosedMembers<client.PassMessageSkippedEvent>
+export type PassMessageBatchCompletedEvent = ClosedMembers<client.PassMessageBatchCompletedEvent>
 export type EventType = Closed<client.EventType>
 export type EnabledEvent = Closed<client.EnabledEvent>
 export type ServiceVersion = Closed<client.ServiceVersion>
@@ -447,6 +465,10 @@ export type IncludeArchived = Closed<client.IncludeArchived>
 export type ListPassesQuery = ClosedMembers<client.ListPassesQuery>
 export type CountPassesQuery = ClosedMembers<client.CountPassesQuery>
 export type PassId_2 = Closed<client.PassId_2>
+export type ListPassMessagesQuery = ClosedMembers<client.ListPassMessagesQuery>
+export type PassMessageId_2 = Closed<client.PassMessageId_2>
+export type ListPassMessageBatchesQuery = ClosedMembers<client.ListPassMessageBatchesQuery>
+export type PassMessageBatchId_2 = Closed<client.PassMessageBatchId_2>
 export type ListScansQuery = ClosedMembers<client.ListScansQuery>
 export type ScanId_2 = Closed<client.ScanId_2>
 export type ListWebhookEndpointsQuery = ClosedMembers<client.ListWebhookEndpointsQuery>
@@ -825,6 +847,21 @@ export interface components {
     TreasuryReportCreate: TreasuryReportCreate
     TreasuryReport: TreasuryReport
     TreasuryReportList: TreasuryReportList
+    PassMessageId: PassMessageId
+    PassMessageBatchId: PassMessageBatchId
+    PassMessageTranslationsInput: PassMessageTranslationsInput
+    PassMessageTranslations: PassMessageTranslations
+    PassMessageCreate: PassMessageCreate
+    PassMessage: PassMessage
+    PassMessageStatus: PassMessageStatus
+    PassMessageReason: PassMessageReason
+    PassMessageList: PassMessageList
+    PassMessageFilter: PassMessageFilter
+    PassMessageBatchFilter: PassMessageBatchFilter
+    PassMessageBatchCreate: PassMessageBatchCreate
+    PassMessageBatch: PassMessageBatch
+    PassMessageBatchStatus: PassMessageBatchStatus
+    PassMessageBatchList: PassMessageBatchList
     SpendingControlBacktestCreate: SpendingControlBacktestCreate
     SpendingControlBacktest: SpendingControlBacktest
     SpendingControlBacktestStatus: SpendingControlBacktestStatus
@@ -914,6 +951,9 @@ export interface components {
     BalanceLowEvent: BalanceLowEvent
     SpendingControlBacktestSucceededEvent: SpendingControlBacktestSucceededEvent
     SpendingControlBacktestFailedEvent: SpendingControlBacktestFailedEvent
+    PassMessageSentEvent: PassMessageSentEvent
+    PassMessageSkippedEvent: PassMessageSkippedEvent
+    PassMessageBatchCompletedEvent: PassMessageBatchCompletedEvent
     EventType: EventType
     EnabledEvent: EnabledEvent
   }

@@ -65,4 +65,7 @@ export interface EventPayloads {
   'balance.low': components['schemas']['BalanceLowEvent']
   'spending_control_backtest.succeeded': components['schemas']['SpendingControlBacktestSucceededEvent']
   'spending_control_backtest.failed': components['schemas']['SpendingControlBacktestFailedEvent']
+  'pass_message.sent': components['schemas']['PassMessageSentEvent']
+  'pass_message.skipped': components['schemas']['PassMessageSkippedEvent']
+  'pass_message_batch.completed': components['schemas']['PassMessageBatchCompletedEvent']
 }

@@ -62,6 +62,8 @@ import type {
   ListDeliveryAttemptsQuery,
   ListDisputesQuery,
   ListEventsQuery,
+  ListPassMessageBatchesQuery,
+  ListPassMessagesQuery,
   ListPassTemplatesQuery,
   ListPassesQuery,
   ListPayoutDestinationsQuery,
@@ -90,6 +92,12 @@ import type {
   PassCreate,
   PassId,
   PassList,
+  PassMessage,
+  PassMessageBatch,
+  PassMessageBatchCreate,
+  PassMessageBatchList,
+  PassMessageCreate,
+  PassMessageList,
   PassTemplate,
   PassTemplateCreate,
   PassTemplateList,
@@ -233,6 +241,32 @@ export interface PassesHandlers<Context> {
   revokePass(context: Context, input: { path: operations['revokePass']['parameters']['path']; body?: Empty }): Promise<Reply<200, Pass>>
   /** POST /v1/passes/{pass_id}/archive: Archive a pass */
   archivePass(context: Context, input: { path: operations['archivePass']['parameters']['path']; body?: Empty }): Promise<Reply<200, Pass>>
+}
+
+export interface PassMessagesHandlers<Context> {
+  /** POST /v1/passes/{pass_id}/messages: Send a message to the holder of a pass */
+  createPassMessage(
+    context: Context,
+    input: { path: operations['createPassMessage']['parameters']['path']; body: PassMessageCreate }
+  ): Promise<Reply<201, PassMessage>>
+  /** GET /v1/pass_messages: List pass messages */
+  listPassMessages(context: Context, input: { query: ListPassMessagesQuery }): Promise<Reply<200, PassMessageList>>
+  /** GET /v1/pass_messages/{pass_message_id}: Retrieve a pass message */
+  getPassMessage(context: Context, input: { path: operations['getPassMessage']['parameters']['path'] }): Promise<Reply<200, PassMessage>>
+}
+
+export interface PassMessageBatchesHandlers<Context> {
+  /** POST /v1/pass_message_batches: Send a message to many holders */
+  createPassMessageBatch(context: Context, input: { body: PassMessageBatchCreate }): Promise<Reply<201, PassMessageBatch>>
+  /** GET /v1/pass_message_batches: List pass message batches */
+  listPassMessageBatches(context: Context, input: { query: ListPassMessageBatchesQuery }): Promise<Reply<200, PassMessageBatchList>>
+  /** GET /v1/pass_message_batches/{pass_message_batch_id}: Retrieve a pass message batch */
+  getPassMessageBatch(context: Context, input: { path: operations['getPassMessageBatch']['parameters']['path'] }): Promise<Reply<200, PassMessageBatch>>
+  /** POST /v1/pass_message_batches/{pass_message_batch_id}/cancel: Cancel a pass message batch */
+  cancelPassMessageBatch(
+    context: Context,
+    input: { path: operations['cancelPassMessageBatch']['parameters']['path']; body?: Empty }
+  ): Promise<Reply<200, PassMessageBatch>>
 }
 
 export interface ScansHandlers<Context> {
@@ -649,6 +683,8 @@ export type Handlers<Context> = AccountHandlers<Context>
   & PromotionsHandlers<Context>
   & PassTemplatesHandlers<Context>
   & PassesHandlers<Context>
+  & PassMessagesHandlers<Context>
+  & PassMessageBatchesHandlers<Context>
   & ScansHandlers<Context>
   & WebhookEndpointsHandlers<Context>
   & WebhookRecoveriesHandlers<Context>

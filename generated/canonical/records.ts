@@ -32,6 +32,8 @@ export const records = {
   po: { object: 'payout', tag: 'payouts', read: 'getPayout', list: 'listPayouts' },
   pod: { object: 'payout_destination', tag: 'payout_destinations', read: 'getPayoutDestination', list: 'listPayoutDestinations' },
   trp: { object: 'treasury_report', tag: 'treasury_reports', read: 'getTreasuryReport', list: 'listTreasuryReports' },
+  pmg: { object: 'pass_message', tag: 'pass_messages', read: 'getPassMessage', list: 'listPassMessages' },
+  pmb: { object: 'pass_message_batch', tag: 'pass_message_batches', read: 'getPassMessageBatch', list: 'listPassMessageBatches' },
   scb: { object: 'spending_control_backtest', tag: 'spending_control_backtests', read: 'getSpendingControlBacktest', list: 'listSpendingControlBacktests' },
   scf: { object: 'spending_control_flip', tag: 'spending_control_backtests', list: 'listSpendingControlFlips' },
 } as const
@@ -43,6 +45,8 @@ export const filters = {
   listPassTemplates: { kind: ['loyalty', 'gift_card', 'coupon', 'event_ticket', 'boarding_pass', 'generic'], status: ['active', 'archived'] },
   listPasses: { status: ['issued', 'installed', 'active', 'redeemed', 'revoked', 'expired'], template_id: null },
   countPasses: { status: ['issued', 'installed', 'active', 'redeemed', 'revoked', 'expired'], template_id: null },
+  listPassMessages: { pass_id: null, pass_message_batch_id: null, status: ['queued', 'sent', 'skipped'] },
+  listPassMessageBatches: { status: ['queuing', 'sending', 'completed', 'canceled'] },
   listScans: { pass_id: null, result: ['accepted', 'already_redeemed', 'not_redeemable', 'expired', 'revoked', 'unknown'] },
   listWebhookEndpoints: { status: ['enabled', 'disabled'] },
   listWebhookRecoveries: { status: ['counting', 'running', 'completed', 'canceled'] },
@@ -110,7 +114,10 @@ export const filters = {
       'treasury_report.failed',
       'balance.low',
       'spending_control_backtest.succeeded',
-      'spending_control_backtest.failed'
+      'spending_control_backtest.failed',
+      'pass_message.sent',
+      'pass_message.skipped',
+      'pass_message_batch.completed'
     ]
   },
   listCardholders: { status: ['pending', 'active', 'inactive', 'blocked'], type: ['individual', 'company'] },

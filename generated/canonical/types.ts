@@ -20,6 +20,8 @@ export type ListRequestLogsQuery = Lists<NonNullable<Newest['listRequestLogs']['
 export type ListPassTemplatesQuery = Lists<NonNullable<Newest['listPassTemplates']['parameters']['query']>, 'kind' | 'status'>
 export type ListPassesQuery = Lists<NonNullable<Newest['listPasses']['parameters']['query']>, 'status' | 'template_id'>
 export type CountPassesQuery = Lists<NonNullable<Newest['countPasses']['parameters']['query']>, 'status' | 'template_id'>
+export type ListPassMessagesQuery = Lists<NonNullable<Newest['listPassMessages']['parameters']['query']>, 'pass_id' | 'pass_message_batch_id' | 'status'>
+export type ListPassMessageBatchesQuery = Lists<NonNullable<Newest['listPassMessageBatches']['parameters']['query']>, 'status'>
 export type ListScansQuery = Lists<NonNullable<Newest['listScans']['parameters']['query']>, 'pass_id' | 'result'>
 export type ListWebhookEndpointsQuery = Lists<NonNullable<Newest['listWebhookEndpoints']['parameters']['query']>, 'status'>
 export type ListWebhookRecoveriesQuery = Lists<NonNullable<Newest['listWebhookRecoveries']['parameters']['query']>, 'status'>
@@ -51,6 +53,8 @@ export interface operations extends Omit<Newest, 'listAuditEntries'
   | 'listPassTemplates'
   | 'listPasses'
   | 'countPasses'
+  | 'listPassMessages'
+  | 'listPassMessageBatches'
   | 'listScans'
   | 'listWebhookEndpoints'
   | 'listWebhookRecoveries'
@@ -76,6 +80,8 @@ export interface operations extends Omit<Newest, 'listAuditEntries'
   listPassTemplates: Queried<Newest['listPassTemplates'], ListPassTemplatesQuery>
   listPasses: Queried<Newest['listPasses'], ListPassesQuery>
   countPasses: Queried<Newest['countPasses'], CountPassesQuery>
+  listPassMessages: Queried<Newest['listPassMessages'], ListPassMessagesQuery>
+  listPassMessageBatches: Queried<Newest['listPassMessageBatches'], ListPassMessageBatchesQuery>
   listScans: Queried<Newest['listScans'], ListScansQuery>
   listWebhookEndpoints: Queried<Newest['listWebhookEndpoints'], ListWebhookEndpointsQuery>
   listWebhookRecoveries: Queried<Newest['listWebhookRecoveries'], ListWebhookRecoveriesQuery>

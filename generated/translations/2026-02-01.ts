@@ -6,6 +6,9 @@ import type * as v2026_05_19 from '../2026-05-19/types.ts'
 import type { Lists } from 'dateline/runtime'
 import { allBut, holding, ignored, meanings, renames, touched, turned } from 'dateline/runtime/touched'
 
+/** A part of a document to which the document gives no name. */
+type Value = any
+
 /** TemplateField: 2026-05-19 → 2026-02-01. */
 export function TemplateField_down(value: v2026_05_19.TemplateField): v2026_02_01.TemplateField {
   const { change_message, translations, ...rest } = value
@@ -36,6 +39,17 @@ export function PassTemplateList_down(value: v2026_05_19.PassTemplateList): v202
   return { ...value, data: value.data.map((item) => PassTemplate_down(item)) }
 }
 
+/** Pass: 2026-05-19 → 2026-02-01. */
+export function Pass_down(value: v2026_05_19.Pass): v2026_02_01.Pass {
+  const { messages_opted_out_at, ...rest } = value
+  return rest
+}
+
+/** PassList: 2026-05-19 → 2026-02-01. */
+export function PassList_down(value: v2026_05_19.PassList): v2026_02_01.PassList {
+  return { ...value, data: value.data.map((item) => Pass_down(item)) }
+}
+
 /** Query of listPasses: 2026-02-01 → 2026-05-19. */
 export function listPasses_query_up(query: Lists<v2026_02_01.ListPassesQuery, 'status'
   | 'template_id'>): Lists<v2026_05_19.ListPassesQuery, 'status'
@@ -54,6 +68,23 @@ export function countPasses_query_up(query: Lists<v2026_02_01.CountPassesQuery, 
   return rest
 }
 
+/** PassBatchSuccess: 2026-05-19 → 2026-02-01. */
+export function PassBatchSuccess_down(value: v2026_05_19.PassBatchSuccess): v2026_02_01.PassBatchSuccess {
+  return { ...value, pass: Pass_down(value.pass) }
+}
+
+/** PassBatchResult: 2026-05-19 → 2026-02-01. */
+export function PassBatchResult_down(value: v2026_05_19.PassBatchResult): v2026_02_01.PassBatchResult
+export function PassBatchResult_down(value: Value): Value {
+  if (value?.status === 'succeeded') return PassBatchSuccess_down(value)
+  return value
+}
+
+/** PassBatch: 2026-05-19 → 2026-02-01. */
+export function PassBatch_down(value: v2026_05_19.PassBatch): v2026_02_01.PassBatch {
+  return { ...value, results: value.results.map((item) => PassBatchResult_down(item)) }
+}
+
 const isKnownEnabledEvent = allBut(
   '2026-05-19/add-sanctions-events',
   [
@@ -62,7 +93,10 @@ const isKnownEnabledEvent = allBut(
     'cardholder.sanctions.resolved',
     'balance.low',
     'spending_control_backtest.succeeded',
-    'spending_control_backtest.failed'
+    'spending_control_backtest.failed',
+    'pass_message.sent',
+    'pass_message.skipped',
+    'pass_message_batch.completed'
   ]
 )
 
@@ -309,10 +343,52 @@ export function PassTemplateArchivedEvent_down(value: v2026_05_19.PassTemplateAr
   return { ...value, data: { ...value.data, pass_template: PassTemplate_down(value.data.pass_template) } }
 }
 
+/** PassCreatedEvent: 2026-05-19 → 2026-02-01. */
+export function PassCreatedEvent_down(value: v2026_05_19.PassCreatedEvent): v2026_02_01.PassCreatedEvent {
+  return { ...value, data: { ...value.data, pass: Pass_down(value.data.pass) } }
+}
+
 /** PassUpdatedEvent: 2026-05-19 → 2026-02-01. */
 export function PassUpdatedEvent_down(value: v2026_05_19.PassUpdatedEvent): v2026_02_01.PassUpdatedEvent {
   const { previous_attributes, ...rest } = value
+  return { ...rest, data: { ...value.data, pass: Pass_down(value.data.pass) } }
+}
+
+/** PassOnPlatform: 2026-05-19 → 2026-02-01. */
+export function PassOnPlatform_down(value: v2026_05_19.PassOnPlatform): v2026_02_01.PassOnPlatform
+export function PassOnPlatform_down(value: Value): Value {
+  const { messages_opted_out_at, ...rest } = value
   return rest
+}
+
+/** PassInstalledEvent: 2026-05-19 → 2026-02-01. */
+export function PassInstalledEvent_down(value: v2026_05_19.PassInstalledEvent): v2026_02_01.PassInstalledEvent {
+  return { ...value, data: { ...value.data, pass: PassOnPlatform_down(value.data.pass) } }
+}
+
+/** PassUninstalledEvent: 2026-05-19 → 2026-02-01. */
+export function PassUninstalledEvent_down(value: v2026_05_19.PassUninstalledEvent): v2026_02_01.PassUninstalledEvent {
+  return { ...value, data: { ...value.data, pass: PassOnPlatform_down(value.data.pass) } }
+}
+
+/** PassRedeemedEvent: 2026-05-19 → 2026-02-01. */
+export function PassRedeemedEvent_down(value: v2026_05_19.PassRedeemedEvent): v2026_02_01.PassRedeemedEvent {
+  return { ...value, data: { ...value.data, pass: Pass_down(value.data.pass) } }
+}
+
+/** PassRevokedEvent: 2026-05-19 → 2026-02-01. */
+export function PassRevokedEvent_down(value: v2026_05_19.PassRevokedEvent): v2026_02_01.PassRevokedEvent {
+  return { ...value, data: { ...value.data, pass: Pass_down(value.data.pass) } }
+}
+
+/** PassExpiredEvent: 2026-05-19 → 2026-02-01. */
+export function PassExpiredEvent_down(value: v2026_05_19.PassExpiredEvent): v2026_02_01.PassExpiredEvent {
+  return { ...value, data: { ...value.data, pass: Pass_down(value.data.pass) } }
+}
+
+/** PassArchivedEvent: 2026-05-19 → 2026-02-01. */
+export function PassArchivedEvent_down(value: v2026_05_19.PassArchivedEvent): v2026_02_01.PassArchivedEvent {
+  return { ...value, data: { ...value.data, pass: Pass_down(value.data.pass) } }
 }
 
 /** WebhookEndpointDisabledEvent: 2026-05-19 → 2026-02-01. */

@@ -56,14 +56,36 @@ export interface DueWork<Row extends Due>
   readonly finds: readonly FindDue<Row>[]
   /** Does the work for rows of one tenant. A different node may have done some of them since they were found. */
   readonly act: (place: DuePlace, found: readonly Row[]) => Promise<readonly Done[]>
+  /** Ends the work for a row that causes an error in `act`. Default: the row is set aside for an operator. */
+  readonly actOnFailed?: (place: DuePlace, failed: Row) => Promise<readonly Done[]>
   /** Whether each row gets its own transaction. Default: one transaction for the rows of one tenant. */
   readonly isSingle?: boolean
 }
 
 /** Declares a worker that does the due work, each row once even if several nodes try. */
 export function dueWorker<Row extends Due>(parts: DueParts, work: DueWork<Row>): DeclaredWorker {
-  const { finds, act, isSingle = false, ...declaration } = work
-  const { database, clock, wakeUpChannel } = parts
+  const { finds, act, actOnFailed, isSingle = false, ...declaration } = work
+  const { database, clock, wakeUpChannel, log } = parts
+
+  const perform = async (
+    space: string,
+    environment: Environment,
+    work: (place: DuePlace) => Promise<readonly Done[]>,
+  ) => {
+    const { tenantId } = readSpace(space)
+    const now = clock.service(environment)
+    const pin = await readPin(database.control, tenantId, environment)
+    const [outcome, isDue] = await database[environment].forTenant(tenantId).transaction(async (db) => {
+      const events = collectEvents({ tenantId: space, pin, now })
+      const done = await work({ environment, db, space, events, now })
+      if (done.length === 0) return ['idle', false] as const
+      const entries = done.map(({ id, action }) => systemEntry(environment, action, id, now))
+      return ['done', await events.writeWith(db, entries, database[environment].distributed)] as const
+    })
+    if (isDue) wakeUpChannel.publish(environment, space)
+    return outcome
+  }
+
   return defineWorker<Row>(parts, {
     ...declaration,
     async find({ limit }, environment) {
@@ -74,20 +96,12 @@ export function dueWorker<Row extends Due>(parts: DueParts, work: DueWork<Row>):
     },
     itemOf: ({ tenant_id: space, id = space }) => ({ space, id }),
     ...(!isSingle && { groupOf: ({ tenant_id }) => tenant_id }),
-    async perform(rows, { environment }) {
-      const space = rows[0]!.tenant_id
-      const { tenantId } = readSpace(space)
-      const now = clock.service(environment)
-      const pin = await readPin(database.control, tenantId, environment)
-      const [outcome, isDue] = await database[environment].forTenant(tenantId).transaction(async (db) => {
-        const events = collectEvents({ tenantId: space, pin, now })
-        const done = await act({ environment, db, space, events, now }, rows)
-        if (done.length === 0) return ['idle', false] as const
-        const entries = done.map(({ id, action }) => systemEntry(environment, action, id, now))
-        return ['done', await events.writeWith(db, entries, database[environment].distributed)] as const
-      })
-      if (isDue) wakeUpChannel.publish(environment, space)
-      return outcome
-    },
+    perform: (rows, { environment }) => perform(rows[0]!.tenant_id, environment, (place) => act(place, rows)),
+    ...(actOnFailed && {
+      async isolate(row, err, { environment }) {
+        log.error({ err, tenant_id: row.tenant_id, id: row.id, worker: work.name }, 'A row failed.')
+        await perform(row.tenant_id, environment, (place) => actOnFailed(place, row))
+      },
+    }),
   })
 }

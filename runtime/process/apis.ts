@@ -25,6 +25,7 @@ import { createChangeTags } from '../passes/wallets/pages/change-tags.ts'
 import type { RootKeys } from '../passes/wallets/pages/google/root-keys.ts'
 import { GOOGLE_PREFIX, googleRoute } from '../passes/wallets/pages/google/route.ts'
 import { createHolders, firstOf } from '../passes/wallets/pages/holders.ts'
+import { optOutRoute } from '../passes/wallets/pages/opt-out.ts'
 import { createPassFiles, passFileRoute } from '../passes/wallets/pages/pass-files.ts'
 import { passPageRoute } from '../passes/wallets/pages/pass-pages.ts'
 import { openApple } from '../passes/wallets/render/apple/open-signer.ts'
@@ -182,6 +183,12 @@ export function createApis(parts: ApiParts): Apis {
     const files = createPassFiles({ database: pool, sources, builder: apple.builder })
     const tokens = passTokens[environment]
     const page = passPageRoute({ environment, database: pool, sources, passTokens: tokens, barcodes })
+    const holding = {
+      environment,
+      database: pool,
+      readPin: (tenantId: string) => readPin(control, tenantId, environment),
+      deliveriesDue: service.deliveriesDue,
+    }
     const appleService = appleServiceRoute({
       passType: () => apple.signer().passType.passTypeIdentifier,
       passTokens: tokens,
@@ -191,17 +198,18 @@ export function createApis(parts: ApiParts): Apis {
       log,
     })
     const holders = createHolders(service, {
-      '/p/': firstOf(passFileRoute(files, tokens), page),
+      '/p/': firstOf(
+        passFileRoute(files, tokens),
+        optOutRoute({ ...holding, sources, passTokens: tokens }),
+        page,
+      ),
       [GOOGLE_PREFIX]: googleRoute({
-        environment,
-        database: pool,
+        ...holding,
         clock,
         log,
         issuerId: google.signer.issuerId,
         keys: google.rootKeys,
         showing: { baseUrl: baseUrls[environment], passTokens: passTokens[environment] },
-        readPin: (tenantId) => readPin(control, tenantId, environment),
-        deliveriesDue: service.deliveriesDue,
       }),
       '/apple/v1/': appleService,
       '/reports/': reportFileRoute({ database: pool, links: reportLinks[environment] }),

@@ -30,6 +30,8 @@ import { payoutsHandlers } from '../money/payouts/handlers.ts'
 import { treasuryReportsHandlers } from '../money/reports/handlers.ts'
 import { settlementsHandlers } from '../money/settlements/handlers.ts'
 import { settlementSimulators } from '../money/settlements/simulators.ts'
+import { passMessageBatchesHandlers } from '../passes/pass-messages/batch-handlers.ts'
+import { passMessagesHandlers } from '../passes/pass-messages/handlers.ts'
 import { passesHandlers } from '../passes/passes/handlers.ts'
 import { passSimulators } from '../passes/passes/simulators.ts'
 import { scansHandlers } from '../passes/scans/handlers.ts'
@@ -71,6 +73,8 @@ export const handlers = {
   ...walletTokensHandlers,
   ...webhookEndpointsHandlers,
   ...webhookRecoveriesHandlers,
+  ...passMessagesHandlers,
+  ...passMessageBatchesHandlers,
 }
 
 /** Requires a member for each documented operation without a handler, and allows no other. */

@@ -19,6 +19,8 @@ import { reportExpiryWorker, reportWorker } from '../money/reports/job.ts'
 import { settlementWorker } from '../money/settlements/job.ts'
 import type { WalletSources } from '../operator/metrics/wallet-metrics.ts'
 import { startVerification } from '../operator/verification.ts'
+import { passMessageBatchWorker } from '../passes/pass-messages/batch-job.ts'
+import { passMessageWorker } from '../passes/pass-messages/job.ts'
 import { passExpiryWorker } from '../passes/passes/expiry-job.ts'
 import { openPassTokens } from '../passes/wallets/render/pass-tokens.ts'
 import { openPushes } from '../passes/wallets/sync/apple/open-pushes.ts'
@@ -68,6 +70,8 @@ export function startWork(parts: Foundation): Work {
     totalsWorker({ database, clock, log }),
     holdTotalsWorker(parts),
     balanceAlertWorker(parts),
+    passMessageBatchWorker(parts),
+    passMessageWorker(parts),
   ]
   for (const worker of queue) worker.start()
   const verification =

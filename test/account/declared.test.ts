@@ -86,6 +86,9 @@ const ACTIONS = new Map([
   ['updateSpendingControlDraft', 'spending_control_draft.updated'],
   ['createSpendingControlBacktest', 'spending_control_backtest.created'],
   ['archiveSpendingControlDraft', 'spending_control_draft.archived'],
+  ['createPassMessage', 'pass_message.created'],
+  ['createPassMessageBatch', 'pass_message_batch.created'],
+  ['cancelPassMessageBatch', 'pass_message_batch.canceled'],
 ])
 
 const operations = versions.flatMap(({ name, operations }) =>

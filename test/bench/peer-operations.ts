@@ -86,6 +86,7 @@ export async function postPass(
     installed_at: null,
     revoked_at: null,
     archived_at: null,
+    messages_opted_out_at: null,
     created: now,
     updated: now,
     template_fields: template.fields,

@@ -22,7 +22,10 @@ test.each<[line: string, offers: readonly string[]]>([
   ['login --e', ['--env']],
   ['login --env ', ['live', 'sandbox']],
   ['get /v1/passes/', ['/v1/passes/', '/v1/passes/count']],
-  ['post /v1/passes/pass_1/', ['/v1/passes/pass_1/archive', '/v1/passes/pass_1/revoke']],
+  [
+    'post /v1/passes/pass_1/',
+    ['/v1/passes/pass_1/archive', '/v1/passes/pass_1/messages', '/v1/passes/pass_1/revoke'],
+  ],
   ['patch /v1/webhook', ['/v1/webhook-endpoints/']],
   ['get /v1/events/st', []],
   [

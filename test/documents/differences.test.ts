@@ -209,6 +209,11 @@ const announced: Readonly<Record<string, string>> = {
 + /tags/spending_control_backtests
 + /x-tagGroups/Cards/tags/spending_control_drafts
 + /x-tagGroups/Cards/tags/spending_control_backtests
++ /components/schemas/Pass/properties/messages_opted_out_at
++ /tags/pass_messages
++ /tags/pass_message_batches
++ /x-tagGroups/Passes/tags/pass_messages
++ /x-tagGroups/Passes/tags/pass_message_batches
 `,
 }
 

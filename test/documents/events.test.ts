@@ -75,6 +75,9 @@ const table = `
 2026-05-19 balance.low balance_alert BalanceAlert
 2026-05-19 spending_control_backtest.succeeded spending_control_backtest SpendingControlBacktest
 2026-05-19 spending_control_backtest.failed spending_control_backtest SpendingControlBacktest
+2026-05-19 pass_message.sent pass_message PassMessage
+2026-05-19 pass_message.skipped pass_message PassMessage
+2026-05-19 pass_message_batch.completed pass_message_batch PassMessageBatch
 `
 
 const rows = table

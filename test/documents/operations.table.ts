@@ -153,6 +153,13 @@ export const table = `
 2026-05-19 GET    /v1/test/faults read read read 200 sandbox
 2026-05-19 PUT    /v1/test/faults admin admin account_write 200 sandbox
 2026-05-19 DELETE /v1/test/faults admin admin account_write 200 sandbox
+2026-05-19 POST   /v1/passes/{pass_id}/messages write pass:write passes_write 201
+2026-05-19 GET    /v1/pass_messages read pass:read read 200 list filters=pass_id,pass_message_batch_id,status
+2026-05-19 GET    /v1/pass_messages/{pass_message_id} read pass:read read 200
+2026-05-19 POST   /v1/pass_message_batches write pass:write passes_write 201
+2026-05-19 GET    /v1/pass_message_batches read pass:read read 200 list filters=status
+2026-05-19 GET    /v1/pass_message_batches/{pass_message_batch_id} read pass:read read 200
+2026-05-19 POST   /v1/pass_message_batches/{pass_message_batch_id}/cancel write pass:write passes_write 200
 `
 
 export interface Row {

@@ -2,6 +2,7 @@ import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
 import { planAll } from '../support/planning.ts'
 import type { Send } from '../support/service.ts'
 import { CONTROL_POSTS } from './control-posts.ts'
+import { messagePosts } from './message-posts.ts'
 import { MONEY_POSTS, makeCleared } from './money-posts.ts'
 import { PAYOUT_POSTS } from './payout-posts.ts'
 import type { Post } from './post.ts'
@@ -689,6 +690,7 @@ export const POSTS: readonly Post[] = [
   ...MONEY_POSTS,
   ...PAYOUT_POSTS,
   ...CONTROL_POSTS,
+  ...messagePosts(makePass),
   ...settlementPosts(makeCleared),
 ]
 

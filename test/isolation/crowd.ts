@@ -283,6 +283,15 @@ const FLIPS = `INSERT INTO spending_control_flips (tenant_id, id, backtest_id, c
   SELECT $1, ${id('scf', 'n')}, ${id('scb', 'n / 1000')}, ${id('ctx', 'n')}, ${id('card', '0')}, 'approved_to_declined', 'spending_limit_exceeded',
          100, ${AT} FROM generate_series(0, $3 - 1) n`
 
+const PASS_MESSAGE_BATCHES = `INSERT INTO pass_message_batches
+  SELECT $1, ${id('pmb', 'n')}, '{}', 'T', 'T', '{}', NULL, NULL, CASE WHEN n BETWEEN 10 AND 12 THEN 'canceled' ELSE 'completed' END,
+         n, n, 0, NULL, NULL, ${AT}, ${AT} FROM generate_series(0, $3 - 1) n`
+
+const PASS_MESSAGES = `INSERT INTO pass_messages
+  SELECT $1, ${id('pmg', 'n')}, CASE WHEN n BETWEEN 10 AND 12 THEN ${id('pass', '1')} ELSE ${id('pass', '0')} END,
+         ${id('pmb', 'n / 1000')}, 'T', 'T', '{}', NULL, NULL, CASE WHEN n BETWEEN 10 AND 12 THEN 'skipped' ELSE 'sent' END, NULL, ${AT}, NULL,
+         false, false, ${AT}, ${AT} FROM generate_series(0, $3 - 1) n`
+
 /** Every table: what fills it, and its share of the rows. */
 const TABLES = [
   [TEMPLATES, 1 / 15],
@@ -327,6 +336,8 @@ const TABLES = [
   [CONTROL_VERSIONS, 1 / 3],
   [BACKTESTS, 1 / 3],
   [FLIPS, 1 / 3],
+  [PASS_MESSAGE_BATCHES, 1 / 3],
+  [PASS_MESSAGES, 1 / 3],
 ] as const
 
 /** Their names. */

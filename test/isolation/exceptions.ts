@@ -88,6 +88,14 @@ export const LOCATORS: Table = [
     'they find the recoveries that can go on',
   ],
   [
+    'SELECT tenant_id, id, pass_id, pass_message_batch_id FROM pass_messages m WHERE',
+    'they find the messages to holders that are due',
+  ],
+  [
+    'SELECT tenant_id, id FROM pass_message_batches b WHERE',
+    'and the batches whose messages are not all queued',
+  ],
+  [
     'SELECT h.tenant_id FROM event_heads h LEFT JOIN totals_cursors',
     'workers find the tenants whose totals lack events',
   ],
@@ -131,6 +139,14 @@ export const LOCATORS: Table = [
 
 /** Statements that go to several shards where tables are distributed by tenant: none of them is part of a request. */
 export const SPREAD: Table = [
+  [
+    'SELECT tenant_id, id, pass_id, pass_message_batch_id FROM pass_messages m WHERE',
+    'messages to holders are sent to the passes of all tenants',
+  ],
+  [
+    'SELECT tenant_id, id FROM pass_message_batches b WHERE',
+    'and batches of them are queued for all tenants',
+  ],
   [
     'SELECT tenant_id, id, card_id FROM provisioning_payloads p',
     'phones of the sandbox use payloads, whoever they are of',

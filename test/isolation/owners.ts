@@ -126,6 +126,11 @@ async function makeOwner(
   const pass = await make('/v1/passes', { template_id: tpl, holder: { name: mark }, metadata })
   await make('/v1/scans', { pass_id: pass, mode: 'verify', scanner: mark })
   const scan = await make('/v1/scans', { pass_id: pass, mode: 'redeem', scanner: mark })
+  const text = { header: mark, body: mark }
+  await make(`/v1/passes/${pass}/messages`, text)
+  const pmg = await make(`/v1/passes/${pass}/messages`, text)
+  await make('/v1/pass_message_batches', { ...text, filter: {} })
+  const pmb = await make('/v1/pass_message_batches', { ...text, filter: {} })
   await make('/v1/cardholders', { name: mark, metadata })
   const chd = await make('/v1/cardholders', { name: mark, metadata })
   // On the test list.
@@ -245,6 +250,8 @@ async function makeOwner(
       ['tpl', tpl],
       ['pass', pass],
       ['scan', scan],
+      ['pmg', pmg],
+      ['pmb', pmb],
       ['chd', chd],
       ['sal', await first('/v1/sanctions_alerts')],
       ['tok', tok],

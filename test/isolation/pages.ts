@@ -23,6 +23,8 @@ import { listDestinations } from '../../runtime/money/destinations/queries.ts'
 import { listPayouts } from '../../runtime/money/payouts/queries.ts'
 import { listReports } from '../../runtime/money/reports/queries.ts'
 import { listLines, listSettlements } from '../../runtime/money/settlement-lines/queries.ts'
+import { listPassMessageBatches } from '../../runtime/passes/pass-messages/batch-queries.ts'
+import { listPassMessages } from '../../runtime/passes/pass-messages/queries.ts'
 import { countPasses, listPasses, type PassFilter } from '../../runtime/passes/passes/queries.ts'
 import { listScans } from '../../runtime/passes/scans/queries.ts'
 import { listTemplates } from '../../runtime/passes/templates/queries.ts'
@@ -114,6 +116,25 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
       'of two results': { result: ['revoked', 'accepted'] },
       'of the common pass, of the rare result': { pass_id: [commonPass], result: ['revoked'] },
       'of both passes, of a time': { pass_id: [commonPass, rarePass], ...later },
+    }),
+    ...lists('pass messages', 'pmg', listPassMessages, {
+      '': {},
+      'of a time': later,
+      'of the common pass': { pass_id: [commonPass] },
+      'of the rare pass': { pass_id: [rarePass] },
+      'of the common status': { status: ['sent'] },
+      'of the rare status': { status: ['skipped'] },
+      'of a batch': { pass_message_batch_id: [crowdId('pmb', 0)] },
+      'of a batch, of the rare status': {
+        pass_message_batch_id: [crowdId('pmb', 0)],
+        status: ['skipped'],
+      },
+    }),
+    ...lists('pass message batches', 'pmb', listPassMessageBatches, {
+      '': {},
+      'of a time': later,
+      'of the common status': { status: ['completed'] },
+      'of the rare status': { status: ['canceled'] },
     }),
     ...lists('cardholders', 'chd', listCardholders, {
       '': {},

@@ -64,6 +64,7 @@ import { writeLines } from '../../runtime/money/settlement-lines/lines.ts'
 import { readSettlementsOf } from '../../runtime/money/settlement-lines/of-sources.ts'
 import { settlementWorker } from '../../runtime/money/settlements/job.ts'
 import { rotateCardKey } from '../../runtime/operator/card-keys.ts'
+import { walkMessages } from '../../runtime/passes/pass-messages/work-queries.ts'
 import { passExpiryWorker } from '../../runtime/passes/passes/expiry-job.ts'
 import { claimCallback } from '../../runtime/passes/passes/google-callbacks.ts'
 import { readChanged, readPassState } from '../../runtime/passes/passes/state.ts'
@@ -95,6 +96,7 @@ import { writtenLists } from './lists.ts'
 import type { Recorder } from './recorder.ts'
 import { walkTransfers } from './walk-chain.ts'
 import { walkDevices } from './walk-devices.ts'
+import { walkMessagesOf } from './walk-messages.ts'
 import { walkNetwork } from './walk-network.ts'
 
 /** A service whose statements are recorded. */
@@ -132,6 +134,8 @@ const LISTS = [
   '/v1/payouts?settlement_id=stl_00000000000000000000000000&status=paid',
   '/v1/wallet_tokens?card_id=card_00000000000000000000000000',
   '/v1/sanctions_alerts?status=open&created[gte]=2026-01-01',
+  '/v1/pass_messages?status=sent&created[gte]=2026-01-01',
+  '/v1/pass_message_batches?status=completed&created[gte]=2026-01-01',
   '/v1/me',
 ]
 
@@ -424,6 +428,7 @@ async function showHolders(
   await followPayout({ service, recorder }, environment, send, space)
   await makeEveryReport({ service, recorder }, environment, send)
   if (environment === 'sandbox') await tryControls({ service, recorder }, send)
+  await walkMessagesOf({ service, recorder }, environment, send, space)
 }
 
 /** A bank takes a payment, and has made it at the next look. */
@@ -760,6 +765,7 @@ export async function runWorker({ service }: Walker, environment: Environment): 
 export async function runGoogle({ service }: Walker, environment: Environment, space: string): Promise<void> {
   const refused = new Set<string>()
   const pool = service.database[environment]
+  await walkMessages(pool, space)
   await resendTemplate(pool, space, NO_TEMPLATE) // only tenants of older versions change what their events do not show
   const follower = createFollower({
     environment,

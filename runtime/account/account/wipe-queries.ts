@@ -45,6 +45,9 @@ const NAMED: readonly WipedTable[] = [
   { name: 'screenings' },
   { name: 'cardholders', key: 'id', type: 'cardholder' },
   { name: 'tokens', key: 'id', type: 'token' },
+  // A worker locks the batch for which it queues messages, so the messages must be deleted after the batch.
+  { name: 'pass_message_batches', key: 'id', type: 'pass_message_batch' },
+  { name: 'pass_messages', key: 'id', type: 'pass_message' },
   { name: 'scans', key: 'id', type: 'scan' },
   { name: 'passes', key: 'id', type: 'pass' },
   { name: 'pass_templates', key: 'id', type: 'pass_template' },

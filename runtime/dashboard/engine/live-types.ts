@@ -13,6 +13,8 @@ import { readEntriesAfter, readEntry, readNewestEntry } from '../../tenants/audi
 const TYPES: Readonly<Partial<Record<ListOperation, readonly string[]>>> = {
   listPassTemplates: ['pass_template.'],
   listPasses: ['pass.'],
+  listPassMessages: ['pass_message.'],
+  listPassMessageBatches: ['pass_message_batch.'],
   listScans: ['pass.scanned'],
   listWebhookEndpoints: ['webhook_endpoint.'],
   listEvents: [''],

@@ -140,6 +140,7 @@ async function makePass(
     installed_at: null,
     revoked_at: null,
     archived_at: null,
+    messages_opted_out_at: null,
     created: context.request.now,
     updated: context.request.now,
     template_fields: template.fields,

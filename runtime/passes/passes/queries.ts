@@ -39,14 +39,16 @@ export interface PassRow extends PassLink, ChangeFacts {
   readonly installed_at: number | null
   readonly revoked_at: number | null
   readonly archived_at: number | null
+  /** When the holder turned messages off. */
+  readonly messages_opted_out_at: number | null
   readonly created: number
   readonly updated: number
   readonly template_fields: readonly TemplateField[]
 }
 
 const COLUMNS = `p.id, p.template_id, p.status, p.holder_email, p.holder_name, p.fields, p.platforms, p.page_token,
-       p.google_url, p.google_link, p.metadata, p.expires_at, p.installed_at, p.revoked_at, p.archived_at, p.created,
-       p.updated, coalesce(p.changed, date_trunc('second', p.updated)) AS changed, p.seen_revision,
+       p.google_url, p.google_link, p.metadata, p.expires_at, p.installed_at, p.revoked_at, p.archived_at,
+       p.messages_opted_out_at, p.created, p.updated, coalesce(p.changed, date_trunc('second', p.updated)) AS changed, p.seen_revision,
        t.fields AS template_fields, t.kind AS template_kind, t.changed AS template_changed, t.revision AS template_revision`
 
 /**

@@ -3,7 +3,7 @@ import { readSpace } from '../../database/space.ts'
 import type { TenantNames } from '../../tenants/keys/tenant-names.ts'
 import { type FieldValues, shownFields, type TemplateField } from '../templates/fields.ts'
 import type { TemplateContent, TemplateKind } from '../templates/queries.ts'
-import type { PassState } from '../wallets/render/pass-state.ts'
+import type { PassState, ShownMessage } from '../wallets/render/pass-state.ts'
 import type { PassPlace, PassTokens } from '../wallets/render/pass-tokens.ts'
 import { type ChangeFacts, changedAt } from './changed.ts'
 import { statusAt } from './status.ts'
@@ -27,6 +27,15 @@ interface StateRow extends ChangeFacts {
   readonly barcode: TemplateContent['barcode']
   readonly relevant_locations: TemplateContent['relevant_locations']
   readonly options: TemplateContent['options']
+  readonly messages_opted_out_at: number | null
+  readonly messages: readonly MessageRow[] | null
+}
+
+interface MessageRow extends Pick<ShownMessage, 'id' | 'header' | 'body' | 'translations'> {
+  /** ISO 8601. */
+  readonly sent_at: string
+  readonly ends_at: string | null
+  readonly is_due_at_google: boolean
 }
 
 const CHANGES = `p.status, p.expires_at, coalesce(p.changed, date_trunc('second', p.updated)) AS changed, p.seen_revision,
@@ -40,11 +49,19 @@ const stateOf = (own: string, template: string) => `SELECT ${own}${CHANGES}
         WHERE p.tenant_id = $1 AND p.id = $2
           AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = $1)`
 
+/** Messages that wallets show of a pass. Google Wallet keeps no more of an object ("Message"). */
+const MAX_SHOWN = 10
+
+const MESSAGES = `(SELECT json_agg(m) FROM (
+           SELECT m.id, m.header, m.body, m.translations, m.sent_at, m.ends_at, m.is_due_at_google FROM pass_messages m
+            WHERE m.tenant_id = $1 AND m.pass_id = $2 AND m.sent_at > '-infinity' AND m.is_shown
+            ORDER BY m.sent_at DESC, m.id DESC LIMIT ${MAX_SHOWN}) AS m) AS messages`
+
 const READ: Statement = {
   name: 'passes_state',
   text: stateOf(
     `p.template_id, p.holder_email, p.holder_name, p.fields, t.kind, t.name, t.brand, t.fields AS template_fields,
-         t.barcode, t.relevant_locations, t.options, `,
+         t.barcode, t.relevant_locations, t.options, p.messages_opted_out_at, ${MESSAGES}, `,
     't.kind, t.name, t.brand, t.fields, t.barcode, t.relevant_locations, t.options, ',
   ),
 }
@@ -92,6 +109,13 @@ function stateFrom(
     locations: row.relevant_locations,
     options: row.options,
     holder: { name: row.holder_name, email: row.holder_email },
+    messages: (row.messages ?? []).map(({ sent_at, ends_at, is_due_at_google, ...text }) => ({
+      ...text,
+      sentAt: Date.parse(sent_at),
+      endsAt: ends_at === null ? null : Date.parse(ends_at),
+      isDueAtGoogle: is_due_at_google,
+    })),
+    isOptedOut: row.messages_opted_out_at !== null,
     expiresAt: row.expires_at,
     changed: changedAt(row, now),
     pageUrl: pageUrlOf({ baseUrl, passTokens }, place),

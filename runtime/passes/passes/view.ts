@@ -48,6 +48,7 @@ export function showPass(row: PassRow, showing: PassShowing): components['schema
     installed_at: instant(row.installed_at),
     revoked_at: instant(row.revoked_at),
     archived_at: instant(row.archived_at),
+    messages_opted_out_at: instant(row.messages_opted_out_at),
     metadata: row.metadata,
     created: writeInstant(row.created),
     updated: writeInstant(row.updated),

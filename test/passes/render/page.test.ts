@@ -44,7 +44,7 @@ describe('headers', () => {
       Vary: 'User-Agent',
     })
     expect(headers['Content-Security-Policy']).toMatch(
-      /^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]{43}='; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+      /^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]{43}='; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'$/,
     )
   })
 

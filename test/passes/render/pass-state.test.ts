@@ -49,6 +49,8 @@ test('all of it, with the pass’s own values over the template’s', async () =
     expires_at: new Date(expiresAt).toISOString(),
   })
   expect(await read()).toEqual({
+    messages: [],
+    isOptedOut: false,
     place,
     templateId,
     kind: 'boarding_pass',

@@ -1,7 +1,9 @@
 /** Devices with passes: they register, are told of changes, ask for what is new, and leave. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { passMessageWorker } from '../../../runtime/passes/pass-messages/job.ts'
 import { numberChange } from '../../../runtime/passes/passes/registration-queries.ts'
 import { until } from '../../support/programs.ts'
+import { strictLog } from '../../support/strict-log.ts'
 import { unzip } from '../render/apple-files.ts'
 import { openWalletStage, type Tenant, TOPIC, type WalletStage } from './apple-stage.ts'
 
@@ -98,6 +100,47 @@ test('a phone shows the change message of a field: the file that it fetches has 
     422,
     [{ field: 'fields[0].change_message', issue: 'must have %@ exactly once' }],
   ])
+})
+
+test('a phone shows a message to the holder until it ends: the file has it on its back', async () => {
+  const passId = await tenant.issue()
+  const phone = stage.phone()
+  await phone.add(tenant.id, passId)
+  const worker = passMessageWorker({ ...stage.service, log: strictLog, wakeUpChannel: { publish: () => {} } })
+  const message = { header: 'Doors', body: 'Open at 18:30.', translations: { de: { body: 'Ab 18:30 Uhr.' } } }
+  const ends_at = new Date(stage.service.clock.now + 60_000).toISOString()
+  const path = `/v1/passes/${passId}/messages`
+  const { status, body } = await tenant.send(path, { body: { ...message, ends_at } })
+  expect([status, body.status]).toEqual([201, 'queued'])
+  await worker.runOnce()
+  await pushed(phone.pushToken, 1)
+  expect(await phone.refresh()).toEqual([passId])
+  const readBack = () => {
+    const files = unzip(phone.kept.get(passId)!.file)
+    const { backFields } = JSON.parse(files.get('pass.json')!.toString()).storeCard
+    return { backFields, german: files.get('de.lproj/pass.strings')?.toString() }
+  }
+  expect(readBack()).toEqual({
+    backFields: [
+      {
+        key: 'newest-message',
+        label: 'Doors',
+        value: 'Open at 18:30.',
+        changeMessage: '%@',
+        dataDetectorTypes: [],
+      },
+    ],
+    german: '"Open at 18:30." = "Ab 18:30 Uhr.";\n',
+  })
+  expect((await tenant.send(`/v1/pass_messages/${body.id}`)).body).toMatchObject({
+    status: 'sent',
+    ...message,
+  })
+  stage.service.clock.now += 60_000
+  await worker.runOnce()
+  await pushed(phone.pushToken, 2)
+  expect(await phone.refresh()).toEqual([passId])
+  expect(readBack()).toEqual({ backFields: [], german: undefined })
 })
 
 test('a device that registers after a change is told at once; of a pass as it was issued it is not', async () => {

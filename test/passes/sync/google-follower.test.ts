@@ -1,8 +1,10 @@
 /** Google Wallet is told of templates and passes, whatever happens on the way. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { passMessageWorker } from '../../../runtime/passes/pass-messages/job.ts'
 import { PASS_KINDS } from '../../../runtime/passes/wallets/render/pass-state.ts'
 import { until } from '../../support/programs.ts'
 import type { Send } from '../../support/service.ts'
+import { strictLog } from '../../support/strict-log.ts'
 import { type GoogleStage, openGoogleStage } from './google-stage.ts'
 
 let stage: GoogleStage
@@ -132,6 +134,51 @@ test('change messages reach Google once for a change: three notify in a day, the
       messageType: points === '4' ? 'TEXT' : 'TEXT_AND_NOTIFY',
     })),
   )
+})
+
+test('messages to the holder reach the object once and in order, also of a pass that Google does not have yet', async () => {
+  const { tenantId, send } = await stage.addTenant('2025-06-01') // a version without events of messages
+  const template = await makeTemplate(send)
+  const pass = await makePass(send, template)
+  await send('/v1/test/passes/simulate_install', { body: { pass_id: pass, platform: 'google' } })
+  const say = (header: string, more: object = {}) =>
+    make(send, `/v1/passes/${pass}/messages`, { header, body: 'Doors open at 18:30.', ...more })
+  const worker = passMessageWorker({ ...stage.service, log: strictLog, wakeUpChannel: { publish: () => {} } })
+  const sent = () => (stage.at('loyalty', pass)?.messages ?? []) as unknown[]
+  const first = await say('One', { translations: { de: { header: 'Eins' } } })
+  await worker.runOnce()
+  stage.follow()
+  await until('the first message', () => sent().length === 1)
+  const pool = stage.service.database.sandbox
+  const due = { text: 'SELECT FROM pass_messages WHERE is_due_at_google' }
+  await until('the record of it', async () => (await pool.query(due, [])).count === 0)
+  // As if the process had stopped after Google got the message, and before it recorded that.
+  await pool.query({ text: 'UPDATE pass_messages SET is_due_at_google = true' }, [])
+  const ends_at = new Date(stage.service.clock.now + 3_600_000).toISOString()
+  const second = await say('Two', { ends_at })
+  await worker.runOnce()
+  await until('the second message', () => sent().length === 2)
+  await until('the end of the walk', async () => (await stage.cursor(tenantId))?.walks.length === 0)
+  expect(sent()).toEqual([
+    {
+      id: first,
+      header: 'One',
+      body: 'Doors open at 18:30.',
+      localizedHeader: {
+        defaultValue: { language: 'en', value: 'One' },
+        translatedValues: [{ language: 'de', value: 'Eins' }],
+      },
+      localizedBody: { defaultValue: { language: 'en', value: 'Doors open at 18:30.' } },
+      messageType: 'TEXT_AND_NOTIFY',
+    },
+    {
+      id: second,
+      header: 'Two',
+      body: 'Doors open at 18:30.',
+      messageType: 'TEXT_AND_NOTIFY',
+      displayInterval: { end: { date: ends_at } },
+    },
+  ])
 })
 
 test('changes while Google was away are made up for, in the end', async () => {

@@ -38,6 +38,10 @@ import type {
   PassBatch,
   PassCount,
   PassList,
+  PassMessage,
+  PassMessageBatch,
+  PassMessageBatchList,
+  PassMessageList,
   PassTemplate,
   PassTemplateList,
   Payout,
@@ -110,6 +114,13 @@ export type GetPassInput = Input<operations['getPass'], Managed>
 export type UpdatePassInput = Input<operations['updatePass'], Managed>
 export type RevokePassInput = Input<operations['revokePass'], Managed> & KeyOption
 export type ArchivePassInput = Input<operations['archivePass'], Managed> & KeyOption
+export type CreatePassMessageInput = Input<operations['createPassMessage'], Managed> & KeyOption
+export type ListPassMessagesInput = Input<operations['listPassMessages'], Managed>
+export type GetPassMessageInput = Input<operations['getPassMessage'], Managed>
+export type CreatePassMessageBatchInput = Input<operations['createPassMessageBatch'], Managed> & KeyOption
+export type ListPassMessageBatchesInput = Input<operations['listPassMessageBatches'], Managed>
+export type GetPassMessageBatchInput = Input<operations['getPassMessageBatch'], Managed>
+export type CancelPassMessageBatchInput = Input<operations['cancelPassMessageBatch'], Managed> & KeyOption
 export type CreateScanInput = Input<operations['createScan'], Managed> & KeyOption
 export type ListScansInput = Input<operations['listScans'], Managed>
 export type GetScanInput = Input<operations['getScan'], Managed>
@@ -281,6 +292,20 @@ export interface FlatMethods {
   revokePass(input: RevokePassInput): Call<Pass>
   /** @deprecated Use `client.passes.archive`. */
   archivePass(input: ArchivePassInput): Call<Pass>
+  /** @deprecated Use `client.passes.messages.create`. */
+  createPassMessage(input: CreatePassMessageInput): Call<PassMessage>
+  /** @deprecated Use `client.passMessages.list`. */
+  listPassMessages(input?: ListPassMessagesInput): ListCall<PassMessageList, PassMessage>
+  /** @deprecated Use `client.passMessages.retrieve`. */
+  getPassMessage(input: GetPassMessageInput): Call<PassMessage>
+  /** @deprecated Use `client.passMessageBatches.create`. */
+  createPassMessageBatch(input: CreatePassMessageBatchInput): Call<PassMessageBatch>
+  /** @deprecated Use `client.passMessageBatches.list`. */
+  listPassMessageBatches(input?: ListPassMessageBatchesInput): ListCall<PassMessageBatchList, PassMessageBatch>
+  /** @deprecated Use `client.passMessageBatches.retrieve`. */
+  getPassMessageBatch(input: GetPassMessageBatchInput): Call<PassMessageBatch>
+  /** @deprecated Use `client.passMessageBatches.cancel`. */
+  cancelPassMessageBatch(input: CancelPassMessageBatchInput): Call<PassMessageBatch>
   /** @deprecated Use `client.scans.create`. */
   createScan(input: CreateScanInput): Call<Scan>
   /** @deprecated Use `client.scans.list`. */
@@ -546,6 +571,13 @@ export function flatMethods(connection: ServiceConnection): FlatMethods {
     ['updatePass', functions.updatePass, ['pass_id'], 'body'],
     ['revokePass', functions.revokePass, ['pass_id']],
     ['archivePass', functions.archivePass, ['pass_id']],
+    ['createPassMessage', functions.createPassMessage, ['pass_id'], 'body'],
+    ['listPassMessages', functions.listPassMessages, [], 'query'],
+    ['getPassMessage', functions.getPassMessage, ['pass_message_id']],
+    ['createPassMessageBatch', functions.createPassMessageBatch, [], 'body'],
+    ['listPassMessageBatches', functions.listPassMessageBatches, [], 'query'],
+    ['getPassMessageBatch', functions.getPassMessageBatch, ['pass_message_batch_id']],
+    ['cancelPassMessageBatch', functions.cancelPassMessageBatch, ['pass_message_batch_id']],
     ['createScan', functions.createScan, [], 'body'],
     ['listScans', functions.listScans, [], 'query'],
     ['getScan', functions.getScan, ['scan_id']],

@@ -66,6 +66,8 @@ import type {
   ListDeliveryAttemptsQuery,
   ListDisputesQuery,
   ListEventsQuery,
+  ListPassMessageBatchesQuery,
+  ListPassMessagesQuery,
   ListPassTemplatesQuery,
   ListPassesQuery,
   ListPayoutDestinationsQuery,
@@ -95,6 +97,12 @@ import type {
   PassCount,
   PassCreate,
   PassList,
+  PassMessage,
+  PassMessageBatch,
+  PassMessageBatchCreate,
+  PassMessageBatchList,
+  PassMessageCreate,
+  PassMessageList,
   PassTemplate,
   PassTemplateCreate,
   PassTemplateList,
@@ -669,6 +677,146 @@ export function revokePass(connection: ServiceConnection, passId: string, option
  */
 export function archivePass(connection: ServiceConnection, passId: string, options?: RequestOptions): Call<Pass> {
   return call(connection, { method: 'POST', path: '/v1/passes/{pass_id}/archive', keyed: true }, { path: { pass_id: passId }, ...options })
+}
+
+// ----- Pass messages -----
+
+/**
+ * Send a message to the holder of a pass
+ *
+ * Sends a message to the holder. It is queued at first, and sent within seconds, or at `starts_at`. If the pass had three messages in 24 hours, the request is
+ * refused with 429.
+ *
+ * `POST /v1/passes/{pass_id}/messages`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.passes.messages.create('pass_01jx3a9b8c7d6e5f4g3h2j1k0m', { header: 'Doors open earlier', body: 'Doors open at 18:30 today.' })
+ * ```
+ */
+export function createPassMessage(connection: ServiceConnection, passId: string, params: PassMessageCreate, options?: RequestOptions): Call<PassMessage> {
+  return call(connection, { method: 'POST', path: '/v1/passes/{pass_id}/messages', keyed: true }, { path: { pass_id: passId }, body: params, ...options })
+}
+
+/**
+ * List pass messages
+ *
+ * Returns messages, newest first.
+ *
+ * `GET /v1/pass_messages`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.passMessages.list()
+ * ```
+ */
+export function listPassMessages(connection: ServiceConnection, params?: ListPassMessagesQuery, options?: RequestOptions): ListCall<PassMessageList, PassMessage> {
+  return list(connection, { method: 'GET', path: '/v1/pass_messages' }, { query: params, ...options })
+}
+
+/**
+ * Retrieve a pass message
+ *
+ * Returns one message.
+ *
+ * `GET /v1/pass_messages/{pass_message_id}`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.passMessages.retrieve('pmg_01jx3b7c9d1e3f5g7h9j1k3m5n')
+ * ```
+ */
+export function getPassMessage(connection: ServiceConnection, passMessageId: string, options?: RequestOptions): Call<PassMessage> {
+  return call(connection, { method: 'GET', path: '/v1/pass_messages/{pass_message_id}' }, { path: { pass_message_id: passMessageId }, ...options })
+}
+
+// ----- Pass message batches -----
+
+/**
+ * Send a message to many holders
+ *
+ * Sends a message to the holders of all passes that match the filter and exist now. The service works in the background: it first queues a message for each
+ * pass, and then sends these. At most five batches of an account can be incomplete.
+ *
+ * `POST /v1/pass_message_batches`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
+ * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.passMessageBatches.create({
+ *   filter: { template_id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z', status: 'installed' },
+ *   header: 'Doors open earlier',
+ *   body: 'Doors open at 18:30 today.',
+ * })
+ * ```
+ */
+export function createPassMessageBatch(connection: ServiceConnection, params: PassMessageBatchCreate, options?: RequestOptions): Call<PassMessageBatch> {
+  return call(connection, { method: 'POST', path: '/v1/pass_message_batches', keyed: true }, { body: params, ...options })
+}
+
+/**
+ * List pass message batches
+ *
+ * Returns batches, newest first.
+ *
+ * `GET /v1/pass_message_batches`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.passMessageBatches.list()
+ * ```
+ */
+export function listPassMessageBatches(connection: ServiceConnection, params?: ListPassMessageBatchesQuery, options?: RequestOptions): ListCall<PassMessageBatchList, PassMessageBatch> {
+  return list(connection, { method: 'GET', path: '/v1/pass_message_batches' }, { query: params, ...options })
+}
+
+/**
+ * Retrieve a pass message batch
+ *
+ * Returns one batch.
+ *
+ * `GET /v1/pass_message_batches/{pass_message_batch_id}`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.passMessageBatches.retrieve('pmb_01jx3b7c9d1e3f5g7h9j1k3m5n')
+ * ```
+ */
+export function getPassMessageBatch(connection: ServiceConnection, passMessageBatchId: string, options?: RequestOptions): Call<PassMessageBatch> {
+  return call(
+    connection,
+    { method: 'GET', path: '/v1/pass_message_batches/{pass_message_batch_id}' },
+    { path: { pass_message_batch_id: passMessageBatchId }, ...options }
+  )
+}
+
+/**
+ * Cancel a pass message batch
+ *
+ * Ends a batch that is not completed. Messages that are not sent yet are skipped.
+ *
+ * `POST /v1/pass_message_batches/{pass_message_batch_id}/cancel`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.passMessageBatches.cancel('pmb_01jx3b7c9d1e3f5g7h9j1k3m5n')
+ * ```
+ */
+export function cancelPassMessageBatch(connection: ServiceConnection, passMessageBatchId: string, options?: RequestOptions): Call<PassMessageBatch> {
+  return call(
+    connection,
+    { method: 'POST', path: '/v1/pass_message_batches/{pass_message_batch_id}/cancel', keyed: true },
+    { path: { pass_message_batch_id: passMessageBatchId }, ...options }
+  )
 }
 
 // ----- Scans -----

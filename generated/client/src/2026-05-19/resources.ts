@@ -67,6 +67,8 @@ import type {
   ListDeliveryAttemptsQuery,
   ListDisputesQuery,
   ListEventsQuery,
+  ListPassMessageBatchesQuery,
+  ListPassMessagesQuery,
   ListPassTemplatesQuery,
   ListPassesQuery,
   ListPayoutDestinationsQuery,
@@ -96,6 +98,12 @@ import type {
   PassCount,
   PassCreate,
   PassList,
+  PassMessage,
+  PassMessageBatch,
+  PassMessageBatchCreate,
+  PassMessageBatchList,
+  PassMessageCreate,
+  PassMessageList,
   PassTemplate,
   PassTemplateCreate,
   PassTemplateList,
@@ -183,12 +191,16 @@ export type PassTemplateCreateParams = PassTemplateCreate
 export type PassTemplateListParams = ListPassTemplatesQuery
 export type PassTemplateUpdateParams = PassTemplateUpdate
 export type PassBatchCreateParams = PassBatchCreate
+export type PassMessageCreateParams = PassMessageCreate
 export type PassCreateParams = PassCreate
 export type PassListParams = ListPassesQuery
 export type PassCountParams = CountPassesQuery
 export type PassBatchUpdateParams = PassBatchUpdate
 export type PassBatchRevokeParams = PassBatchRevoke
 export type PassUpdateParams = PassUpdate
+export type PassMessageListParams = ListPassMessagesQuery
+export type PassMessageBatchCreateParams = PassMessageBatchCreate
+export type PassMessageBatchListParams = ListPassMessageBatchesQuery
 export type ScanCreateParams = ScanCreate
 export type ScanListParams = ListScansQuery
 export type WebhookEndpointRecoveryListParams = ListWebhookRecoveriesQuery
@@ -613,9 +625,32 @@ export class PassesBatchResource extends Resource {
   }
 }
 
+/** Methods of `client.passes.messages`. */
+export class PassesMessagesResource extends Resource {
+  /**
+   * Send a message to the holder of a pass
+   *
+   * Sends a message to the holder. It is queued at first, and sent within seconds, or at `starts_at`. If the pass had three messages in 24 hours, the request
+   * is refused with 429.
+   *
+   * `POST /v1/passes/{pass_id}/messages`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.passes.messages.create('pass_01jx3a9b8c7d6e5f4g3h2j1k0m', { header: 'Doors open earlier', body: 'Doors open at 18:30 today.' })
+   * ```
+   */
+  create(passId: string, params: PassMessageCreateParams, options?: RequestOptions): Call<PassMessage> {
+    return functions.createPassMessage(this.connection, passId, params, options)
+  }
+}
+
 /** Methods of `client.passes`. */
 export class PassesResource extends Resource {
   readonly batch = new PassesBatchResource(this.connection)
+  readonly messages = new PassesMessagesResource(this.connection)
 
   /**
    * Issue a pass
@@ -783,6 +818,123 @@ export class PassesResource extends Resource {
    */
   archive(passId: string, options?: RequestOptions): Call<Pass> {
     return functions.archivePass(this.connection, passId, options)
+  }
+}
+
+/** Methods of `client.passMessages`. */
+export class PassMessagesResource extends Resource {
+  /**
+   * List pass messages
+   *
+   * Returns messages, newest first.
+   *
+   * `GET /v1/pass_messages`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.passMessages.list()
+   * ```
+   */
+  list(params?: PassMessageListParams, options?: RequestOptions): ListCall<PassMessageList, PassMessage> {
+    return functions.listPassMessages(this.connection, params, options)
+  }
+
+  /**
+   * Retrieve a pass message
+   *
+   * Returns one message.
+   *
+   * `GET /v1/pass_messages/{pass_message_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.passMessages.retrieve('pmg_01jx3b7c9d1e3f5g7h9j1k3m5n')
+   * ```
+   */
+  retrieve(passMessageId: string, options?: RequestOptions): Call<PassMessage> {
+    return functions.getPassMessage(this.connection, passMessageId, options)
+  }
+}
+
+/** Methods of `client.passMessageBatches`. */
+export class PassMessageBatchesResource extends Resource {
+  /**
+   * Send a message to many holders
+   *
+   * Sends a message to the holders of all passes that match the filter and exist now. The service works in the background: it first queues a message for each
+   * pass, and then sends these. At most five batches of an account can be incomplete.
+   *
+   * `POST /v1/pass_message_batches`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | ConflictError | IdempotencyError | VersionSunsetError | BodyTooLargeError |
+   * UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.passMessageBatches.create({
+   *   filter: { template_id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z', status: 'installed' },
+   *   header: 'Doors open earlier',
+   *   body: 'Doors open at 18:30 today.',
+   * })
+   * ```
+   */
+  create(params: PassMessageBatchCreateParams, options?: RequestOptions): Call<PassMessageBatch> {
+    return functions.createPassMessageBatch(this.connection, params, options)
+  }
+
+  /**
+   * List pass message batches
+   *
+   * Returns batches, newest first.
+   *
+   * `GET /v1/pass_message_batches`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.passMessageBatches.list()
+   * ```
+   */
+  list(params?: PassMessageBatchListParams, options?: RequestOptions): ListCall<PassMessageBatchList, PassMessageBatch> {
+    return functions.listPassMessageBatches(this.connection, params, options)
+  }
+
+  /**
+   * Retrieve a pass message batch
+   *
+   * Returns one batch.
+   *
+   * `GET /v1/pass_message_batches/{pass_message_batch_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.passMessageBatches.retrieve('pmb_01jx3b7c9d1e3f5g7h9j1k3m5n')
+   * ```
+   */
+  retrieve(passMessageBatchId: string, options?: RequestOptions): Call<PassMessageBatch> {
+    return functions.getPassMessageBatch(this.connection, passMessageBatchId, options)
+  }
+
+  /**
+   * Cancel a pass message batch
+   *
+   * Ends a batch that is not completed. Messages that are not sent yet are skipped.
+   *
+   * `POST /v1/pass_message_batches/{pass_message_batch_id}/cancel`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.passMessageBatches.cancel('pmb_01jx3b7c9d1e3f5g7h9j1k3m5n')
+   * ```
+   */
+  cancel(passMessageBatchId: string, options?: RequestOptions): Call<PassMessageBatch> {
+    return functions.cancelPassMessageBatch(this.connection, passMessageBatchId, options)
   }
 }
 
@@ -3180,6 +3332,8 @@ export class Resources extends Resource {
   readonly promotions = new PromotionsResource(this.connection)
   readonly passTemplates = new PassTemplatesResource(this.connection)
   readonly passes = new PassesResource(this.connection)
+  readonly passMessages = new PassMessagesResource(this.connection)
+  readonly passMessageBatches = new PassMessageBatchesResource(this.connection)
   readonly scans = new ScansResource(this.connection)
   readonly webhookEndpoints = new WebhookEndpointsResource(this.connection)
   readonly events = new EventsResource(this.connection)

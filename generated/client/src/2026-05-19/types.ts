@@ -941,6 +941,12 @@ export type Pass = {
    * @example null
    */
   archived_at: string | null;
+  /**
+   * Format: date-time
+   * Time at which the holder turned messages off, or null if messages are on.
+   * @example null
+   */
+  messages_opted_out_at?: string | null;
   metadata: Metadata;
   /** Time of issue. */
   created: Timestamp;
@@ -4536,6 +4542,226 @@ export type TreasuryReportList = {
   has_more: HasMore;
   next_cursor: NextCursor;
 };
+/** Identifier of a pass message: `pmg_` and 26 characters that sort by the time of creation. @example pmg_01jx3b7c9d1e3f5g7h9j1k3m5n */
+export type PassMessageId = string;
+/** Identifier of a pass message batch: `pmb_` and 26 characters that sort by the time of creation. @example pmb_01jx3b7c9d1e3f5g7h9j1k3m5n */
+export type PassMessageBatchId = string;
+/**
+ * Texts in other languages, by BCP 47 language tag. The phone chooses the language; a text without a translation stays as it is.
+ * @example {
+ *       "de": {
+ *         "header": "Früherer Einlass",
+ *         "body": "Einlass heute ab 18:30 Uhr."
+ *       }
+ *     }
+ */
+export type PassMessageTranslationsInput = {
+  [key: string]: {
+    /** The heading. @example Früherer Einlass */
+    header?: string;
+    /** The text. @example Einlass heute ab 18:30 Uhr. */
+    body?: string;
+  };
+};
+/**
+ * Texts in other languages, by BCP 47 language tag. The phone chooses the language; a text without a translation stays as it is.
+ * @example {
+ *       "de": {
+ *         "header": "Früherer Einlass",
+ *         "body": "Einlass heute ab 18:30 Uhr."
+ *       }
+ *     }
+ */
+export type PassMessageTranslations = {
+  [key: string]: {
+    /** The heading. @example Früherer Einlass */
+    header?: string;
+    /** The text. @example Einlass heute ab 18:30 Uhr. */
+    body?: string;
+  };
+};
+/**
+ * A message to send.
+ * @example {
+ *       "header": "Doors open earlier",
+ *       "body": "Doors open at 18:30 today."
+ *     }
+ */
+export type PassMessageCreate = {
+  /** The heading. @example Doors open earlier */
+  header: string;
+  /** The text. @example Doors open at 18:30 today. */
+  body: string;
+  translations?: PassMessageTranslationsInput;
+  /** Time at which the message is sent. If absent or in the past, it is sent immediately. @example 2026-06-01T16:00:00Z */
+  starts_at?: Timestamp;
+  /**
+   * Time at which wallets stop to show the message. It must be in the future and after `starts_at`. If absent, wallets show the message until newer ones
+   * replace it.
+   * @example 2026-06-01T22:00:00Z
+   */
+  ends_at?: Timestamp;
+};
+/** A message to the holder of one pass. */
+export type PassMessage = {
+  id: PassMessageId;
+  /**
+   * Always `pass_message`.
+   * @constant
+   */
+  object: "pass_message";
+  /** The pass. */
+  pass_id: PassId;
+  /** The batch that the message belongs to, or null. */
+  pass_message_batch_id: PassMessageBatchId | null;
+  /** The heading. @example Doors open earlier */
+  header: string;
+  /** The text. @example Doors open at 18:30 today. */
+  body: string;
+  translations: PassMessageTranslations;
+  /**
+   * Format: date-time
+   * Time at which the message is sent, or null for immediately.
+   * @example null
+   */
+  starts_at: string | null;
+  /**
+   * Format: date-time
+   * Time at which wallets stop to show the message, or null if they do not.
+   * @example 2026-06-01T22:00:00.000Z
+   */
+  ends_at: string | null;
+  status: PassMessageStatus;
+  /** Why the message was skipped, or null if it was not. */
+  reason: PassMessageReason | null;
+  /**
+   * Format: date-time
+   * Time at which the message was given to the wallets, or null if it was not.
+   * @example 2026-06-01T16:00:00.000Z
+   */
+  sent_at: string | null;
+  /** Time of creation. */
+  created: Timestamp;
+  /** Time of the last change. */
+  updated: Timestamp;
+};
+/**
+ * The status of a pass message. The last two are final.
+ * @example sent
+ * @enum {string}
+ */
+export type PassMessageStatus = Open<"queued" | "sent" | "skipped">;
+/**
+ * Why a message was skipped.
+ * @example opted_out
+ * @enum {string}
+ */
+export type PassMessageReason = Open<"opted_out" | "not_installed" | "pass_ended" | "daily_limit" | "too_late" | "canceled" | "failed">;
+/** One page of messages, in the requested order. */
+export type PassMessageList = {
+  /** Up to `limit` messages; empty if nothing matches. */
+  data: PassMessage[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * The passes that get the message. If it is empty, these are all passes that are not archived.
+ * @example {
+ *       "template_id": "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z",
+ *       "status": "installed"
+ *     }
+ */
+export type PassMessageFilter = {
+  /** Only passes of this template. */
+  template_id?: TemplateId;
+  /** Only passes in this status. */
+  status?: PassStatus;
+};
+/** The passes that get the message. If it is empty, these are all passes that are not archived. */
+export type PassMessageBatchFilter = {
+  /** Only passes of this template. */
+  template_id?: TemplateId;
+  /** Only passes in this status. */
+  status?: PassStatus;
+};
+/**
+ * A message to send to many holders.
+ * @example {
+ *       "filter": {
+ *         "template_id": "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z",
+ *         "status": "installed"
+ *       },
+ *       "header": "Doors open earlier",
+ *       "body": "Doors open at 18:30 today."
+ *     }
+ */
+export type PassMessageBatchCreate = {
+  filter: PassMessageFilter;
+  /** The heading. @example Doors open earlier */
+  header: string;
+  /** The text. @example Doors open at 18:30 today. */
+  body: string;
+  translations?: PassMessageTranslationsInput;
+  /** Time at which the message is sent. If absent or in the past, it is sent immediately. @example 2026-06-01T16:00:00Z */
+  starts_at?: Timestamp;
+  /**
+   * Time at which wallets stop to show the message. It must be in the future and after `starts_at`. If absent, wallets show the message until newer ones
+   * replace it.
+   * @example 2026-06-01T22:00:00Z
+   */
+  ends_at?: Timestamp;
+};
+/** A message to the holders of all passes that match a filter. */
+export type PassMessageBatch = {
+  id: PassMessageBatchId;
+  /**
+   * Always `pass_message_batch`.
+   * @constant
+   */
+  object: "pass_message_batch";
+  filter: PassMessageBatchFilter;
+  /** The heading. @example Doors open earlier */
+  header: string;
+  /** The text. @example Doors open at 18:30 today. */
+  body: string;
+  translations: PassMessageTranslations;
+  /**
+   * Format: date-time
+   * Time at which the message is sent, or null for immediately.
+   * @example null
+   */
+  starts_at: string | null;
+  /**
+   * Format: date-time
+   * Time at which wallets stop to show the message, or null if they do not.
+   * @example 2026-06-01T22:00:00.000Z
+   */
+  ends_at: string | null;
+  status: PassMessageBatchStatus;
+  /** Number of messages that are queued, sent or skipped. It grows while the status is `queuing`. @example 1200 */
+  total: number;
+  /** Number of messages that were sent. @example 1150 */
+  sent: number;
+  /** Number of messages that were skipped. @example 50 */
+  skipped: number;
+  /** Time of creation. */
+  created: Timestamp;
+  /** Time of the last change. */
+  updated: Timestamp;
+};
+/**
+ * The status of a batch. The last two are final.
+ * @example completed
+ * @enum {string}
+ */
+export type PassMessageBatchStatus = Open<"queuing" | "sending" | "completed" | "canceled">;
+/** One page of batches, in the requested order. */
+export type PassMessageBatchList = {
+  /** Up to `limit` batches; empty if nothing matches. */
+  data: PassMessageBatch[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
 /**
  * A backtest to create.
  * @example {
@@ -6507,6 +6733,81 @@ export type SpendingControlBacktestFailedEvent = {
     spending_control_backtest: SpendingControlBacktest;
   };
 };
+/** Body of `pass_message.sent`. */
+export type PassMessageSentEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass_message.sent`.
+   * @constant
+   */
+  type: "pass_message.sent";
+  /** The version in which the event is rendered. */
+  version: VersionDate;
+  /** Time of the event. Retries are scheduled from this time. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** The object of the event. */
+  data: {
+    /** The object at the time of the event. */
+    pass_message: PassMessage;
+  };
+};
+/** Body of `pass_message.skipped`. */
+export type PassMessageSkippedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass_message.skipped`.
+   * @constant
+   */
+  type: "pass_message.skipped";
+  /** The version in which the event is rendered. */
+  version: VersionDate;
+  /** Time of the event. Retries are scheduled from this time. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** The object of the event. */
+  data: {
+    /** The object at the time of the event. */
+    pass_message: PassMessage;
+  };
+};
+/** Body of `pass_message_batch.completed`. */
+export type PassMessageBatchCompletedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass_message_batch.completed`.
+   * @constant
+   */
+  type: "pass_message_batch.completed";
+  /** The version in which the event is rendered. */
+  version: VersionDate;
+  /** Time of the event. Retries are scheduled from this time. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** The object of the event. */
+  data: {
+    /** The object at the time of the event. */
+    pass_message_batch: PassMessageBatch;
+  };
+};
 /**
  * The type of the event: the resource and a verb in the past tense.
  * @example pass.installed
@@ -6573,7 +6874,10 @@ export type EventType = Open<"pass_template.created"
   | "treasury_report.failed"
   | "balance.low"
   | "spending_control_backtest.succeeded"
-  | "spending_control_backtest.failed">;
+  | "spending_control_backtest.failed"
+  | "pass_message.sent"
+  | "pass_message.skipped"
+  | "pass_message_batch.completed">;
 /**
  * An event type to receive, or `*` for all of them.
  * @example pass.installed
@@ -6641,7 +6945,10 @@ export type EnabledEvent = Open<"*"
   | "treasury_report.failed"
   | "balance.low"
   | "spending_control_backtest.succeeded"
-  | "spending_control_backtest.failed">;
+  | "spending_control_backtest.failed"
+  | "pass_message.sent"
+  | "pass_message.skipped"
+  | "pass_message_batch.completed">;
 // ----- Queries, bodies and answers of operations -----
 /** The version to be answered in. Without this header, the version that the tenant is pinned to in this environment applies. @example 2026-05-19 */
 export type ServiceVersion = VersionDate;
@@ -6889,6 +7196,74 @@ export type CountPassesQuery = {
 };
 /** The pass. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
 export type PassId_2 = PassId;
+export type ListPassMessagesQuery = {
+  /** Number of records on a page. @example 25 */
+  limit?: Limit;
+  /**
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Return only records created after this instant. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Return only messages of this pass. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
+  pass_id?: PassId;
+  /** Return only messages of this batch. @example pmb_01jx3b7c9d1e3f5g7h9j1k3m5n */
+  pass_message_batch_id?: PassMessageBatchId;
+  /** Return only messages in this status. @example sent */
+  status?: PassMessageStatus;
+};
+/** The message. @example pmg_01jx3b7c9d1e3f5g7h9j1k3m5n */
+export type PassMessageId_2 = PassMessageId;
+export type ListPassMessageBatchesQuery = {
+  /** Number of records on a page. @example 25 */
+  limit?: Limit;
+  /**
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Return only records created after this instant. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Return only batches in this status. @example completed */
+  status?: PassMessageBatchStatus;
+};
+/** The batch. @example pmb_01jx3b7c9d1e3f5g7h9j1k3m5n */
+export type PassMessageBatchId_2 = PassMessageBatchId;
 export type ListScansQuery = {
   /** Number of records on a page. @example 25 */
   limit?: Limit;
@@ -8029,6 +8404,21 @@ export interface components {
     TreasuryReportCreate: TreasuryReportCreate;
     TreasuryReport: TreasuryReport;
     TreasuryReportList: TreasuryReportList;
+    PassMessageId: PassMessageId;
+    PassMessageBatchId: PassMessageBatchId;
+    PassMessageTranslationsInput: PassMessageTranslationsInput;
+    PassMessageTranslations: PassMessageTranslations;
+    PassMessageCreate: PassMessageCreate;
+    PassMessage: PassMessage;
+    PassMessageStatus: PassMessageStatus;
+    PassMessageReason: PassMessageReason;
+    PassMessageList: PassMessageList;
+    PassMessageFilter: PassMessageFilter;
+    PassMessageBatchFilter: PassMessageBatchFilter;
+    PassMessageBatchCreate: PassMessageBatchCreate;
+    PassMessageBatch: PassMessageBatch;
+    PassMessageBatchStatus: PassMessageBatchStatus;
+    PassMessageBatchList: PassMessageBatchList;
     SpendingControlBacktestCreate: SpendingControlBacktestCreate;
     SpendingControlBacktest: SpendingControlBacktest;
     SpendingControlBacktestStatus: SpendingControlBacktestStatus;
@@ -8118,6 +8508,9 @@ export interface components {
     BalanceLowEvent: BalanceLowEvent;
     SpendingControlBacktestSucceededEvent: SpendingControlBacktestSucceededEvent;
     SpendingControlBacktestFailedEvent: SpendingControlBacktestFailedEvent;
+    PassMessageSentEvent: PassMessageSentEvent;
+    PassMessageSkippedEvent: PassMessageSkippedEvent;
+    PassMessageBatchCompletedEvent: PassMessageBatchCompletedEvent;
     EventType: EventType;
     EnabledEvent: EnabledEvent;
   };
@@ -8246,6 +8639,43 @@ export interface operations {
     parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { pass_id: PassId_2; }; };
     requestBody?: { content: { "application/json": Empty; }; };
     responses: { 200: { content: { "application/json": Pass; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  createPassMessage: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { pass_id: PassId_2; }; };
+    requestBody: { content: { "application/json": PassMessageCreate; }; };
+    responses: {
+      201: { content: { "application/json": PassMessage; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listPassMessages: {
+    parameters: { query?: ListPassMessagesQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": PassMessageList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getPassMessage: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { pass_message_id: PassMessageId_2; }; };
+    responses: { 200: { content: { "application/json": PassMessage; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  createPassMessageBatch: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": PassMessageBatchCreate; }; };
+    responses: {
+      201: { content: { "application/json": PassMessageBatch; }; };
+    } & Record<400 | 401 | 403 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listPassMessageBatches: {
+    parameters: { query?: ListPassMessageBatchesQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": PassMessageBatchList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getPassMessageBatch: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { pass_message_batch_id: PassMessageBatchId_2; }; };
+    responses: { 200: { content: { "application/json": PassMessageBatch; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  cancelPassMessageBatch: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { pass_message_batch_id: PassMessageBatchId_2; }; };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      200: { content: { "application/json": PassMessageBatch; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
   };
   createScan: {
     parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
@@ -9198,6 +9628,21 @@ export interface operations {
     requestBody: { content: { "application/json": SpendingControlBacktestFailedEvent; }; };
     responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
   };
+  onPassMessageSent: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassMessageSentEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPassMessageSkipped: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassMessageSkippedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPassMessageBatchCompleted: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassMessageBatchCompletedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
 }
 export interface webhooks {
   "pass_template.created": { post: operations["onPassTemplateCreated"]; };
@@ -9262,4 +9707,7 @@ export interface webhooks {
   "balance.low": { post: operations["onBalanceLow"]; };
   "spending_control_backtest.succeeded": { post: operations["onSpendingControlBacktestSucceeded"]; };
   "spending_control_backtest.failed": { post: operations["onSpendingControlBacktestFailed"]; };
+  "pass_message.sent": { post: operations["onPassMessageSent"]; };
+  "pass_message.skipped": { post: operations["onPassMessageSkipped"]; };
+  "pass_message_batch.completed": { post: operations["onPassMessageBatchCompleted"]; };
 }

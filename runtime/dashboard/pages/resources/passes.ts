@@ -22,6 +22,7 @@ import { writeCounts } from '../templates/counts.ts'
 import { BARCODE_FORMATS, draftOf } from '../templates/draft.ts'
 import { drawPasses } from '../templates/preview.ts'
 import { writeTestPass } from '../templates/test-pass.ts'
+import { MESSAGE_FIELDS, writeMessages } from './pass-messages.ts'
 
 type Template = components['schemas']['PassTemplate']
 type Scan = components['schemas']['Scan']
@@ -126,6 +127,14 @@ const PASS: DetailPage<PassObject> = {
   ],
   actions: [
     {
+      name: 'message',
+      operation: 'createPassMessage',
+      button: 'Send message',
+      warning: 'Wallets show the message on the pass, and notify the holder.',
+      fields: MESSAGE_FIELDS,
+      when: isUsable,
+    },
+    {
       name: 'revoke',
       isBulk: true,
       operation: 'revokePass',
@@ -144,6 +153,7 @@ const PASS: DetailPage<PassObject> = {
   sections: [
     { title: 'Values', write: writeValues },
     { title: 'Wallets', write: writeWallets },
+    { title: 'Messages', write: writeMessages },
     { title: 'Timeline', write: writeHistory },
   ],
 }
@@ -166,6 +176,7 @@ export const PASSES = resource<PassObject>({
     ],
     filters: { status: 'Status', template_id: { label: 'Template', pick: TEMPLATE } },
     empty: 'No passes yet. Create a template, issue a pass from it, and open the pass on your phone.',
+    above: ({ environment }) => html`<p><a href="/${environment}/pass-messages">View messages</a></p>`,
   },
   create: { operation: 'createPass', title: 'Issue pass' },
   detail: PASS,

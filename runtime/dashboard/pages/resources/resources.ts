@@ -10,6 +10,7 @@ import { CARDHOLDERS, SANCTIONS_ALERTS } from './cardholders.ts'
 import { CARDS } from './cards.ts'
 import { DISPUTES } from './disputes.ts'
 import { EVENTS } from './events.ts'
+import { PASS_MESSAGE_BATCHES, PASS_MESSAGES } from './pass-messages.ts'
 import { PASS_TEMPLATES, PASSES, SCANS } from './passes.ts'
 import { PAYOUT_DESTINATIONS } from './payout-destinations.ts'
 import { PAYOUTS } from './payouts.ts'
@@ -21,7 +22,7 @@ import { WEBHOOK_ENDPOINTS } from './webhook-endpoints.ts'
 
 /** Resources by menu group. */
 export const RESOURCES: Readonly<Record<string, readonly DashboardResource<Identified>[]>> = {
-  Passes: [PASS_TEMPLATES, PASSES, SCANS],
+  Passes: [PASS_TEMPLATES, PASSES, SCANS, PASS_MESSAGES, PASS_MESSAGE_BATCHES],
   Cards: [
     CARDHOLDERS,
     SANCTIONS_ALERTS,

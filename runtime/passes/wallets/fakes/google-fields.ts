@@ -61,6 +61,7 @@ const message = members({
   messageType: oneOf('TEXT', 'TEXT_AND_NOTIFY'),
   localizedHeader: localized,
   localizedBody: localized,
+  displayInterval: members({ start: instant, end: instant }),
 })
 
 export const MESSAGE_REQUEST = members({ 'message!': message })

@@ -7,7 +7,7 @@ export const DEFAULT_LANGUAGE = 'en'
 /** TextByLanguage of one text, by BCP 47 language tag. */
 export type TextByLanguage = Readonly<Record<string, string>>
 
-type Spoken = Pick<PassState, 'name' | 'brand' | 'fields' | 'locations' | 'options'>
+type Spoken = Pick<PassState, 'name' | 'brand' | 'fields' | 'locations' | 'options' | 'messages'>
 
 /** Returns the language of the texts that are not translations. */
 export function languageOf({ options }: Pick<PassState, 'options'>): string {
@@ -23,8 +23,8 @@ export function translationsOf<Name extends string>(
   return Object.fromEntries(entries.filter(([, text]) => text !== undefined))
 }
 
-/** Returns each text that has translations, with these. */
-function translatedTexts({ name, brand, fields, locations, options }: Spoken) {
+/** Returns each text that has translations, with these. Apple Wallet shows only the newest message. */
+function translatedTexts({ name, brand, fields, locations, options, messages = [] }: Spoken) {
   const texts: [text: string | undefined, translations: TextByLanguage | undefined][] = [
     [name, translationsOf(options?.translations, 'name')],
     [brand.logo_text, translationsOf(options?.translations, 'logo_text')],
@@ -36,6 +36,10 @@ function translatedTexts({ name, brand, fields, locations, options }: Spoken) {
     ...locations.map(({ relevant_text, translations }): (typeof texts)[number] => [
       relevant_text,
       translations,
+    ]),
+    ...messages.slice(0, 1).flatMap(({ header, body, translations }): typeof texts => [
+      [header, translationsOf(translations, 'header')],
+      [body, translationsOf(translations, 'body')],
     ]),
   ]
   return texts.flatMap(([text, translations = {}]) =>

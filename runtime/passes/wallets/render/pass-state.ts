@@ -22,6 +22,10 @@ export interface PassState {
   readonly locations: readonly PassLocation[]
   readonly options?: PassOptions
   readonly holder: { readonly name: string | null; readonly email: string | null }
+  /** Messages to the holder, the newest first. */
+  readonly messages?: readonly ShownMessage[]
+  /** Whether the holder has turned messages off. */
+  readonly isOptedOut?: boolean
   readonly expiresAt: number | null
   /**
    * Time of the last visible change, in whole seconds. It grows with each change, so two states of a pass never share
@@ -120,6 +124,18 @@ export const OPTION_NAMES = [
   'nfc',
   'semantics',
 ] as const satisfies readonly (keyof PassOptions)[]
+
+/** A message to the holder. Times are milliseconds since the epoch. */
+export interface ShownMessage {
+  readonly id: string
+  readonly header: string
+  readonly body: string
+  readonly translations: Readonly<Record<string, { readonly header?: string; readonly body?: string }>>
+  readonly sentAt: number
+  readonly endsAt: number | null
+  /** Whether Google Wallet must still get it. */
+  readonly isDueAtGoogle: boolean
+}
 
 /** Coordinates in degrees, altitude in meters. */
 export interface PassLocation {

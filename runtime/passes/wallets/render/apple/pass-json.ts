@@ -1,5 +1,12 @@
 import { arrangeFields, type FieldGroup, type PassLayout } from '../layout.ts'
-import { isVoid, type PassKind, type PassOptions, type PassState } from '../pass-state.ts'
+import {
+  isVoid,
+  type PassField,
+  type PassKind,
+  type PassOptions,
+  type PassState,
+  type ShownMessage,
+} from '../pass-state.ts'
 import { type FittedPass, fitPass, readTags } from './fit.ts'
 
 /** The pass type and team for which passes are signed. */
@@ -148,12 +155,18 @@ const GROUPS = [
   'back',
 ] as const satisfies readonly FieldGroup[]
 
-function fieldGroups({ kind, fields }: PassState): object {
-  const layout = arrangeFields(kind, fields)
+function fieldGroups({ kind, fields, messages = [] }: PassState): object {
+  const front = arrangeFields(kind, fields)
+  const layout = { ...front, back: [...messages.slice(0, 1).map(messageField), ...front.back] }
   return {
     ...Object.fromEntries(GROUPS.map((group) => [`${group}Fields`, fieldsOf(layout, group)])),
     ...(kind === 'boarding_pass' && { transitType: 'PKTransitTypeGeneric' }),
   }
+}
+
+/** Returns the field that shows a message. No field of a template can have its key, and the text is the notification. */
+function messageField({ header, body }: ShownMessage): PassField {
+  return { key: 'newest-message', label: header, value: body, change_message: '%@' }
 }
 
 /**

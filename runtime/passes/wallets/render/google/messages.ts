@@ -1,5 +1,5 @@
 /** Messages of objects (Google Wallet, REST reference, v1, "Message"). */
-import { fieldIn, languageOf, languagesOf } from '../languages.ts'
+import { fieldIn, languageOf, languagesOf, translationsOf } from '../languages.ts'
 import type { PassState } from '../pass-state.ts'
 import { localized, localizedName } from './resource.ts'
 
@@ -11,6 +11,7 @@ export interface GoogleMessage {
   readonly localizedBody?: unknown
   /** With `TEXT_AND_NOTIFY`, the phone shows a notification. Google allows three of these for an object in 24 hours. */
   readonly messageType: 'TEXT' | 'TEXT_AND_NOTIFY'
+  readonly displayInterval?: unknown
 }
 
 /** The parts of an object that were read from Google. */
@@ -57,6 +58,37 @@ export function changeMessage(
     }),
     messageType: 'TEXT_AND_NOTIFY',
   }
+}
+
+/** A message that Google gets later than this does not notify: the service or Google was not available for long. */
+const MAX_DELAY_MS = 86_400_000
+
+/**
+ * Returns the messages to the holder that the object lacks, in the order in which they were sent.
+ *
+ * @param now service time.
+ */
+export function missingMessages(
+  pass: Pick<PassState, 'messages' | 'options'>,
+  { messages = [] }: KnownObject,
+  now: number,
+): readonly GoogleMessage[] {
+  const known = new Set(messages.map(({ id }) => id))
+  const missing = (pass.messages ?? []).filter(({ id, isDueAtGoogle }) => isDueAtGoogle && !known.has(id))
+  return missing.toReversed().map(({ id, header, body, translations, sentAt, endsAt }) => {
+    const language = languageOf(pass)
+    return {
+      id,
+      header,
+      body,
+      ...(Object.keys(translations).length > 0 && {
+        localizedHeader: localized(header, language, translationsOf(translations, 'header')),
+        localizedBody: localized(body, language, translationsOf(translations, 'body')),
+      }),
+      messageType: now - sentAt > MAX_DELAY_MS ? 'TEXT' : 'TEXT_AND_NOTIFY',
+      ...(endsAt !== null && { displayInterval: { end: { date: new Date(endsAt).toISOString() } } }),
+    }
+  })
 }
 
 /** Returns the change messages with their values, one on each line. */

@@ -9,6 +9,7 @@ import { type Device, showButtons } from './buttons.ts'
 import { showLargeCode } from './code.ts'
 import { brandColors } from './colors.ts'
 import { png, showFront } from './front.ts'
+import { showMessages } from './messages.ts'
 import { stateWords } from './words.ts'
 
 export interface PageFacts {
@@ -48,6 +49,7 @@ ${words && html`<p class="notice" role="status"><strong>${words.title}.</strong>
 ${showLargeCode(state, facts.barcode)}</div>
 ${!isVoid(state) && showButtons(facts.device, { apple: `${state.pageUrl}.pkpass`, google: facts.googleUrl })}
 ${showBack(state)}
+${showMessages(state)}
 ${facts.isTest && html`<footer class="foot">Test pass from the sandbox. It has no value.</footer>`}
 </main>`,
   )
@@ -87,6 +89,6 @@ ${content}
   const hash = createHash('sha256').update(style).digest('base64')
   return {
     html: page.text,
-    contentSecurityPolicy: `default-src 'none'; style-src 'sha256-${hash}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    contentSecurityPolicy: `default-src 'none'; style-src 'sha256-${hash}'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
   }
 }

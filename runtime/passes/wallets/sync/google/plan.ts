@@ -65,7 +65,7 @@ export function isTemplate({ id }: Pick<Target, 'id'>): boolean {
 
 /** Adds a resend walk. If one is running for the same template, it runs to its end and then once more. */
 export function withWalk(walks: readonly ResendWalk[], template: string | undefined): readonly ResendWalk[] {
-  const known = walks.find((each) => each.template === template)
+  const known = walks.find((each) => each.template === template && !each.messages)
   if (!known) return [...walks, template === undefined ? {} : { template }]
   return known.after ? walks.map((each) => (each === known ? { ...each, again: true } : each)) : walks
 }
@@ -149,7 +149,8 @@ export function walksAfter(walks: readonly ResendWalk[], step: WalkStep | undefi
   const isDone = (each: ResendWalk) =>
     each.class && !each.after && walk.class && each.template === walk.template
   const others = walks.filter((each) => each !== walk && !isDone(each))
-  const { class: _, ...begun } = walk
+  const { class: _, messages, ...rest } = walk
+  const begun: ResendWalk = { ...rest, ...(messages && { messages: 'begun' }) }
   if (!isEnd) return [...others, passes.length > 0 ? { ...begun, after: passes.at(-1)! } : walk]
   const { template, again } = walk
   return again ? withWalk(others, template) : others

@@ -6,8 +6,12 @@ import type { Pool } from '../../../../database/pool/pool.ts'
 import { toTimestamp } from '../../../../database/types.ts'
 import { createLeases, type Lease } from '../../../../work/leases.ts'
 
-/** A walk that resends the passes of a changed template, or all passes if no template is given. */
+/**
+ * A walk that resends the passes of a changed template, those with due messages, or all passes if neither is given.
+ */
 export interface ResendWalk {
+  /** `new` until the walk begins, so that a message that is sent later gets a walk of its own. */
+  readonly messages?: 'new' | 'begun'
   readonly template?: string
   /** The class is sent first, because no event announces its change (templates/wallet-queue.ts). */
   readonly class?: true
@@ -138,6 +142,12 @@ const WALK_TEMPLATE: Statement = {
           ORDER BY p.status, p.created, p.id LIMIT $6`,
 }
 
+const WALK_MESSAGES: Statement = {
+  name: 'google_walk_messages',
+  text: `SELECT DISTINCT pass_id AS id, '' AS status, timestamptz 'epoch' AS created FROM pass_messages m
+          WHERE m.tenant_id = $1 AND m.is_due_at_google AND m.pass_id > $2 ORDER BY pass_id LIMIT $3`,
+}
+
 const WALK_ALL: Statement = {
   name: 'google_walk_all',
   text: `SELECT id, status, created FROM passes p
@@ -149,9 +159,10 @@ const WALK_ALL: Statement = {
 export async function readWalk(
   db: Database,
   space: string,
-  { template, after }: ResendWalk,
+  { template, after, messages }: ResendWalk,
   limit: number,
 ): Promise<readonly PassPosition[]> {
+  if (messages) return (await db.query<PassPosition>(WALK_MESSAGES, [space, after?.id ?? '', limit])).rows
   const place = [after ? toTimestamp(after.created) : '-infinity', after?.id ?? '']
   const answer =
     template === undefined

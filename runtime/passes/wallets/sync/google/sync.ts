@@ -1,10 +1,18 @@
 import type { Database } from '../../../../database/database.ts'
 import { readSpace } from '../../../../database/space.ts'
+import { writeSentToGoogle } from '../../../pass-messages/work-queries.ts'
 import { readPassState, type StateSources } from '../../../passes/state.ts'
 import { readTemplate } from '../../../templates/queries.ts'
 import { classOf } from '../../render/google/class.ts'
 import { GOOGLE_KINDS, googleId } from '../../render/google/kinds.ts'
-import { canSpeak, changeMessage, MAX_MESSAGES } from '../../render/google/messages.ts'
+import {
+  canSpeak,
+  changeMessage,
+  type GoogleMessage,
+  type KnownObject,
+  MAX_MESSAGES,
+  missingMessages,
+} from '../../render/google/messages.ts'
 import { objectOf } from '../../render/google/object.ts'
 import type { GoogleIssuer } from '../../render/google/resource.ts'
 import type { PassState } from '../../render/pass-state.ts'
@@ -64,13 +72,44 @@ export function createSync({ db, client, issuer, sources, now }: SyncOptions): S
     if (found.outcome !== 'done' || !found.object) return found
     const message = changeMessage(state, found.object)
     if (!message) return DONE
-    const { messages = [] } = found.object
+    return add(type, id, found.object, message)
+  }
+
+  /** Adds a message to an object. The oldest one makes room if Google would keep no more. */
+  const add = async (
+    type: string,
+    id: string,
+    { messages = [] }: KnownObject,
+    message: GoogleMessage,
+  ): Promise<SyncOutcome> => {
     if (messages.length >= MAX_MESSAGES) {
       const latest = messages.slice(1 - MAX_MESSAGES)
       const trimmed = await client.put(type, { id, messages: latest }, 'patch')
       if (trimmed.outcome !== 'done') return trimmed
     }
     return client.addMessage(type, id, message)
+  }
+
+  /**
+   * Adds the messages to the holder that are due. After an interruption, the next attempt finds those that the object
+   * has. A message that Google refuses is not sent again.
+   */
+  const sendMessages = async (type: string, state: PassState): Promise<SyncOutcome> => {
+    const due = (state.messages ?? []).filter(({ isDueAtGoogle }) => isDueAtGoogle)
+    if (due.length === 0) return DONE
+    const id = googleId(issuer.issuerId, state.place.passId)
+    const found = await client.find(type, id)
+    if (found.outcome !== 'done' || !found.object) return found
+    let refused: SyncOutcome = DONE
+    let { messages = [] } = found.object
+    for (const message of missingMessages(state, found.object, now())) {
+      const sent = await add(type, id, { messages }, message)
+      if (sent.outcome === 'later') return sent
+      if (sent.outcome === 'refused') refused = sent
+      else messages = [...messages.slice(1 - MAX_MESSAGES), message]
+    }
+    for (const { id } of due) await writeSentToGoogle(db, state.place.space, id)
+    return refused
   }
 
   const syncPass = async ({ space, id, isNew }: Target): Promise<SyncOutcome> => {
@@ -81,10 +120,12 @@ export function createSync({ db, client, issuer, sources, now }: SyncOptions): S
     if (told.outcome === 'later') return told
     const put = () => client.put(objects, objectOf(state, issuer), isNew ? 'insert' : 'patch')
     const sent = await put()
+    if (sent.outcome === 'done') return sendMessages(objects, state)
     if (sent.outcome !== 'refused' || sent.status !== 404) return sent
     // The class is missing: the template is older than the Google Wallet settings, or Google has lost the class.
     const made = await syncTemplate({ space, id: state.templateId, isNew: true })
-    return made.outcome === 'done' ? put() : made
+    const again = made.outcome === 'done' ? await put() : made
+    return again.outcome === 'done' ? sendMessages(objects, state) : again
   }
 
   return (target) => (target.id.startsWith('tpl_') ? syncTemplate(target) : syncPass(target))
