@@ -113,7 +113,7 @@ interface StoredTransaction extends Omit<RecordedTransaction, 'messages'>, Messa
 /** The rules take up most of a row, so they are read only if they can explain a decline. */
 const PAGE: Statement = {
   name: 'spending_control_backtests_page',
-  text: `SELECT t.id, t.card_id, t.created, t.merchant->>'category_code' AS category_code, t.merchant->>'country' AS country,
+  text: `SELECT t.id, t.card_id, t.created, t.merchant, t.entry_method, t.checks,
                 t.decision_id, json_array_length(t.rules) > 0 AS is_judged,
                 CASE WHEN t.messages IS NULL OR t.messages::text LIKE '%"declined"%' THEN t.rules END AS rules,
                 t.messages, CASE WHEN t.messages IS NULL THEN t.history ELSE '[]' END AS history,

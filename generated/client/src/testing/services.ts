@@ -2551,49 +2551,6 @@ const AuthorizationEndpointPut = {
 } as const
 const AuthorizationDecisionStatus = { type: 'string', enum: ['pending', 'responded', 'timed_out', 'errored'] } as const
 const AuthorizationDecisionId_2 = { type: 'string', pattern: '^azd_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 } as const
-const MerchantInput = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['name', 'category_code'],
-  properties: {
-    name: { type: 'string', minLength: 1, maxLength: 100 },
-    category_code: { $ref: '#/components/schemas/MerchantCategoryCode' },
-    country: { $ref: '#/components/schemas/CountryCode' },
-    city: { type: 'string', maxLength: 100 }
-  }
-} as const
-const DeclineReasonCode = {
-  type: 'string',
-  enum: [
-    'insufficient_funds',
-    'card_inactive',
-    'card_frozen',
-    'card_canceled',
-    'card_expired',
-    'card_lost',
-    'card_stolen',
-    'cardholder_inactive',
-    'cardholder_blocked',
-    'cardholder_verification_required',
-    'account_disabled',
-    'merchant_category_blocked',
-    'merchant_country_blocked',
-    'spending_limit_exceeded',
-    'authorization_count_exceeded',
-    'transaction_not_allowed',
-    'incorrect_cvc',
-    'incorrect_pin',
-    'incorrect_expiry',
-    'address_mismatch',
-    'authentication_failed',
-    'suspected_fraud',
-    'decision_declined',
-    'decision_timed_out',
-    'decision_errored',
-    'unsupported_currency',
-    'processing_error'
-  ]
-} as const
 const _v1_passes_batch = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchCreate' } } } } } } as const
 const _v1_passes_batch_update = {
   post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchUpdate' } } } } }
@@ -2694,7 +2651,14 @@ const example_30 = {
   updated: '2026-06-01T09:30:00.000Z'
 } as const
 const parameters_69 = { name: 'whr_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookRecoveryId/schema' } as const
-const spending_controls_3 = { blocked_categories: ['7995', '0000'], blocked_countries: ['US'], spending_limits, max_authorization_count: 100 } as const
+const spending_controls_3 = {
+  blocked_categories: ['7995', '0000'],
+  blocked_countries: ['US'],
+  spending_limits,
+  max_authorization_count: 100,
+  allowed_countries: ['US', 'CA'],
+  partial_approval: 'allowed'
+} as const
 const example_31 = {
   id: 'cprg_01jxf19g8h7j6k5m4n3p2q1r0s',
   object: 'card_program',
@@ -2837,6 +2801,7 @@ const SpendingControlDraftId = { schema: { $ref: '#/components/schemas/SpendingC
 const propertyNames = { type: 'string', pattern: '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$', maxLength: 12 } as const
 const apple_url = { type: ['string', 'null'], pattern: '^[a-z][a-z0-9+.-]{0,30}:[!-~]+$', maxLength: 500 } as const
 const filters = { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/WebhookFilterInput' } } as const
+const allowed_entry_methods = { type: ['array', 'null'], minItems: 1, maxItems: 5, items: { $ref: '#/components/schemas/EntryMethod' } } as const
 
 /** The operations, errors and request schemas of each version. */
 export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01' | '2026-05-19', MockedVersion>> = {
@@ -4674,11 +4639,52 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           InstallSimulation,
           Platform: { type: 'string', enum: ['apple', 'google'] },
           AuthorizationSimulation,
-          MerchantInput,
+          MerchantInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['name', 'category_code'],
+            properties: {
+              name: { type: 'string', minLength: 1, maxLength: 100 },
+              category_code: { $ref: '#/components/schemas/MerchantCategoryCode' },
+              country: { $ref: '#/components/schemas/CountryCode' },
+              city: { type: 'string', maxLength: 100 }
+            }
+          },
           EntryMethod,
           Wallet: { type: 'string', enum: ['apple_pay', 'google_pay'] },
           DeclineSimulation,
-          DeclineReasonCode,
+          DeclineReasonCode: {
+            type: 'string',
+            enum: [
+              'insufficient_funds',
+              'card_inactive',
+              'card_frozen',
+              'card_canceled',
+              'card_expired',
+              'card_lost',
+              'card_stolen',
+              'cardholder_inactive',
+              'cardholder_blocked',
+              'cardholder_verification_required',
+              'account_disabled',
+              'merchant_category_blocked',
+              'merchant_country_blocked',
+              'spending_limit_exceeded',
+              'authorization_count_exceeded',
+              'transaction_not_allowed',
+              'incorrect_cvc',
+              'incorrect_pin',
+              'incorrect_expiry',
+              'address_mismatch',
+              'authentication_failed',
+              'suspected_fraud',
+              'decision_declined',
+              'decision_timed_out',
+              'decision_errored',
+              'unsupported_currency',
+              'processing_error'
+            ]
+          },
           IncrementSimulation,
           ReversalSimulation,
           ExpirySimulation,
@@ -5845,13 +5851,77 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               blocked_categories: allowed_categories,
               blocked_countries,
               spending_limits: spending_limits_2,
-              max_authorization_count: { type: ['integer', 'null'], minimum: 0, maximum: 1000000 }
+              max_authorization_count: { type: ['integer', 'null'], minimum: 0, maximum: 1000000 },
+              allowed_countries: { type: ['array', 'null'], minItems: 1, maxItems: 250, items: { $ref: '#/components/schemas/CountryCode' } },
+              allowed_merchant_ids: { type: ['array', 'null'], minItems: 1, maxItems: 500, items: { $ref: '#/components/schemas/MerchantNetworkId' } },
+              blocked_merchant_ids: { type: ['array', 'null'], maxItems: 500, items: { $ref: '#/components/schemas/MerchantNetworkId' } },
+              allowed_merchant_names: { type: ['array', 'null'], minItems: 1, maxItems: 200, items: { $ref: '#/components/schemas/MerchantNamePattern' } },
+              blocked_merchant_names: { type: ['array', 'null'], maxItems: 200, items: { $ref: '#/components/schemas/MerchantNamePattern' } },
+              allowed_entry_methods,
+              blocked_entry_methods: { type: ['array', 'null'], maxItems: 5, items: { $ref: '#/components/schemas/EntryMethod' } },
+              allowed_times: { type: ['array', 'null'], minItems: 1, maxItems: 50, items: { $ref: '#/components/schemas/AllowedTimesInput' } },
+              merchant_limits: { type: ['array', 'null'], maxItems: 5, items: { $ref: '#/components/schemas/MerchantLimitInput' } },
+              merchant_count_limits: { type: ['array', 'null'], maxItems: 5, items: { $ref: '#/components/schemas/MerchantCountLimitInput' } },
+              first_use_abroad: { oneOf: [{ $ref: '#/components/schemas/FirstUseAbroadInput' }, { type: 'null' }] },
+              required_checks: { type: ['array', 'null'], maxItems: 3, items: { $ref: '#/components/schemas/RequiredCheckInput' } },
+              partial_approval: { oneOf: [{ $ref: '#/components/schemas/PartialApproval' }, { type: 'null' }] }
             }
           },
           MerchantCategoryCode,
           SpendingLimitInput,
           Amount: { type: 'integer', minimum: 0, maximum: 1000000000000000 },
           SpendingInterval,
+          MerchantNetworkId: { type: 'string', minLength: 1, maxLength: 64 },
+          MerchantNamePattern: { type: 'string', minLength: 1, maxLength: 100 },
+          EntryMethod,
+          AllowedTimesInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['days', 'start', 'end', 'time_zone'],
+            properties: {
+              days: { type: 'array', minItems: 1, maxItems: 7, items: { $ref: '#/components/schemas/Weekday' } },
+              start: { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', minLength: 5, maxLength: 5 },
+              end: { type: 'string', pattern: '^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$', minLength: 5, maxLength: 5 },
+              time_zone: { type: 'string', minLength: 1, maxLength: 64 }
+            }
+          },
+          Weekday: { type: 'string', enum: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] },
+          MerchantLimitInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['amount', 'interval'],
+            properties: { amount: { $ref: '#/components/schemas/Amount' }, interval: { $ref: '#/components/schemas/RuleInterval' } }
+          },
+          RuleInterval: { type: 'string', enum: ['daily', 'weekly', 'monthly', 'yearly', 'all_time'] },
+          MerchantCountLimitInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['count', 'interval'],
+            properties: { count: { type: 'integer', minimum: 0, maximum: 1000000 }, interval: { $ref: '#/components/schemas/RuleInterval' } }
+          },
+          FirstUseAbroadInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['action', 'home_countries'],
+            properties: {
+              action: { $ref: '#/components/schemas/FirstUseAbroadAction' },
+              home_countries: { type: 'array', minItems: 1, maxItems: 250, items: { $ref: '#/components/schemas/CountryCode' } }
+            }
+          },
+          FirstUseAbroadAction: { type: 'string', enum: ['decline', 'allow'] },
+          RequiredCheckInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['check', 'result'],
+            properties: {
+              check: { $ref: '#/components/schemas/RequiredCheckName' },
+              result: { $ref: '#/components/schemas/RequiredCheckResult' },
+              entry_methods: allowed_entry_methods
+            }
+          },
+          RequiredCheckName: { type: 'string', enum: ['cvc', 'address_line', 'postal_code'] },
+          RequiredCheckResult: { type: 'string', enum: ['match', 'no_mismatch'] },
+          PartialApproval: { type: 'string', enum: ['allowed', 'declined'] },
           CardDesignInput,
           CardProgramId,
           CardProgramUpdate,
@@ -6006,14 +6076,77 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               currency: { type: 'string', pattern: '^[a-z]{3}$', maxLength: 3 },
               merchant: { $ref: '#/components/schemas/MerchantInput' },
               entry_method: { $ref: '#/components/schemas/EntryMethod' },
-              wallet: { $ref: '#/components/schemas/Wallet' }
+              wallet: { $ref: '#/components/schemas/Wallet' },
+              checks: { $ref: '#/components/schemas/NetworkChecksInput' },
+              partial_approval: { type: 'boolean' }
             }
           },
-          MerchantInput,
-          EntryMethod,
+          MerchantInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['name', 'category_code'],
+            properties: {
+              name: { type: 'string', minLength: 1, maxLength: 100 },
+              category_code: { $ref: '#/components/schemas/MerchantCategoryCode' },
+              country: { $ref: '#/components/schemas/CountryCode' },
+              city: { type: 'string', maxLength: 100 },
+              network_id: { $ref: '#/components/schemas/MerchantNetworkId' }
+            }
+          },
           Wallet: { type: 'string', enum: ['apple_pay', 'google_pay'] },
+          NetworkChecksInput: {
+            type: 'object',
+            additionalProperties: false,
+            properties: {
+              cvc: { $ref: '#/components/schemas/NetworkCheckResult' },
+              pin: { $ref: '#/components/schemas/NetworkCheckResult' },
+              expiry: { $ref: '#/components/schemas/NetworkCheckResult' },
+              address_line: { $ref: '#/components/schemas/NetworkCheckResult' },
+              postal_code: { $ref: '#/components/schemas/NetworkCheckResult' },
+              authentication: { $ref: '#/components/schemas/NetworkCheckResult' }
+            }
+          },
+          NetworkCheckResult: { type: 'string', enum: ['match', 'mismatch', 'unchecked'] },
           DeclineSimulation,
-          DeclineReasonCode,
+          DeclineReasonCode: {
+            type: 'string',
+            enum: [
+              'insufficient_funds',
+              'card_inactive',
+              'card_frozen',
+              'card_canceled',
+              'card_expired',
+              'card_lost',
+              'card_stolen',
+              'cardholder_inactive',
+              'cardholder_blocked',
+              'cardholder_verification_required',
+              'account_disabled',
+              'merchant_category_blocked',
+              'merchant_country_blocked',
+              'spending_limit_exceeded',
+              'authorization_count_exceeded',
+              'merchant_blocked',
+              'entry_method_blocked',
+              'time_blocked',
+              'merchant_limit_exceeded',
+              'merchant_count_exceeded',
+              'first_use_abroad',
+              'check_failed',
+              'transaction_not_allowed',
+              'incorrect_cvc',
+              'incorrect_pin',
+              'incorrect_expiry',
+              'address_mismatch',
+              'authentication_failed',
+              'suspected_fraud',
+              'decision_declined',
+              'decision_timed_out',
+              'decision_errored',
+              'unsupported_currency',
+              'processing_error'
+            ]
+          },
           IncrementSimulation,
           ReversalSimulation,
           ExpirySimulation,
