@@ -40,22 +40,22 @@ const ACTIVE = readControls({
   blocked_categories: ['7995'],
   blocked_merchant_names: ['*casino*', 'shop 39*'],
   spending_limits: [
-    { amount: 60_000, interval: 'monthly' },
+    { amount: 90_000, interval: 'monthly' },
     { amount: 20_000, interval: 'daily' },
   ],
   merchant_limits: [{ amount: 15_000, interval: 'weekly' }],
   allowed_times: [
     {
-      days: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'],
-      start: '06:00',
-      end: '23:00',
+      days: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'],
+      start: '05:00',
+      end: '02:00',
       time_zone: 'America/New_York',
     },
   ],
 })
 const STRICTER: SpendingControls = {
   ...ACTIVE,
-  spending_limits: [{ amount: 30_000, interval: 'monthly', categories: null }],
+  spending_limits: [{ amount: 60_000, interval: 'monthly', categories: null }],
 }
 
 /** The same numbers in each run. */
@@ -87,7 +87,7 @@ function* record(tenantId: string): Iterable<string> {
     const created = FROM + Math.floor((index * (TO - FROM)) / authorizations)
     const card = `card_${String(pick(CARDS)).padStart(26, '0')}`
     const shop = pick(MERCHANTS)
-    const categoryCode = ['5812', '5411', '5541', '4121', '7995'][pick(20) % 5]!
+    const categoryCode = ['5812', '5411', '5541', '4121', '7995'][pick(40) === 0 ? 4 : pick(4)]!
     const amount = 100 + pick(9000)
     const merchant = {
       name: `Shop ${shop}`,
@@ -97,7 +97,7 @@ function* record(tenantId: string): Iterable<string> {
       country: 'US',
     }
     const { day, week, month } = periodsOf(created)
-    const keys = [`${card} ${month}`, `${card} ${day}`, `${card} ${week} ${shop}`]
+    const keys = [`month ${card} ${month}`, `day ${card} ${day}`, `week ${card} ${week} ${shop}`]
     const [inMonth, inDay, atShop] = keys.map(spentIn)
     const use = { merchant, entryMethod: 'chip', checks: {}, at: created } as const
     const { declined, rules } = decide(

@@ -1,7 +1,7 @@
 /** Drafts of spending controls: kept in versions, and tried on recorded authorizations before they bind. */
 import { beforeEach, expect, test } from 'vitest'
 import { backtestWorker } from '../../runtime/cards/spending-control-backtests/job.ts'
-import { BACKTEST_LEASES } from '../../runtime/cards/spending-control-backtests/work-queries.ts'
+import { PENDING_BACKTESTS } from '../../runtime/cards/spending-control-backtests/work-queries.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { makeTenant, type Send, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
@@ -313,7 +313,9 @@ test('a backtest whose process stops is performed by another one, once', async (
   }
   const { id } = await make(send, `${DRAFTS}/${draft.id}/backtests`, interval)
   const lease = { token: crypto.randomUUID(), now: 0, until: 1 }
-  expect(await BACKTEST_LEASES.acquire(service.database.sandbox, [tenantId, id], lease)).toBeDefined()
+  expect(
+    await PENDING_BACKTESTS.leases.acquire(service.database.sandbox, [tenantId, id], lease),
+  ).toBeDefined()
   await Promise.all([work(), work()])
   const { status, result } = (await send(`/v1/spending_control_backtests/${id}`)).body
   expect([status, result.approved_to_declined.count]).toEqual(['succeeded', 1])
