@@ -34,6 +34,8 @@ export declare function AuthorizationDecision_2026_02_01(value: unknown): value 
 export declare function AuthorizationDefaultAction(value: unknown): value is v2026_05_19.AuthorizationDefaultAction
 export declare function AuthorizationEndpoint(value: unknown): value is v2026_05_19.AuthorizationEndpoint
 export declare function AuthorizationEndpointPut(value: unknown): value is v2026_05_19.AuthorizationEndpointPut
+export declare function AuthorizationEndpointPut_2026_02_01(value: unknown): value is v2026_02_01.AuthorizationEndpointPut
+export declare function AuthorizationEndpoint_2026_02_01(value: unknown): value is v2026_02_01.AuthorizationEndpoint
 export declare function AuthorizationRequest(value: unknown): value is v2026_05_19.AuthorizationRequest
 export declare function AuthorizationRequestData(value: unknown): value is v2026_05_19.AuthorizationRequestData
 export declare function AuthorizationRequestData_2026_02_01(value: unknown): value is v2026_02_01.AuthorizationRequestData
@@ -485,6 +487,7 @@ export declare function SpendingControls_2026_02_01(value: unknown): value is v2
 export declare function SpendingInterval(value: unknown): value is v2026_05_19.SpendingInterval
 export declare function SpendingLimit(value: unknown): value is v2026_05_19.SpendingLimit
 export declare function SpendingLimitInput(value: unknown): value is v2026_05_19.SpendingLimitInput
+export declare function StandInReason(value: unknown): value is v2026_05_19.StandInReason
 export declare function TemplateField(value: unknown): value is v2026_05_19.TemplateField
 export declare function TemplateFieldInput(value: unknown): value is v2026_05_19.TemplateFieldInput
 export declare function TemplateFieldInput_2026_02_01(value: unknown): value is v2026_02_01.TemplateFieldInput

@@ -54,14 +54,31 @@ const AuthorizationDecision$properties = new Set([
   'decline_reason',
   'duration_ms',
   'default_action_used',
+  'stand_in_reason',
+  'metadata',
+  'created',
+  'updated'
+])
+const AuthorizationDecision$properties_2 = new Set([
+  'id',
+  'object',
+  'card_transaction_id',
+  'status',
+  'approved',
+  'amount',
+  'decline_reason',
+  'duration_ms',
+  'default_action_used',
   'metadata',
   'created',
   'updated'
 ])
 const AuthorizationDecisionId$pattern = new RegExp('^azd_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const AuthorizationDecisionTimedOutEvent$data_properties = new Set(['authorization_decision'])
-const AuthorizationEndpoint$properties = new Set(['object', 'url', 'timeout_ms', 'default_action', 'secret', 'created', 'updated'])
-const AuthorizationEndpointPut$properties = new Set(['url', 'timeout_ms', 'default_action'])
+const AuthorizationEndpoint$properties = new Set(['object', 'url', 'timeout_ms', 'default_action', 'default_max_amount', 'secret', 'created', 'updated'])
+const AuthorizationEndpoint$properties_2 = new Set(['object', 'url', 'timeout_ms', 'default_action', 'secret', 'created', 'updated'])
+const AuthorizationEndpointPut$properties = new Set(['url', 'timeout_ms', 'default_action', 'default_max_amount'])
+const AuthorizationEndpointPut$properties_2 = new Set(['url', 'timeout_ms', 'default_action'])
 const AuthorizationRequest$properties = new Set(['id', 'object', 'version', 'created', 'data'])
 const AuthorizationRequestData$properties = new Set(['card_transaction'])
 const AuthorizationSimulation$currency_pattern = new RegExp('^[a-z]{3}$', 'u')
@@ -1619,6 +1636,7 @@ const SpendingControlsInput$properties = new Set([
 const SpendingControlsInput$properties_2 = new Set(['allowed_categories', 'blocked_countries', 'spending_limits', 'max_authorization_count'])
 const SpendingInterval$values = new Set(['per_authorization', 'daily', 'weekly', 'monthly', 'yearly', 'all_time'])
 const SpendingLimitInput$properties = new Set(['amount', 'interval', 'categories'])
+const StandInReason$values = new Set(['timed_out', 'connection_failed', 'bad_status', 'bad_answer', 'interrupted'])
 const TemplateFieldInput$key_pattern = new RegExp('^[a-z][a-z0-9_]{0,39}$', 'u')
 const TemplateFieldInput$properties = new Set(['key', 'label', 'value', 'change_message', 'translations'])
 const TemplateFieldInput$properties_2 = new Set(['key', 'label', 'value'])
@@ -2150,7 +2168,7 @@ function AuthorizationAnswer_2026_02_01$(value) {
   return true
 }
 
-function AuthorizationDecision$in(value, DeclineReasonCode$version) {
+function AuthorizationDecision$(value) {
   if (!isObject(value)) return false
   const id = value.id
   if (id === undefined) return false
@@ -2170,7 +2188,7 @@ function AuthorizationDecision$in(value, DeclineReasonCode$version) {
   if (!(amount === null || Amount$(amount))) return false
   const decline_reason = value.decline_reason
   if (decline_reason === undefined) return false
-  if (!(decline_reason === null || DeclineReasonCode$version(decline_reason))) return false
+  if (!(decline_reason === null || DeclineReasonCode$(decline_reason))) return false
   const duration_ms = value.duration_ms
   if (!(duration_ms === null || Number.isInteger(duration_ms))) return false
   const default_action_used = value.default_action_used
@@ -2184,14 +2202,11 @@ function AuthorizationDecision$in(value, DeclineReasonCode$version) {
   const updated = value.updated
   if (updated === undefined) return false
   if (!Timestamp$(updated)) return false
+  const stand_in_reason = value.stand_in_reason
+  if (stand_in_reason !== undefined) {
+    if (!StandInReason$(stand_in_reason)) return false
+  }
   return true
-}
-
-function AuthorizationDecision$(value) {
-  return AuthorizationDecision$in(value, DeclineReasonCode$)
-}
-function AuthorizationDecision_2026_02_01$(value) {
-  return AuthorizationDecision$in(value, DeclineReasonCode_2026_02_01$)
 }
 
 function AuthorizationDecisionErroredEvent$in(value, AuthorizationDecision$version) {
@@ -2296,6 +2311,43 @@ function AuthorizationDecisionTimedOutEvent_2026_02_01$(value) {
   return AuthorizationDecisionTimedOutEvent$in(value, AuthorizationDecision_2026_02_01$)
 }
 
+function AuthorizationDecision_2026_02_01$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!AuthorizationDecisionId$(id)) return false
+  const object = value.object
+  if (!(object === 'authorization_decision')) return false
+  const card_transaction_id = value.card_transaction_id
+  if (card_transaction_id === undefined) return false
+  if (!CardTransactionId$(card_transaction_id)) return false
+  const status = value.status
+  if (status === undefined) return false
+  if (!AuthorizationDecisionStatus$(status)) return false
+  const approved = value.approved
+  if (!(approved === null || typeof approved === 'boolean')) return false
+  const amount = value.amount
+  if (amount === undefined) return false
+  if (!(amount === null || Amount$(amount))) return false
+  const decline_reason = value.decline_reason
+  if (decline_reason === undefined) return false
+  if (!(decline_reason === null || DeclineReasonCode_2026_02_01$(decline_reason))) return false
+  const duration_ms = value.duration_ms
+  if (!(duration_ms === null || Number.isInteger(duration_ms))) return false
+  const default_action_used = value.default_action_used
+  if (!(typeof default_action_used === 'boolean')) return false
+  const metadata = value.metadata
+  if (metadata === undefined) return false
+  if (!Metadata$(metadata)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const updated = value.updated
+  if (updated === undefined) return false
+  if (!Timestamp$(updated)) return false
+  return true
+}
+
 function AuthorizationDefaultAction$(value) {
   return (value === 'approve' || value === 'decline')
 }
@@ -2317,6 +2369,10 @@ function AuthorizationEndpoint$(value) {
   const updated = value.updated
   if (updated === undefined) return false
   if (!Timestamp$(updated)) return false
+  const default_max_amount = value.default_max_amount
+  if (default_max_amount !== undefined) {
+    if (!Amount$(default_max_amount)) return false
+  }
   const secret = value.secret
   if (secret !== undefined) {
     if (!(typeof secret === 'string')) return false
@@ -2341,7 +2397,57 @@ function AuthorizationEndpointPut$(value) {
     known++
     if (!AuthorizationDefaultAction$(default_action)) return false
   }
+  const default_max_amount = value.default_max_amount
+  if (default_max_amount !== undefined) {
+    known++
+    if (!(default_max_amount === null || Amount$(default_max_amount))) return false
+  }
   if (!closed(value, known, AuthorizationEndpointPut$properties)) return false
+  return true
+}
+
+function AuthorizationEndpointPut_2026_02_01$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const url = value.url
+  if (
+    !((typeof url === 'string' && (url.length <= 2048 || (url.length <= 4096 && length(url) <= 2048)) && url !== '' && ErrorBody$doc_url_format(url)))
+  ) return false
+  const timeout_ms = value.timeout_ms
+  if (timeout_ms !== undefined) {
+    known++
+    if (!(Number.isInteger(timeout_ms) && timeout_ms >= 100 && timeout_ms <= 2000)) return false
+  }
+  const default_action = value.default_action
+  if (default_action !== undefined) {
+    known++
+    if (!AuthorizationDefaultAction$(default_action)) return false
+  }
+  if (!closed(value, known, AuthorizationEndpointPut$properties_2)) return false
+  return true
+}
+
+function AuthorizationEndpoint_2026_02_01$(value) {
+  if (!isObject(value)) return false
+  const object = value.object
+  if (!(object === 'authorization_endpoint')) return false
+  const url = value.url
+  if (!(typeof url === 'string')) return false
+  const timeout_ms = value.timeout_ms
+  if (!Number.isInteger(timeout_ms)) return false
+  const default_action = value.default_action
+  if (default_action === undefined) return false
+  if (!AuthorizationDefaultAction$(default_action)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const updated = value.updated
+  if (updated === undefined) return false
+  if (!Timestamp$(updated)) return false
+  const secret = value.secret
+  if (secret !== undefined) {
+    if (!(typeof secret === 'string')) return false
+  }
   return true
 }
 
@@ -10047,6 +10153,10 @@ function SpendingLimitInput$(value) {
   return true
 }
 
+function StandInReason$(value) {
+  return StandInReason$values.has(value)
+}
+
 function TemplateField$(value) {
   if (!isObject(value)) return false
   const key = value.key
@@ -11556,6 +11666,8 @@ export const AuthorizationDecision_2026_02_01 = AuthorizationDecision_2026_02_01
 export const AuthorizationDefaultAction = AuthorizationDefaultAction$
 export const AuthorizationEndpoint = AuthorizationEndpoint$
 export const AuthorizationEndpointPut = AuthorizationEndpointPut$
+export const AuthorizationEndpointPut_2026_02_01 = AuthorizationEndpointPut_2026_02_01$
+export const AuthorizationEndpoint_2026_02_01 = AuthorizationEndpoint_2026_02_01$
 export const AuthorizationRequest = AuthorizationRequest$
 export const AuthorizationRequestData = AuthorizationRequestData$
 export const AuthorizationRequestData_2026_02_01 = AuthorizationRequestData_2026_02_01$
@@ -12007,6 +12119,7 @@ export const SpendingControls_2026_02_01 = SpendingControls_2026_02_01$
 export const SpendingInterval = SpendingInterval$
 export const SpendingLimit = SpendingLimit$
 export const SpendingLimitInput = SpendingLimitInput$
+export const StandInReason = StandInReason$
 export const TemplateField = TemplateField$
 export const TemplateFieldInput = TemplateFieldInput$
 export const TemplateFieldInput_2026_02_01 = TemplateFieldInput_2026_02_01$

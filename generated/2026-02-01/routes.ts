@@ -3,6 +3,7 @@ import type { OperationExtensions, VersionExtensions } from '../extensions.ts'
 import {
   AuthorizationDecisionList_down,
   AuthorizationDecision_down,
+  AuthorizationEndpoint_down,
   CardCreate_field,
   CardCreate_up,
   CardList_down,
@@ -1697,6 +1698,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     pathParameters: [],
     query: [],
     headers: [parameterServiceVersion],
+    down: AuthorizationEndpoint_down,
   },
   {
     id: 'putAuthorizationEndpoint',
@@ -1713,6 +1715,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: AuthorizationEndpointPut,
       pointer: '/paths/~1v1~1authorization_endpoint/put/requestBody/content/application~1json/schema'
     },
+    down: AuthorizationEndpoint_down,
   },
   {
     id: 'deleteAuthorizationEndpoint',
@@ -1743,6 +1746,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: false, validate: Empty, pointer: '/paths/~1v1~1authorization_endpoint~1rotate_secret/post/requestBody/content/application~1json/schema' },
+    down: AuthorizationEndpoint_down,
   },
   // ----- Authorization decisions -----
   {

@@ -303,6 +303,7 @@ export type AuthorizationRequestData = ClosedMembers<client.AuthorizationRequest
 export type AuthorizationAnswer = ClosedMembers<client.AuthorizationAnswer>
 export type AuthorizationDecisionId = Closed<client.AuthorizationDecisionId>
 export type AuthorizationDecision = ClosedMembers<client.AuthorizationDecision>
+export type StandInReason = Closed<client.StandInReason>
 export type AuthorizationDecisionList = ClosedMembers<client.AuthorizationDecisionList>
 export type AuthorizationDecisionStatus = Closed<client.AuthorizationDecisionStatus>
 export type MerchantInput = ClosedMembers<client.MerchantInput>
@@ -819,6 +820,7 @@ export interface components {
     AuthorizationAnswer: AuthorizationAnswer
     AuthorizationDecisionId: AuthorizationDecisionId
     AuthorizationDecision: AuthorizationDecision
+    StandInReason: StandInReason
     AuthorizationDecisionList: AuthorizationDecisionList
     AuthorizationDecisionStatus: AuthorizationDecisionStatus
     MerchantInput: MerchantInput

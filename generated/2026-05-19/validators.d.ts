@@ -370,6 +370,7 @@ export declare function SpendingControlsInput(value: unknown): value is types.Sp
 export declare function SpendingInterval(value: unknown): value is types.SpendingInterval
 export declare function SpendingLimit(value: unknown): value is types.SpendingLimit
 export declare function SpendingLimitInput(value: unknown): value is types.SpendingLimitInput
+export declare function StandInReason(value: unknown): value is types.StandInReason
 export declare function TemplateField(value: unknown): value is types.TemplateField
 export declare function TemplateFieldInput(value: unknown): value is types.TemplateFieldInput
 export declare function TemplateId(value: unknown): value is types.TemplateId

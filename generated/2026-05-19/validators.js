@@ -369,6 +369,7 @@ export {
   SpendingInterval,
   SpendingLimit,
   SpendingLimitInput,
+  StandInReason,
   TemplateField,
   TemplateFieldInput,
   TemplateId,

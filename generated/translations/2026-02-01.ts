@@ -220,9 +220,16 @@ export function CardTransactionList_down(value: v2026_05_19.CardTransactionList)
   return { ...value, data: value.data.map((item) => CardTransaction_down(item)) }
 }
 
+/** AuthorizationEndpoint: 2026-05-19 → 2026-02-01. */
+export function AuthorizationEndpoint_down(value: v2026_05_19.AuthorizationEndpoint): v2026_02_01.AuthorizationEndpoint {
+  const { default_max_amount, ...rest } = value
+  return rest
+}
+
 /** AuthorizationDecision: 2026-05-19 → 2026-02-01. */
 export function AuthorizationDecision_down(value: v2026_05_19.AuthorizationDecision): v2026_02_01.AuthorizationDecision {
-  return { ...value, decline_reason: value.decline_reason && DeclineReasonCode_down(value.decline_reason) }
+  const { stand_in_reason, ...rest } = value
+  return { ...rest, decline_reason: value.decline_reason && DeclineReasonCode_down(value.decline_reason) }
 }
 
 /** AuthorizationDecisionList: 2026-05-19 → 2026-02-01. */

@@ -165,6 +165,7 @@ export async function conclude(
     ...noted,
     status: given.status,
     default_action_used: given.status !== 'responded',
+    stand_in_reason: reasonOf(answer),
     due: null,
     updated: now,
   }
@@ -177,10 +178,17 @@ export async function conclude(
   return row
 }
 
+/** Returns why the default action applies; null if the endpoint's answer does. */
+function reasonOf(answer: AskedDecision['answer']): DecisionRow['stand_in_reason'] {
+  if (answer === undefined) return 'interrupted'
+  if (answer.status === 'responded') return null
+  return answer.status === 'errored' ? answer.reason : 'timed_out'
+}
+
 /** Returns the tenant's decision, or the default action if there is no usable answer. */
 function outcomeOf(
   answer: NonNullable<AskedDecision['answer']>,
-  { default_action }: DecisionRow,
+  { default_action, default_max_amount: most, use }: DecisionRow,
 ): { readonly declined: DeclineCode | undefined; readonly amount?: number } {
   if (answer.status === 'responded') {
     const { approved, amount, decline_reason = 'decision_declined' } = answer.given
@@ -188,5 +196,6 @@ function outcomeOf(
       ? { declined: undefined, ...(amount !== undefined && { amount }) }
       : { declined: decline_reason }
   }
-  return { declined: default_action === 'approve' ? undefined : `decision_${answer.status}` }
+  const isApproved = default_action === 'approve' && (most === null || use.requested <= most)
+  return { declined: isApproved ? undefined : `decision_${answer.status}` }
 }

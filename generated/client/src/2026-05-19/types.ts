@@ -4152,6 +4152,12 @@ export type AuthorizationEndpointPut = {
   timeout_ms?: number;
   /** The action if there is no usable answer. If absent, `decline` applies. @default decline */
   default_action?: AuthorizationDefaultAction;
+  /**
+   * The maximum amount in cents that is approved if there is no usable answer; a greater amount is declined. null means no maximum. If absent, the maximum does
+   * not change.
+   * @example 5000
+   */
+  default_max_amount?: Amount | null;
 };
 /** A URL of yours that approves or declines authorizations. */
 export type AuthorizationEndpoint = {
@@ -4165,6 +4171,8 @@ export type AuthorizationEndpoint = {
   /** Time to wait for an answer, in milliseconds. @example 1500 */
   timeout_ms: number;
   default_action: AuthorizationDefaultAction;
+  /** The maximum amount in cents that is approved if there is no usable answer. Absent if there is no maximum. @example 5000 */
+  default_max_amount?: Amount;
   /** The key of the signatures. Present only the first time and after a rotation. @example whsec_K1rqvY0c2sKc1oXkq9tVwAB3n5Jb7dTz8LmPqRsUvWx */
   secret?: string;
   /** Time at which the endpoint was first set. */
@@ -4255,12 +4263,20 @@ export type AuthorizationDecision = {
   duration_ms: number | null;
   /** Whether the default action was applied in place of the answer. @example false */
   default_action_used: boolean;
+  /** Why the default action was applied. Absent if it was not. */
+  stand_in_reason?: StandInReason;
   metadata: Metadata;
   /** Time of the request. */
   created: Timestamp;
   /** Time of the last change. */
   updated: Timestamp;
 };
+/**
+ * Why the default action was applied in place of the answer of your endpoint.
+ * @example timed_out
+ * @enum {string}
+ */
+export type StandInReason = Open<"timed_out" | "connection_failed" | "bad_status" | "bad_answer" | "interrupted">;
 /** One page of decisions, in the requested order. */
 export type AuthorizationDecisionList = {
   /** Up to `limit` decisions; empty if nothing matches. */
@@ -7784,6 +7800,8 @@ export type ListAuthorizationDecisionsQuery = {
   status?: AuthorizationDecisionStatus;
   /** Return only the decision about this transaction. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
   card_transaction_id?: CardTransactionId;
+  /** Return only decisions to which the default action was applied for this reason. @example connection_failed */
+  stand_in_reason?: StandInReason;
 };
 /** The decision. @example azd_01jxn19p8q7r6s5t4v3w2x1y0z */
 export type AuthorizationDecisionId_2 = AuthorizationDecisionId;
@@ -8301,6 +8319,7 @@ export interface components {
     AuthorizationAnswer: AuthorizationAnswer;
     AuthorizationDecisionId: AuthorizationDecisionId;
     AuthorizationDecision: AuthorizationDecision;
+    StandInReason: StandInReason;
     AuthorizationDecisionList: AuthorizationDecisionList;
     AuthorizationDecisionStatus: AuthorizationDecisionStatus;
     MerchantInput: MerchantInput;

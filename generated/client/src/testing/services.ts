@@ -2288,21 +2288,7 @@ const example_25 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const authorizationEndpoint_retrieve = {
-  method: 'GET',
-  path: '/v1/authorization_endpoint',
-  parameters: parameters_2,
-  status: 200,
-  example: example_25
-} as const
-const authorizationEndpoint_replace = {
-  method: 'PUT',
-  path: '/v1/authorization_endpoint',
-  parameters: parameters_2,
-  body: { required: true, pointer: '/paths/~1v1~1authorization_endpoint/put/requestBody/content/application~1json/schema' },
-  status: 200,
-  example: example_25
-} as const
+const body_59 = { required: true, pointer: '/paths/~1v1~1authorization_endpoint/put/requestBody/content/application~1json/schema' } as const
 const authorizationEndpoint_delete = {
   method: 'DELETE',
   path: '/v1/authorization_endpoint',
@@ -2310,13 +2296,13 @@ const authorizationEndpoint_delete = {
   status: 200,
   example: { object: 'authorization_endpoint', deleted: true }
 } as const
-const authorizationEndpoint_rotateSecret = {
-  method: 'POST',
-  path: '/v1/authorization_endpoint/rotate_secret',
-  parameters: parameters_63,
-  body: { pointer: '/paths/~1v1~1authorization_endpoint~1rotate_secret/post/requestBody/content/application~1json/schema' },
-  status: 200,
-  example: example_25
+const body_60 = { pointer: '/paths/~1v1~1authorization_endpoint~1rotate_secret/post/requestBody/content/application~1json/schema' } as const
+const parameters_68 = { name: 'status', in: 'query', type: 'string', pointer: '/paths/~1v1~1authorization_decisions/get/parameters/9/schema' } as const
+const parameters_69 = {
+  name: 'card_transaction_id',
+  in: 'query',
+  type: 'string',
+  pointer: '/paths/~1v1~1authorization_decisions/get/parameters/10/schema'
 } as const
 const data_10 = {
   id: 'azd_01jxn19p8q7r6s5t4v3w2x1y0z',
@@ -2332,27 +2318,7 @@ const data_10 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const authorizationDecisions_list = {
-  method: 'GET',
-  path: '/v1/authorization_decisions',
-  parameters: [
-    parameters_7,
-    parameters_8,
-    parameters_9,
-    parameters_10,
-    parameters_11,
-    parameters_12,
-    parameters_13,
-    parameters_14,
-    parameters_15,
-    { name: 'status', in: 'query', type: 'string', pointer: '/paths/~1v1~1authorization_decisions/get/parameters/9/schema' },
-    { name: 'card_transaction_id', in: 'query', type: 'string', pointer: '/paths/~1v1~1authorization_decisions/get/parameters/10/schema' },
-    parameters
-  ],
-  status: 200,
-  example: { data: [data_10], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
-  paged: { limit: 'limit', size: 25 }
-} as const
+const example_26 = { data: [data_10], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' } as const
 const authorizationDecisions_retrieve = {
   method: 'GET',
   path: '/v1/authorization_decisions/{authorization_decision_id}',
@@ -2364,11 +2330,11 @@ const authorizationDecisions_retrieve = {
   example: data_10
 } as const
 const disputes_create = { method: 'POST', path: '/v1/disputes', parameters: parameters_63, body: body_37, status: 201, example: example_18 } as const
-const parameters_68 = [parameters_50, parameters, parameters_61] as const
+const parameters_70 = [parameters_50, parameters, parameters_61] as const
 const disputes_submit = {
   method: 'POST',
   path: '/v1/disputes/{dispute_id}/submit',
-  parameters: parameters_68,
+  parameters: parameters_70,
   body: body_38,
   status: 200,
   example: example_18
@@ -2376,7 +2342,7 @@ const disputes_submit = {
 const disputes_withdraw = {
   method: 'POST',
   path: '/v1/disputes/{dispute_id}/withdraw',
-  parameters: parameters_68,
+  parameters: parameters_70,
   body: body_39,
   status: 200,
   example: example_18
@@ -2543,12 +2509,6 @@ const PassBatchRevoke = {
   required: ['ids'],
   properties: { ids: { type: 'array', minItems: 1, maxItems: 1000, items: { $ref: '#/components/schemas/PassId' } } }
 } as const
-const AuthorizationEndpointPut = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['url'],
-  properties: { url, timeout_ms: { type: 'integer', minimum: 100, maximum: 2000 }, default_action: { $ref: '#/components/schemas/AuthorizationDefaultAction' } }
-} as const
 const AuthorizationDecisionStatus = { type: 'string', enum: ['pending', 'responded', 'timed_out', 'errored'] } as const
 const AuthorizationDecisionId_2 = { type: 'string', pattern: '^azd_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 } as const
 const _v1_passes_batch = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchCreate' } } } } } } as const
@@ -2572,10 +2532,8 @@ const _v1_card_transactions = {
 const _v1_authorization_endpoint = {
   put: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/AuthorizationEndpointPut' } } } } }
 } as const
-const _v1_authorization_decisions = {
-  get: { parameters: { '9': { schema: { $ref: '#/components/schemas/AuthorizationDecisionStatus' } }, '10': CardTransactionId } }
-} as const
-const example_26 = { object: 'me', tenant, environment: 'sandbox', version: '2026-05-19', key } as const
+const _9 = { schema: { $ref: '#/components/schemas/AuthorizationDecisionStatus' } } as const
+const example_27 = { object: 'me', tenant, environment: 'sandbox', version: '2026-05-19', key } as const
 const data_11 = {
   id: 'req_01jx3k7q2m4n6p8r0s2t4v6w8x',
   object: 'request_log',
@@ -2593,7 +2551,7 @@ const data_11 = {
   response_body: '{"id":"pass_01jx3a9b8c7d6e5f4g3h2j1k0m","object":"pass"}',
   created: '2026-06-01T09:30:00.000Z'
 } as const
-const example_27 = {
+const example_28 = {
   id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z',
   object: 'pass_template',
   name: 'Coffee loyalty',
@@ -2610,7 +2568,7 @@ const example_27 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const example_28 = {
+const example_29 = {
   id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p',
   object: 'webhook_endpoint',
   url: 'https://example.com/hooks',
@@ -2624,7 +2582,7 @@ const example_28 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const example_29 = {
+const example_30 = {
   id: 'evt_01jx7e9f8g7h6j5k4m3n2p1q0r',
   object: 'event',
   type: 'pass.installed',
@@ -2634,7 +2592,7 @@ const example_29 = {
   data,
   previous_attributes: { status: 'issued' }
 } as const
-const example_30 = {
+const example_31 = {
   id: 'whr_01jx6e9f8g7h6j5k4m3n2p1q0r',
   object: 'webhook_recovery',
   webhook_endpoint_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p',
@@ -2650,7 +2608,7 @@ const example_30 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_69 = { name: 'whr_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookRecoveryId/schema' } as const
+const parameters_71 = { name: 'whr_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookRecoveryId/schema' } as const
 const spending_controls_3 = {
   blocked_categories: ['7995', '0000'],
   blocked_countries: ['US'],
@@ -2659,7 +2617,7 @@ const spending_controls_3 = {
   allowed_countries: ['US', 'CA'],
   partial_approval: 'allowed'
 } as const
-const example_31 = {
+const example_32 = {
   id: 'cprg_01jxf19g8h7j6k5m4n3p2q1r0s',
   object: 'card_program',
   name: 'Team meals',
@@ -2670,7 +2628,7 @@ const example_31 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const example_32 = {
+const example_33 = {
   id: 'scd_01jxf19g8h7j6k5m4n3p2q1r0s',
   object: 'spending_control_draft',
   name: 'Lower limits for meals',
@@ -2683,16 +2641,16 @@ const example_32 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_70 = {
+const parameters_72 = {
   name: 'spending_control_draft_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/SpendingControlDraftId/schema'
 } as const
-const parameters_71 = [parameters_70, parameters] as const
-const parameters_72 = [parameters_70, parameters, parameters_61] as const
-const example_33 = {
+const parameters_73 = [parameters_72, parameters] as const
+const parameters_74 = [parameters_72, parameters, parameters_61] as const
+const example_34 = {
   id: 'scb_01jxv19w8x7y6z5a4b3c2d1e0f',
   object: 'spending_control_backtest',
   spending_control_draft_id: 'scd_01jxf19g8h7j6k5m4n3p2q1r0s',
@@ -2711,15 +2669,15 @@ const example_33 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_73 = {
+const parameters_75 = {
   name: 'spending_control_backtest_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/SpendingControlBacktestId/schema'
 } as const
-const example_34 = { object: 'balance_alert', threshold: 1250, status: 'armed', available: 248750, currency: 'usd' } as const
-const example_35 = {
+const example_35 = { object: 'balance_alert', threshold: 1250, status: 'armed', available: 248750, currency: 'usd' } as const
+const example_36 = {
   id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
   object: 'card',
   cardholder_id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q',
@@ -2737,6 +2695,16 @@ const example_35 = {
   wallets,
   spending_controls: spending_controls_3,
   metadata: { order: '1042' },
+  created: '2026-06-01T09:30:00.000Z',
+  updated: '2026-06-01T09:30:00.000Z'
+} as const
+const example_37 = {
+  object: 'authorization_endpoint',
+  url: 'https://example.com/authorizations',
+  timeout_ms: 1500,
+  default_action: 'approve',
+  default_max_amount: 5000,
+  secret: 'whsec_K1rqvY0c2sKc1oXkq9tVwAB3n5Jb7dTz8LmPqRsUvWx',
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
@@ -2769,7 +2737,7 @@ const data_12 = {
   updated: '2026-06-01T09:30:00.000Z'
 } as const
 const data_13 = [data_12] as const
-const example_36 = {
+const example_38 = {
   id: 'trp_01jxv19w8x7y6z5a4b3c2d1e0f',
   object: 'treasury_report',
   type: 'ledger_entries',
@@ -2782,7 +2750,7 @@ const example_36 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const example_37 = {
+const example_39 = {
   object: 'faults',
   latency_ms: 250,
   rate_limited_percent: 10,
@@ -2802,6 +2770,7 @@ const propertyNames = { type: 'string', pattern: '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-
 const apple_url = { type: ['string', 'null'], pattern: '^[a-z][a-z0-9+.-]{0,30}:[!-~]+$', maxLength: 500 } as const
 const filters = { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/WebhookFilterInput' } } as const
 const allowed_entry_methods = { type: ['array', 'null'], minItems: 1, maxItems: 5, items: { $ref: '#/components/schemas/EntryMethod' } } as const
+const threshold = { oneOf: [{ $ref: '#/components/schemas/Amount' }, { type: 'null' }] } as const
 
 /** The operations, errors and request schemas of each version. */
 export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01' | '2026-05-19', MockedVersion>> = {
@@ -4278,11 +4247,45 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'cardTransactions.retrieve': cardTransactions_retrieve,
       'cardTransactions.update': cardTransactions_update,
       'cardTransactions.release': cardTransactions_release,
-      'authorizationEndpoint.retrieve': authorizationEndpoint_retrieve,
-      'authorizationEndpoint.replace': authorizationEndpoint_replace,
+      'authorizationEndpoint.retrieve': { method: 'GET', path: '/v1/authorization_endpoint', parameters: parameters_2, status: 200, example: example_25 },
+      'authorizationEndpoint.replace': {
+        method: 'PUT',
+        path: '/v1/authorization_endpoint',
+        parameters: parameters_2,
+        body: body_59,
+        status: 200,
+        example: example_25
+      },
       'authorizationEndpoint.delete': authorizationEndpoint_delete,
-      'authorizationEndpoint.rotateSecret': authorizationEndpoint_rotateSecret,
-      'authorizationDecisions.list': authorizationDecisions_list,
+      'authorizationEndpoint.rotateSecret': {
+        method: 'POST',
+        path: '/v1/authorization_endpoint/rotate_secret',
+        parameters: parameters_63,
+        body: body_60,
+        status: 200,
+        example: example_25
+      },
+      'authorizationDecisions.list': {
+        method: 'GET',
+        path: '/v1/authorization_decisions',
+        parameters: [
+          parameters_7,
+          parameters_8,
+          parameters_9,
+          parameters_10,
+          parameters_11,
+          parameters_12,
+          parameters_13,
+          parameters_14,
+          parameters_15,
+          parameters_68,
+          parameters_69,
+          parameters
+        ],
+        status: 200,
+        example: example_26,
+        paged: { limit: 'limit', size: 25 }
+      },
       'authorizationDecisions.retrieve': authorizationDecisions_retrieve,
       'disputes.create': disputes_create,
       'disputes.list': disputes_list,
@@ -4605,7 +4608,16 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           CardTransactionType: { type: 'string', enum: ['purchase', 'cash_withdrawal'] },
           CardTransactionId: CardTransactionId_2,
           CardTransactionUpdate,
-          AuthorizationEndpointPut,
+          AuthorizationEndpointPut: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['url'],
+            properties: {
+              url,
+              timeout_ms: { type: 'integer', minimum: 100, maximum: 2000 },
+              default_action: { $ref: '#/components/schemas/AuthorizationDefaultAction' }
+            }
+          },
           AuthorizationDefaultAction: { type: 'string', enum: ['approve', 'decline'] },
           AuthorizationDecisionStatus,
           AuthorizationDecisionId: AuthorizationDecisionId_2,
@@ -4750,7 +4762,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         '/v1/card_transactions/{card_transaction_id}/release': _v1_account_rotate_credentials,
         '/v1/authorization_endpoint': _v1_authorization_endpoint,
         '/v1/authorization_endpoint/rotate_secret': _v1_account_rotate_credentials,
-        '/v1/authorization_decisions': _v1_authorization_decisions,
+        '/v1/authorization_decisions': { get: { parameters: { '9': _9, '10': CardTransactionId } } },
         '/v1/disputes': _v1_disputes,
         '/v1/disputes/{dispute_id}': _v1_disputes__dispute_id_,
         '/v1/disputes/{dispute_id}/submit': _v1_account_rotate_credentials,
@@ -4790,8 +4802,8 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
     faults: faults,
     errors: errors_16,
     operations: {
-      'me.retrieve': { method: 'GET', path: '/v1/me', parameters: parameters_2, status: 200, example: example_26 },
-      'account.billing.update': { method: 'PATCH', path: '/v1/account/billing', parameters: parameters_4, body: body_2, status: 200, example: example_26 },
+      'me.retrieve': { method: 'GET', path: '/v1/me', parameters: parameters_2, status: 200, example: example_27 },
+      'account.billing.update': { method: 'PATCH', path: '/v1/account/billing', parameters: parameters_4, body: body_2, status: 200, example: example_27 },
       'account.rotateCredentials': account_rotateCredentials_2,
       'account.wipeSandbox': account_wipeSandbox_2,
       'auditLog.list': {
@@ -4855,23 +4867,23 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'promotions.create': promotions_create_2,
       'promotions.list': promotions_list,
       'promotions.retrieve': promotions_retrieve,
-      'passTemplates.create': { method: 'POST', path: '/v1/pass_templates', parameters: parameters_63, body: body_6, status: 201, example: example_27 },
+      'passTemplates.create': { method: 'POST', path: '/v1/pass_templates', parameters: parameters_63, body: body_6, status: 201, example: example_28 },
       'passTemplates.list': {
         method: 'GET',
         path: '/v1/pass_templates',
         parameters: parameters_20,
         status: 200,
-        example: { data: [example_27], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_28], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'passTemplates.retrieve': { method: 'GET', path: '/v1/pass_templates/{template_id}', parameters: parameters_22, status: 200, example: example_27 },
+      'passTemplates.retrieve': { method: 'GET', path: '/v1/pass_templates/{template_id}', parameters: parameters_22, status: 200, example: example_28 },
       'passTemplates.update': {
         method: 'PATCH',
         path: '/v1/pass_templates/{template_id}',
         parameters: parameters_22,
         body: body_7,
         status: 200,
-        example: example_27
+        example: example_28
       },
       'passTemplates.archive': {
         method: 'POST',
@@ -4879,7 +4891,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         parameters: parameters_64,
         body: body_8,
         status: 200,
-        example: example_27
+        example: example_28
       },
       'passes.create': passes_create_2,
       'passes.list': passes_list,
@@ -4894,23 +4906,23 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'scans.create': scans_create_2,
       'scans.list': scans_list,
       'scans.retrieve': scans_retrieve,
-      'webhookEndpoints.create': { method: 'POST', path: '/v1/webhook-endpoints', parameters: parameters_63, body: body_13, status: 201, example: example_28 },
+      'webhookEndpoints.create': { method: 'POST', path: '/v1/webhook-endpoints', parameters: parameters_63, body: body_13, status: 201, example: example_29 },
       'webhookEndpoints.list': {
         method: 'GET',
         path: '/v1/webhook-endpoints',
         parameters: parameters_29,
         status: 200,
-        example: { data: [example_28], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_29], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'webhookEndpoints.retrieve': { method: 'GET', path: '/v1/webhook-endpoints/{whe_id}', parameters: parameters_31, status: 200, example: example_28 },
+      'webhookEndpoints.retrieve': { method: 'GET', path: '/v1/webhook-endpoints/{whe_id}', parameters: parameters_31, status: 200, example: example_29 },
       'webhookEndpoints.update': {
         method: 'PATCH',
         path: '/v1/webhook-endpoints/{whe_id}',
         parameters: parameters_31,
         body: body_14,
         status: 200,
-        example: example_28
+        example: example_29
       },
       'webhookEndpoints.delete': webhookEndpoints_delete,
       'webhookEndpoints.rotateSecret': {
@@ -4919,7 +4931,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         parameters: parameters_66,
         body: body_15,
         status: 200,
-        example: example_28
+        example: example_29
       },
       'webhookEndpoints.test': {
         method: 'POST',
@@ -4927,7 +4939,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         parameters: parameters_66,
         body: body_16,
         status: 201,
-        example: example_29
+        example: example_30
       },
       'webhookEndpoints.skip': {
         method: 'POST',
@@ -4935,7 +4947,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         parameters: parameters_66,
         body: { required: true, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1skip/post/requestBody/content/application~1json/schema' },
         status: 200,
-        example: example_28
+        example: example_29
       },
       'webhookEndpoints.recover': {
         method: 'POST',
@@ -4943,7 +4955,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         parameters: parameters_66,
         body: { required: true, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1recover/post/requestBody/content/application~1json/schema' },
         status: 201,
-        example: example_30
+        example: example_31
       },
       'webhookEndpoints.recoveries.list': {
         method: 'GET',
@@ -4963,23 +4975,23 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           parameters
         ],
         status: 200,
-        example: { data: [example_30], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_31], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'webhookEndpoints.recoveries.retrieve': {
         method: 'GET',
         path: '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}',
-        parameters: [parameters_30, parameters_69, parameters],
+        parameters: [parameters_30, parameters_71, parameters],
         status: 200,
-        example: example_30
+        example: example_31
       },
       'webhookEndpoints.recoveries.cancel': {
         method: 'POST',
         path: '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}/cancel',
-        parameters: [parameters_30, parameters_69, parameters, parameters_61],
+        parameters: [parameters_30, parameters_71, parameters, parameters_61],
         body: { pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1recoveries~1{whr_id}~1cancel/post/requestBody/content/application~1json/schema' },
         status: 200,
-        example: example_30
+        example: example_31
       },
       'webhookEndpoints.deliveryAttempts.list': {
         method: 'GET',
@@ -5011,11 +5023,11 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         path: '/v1/events',
         parameters: parameters_36,
         status: 200,
-        example: { data: [example_29], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_30], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'events.stream': events_stream,
-      'events.retrieve': { method: 'GET', path: '/v1/events/{event_id}', parameters: parameters_37, status: 200, example: example_29 },
+      'events.retrieve': { method: 'GET', path: '/v1/events/{event_id}', parameters: parameters_37, status: 200, example: example_30 },
       'tokens.create': tokens_create,
       'cardholders.create': cardholders_create,
       'cardholders.list': cardholders_list,
@@ -5025,23 +5037,23 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'sanctionsAlerts.list': sanctionsAlerts_list,
       'sanctionsAlerts.retrieve': sanctionsAlerts_retrieve,
       'sanctionsAlerts.resolve': sanctionsAlerts_resolve,
-      'cardPrograms.create': { method: 'POST', path: '/v1/card_programs', parameters: parameters_63, body: body_25, status: 201, example: example_31 },
+      'cardPrograms.create': { method: 'POST', path: '/v1/card_programs', parameters: parameters_63, body: body_25, status: 201, example: example_32 },
       'cardPrograms.list': {
         method: 'GET',
         path: '/v1/card_programs',
         parameters: parameters_18,
         status: 200,
-        example: { data: [example_31], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_32], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'cardPrograms.retrieve': { method: 'GET', path: '/v1/card_programs/{card_program_id}', parameters: parameters_41, status: 200, example: example_31 },
+      'cardPrograms.retrieve': { method: 'GET', path: '/v1/card_programs/{card_program_id}', parameters: parameters_41, status: 200, example: example_32 },
       'cardPrograms.update': {
         method: 'PATCH',
         path: '/v1/card_programs/{card_program_id}',
         parameters: parameters_41,
         body: body_26,
         status: 200,
-        example: example_31
+        example: example_32
       },
       'spendingControlDrafts.create': {
         method: 'POST',
@@ -5049,7 +5061,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         parameters: parameters_63,
         body: { required: true, pointer: '/paths/~1v1~1spending_control_drafts/post/requestBody/content/application~1json/schema' },
         status: 201,
-        example: example_32
+        example: example_33
       },
       'spendingControlDrafts.list': {
         method: 'GET',
@@ -5068,40 +5080,40 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           parameters
         ],
         status: 200,
-        example: { data: [example_32], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_33], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'spendingControlDrafts.retrieve': {
         method: 'GET',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}',
-        parameters: parameters_71,
+        parameters: parameters_73,
         status: 200,
-        example: example_32
+        example: example_33
       },
       'spendingControlDrafts.update': {
         method: 'PATCH',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}',
-        parameters: parameters_71,
+        parameters: parameters_73,
         body: {
           required: true,
           pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}/patch/requestBody/content/application~1json/schema'
         },
         status: 200,
-        example: example_32
+        example: example_33
       },
       'spendingControlDrafts.archive': {
         method: 'POST',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}/archive',
-        parameters: parameters_72,
+        parameters: parameters_74,
         body: { pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1archive/post/requestBody/content/application~1json/schema' },
         status: 200,
-        example: example_32
+        example: example_33
       },
       'spendingControlDrafts.versions.list': {
         method: 'GET',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}/versions',
         parameters: [
-          parameters_70,
+          parameters_72,
           parameters_7,
           parameters_8,
           parameters_9,
@@ -5131,13 +5143,13 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'spendingControlDrafts.backtests.create': {
         method: 'POST',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}/backtests',
-        parameters: parameters_72,
+        parameters: parameters_74,
         body: {
           required: true,
           pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1backtests/post/requestBody/content/application~1json/schema'
         },
         status: 201,
-        example: example_33
+        example: example_34
       },
       'spendingControlBacktests.list': {
         method: 'GET',
@@ -5156,21 +5168,21 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           parameters
         ],
         status: 200,
-        example: { data: [example_33], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_34], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'spendingControlBacktests.retrieve': {
         method: 'GET',
         path: '/v1/spending_control_backtests/{spending_control_backtest_id}',
-        parameters: [parameters_73, parameters],
+        parameters: [parameters_75, parameters],
         status: 200,
-        example: example_33
+        example: example_34
       },
       'spendingControlBacktests.flips.list': {
         method: 'GET',
         path: '/v1/spending_control_backtests/{spending_control_backtest_id}/flips',
         parameters: [
-          parameters_73,
+          parameters_75,
           parameters_7,
           parameters_8,
           parameters_9,
@@ -5251,31 +5263,31 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         },
         paged: { limit: 'limit', size: 25 }
       },
-      'balanceAlert.retrieve': { method: 'GET', path: '/v1/balance_alert', parameters: parameters_2, status: 200, example: example_34 },
+      'balanceAlert.retrieve': { method: 'GET', path: '/v1/balance_alert', parameters: parameters_2, status: 200, example: example_35 },
       'balanceAlert.replace': {
         method: 'PUT',
         path: '/v1/balance_alert',
         parameters: parameters_2,
         body: { required: true, pointer: '/paths/~1v1~1balance_alert/put/requestBody/content/application~1json/schema' },
         status: 200,
-        example: example_34
+        example: example_35
       },
-      'cards.create': { method: 'POST', path: '/v1/cards', parameters: parameters_63, body: body_27, status: 201, example: example_35 },
+      'cards.create': { method: 'POST', path: '/v1/cards', parameters: parameters_63, body: body_27, status: 201, example: example_36 },
       'cards.list': {
         method: 'GET',
         path: '/v1/cards',
         parameters: parameters_42,
         status: 200,
-        example: { data: [example_35], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_36], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: parameters_44, status: 200, example: example_35 },
-      'cards.update': { method: 'PATCH', path: '/v1/cards/{card_id}', parameters: parameters_44, body: body_28, status: 200, example: example_35 },
-      'cards.activate': { method: 'POST', path: '/v1/cards/{card_id}/activate', parameters: parameters_67, body: body_29, status: 200, example: example_35 },
-      'cards.freeze': { method: 'POST', path: '/v1/cards/{card_id}/freeze', parameters: parameters_67, body: body_30, status: 200, example: example_35 },
-      'cards.unfreeze': { method: 'POST', path: '/v1/cards/{card_id}/unfreeze', parameters: parameters_67, body: body_31, status: 200, example: example_35 },
-      'cards.cancel': { method: 'POST', path: '/v1/cards/{card_id}/cancel', parameters: parameters_67, body: body_32, status: 200, example: example_35 },
-      'cards.replace': { method: 'POST', path: '/v1/cards/{card_id}/replace', parameters: parameters_67, body: body_33, status: 201, example: example_35 },
+      'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: parameters_44, status: 200, example: example_36 },
+      'cards.update': { method: 'PATCH', path: '/v1/cards/{card_id}', parameters: parameters_44, body: body_28, status: 200, example: example_36 },
+      'cards.activate': { method: 'POST', path: '/v1/cards/{card_id}/activate', parameters: parameters_67, body: body_29, status: 200, example: example_36 },
+      'cards.freeze': { method: 'POST', path: '/v1/cards/{card_id}/freeze', parameters: parameters_67, body: body_30, status: 200, example: example_36 },
+      'cards.unfreeze': { method: 'POST', path: '/v1/cards/{card_id}/unfreeze', parameters: parameters_67, body: body_31, status: 200, example: example_36 },
+      'cards.cancel': { method: 'POST', path: '/v1/cards/{card_id}/cancel', parameters: parameters_67, body: body_32, status: 200, example: example_36 },
+      'cards.replace': { method: 'POST', path: '/v1/cards/{card_id}/replace', parameters: parameters_67, body: body_33, status: 201, example: example_36 },
       'cards.details.retrieve': cards_details_retrieve,
       'cards.provisioningPayloads.create': cards_provisioningPayloads_create,
       'cards.provisioningPayloads.list': cards_provisioningPayloads_list,
@@ -5287,11 +5299,46 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'cardTransactions.retrieve': cardTransactions_retrieve,
       'cardTransactions.update': cardTransactions_update,
       'cardTransactions.release': cardTransactions_release,
-      'authorizationEndpoint.retrieve': authorizationEndpoint_retrieve,
-      'authorizationEndpoint.replace': authorizationEndpoint_replace,
+      'authorizationEndpoint.retrieve': { method: 'GET', path: '/v1/authorization_endpoint', parameters: parameters_2, status: 200, example: example_37 },
+      'authorizationEndpoint.replace': {
+        method: 'PUT',
+        path: '/v1/authorization_endpoint',
+        parameters: parameters_2,
+        body: body_59,
+        status: 200,
+        example: example_37
+      },
       'authorizationEndpoint.delete': authorizationEndpoint_delete,
-      'authorizationEndpoint.rotateSecret': authorizationEndpoint_rotateSecret,
-      'authorizationDecisions.list': authorizationDecisions_list,
+      'authorizationEndpoint.rotateSecret': {
+        method: 'POST',
+        path: '/v1/authorization_endpoint/rotate_secret',
+        parameters: parameters_63,
+        body: body_60,
+        status: 200,
+        example: example_37
+      },
+      'authorizationDecisions.list': {
+        method: 'GET',
+        path: '/v1/authorization_decisions',
+        parameters: [
+          parameters_7,
+          parameters_8,
+          parameters_9,
+          parameters_10,
+          parameters_11,
+          parameters_12,
+          parameters_13,
+          parameters_14,
+          parameters_15,
+          parameters_68,
+          parameters_69,
+          { name: 'stand_in_reason', in: 'query', type: 'string', pointer: '/paths/~1v1~1authorization_decisions/get/parameters/11/schema' },
+          parameters
+        ],
+        status: 200,
+        example: example_26,
+        paged: { limit: 'limit', size: 25 }
+      },
       'authorizationDecisions.retrieve': authorizationDecisions_retrieve,
       'disputes.create': disputes_create,
       'disputes.list': disputes_list,
@@ -5340,13 +5387,13 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'payoutDestinations.retrieve': payoutDestinations_retrieve,
       'payoutDestinations.update': payoutDestinations_update,
       'payoutDestinations.disable': payoutDestinations_disable,
-      'treasuryReports.create': { method: 'POST', path: '/v1/treasury_reports', parameters: parameters_63, body: body_42, status: 201, example: example_36 },
+      'treasuryReports.create': { method: 'POST', path: '/v1/treasury_reports', parameters: parameters_63, body: body_42, status: 201, example: example_38 },
       'treasuryReports.list': {
         method: 'GET',
         path: '/v1/treasury_reports',
         parameters: parameters_18,
         status: 200,
-        example: { data: [example_36], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_38], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'treasuryReports.retrieve': {
@@ -5354,7 +5401,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         path: '/v1/treasury_reports/{treasury_report_id}',
         parameters: parameters_60,
         status: 200,
-        example: example_36
+        example: example_38
       },
       'test.passes.simulateScan': test_passes_simulateScan_2,
       'test.passes.simulateInstall': test_passes_simulateInstall_2,
@@ -5373,7 +5420,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         parameters: parameters_63,
         body: body_51,
         status: 200,
-        example: example_35
+        example: example_36
       },
       'test.cardholders.simulateSanctionsMatch': test_cardholders_simulateSanctionsMatch,
       'test.disputes.simulateOutcome': test_disputes_simulateOutcome,
@@ -5396,14 +5443,14 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       },
       'test.payouts.simulateFailure': test_payouts_simulateFailure,
       'test.payouts.simulateReturn': test_payouts_simulateReturn,
-      'test.faults.retrieve': { method: 'GET', path: '/v1/test/faults', parameters: parameters_2, status: 200, example: example_37 },
+      'test.faults.retrieve': { method: 'GET', path: '/v1/test/faults', parameters: parameters_2, status: 200, example: example_39 },
       'test.faults.replace': {
         method: 'PUT',
         path: '/v1/test/faults',
         parameters: parameters_2,
         body: { required: true, pointer: '/paths/~1v1~1test~1faults/put/requestBody/content/application~1json/schema' },
         status: 200,
-        example: example_37
+        example: example_39
       },
       'test.faults.delete': { method: 'DELETE', path: '/v1/test/faults', parameters: parameters_2, status: 200, example: { object: 'faults', deleted: true } },
     },
@@ -5974,12 +6021,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'adjustment'
             ]
           },
-          BalanceAlertPut: {
-            type: 'object',
-            additionalProperties: false,
-            required: ['threshold'],
-            properties: { threshold: { oneOf: [{ $ref: '#/components/schemas/Amount' }, { type: 'null' }] } }
-          },
+          BalanceAlertPut: { type: 'object', additionalProperties: false, required: ['threshold'], properties: { threshold } },
           CardCreate,
           CardType: { type: 'string', enum: ['virtual', 'physical'] },
           CardShippingInput,
@@ -6000,9 +6042,20 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           CardTransactionType: { type: 'string', enum: ['purchase', 'cash_withdrawal'] },
           CardTransactionId: CardTransactionId_2,
           CardTransactionUpdate,
-          AuthorizationEndpointPut,
+          AuthorizationEndpointPut: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['url'],
+            properties: {
+              url,
+              timeout_ms: { type: 'integer', minimum: 100, maximum: 2000 },
+              default_action: { $ref: '#/components/schemas/AuthorizationDefaultAction' },
+              default_max_amount: threshold
+            }
+          },
           AuthorizationDefaultAction: { type: 'string', enum: ['approve', 'decline'] },
           AuthorizationDecisionStatus,
+          StandInReason: { type: 'string', enum: ['timed_out', 'connection_failed', 'bad_status', 'bad_answer', 'interrupted'] },
           AuthorizationDecisionId: AuthorizationDecisionId_2,
           DisputeCreate,
           PositiveAmount: { type: 'integer', minimum: 1, maximum: 1000000000000000 },
@@ -6283,7 +6336,9 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         '/v1/card_transactions/{card_transaction_id}/release': _v1_account_rotate_credentials,
         '/v1/authorization_endpoint': _v1_authorization_endpoint,
         '/v1/authorization_endpoint/rotate_secret': _v1_account_rotate_credentials,
-        '/v1/authorization_decisions': _v1_authorization_decisions,
+        '/v1/authorization_decisions': {
+          get: { parameters: { '9': _9, '10': CardTransactionId, '11': { schema: { $ref: '#/components/schemas/StandInReason' } } } }
+        },
         '/v1/disputes': _v1_disputes,
         '/v1/disputes/{dispute_id}': _v1_disputes__dispute_id_,
         '/v1/disputes/{dispute_id}/submit': _v1_account_rotate_credentials,
