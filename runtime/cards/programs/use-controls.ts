@@ -11,6 +11,16 @@ type UseControls = Omit<
   'blocked_categories' | 'blocked_countries' | 'spending_limits' | 'max_authorization_count'
 >
 
+const WEEKDAYS = [
+  'monday',
+  'tuesday',
+  'wednesday',
+  'thursday',
+  'friday',
+  'saturday',
+  'sunday',
+] as const satisfies readonly Schemas['Weekday'][]
+
 /** Removes duplicates and sorts. */
 export const sorted = <Word extends string>(words: readonly Word[]): Word[] => [...new Set(words)].toSorted()
 
@@ -39,7 +49,12 @@ export function readUseControls(given: Given): UseControls {
   )
   return {
     ...(Object.fromEntries(lists.filter(([, list]) => list)) as Pick<UseControls, (typeof LISTS)[number]>),
-    ...(times?.length && { allowed_times: times.map((each) => ({ ...each, days: sorted(each.days) })) }),
+    ...(times?.length && {
+      allowed_times: times.map((each) => ({
+        ...each,
+        days: WEEKDAYS.filter((day) => each.days.includes(day)),
+      })),
+    }),
     ...(limits?.length && { merchant_limits: limits }),
     ...(counts?.length && { merchant_count_limits: counts }),
     ...(abroad && {

@@ -103,16 +103,9 @@ export function decide(request: AuthorizationRequest, facts: AuthorizationFacts)
 /** Applies the spending controls alone: those of a card, or proposed ones. */
 export const judgeControls = (request: ControlledRequest, facts: ControlFacts): readonly RuleFinding[] => [
   ...checkMerchant(request, facts),
+  ...checkUse(request, facts),
   checkCount(request, facts),
   ...checkLimits(request, facts),
-  ...(request.use === null
-    ? []
-    : judgeUse(
-        facts.card.spending_controls,
-        request.use,
-        { ...request, isReducible: isReducible(request, facts) },
-        facts.uses,
-      )),
 ]
 
 /** Returns the first control that declines a request, or undefined if none does. */
@@ -212,6 +205,13 @@ function isCountryAllowed(
   if (country === null) return allowed === undefined ? undefined : false
   if (allowed === undefined && blocked.length === 0) return undefined
   return !blocked.includes(country) && (allowed?.includes(country) ?? true)
+}
+
+function checkUse(request: ControlledRequest, facts: ControlFacts): RuleFinding[] {
+  const { amount, authorized, use } = request
+  if (use === null) return []
+  const requested = { amount, authorized, isReducible: isReducible(request, facts) }
+  return judgeUse(facts.card.spending_controls, use, requested, facts.uses)
 }
 
 /** An increment does not count as a new authorization, and neither does a card verification. */
