@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import type { components } from '../../generated/canonical/types.ts'
 import { NO_CONTROLS } from '../../runtime/cards/programs/spending-controls.ts'
+import { isTimeZone, isWithin } from '../../runtime/cards/programs/time-windows.ts'
 import { judgeControls, reducedAmount } from '../../runtime/cards/transactions/rules.ts'
-import { isTimeZone, isWithin } from '../../runtime/cards/transactions/time-windows.ts'
-import { type CardUse, type EarlierUses, NO_USES } from '../../runtime/cards/transactions/use-rules.ts'
+import { type EarlierUses, type JudgedUse, NO_USES } from '../../runtime/cards/transactions/use-rules.ts'
 
 type Controls = Partial<components['schemas']['SpendingControls']>
 
@@ -21,8 +21,8 @@ function judge(
     uses = NO_USES,
     spent = [],
     ...given
-  }: Partial<Omit<CardUse, 'merchant'>> & {
-    readonly merchant?: Partial<CardUse['merchant']>
+  }: Partial<Omit<JudgedUse, 'merchant'>> & {
+    readonly merchant?: Partial<JudgedUse['merchant']>
     readonly amount?: number
     readonly authorized?: number
     readonly partial?: boolean
@@ -30,7 +30,7 @@ function judge(
     readonly spent?: readonly number[]
   } = {},
 ) {
-  const use: CardUse = {
+  const use: JudgedUse = {
     entryMethod: 'chip',
     checks: {},
     at: AT,

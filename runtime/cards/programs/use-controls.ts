@@ -2,7 +2,7 @@
 import type { Detail } from 'dateline/runtime'
 import type { components } from '../../../generated/canonical/types.ts'
 import { isCountry } from '../../platform/countries.ts'
-import { isTimeZone } from '../transactions/time-windows.ts'
+import { isTimeZone } from './time-windows.ts'
 
 type Schemas = components['schemas']
 type Given = Schemas['SpendingControlsInput']

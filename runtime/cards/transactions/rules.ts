@@ -8,7 +8,7 @@ import { isExpired } from '../cards/numbers.ts'
 import type { CardRow } from '../cards/queries.ts'
 import { categoryOf } from '../merchant-categories/catalogue.ts'
 import { compareAmount, type DeclineCode, type RuleFinding } from './findings.ts'
-import { type CardUse, type EarlierUses, judgeUse } from './use-rules.ts'
+import { type EarlierUses, type JudgedUse, judgeUse } from './use-rules.ts'
 
 type Schemas = components['schemas']
 
@@ -32,7 +32,7 @@ export interface AuthorizationRequest {
   /** Whether the merchant accepts an approval of less than the amount. */
   readonly partial?: boolean | undefined
   /** How the card is used; null for a balance inquiry, to which the rules about the use do not apply. */
-  readonly use: CardUse | null
+  readonly use: JudgedUse | null
 }
 
 /** The check of the cardholder's input that failed, as the reason to decline. */

@@ -3,9 +3,9 @@
  * the network's checks, and earlier uses with merchants and in countries. Pure. A control that is absent gives no finding.
  */
 import type { components } from '../../../generated/canonical/types.ts'
+import { isWithin } from '../programs/time-windows.ts'
 import { compareAmount, type RuleFinding } from './findings.ts'
 import { matchesName } from './name-patterns.ts'
-import { isWithin } from './time-windows.ts'
 
 type Schemas = components['schemas']
 type Controls = Schemas['SpendingControls']
@@ -16,7 +16,7 @@ export type NetworkChecks = Schemas['NetworkChecksInput']
 export type MerchantOfUse = Pick<Schemas['Merchant'], 'name' | 'network_id' | 'country'>
 
 /** How a card is used. */
-export interface CardUse {
+export interface JudgedUse {
   readonly merchant: MerchantOfUse
   readonly entryMethod: Schemas['EntryMethod'] | null
   /** Results of the network; an absent one is `unchecked`. */
@@ -70,7 +70,7 @@ interface RequestedAmounts {
  */
 export function judgeUse(
   controls: Controls,
-  use: CardUse,
+  use: JudgedUse,
   requested: RequestedAmounts,
   earlier: EarlierUses,
 ): RuleFinding[] {
@@ -95,7 +95,7 @@ function checkMerchant(
     blocked_merchant_ids: blockedIds = [],
     blocked_merchant_names: blockedNames = [],
   }: Controls,
-  { merchant: { network_id, name } }: CardUse,
+  { merchant: { network_id, name } }: JudgedUse,
 ): RuleFinding[] {
   const isLimited = ids !== undefined || names !== undefined
   if (!isLimited && blockedIds.length === 0 && blockedNames.length === 0) return []
@@ -107,7 +107,7 @@ function checkMerchant(
 
 function checkEntryMethod(
   { allowed_entry_methods: allowed, blocked_entry_methods: blocked = [] }: Controls,
-  { entryMethod }: CardUse,
+  { entryMethod }: JudgedUse,
 ): RuleFinding[] {
   if (allowed === undefined && blocked.length === 0) return []
   const passed =
@@ -117,14 +117,14 @@ function checkEntryMethod(
   return [{ rule: 'entry_method', passed, code: 'entry_method_blocked' }]
 }
 
-function checkTime({ allowed_times: windows }: Controls, { at }: CardUse): RuleFinding[] {
+function checkTime({ allowed_times: windows }: Controls, { at }: JudgedUse): RuleFinding[] {
   if (windows === undefined) return []
   return [{ rule: 'allowed_times', passed: windows.some((each) => isWithin(each, at)), code: 'time_blocked' }]
 }
 
 function checkChecks(
   { required_checks: required = [] }: Controls,
-  { checks, entryMethod }: CardUse,
+  { checks, entryMethod }: JudgedUse,
 ): RuleFinding[] {
   return required.map(({ check, result: limit, entry_methods: methods }) => {
     const rule = `check_${check}`
@@ -139,7 +139,7 @@ function checkChecks(
 
 function checkCountry(
   { first_use_abroad: rule }: Controls,
-  { merchant: { country } }: CardUse,
+  { merchant: { country } }: JudgedUse,
   { isCountryKnown }: EarlierUses,
 ): RuleFinding[] {
   if (rule === undefined) return []
