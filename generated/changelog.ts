@@ -386,5 +386,41 @@ export const changes: readonly ChangeEntry[] = [
       before: 'curl \'http://127.0.0.1:4010/v1/webhook-endpoints\' \\\n  -H "Authorization: Bearer $API_KEY" \\\n  -H \'Service-Version: 2026-02-01\' \\\n  -H "Idempotency-Key: $(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)" \\\n  --json \'{\n  "url": "https://example.com/hooks",\n  "enabled_events": [\n    "pass.installed",\n    "pass.redeemed"\n  ]\n}\'',
       after: 'curl \'http://127.0.0.1:4010/v1/webhook-endpoints\' \\\n  -H "Authorization: Bearer $API_KEY" \\\n  -H \'Service-Version: 2026-05-19\' \\\n  -H "Idempotency-Key: $(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)" \\\n  --json \'{\n  "url": "https://example.com/hooks",\n  "enabled_events": [\n    "pass.installed",\n    "pass.redeemed",\n    "webhook_recovery.completed"\n  ]\n}\''
     }]
+  },
+  {
+    name: '2026-05-19/explain-declined-uses',
+    version: '2026-05-19',
+    title: 'Explain declined uses',
+    why: 'Spending controls that only this version has give their own decline reasons: `merchant_blocked`, `entry_method_blocked`, `time_blocked`, `merchant_limit_exceeded`, `merchant_count_exceeded`, `first_use_abroad` and `check_failed`. Earlier versions show `transaction_not_allowed`, or `spending_limit_exceeded` for `merchant_limit_exceeded`.',
+    operations: [
+      'listCardTransactions',
+      'getCardTransaction',
+      'updateCardTransaction',
+      'releaseCardTransaction',
+      'putAuthorizationEndpoint',
+      'listAuthorizationDecisions',
+      'getAuthorizationDecision',
+      'simulateAuthorization',
+      'simulateDecline',
+      'simulateIncrement',
+      'simulateReversal',
+      'simulateExpiry',
+      'simulateClearing',
+      'simulateRefund',
+      'simulateForcePost'
+    ],
+    events: [
+      'card.transaction.authorized',
+      'card.transaction.declined',
+      'card.transaction.updated',
+      'card.transaction.reversed',
+      'card.transaction.expired',
+      'card.transaction.cleared',
+      'card.transaction.refunded',
+      'authorization_decision.timed_out',
+      'authorization_decision.errored'
+    ],
+    everyEvent: false,
+    examples: [{ of: 'DeclineReasonCode', before: '"transaction_not_allowed"', after: '"merchant_blocked"' }]
   }
 ]

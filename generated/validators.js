@@ -4,6 +4,9 @@ import formats from 'ajv-formats/dist/formats.js'
 // ----- Names of properties, values of enumerations, and patterns -----
 
 const AddressInput$properties = new Set(['line1', 'line2', 'city', 'state', 'postal_code', 'country'])
+const AllowedTimesInput$end_pattern = new RegExp('^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$', 'u')
+const AllowedTimesInput$properties = new Set(['days', 'start', 'end', 'time_zone'])
+const AllowedTimesInput$start_pattern = new RegExp('^([01][0-9]|2[0-3]):[0-5][0-9]$', 'u')
 const AppLinksInput$apple_url_pattern = new RegExp('^[a-z][a-z0-9+.-]{0,30}:[!-~]+$', 'u')
 const AppLinksInput$properties = new Set(['apple_url', 'android_url', 'web_url'])
 const ApplePayProvisioning$certificates_pattern = new RegExp('^[0-9A-Za-z+/]+={0,2}$', 'u')
@@ -51,18 +54,36 @@ const AuthorizationDecision$properties = new Set([
   'decline_reason',
   'duration_ms',
   'default_action_used',
+  'stand_in_reason',
+  'metadata',
+  'created',
+  'updated'
+])
+const AuthorizationDecision$properties_2 = new Set([
+  'id',
+  'object',
+  'card_transaction_id',
+  'status',
+  'approved',
+  'amount',
+  'decline_reason',
+  'duration_ms',
+  'default_action_used',
   'metadata',
   'created',
   'updated'
 ])
 const AuthorizationDecisionId$pattern = new RegExp('^azd_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const AuthorizationDecisionTimedOutEvent$data_properties = new Set(['authorization_decision'])
-const AuthorizationEndpoint$properties = new Set(['object', 'url', 'timeout_ms', 'default_action', 'secret', 'created', 'updated'])
-const AuthorizationEndpointPut$properties = new Set(['url', 'timeout_ms', 'default_action'])
+const AuthorizationEndpoint$properties = new Set(['object', 'url', 'timeout_ms', 'default_action', 'default_max_amount', 'secret', 'created', 'updated'])
+const AuthorizationEndpoint$properties_2 = new Set(['object', 'url', 'timeout_ms', 'default_action', 'secret', 'created', 'updated'])
+const AuthorizationEndpointPut$properties = new Set(['url', 'timeout_ms', 'default_action', 'default_max_amount'])
+const AuthorizationEndpointPut$properties_2 = new Set(['url', 'timeout_ms', 'default_action'])
 const AuthorizationRequest$properties = new Set(['id', 'object', 'version', 'created', 'data'])
 const AuthorizationRequestData$properties = new Set(['card_transaction'])
 const AuthorizationSimulation$currency_pattern = new RegExp('^[a-z]{3}$', 'u')
-const AuthorizationSimulation$properties = new Set(['card_id', 'amount', 'currency', 'merchant', 'entry_method', 'wallet'])
+const AuthorizationSimulation$properties = new Set(['card_id', 'amount', 'currency', 'merchant', 'entry_method', 'wallet', 'checks', 'partial_approval'])
+const AuthorizationSimulation$properties_2 = new Set(['card_id', 'amount', 'currency', 'merchant', 'entry_method', 'wallet'])
 const Balance$properties = new Set(['object', 'currency', 'available', 'held', 'payable'])
 const BalanceAlert$properties = new Set(['object', 'threshold', 'status', 'available', 'currency'])
 const BalanceAlertPut$properties = new Set(['threshold'])
@@ -222,6 +243,13 @@ const DeclineReasonCode$values = new Set([
   'merchant_country_blocked',
   'spending_limit_exceeded',
   'authorization_count_exceeded',
+  'merchant_blocked',
+  'entry_method_blocked',
+  'time_blocked',
+  'merchant_limit_exceeded',
+  'merchant_count_exceeded',
+  'first_use_abroad',
+  'check_failed',
   'transaction_not_allowed',
   'incorrect_cvc',
   'incorrect_pin',
@@ -236,6 +264,35 @@ const DeclineReasonCode$values = new Set([
   'processing_error'
 ])
 const DeclineReasonCode$values_2 = new Set([
+  'insufficient_funds',
+  'card_inactive',
+  'card_frozen',
+  'card_canceled',
+  'card_expired',
+  'card_lost',
+  'card_stolen',
+  'cardholder_inactive',
+  'cardholder_blocked',
+  'cardholder_verification_required',
+  'account_disabled',
+  'merchant_category_blocked',
+  'merchant_country_blocked',
+  'spending_limit_exceeded',
+  'authorization_count_exceeded',
+  'transaction_not_allowed',
+  'incorrect_cvc',
+  'incorrect_pin',
+  'incorrect_expiry',
+  'address_mismatch',
+  'authentication_failed',
+  'suspected_fraud',
+  'decision_declined',
+  'decision_timed_out',
+  'decision_errored',
+  'unsupported_currency',
+  'processing_error'
+])
+const DeclineReasonCode$values_3 = new Set([
   'insufficient_funds',
   'card_inactive',
   'card_frozen',
@@ -919,6 +976,7 @@ const FaultsPut$properties = new Set([
   'expires_in_seconds'
 ])
 const FieldTranslationsInput$properties = new Set(['label', 'value', 'change_message'])
+const FirstUseAbroadInput$properties = new Set(['action', 'home_countries'])
 const ForcePostSimulation$properties = new Set(['card_id', 'amount', 'merchant'])
 const FundingSimulation$properties = new Set(['amount'])
 const GooglePayProvisioning$properties = new Set(['wallet', 'client_device_id', 'client_wallet_account_id'])
@@ -1250,7 +1308,11 @@ const MerchantCategoryLabel$values = new Set([
   'womens_clothing',
   'wrecking_yards'
 ])
-const MerchantInput$properties = new Set(['name', 'category_code', 'country', 'city'])
+const MerchantCountLimitInput$properties = new Set(['count', 'interval'])
+const MerchantInput$properties = new Set(['name', 'category_code', 'country', 'city', 'network_id'])
+const MerchantInput$properties_2 = new Set(['name', 'category_code', 'country', 'city'])
+const MerchantLimitInput$properties = new Set(['amount', 'interval'])
+const NetworkChecksInput$properties = new Set(['cvc', 'pin', 'expiry', 'address_line', 'postal_code', 'authentication'])
 const Pass$properties = new Set([
   'id',
   'object',
@@ -1504,7 +1566,9 @@ const RequestLog$properties = new Set([
   'response_body',
   'created'
 ])
+const RequiredCheckInput$properties = new Set(['check', 'result', 'entry_methods'])
 const RotatedKey$properties = new Set(['id', 'replaces_key_id', 'secret'])
+const RuleInterval$values = new Set(['daily', 'weekly', 'monthly', 'yearly', 'all_time'])
 const SanctionsAlert$properties = new Set([
   'id',
   'object',
@@ -1615,10 +1679,29 @@ const SpendingControlFlipId$pattern = new RegExp('^scf_[0-9a-hjkmnp-tv-z]{26}$',
 const SpendingControlReason$properties = new Set(['change', 'code', 'count', 'amount'])
 const SpendingControlVersion$properties = new Set(['id', 'object', 'spending_control_draft_id', 'version', 'spending_controls', 'created'])
 const SpendingControlVersionId$pattern = new RegExp('^scv_[0-9a-hjkmnp-tv-z]{26}$', 'u')
-const SpendingControlsInput$properties = new Set(['blocked_categories', 'blocked_countries', 'spending_limits', 'max_authorization_count'])
+const SpendingControlsInput$properties = new Set([
+  'blocked_categories',
+  'blocked_countries',
+  'spending_limits',
+  'max_authorization_count',
+  'allowed_countries',
+  'allowed_merchant_ids',
+  'blocked_merchant_ids',
+  'allowed_merchant_names',
+  'blocked_merchant_names',
+  'allowed_entry_methods',
+  'blocked_entry_methods',
+  'allowed_times',
+  'merchant_limits',
+  'merchant_count_limits',
+  'first_use_abroad',
+  'required_checks',
+  'partial_approval'
+])
 const SpendingControlsInput$properties_2 = new Set(['allowed_categories', 'blocked_countries', 'spending_limits', 'max_authorization_count'])
 const SpendingInterval$values = new Set(['per_authorization', 'daily', 'weekly', 'monthly', 'yearly', 'all_time'])
 const SpendingLimitInput$properties = new Set(['amount', 'interval', 'categories'])
+const StandInReason$values = new Set(['timed_out', 'connection_failed', 'bad_status', 'bad_answer', 'interrupted'])
 const TemplateFieldInput$key_pattern = new RegExp('^[a-z][a-z0-9_]{0,39}$', 'u')
 const TemplateFieldInput$properties = new Set(['key', 'label', 'value', 'change_message', 'translations'])
 const TemplateFieldInput$properties_2 = new Set(['key', 'label', 'value'])
@@ -1737,6 +1820,7 @@ const WebhookRecoveryCompletedEvent$data_properties = new Set(['webhook_recovery
 const WebhookRecoveryCreate$properties = new Set(['since', 'until', 'types', 'scope', 'rate'])
 const WebhookRecoveryId$pattern = new RegExp('^whr_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const WebhookSkip$properties = new Set(['event_id'])
+const Weekday$values = new Set(['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'])
 const Wipe$properties = new Set(['object', 'deleted'])
 const WipeCreate$properties = new Set(['confirm'])
 const listRequestLogs_method$values = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
@@ -1822,6 +1906,66 @@ function AddressInput$(value) {
     if (!((state === null || (typeof state === 'string' && (state.length <= 50 || (state.length <= 100 && length(state) <= 50)))))) return false
   }
   if (!closed(value, known, AddressInput$properties)) return false
+  return true
+}
+
+function AllowedTimes$(value) {
+  if (!isObject(value)) return false
+  const days = value.days
+  if (!Array.isArray(days) || days.length > 7) return false
+  for (let index = 0; index < days.length; index++) {
+    const days_item = days[index]
+    if (!Weekday$(days_item)) return false
+  }
+  const start = value.start
+  if (
+    !((
+      typeof start === 'string' && (
+        start.length <= 5 || (start.length <= 10 && length(start) <= 5)
+      ) && (start.length >= 10 || length(start) >= 5) && AllowedTimesInput$start_pattern.test(start)
+    ))
+  ) return false
+  const end = value.end
+  if (
+    !((
+      typeof end === 'string' && (
+        end.length <= 5 || (end.length <= 10 && length(end) <= 5)
+      ) && (end.length >= 10 || length(end) >= 5) && AllowedTimesInput$end_pattern.test(end)
+    ))
+  ) return false
+  const time_zone = value.time_zone
+  if (!((typeof time_zone === 'string' && (time_zone.length <= 64 || (time_zone.length <= 128 && length(time_zone) <= 64)) && time_zone !== ''))) return false
+  return true
+}
+
+function AllowedTimesInput$(value) {
+  if (!isObject(value)) return false
+  let known = 4
+  const days = value.days
+  if (!Array.isArray(days) || days.length < 1 || days.length > 7) return false
+  for (let index = 0; index < days.length; index++) {
+    const days_item = days[index]
+    if (!Weekday$(days_item)) return false
+  }
+  const start = value.start
+  if (
+    !((
+      typeof start === 'string' && (
+        start.length <= 5 || (start.length <= 10 && length(start) <= 5)
+      ) && (start.length >= 10 || length(start) >= 5) && AllowedTimesInput$start_pattern.test(start)
+    ))
+  ) return false
+  const end = value.end
+  if (
+    !((
+      typeof end === 'string' && (
+        end.length <= 5 || (end.length <= 10 && length(end) <= 5)
+      ) && (end.length >= 10 || length(end) >= 5) && AllowedTimesInput$end_pattern.test(end)
+    ))
+  ) return false
+  const time_zone = value.time_zone
+  if (!((typeof time_zone === 'string' && (time_zone.length <= 64 || (time_zone.length <= 128 && length(time_zone) <= 64)) && time_zone !== ''))) return false
+  if (!closed(value, known, AllowedTimesInput$properties)) return false
   return true
 }
 
@@ -2078,7 +2222,7 @@ function AuthorizationAnswer_2026_02_01$(value) {
   const decline_reason = value.decline_reason
   if (decline_reason !== undefined) {
     known++
-    if (!DeclineReasonCode$(decline_reason)) return false
+    if (!DeclineReasonCode_2026_02_01$(decline_reason)) return false
   }
   const metadata = value.metadata
   if (metadata !== undefined) {
@@ -2123,10 +2267,14 @@ function AuthorizationDecision$(value) {
   const updated = value.updated
   if (updated === undefined) return false
   if (!Timestamp$(updated)) return false
+  const stand_in_reason = value.stand_in_reason
+  if (stand_in_reason !== undefined) {
+    if (!StandInReason$(stand_in_reason)) return false
+  }
   return true
 }
 
-function AuthorizationDecisionErroredEvent$(value) {
+function AuthorizationDecisionErroredEvent$in(value, AuthorizationDecision$version) {
   if (!isObject(value)) return false
   const id = value.id
   if (id === undefined) return false
@@ -2148,8 +2296,15 @@ function AuthorizationDecisionErroredEvent$(value) {
   if (!isObject(data)) return false
   const data_authorization_decision = data.authorization_decision
   if (data_authorization_decision === undefined) return false
-  if (!AuthorizationDecision$(data_authorization_decision)) return false
+  if (!AuthorizationDecision$version(data_authorization_decision)) return false
   return true
+}
+
+function AuthorizationDecisionErroredEvent$(value) {
+  return AuthorizationDecisionErroredEvent$in(value, AuthorizationDecision$)
+}
+function AuthorizationDecisionErroredEvent_2026_02_01$(value) {
+  return AuthorizationDecisionErroredEvent$in(value, AuthorizationDecision_2026_02_01$)
 }
 
 function AuthorizationDecisionId$(value) {
@@ -2160,13 +2315,13 @@ function AuthorizationDecisionId$(value) {
   )
 }
 
-function AuthorizationDecisionList$(value) {
+function AuthorizationDecisionList$in(value, AuthorizationDecision$version) {
   if (!isObject(value)) return false
   const data = value.data
   if (!Array.isArray(data) || data.length > 100) return false
   for (let index = 0; index < data.length; index++) {
     const data_item = data[index]
-    if (!AuthorizationDecision$(data_item)) return false
+    if (!AuthorizationDecision$version(data_item)) return false
   }
   const has_more = value.has_more
   if (has_more === undefined) return false
@@ -2177,11 +2332,18 @@ function AuthorizationDecisionList$(value) {
   return true
 }
 
+function AuthorizationDecisionList$(value) {
+  return AuthorizationDecisionList$in(value, AuthorizationDecision$)
+}
+function AuthorizationDecisionList_2026_02_01$(value) {
+  return AuthorizationDecisionList$in(value, AuthorizationDecision_2026_02_01$)
+}
+
 function AuthorizationDecisionStatus$(value) {
   return (value === 'pending' || value === 'responded' || value === 'timed_out' || value === 'errored')
 }
 
-function AuthorizationDecisionTimedOutEvent$(value) {
+function AuthorizationDecisionTimedOutEvent$in(value, AuthorizationDecision$version) {
   if (!isObject(value)) return false
   const id = value.id
   if (id === undefined) return false
@@ -2203,7 +2365,51 @@ function AuthorizationDecisionTimedOutEvent$(value) {
   if (!isObject(data)) return false
   const data_authorization_decision = data.authorization_decision
   if (data_authorization_decision === undefined) return false
-  if (!AuthorizationDecision$(data_authorization_decision)) return false
+  if (!AuthorizationDecision$version(data_authorization_decision)) return false
+  return true
+}
+
+function AuthorizationDecisionTimedOutEvent$(value) {
+  return AuthorizationDecisionTimedOutEvent$in(value, AuthorizationDecision$)
+}
+function AuthorizationDecisionTimedOutEvent_2026_02_01$(value) {
+  return AuthorizationDecisionTimedOutEvent$in(value, AuthorizationDecision_2026_02_01$)
+}
+
+function AuthorizationDecision_2026_02_01$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!AuthorizationDecisionId$(id)) return false
+  const object = value.object
+  if (!(object === 'authorization_decision')) return false
+  const card_transaction_id = value.card_transaction_id
+  if (card_transaction_id === undefined) return false
+  if (!CardTransactionId$(card_transaction_id)) return false
+  const status = value.status
+  if (status === undefined) return false
+  if (!AuthorizationDecisionStatus$(status)) return false
+  const approved = value.approved
+  if (!(approved === null || typeof approved === 'boolean')) return false
+  const amount = value.amount
+  if (amount === undefined) return false
+  if (!(amount === null || Amount$(amount))) return false
+  const decline_reason = value.decline_reason
+  if (decline_reason === undefined) return false
+  if (!(decline_reason === null || DeclineReasonCode_2026_02_01$(decline_reason))) return false
+  const duration_ms = value.duration_ms
+  if (!(duration_ms === null || Number.isInteger(duration_ms))) return false
+  const default_action_used = value.default_action_used
+  if (!(typeof default_action_used === 'boolean')) return false
+  const metadata = value.metadata
+  if (metadata === undefined) return false
+  if (!Metadata$(metadata)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const updated = value.updated
+  if (updated === undefined) return false
+  if (!Timestamp$(updated)) return false
   return true
 }
 
@@ -2228,6 +2434,10 @@ function AuthorizationEndpoint$(value) {
   const updated = value.updated
   if (updated === undefined) return false
   if (!Timestamp$(updated)) return false
+  const default_max_amount = value.default_max_amount
+  if (default_max_amount !== undefined) {
+    if (!Amount$(default_max_amount)) return false
+  }
   const secret = value.secret
   if (secret !== undefined) {
     if (!(typeof secret === 'string')) return false
@@ -2252,11 +2462,61 @@ function AuthorizationEndpointPut$(value) {
     known++
     if (!AuthorizationDefaultAction$(default_action)) return false
   }
+  const default_max_amount = value.default_max_amount
+  if (default_max_amount !== undefined) {
+    known++
+    if (!(default_max_amount === null || Amount$(default_max_amount))) return false
+  }
   if (!closed(value, known, AuthorizationEndpointPut$properties)) return false
   return true
 }
 
-function AuthorizationRequest$(value) {
+function AuthorizationEndpointPut_2026_02_01$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const url = value.url
+  if (
+    !((typeof url === 'string' && (url.length <= 2048 || (url.length <= 4096 && length(url) <= 2048)) && url !== '' && ErrorBody$doc_url_format(url)))
+  ) return false
+  const timeout_ms = value.timeout_ms
+  if (timeout_ms !== undefined) {
+    known++
+    if (!(Number.isInteger(timeout_ms) && timeout_ms >= 100 && timeout_ms <= 2000)) return false
+  }
+  const default_action = value.default_action
+  if (default_action !== undefined) {
+    known++
+    if (!AuthorizationDefaultAction$(default_action)) return false
+  }
+  if (!closed(value, known, AuthorizationEndpointPut$properties_2)) return false
+  return true
+}
+
+function AuthorizationEndpoint_2026_02_01$(value) {
+  if (!isObject(value)) return false
+  const object = value.object
+  if (!(object === 'authorization_endpoint')) return false
+  const url = value.url
+  if (!(typeof url === 'string')) return false
+  const timeout_ms = value.timeout_ms
+  if (!Number.isInteger(timeout_ms)) return false
+  const default_action = value.default_action
+  if (default_action === undefined) return false
+  if (!AuthorizationDefaultAction$(default_action)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const updated = value.updated
+  if (updated === undefined) return false
+  if (!Timestamp$(updated)) return false
+  const secret = value.secret
+  if (secret !== undefined) {
+    if (!(typeof secret === 'string')) return false
+  }
+  return true
+}
+
+function AuthorizationRequest$in(value, AuthorizationRequestData$version) {
   if (!isObject(value)) return false
   const id = value.id
   if (id === undefined) return false
@@ -2271,8 +2531,15 @@ function AuthorizationRequest$(value) {
   if (!Timestamp$(created)) return false
   const data = value.data
   if (data === undefined) return false
-  if (!AuthorizationRequestData$(data)) return false
+  if (!AuthorizationRequestData$version(data)) return false
   return true
+}
+
+function AuthorizationRequest$(value) {
+  return AuthorizationRequest$in(value, AuthorizationRequestData$)
+}
+function AuthorizationRequest_2026_02_01$(value) {
+  return AuthorizationRequest$in(value, AuthorizationRequestData_2026_02_01$)
 }
 
 function AuthorizationRequestData$(value) {
@@ -2280,6 +2547,14 @@ function AuthorizationRequestData$(value) {
   const card_transaction = value.card_transaction
   if (card_transaction === undefined) return false
   if (!CardTransaction$(card_transaction)) return false
+  return true
+}
+
+function AuthorizationRequestData_2026_02_01$(value) {
+  if (!isObject(value)) return false
+  const card_transaction = value.card_transaction
+  if (card_transaction === undefined) return false
+  if (!CardTransaction_2026_02_01$(card_transaction)) return false
   return true
 }
 
@@ -2315,6 +2590,16 @@ function AuthorizationSimulation$(value) {
   if (wallet !== undefined) {
     known++
     if (!Wallet$(wallet)) return false
+  }
+  const checks = value.checks
+  if (checks !== undefined) {
+    known++
+    if (!NetworkChecksInput$(checks)) return false
+  }
+  const partial_approval = value.partial_approval
+  if (partial_approval !== undefined) {
+    known++
+    if (!(typeof partial_approval === 'boolean')) return false
   }
   if (!closed(value, known, AuthorizationSimulation$properties)) return false
   return true
@@ -2353,7 +2638,7 @@ function AuthorizationSimulation_2025_11_01$in(value, MerchantInput$version) {
     known++
     if (!Wallet$(wallet)) return false
   }
-  if (!closed(value, known, AuthorizationSimulation$properties)) return false
+  if (!closed(value, known, AuthorizationSimulation$properties_2)) return false
   return true
 }
 
@@ -2361,7 +2646,7 @@ function AuthorizationSimulation_2025_11_01$(value) {
   return AuthorizationSimulation_2025_11_01$in(value, MerchantInput_2025_11_01$)
 }
 function AuthorizationSimulation_2026_02_01$(value) {
-  return AuthorizationSimulation_2025_11_01$in(value, MerchantInput$)
+  return AuthorizationSimulation_2025_11_01$in(value, MerchantInput_2026_02_01$)
 }
 
 function Balance$(value) {
@@ -3351,7 +3636,7 @@ function CardStatus$(value) {
   return (value === 'inactive' || value === 'active' || value === 'canceled')
 }
 
-function CardTransaction$(value) {
+function CardTransaction$in(value, DeclineReason$version) {
   if (!isObject(value)) return false
   const id = value.id
   if (id === undefined) return false
@@ -3387,7 +3672,7 @@ function CardTransaction$(value) {
   if (!(wallet === null || Wallet$(wallet))) return false
   const decline_reason = value.decline_reason
   if (decline_reason === undefined) return false
-  if (!(decline_reason === null || DeclineReason$(decline_reason))) return false
+  if (!(decline_reason === null || DeclineReason$version(decline_reason))) return false
   const decision_id = value.decision_id
   if (decision_id === undefined) return false
   if (!(decision_id === null || AuthorizationDecisionId$(decision_id))) return false
@@ -3415,6 +3700,13 @@ function CardTransaction$(value) {
   if (updated === undefined) return false
   if (!Timestamp$(updated)) return false
   return true
+}
+
+function CardTransaction$(value) {
+  return CardTransaction$in(value, DeclineReason$)
+}
+function CardTransaction_2026_02_01$(value) {
+  return CardTransaction$in(value, DeclineReason_2026_02_01$)
 }
 
 function CardTransactionAmounts$(value) {
@@ -3472,6 +3764,9 @@ function CardTransactionAuthorizedEvent$(value) {
 function CardTransactionAuthorizedEvent_2025_11_01$(value) {
   return CardTransactionAuthorizedEvent$in(value, CardTransaction_2025_11_01$)
 }
+function CardTransactionAuthorizedEvent_2026_02_01$(value) {
+  return CardTransactionAuthorizedEvent$in(value, CardTransaction_2026_02_01$)
+}
 
 function CardTransactionClearedEvent$in(value, CardTransaction$version) {
   if (!isObject(value)) return false
@@ -3504,6 +3799,9 @@ function CardTransactionClearedEvent$(value) {
 }
 function CardTransactionClearedEvent_2025_11_01$(value) {
   return CardTransactionClearedEvent$in(value, CardTransaction_2025_11_01$)
+}
+function CardTransactionClearedEvent_2026_02_01$(value) {
+  return CardTransactionClearedEvent$in(value, CardTransaction_2026_02_01$)
 }
 
 function CardTransactionDeclinedEvent$in(value, CardTransaction$version) {
@@ -3538,6 +3836,9 @@ function CardTransactionDeclinedEvent$(value) {
 function CardTransactionDeclinedEvent_2025_11_01$(value) {
   return CardTransactionDeclinedEvent$in(value, CardTransaction_2025_11_01$)
 }
+function CardTransactionDeclinedEvent_2026_02_01$(value) {
+  return CardTransactionDeclinedEvent$in(value, CardTransaction_2026_02_01$)
+}
 
 function CardTransactionExpiredEvent$in(value, CardTransaction$version) {
   if (!isObject(value)) return false
@@ -3571,6 +3872,9 @@ function CardTransactionExpiredEvent$(value) {
 function CardTransactionExpiredEvent_2025_11_01$(value) {
   return CardTransactionExpiredEvent$in(value, CardTransaction_2025_11_01$)
 }
+function CardTransactionExpiredEvent_2026_02_01$(value) {
+  return CardTransactionExpiredEvent$in(value, CardTransaction_2026_02_01$)
+}
 
 function CardTransactionId$(value) {
   return (
@@ -3602,6 +3906,9 @@ function CardTransactionList$(value) {
 }
 function CardTransactionList_2025_11_01$(value) {
   return CardTransactionList$in(value, CardTransaction_2025_11_01$)
+}
+function CardTransactionList_2026_02_01$(value) {
+  return CardTransactionList$in(value, CardTransaction_2026_02_01$)
 }
 
 function CardTransactionRefundedEvent$in(value, CardTransaction$version) {
@@ -3636,6 +3943,9 @@ function CardTransactionRefundedEvent$(value) {
 function CardTransactionRefundedEvent_2025_11_01$(value) {
   return CardTransactionRefundedEvent$in(value, CardTransaction_2025_11_01$)
 }
+function CardTransactionRefundedEvent_2026_02_01$(value) {
+  return CardTransactionRefundedEvent$in(value, CardTransaction_2026_02_01$)
+}
 
 function CardTransactionReversedEvent$in(value, CardTransaction$version) {
   if (!isObject(value)) return false
@@ -3668,6 +3978,9 @@ function CardTransactionReversedEvent$(value) {
 }
 function CardTransactionReversedEvent_2025_11_01$(value) {
   return CardTransactionReversedEvent$in(value, CardTransaction_2025_11_01$)
+}
+function CardTransactionReversedEvent_2026_02_01$(value) {
+  return CardTransactionReversedEvent$in(value, CardTransaction_2026_02_01$)
 }
 
 function CardTransactionStatus$(value) {
@@ -3766,7 +4079,7 @@ function CardTransactionUpdatedEvent_2025_11_01$(value) {
   return CardTransactionUpdatedEvent_2025_11_01$in(value, CardTransaction_2025_11_01$)
 }
 function CardTransactionUpdatedEvent_2026_02_01$(value) {
-  return CardTransactionUpdatedEvent_2025_11_01$in(value, CardTransaction$)
+  return CardTransactionUpdatedEvent_2025_11_01$in(value, CardTransaction_2026_02_01$)
 }
 
 function CardTransaction_2025_11_01$(value) {
@@ -4428,12 +4741,19 @@ function DeclineReason$(value) {
 function DeclineReason_2025_11_01$(value) {
   return DeclineReason$in(value, DeclineReasonCode_2025_11_01$)
 }
+function DeclineReason_2026_02_01$(value) {
+  return DeclineReason$in(value, DeclineReasonCode_2026_02_01$)
+}
 
 function DeclineReasonCode$(value) {
   return DeclineReasonCode$values.has(value)
 }
 
 function DeclineReasonCode_2025_11_01$(value) {
+  return DeclineReasonCode$values_3.has(value)
+}
+
+function DeclineReasonCode_2026_02_01$(value) {
   return DeclineReasonCode$values_2.has(value)
 }
 
@@ -4463,6 +4783,9 @@ function DeclineSimulation$(value) {
 }
 function DeclineSimulation_2025_11_01$(value) {
   return DeclineSimulation$in(value, DeclineReasonCode_2025_11_01$, MerchantInput_2025_11_01$)
+}
+function DeclineSimulation_2026_02_01$(value) {
+  return DeclineSimulation$in(value, DeclineReasonCode_2026_02_01$, MerchantInput_2026_02_01$)
 }
 
 function DeletedAuthorizationEndpoint$(value) {
@@ -5471,6 +5794,40 @@ function FieldTranslationsInput$(value) {
   return true
 }
 
+function FirstUseAbroad$(value) {
+  if (!isObject(value)) return false
+  const action = value.action
+  if (action === undefined) return false
+  if (!FirstUseAbroadAction$(action)) return false
+  const home_countries = value.home_countries
+  if (!Array.isArray(home_countries) || home_countries.length > 250) return false
+  for (let index = 0; index < home_countries.length; index++) {
+    const home_countries_item = home_countries[index]
+    if (!CountryCode$(home_countries_item)) return false
+  }
+  return true
+}
+
+function FirstUseAbroadAction$(value) {
+  return (value === 'decline' || value === 'allow')
+}
+
+function FirstUseAbroadInput$(value) {
+  if (!isObject(value)) return false
+  let known = 2
+  const action = value.action
+  if (action === undefined) return false
+  if (!FirstUseAbroadAction$(action)) return false
+  const home_countries = value.home_countries
+  if (!Array.isArray(home_countries) || home_countries.length < 1 || home_countries.length > 250) return false
+  for (let index = 0; index < home_countries.length; index++) {
+    const home_countries_item = home_countries[index]
+    if (!CountryCode$(home_countries_item)) return false
+  }
+  if (!closed(value, known, FirstUseAbroadInput$properties)) return false
+  return true
+}
+
 function ForcePostSimulation$in(value, MerchantInput$version) {
   if (!isObject(value)) return false
   let known = 3
@@ -5492,6 +5849,9 @@ function ForcePostSimulation$(value) {
 }
 function ForcePostSimulation_2025_11_01$(value) {
   return ForcePostSimulation$in(value, MerchantInput_2025_11_01$)
+}
+function ForcePostSimulation_2026_02_01$(value) {
+  return ForcePostSimulation$in(value, MerchantInput_2026_02_01$)
 }
 
 function FundingSimulation$(value) {
@@ -5757,6 +6117,28 @@ function MerchantCategoryLabel$(value) {
   return MerchantCategoryLabel$values.has(value)
 }
 
+function MerchantCountLimit$(value) {
+  if (!isObject(value)) return false
+  const count = value.count
+  if (!(Number.isInteger(count) && count >= 0 && count <= 1000000)) return false
+  const interval = value.interval
+  if (interval === undefined) return false
+  if (!RuleInterval$(interval)) return false
+  return true
+}
+
+function MerchantCountLimitInput$(value) {
+  if (!isObject(value)) return false
+  let known = 2
+  const count = value.count
+  if (!(Number.isInteger(count) && count >= 0 && count <= 1000000)) return false
+  const interval = value.interval
+  if (interval === undefined) return false
+  if (!RuleInterval$(interval)) return false
+  if (!closed(value, known, MerchantCountLimitInput$properties)) return false
+  return true
+}
+
 function MerchantInput$(value) {
   if (!isObject(value)) return false
   let known = 2
@@ -5774,6 +6156,11 @@ function MerchantInput$(value) {
   if (city !== undefined) {
     known++
     if (!((typeof city === 'string' && (city.length <= 100 || (city.length <= 200 && length(city) <= 100))))) return false
+  }
+  const network_id = value.network_id
+  if (network_id !== undefined) {
+    known++
+    if (!MerchantNetworkId$(network_id)) return false
   }
   if (!closed(value, known, MerchantInput$properties)) return false
   return true
@@ -5797,8 +6184,62 @@ function MerchantInput_2025_11_01$(value) {
     known++
     if (!((typeof city === 'string' && (city.length <= 100 || (city.length <= 200 && length(city) <= 100))))) return false
   }
-  if (!closed(value, known, MerchantInput$properties)) return false
+  if (!closed(value, known, MerchantInput$properties_2)) return false
   return true
+}
+
+function MerchantInput_2026_02_01$(value) {
+  if (!isObject(value)) return false
+  let known = 2
+  const name = value.name
+  if (!((typeof name === 'string' && (name.length <= 100 || (name.length <= 200 && length(name) <= 100)) && name !== ''))) return false
+  const category_code = value.category_code
+  if (category_code === undefined) return false
+  if (!MerchantCategoryCode$(category_code)) return false
+  const country = value.country
+  if (country !== undefined) {
+    known++
+    if (!CountryCode$(country)) return false
+  }
+  const city = value.city
+  if (city !== undefined) {
+    known++
+    if (!((typeof city === 'string' && (city.length <= 100 || (city.length <= 200 && length(city) <= 100))))) return false
+  }
+  if (!closed(value, known, MerchantInput$properties_2)) return false
+  return true
+}
+
+function MerchantLimit$(value) {
+  if (!isObject(value)) return false
+  const amount = value.amount
+  if (amount === undefined) return false
+  if (!Amount$(amount)) return false
+  const interval = value.interval
+  if (interval === undefined) return false
+  if (!RuleInterval$(interval)) return false
+  return true
+}
+
+function MerchantLimitInput$(value) {
+  if (!isObject(value)) return false
+  let known = 2
+  const amount = value.amount
+  if (amount === undefined) return false
+  if (!Amount$(amount)) return false
+  const interval = value.interval
+  if (interval === undefined) return false
+  if (!RuleInterval$(interval)) return false
+  if (!closed(value, known, MerchantLimitInput$properties)) return false
+  return true
+}
+
+function MerchantNamePattern$(value) {
+  return (typeof value === 'string' && (value.length <= 100 || (value.length <= 200 && length(value) <= 100)) && value !== '')
+}
+
+function MerchantNetworkId$(value) {
+  return (typeof value === 'string' && (value.length <= 64 || (value.length <= 128 && length(value) <= 64)) && value !== '')
 }
 
 function Merchant_2025_11_01$(value) {
@@ -5844,8 +6285,53 @@ function MetadataPatch$(value) {
   return true
 }
 
+function NetworkCheckResult$(value) {
+  return (value === 'match' || value === 'mismatch' || value === 'unchecked')
+}
+
+function NetworkChecksInput$(value) {
+  if (!isObject(value)) return false
+  let known = 0
+  const cvc = value.cvc
+  if (cvc !== undefined) {
+    known++
+    if (!NetworkCheckResult$(cvc)) return false
+  }
+  const pin = value.pin
+  if (pin !== undefined) {
+    known++
+    if (!NetworkCheckResult$(pin)) return false
+  }
+  const expiry = value.expiry
+  if (expiry !== undefined) {
+    known++
+    if (!NetworkCheckResult$(expiry)) return false
+  }
+  const address_line = value.address_line
+  if (address_line !== undefined) {
+    known++
+    if (!NetworkCheckResult$(address_line)) return false
+  }
+  const postal_code = value.postal_code
+  if (postal_code !== undefined) {
+    known++
+    if (!NetworkCheckResult$(postal_code)) return false
+  }
+  const authentication = value.authentication
+  if (authentication !== undefined) {
+    known++
+    if (!NetworkCheckResult$(authentication)) return false
+  }
+  if (!closed(value, known, NetworkChecksInput$properties)) return false
+  return true
+}
+
 function NextCursor$(value) {
   return (value === null || (typeof value === 'string' && (value.length <= 512 || (value.length <= 1024 && length(value) <= 512))))
+}
+
+function PartialApproval$(value) {
+  return (value === 'allowed' || value === 'declined')
 }
 
 function Pass$(value) {
@@ -8601,6 +9087,57 @@ function RequestLogList$(value) {
   return true
 }
 
+function RequiredCheck$(value) {
+  if (!isObject(value)) return false
+  const check = value.check
+  if (check === undefined) return false
+  if (!RequiredCheckName$(check)) return false
+  const result = value.result
+  if (result === undefined) return false
+  if (!RequiredCheckResult$(result)) return false
+  const entry_methods = value.entry_methods
+  if (entry_methods !== null) {
+    if (!Array.isArray(entry_methods) || entry_methods.length > 5) return false
+    for (let index = 0; index < entry_methods.length; index++) {
+      const entry_methods_item = entry_methods[index]
+      if (!EntryMethod$(entry_methods_item)) return false
+    }
+  }
+  return true
+}
+
+function RequiredCheckInput$(value) {
+  if (!isObject(value)) return false
+  let known = 2
+  const check = value.check
+  if (check === undefined) return false
+  if (!RequiredCheckName$(check)) return false
+  const result = value.result
+  if (result === undefined) return false
+  if (!RequiredCheckResult$(result)) return false
+  const entry_methods = value.entry_methods
+  if (entry_methods !== undefined) {
+    known++
+    if (entry_methods !== null) {
+      if (!Array.isArray(entry_methods) || entry_methods.length < 1 || entry_methods.length > 5) return false
+      for (let index = 0; index < entry_methods.length; index++) {
+        const entry_methods_item = entry_methods[index]
+        if (!EntryMethod$(entry_methods_item)) return false
+      }
+    }
+  }
+  if (!closed(value, known, RequiredCheckInput$properties)) return false
+  return true
+}
+
+function RequiredCheckName$(value) {
+  return (value === 'cvc' || value === 'address_line' || value === 'postal_code')
+}
+
+function RequiredCheckResult$(value) {
+  return (value === 'match' || value === 'no_mismatch')
+}
+
 function ReversalSimulation$(value) {
   if (!isObject(value)) return false
   let known = 1
@@ -8627,6 +9164,10 @@ function RotatedKey$(value) {
   const secret = value.secret
   if (!(typeof secret === 'string')) return false
   return true
+}
+
+function RuleInterval$(value) {
+  return RuleInterval$values.has(value)
 }
 
 function RuleOutcome$(value) {
@@ -9794,6 +10335,102 @@ function SpendingControls$(value) {
   }
   const max_authorization_count = value.max_authorization_count
   if (!(max_authorization_count === null || Number.isInteger(max_authorization_count))) return false
+  const allowed_countries = value.allowed_countries
+  if (allowed_countries !== undefined) {
+    if (!Array.isArray(allowed_countries) || allowed_countries.length > 250) return false
+    for (let index_4 = 0; index_4 < allowed_countries.length; index_4++) {
+      const allowed_countries_item = allowed_countries[index_4]
+      if (!CountryCode$(allowed_countries_item)) return false
+    }
+  }
+  const allowed_merchant_ids = value.allowed_merchant_ids
+  if (allowed_merchant_ids !== undefined) {
+    if (!Array.isArray(allowed_merchant_ids) || allowed_merchant_ids.length > 500) return false
+    for (let index_5 = 0; index_5 < allowed_merchant_ids.length; index_5++) {
+      const allowed_merchant_ids_item = allowed_merchant_ids[index_5]
+      if (!MerchantNetworkId$(allowed_merchant_ids_item)) return false
+    }
+  }
+  const blocked_merchant_ids = value.blocked_merchant_ids
+  if (blocked_merchant_ids !== undefined) {
+    if (!Array.isArray(blocked_merchant_ids) || blocked_merchant_ids.length > 500) return false
+    for (let index_6 = 0; index_6 < blocked_merchant_ids.length; index_6++) {
+      const blocked_merchant_ids_item = blocked_merchant_ids[index_6]
+      if (!MerchantNetworkId$(blocked_merchant_ids_item)) return false
+    }
+  }
+  const allowed_merchant_names = value.allowed_merchant_names
+  if (allowed_merchant_names !== undefined) {
+    if (!Array.isArray(allowed_merchant_names) || allowed_merchant_names.length > 200) return false
+    for (let index_7 = 0; index_7 < allowed_merchant_names.length; index_7++) {
+      const allowed_merchant_names_item = allowed_merchant_names[index_7]
+      if (!MerchantNamePattern$(allowed_merchant_names_item)) return false
+    }
+  }
+  const blocked_merchant_names = value.blocked_merchant_names
+  if (blocked_merchant_names !== undefined) {
+    if (!Array.isArray(blocked_merchant_names) || blocked_merchant_names.length > 200) return false
+    for (let index_8 = 0; index_8 < blocked_merchant_names.length; index_8++) {
+      const blocked_merchant_names_item = blocked_merchant_names[index_8]
+      if (!MerchantNamePattern$(blocked_merchant_names_item)) return false
+    }
+  }
+  const allowed_entry_methods = value.allowed_entry_methods
+  if (allowed_entry_methods !== undefined) {
+    if (!Array.isArray(allowed_entry_methods) || allowed_entry_methods.length > 5) return false
+    for (let index_9 = 0; index_9 < allowed_entry_methods.length; index_9++) {
+      const allowed_entry_methods_item = allowed_entry_methods[index_9]
+      if (!EntryMethod$(allowed_entry_methods_item)) return false
+    }
+  }
+  const blocked_entry_methods = value.blocked_entry_methods
+  if (blocked_entry_methods !== undefined) {
+    if (!Array.isArray(blocked_entry_methods) || blocked_entry_methods.length > 5) return false
+    for (let index_10 = 0; index_10 < blocked_entry_methods.length; index_10++) {
+      const blocked_entry_methods_item = blocked_entry_methods[index_10]
+      if (!EntryMethod$(blocked_entry_methods_item)) return false
+    }
+  }
+  const allowed_times = value.allowed_times
+  if (allowed_times !== undefined) {
+    if (!Array.isArray(allowed_times) || allowed_times.length > 50) return false
+    for (let index_11 = 0; index_11 < allowed_times.length; index_11++) {
+      const allowed_times_item = allowed_times[index_11]
+      if (!AllowedTimes$(allowed_times_item)) return false
+    }
+  }
+  const merchant_limits = value.merchant_limits
+  if (merchant_limits !== undefined) {
+    if (!Array.isArray(merchant_limits) || merchant_limits.length > 5) return false
+    for (let index_12 = 0; index_12 < merchant_limits.length; index_12++) {
+      const merchant_limits_item = merchant_limits[index_12]
+      if (!MerchantLimit$(merchant_limits_item)) return false
+    }
+  }
+  const merchant_count_limits = value.merchant_count_limits
+  if (merchant_count_limits !== undefined) {
+    if (!Array.isArray(merchant_count_limits) || merchant_count_limits.length > 5) return false
+    for (let index_13 = 0; index_13 < merchant_count_limits.length; index_13++) {
+      const merchant_count_limits_item = merchant_count_limits[index_13]
+      if (!MerchantCountLimit$(merchant_count_limits_item)) return false
+    }
+  }
+  const first_use_abroad = value.first_use_abroad
+  if (first_use_abroad !== undefined) {
+    if (!FirstUseAbroad$(first_use_abroad)) return false
+  }
+  const required_checks = value.required_checks
+  if (required_checks !== undefined) {
+    if (!Array.isArray(required_checks) || required_checks.length > 3) return false
+    for (let index_14 = 0; index_14 < required_checks.length; index_14++) {
+      const required_checks_item = required_checks[index_14]
+      if (!RequiredCheck$(required_checks_item)) return false
+    }
+  }
+  const partial_approval = value.partial_approval
+  if (partial_approval !== undefined) {
+    if (!PartialApproval$(partial_approval)) return false
+  }
   return true
 }
 
@@ -9839,6 +10476,137 @@ function SpendingControlsInput$(value) {
     if (
       !((max_authorization_count === null || (Number.isInteger(max_authorization_count) && max_authorization_count >= 0 && max_authorization_count <= 1000000)))
     ) return false
+  }
+  const allowed_countries = value.allowed_countries
+  if (allowed_countries !== undefined) {
+    known++
+    if (allowed_countries !== null) {
+      if (!Array.isArray(allowed_countries) || allowed_countries.length < 1 || allowed_countries.length > 250) return false
+      for (let index_4 = 0; index_4 < allowed_countries.length; index_4++) {
+        const allowed_countries_item = allowed_countries[index_4]
+        if (!CountryCode$(allowed_countries_item)) return false
+      }
+    }
+  }
+  const allowed_merchant_ids = value.allowed_merchant_ids
+  if (allowed_merchant_ids !== undefined) {
+    known++
+    if (allowed_merchant_ids !== null) {
+      if (!Array.isArray(allowed_merchant_ids) || allowed_merchant_ids.length < 1 || allowed_merchant_ids.length > 500) return false
+      for (let index_5 = 0; index_5 < allowed_merchant_ids.length; index_5++) {
+        const allowed_merchant_ids_item = allowed_merchant_ids[index_5]
+        if (!MerchantNetworkId$(allowed_merchant_ids_item)) return false
+      }
+    }
+  }
+  const blocked_merchant_ids = value.blocked_merchant_ids
+  if (blocked_merchant_ids !== undefined) {
+    known++
+    if (blocked_merchant_ids !== null) {
+      if (!Array.isArray(blocked_merchant_ids) || blocked_merchant_ids.length > 500) return false
+      for (let index_6 = 0; index_6 < blocked_merchant_ids.length; index_6++) {
+        const blocked_merchant_ids_item = blocked_merchant_ids[index_6]
+        if (!MerchantNetworkId$(blocked_merchant_ids_item)) return false
+      }
+    }
+  }
+  const allowed_merchant_names = value.allowed_merchant_names
+  if (allowed_merchant_names !== undefined) {
+    known++
+    if (allowed_merchant_names !== null) {
+      if (!Array.isArray(allowed_merchant_names) || allowed_merchant_names.length < 1 || allowed_merchant_names.length > 200) return false
+      for (let index_7 = 0; index_7 < allowed_merchant_names.length; index_7++) {
+        const allowed_merchant_names_item = allowed_merchant_names[index_7]
+        if (!MerchantNamePattern$(allowed_merchant_names_item)) return false
+      }
+    }
+  }
+  const blocked_merchant_names = value.blocked_merchant_names
+  if (blocked_merchant_names !== undefined) {
+    known++
+    if (blocked_merchant_names !== null) {
+      if (!Array.isArray(blocked_merchant_names) || blocked_merchant_names.length > 200) return false
+      for (let index_8 = 0; index_8 < blocked_merchant_names.length; index_8++) {
+        const blocked_merchant_names_item = blocked_merchant_names[index_8]
+        if (!MerchantNamePattern$(blocked_merchant_names_item)) return false
+      }
+    }
+  }
+  const allowed_entry_methods = value.allowed_entry_methods
+  if (allowed_entry_methods !== undefined) {
+    known++
+    if (allowed_entry_methods !== null) {
+      if (!Array.isArray(allowed_entry_methods) || allowed_entry_methods.length < 1 || allowed_entry_methods.length > 5) return false
+      for (let index_9 = 0; index_9 < allowed_entry_methods.length; index_9++) {
+        const allowed_entry_methods_item = allowed_entry_methods[index_9]
+        if (!EntryMethod$(allowed_entry_methods_item)) return false
+      }
+    }
+  }
+  const blocked_entry_methods = value.blocked_entry_methods
+  if (blocked_entry_methods !== undefined) {
+    known++
+    if (blocked_entry_methods !== null) {
+      if (!Array.isArray(blocked_entry_methods) || blocked_entry_methods.length > 5) return false
+      for (let index_10 = 0; index_10 < blocked_entry_methods.length; index_10++) {
+        const blocked_entry_methods_item = blocked_entry_methods[index_10]
+        if (!EntryMethod$(blocked_entry_methods_item)) return false
+      }
+    }
+  }
+  const allowed_times = value.allowed_times
+  if (allowed_times !== undefined) {
+    known++
+    if (allowed_times !== null) {
+      if (!Array.isArray(allowed_times) || allowed_times.length < 1 || allowed_times.length > 50) return false
+      for (let index_11 = 0; index_11 < allowed_times.length; index_11++) {
+        const allowed_times_item = allowed_times[index_11]
+        if (!AllowedTimesInput$(allowed_times_item)) return false
+      }
+    }
+  }
+  const merchant_limits = value.merchant_limits
+  if (merchant_limits !== undefined) {
+    known++
+    if (merchant_limits !== null) {
+      if (!Array.isArray(merchant_limits) || merchant_limits.length > 5) return false
+      for (let index_12 = 0; index_12 < merchant_limits.length; index_12++) {
+        const merchant_limits_item = merchant_limits[index_12]
+        if (!MerchantLimitInput$(merchant_limits_item)) return false
+      }
+    }
+  }
+  const merchant_count_limits = value.merchant_count_limits
+  if (merchant_count_limits !== undefined) {
+    known++
+    if (merchant_count_limits !== null) {
+      if (!Array.isArray(merchant_count_limits) || merchant_count_limits.length > 5) return false
+      for (let index_13 = 0; index_13 < merchant_count_limits.length; index_13++) {
+        const merchant_count_limits_item = merchant_count_limits[index_13]
+        if (!MerchantCountLimitInput$(merchant_count_limits_item)) return false
+      }
+    }
+  }
+  const first_use_abroad = value.first_use_abroad
+  if (first_use_abroad !== undefined) {
+    known++
+    if (!(first_use_abroad === null || FirstUseAbroadInput$(first_use_abroad))) return false
+  }
+  const required_checks = value.required_checks
+  if (required_checks !== undefined) {
+    known++
+    if (required_checks !== null) {
+      if (!Array.isArray(required_checks) || required_checks.length > 3) return false
+      for (let index_14 = 0; index_14 < required_checks.length; index_14++) {
+        const required_checks_item = required_checks[index_14]
+        if (!RequiredCheckInput$(required_checks_item)) return false
+      }
+    }
+  }
+  const partial_approval = value.partial_approval
+  if (partial_approval !== undefined) {
+    known++
+    if (!(partial_approval === null || PartialApproval$(partial_approval))) return false
   }
   if (!closed(value, known, SpendingControlsInput$properties)) return false
   return true
@@ -9963,6 +10731,10 @@ function SpendingLimitInput$(value) {
   }
   if (!closed(value, known, SpendingLimitInput$properties)) return false
   return true
+}
+
+function StandInReason$(value) {
+  return StandInReason$values.has(value)
 }
 
 function TemplateField$(value) {
@@ -11350,6 +12122,10 @@ function WebhookSkip$(value) {
   return true
 }
 
+function Weekday$(value) {
+  return Weekday$values.has(value)
+}
+
 function Wipe$(value) {
   if (!isObject(value)) return false
   const object = value.object
@@ -11442,6 +12218,8 @@ function parameter_ServiceFactor$(value) {
 
 export const Address = Address$
 export const AddressInput = AddressInput$
+export const AllowedTimes = AllowedTimes$
+export const AllowedTimesInput = AllowedTimesInput$
 export const Amount = Amount$
 export const AppLinks = AppLinks$
 export const AppLinksInput = AppLinksInput$
@@ -11457,15 +12235,23 @@ export const AuthorizationAnswer = AuthorizationAnswer$
 export const AuthorizationAnswer_2026_02_01 = AuthorizationAnswer_2026_02_01$
 export const AuthorizationDecision = AuthorizationDecision$
 export const AuthorizationDecisionErroredEvent = AuthorizationDecisionErroredEvent$
+export const AuthorizationDecisionErroredEvent_2026_02_01 = AuthorizationDecisionErroredEvent_2026_02_01$
 export const AuthorizationDecisionId = AuthorizationDecisionId$
 export const AuthorizationDecisionList = AuthorizationDecisionList$
+export const AuthorizationDecisionList_2026_02_01 = AuthorizationDecisionList_2026_02_01$
 export const AuthorizationDecisionStatus = AuthorizationDecisionStatus$
 export const AuthorizationDecisionTimedOutEvent = AuthorizationDecisionTimedOutEvent$
+export const AuthorizationDecisionTimedOutEvent_2026_02_01 = AuthorizationDecisionTimedOutEvent_2026_02_01$
+export const AuthorizationDecision_2026_02_01 = AuthorizationDecision_2026_02_01$
 export const AuthorizationDefaultAction = AuthorizationDefaultAction$
 export const AuthorizationEndpoint = AuthorizationEndpoint$
 export const AuthorizationEndpointPut = AuthorizationEndpointPut$
+export const AuthorizationEndpointPut_2026_02_01 = AuthorizationEndpointPut_2026_02_01$
+export const AuthorizationEndpoint_2026_02_01 = AuthorizationEndpoint_2026_02_01$
 export const AuthorizationRequest = AuthorizationRequest$
 export const AuthorizationRequestData = AuthorizationRequestData$
+export const AuthorizationRequestData_2026_02_01 = AuthorizationRequestData_2026_02_01$
+export const AuthorizationRequest_2026_02_01 = AuthorizationRequest_2026_02_01$
 export const AuthorizationSimulation = AuthorizationSimulation$
 export const AuthorizationSimulation_2025_11_01 = AuthorizationSimulation_2025_11_01$
 export const AuthorizationSimulation_2026_02_01 = AuthorizationSimulation_2026_02_01$
@@ -11532,19 +12318,26 @@ export const CardTransaction = CardTransaction$
 export const CardTransactionAmounts = CardTransactionAmounts$
 export const CardTransactionAuthorizedEvent = CardTransactionAuthorizedEvent$
 export const CardTransactionAuthorizedEvent_2025_11_01 = CardTransactionAuthorizedEvent_2025_11_01$
+export const CardTransactionAuthorizedEvent_2026_02_01 = CardTransactionAuthorizedEvent_2026_02_01$
 export const CardTransactionClearedEvent = CardTransactionClearedEvent$
 export const CardTransactionClearedEvent_2025_11_01 = CardTransactionClearedEvent_2025_11_01$
+export const CardTransactionClearedEvent_2026_02_01 = CardTransactionClearedEvent_2026_02_01$
 export const CardTransactionDeclinedEvent = CardTransactionDeclinedEvent$
 export const CardTransactionDeclinedEvent_2025_11_01 = CardTransactionDeclinedEvent_2025_11_01$
+export const CardTransactionDeclinedEvent_2026_02_01 = CardTransactionDeclinedEvent_2026_02_01$
 export const CardTransactionExpiredEvent = CardTransactionExpiredEvent$
 export const CardTransactionExpiredEvent_2025_11_01 = CardTransactionExpiredEvent_2025_11_01$
+export const CardTransactionExpiredEvent_2026_02_01 = CardTransactionExpiredEvent_2026_02_01$
 export const CardTransactionId = CardTransactionId$
 export const CardTransactionList = CardTransactionList$
 export const CardTransactionList_2025_11_01 = CardTransactionList_2025_11_01$
+export const CardTransactionList_2026_02_01 = CardTransactionList_2026_02_01$
 export const CardTransactionRefundedEvent = CardTransactionRefundedEvent$
 export const CardTransactionRefundedEvent_2025_11_01 = CardTransactionRefundedEvent_2025_11_01$
+export const CardTransactionRefundedEvent_2026_02_01 = CardTransactionRefundedEvent_2026_02_01$
 export const CardTransactionReversedEvent = CardTransactionReversedEvent$
 export const CardTransactionReversedEvent_2025_11_01 = CardTransactionReversedEvent_2025_11_01$
+export const CardTransactionReversedEvent_2026_02_01 = CardTransactionReversedEvent_2026_02_01$
 export const CardTransactionStatus = CardTransactionStatus$
 export const CardTransactionStep = CardTransactionStep$
 export const CardTransactionStepType = CardTransactionStepType$
@@ -11554,6 +12347,7 @@ export const CardTransactionUpdatedEvent = CardTransactionUpdatedEvent$
 export const CardTransactionUpdatedEvent_2025_11_01 = CardTransactionUpdatedEvent_2025_11_01$
 export const CardTransactionUpdatedEvent_2026_02_01 = CardTransactionUpdatedEvent_2026_02_01$
 export const CardTransaction_2025_11_01 = CardTransaction_2025_11_01$
+export const CardTransaction_2026_02_01 = CardTransaction_2026_02_01$
 export const CardType = CardType$
 export const CardUpdate = CardUpdate$
 export const CardUpdate_2026_02_01 = CardUpdate_2026_02_01$
@@ -11586,9 +12380,12 @@ export const Cursor = Cursor$
 export const DeclineReason = DeclineReason$
 export const DeclineReasonCode = DeclineReasonCode$
 export const DeclineReasonCode_2025_11_01 = DeclineReasonCode_2025_11_01$
+export const DeclineReasonCode_2026_02_01 = DeclineReasonCode_2026_02_01$
 export const DeclineReason_2025_11_01 = DeclineReason_2025_11_01$
+export const DeclineReason_2026_02_01 = DeclineReason_2026_02_01$
 export const DeclineSimulation = DeclineSimulation$
 export const DeclineSimulation_2025_11_01 = DeclineSimulation_2025_11_01$
+export const DeclineSimulation_2026_02_01 = DeclineSimulation_2026_02_01$
 export const DeletedAuthorizationEndpoint = DeletedAuthorizationEndpoint$
 export const DeletedFaults = DeletedFaults$
 export const DeletedWebhookEndpoint = DeletedWebhookEndpoint$
@@ -11660,8 +12457,12 @@ export const Faults = Faults$
 export const FaultsPut = FaultsPut$
 export const FieldTranslations = FieldTranslations$
 export const FieldTranslationsInput = FieldTranslationsInput$
+export const FirstUseAbroad = FirstUseAbroad$
+export const FirstUseAbroadAction = FirstUseAbroadAction$
+export const FirstUseAbroadInput = FirstUseAbroadInput$
 export const ForcePostSimulation = ForcePostSimulation$
 export const ForcePostSimulation_2025_11_01 = ForcePostSimulation_2025_11_01$
+export const ForcePostSimulation_2026_02_01 = ForcePostSimulation_2026_02_01$
 export const FundingSimulation = FundingSimulation$
 export const GooglePayProvisioning = GooglePayProvisioning$
 export const GooglePayProvisioningPayload = GooglePayProvisioningPayload$
@@ -11683,12 +12484,22 @@ export const MerchantCategory = MerchantCategory$
 export const MerchantCategoryCatalogue = MerchantCategoryCatalogue$
 export const MerchantCategoryCode = MerchantCategoryCode$
 export const MerchantCategoryLabel = MerchantCategoryLabel$
+export const MerchantCountLimit = MerchantCountLimit$
+export const MerchantCountLimitInput = MerchantCountLimitInput$
 export const MerchantInput = MerchantInput$
 export const MerchantInput_2025_11_01 = MerchantInput_2025_11_01$
+export const MerchantInput_2026_02_01 = MerchantInput_2026_02_01$
+export const MerchantLimit = MerchantLimit$
+export const MerchantLimitInput = MerchantLimitInput$
+export const MerchantNamePattern = MerchantNamePattern$
+export const MerchantNetworkId = MerchantNetworkId$
 export const Merchant_2025_11_01 = Merchant_2025_11_01$
 export const Metadata = Metadata$
 export const MetadataPatch = MetadataPatch$
+export const NetworkCheckResult = NetworkCheckResult$
+export const NetworkChecksInput = NetworkChecksInput$
 export const NextCursor = NextCursor$
+export const PartialApproval = PartialApproval$
 export const Pass = Pass$
 export const PassArchivedEvent = PassArchivedEvent$
 export const PassArchivedEvent_2026_02_01 = PassArchivedEvent_2026_02_01$
@@ -11829,8 +12640,13 @@ export const RelevantLocationInput = RelevantLocationInput$
 export const RequestId = RequestId$
 export const RequestLog = RequestLog$
 export const RequestLogList = RequestLogList$
+export const RequiredCheck = RequiredCheck$
+export const RequiredCheckInput = RequiredCheckInput$
+export const RequiredCheckName = RequiredCheckName$
+export const RequiredCheckResult = RequiredCheckResult$
 export const ReversalSimulation = ReversalSimulation$
 export const RotatedKey = RotatedKey$
+export const RuleInterval = RuleInterval$
 export const RuleOutcome = RuleOutcome$
 export const SanctionsAlert = SanctionsAlert$
 export const SanctionsAlertId = SanctionsAlertId$
@@ -11914,6 +12730,7 @@ export const SpendingControls_2026_02_01 = SpendingControls_2026_02_01$
 export const SpendingInterval = SpendingInterval$
 export const SpendingLimit = SpendingLimit$
 export const SpendingLimitInput = SpendingLimitInput$
+export const StandInReason = StandInReason$
 export const TemplateField = TemplateField$
 export const TemplateFieldInput = TemplateFieldInput$
 export const TemplateFieldInput_2026_02_01 = TemplateFieldInput_2026_02_01$
@@ -12008,6 +12825,7 @@ export const WebhookRecoveryStatus = WebhookRecoveryStatus$
 export const WebhookRetrySchedule = WebhookRetrySchedule$
 export const WebhookSignature = WebhookSignature$
 export const WebhookSkip = WebhookSkip$
+export const Weekday = Weekday$
 export const Wipe = Wipe$
 export const WipeCreate = WipeCreate$
 export const listAuditEntries_action = listAuditEntries_action$

@@ -103,6 +103,7 @@ import {
   SpendingControlDraftId,
   SpendingControlDraftStatus,
   SpendingControlDraftUpdate,
+  StandInReason,
   TemplateId,
   TokenCreate,
   TreasuryReportCreate,
@@ -2348,6 +2349,14 @@ const operations: readonly Operation<OperationExtensions>[] = [
         set: true,
         validate: CardTransactionId,
         pointer: '/paths/~1v1~1authorization_decisions/get/parameters/10/schema'
+      },
+      {
+        name: 'stand_in_reason',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: StandInReason,
+        pointer: '/paths/~1v1~1authorization_decisions/get/parameters/11/schema'
       }
     ],
     headers: [parameterServiceVersion],

@@ -183,6 +183,26 @@ export type SpendingControlsInput = ClosedMembers<client.SpendingControlsInput>
 export type SpendingLimitInput = ClosedMembers<client.SpendingLimitInput>
 export type SpendingControls = ClosedMembers<client.SpendingControls>
 export type SpendingLimit = ClosedMembers<client.SpendingLimit>
+export type MerchantNetworkId = Closed<client.MerchantNetworkId>
+export type MerchantNamePattern = Closed<client.MerchantNamePattern>
+export type AllowedTimesInput = ClosedMembers<client.AllowedTimesInput>
+export type AllowedTimes = ClosedMembers<client.AllowedTimes>
+export type MerchantLimitInput = ClosedMembers<client.MerchantLimitInput>
+export type MerchantLimit = ClosedMembers<client.MerchantLimit>
+export type MerchantCountLimitInput = ClosedMembers<client.MerchantCountLimitInput>
+export type MerchantCountLimit = ClosedMembers<client.MerchantCountLimit>
+export type FirstUseAbroadInput = ClosedMembers<client.FirstUseAbroadInput>
+export type FirstUseAbroad = ClosedMembers<client.FirstUseAbroad>
+export type RequiredCheckInput = ClosedMembers<client.RequiredCheckInput>
+export type RequiredCheck = ClosedMembers<client.RequiredCheck>
+export type Weekday = Closed<client.Weekday>
+export type RuleInterval = Closed<client.RuleInterval>
+export type FirstUseAbroadAction = Closed<client.FirstUseAbroadAction>
+export type RequiredCheckName = Closed<client.RequiredCheckName>
+export type RequiredCheckResult = Closed<client.RequiredCheckResult>
+export type PartialApproval = Closed<client.PartialApproval>
+export type NetworkCheckResult = Closed<client.NetworkCheckResult>
+export type NetworkChecksInput = ClosedMembers<client.NetworkChecksInput>
 export type SpendingInterval = Closed<client.SpendingInterval>
 export type CardProgramId = Closed<client.CardProgramId>
 export type SpendingControlDraftId = Closed<client.SpendingControlDraftId>
@@ -283,6 +303,7 @@ export type AuthorizationRequestData = ClosedMembers<client.AuthorizationRequest
 export type AuthorizationAnswer = ClosedMembers<client.AuthorizationAnswer>
 export type AuthorizationDecisionId = Closed<client.AuthorizationDecisionId>
 export type AuthorizationDecision = ClosedMembers<client.AuthorizationDecision>
+export type StandInReason = Closed<client.StandInReason>
 export type AuthorizationDecisionList = ClosedMembers<client.AuthorizationDecisionList>
 export type AuthorizationDecisionStatus = Closed<client.AuthorizationDecisionStatus>
 export type MerchantInput = ClosedMembers<client.MerchantInput>
@@ -701,6 +722,26 @@ export interface components {
     SpendingLimitInput: SpendingLimitInput
     SpendingControls: SpendingControls
     SpendingLimit: SpendingLimit
+    MerchantNetworkId: MerchantNetworkId
+    MerchantNamePattern: MerchantNamePattern
+    AllowedTimesInput: AllowedTimesInput
+    AllowedTimes: AllowedTimes
+    MerchantLimitInput: MerchantLimitInput
+    MerchantLimit: MerchantLimit
+    MerchantCountLimitInput: MerchantCountLimitInput
+    MerchantCountLimit: MerchantCountLimit
+    FirstUseAbroadInput: FirstUseAbroadInput
+    FirstUseAbroad: FirstUseAbroad
+    RequiredCheckInput: RequiredCheckInput
+    RequiredCheck: RequiredCheck
+    Weekday: Weekday
+    RuleInterval: RuleInterval
+    FirstUseAbroadAction: FirstUseAbroadAction
+    RequiredCheckName: RequiredCheckName
+    RequiredCheckResult: RequiredCheckResult
+    PartialApproval: PartialApproval
+    NetworkCheckResult: NetworkCheckResult
+    NetworkChecksInput: NetworkChecksInput
     SpendingInterval: SpendingInterval
     CardProgramId: CardProgramId
     SpendingControlDraftId: SpendingControlDraftId
@@ -801,6 +842,7 @@ export interface components {
     AuthorizationAnswer: AuthorizationAnswer
     AuthorizationDecisionId: AuthorizationDecisionId
     AuthorizationDecision: AuthorizationDecision
+    StandInReason: StandInReason
     AuthorizationDecisionList: AuthorizationDecisionList
     AuthorizationDecisionStatus: AuthorizationDecisionStatus
     MerchantInput: MerchantInput

@@ -3,6 +3,8 @@ import type * as types from './types.ts'
 
 export declare function Address(value: unknown): value is types.Address
 export declare function AddressInput(value: unknown): value is types.AddressInput
+export declare function AllowedTimes(value: unknown): value is types.AllowedTimes
+export declare function AllowedTimesInput(value: unknown): value is types.AllowedTimesInput
 export declare function Amount(value: unknown): value is types.Amount
 export declare function AppLinks(value: unknown): value is types.AppLinks
 export declare function AppLinksInput(value: unknown): value is types.AppLinksInput
@@ -161,6 +163,9 @@ export declare function Faults(value: unknown): value is types.Faults
 export declare function FaultsPut(value: unknown): value is types.FaultsPut
 export declare function FieldTranslations(value: unknown): value is types.FieldTranslations
 export declare function FieldTranslationsInput(value: unknown): value is types.FieldTranslationsInput
+export declare function FirstUseAbroad(value: unknown): value is types.FirstUseAbroad
+export declare function FirstUseAbroadAction(value: unknown): value is types.FirstUseAbroadAction
+export declare function FirstUseAbroadInput(value: unknown): value is types.FirstUseAbroadInput
 export declare function ForcePostSimulation(value: unknown): value is types.ForcePostSimulation
 export declare function FundingSimulation(value: unknown): value is types.FundingSimulation
 export declare function GooglePayProvisioning(value: unknown): value is types.GooglePayProvisioning
@@ -183,10 +188,19 @@ export declare function MerchantCategory(value: unknown): value is types.Merchan
 export declare function MerchantCategoryCatalogue(value: unknown): value is types.MerchantCategoryCatalogue
 export declare function MerchantCategoryCode(value: unknown): value is types.MerchantCategoryCode
 export declare function MerchantCategoryLabel(value: unknown): value is types.MerchantCategoryLabel
+export declare function MerchantCountLimit(value: unknown): value is types.MerchantCountLimit
+export declare function MerchantCountLimitInput(value: unknown): value is types.MerchantCountLimitInput
 export declare function MerchantInput(value: unknown): value is types.MerchantInput
+export declare function MerchantLimit(value: unknown): value is types.MerchantLimit
+export declare function MerchantLimitInput(value: unknown): value is types.MerchantLimitInput
+export declare function MerchantNamePattern(value: unknown): value is types.MerchantNamePattern
+export declare function MerchantNetworkId(value: unknown): value is types.MerchantNetworkId
 export declare function Metadata(value: unknown): value is types.Metadata
 export declare function MetadataPatch(value: unknown): value is types.MetadataPatch
+export declare function NetworkCheckResult(value: unknown): value is types.NetworkCheckResult
+export declare function NetworkChecksInput(value: unknown): value is types.NetworkChecksInput
 export declare function NextCursor(value: unknown): value is types.NextCursor
+export declare function PartialApproval(value: unknown): value is types.PartialApproval
 export declare function Pass(value: unknown): value is types.Pass
 export declare function PassArchivedEvent(value: unknown): value is types.PassArchivedEvent
 export declare function PassBatch(value: unknown): value is types.PassBatch
@@ -297,8 +311,13 @@ export declare function RelevantLocationInput(value: unknown): value is types.Re
 export declare function RequestId(value: unknown): value is types.RequestId
 export declare function RequestLog(value: unknown): value is types.RequestLog
 export declare function RequestLogList(value: unknown): value is types.RequestLogList
+export declare function RequiredCheck(value: unknown): value is types.RequiredCheck
+export declare function RequiredCheckInput(value: unknown): value is types.RequiredCheckInput
+export declare function RequiredCheckName(value: unknown): value is types.RequiredCheckName
+export declare function RequiredCheckResult(value: unknown): value is types.RequiredCheckResult
 export declare function ReversalSimulation(value: unknown): value is types.ReversalSimulation
 export declare function RotatedKey(value: unknown): value is types.RotatedKey
+export declare function RuleInterval(value: unknown): value is types.RuleInterval
 export declare function RuleOutcome(value: unknown): value is types.RuleOutcome
 export declare function SanctionsAlert(value: unknown): value is types.SanctionsAlert
 export declare function SanctionsAlertId(value: unknown): value is types.SanctionsAlertId
@@ -369,6 +388,7 @@ export declare function SpendingControlsInput(value: unknown): value is types.Sp
 export declare function SpendingInterval(value: unknown): value is types.SpendingInterval
 export declare function SpendingLimit(value: unknown): value is types.SpendingLimit
 export declare function SpendingLimitInput(value: unknown): value is types.SpendingLimitInput
+export declare function StandInReason(value: unknown): value is types.StandInReason
 export declare function TemplateField(value: unknown): value is types.TemplateField
 export declare function TemplateFieldInput(value: unknown): value is types.TemplateFieldInput
 export declare function TemplateId(value: unknown): value is types.TemplateId
@@ -434,6 +454,7 @@ export declare function WebhookRecoveryStatus(value: unknown): value is types.We
 export declare function WebhookRetrySchedule(value: unknown): value is types.WebhookRetrySchedule
 export declare function WebhookSignature(value: unknown): value is types.WebhookSignature
 export declare function WebhookSkip(value: unknown): value is types.WebhookSkip
+export declare function Weekday(value: unknown): value is types.Weekday
 export declare function Wipe(value: unknown): value is types.Wipe
 export declare function WipeCreate(value: unknown): value is types.WipeCreate
 export declare function listAuditEntries_action(value: unknown): value is NonNullable<types.ListAuditEntriesQuery['action']>

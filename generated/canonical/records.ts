@@ -150,7 +150,11 @@ export const filters = {
     type: ['purchase', 'cash_withdrawal'],
     category_code: null
   },
-  listAuthorizationDecisions: { status: ['pending', 'responded', 'timed_out', 'errored'], card_transaction_id: null },
+  listAuthorizationDecisions: {
+    status: ['pending', 'responded', 'timed_out', 'errored'],
+    card_transaction_id: null,
+    stand_in_reason: ['timed_out', 'connection_failed', 'bad_status', 'bad_answer', 'interrupted']
+  },
   listDisputes: {
     status: ['unsubmitted', 'submitted', 'under_review', 'won', 'lost', 'withdrawn', 'expired'],
     reason: [

@@ -40,7 +40,9 @@ export type ListCardTransactionsQuery = Lists<NonNullable<Newest['listCardTransa
   | 'status'
   | 'type'
   | 'category_code'>
-export type ListAuthorizationDecisionsQuery = Lists<NonNullable<Newest['listAuthorizationDecisions']['parameters']['query']>, 'status' | 'card_transaction_id'>
+export type ListAuthorizationDecisionsQuery = Lists<NonNullable<Newest['listAuthorizationDecisions']['parameters']['query']>, 'status'
+  | 'card_transaction_id'
+  | 'stand_in_reason'>
 export type ListDisputesQuery = Lists<NonNullable<Newest['listDisputes']['parameters']['query']>, 'status' | 'reason' | 'card_transaction_id'>
 export type ListSettlementsQuery = Lists<NonNullable<Newest['listSettlements']['parameters']['query']>, 'status'>
 export type ListSettlementLinesQuery = Lists<NonNullable<Newest['listSettlementLines']['parameters']['query']>, 'type' | 'source_id'>

@@ -124,7 +124,23 @@ export function EventList_down(value: v2026_05_19.EventList): v2026_02_01.EventL
 
 /** SpendingControls: 2026-05-19 → 2026-02-01. */
 export function SpendingControls_down(value: v2026_05_19.SpendingControls): v2026_02_01.SpendingControls {
-  const { blocked_categories, ...rest } = value
+  const {
+    blocked_categories,
+    allowed_countries,
+    allowed_merchant_ids,
+    blocked_merchant_ids,
+    allowed_merchant_names,
+    blocked_merchant_names,
+    allowed_entry_methods,
+    blocked_entry_methods,
+    allowed_times,
+    merchant_limits,
+    merchant_count_limits,
+    first_use_abroad,
+    required_checks,
+    partial_approval,
+    ...rest
+  } = value
   return { ...rest, allowed_categories: touched('2026-05-19/block-categories', blockCategories.lenses[0].down!(blocked_categories)) }
 }
 
@@ -203,6 +219,56 @@ export function CardUpdate_up(value: v2026_02_01.CardUpdate): v2026_05_19.CardUp
 export function CardUpdate_field(value: string): string {
   return value
     .replace(/^(spending_controls\.)blocked_categories(?![^.[]).*$/, '$1allowed_categories')
+}
+
+const rename_DeclineReasonCode_down = renames(
+  '2026-05-19/explain-declined-uses',
+  [
+    ['merchant_blocked', 'transaction_not_allowed'],
+    ['entry_method_blocked', 'transaction_not_allowed'],
+    ['time_blocked', 'transaction_not_allowed'],
+    ['merchant_limit_exceeded', 'spending_limit_exceeded'],
+    ['merchant_count_exceeded', 'transaction_not_allowed'],
+    ['first_use_abroad', 'transaction_not_allowed'],
+    ['check_failed', 'transaction_not_allowed']
+  ]
+)
+
+/** DeclineReasonCode: 2026-05-19 → 2026-02-01. */
+export function DeclineReasonCode_down(value: v2026_05_19.DeclineReasonCode): v2026_02_01.DeclineReasonCode {
+  return rename_DeclineReasonCode_down(value)
+}
+
+/** DeclineReason: 2026-05-19 → 2026-02-01. */
+export function DeclineReason_down(value: v2026_05_19.DeclineReason): v2026_02_01.DeclineReason {
+  return { ...value, code: DeclineReasonCode_down(value.code) }
+}
+
+/** CardTransaction: 2026-05-19 → 2026-02-01. */
+export function CardTransaction_down(value: v2026_05_19.CardTransaction): v2026_02_01.CardTransaction {
+  return { ...value, decline_reason: value.decline_reason && DeclineReason_down(value.decline_reason) }
+}
+
+/** CardTransactionList: 2026-05-19 → 2026-02-01. */
+export function CardTransactionList_down(value: v2026_05_19.CardTransactionList): v2026_02_01.CardTransactionList {
+  return { ...value, data: value.data.map((item) => CardTransaction_down(item)) }
+}
+
+/** AuthorizationEndpoint: 2026-05-19 → 2026-02-01. */
+export function AuthorizationEndpoint_down(value: v2026_05_19.AuthorizationEndpoint): v2026_02_01.AuthorizationEndpoint {
+  const { default_max_amount, ...rest } = value
+  return rest
+}
+
+/** AuthorizationDecision: 2026-05-19 → 2026-02-01. */
+export function AuthorizationDecision_down(value: v2026_05_19.AuthorizationDecision): v2026_02_01.AuthorizationDecision {
+  const { stand_in_reason, ...rest } = value
+  return { ...rest, decline_reason: value.decline_reason && DeclineReasonCode_down(value.decline_reason) }
+}
+
+/** AuthorizationDecisionList: 2026-05-19 → 2026-02-01. */
+export function AuthorizationDecisionList_down(value: v2026_05_19.AuthorizationDecisionList): v2026_02_01.AuthorizationDecisionList {
+  return { ...value, data: value.data.map((item) => AuthorizationDecision_down(item)) }
 }
 
 const rename_DisputeReason_down = renames('2026-05-19/rename-customer-dispute', [['customer_complaint', 'customer_dispute']])
@@ -439,10 +505,50 @@ export function CardWalletTokenUpdatedEvent_down(value: v2026_05_19.CardWalletTo
   return rest
 }
 
+/** CardTransactionAuthorizedEvent: 2026-05-19 → 2026-02-01. */
+export function CardTransactionAuthorizedEvent_down(value: v2026_05_19.CardTransactionAuthorizedEvent): v2026_02_01.CardTransactionAuthorizedEvent {
+  return { ...value, data: { ...value.data, card_transaction: CardTransaction_down(value.data.card_transaction) } }
+}
+
+/** CardTransactionDeclinedEvent: 2026-05-19 → 2026-02-01. */
+export function CardTransactionDeclinedEvent_down(value: v2026_05_19.CardTransactionDeclinedEvent): v2026_02_01.CardTransactionDeclinedEvent {
+  return { ...value, data: { ...value.data, card_transaction: CardTransaction_down(value.data.card_transaction) } }
+}
+
 /** CardTransactionUpdatedEvent: 2026-05-19 → 2026-02-01. */
 export function CardTransactionUpdatedEvent_down(value: v2026_05_19.CardTransactionUpdatedEvent): v2026_02_01.CardTransactionUpdatedEvent {
   const { previous_attributes, ...rest } = value
-  return rest
+  return { ...rest, data: { ...value.data, card_transaction: CardTransaction_down(value.data.card_transaction) } }
+}
+
+/** CardTransactionReversedEvent: 2026-05-19 → 2026-02-01. */
+export function CardTransactionReversedEvent_down(value: v2026_05_19.CardTransactionReversedEvent): v2026_02_01.CardTransactionReversedEvent {
+  return { ...value, data: { ...value.data, card_transaction: CardTransaction_down(value.data.card_transaction) } }
+}
+
+/** CardTransactionExpiredEvent: 2026-05-19 → 2026-02-01. */
+export function CardTransactionExpiredEvent_down(value: v2026_05_19.CardTransactionExpiredEvent): v2026_02_01.CardTransactionExpiredEvent {
+  return { ...value, data: { ...value.data, card_transaction: CardTransaction_down(value.data.card_transaction) } }
+}
+
+/** CardTransactionClearedEvent: 2026-05-19 → 2026-02-01. */
+export function CardTransactionClearedEvent_down(value: v2026_05_19.CardTransactionClearedEvent): v2026_02_01.CardTransactionClearedEvent {
+  return { ...value, data: { ...value.data, card_transaction: CardTransaction_down(value.data.card_transaction) } }
+}
+
+/** CardTransactionRefundedEvent: 2026-05-19 → 2026-02-01. */
+export function CardTransactionRefundedEvent_down(value: v2026_05_19.CardTransactionRefundedEvent): v2026_02_01.CardTransactionRefundedEvent {
+  return { ...value, data: { ...value.data, card_transaction: CardTransaction_down(value.data.card_transaction) } }
+}
+
+/** AuthorizationDecisionTimedOutEvent: 2026-05-19 → 2026-02-01. */
+export function AuthorizationDecisionTimedOutEvent_down(value: v2026_05_19.AuthorizationDecisionTimedOutEvent): v2026_02_01.AuthorizationDecisionTimedOutEvent {
+  return { ...value, data: { ...value.data, authorization_decision: AuthorizationDecision_down(value.data.authorization_decision) } }
+}
+
+/** AuthorizationDecisionErroredEvent: 2026-05-19 → 2026-02-01. */
+export function AuthorizationDecisionErroredEvent_down(value: v2026_05_19.AuthorizationDecisionErroredEvent): v2026_02_01.AuthorizationDecisionErroredEvent {
+  return { ...value, data: { ...value.data, authorization_decision: AuthorizationDecision_down(value.data.authorization_decision) } }
 }
 
 /** DisputeCreatedEvent: 2026-05-19 → 2026-02-01. */

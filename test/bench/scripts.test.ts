@@ -12,6 +12,7 @@ const withVitest = measuring.filter((name) => scripts[name]!.includes('vitest ru
 
 /** Options with which a script is done in a second or two. */
 const TINY: Readonly<Record<string, readonly string[]>> = {
+  'bench:backtest': ['--authorizations', '1000'],
   'bench:console': ['--rows', '1000', '--rounds', '1', '--only', '/passes'],
   'bench:drafts': ['test/golden/gate-unclaimed/openapi'],
   'bench:fairness': ['--rows', '200', '--seconds', '0.1', '--rounds', '1', '--only', '12 counts'],

@@ -180,6 +180,29 @@ describe('an answer in time', () => {
   })
 })
 
+test('while an endpoint is away, authorizations are approved up to its maximum', async () => {
+  reply = ({ response }) => response.destroy()
+  const tenant = await tenantWith({ default_action: 'approve', default_max_amount: 1000 })
+  const [within, above] = [await authorize(tenant, 1000), await authorize(tenant, 1001)]
+  expect(within.status).toBe('authorized')
+  expect(above.decline_reason.code).toBe('decision_errored')
+  const path = '/v1/authorization_decisions?stand_in_reason='
+  expect((await tenant.send(`${path}connection_failed`)).body.data).toHaveLength(2)
+  expect((await tenant.send(`${path}bad_status`)).body.data).toEqual([])
+  const older = speak(service.urls.sandbox, { secret: tenant.secret, version: '2026-02-01' })
+  expect((await older(`/v1/authorization_decisions/${above.decision_id}`)).body).not.toHaveProperty(
+    'stand_in_reason',
+  )
+  // Versions that lack the maximum keep it.
+  const setting = { url, default_action: 'approve' }
+  const put = await older('/v1/authorization_endpoint', { method: 'PUT', body: setting })
+  expect(put.body).not.toHaveProperty('default_max_amount')
+  expect((await tenant.send('/v1/authorization_endpoint')).body.default_max_amount).toBe(1000)
+  const lifted = { ...setting, default_max_amount: null }
+  await tenant.send('/v1/authorization_endpoint', { method: 'PUT', body: lifted })
+  expect((await authorize(tenant, 1001)).status).toBe('authorized')
+})
+
 describe('about an authorization of 0, which verifies the card', () => {
   test.each([{ approved: true }, { approved: true, amount: 0 }])(
     'an endpoint approves a verification of the card with %j',
@@ -216,24 +239,29 @@ describe('about an authorization of 0, which verifies the card', () => {
 })
 
 describe('what cannot be used takes the default', () => {
-  const unusable: readonly (readonly [string, (question: Asked) => void])[] = [
-    ['500', (question) => question.answer({ approved: true }, 500)],
-    ['a redirect', ({ response }) => response.writeHead(302, { Location: url }).end()],
-    ['no JSON', ({ response }) => response.end('approved')],
+  const unusable: readonly (readonly [string, string, (question: Asked) => void])[] = [
+    ['500', 'bad_status', (question) => question.answer({ approved: true }, 500)],
+    ['a redirect', 'bad_status', ({ response }) => response.writeHead(302, { Location: url }).end()],
+    ['no JSON', 'bad_answer', ({ response }) => response.end('approved')],
     [
       '1 MB',
+      'bad_answer',
       ({ response }) =>
         response.end(JSON.stringify({ approved: true, metadata: { a: 'a'.repeat(1 << 20) } })),
     ],
-    ['an unknown member', (question) => question.answer({ approved: true, reason: 'x' })],
-    ['no decision', (question) => question.answer({})],
-    ['more than was asked for', (question) => question.answer({ approved: true, amount: 1001 })],
-    ['0', (question) => question.answer({ approved: true, amount: 0 })],
-    ['nothing', ({ response }) => response.destroy()],
+    ['an unknown member', 'bad_answer', (question) => question.answer({ approved: true, reason: 'x' })],
+    ['no decision', 'bad_answer', (question) => question.answer({})],
+    [
+      'more than was asked for',
+      'bad_answer',
+      (question) => question.answer({ approved: true, amount: 1001 }),
+    ],
+    ['0', 'bad_answer', (question) => question.answer({ approved: true, amount: 0 })],
+    ['nothing', 'connection_failed', ({ response }) => response.destroy()],
   ]
   test.each(unusable)(
     'an authorization takes the default action when the endpoint gives %s',
-    async (_, how) => {
+    async (_, stand_in_reason, how) => {
       reply = how
       const [approving, declining] = await Promise.all([
         tenantWith({ default_action: 'approve' }),
@@ -245,7 +273,10 @@ describe('what cannot be used takes the default', () => {
         status: 'errored',
         approved: null,
         default_action_used: true,
+        stand_in_reason,
       })
+      const listed = await approving.send(`/v1/authorization_decisions?stand_in_reason=${stand_in_reason}`)
+      expect(listed.body.data).toHaveLength(1)
       const declined = await authorize(declining)
       expect(declined.decline_reason.code).toBe('decision_errored')
       expect(await told(declining)).toEqual(['card.transaction.declined', 'authorization_decision.errored'])
@@ -257,7 +288,9 @@ describe('what cannot be used takes the default', () => {
     const tenant = await tenantWith({ timeout_ms: 100, default_action: 'decline' })
     const transaction = await authorize(tenant)
     expect(transaction.decline_reason.code).toBe('decision_timed_out')
-    const expected = { status: 'timed_out', approved: null, default_action_used: true }
+    const expected = {
+      ...{ status: 'timed_out', approved: null, default_action_used: true, stand_in_reason: 'timed_out' },
+    }
     expect(await decisionOf(tenant, transaction)).toMatchObject(expected)
     asked[0]!.answer({ approved: true, amount: 700 })
     const late = await until('the late answer', async () => {

@@ -6,6 +6,7 @@ import {
   type AuthorizationRequest,
   decide,
 } from '../../runtime/cards/transactions/rules.ts'
+import { NO_USES } from '../../runtime/cards/transactions/use-rules.ts'
 
 const NOW = Date.parse('2026-06-01T12:00:00.000Z')
 
@@ -16,6 +17,12 @@ const REQUEST: AuthorizationRequest = {
   country: 'US',
   authorized: 0,
   wallet: null,
+  use: {
+    merchant: { name: 'Harbor Diner', network_id: '4452', country: 'US' },
+    entryMethod: 'chip',
+    checks: {},
+    at: NOW,
+  },
 }
 
 const NO_CONTROLS = {
@@ -37,6 +44,7 @@ const FACTS: AuthorizationFacts = {
   cardholder: { status: 'active', sanctions_status: 'clear' },
   spent: [],
   authorizations: 0,
+  uses: NO_USES,
   available: 1000,
   wallets: [],
   now: NOW,

@@ -1,7 +1,7 @@
 /** Drafts of spending controls: kept in versions, and tried on recorded authorizations before they bind. */
 import { beforeEach, expect, test } from 'vitest'
 import { backtestWorker } from '../../runtime/cards/spending-control-backtests/job.ts'
-import { BACKTEST_LEASES } from '../../runtime/cards/spending-control-backtests/work-queries.ts'
+import { PENDING_BACKTESTS } from '../../runtime/cards/spending-control-backtests/work-queries.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { makeTenant, type Send, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
@@ -160,6 +160,148 @@ test('the controls of a card, replayed as a draft, change no recorded decision',
   }
 })
 
+/** Controls of cards, each with what it depends on. */
+const USE_CONTROLS: readonly object[] = [
+  {
+    merchant_limits: [
+      { amount: 900, interval: 'weekly' },
+      { amount: 2000, interval: 'all_time' },
+    ],
+    merchant_count_limits: [
+      { count: 2, interval: 'daily' },
+      { count: 3, interval: 'monthly' },
+    ],
+  },
+  {
+    first_use_abroad: { action: 'decline', home_countries: ['US'] },
+    required_checks: [{ check: 'cvc', result: 'match', entry_methods: ['online'] }],
+    blocked_merchant_names: ['shop 3*'],
+  },
+  {
+    allowed_times: [
+      {
+        days: ['monday', 'wednesday', 'saturday'],
+        start: '18:00',
+        end: '06:00',
+        time_zone: 'America/New_York',
+      },
+    ],
+    allowed_merchant_ids: ['m1', 'm2', 'm3'],
+    blocked_entry_methods: ['swipe'],
+  },
+  {
+    partial_approval: 'allowed',
+    spending_limits: [{ amount: 600, interval: 'weekly' }],
+    merchant_limits: [{ amount: 1000, interval: 'monthly' }],
+  },
+]
+
+test('the controls of uses, replayed as a draft, change no recorded decision', async () => {
+  const cards: { readonly id: string; readonly spending_controls: object }[] = []
+  for (const spending_controls of USE_CONTROLS) cards.push(await makeCard(send, { spending_controls }))
+  const pick = seeded(11)
+  const reasons = new Set<string>()
+  let reduced = 0
+  const open: string[] = []
+  for (let count = 0; count < 160; count += 1) {
+    service.clock.now += pick(5) * HOUR
+    const amount = 1 + pick(500)
+    const card_id = cards[count % 4]!.id
+    if (open.length > 0 && pick(4) === 0) {
+      const kind = ['increment', 'reversal', 'clearing'][pick(3)]!
+      await simulate(kind, { card_transaction_id: open[pick(open.length)]!, amount })
+      continue
+    }
+    const shop = pick(5)
+    const country = pick(3) === 0 ? 'CA' : 'US'
+    const merchant = {
+      ...MERCHANT,
+      name: `Shop ${shop}`,
+      country,
+      ...(shop > 0 && { network_id: `m${shop}` }),
+    }
+    if (pick(20) === 0) {
+      await simulate('force_post', { card_id, amount, merchant }) // a first use without a decision
+      continue
+    }
+    const entry_method = ['chip', 'swipe', 'online'][pick(3)]!
+    const checks = { cvc: ['match', 'unchecked'][pick(2)]! }
+    const { body } = await simulate('authorization', {
+      card_id,
+      amount,
+      merchant,
+      entry_method,
+      checks,
+      partial_approval: true,
+    })
+    if (body.status === 'authorized') open.push(body.id)
+    else reasons.add(body.decline_reason.code)
+    if (body.amounts.authorized > 0 && body.amounts.authorized < amount) reduced += 1
+  }
+  expect([...reasons].toSorted()).toEqual([
+    'check_failed',
+    'entry_method_blocked',
+    'first_use_abroad',
+    'merchant_blocked',
+    'merchant_count_exceeded',
+    'merchant_limit_exceeded',
+    'spending_limit_exceeded',
+    'time_blocked',
+  ])
+  expect(reduced).toBeGreaterThan(0)
+  for (const { id, spending_controls } of cards) {
+    const { result } = await backtest(await makeDraft(spending_controls, { card_id: id }))
+    expect(result.reasons).toEqual([])
+    expect(result.evaluated.count).toBeGreaterThan(10)
+  }
+  const { '2026-02-01': older } = await speakAll(service, tenantId)
+  const seen = (await older(`/v1/cards/${cards[0]!.id}`)).body.spending_controls
+  expect(Object.keys(seen).toSorted()).toEqual([
+    'allowed_categories',
+    'blocked_countries',
+    'max_authorization_count',
+    'spending_limits',
+  ])
+  const declined = (await older('/v1/card_transactions?status=declined&limit=100')).body.data
+  const shown = new Set(
+    declined.map((each: { decline_reason: { code: string } }) => each.decline_reason.code),
+  )
+  expect([...shown].toSorted()).toEqual(['spending_limit_exceeded', 'transaction_not_allowed'])
+})
+
+test('the controls of uses are checked', async () => {
+  const card = await makeCard(send)
+  const path = `/v1/cards/${card.id}`
+  const window = { days: ['monday'], start: '08:00', end: '08:00', time_zone: 'Mars/Base' }
+  const limit = { amount: 1, interval: 'daily' }
+  const refused = await patch(send, path, {
+    spending_controls: {
+      allowed_countries: ['XX'],
+      allowed_times: [window],
+      merchant_limits: [limit, limit],
+    },
+  })
+  expect(refused.body.error.details).toEqual([
+    { field: 'spending_controls.allowed_countries[0]', issue: 'is not an ISO 3166-1 country code' },
+    { field: 'spending_controls.allowed_times[0].end', issue: 'must differ from start' },
+    {
+      field: 'spending_controls.allowed_times[0].time_zone',
+      issue: 'is Mars/Base, which is not an IANA time zone such as Europe/Berlin',
+    },
+    { field: 'spending_controls.merchant_limits[1].interval', issue: 'is the same as in an earlier entry' },
+  ])
+  const set = { blocked_merchant_names: ['b*', 'a', 'b*'], allowed_merchant_ids: ['1'] }
+  const { body } = await patch(send, path, { spending_controls: set })
+  expect(body.spending_controls).toMatchObject({
+    blocked_merchant_names: ['a', 'b*'],
+    allowed_merchant_ids: ['1'],
+  })
+  const gone = await patch(send, path, {
+    spending_controls: { blocked_merchant_names: [], allowed_merchant_ids: null },
+  })
+  expect(Object.keys(gone.body.spending_controls)).toHaveLength(4)
+})
+
 test('a backtest whose process stops is performed by another one, once', async () => {
   const card = await makeCard(send)
   await authorize(card.id, 100)
@@ -171,7 +313,9 @@ test('a backtest whose process stops is performed by another one, once', async (
   }
   const { id } = await make(send, `${DRAFTS}/${draft.id}/backtests`, interval)
   const lease = { token: crypto.randomUUID(), now: 0, until: 1 }
-  expect(await BACKTEST_LEASES.acquire(service.database.sandbox, [tenantId, id], lease)).toBeDefined()
+  expect(
+    await PENDING_BACKTESTS.leases.acquire(service.database.sandbox, [tenantId, id], lease),
+  ).toBeDefined()
   await Promise.all([work(), work()])
   const { status, result } = (await send(`/v1/spending_control_backtests/${id}`)).body
   expect([status, result.approved_to_declined.count]).toEqual(['succeeded', 1])

@@ -176,17 +176,27 @@ test('a program limits its cards, and a card has limits of its own', async () =>
     'spending_controls.spending_limits.2.amount': '500.00',
     'spending_controls.spending_limits.2.interval': 'monthly',
     'find:spending_controls.spending_limits.2.categories': '5411',
+    'spending_controls.allowed_countries': 'US',
+    'spending_controls.blocked_merchant_names': '*casino*\r\n lucky odds \r\n',
+    'spending_controls.allowed_times.0.days': 'monday',
+    'spending_controls.allowed_times.0.start': '00:00',
+    'spending_controls.allowed_times.0.end': '24:00',
+    'spending_controls.allowed_times.0.time_zone': 'Europe/Berlin',
     'design.background_color': '#1e3a5f',
     'design.foreground_color': '#ffffff',
   }
   const program = await fill('card-programs/new', typed)
   expect(await page(program)).toContain('Grocery Stores, Supermarkets')
   expect(await page(program)).toContain('Betting')
+  expect(textOf(await page(program))).toContain('*casino*; lucky odds')
+  expect(textOf(await page(program))).toContain('Monday: 00:00 to 24:00 (Europe/Berlin)')
   await fill(`${program.replace('/sandbox/', '')}/change`, { ...typed, name: 'Deck crew' })
   const change = `${program}/change`
   const form = await page(change)
   expect(form).toMatch(/name="spending_controls.spending_limits.0.amount"[^>]* value="20.00"/)
   expect(form).toMatch(/name="spending_controls.spending_limits.1.categories" value="5411"[^>]* checked/)
+  expect(form).toMatch(/name="spending_controls.allowed_times.0.days" value="monday"[^>]* checked/)
+  expect(form).toContain('*casino*\nlucky odds')
   const limits = {
     name: 'Crew',
     'spending_controls.spending_limits.0.amount': '20.00',

@@ -1,7 +1,8 @@
-/** A process that does the work of a worker of the service once it is signalled to: settlements, low balances, or the totals of each day. */
+/** A process that does the work of a worker of the service once it is signalled to: settlements, low balances, backtests, or the totals of each day. */
 
 import { totalsWorker } from '../../runtime/account/totals/job.ts'
 import { openSanctions } from '../../runtime/cards/sanctions/list-in-use.ts'
+import { backtestWorker } from '../../runtime/cards/spending-control-backtests/job.ts'
 import { openDatabase } from '../../runtime/database/open/open-database.ts'
 import { balanceAlertWorker } from '../../runtime/money/balance/alert-job.ts'
 import { settlementWorker } from '../../runtime/money/settlements/job.ts'
@@ -19,6 +20,7 @@ process.once('SIGUSR2', async () => {
   const workers = {
     totals: totalsWorker,
     alerts: balanceAlertWorker,
+    backtests: backtestWorker,
     settlements: () => settlementWorker(parts),
   }
   await workers[TEST_WORKER as keyof typeof workers](parts).runOnce()

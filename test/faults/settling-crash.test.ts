@@ -1,10 +1,11 @@
 /**
  * A worker is killed at each statement of the transaction in which holds of destinations end, a settlement is closed, processed
  * and settled, and its payout is made: all of it has happened or nothing, and the next worker does it once. The same holds for the
- * workers that keep the totals of each day and report low balances.
+ * workers that keep the totals of each day, report low balances and replay spending controls.
  */
 import { afterAll, expect, test } from 'vitest'
 import { totalsWorker } from '../../runtime/account/totals/job.ts'
+import { backtestWorker } from '../../runtime/cards/spending-control-backtests/job.ts'
 import { balanceAlertWorker } from '../../runtime/money/balance/alert-job.ts'
 import { settlementWorker } from '../../runtime/money/settlements/job.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
@@ -43,7 +44,7 @@ async function openUsed(): Promise<Account> {
   return account
 }
 
-async function startWorker(worker: 'settlements' | 'totals' | 'alerts', point: Point) {
+async function startWorker(worker: 'settlements' | 'totals' | 'alerts' | 'backtests', point: Point) {
   const { rows } = await service.database.sandbox.query<{ role: string }>({
     text: 'SELECT current_user AS role',
   })
@@ -207,5 +208,62 @@ test('a low balance is reported once while workers are killed', { timeout: 300_0
   }
   // BEGIN, the alert, the event, the audit entry and COMMIT.
   expect(killed * STEP).toBeGreaterThan(3)
+  await verifyAudit(service.operator, account.tenantId, 'sandbox')
+})
+
+test('a backtest whose workers are killed is performed from the beginning, and ends once', {
+  timeout: 300_000,
+}, async () => {
+  const replay = () =>
+    backtestWorker({
+      ...{ database: service.database, log: strictLog, wakeUpChannel: { publish: () => {} } },
+      clock: { machine: Date.now, service: () => service.clock.now },
+    }).runOnce()
+  const account = await openAccount(service)
+  await account.send('/v1/test/funding', { amount: 1000 })
+  const merchant = { name: 'A', category_code: '5812' }
+  await account.send('/v1/test/cards/simulate_authorization', {
+    card_id: account.cards[0],
+    amount: 100,
+    merchant,
+  })
+  service.clock.now += 1000
+  const post = async (path: string, body: object) => (await account.send(path, body)).body
+  const draft = await post('/v1/spending_control_drafts', {
+    name: 'D',
+    spending_controls: { blocked_merchant_names: ['a'] },
+  })
+  const interval = {
+    interval_start: new Date(service.clock.now - 86_400_000).toISOString(),
+    interval_end: new Date(service.clock.now).toISOString(),
+  }
+  const expire = {
+    text: `UPDATE sandbox.spending_control_backtests SET leased_until = '-infinity' WHERE status = 'pending'`,
+  }
+  const points = transactionPoints()
+  const next = () => startWorker('backtests', points.next().value!)
+  let killed = 0
+  for (let coming = next(); ; ) {
+    const worker = await coming
+    coming = next()
+    const { id } = await post(`/v1/spending_control_drafts/${draft.id}/backtests`, interval)
+    const isKilled = await kill(worker)
+    await service.database.control.query(expire) // as when the time of the killed worker is over
+    await Promise.all([replay(), replay()])
+    const [backtest] = (await account.list('/v1/spending_control_backtests')).filter((each) => each.id === id)
+    expect([killed, backtest]).toMatchObject([
+      killed,
+      { status: 'succeeded', result: { approved_to_declined: { count: 1 } } },
+    ])
+    expect(await account.list(`/v1/spending_control_backtests/${id}/flips`)).toHaveLength(1)
+    if (!isKilled) break
+    killed += 1
+  }
+  const told = (await account.list('/v1/events')).filter(
+    ({ type }) => type === 'spending_control_backtest.succeeded',
+  )
+  expect(told).toHaveLength(killed + 1)
+  // Twice BEGIN, the lease and COMMIT; the progress; the flips, the end, the event and the audit entry.
+  expect(killed * STEP).toBeGreaterThan(6)
   await verifyAudit(service.operator, account.tenantId, 'sandbox')
 })

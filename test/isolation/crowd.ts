@@ -173,10 +173,10 @@ const WALLET_TOKENS = `INSERT INTO wallet_tokens (tenant_id, id, card_id, wallet
          'google_pay', 'active', ${AT}, ${AT}
     FROM generate_series(0, $3 - 1) n`
 
-const DECISIONS = `INSERT INTO authorization_decisions (tenant_id, id, card_transaction_id, status, created, updated, use, default_action, due)
+const DECISIONS = `INSERT INTO authorization_decisions (tenant_id, id, card_transaction_id, status, created, updated, use, default_action, stand_in_reason, due)
   SELECT $1, ${id('azd', 'n')}, CASE WHEN n BETWEEN 10 AND 16 THEN ${id('ctx', '1')} ELSE ${id('ctx', '0')} END,
          CASE WHEN n BETWEEN 14 AND 18 THEN 'timed_out' WHEN n > $3 - 4 THEN 'pending' ELSE 'responded' END, ${AT}, ${AT}, '{}', 'approve',
-         CASE WHEN n > $3 - 4 THEN timestamptz '2030-01-01' END
+         CASE WHEN n BETWEEN 14 AND 18 THEN 'timed_out' END, CASE WHEN n > $3 - 4 THEN timestamptz '2030-01-01' END
     FROM generate_series(0, $3 - 1) n`
 
 const REPORTS = `INSERT INTO treasury_reports (tenant_id, id, type, interval_start, interval_end, currency, version, status, result, expires_at,

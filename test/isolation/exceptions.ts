@@ -28,11 +28,7 @@ export const LOCATORS: Table = [
   ],
   [
     'SELECT f.tenant_id, f.id FROM (SELECT DISTINCT ON (r.tenant_id)',
-    'reports are made whoever asked for them',
-  ],
-  [
-    'SELECT f.tenant_id, f.id FROM (SELECT DISTINCT ON (b.tenant_id)',
-    'backtests are performed whoever asked for them',
+    'reports are made and backtests performed whoever asked for them',
   ],
   [
     'SELECT r.tenant_id, r.id FROM treasury_reports r WHERE r.has_files',
@@ -183,11 +179,7 @@ export const SPREAD: Table = [
   ],
   [
     'SELECT f.tenant_id, f.id FROM (SELECT DISTINCT ON (r.tenant_id)',
-    'reports are made whoever asked for them',
-  ],
-  [
-    'SELECT f.tenant_id, f.id FROM (SELECT DISTINCT ON (b.tenant_id)',
-    'backtests are performed whoever asked for them',
+    'reports are made and backtests performed whoever asked for them',
   ],
   [
     'SELECT r.tenant_id, r.id FROM treasury_reports r WHERE r.has_files',

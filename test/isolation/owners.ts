@@ -181,6 +181,7 @@ async function makeOwner(
     card_transaction_id: ctx,
     use: { ...use, card_id: card, currency: 'usd' },
     default_action: 'approve' as const,
+    default_max_amount: null,
     created: service.clock.now,
     due: Number.MAX_SAFE_INTEGER / 1000,
   }))

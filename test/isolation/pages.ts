@@ -211,6 +211,7 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
       'of the common status': { status: ['responded'] },
       'of the rare status': { status: ['timed_out'] },
       'of no status': { status: ['errored'] },
+      'of a reason': { stand_in_reason: ['timed_out'] },
       'of the common transaction': { card_transaction_id: [crowdId('ctx', 0)] },
       'of the rare transaction, of the rare status': {
         card_transaction_id: [crowdId('ctx', 1)],

@@ -492,6 +492,8 @@ async function tryControls({ service, recorder }: Walker, send: Send): Promise<v
   const path = '/v1/spending_control_drafts'
   const [card] = (await send('/v1/cards?status=active')).body.data
   const verified = { card_id: card.id, amount: 0, merchant: { name: 'Diner', category_code: '5812' } }
+  const limits = { merchant_limits: [{ amount: 1000, interval: 'monthly' }] }
+  await send(`/v1/cards/${card.id}`, { method: 'PATCH', body: { spending_controls: limits } })
   await send('/v1/test/cards/simulate_authorization', { body: verified })
   const { id } = (await send(path, { body: { name: 'Walk', ...controls } })).body
   await send(`${path}/${id}`, {

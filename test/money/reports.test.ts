@@ -7,7 +7,7 @@ import {
   reportWorker,
   type TreasuryReportParts,
 } from '../../runtime/money/reports/job.ts'
-import { REPORT_LEASES } from '../../runtime/money/reports/work-queries.ts'
+import { PENDING_REPORTS } from '../../runtime/money/reports/work-queries.ts'
 import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { type CardVersion, eventsOf, make, makeCard, speakAll } from '../cards/fixtures.ts'
@@ -329,7 +329,7 @@ describe('the work', () => {
     const pool = service.database.sandbox
     const now = service.clock.now
     const lease = { token: crypto.randomUUID(), now, until: now + 30_000 }
-    expect(await REPORT_LEASES.acquire(pool, [tenantId, body.id], lease)).toBeDefined()
+    expect(await PENDING_REPORTS.leases.acquire(pool, [tenantId, body.id], lease)).toBeDefined()
     await pool.query(
       {
         text: `INSERT INTO treasury_report_pieces (tenant_id, report_id, format, position, content)

@@ -140,6 +140,18 @@ describe('merchant categories before 2026-02-01', () => {
     }
     expect(answer('2025-11-01', 'getCardTransaction', transaction('5812')).decline_reason).toBeNull()
   })
+  test('reasons of the controls of uses show as reasons that versions before 2026-05-19 have', () => {
+    const shown = {
+      merchant_blocked: 'transaction_not_allowed',
+      merchant_limit_exceeded: 'spending_limit_exceeded',
+      check_failed: 'transaction_not_allowed',
+    }
+    for (const version of ['2025-11-01', '2026-02-01'])
+      for (const [reason, old] of Object.entries(shown)) {
+        const read = answer(version, 'getCardTransaction', transaction('5812', reason))
+        expect(read.decline_reason.code).toBe(old)
+      }
+  })
   test('events before 2026-02-01 show merchant categories by name', () => {
     const declined = {
       type: 'card.transaction.declined',
@@ -150,7 +162,9 @@ describe('merchant categories before 2026-02-01', () => {
     expect(data.card_transaction.decline_reason.code).toBe('transaction_not_allowed')
   })
   test('merchant categories from 2026-02-01 on are codes', () => {
-    expect(operation('2026-02-01', 'getCardTransaction').down).toBeUndefined()
+    expect(answer('2026-02-01', 'getCardTransaction', transaction('5812')).merchant.category_code).toBe(
+      '5812',
+    )
     expect(operation('2026-02-01', 'listCardTransactions').upQuery).toBeUndefined()
   })
 })

@@ -31,9 +31,14 @@ export const authorizationEndpointHandlers = {
       destinations.check(body.url),
     async ({ caller, request, db, endpointSecrets }, { body }, blocked) => {
       if (blocked !== undefined) throw validationFailed([{ field: 'url', issue: blocked }])
-      const { url, timeout_ms = 2000, default_action = 'decline' } = body
+      const { url, timeout_ms = 2000, default_action = 'decline', default_max_amount } = body
       const { secret, sealed } = endpointSecrets.make(caller.space, AUTHORIZATION_ENDPOINT)
-      const setting = { url, timeout_ms, default_action }
+      const setting = {
+        url,
+        timeout_ms,
+        default_action,
+        ...(default_max_amount !== undefined && { default_max_amount }),
+      }
       const row = await setEndpoint(db, caller.space, setting, sealed, request.now)
       const isNew = row.secret.equals(sealed)
       return { status: 200, body: { ...showEndpoint(row), ...(isNew && { secret }) } }
@@ -62,6 +67,7 @@ function showEndpoint(row: AuthorizationEndpointRow): Schemas['AuthorizationEndp
     url: row.url,
     timeout_ms: row.timeout_ms,
     default_action: row.default_action,
+    ...(row.default_max_amount !== null && { default_max_amount: row.default_max_amount }),
     created: writeInstant(row.created),
     updated: writeInstant(row.updated),
   }

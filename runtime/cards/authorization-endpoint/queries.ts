@@ -10,6 +10,8 @@ export interface EndpointSetting {
   readonly url: string
   readonly timeout_ms: number
   readonly default_action: DefaultAction
+  /** The most cents that `approve` approves; null if there is no maximum. */
+  readonly default_max_amount: number | null
 }
 
 /** An authorization endpoint as stored, with sealed secrets. Times are milliseconds since the epoch. */
@@ -20,28 +22,43 @@ export interface AuthorizationEndpointRow extends EndpointSetting {
   readonly updated: number
 }
 
-const COLUMNS = 'e.url, e.timeout_ms, e.default_action, e.secret, e.retired_secrets, e.created, e.updated'
+const COLUMNS =
+  'e.url, e.timeout_ms, e.default_action, e.default_max_amount, e.secret, e.retired_secrets, e.created, e.updated'
 
 // On conflict, the stored secret stays: the second of two concurrent requests gets the secret that the first one stored.
 const SET: Statement = {
   name: 'authorization_endpoints_set',
-  text: `INSERT INTO authorization_endpoints AS e (tenant_id, url, timeout_ms, default_action, secret, created, updated)
-         VALUES ($1, $2, $3, $4, $5, $6, $6)
+  text: `INSERT INTO authorization_endpoints AS e (tenant_id, url, timeout_ms, default_action, secret, created, updated, default_max_amount)
+         VALUES ($1, $2, $3, $4, $5, $6, $6, $7)
          ON CONFLICT (tenant_id) DO UPDATE
             SET url = excluded.url, timeout_ms = excluded.timeout_ms, default_action = excluded.default_action,
-                updated = excluded.updated
+                updated = excluded.updated,
+                default_max_amount = CASE WHEN $8::boolean THEN e.default_max_amount ELSE excluded.default_max_amount END
          RETURNING ${COLUMNS}`,
 }
+
+/** What a request sets. A stored maximum stays if `default_max_amount` is absent, which older versions do not have. */
+export type GivenSetting = Omit<EndpointSetting, 'default_max_amount'> &
+  Partial<Pick<EndpointSetting, 'default_max_amount'>>
 
 /** Creates or updates the tenant's authorization endpoint. `secret` is stored only if the tenant had no endpoint. */
 export async function setEndpoint(
   db: Database,
   tenantId: string,
-  { url, timeout_ms, default_action }: EndpointSetting,
+  { url, timeout_ms, default_action, default_max_amount: most }: GivenSetting,
   secret: Buffer,
   now: number,
 ): Promise<AuthorizationEndpointRow> {
-  const values = [tenantId, url, timeout_ms, default_action, secret, toTimestamp(now)]
+  const values = [
+    tenantId,
+    url,
+    timeout_ms,
+    default_action,
+    secret,
+    toTimestamp(now),
+    most ?? null,
+    most === undefined,
+  ]
   return (await db.query<AuthorizationEndpointRow>(SET, values)).rows[0]!
 }
 

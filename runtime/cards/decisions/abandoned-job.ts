@@ -18,7 +18,7 @@ export function abandonedDecisionWorker(parts: DueParts): DeclaredWorker {
 
 async function endOne({ db, space, events, now }: DuePlace, id: string): Promise<readonly Done[]> {
   const question = await readDecision(db, space, id)
-  const facts = question && (await lockFacts(db, space, question.use.card_id, now, 'locked'))
+  const facts = question && (await lockFacts(db, space, question.use.card_id, now, 'locked', question.use))
   if (!facts) return [] // wiped
   const row = await conclude({ db, space, events, now }, { id, answer: undefined }, facts)
   return [{ id: row.decision_id!, action: 'authorization_decision.timed_out' }]

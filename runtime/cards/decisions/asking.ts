@@ -88,6 +88,7 @@ export async function pose(
     created: now,
     use,
     default_action: endpoint.default_action,
+    default_max_amount: endpoint.default_max_amount,
     due: machineNow + endpoint.timeout_ms + GRACE_MS,
   }
   if (isStale) pipelined(forgetRequest(db, space, key!))

@@ -7,9 +7,10 @@ import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { type LockedFacts, newCardTransaction } from '../transactions/authorizing.ts'
 import { type TransactionPlace, writeChange, writeNew } from '../transactions/changes.ts'
+import type { DeclineCode } from '../transactions/findings.ts'
 import { withMessage } from '../transactions/messages.ts'
 import { type CardTransactionRow, readCardTransaction } from '../transactions/queries.ts'
-import { type Decision, type DeclineCode, decide } from '../transactions/rules.ts'
+import { type Decision, decide } from '../transactions/rules.ts'
 import { begin } from '../transactions/states.ts'
 import {
   type AskedUse,
@@ -46,9 +47,21 @@ export function notedOf(answer: NonNullable<AskedDecision['answer']>): NotedAnsw
 
 /** Applies the spending rules to a card use. */
 export const decideOn = (use: AskedUse, facts: LockedFacts): Decision => {
-  const { requested: amount, currency, merchant, wallet, mismatch, partial } = use
+  const { requested: amount, currency, merchant, entry_method, wallet, checks = {}, mismatch, partial } = use
   const { category_code: categoryCode, country } = merchant
-  return decide({ amount, currency, categoryCode, country, authorized: 0, wallet, mismatch, partial }, facts)
+  const how = { merchant, entryMethod: entry_method, checks, at: facts.now }
+  const asked = {
+    amount,
+    currency,
+    categoryCode,
+    country,
+    authorized: 0,
+    wallet,
+    mismatch,
+    partial,
+    use: how,
+  }
+  return decide(asked, facts)
 }
 
 /** Returns the undecided card transaction that a question is about. */
@@ -99,7 +112,10 @@ async function writeDecided(
   { clockOffset }: LockedFacts,
 ): Promise<CardTransactionRow> {
   const type = `card.transaction.${decision.declined === undefined ? 'authorized' : 'declined'}` as const
-  const begun = begin(asked, decision, clockOffset, use.sent && { id: use.sent.id, at: use.sent.at })
+  const begun = begin(asked, decision, clockOffset, {
+    ...use,
+    sent: use.sent && { id: use.sent.id, at: use.sent.at },
+  })
   if (known) {
     const row = { ...withMessage(known, begun.messages![0]!), rules: decision.rules }
     await writeChange(place, known, row, type)
@@ -149,6 +165,7 @@ export async function conclude(
     ...noted,
     status: given.status,
     default_action_used: given.status !== 'responded',
+    stand_in_reason: reasonOf(answer),
     due: null,
     updated: now,
   }
@@ -161,10 +178,17 @@ export async function conclude(
   return row
 }
 
+/** Returns why the default action applies; null if the endpoint's answer does. */
+function reasonOf(answer: AskedDecision['answer']): DecisionRow['stand_in_reason'] {
+  if (answer === undefined) return 'interrupted'
+  if (answer.status === 'responded') return null
+  return answer.status === 'errored' ? answer.reason : 'timed_out'
+}
+
 /** Returns the tenant's decision, or the default action if there is no usable answer. */
 function outcomeOf(
   answer: NonNullable<AskedDecision['answer']>,
-  { default_action }: DecisionRow,
+  { default_action, default_max_amount: most, use }: DecisionRow,
 ): { readonly declined: DeclineCode | undefined; readonly amount?: number } {
   if (answer.status === 'responded') {
     const { approved, amount, decline_reason = 'decision_declined' } = answer.given
@@ -172,5 +196,6 @@ function outcomeOf(
       ? { declined: undefined, ...(amount !== undefined && { amount }) }
       : { declined: decline_reason }
   }
-  return { declined: default_action === 'approve' ? undefined : `decision_${answer.status}` }
+  const isApproved = default_action === 'approve' && (most === null || use.requested <= most)
+  return { declined: isApproved ? undefined : `decision_${answer.status}` }
 }

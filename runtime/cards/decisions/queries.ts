@@ -33,23 +33,31 @@ export interface DecisionRow {
   readonly updated: number
   readonly use: AskedUse
   readonly default_action: DefaultAction
+  /** See `EndpointSetting`. */
+  readonly default_max_amount: number | null
+  /** Null unless the default action was applied. */
+  readonly stand_in_reason: Schemas['StandInReason'] | null
   /** Machine time; null once the decision has ended. */
   readonly due: number | null
 }
 
 const COLUMNS = `d.id, d.card_transaction_id, d.status, d.approved, d.amount, d.decline_reason, d.duration_ms,
-  d.default_action_used, d.metadata, d.created, d.updated, d.use, d.default_action, d.due`
+  d.default_action_used, d.metadata, d.created, d.updated, d.use, d.default_action, d.default_max_amount,
+  d.stand_in_reason, d.due`
 
 const ASK: Statement = {
   name: 'authorization_decisions_ask',
   text: `INSERT INTO authorization_decisions (tenant_id, id, card_transaction_id, status, created, updated, use,
-                                              default_action, request_key, due)
-         VALUES ($1, $2, $3, 'pending', $4, $4, $5, $6, $7::uuid, $8)`,
+                                              default_action, request_key, due, default_max_amount)
+         VALUES ($1, $2, $3, 'pending', $4, $4, $5, $6, $7::uuid, $8, $9)`,
 }
 
 /** A question before the endpoint answers. */
 export interface NewQuestion
-  extends Pick<DecisionRow, 'id' | 'card_transaction_id' | 'use' | 'default_action' | 'created'> {
+  extends Pick<
+    DecisionRow,
+    'id' | 'card_transaction_id' | 'use' | 'default_action' | 'default_max_amount' | 'created'
+  > {
   readonly due: number
 }
 
@@ -72,6 +80,7 @@ export function insertQuestion(
     row.default_action,
     requestKey,
     toTimestamp(row.due),
+    row.default_max_amount,
   ])
 }
 
@@ -125,7 +134,7 @@ export async function lockDecision(
 
 const END: Statement = {
   name: 'authorization_decisions_end',
-  text: `UPDATE authorization_decisions SET status = $3, default_action_used = $4, updated = $5, due = NULL
+  text: `UPDATE authorization_decisions SET status = $3, default_action_used = $4, updated = $5, stand_in_reason = $6, due = NULL
           WHERE tenant_id = $1 AND id = $2`,
 }
 
@@ -133,9 +142,9 @@ const END: Statement = {
 export function endQuestion(
   db: Database,
   tenantId: string,
-  { id, status, default_action_used, updated }: DecisionRow,
+  { id, status, default_action_used, stand_in_reason, updated }: DecisionRow,
 ): Promise<unknown> {
-  return db.query(END, [tenantId, id, status, default_action_used, toTimestamp(updated)])
+  return db.query(END, [tenantId, id, status, default_action_used, toTimestamp(updated), stand_in_reason])
 }
 
 const NOTE: Statement = {
@@ -187,6 +196,10 @@ export const listDecisions = defineList<DecisionRow, 'listAuthorizationDecisions
   table: 'authorization_decisions',
   alias: 'd',
   columns: COLUMNS,
-  filters: { card_transaction_id: 'd.card_transaction_id', status: 'd.status' },
-  indexes: [[], ['status'], ['card_transaction_id', 'status']],
+  filters: {
+    card_transaction_id: 'd.card_transaction_id',
+    status: 'd.status',
+    stand_in_reason: 'd.stand_in_reason',
+  },
+  indexes: [[], ['status'], ['card_transaction_id', 'status'], ['stand_in_reason']],
 })

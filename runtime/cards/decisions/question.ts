@@ -5,12 +5,14 @@ import { events as views } from '../../../generated/events.ts'
 import { AuthorizationAnswer as isAnswer } from '../../../generated/validators.js'
 import { versions } from '../../../generated/versions.ts'
 import { renderEvent, renderingVersion } from '../../events/emit/emit.ts'
+import type { OutboundFailureKind } from '../../events/outbound/failures.ts'
 import type { OutboundPost, OutboundResult } from '../../events/outbound/outbound.ts'
 import { signBody } from '../../events/outbound/signing.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import { parsePeerJson } from '../../platform/json/peer-json.ts'
 
 type Schemas = components['schemas']
+type StandInReason = Schemas['StandInReason']
 
 /** The first version with authorization decisions. Tenants pinned to an older version get the question in this version. */
 const OLDEST = versions.findIndex(({ operations }) =>
@@ -56,6 +58,15 @@ export function writeQuestion(question: Question): OutboundPost {
   return { url, headers, body }
 }
 
+const FAILURES: Readonly<Record<OutboundFailureKind, StandInReason>> = {
+  timeout: 'timed_out',
+  connection: 'connection_failed',
+  tls: 'connection_failed',
+  dns: 'connection_failed',
+  blocked: 'connection_failed',
+  response: 'bad_answer',
+}
+
 /** The endpoint's answer; `errored` if the answer cannot be used. */
 export type EndpointAnswer =
   | {
@@ -63,7 +74,11 @@ export type EndpointAnswer =
       readonly given: Schemas['AuthorizationAnswer']
       readonly durationMs: number
     }
-  | { readonly status: 'errored'; readonly durationMs: number | null }
+  | {
+      readonly status: 'errored'
+      readonly reason: StandInReason
+      readonly durationMs: number | null
+    }
 
 /**
  * Reads the endpoint's answer. A usable answer has status 200, matches the schema, and approves at most the requested
@@ -72,9 +87,11 @@ export type EndpointAnswer =
  */
 export function readAnswer(outcome: OutboundResult, requested: number): EndpointAnswer {
   const { durationMs } = outcome
-  if ('error' in outcome) return { status: 'errored', durationMs: null }
-  const given = outcome.status === 200 ? parse(outcome.body) : undefined
-  if (!given || !isWithin(given.amount, requested)) return { status: 'errored', durationMs }
+  if ('error' in outcome) return { status: 'errored', reason: FAILURES[outcome.kind], durationMs: null }
+  if (outcome.status !== 200) return { status: 'errored', reason: 'bad_status', durationMs }
+  const given = parse(outcome.body)
+  if (!given || !isWithin(given.amount, requested))
+    return { status: 'errored', reason: 'bad_answer', durationMs }
   return { status: 'responded', given, durationMs }
 }
 

@@ -13,6 +13,7 @@ export function showDecision(row: DecisionRow): components['schemas']['Authoriza
     decline_reason: row.decline_reason,
     duration_ms: row.duration_ms,
     default_action_used: row.default_action_used,
+    ...(row.stand_in_reason !== null && { stand_in_reason: row.stand_in_reason }),
     metadata: row.metadata,
     created: writeInstant(row.created),
     updated: writeInstant(row.updated),

@@ -1,6 +1,6 @@
 /** Response codes (field 39) of decisions. */
 import type { NetworkMessages } from '../network/network.ts'
-import type { DeclineCode } from '../transactions/rules.ts'
+import type { DeclineCode } from '../transactions/findings.ts'
 
 type Answer = NetworkMessages[keyof NetworkMessages][1]
 
@@ -39,6 +39,13 @@ const DECLINES: Readonly<Record<DeclineCode | 'unknown_card', string>> = {
   merchant_country_blocked: '62',
   spending_limit_exceeded: '61',
   authorization_count_exceeded: '65',
+  merchant_blocked: '57',
+  entry_method_blocked: '57',
+  time_blocked: '57',
+  merchant_limit_exceeded: '61',
+  merchant_count_exceeded: '65',
+  first_use_abroad: '62',
+  check_failed: '05',
   transaction_not_allowed: '57',
   incorrect_cvc: '82',
   incorrect_pin: '55',

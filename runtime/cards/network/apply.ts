@@ -23,6 +23,7 @@ import {
   requireTotals,
   type Sent,
 } from '../transactions/states.ts'
+import { readUses } from '../transactions/uses-queries.ts'
 import { endWaiting, type KnownUse } from './known-uses.ts'
 
 /** Applies a message and returns the transaction. Throws `validation_failed` if a total would exceed the maximum. */
@@ -64,10 +65,16 @@ export async function applyIncrement(
   amount: number,
   sent?: Sent,
 ): Promise<CardTransactionRow> {
-  const { merchant, currency, authorized } = before
+  const { merchant, currency, authorized, entry_method } = before
   const { category_code: categoryCode, country } = merchant
+  const use = { merchant, entryMethod: entry_method, checks: before.checks ?? {}, at: facts.now }
+  const { db, space, now } = place
+  const uses = await readUses(db, space, before.card_id, facts.card.spending_controls, merchant, now)
   // An increment needs no active wallet token: the wallet took part only in the original authorization.
-  const judged = decide({ amount, currency, categoryCode, country, authorized, wallet: null }, facts)
+  const judged = decide(
+    { amount, currency, categoryCode, country, authorized, wallet: null, use },
+    { ...facts, uses },
+  )
   const decision =
     before.held > 0 ? judged : { ...judged, declined: judged.declined ?? 'transaction_not_allowed' }
   const expires = place.now + facts.clockOffset + holdFor(categoryCode)

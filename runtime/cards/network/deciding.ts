@@ -5,34 +5,18 @@ import { isCountry } from '../../platform/countries.ts'
 import { type Asking, pose } from '../decisions/asking.ts'
 import { type AskedDecision, authorize as authorizeByRules, conclude } from '../decisions/concluding.ts'
 import type { AskedUse } from '../decisions/queries.ts'
-import { lockFacts } from '../transactions/authorizing.ts'
+import { type FactsQuestion, lockFacts } from '../transactions/authorizing.ts'
 import { messagesOf } from '../transactions/messages.ts'
 import type { CardTransactionRow, TransactionMessage } from '../transactions/queries.ts'
-import { type CheckMismatch, decide } from '../transactions/rules.ts'
+import { decide } from '../transactions/rules.ts'
 import { requireTotals } from '../transactions/states.ts'
 import { applyIncrement, takeWaiting } from './apply.ts'
+import { mismatchOf } from './checks.ts'
 import { MessageException, type NetworkExchange, type NetworkPlace } from './exchange.ts'
 import { type KnownUse, readKnownUse } from './known-uses.ts'
 
 type Schemas = components['schemas']
 type Decision = Schemas['Decision']
-
-/** The reason to decline for each check that the network makes, in the order in which they apply. */
-const MISMATCHES = {
-  expiry: 'incorrect_expiry',
-  cvc: 'incorrect_cvc',
-  pin: 'incorrect_pin',
-  authentication: 'authentication_failed',
-} as const satisfies Partial<Record<keyof Schemas['Checks'], CheckMismatch>>
-
-/** A postal code that differs while the street matches, or the reverse, is common, so only both together decline. */
-function mismatchOf(checks: Schemas['Checks'] = {}): CheckMismatch | undefined {
-  for (const [check, code] of Object.entries(MISMATCHES)) {
-    if (checks[check as keyof typeof MISMATCHES] === 'mismatch') return code
-  }
-  const { address_line, postal_code } = checks
-  return address_line === 'mismatch' && postal_code === 'mismatch' ? 'address_mismatch' : undefined
-}
 
 /** Returns the merchant of a message as transactions store it. */
 export function readNetworkMerchant(merchant: Schemas['NetworkMerchant']): CardTransactionRow['merchant'] {
@@ -64,6 +48,7 @@ function readUse(message: Schemas['AuthorizationMessage'], cardId: string): Aske
     entry_method,
     wallet,
     sent: { networkId: message.transaction_id, ...sentOf(message) },
+    ...(checks && { checks }),
     ...(mismatch && { mismatch }),
     ...(partial_approval && { partial: true }),
   }
@@ -109,11 +94,10 @@ const UNKNOWN: KnownUse = { row: undefined, waiting: [] }
 async function lockUse(
   { db, space, now, isRetry }: NetworkPlace,
   cardId: string,
-  networkId: string,
   funds: 'locked' | 'read',
-  requestKey?: string,
+  question: FactsQuestion & { readonly networkId: string },
 ) {
-  const question = { networkId, requestKey }
+  const { networkId } = question
   const facts = await lockFacts(db, space, cardId, now, isRetry ? 'locked' : funds, question)
   if (!facts) throw new MessageException('unknown_card', 'The card does not exist.', 'card_number')
   const known = facts.isKnown ? await readKnownUse(db, space, networkId, cardId) : UNKNOWN
@@ -126,6 +110,7 @@ export async function authorize(exchange: NetworkExchange<'authorize'>): Promise
   const { transaction_id: networkId, message_id: messageId } = message
   const use = readUse(message, cardId)
   const requestKey = requestKeyOf(message)
+  const about = { networkId, merchant: use.merchant }
   const finish = async (
     place: NetworkPlace,
     { facts, known }: Awaited<ReturnType<typeof lockUse>>,
@@ -143,7 +128,10 @@ export async function authorize(exchange: NetworkExchange<'authorize'>): Promise
     return decision
   }
   const first = await transact(async (place): Promise<Decision | Asking> => {
-    const locked = await lockUse(place, cardId, networkId, 'read', asksTenant ? requestKey : undefined)
+    const locked = await lockUse(place, cardId, 'read', {
+      ...about,
+      requestKey: asksTenant ? requestKey : undefined,
+    })
     const { facts, known } = locked
     const isRepeated = known.row && decisionIn(known.row, messageId)
     const ask = facts.isAsked && !isRepeated ? await pose({ ...place, requestKey }, use, facts) : undefined
@@ -151,14 +139,14 @@ export async function authorize(exchange: NetworkExchange<'authorize'>): Promise
   })
   if (typeof first !== 'function') return first
   const asked = await first(asking)
-  return transact(async (place) => finish(place, await lockUse(place, cardId, networkId, 'read'), asked))
+  return transact(async (place) => finish(place, await lockUse(place, cardId, 'read', about), asked))
 }
 
 /** Decides an increment of an open authorization by the rules. */
 export function increment({ message, cardId, transact }: NetworkExchange<'increment'>): Promise<Decision> {
   const { transaction_id: networkId, message_id: messageId, amount } = message
   return transact(async (place) => {
-    const { facts, known } = await lockUse(place, cardId, networkId, 'locked')
+    const { facts, known } = await lockUse(place, cardId, 'locked', { networkId, merchant: null })
     const before = known.row
     // The authorization has not arrived: the network decides, and its advice brings both sides together.
     if (!before) return unavailable(message)
@@ -177,7 +165,7 @@ export function inquireBalance({
   transact,
 }: NetworkExchange<'inquireBalance'>): Promise<Decision> {
   return transact(async ({ db, space, now }) => {
-    const facts = await lockFacts(db, space, cardId, now, 'read')
+    const facts = await lockFacts(db, space, cardId, now, 'read', { merchant: null })
     if (!facts) throw new MessageException('unknown_card', 'The card does not exist.', 'card_number')
     const use = {
       amount: 0,
@@ -186,6 +174,7 @@ export function inquireBalance({
       country: null,
       authorized: 0,
       wallet: null,
+      use: null,
     }
     const { declined } = decide(use, facts)
     const answer = { message_id: message.message_id }

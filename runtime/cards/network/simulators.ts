@@ -24,6 +24,7 @@ import {
 } from '../transactions/states.ts'
 import { showCardTransaction } from '../transactions/view.ts'
 import { applyIncrement, applyMessage, beginWith } from './apply.ts'
+import { mismatchOf } from './checks.ts'
 
 type Schemas = components['schemas']
 
@@ -63,7 +64,8 @@ export const networkSimulators = {
       const isEnterprise = caller.tenant.plan === 'enterprise'
       const requestKey = isEnterprise ? (request.header('Idempotency-Key') ?? null) : undefined
       const funds = isRetry ? 'locked' : 'read'
-      return lockFacts(db, caller.space, body.card_id, request.now, funds, { requestKey })
+      const { merchant } = readUse(body)
+      return lockFacts(db, caller.space, body.card_id, request.now, funds, { requestKey, merchant })
     },
     async (context, { body }, prefetched) => {
       if (context.injectedDecline !== undefined) return undefined
@@ -101,7 +103,7 @@ export const networkSimulators = {
     const known = await readCardTransaction(place.db, place.space, id)
     if (!known) throw missing()
     const [facts, before] = await Promise.all([
-      lockFacts(place.db, place.space, known.card_id, place.now, 'locked'),
+      lockFacts(place.db, place.space, known.card_id, place.now, 'locked', { merchant: null }),
       lockCardTransaction(place.db, place.space, id),
     ])
     if (!facts || !before) throw missing()
@@ -142,10 +144,21 @@ async function begun(context: Context, cardId: string, merchant: Schemas['Mercha
 }
 
 function readUse(body: Schemas['AuthorizationSimulation']): AskedUse {
-  const { card_id, amount, currency = 'usd', merchant, entry_method = null, wallet = null } = body
+  const { card_id, amount, currency = 'usd', merchant, entry_method = null, wallet = null, checks } = body
+  const mismatch = mismatchOf(checks)
   // Adding 0 turns -0 into 0, which is what the database returns.
   const requested = amount + 0
-  return { card_id, currency, merchant: readMerchant(merchant), requested, entry_method, wallet }
+  return {
+    card_id,
+    currency,
+    merchant: readMerchant(merchant),
+    requested,
+    entry_method,
+    wallet,
+    ...(checks && { checks }),
+    ...(mismatch && { mismatch }),
+    ...(body.partial_approval && { partial: true }),
+  }
 }
 
 /** Returns the merchant with defaults filled in. Throws `validation_failed` for an unknown country. */
@@ -154,9 +167,10 @@ function readMerchant({
   category_code,
   country = 'US',
   city,
+  network_id,
 }: Schemas['MerchantInput']): Schemas['Merchant'] {
   if (!isCountry(country)) {
     throw validationFailed([{ field: 'merchant.country', issue: 'is not an ISO 3166-1 country code' }])
   }
-  return { name, category_code, network_id: null, city: city ?? null, country }
+  return { name, category_code, network_id: network_id ?? null, city: city ?? null, country }
 }

@@ -3,8 +3,8 @@
 import type { Detail } from 'dateline/runtime'
 import type { components } from '../../../generated/canonical/types.ts'
 import { mergePatch } from '../../api/json/merge-patch.ts'
-import { isCountry } from '../../platform/countries.ts'
 import { categoriesNear, isCategory } from '../merchant-categories/catalogue.ts'
+import { checkUseControls, readUseControls, sorted, unknownCountries } from './use-controls.ts'
 
 type Schemas = components['schemas']
 
@@ -30,6 +30,7 @@ export function readControls(given: SpendingControlsInput | null): SpendingContr
       categories: categories ? sorted(categories) : null,
     })),
     max_authorization_count: given?.max_authorization_count ?? null,
+    ...readUseControls(given ?? {}),
   }
 }
 
@@ -41,8 +42,6 @@ export function patchControls(
   return patch === undefined ? controls : readControls(mergePatch(controls, patch) as SpendingControlsInput)
 }
 
-const sorted = (words: readonly string[]): string[] => [...new Set(words)].toSorted()
-
 /**
  * Finds faults that the schema cannot express: codes outside the catalog, unknown countries, and limits with the same
  * interval and categories.
@@ -53,6 +52,7 @@ export function checkControls(given: SpendingControlsInput | null | undefined): 
   const faults = [
     ...unknownCategories(given.blocked_categories, 'spending_controls.blocked_categories'),
     ...unknownCountries(given.blocked_countries, 'spending_controls.blocked_countries'),
+    ...checkUseControls(given),
   ]
   const seen = new Set<string>()
   for (const [index, { interval, categories }] of limits.entries()) {
@@ -74,9 +74,3 @@ function unknownCategories(codes: readonly string[] | null | undefined, list: st
 
 const unknownCategory = (code: string) =>
   `is ${code}, which is not in the catalog; the nearest codes are ${categoriesNear(code).join(', ')}`
-
-function unknownCountries(codes: readonly string[] | null | undefined, list: string): Detail[] {
-  return (codes ?? []).flatMap((code, index) =>
-    isCountry(code) ? [] : [{ field: `${list}[${index}]`, issue: 'is not an ISO 3166-1 country code' }],
-  )
-}

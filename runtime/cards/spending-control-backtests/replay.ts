@@ -5,22 +5,26 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import { categoryOf } from '../merchant-categories/catalogue.ts'
 import type { SpendingControls } from '../programs/spending-controls.ts'
+import type { DeclineCode } from '../transactions/findings.ts'
 import { type Folded, foldMessages, NOTHING } from '../transactions/messages.ts'
 import type { TransactionMessage } from '../transactions/queries.ts'
-import { type DeclineCode, failedControl, isControl, type JudgedRule } from '../transactions/rules.ts'
+import { isControl, type JudgedRule, judgeControls, reducedAmount } from '../transactions/rules.ts'
 import { countOf, spentBy } from '../transactions/spending.ts'
+import { type MerchantOfUse, type NetworkChecks, usesOf } from '../transactions/use-rules.ts'
 import { createMessageQueue } from './message-queue.ts'
 import { SpendingTotals } from './totals.ts'
 
 type Schemas = components['schemas']
+type EntryMethod = Schemas['EntryMethod']
 
 /** A card transaction as it was recorded. */
 export interface RecordedTransaction {
   readonly id: string
   readonly card_id: string
   readonly created: number
-  readonly category_code: string
-  readonly country: string | null
+  readonly merchant: MerchantOfUse & { readonly category_code: string }
+  readonly entry_method: EntryMethod | null
+  readonly checks: NetworkChecks | null
   /** Null if the tenant's endpoint was not asked. */
   readonly decision_id: string | null
   /** Whether the service decided, rather than the network. */
@@ -84,8 +88,15 @@ export function startReplay(controls: SpendingControls, from: number, to: number
     const message = given.created < from || given.created >= to ? given : decideAgain(replayed, given)
     replayed.messages.push(message)
     const after = foldMessages(replayed.messages, 0) // refunds do not change what is spent
-    const [amount, count] = [spentBy(after) - spentBy(state), countOf(after) - countOf(state)]
-    totals.add(recorded.card_id, category, recorded.created, amount, count)
+    const { card_id: card, merchant, created: began } = recorded
+    totals.add(
+      { card, category, merchant, began },
+      {
+        amount: spentBy(after) - spentBy(state),
+        authorizations: countOf(after) - countOf(state),
+        uses: usesOf(after) - usesOf(state),
+      },
+    )
     replayed.state = after
     replayed.isOver = message !== given && message.approved === undefined && message.kind === 'authorization'
   }
@@ -100,11 +111,17 @@ export function startReplay(controls: SpendingControls, from: number, to: number
       tally.fix(cause, amount)
       return message
     }
-    const { card_id, category_code: categoryCode, country } = recorded
-    const request = { amount, categoryCode, country, authorized: state.authorized }
-    const failed = failedControl(request, totals.factsAt(card_id, message.created))
+    const { card_id, merchant, entry_method: entryMethod, checks } = recorded
+    const { category_code: categoryCode, country } = merchant
+    const use = { merchant, entryMethod, checks: checks ?? {}, at: message.created }
+    const { partial } = message
+    const request = { amount, categoryCode, country, authorized: state.authorized, partial, use }
+    const findings = judgeControls(request, totals.factsAt(card_id, merchant, message.created))
+    const failed = findings.find(({ passed }) => passed === false)
     tally.evaluate(amount)
-    if ((failed === undefined) === (approved !== undefined)) return message
+    if (approved !== undefined && !failed)
+      return withApproved(message, approved, reducedAmount(request, findings))
+    if (approved === undefined && failed) return message
     const about = { card_transaction_id: recorded.id, card_id, amount, created: message.created }
     if (failed) {
       const { code, rule } = failed
@@ -115,14 +132,14 @@ export function startReplay(controls: SpendingControls, from: number, to: number
     const { declined: code = 'processing_error', ...asked } = message
     const rule = failedRules(recorded).find(isControl) ?? null
     tally.flip({ ...about, change: 'declined_to_approved', code, rule })
-    return { ...asked, approved: amount }
+    return { ...asked, approved: reducedAmount(request, findings) }
   }
 
   return {
     take(recorded) {
       for (const { of, index } of waiting.takeUntil(recorded.created)) apply(of, index)
       if (recorded.messages.length === 0) return // nothing has moved
-      const category = categoryOf(recorded.category_code)
+      const category = categoryOf(recorded.merchant.category_code)
       const replayed: Replayed = { recorded, category, messages: [], state: NOTHING, isOver: false }
       apply(replayed, 0)
       for (let index = 1; index < recorded.messages.length; index += 1) {
@@ -137,11 +154,22 @@ export function startReplay(controls: SpendingControls, from: number, to: number
   }
 }
 
+/** The balance may have reduced the recorded amount, so the proposed controls only reduce it further. */
+const withApproved = (message: TransactionMessage, approved: number, left: number): TransactionMessage =>
+  left < approved ? { ...message, approved: left } : message
+
 const CONTROL_CODES: ReadonlySet<DeclineCode> = new Set([
   'merchant_category_blocked',
   'merchant_country_blocked',
   'spending_limit_exceeded',
   'authorization_count_exceeded',
+  'merchant_blocked',
+  'entry_method_blocked',
+  'time_blocked',
+  'merchant_limit_exceeded',
+  'merchant_count_exceeded',
+  'first_use_abroad',
+  'check_failed',
 ])
 
 const failedRules = ({ rules }: RecordedTransaction): readonly string[] =>

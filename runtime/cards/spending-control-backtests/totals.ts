@@ -5,6 +5,8 @@
 import type { SpendingControls } from '../programs/spending-controls.ts'
 import { type Periods, periodsOf } from '../transactions/periods.ts'
 import type { ControlFacts } from '../transactions/rules.ts'
+import type { MerchantOfUse } from '../transactions/use-rules.ts'
+import { UseTotals } from './use-totals.ts'
 
 const DAY_MS = 86_400_000
 
@@ -28,24 +30,42 @@ type Interval = Limits[number]['interval']
 const DAILY: readonly Interval[] = ['daily', 'weekly']
 const MONTHLY: readonly Interval[] = ['monthly', 'yearly']
 
+/** What the totals need of a transaction. */
+export interface SpendingTransaction {
+  readonly card: string
+  readonly category: string
+  readonly merchant: MerchantOfUse
+  /** When the transaction began, in milliseconds since the epoch. */
+  readonly began: number
+}
+
+/** What a message adds; each can be negative. */
+export interface SpendingChange {
+  /** Cents. */
+  readonly amount: number
+  readonly authorizations: number
+  readonly uses: number
+}
+
 /** Running totals of all cards for one set of spending controls. */
 export class SpendingTotals {
   readonly #cards = new Map<string, CardTotals>()
   readonly #periods = new Map<number, Periods>()
   readonly #limits: Limits
   readonly #controls: SpendingControls
+  readonly #uses: UseTotals
 
   constructor(controls: SpendingControls) {
     this.#controls = controls
     this.#limits = controls.spending_limits
+    this.#uses = new UseTotals(controls)
   }
 
-  /**
-   * Adds to the totals of a card; the amount can be negative.
-   * @param began when the transaction began, in milliseconds since the epoch.
-   */
-  add(card: string, category: string, began: number, amount: number, authorizations: number): void {
-    if (amount === 0 && authorizations === 0) return
+  /** Adds to the totals of a card. */
+  add({ card, category, merchant, began }: SpendingTransaction, change: SpendingChange): void {
+    const { amount, authorizations, uses } = change
+    if (amount === 0 && authorizations === 0 && uses === 0) return
+    this.#uses.add(card, merchant, this.#periodsAt(began), { spent: amount, uses })
     const totals = this.#cards.get(card) ?? {
       days: new Map<string, Amounts>(),
       months: new Map<string, Amounts>(),
@@ -61,12 +81,13 @@ export class SpendingTotals {
   }
 
   /** Returns the facts for a decision about a card. @param at the time of the decision. */
-  factsAt(card: string, at: number): ControlFacts {
+  factsAt(card: string, merchant: MerchantOfUse, at: number): ControlFacts {
     const totals = this.#cards.get(card)
     const periods = this.#periodsAt(at)
     return {
       card: { spending_controls: this.#controls },
       authorizations: totals?.authorizations ?? 0,
+      uses: this.#uses.usesAt(card, merchant, periods),
       spent: this.#limits.map(({ interval, categories }) =>
         totals ? spentIn(totals, interval, categories, periods) : 0,
       ),
@@ -156,12 +177,12 @@ function sumAmounts(
  * Returns the instant from which transactions must be read so that the totals at `at` are complete. Holds last at most 31
  * days, and an increment needs its authorization.
  */
-export function warmUpFrom(
-  { spending_limits, max_authorization_count }: SpendingControls,
-  at: number,
-): number {
-  const intervals = new Set(spending_limits.map(({ interval }) => interval))
-  if (intervals.has('all_time') || max_authorization_count !== null) return 0
+export function warmUpFrom(controls: SpendingControls, at: number): number {
+  const { spending_limits, merchant_limits = [], merchant_count_limits = [] } = controls
+  const limits = [...spending_limits, ...merchant_limits, ...merchant_count_limits]
+  const intervals = new Set(limits.map(({ interval }) => interval))
+  if (intervals.has('all_time') || controls.max_authorization_count !== null || controls.first_use_abroad)
+    return 0
   const { year } = periodsOf(at)
   const held = at - 32 * DAY_MS
   return intervals.has('yearly') ? Math.min(Date.parse(year), held) : held

@@ -1,55 +1,13 @@
 /** Statements of the worker of backtests: find, lease and end backtests, and read what they replay. */
 import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
-import { createLeases } from '../../work/leases.ts'
+import { pendingRows } from '../../work/held-rows.ts'
 import { type MessageColumns, messagesOf } from '../transactions/messages.ts'
 import { BACKTEST_COLUMNS, type BacktestRow, type FlipRow } from './queries.ts'
 import type { RecordedTransaction } from './replay.ts'
 
-const FIND: Statement = {
-  name: 'spending_control_backtests_find',
-  text: `SELECT f.tenant_id, f.id
-           FROM (SELECT DISTINCT ON (b.tenant_id) b.tenant_id, b.id, b.leased_until
-                   FROM spending_control_backtests b WHERE b.status = 'pending' AND b.tenant_id > $2
-                  ORDER BY b.tenant_id, b.created, b.id) AS f
-          WHERE coalesce(f.leased_until <= $1, true)
-          ORDER BY f.tenant_id LIMIT $3`,
-}
-
-export interface PendingBacktest {
-  readonly tenant_id: string
-  readonly id: string
-}
-
-/**
- * Returns the oldest pending backtest of each tenant after `afterTenant`, unless a worker holds it.
- * @param now machine time.
- */
-export async function findPendingBacktests(
-  db: Database,
-  now: number,
-  afterTenant: string,
-  limit: number,
-): Promise<readonly PendingBacktest[]> {
-  return (await db.query<PendingBacktest>(FIND, [toTimestamp(now), afterTenant, limit])).rows
-}
-
-export interface ClaimedBacktest extends BacktestRow {
-  /** Number of attempts, including this one. */
-  readonly tries: number
-}
-
-/** Leases on pending backtests, by tenant and backtest. */
-export const BACKTEST_LEASES = createLeases<ClaimedBacktest>({
-  name: 'spending_control_backtests',
-  table: 'spending_control_backtests',
-  key: ['tenant_id', 'id'],
-  token: 'worker',
-  until: 'leased_until',
-  where: `status = 'pending'`,
-  also: 'tries = tries + 1',
-  returning: `${BACKTEST_COLUMNS}, tries`,
-})
+/** Pending backtests. */
+export const PENDING_BACKTESTS = pendingRows<BacktestRow>('spending_control_backtests', BACKTEST_COLUMNS)
 
 const PROGRESS: Statement = {
   name: 'spending_control_backtests_progress',
@@ -113,7 +71,7 @@ interface StoredTransaction extends Omit<RecordedTransaction, 'messages'>, Messa
 /** The rules take up most of a row, so they are read only if they can explain a decline. */
 const PAGE: Statement = {
   name: 'spending_control_backtests_page',
-  text: `SELECT t.id, t.card_id, t.created, t.merchant->>'category_code' AS category_code, t.merchant->>'country' AS country,
+  text: `SELECT t.id, t.card_id, t.created, t.merchant, t.entry_method, t.checks,
                 t.decision_id, json_array_length(t.rules) > 0 AS is_judged,
                 CASE WHEN t.messages IS NULL OR t.messages::text LIKE '%"declined"%' THEN t.rules END AS rules,
                 t.messages, CASE WHEN t.messages IS NULL THEN t.history ELSE '[]' END AS history,

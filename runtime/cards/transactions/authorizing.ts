@@ -11,6 +11,14 @@ import type { CardTransactionRow } from './queries.ts'
 import type { AuthorizationFacts } from './rules.ts'
 import { readSpending, type Spending, type SpendingQuestion } from './spending.ts'
 import { type Sent, typeOf } from './states.ts'
+import { type MerchantOfUse, type NetworkChecks, NO_USES } from './use-rules.ts'
+import { readUses } from './uses-queries.ts'
+
+/** What the facts are read for. */
+export interface FactsQuestion extends SpendingQuestion {
+  /** Null for a balance inquiry. */
+  readonly merchant: MerchantOfUse | null
+}
 
 /** A locked card and the facts that its authorization depends on. */
 export type LockedFacts = Omit<AuthorizationFacts, 'card'> &
@@ -29,7 +37,7 @@ export async function lockFacts(
   cardId: string,
   now: number,
   funds: 'locked' | 'read',
-  question?: SpendingQuestion,
+  question: FactsQuestion,
 ): Promise<LockedFacts | undefined> {
   const [card, spending, locked] = await Promise.all([
     lockCard(db, tenantId, cardId),
@@ -37,7 +45,11 @@ export async function lockFacts(
     funds === 'locked' ? lockFunds(db, tenantId) : undefined,
   ])
   if (!card || !spending) return undefined
-  return { ...spending, card, now, ...(locked && { available: locked.balance - locked.held }) }
+  const { merchant } = question
+  const uses = merchant
+    ? await readUses(db, tenantId, cardId, card.spending_controls, merchant, now)
+    : NO_USES
+  return { ...spending, card, uses, now, ...(locked && { available: locked.balance - locked.held }) }
 }
 
 /** Throws 422 instead of 404, because the card is referenced in the request body. */
@@ -48,6 +60,8 @@ export function requireCard<T>(card: T | undefined): T {
 
 /** The facts of a card use that are known before the decision. */
 export interface Use extends Pick<CardTransactionRow, 'merchant' | 'requested' | 'entry_method' | 'wallet'> {
+  /** Results of the network's checks; absent if it gave none. */
+  readonly checks?: NetworkChecks
   /** The message of the network; absent if the use is simulated. */
   readonly sent?: Sent & { readonly networkId: string }
 }
@@ -58,7 +72,7 @@ export interface Use extends Pick<CardTransactionRow, 'merchant' | 'requested' |
  */
 export function newCardTransaction(
   card: Pick<CardRow, 'id' | 'cardholder_id'>,
-  { merchant, requested, entry_method, wallet, sent }: Use,
+  { merchant, requested, entry_method, wallet, checks, sent }: Use,
   now: number,
 ): CardTransactionRow {
   return {
@@ -66,6 +80,7 @@ export function newCardTransaction(
     requested,
     entry_method,
     wallet,
+    checks: checks ?? null,
     id: newId('ctx', now),
     network_id: sent?.networkId ?? null,
     card_id: card.id,

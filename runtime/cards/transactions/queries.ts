@@ -3,6 +3,7 @@ import type { Database, Statement } from '../../database/database.ts'
 import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { categoryOf, OTHER_CATEGORIES } from '../merchant-categories/catalogue.ts'
+import type { NetworkChecks } from './use-rules.ts'
 
 type Schemas = components['schemas']
 
@@ -21,6 +22,8 @@ export interface TransactionMessage {
   /** The approved part of an authorization or an increment; absent if it was declined. */
   readonly approved?: number
   readonly declined?: Schemas['DeclineReasonCode']
+  /** Whether the merchant accepts an approval of less than the amount. */
+  readonly partial?: true
   /** When the hold of an authorization expires, by the settlement clock. */
   readonly expires?: number
   /** Whether a clearing is the last one; absent: if it covers all that is held. */
@@ -50,6 +53,8 @@ export interface CardTransactionRow {
   /** Contested by open and won disputes. */
   readonly disputed: number
   readonly entry_method: Schemas['EntryMethod'] | null
+  /** Results of the network's checks; null if it gave none. */
+  readonly checks: NetworkChecks | null
   readonly wallet: Schemas['Wallet'] | null
   readonly decline_code: Schemas['DeclineReasonCode'] | null
   readonly decision_id: string | null
@@ -77,6 +82,7 @@ const FIXED = [
   'currency',
   'entry_method',
   'wallet',
+  'checks',
   'decision_id',
   'created',
 ] as const
@@ -99,7 +105,14 @@ const MUTABLE = [
 /** Columns of other types than text. */
 const TYPES: Readonly<Record<string, 'bigint' | 'timestamptz' | 'json'>> = {
   ...{ requested: 'bigint', authorized: 'bigint', held: 'bigint', cleared: 'bigint', refunded: 'bigint' },
-  ...{ reversed: 'bigint', disputed: 'bigint', merchant: 'json', rules: 'json', history: 'json' },
+  ...{
+    reversed: 'bigint',
+    disputed: 'bigint',
+    merchant: 'json',
+    checks: 'json',
+    rules: 'json',
+    history: 'json',
+  },
   ...{ messages: 'json', metadata: 'json', expires_at: 'timestamptz', cleared_at: 'timestamptz' },
   ...{ created: 'timestamptz', updated: 'timestamptz' },
 }
@@ -169,6 +182,7 @@ export const insertValues = (tenantId: string, row: CardTransactionRow): unknown
   row.currency,
   row.entry_method,
   row.wallet,
+  row.checks && JSON.stringify(row.checks),
   row.decision_id,
   toTimestamp(row.created),
   categoryOf(row.merchant.category_code),

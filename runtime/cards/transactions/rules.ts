@@ -7,10 +7,11 @@ import type { CardholderRow } from '../cardholders/queries.ts'
 import { isExpired } from '../cards/numbers.ts'
 import type { CardRow } from '../cards/queries.ts'
 import { categoryOf } from '../merchant-categories/catalogue.ts'
+import { compareAmount, type DeclineCode, type RuleFinding } from './findings.ts'
+import { type EarlierUses, type JudgedUse, judgeUse } from './use-rules.ts'
 
 type Schemas = components['schemas']
 
-export type DeclineCode = Schemas['DeclineReasonCode']
 export type JudgedRule = Schemas['JudgedRule']
 
 /** The authorization that a merchant requests. */
@@ -28,8 +29,10 @@ export interface AuthorizationRequest {
   readonly wallet: Schemas['Wallet'] | null
   /** Absent if the network found no mismatch. */
   readonly mismatch?: CheckMismatch | undefined
-  /** Whether less than the amount may be approved if the balance does not cover it. */
+  /** Whether the merchant accepts an approval of less than the amount. */
   readonly partial?: boolean | undefined
+  /** How the card is used; null for a balance inquiry, to which the rules about the use do not apply. */
+  readonly use: JudgedUse | null
 }
 
 /** The check of the cardholder's input that failed, as the reason to decline. */
@@ -49,6 +52,7 @@ export interface AuthorizationFacts {
   readonly spent: readonly number[]
   /** Number of approved authorizations of the card. */
   readonly authorizations: number
+  readonly uses: EarlierUses
   /** Cents. */
   readonly available: number
   /** Wallets in which the card is active. */
@@ -69,22 +73,12 @@ export interface Decision {
 /** The part of a request that spending controls depend on. */
 export type ControlledRequest = Pick<
   AuthorizationRequest,
-  'amount' | 'categoryCode' | 'country' | 'authorized'
+  'amount' | 'categoryCode' | 'country' | 'authorized' | 'partial' | 'use'
 >
 
 /** The facts that spending controls depend on. */
-export interface ControlFacts extends Pick<AuthorizationFacts, 'spent' | 'authorizations'> {
+export interface ControlFacts extends Pick<AuthorizationFacts, 'spent' | 'authorizations' | 'uses'> {
   readonly card: Pick<CardRow, 'spending_controls'>
-}
-
-/** The result of a rule. `code` is the decline reason if the rule fails. */
-export interface RuleFinding {
-  readonly rule: string
-  /** Undefined if the rule does not apply. */
-  readonly passed: boolean | undefined
-  readonly code: DeclineCode
-  readonly limit?: number
-  readonly observed?: number
 }
 
 /** Applies all rules to a request and returns the decision. */
@@ -98,10 +92,10 @@ export function decide(request: AuthorizationRequest, facts: AuthorizationFacts)
     ...judgeControls(request, facts),
     checkBalance(request, facts),
   ]
-  const covered = Math.max(0, facts.available)
+  const amount = reducedAmount(request, findings)
   return {
     declined: findings.find(({ passed }) => passed === false)?.code,
-    ...(isPartial(request, covered) && { amount: covered }),
+    ...(amount < request.amount && { amount }),
     rules: findings.map(showFinding),
   }
 }
@@ -109,6 +103,7 @@ export function decide(request: AuthorizationRequest, facts: AuthorizationFacts)
 /** Applies the spending controls alone: those of a card, or proposed ones. */
 export const judgeControls = (request: ControlledRequest, facts: ControlFacts): readonly RuleFinding[] => [
   ...checkMerchant(request, facts),
+  ...checkUse(request, facts),
   checkCount(request, facts),
   ...checkLimits(request, facts),
 ]
@@ -119,10 +114,35 @@ export const failedControl = (request: ControlledRequest, facts: ControlFacts): 
 
 /** Whether a rule of a recorded decision is a spending control. */
 export const isControl = (rule: string): boolean =>
-  rule.startsWith('merchant_') || rule.startsWith('spending_limit_') || rule === 'max_authorization_count'
+  rule.startsWith('merchant_') ||
+  rule.startsWith('spending_limit_') ||
+  rule.startsWith('check_') ||
+  CONTROLS.has(rule)
 
-const isPartial = ({ amount, partial }: AuthorizationRequest, covered: number): boolean =>
-  partial === true && covered > 0 && covered < amount
+const CONTROLS: ReadonlySet<string> = new Set([
+  'max_authorization_count',
+  'merchant',
+  'entry_method',
+  'allowed_times',
+  'first_use_abroad',
+])
+
+/**
+ * Returns the approved part of the requested amount, in cents: what the limits and the balance leave, if none of them
+ * declines. The rules pass only if the merchant and the controls permit the reduction.
+ */
+export const reducedAmount = (
+  { amount }: Pick<AuthorizationRequest, 'amount'>,
+  findings: readonly RuleFinding[],
+): number =>
+  findings.reduce(
+    (least, { passed, left }) => (passed && left !== undefined ? Math.min(least, left) : least),
+    amount,
+  )
+
+/** Whether the spending limits can reduce the amount. */
+const isReducible = ({ partial }: ControlledRequest, { card }: ControlFacts): boolean =>
+  partial === true && card.spending_controls.partial_approval === 'allowed'
 
 function checkInput({ mismatch }: AuthorizationRequest): RuleFinding[] {
   return mismatch === undefined ? [] : [{ rule: 'cardholder_input', passed: false, code: mismatch }]
@@ -161,7 +181,7 @@ function checkCardholder({ cardholder }: AuthorizationFacts): RuleFinding[] {
 }
 
 function checkMerchant({ categoryCode, country }: ControlledRequest, { card }: ControlFacts): RuleFinding[] {
-  const { blocked_categories, blocked_countries } = card.spending_controls
+  const { blocked_categories } = card.spending_controls
   return [
     {
       rule: 'merchant_category',
@@ -171,11 +191,27 @@ function checkMerchant({ categoryCode, country }: ControlledRequest, { card }: C
     },
     {
       rule: 'merchant_country',
-      passed:
-        blocked_countries.length === 0 || country === null ? undefined : !blocked_countries.includes(country),
+      passed: isCountryAllowed(country, card.spending_controls),
       code: 'merchant_country_blocked',
     },
   ]
+}
+
+/** A list of allowed countries does not have an unknown country; a list of blocked ones does not apply to it. */
+function isCountryAllowed(
+  country: string | null,
+  { allowed_countries: allowed, blocked_countries: blocked }: CardRow['spending_controls'],
+): boolean | undefined {
+  if (country === null) return allowed === undefined ? undefined : false
+  if (allowed === undefined && blocked.length === 0) return undefined
+  return !blocked.includes(country) && (allowed?.includes(country) ?? true)
+}
+
+function checkUse(request: ControlledRequest, facts: ControlFacts): RuleFinding[] {
+  const { amount, authorized, use } = request
+  if (use === null) return []
+  const requested = { amount, authorized, isReducible: isReducible(request, facts) }
+  return judgeUse(facts.card.spending_controls, use, requested, facts.uses)
 }
 
 /** An increment does not count as a new authorization, and neither does a card verification. */
@@ -191,24 +227,28 @@ function checkCount(
   return { rule, passed: observed <= limit, code, limit, observed }
 }
 
-function checkLimits(request: ControlledRequest, { card, spent }: ControlFacts): RuleFinding[] {
+function checkLimits(request: ControlledRequest, facts: ControlFacts): RuleFinding[] {
   const category = categoryOf(request.categoryCode)
-  return card.spending_controls.spending_limits.map(({ amount: limit, interval, categories }, index) => {
-    const rule = `spending_limit_${interval}`
-    const code = 'spending_limit_exceeded'
-    if (request.amount === 0 || (categories && !categories.includes(category)))
-      return { rule, passed: undefined, code }
-    const before = interval === 'per_authorization' ? request.authorized : spent[index]!
-    const observed = before + request.amount
-    return { rule, passed: observed <= limit, code, limit, observed }
-  })
+  const reducible = isReducible(request, facts)
+  return facts.card.spending_controls.spending_limits.map(
+    ({ amount: limit, interval, categories }, index) => {
+      const about = { rule: `spending_limit_${interval}`, code: 'spending_limit_exceeded' } as const
+      if (request.amount === 0 || (categories && !categories.includes(category)))
+        return { ...about, passed: undefined }
+      const before = interval === 'per_authorization' ? request.authorized : facts.spent[index]!
+      return compareAmount(about, limit, before, request.amount, reducible)
+    },
+  )
 }
 
-function checkBalance(request: AuthorizationRequest, { available }: AuthorizationFacts): RuleFinding {
-  const { amount } = request
-  const limit = Math.max(0, available)
-  const passed = amount <= limit || isPartial(request, limit)
-  return { rule: 'balance', passed, code: 'insufficient_funds', limit, observed: amount }
+/** The balance can reduce the amount unless the controls exclude it. */
+function checkBalance(
+  { amount, partial }: AuthorizationRequest,
+  { available, card }: AuthorizationFacts,
+): RuleFinding {
+  const reducible = partial === true && card.spending_controls.partial_approval !== 'declined'
+  const about = { rule: 'balance', code: 'insufficient_funds' } as const
+  return compareAmount(about, Math.max(0, available), 0, amount, reducible)
 }
 
 function showFinding({ rule, passed, limit, observed }: RuleFinding): JudgedRule {

@@ -61,8 +61,16 @@ export function askingMessage(
   amount: number,
   { declined, amount: approved = amount }: Decision,
   expires: number,
+  partial?: boolean,
 ): OwnStep {
-  return declined === undefined ? { kind, amount, approved, expires } : { kind, amount, declined }
+  const asked = { kind, amount, ...(partial && { partial }) }
+  return declined === undefined ? { ...asked, approved, expires } : { ...asked, declined }
+}
+
+/** What a transaction keeps of the use that begins it. */
+interface BeginningUse {
+  readonly sent?: Sent | undefined
+  readonly partial?: boolean | undefined
 }
 
 /**
@@ -73,11 +81,11 @@ export function begin(
   blank: CardTransactionRow,
   decision: Decision,
   clockOffset: number,
-  sent: Sent = { id: `${blank.id}/0`, at: blank.created },
+  { sent = { id: `${blank.id}/0`, at: blank.created }, partial = false }: BeginningUse = {},
 ): CardTransactionRow {
   const { requested, created, merchant } = blank
   const expires = created + clockOffset + holdFor(merchant.category_code)
-  const message = askingMessage('authorization', requested, decision, expires)
+  const message = askingMessage('authorization', requested, decision, expires, partial)
   return withMessage({ ...blank, rules: decision.rules }, { ...message, ...sent, created })
 }
 

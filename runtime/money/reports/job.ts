@@ -1,8 +1,6 @@
 /** Generates requested reports in steps of bounded size, and deletes the files of expired reports. */
-import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Database } from '../../database/database.ts'
-import { liesInRows } from '../../database/errors.ts'
 import { pipelined } from '../../database/pipelined.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { readSpace } from '../../database/space.ts'
@@ -12,10 +10,9 @@ import type { Environment } from '../../platform/environment.ts'
 import type { ReportLinks } from '../../tenants/addresses/report-links.ts'
 import { readPin } from '../../tenants/admin/pins.ts'
 import { systemEntry } from '../../tenants/audit/entry.ts'
-import { appendAudit, isSpaceWiped } from '../../tenants/audit/queries.ts'
+import { appendAudit } from '../../tenants/audit/queries.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
-import type { Lease } from '../../work/leases.ts'
-import type { TurnOutcome, WorkTurn } from '../../work/queue-worker.ts'
+import { type Held, heldRowsWorker, type PendingRow } from '../../work/held-rows.ts'
 import { type DeclaredWorker, defineWorker, type WorkerParts } from '../../work/workers.ts'
 import { readCheckpoint } from '../ledger/checkpoints.ts'
 import { InconsistentLedger } from '../ledger/history.ts'
@@ -27,14 +24,11 @@ import { InconsistentLines } from './settlements.ts'
 import { showReport } from './view.ts'
 import {
   addPiece,
-  type ClaimedReport,
   endReport,
   failReport,
   findExpired,
-  findPending,
   forgetFiles,
-  type PendingReport,
-  REPORT_LEASES,
+  PENDING_REPORTS,
   removePieces,
 } from './work-queries.ts'
 
@@ -61,23 +55,42 @@ const KEPT_MS = 7 * 86_400_000
 
 /** Generates pending reports, the oldest of each tenant first. A failing report does not stop other reports. */
 export function reportWorker(parts: TreasuryReportParts): DeclaredWorker {
-  const { database } = parts
-  return defineWorker<PendingReport>(parts, {
-    name: 'treasury_reports',
+  const logFailure = (tenant_id: string, id: string, err: unknown) =>
+    parts.log.error({ err, tenant_id, treasury_report_id: id }, 'A treasury report failed.')
+  return heldRowsWorker(parts, {
+    rows: PENDING_REPORTS,
     atOnce: AT_ONCE,
     pollMs: POLL_MS,
-    find: ({ limit, after, now }, environment) =>
-      findPending(database[environment], now, after?.tenant_id ?? '', limit),
-    itemOf: ({ tenant_id: space, id }) => ({ space, id }),
-    perform: ([pending], turn) => make(parts, turn, pending!),
-    isolate: (pending, error, { environment }) => failUnread(parts, environment, pending, error),
+    leaseMs: LEASE_MS,
+    maxTries: MAX_TRIES,
+    async perform(held) {
+      await removePieces(held.db, held.space, held.row.id) // left by an earlier attempt
+      const result = await write(held)
+      if (result) await end(parts, held, { status: 'succeeded', result })
+    },
+    async fail(held, error) {
+      const isInconsistent = error instanceof InconsistentLedger || error instanceof InconsistentLines
+      if (error !== undefined && !isInconsistent) logFailure(held.space, held.row.id, error)
+      await end(parts, held, {
+        status: 'failed',
+        failure_code: isInconsistent ? 'inconsistent_records' : 'processing_error',
+      })
+    },
+    async failUnread({ tenant_id: space, id }, error, environment, pool) {
+      logFailure(space, id, error)
+      const now = parts.clock.service(environment)
+      await pool.transaction(async (db) => {
+        if (!(await failReport(db, space, id, now))) return
+        pipelined(appendAudit(db, space, systemEntry(environment, 'treasury_report.failed', id, now)))
+      })
+    },
   })
 }
 
 /** Deletes the files of expired reports. If the process stops in between, the next run continues. */
 export function reportExpiryWorker(parts: TreasuryReportParts): DeclaredWorker {
   const { database, clock } = parts
-  return defineWorker<PendingReport>(parts, {
+  return defineWorker<PendingRow>(parts, {
     name: 'treasury_report_expiry',
     pollMs: EXPIRY_POLL_MS,
     find: ({ limit }, environment) => findExpired(database[environment], clock.service(environment), limit),
@@ -92,88 +105,11 @@ export function reportExpiryWorker(parts: TreasuryReportParts): DeclaredWorker {
   })
 }
 
-/** A report that this worker is generating. */
-interface Making {
-  readonly parts: TreasuryReportParts
-  readonly turn: WorkTurn
-  readonly space: string
-  readonly report: ClaimedReport
-  readonly token: string
-}
-
-/** Another worker has taken over the report, or the tenant's sandbox was wiped. */
-class LeaseLost extends Error {
-  override name = 'LeaseLost'
-}
-
-async function make(
-  parts: TreasuryReportParts,
-  turn: WorkTurn,
-  { tenant_id: space, id }: PendingReport,
-): Promise<TurnOutcome> {
-  const pool = poolOf(parts, turn.environment, space)
-  const token = randomUUID()
-  const report = await REPORT_LEASES.acquire(pool, [space, id], leaseOf(turn, token))
-  if (!report) return 'idle'
-  const making: Making = { parts, turn, space, report, token }
-  try {
-    if (report.tries > MAX_TRIES) {
-      await end(making, { status: 'failed', failure_code: 'processing_error' })
-      return 'done'
-    }
-    await removePieces(pool, space, id) // left by an earlier attempt
-    const result = await write(making)
-    if (result) await end(making, { status: 'succeeded', result })
-    return 'done'
-  } catch (error) {
-    if (error instanceof LeaseLost) return 'idle'
-    if (!liesInRows(error) || isSpaceWiped(error)) throw error
-    const isInconsistent = error instanceof InconsistentLedger || error instanceof InconsistentLines
-    if (!isInconsistent) logFailure(parts, { tenant_id: space, id }, error)
-    // If this fails too, `isolate` fails the report without reading it.
-    await end(making, {
-      status: 'failed',
-      failure_code: isInconsistent ? 'inconsistent_records' : 'processing_error',
-    })
-    return 'done'
-  }
-}
-
-function logFailure({ log }: TreasuryReportParts, { tenant_id, id }: PendingReport, err: unknown): void {
-  log.error({ err, tenant_id, treasury_report_id: id }, 'A treasury report failed.')
-}
-
-const poolOf = ({ database }: TreasuryReportParts, environment: Environment, space: string) =>
-  database[environment].forTenant(readSpace(space).tenantId)
-
-/** Fails a report that cannot be read or shown, without emitting an event. */
-async function failUnread(
-  parts: TreasuryReportParts,
-  environment: Environment,
-  pending: PendingReport,
-  error: unknown,
-): Promise<void> {
-  if (error instanceof LeaseLost) return
-  logFailure(parts, pending, error)
-  const { tenant_id: space, id } = pending
-  const now = parts.clock.service(environment)
-  await poolOf(parts, environment, space).transaction(async (db) => {
-    if (!(await failReport(db, space, id, now))) return
-    pipelined(appendAudit(db, space, systemEntry(environment, 'treasury_report.failed', id, now)))
-  })
-}
-
-function leaseOf(turn: WorkTurn, token: string): Lease {
-  const now = turn.now()
-  return { token, now, until: now + LEASE_MS }
-}
-
 /** Writes the files of a report. Returns undefined if the process is stopping. */
-async function write(making: Making): Promise<ReportResult | undefined> {
-  const { parts, turn, space, report } = making
-  const db = poolOf(parts, turn.environment, space)
+async function write(held: Held<ReportRow>): Promise<ReportResult | undefined> {
+  const { turn, space, row: report, db } = held
   const { columns, steps } = ROW_SOURCES[report.type]
-  const span = await inTransaction(making, async (tx) => ({
+  const span = await held.transaction(async (tx) => ({
     after: await readCheckpoint(tx, space, report.interval_start),
     until: await readCheckpoint(tx, space, report.interval_end),
   }))
@@ -187,7 +123,7 @@ async function write(making: Making): Promise<ReportResult | undefined> {
     rowCount += step.rows.length
     for (const writer of writers) writer.add(step.rows)
     await save(
-      making,
+      held,
       writers.map((writer) => writer.takePiece()),
     )
     // Pause as long as the step took, so that at least half of the time is left for other work.
@@ -197,7 +133,7 @@ async function write(making: Making): Promise<ReportResult | undefined> {
   }
   const ends = await Promise.all(writers.map((writer) => writer.end()))
   await save(
-    making,
+    held,
     ends.map(({ piece }) => piece),
   )
   return {
@@ -208,20 +144,12 @@ async function write(making: Making): Promise<ReportResult | undefined> {
   }
 }
 
-async function save(making: Making, pieces: readonly (Piece | undefined)[]): Promise<void> {
-  await inTransaction(making, async (db) => {
-    for (const piece of pieces) if (piece) pipelined(addPiece(db, making.space, making.report.id, piece))
-  })
-}
-
-/** Runs `work` in a transaction that renews the lease. Throws `LeaseLost` if another worker holds it. */
-function inTransaction<T>(
-  { parts, turn, space, report, token }: Making,
-  work: (db: Database) => Promise<T>,
-): Promise<T> {
-  return poolOf(parts, turn.environment, space).transaction(async (db) => {
-    if (!(await REPORT_LEASES.renew(db, [space, report.id], leaseOf(turn, token)))) throw new LeaseLost()
-    return work(db)
+async function save(
+  { space, row, transaction }: Held<ReportRow>,
+  pieces: readonly (Piece | undefined)[],
+): Promise<void> {
+  await transaction(async (db) => {
+    for (const piece of pieces) if (piece) pipelined(addPiece(db, space, row.id, piece))
   })
 }
 
@@ -229,9 +157,11 @@ type ReportOutcome =
   | { readonly status: 'succeeded'; readonly result: ReportResult }
   | { readonly status: 'failed'; readonly failure_code: NonNullable<ReportRow['failure_code']> }
 
-async function end(making: Making, outcome: ReportOutcome): Promise<void> {
-  const { parts, turn, space, report } = making
-  const { environment } = turn
+async function end(
+  parts: TreasuryReportParts,
+  { turn: { environment }, space, row: report, transaction }: Held<ReportRow>,
+  outcome: ReportOutcome,
+): Promise<void> {
   const { tenantId } = readSpace(space)
   const now = parts.clock.service(environment)
   const pin = await readPin(parts.database.control, tenantId, environment)
@@ -242,7 +172,7 @@ async function end(making: Making, outcome: ReportOutcome): Promise<void> {
     updated: now,
   }
   const type = `treasury_report.${outcome.status}` as const
-  const isDue = await inTransaction(making, async (db) => {
+  const isDue = await transaction(async (db) => {
     pipelined(endReport(db, space, row))
     const events = collectEvents({ tenantId: space, pin, now })
     // A pin that lacks the type of the report gets no event.

@@ -1,55 +1,15 @@
 /** Statements of the report workers: find, lease and end reports, and store their files piece by piece. */
 import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
-import { createLeases } from '../../work/leases.ts'
+import { pendingRows } from '../../work/held-rows.ts'
 import type { Piece } from './pieces.ts'
 import type { ReportRow } from './queries.ts'
 
-const FIND: Statement = {
-  name: 'treasury_reports_find',
-  text: `SELECT f.tenant_id, f.id
-           FROM (SELECT DISTINCT ON (r.tenant_id) r.tenant_id, r.id, r.leased_until
-                   FROM treasury_reports r WHERE r.status = 'pending' AND r.tenant_id > $2
-                  ORDER BY r.tenant_id, r.created, r.id) AS f
-          WHERE coalesce(f.leased_until <= $1, true)
-          ORDER BY f.tenant_id LIMIT $3`,
-}
-
-export interface PendingReport {
-  readonly tenant_id: string
-  readonly id: string
-}
-
-/**
- * Returns the oldest pending report of each tenant after `afterTenant`, unless a worker holds it.
- * @param now machine time.
- */
-export async function findPending(
-  db: Database,
-  now: number,
-  afterTenant: string,
-  limit: number,
-): Promise<readonly PendingReport[]> {
-  return (await db.query<PendingReport>(FIND, [toTimestamp(now), afterTenant, limit])).rows
-}
-
-export interface ClaimedReport extends ReportRow {
-  /** Number of attempts, including this one. */
-  readonly tries: number
-}
-
-/** Leases on pending reports, by tenant and report. */
-export const REPORT_LEASES = createLeases<ClaimedReport>({
-  name: 'treasury_reports',
-  table: 'treasury_reports',
-  key: ['tenant_id', 'id'],
-  token: 'worker',
-  until: 'leased_until',
-  where: `status = 'pending'`,
-  also: 'tries = tries + 1',
-  returning: `id, type, interval_start, interval_end, currency, version, status, result, expires_at, failure_code, created,
-              updated, tries`,
-})
+/** Pending reports. */
+export const PENDING_REPORTS = pendingRows<ReportRow>(
+  'treasury_reports',
+  `id, type, interval_start, interval_end, currency, version, status, result, expires_at, failure_code, created, updated`,
+)
 
 const ADD_PIECE: Statement = {
   name: 'treasury_report_pieces_add',

@@ -2694,6 +2694,41 @@ export type SpendingControlsInput = {
   spending_limits?: SpendingLimitInput[] | null;
   /** Maximum number of approved authorizations. null or absent means no maximum. @example 100 */
   max_authorization_count?: number | null;
+  /**
+   * The only countries of merchants that are allowed. A merchant whose country is unknown is declined. null or absent means no restriction.
+   * @example [
+   *       "US",
+   *       "CA"
+   *     ]
+   */
+  allowed_countries?: CountryCode[] | null;
+  /** The only merchants that are allowed, by network identifier, in addition to those in `allowed_merchant_names`. null or absent means no restriction. */
+  allowed_merchant_ids?: MerchantNetworkId[] | null;
+  /** Merchants that are declined, by network identifier. null or absent means no restriction. */
+  blocked_merchant_ids?: MerchantNetworkId[] | null;
+  /** The only merchants that are allowed, by name, in addition to those in `allowed_merchant_ids`. null or absent means no restriction. */
+  allowed_merchant_names?: MerchantNamePattern[] | null;
+  /** Merchants that are declined, by name. null or absent means no restriction. */
+  blocked_merchant_names?: MerchantNamePattern[] | null;
+  /** The only entry methods that are allowed. An authorization without an entry method is declined. null or absent means no restriction. */
+  allowed_entry_methods?: EntryMethod[] | null;
+  /** Entry methods that are declined. null or absent means no restriction. */
+  blocked_entry_methods?: EntryMethod[] | null;
+  /** The only times at which authorizations are allowed: those in at least one of the windows. null or absent means no restriction. */
+  allowed_times?: AllowedTimesInput[] | null;
+  /** Maximum amounts with each single merchant. null or absent means no limit. At most one limit for each interval. */
+  merchant_limits?: MerchantLimitInput[] | null;
+  /** Maximum numbers of different merchants. null or absent means no limit. At most one limit for each interval. */
+  merchant_count_limits?: MerchantCountLimitInput[] | null;
+  /** What happens to the first use of the card in a country other than its home countries. null or absent means no restriction. */
+  first_use_abroad?: FirstUseAbroadInput | null;
+  /** Results of the network’s checks that an authorization needs. null or absent means no requirement. At most one requirement for each check. */
+  required_checks?: RequiredCheckInput[] | null;
+  /**
+   * Whether less than the requested amount is approved if the merchant accepts that. null or absent means that only the balance can reduce the amount.
+   * @example allowed
+   */
+  partial_approval?: PartialApproval | null;
 };
 /**
  * A spending limit over an interval.
@@ -2730,6 +2765,38 @@ export type SpendingControls = {
   spending_limits: SpendingLimit[];
   /** Maximum number of approved authorizations. null means no maximum. @example 100 */
   max_authorization_count: number | null;
+  /**
+   * The only countries of merchants that are allowed. A merchant whose country is unknown is declined.
+   * @example [
+   *       "US",
+   *       "CA"
+   *     ]
+   */
+  allowed_countries?: CountryCode[];
+  /** The only merchants that are allowed, by network identifier, in addition to those in `allowed_merchant_names`. */
+  allowed_merchant_ids?: MerchantNetworkId[];
+  /** Merchants that are declined, by network identifier. */
+  blocked_merchant_ids?: MerchantNetworkId[];
+  /** The only merchants that are allowed, by name, in addition to those in `allowed_merchant_ids`. */
+  allowed_merchant_names?: MerchantNamePattern[];
+  /** Merchants that are declined, by name. */
+  blocked_merchant_names?: MerchantNamePattern[];
+  /** The only entry methods that are allowed. An authorization without an entry method is declined. */
+  allowed_entry_methods?: EntryMethod[];
+  /** Entry methods that are declined. */
+  blocked_entry_methods?: EntryMethod[];
+  /** The only times at which authorizations are allowed: those in at least one of the windows. */
+  allowed_times?: AllowedTimes[];
+  /** Maximum amounts with each single merchant. At most one limit for each interval. */
+  merchant_limits?: MerchantLimit[];
+  /** Maximum numbers of different merchants. At most one limit for each interval. */
+  merchant_count_limits?: MerchantCountLimit[];
+  /** What happens to the first use of the card in a country other than its home countries. */
+  first_use_abroad?: FirstUseAbroad;
+  /** Results of the network’s checks that an authorization needs. At most one requirement for each check. */
+  required_checks?: RequiredCheck[];
+  /** Whether less than the requested amount is approved if the merchant accepts that. If absent, only the balance can reduce the amount. @example allowed */
+  partial_approval?: PartialApproval;
 };
 /** A spending limit over an interval. */
 export type SpendingLimit = {
@@ -2743,6 +2810,221 @@ export type SpendingLimit = {
    *     ]
    */
   categories: MerchantCategoryCode[] | null;
+};
+/** A merchant’s network identifier. @example 445283000101 */
+export type MerchantNetworkId = string;
+/** A merchant’s name, as the network reports it. `*` matches any text, including none. Case does not matter. @example *CASINO* */
+export type MerchantNamePattern = string;
+/**
+ * A window of time on some weekdays.
+ * @example {
+ *       "days": [
+ *         "monday",
+ *         "tuesday",
+ *         "wednesday",
+ *         "thursday",
+ *         "friday"
+ *       ],
+ *       "start": "08:00",
+ *       "end": "18:00",
+ *       "time_zone": "America/New_York"
+ *     }
+ */
+export type AllowedTimesInput = {
+  /**
+   * The weekdays on which the window begins.
+   * @example [
+   *       "monday",
+   *       "tuesday"
+   *     ]
+   */
+  days: Weekday[];
+  /** Local time at which the window begins, `hh:mm`. @example 08:00 */
+  start: string;
+  /** Local time before which the window ends, `hh:mm`. `24:00` is midnight. If it is before `start`, the window ends on the next day. @example 18:00 */
+  end: string;
+  /** IANA time zone of the local times. @example America/New_York */
+  time_zone: string;
+};
+/** A window of time on some weekdays. */
+export type AllowedTimes = {
+  /**
+   * The weekdays on which the window begins.
+   * @example [
+   *       "monday",
+   *       "tuesday"
+   *     ]
+   */
+  days: Weekday[];
+  /** Local time at which the window begins, `hh:mm`. @example 08:00 */
+  start: string;
+  /** Local time before which the window ends, `hh:mm`. `24:00` is midnight. If it is before `start`, the window ends on the next day. @example 18:00 */
+  end: string;
+  /** IANA time zone of the local times. @example America/New_York */
+  time_zone: string;
+};
+/**
+ * The maximum amount with each single merchant over an interval.
+ * @example {
+ *       "amount": 20000,
+ *       "interval": "monthly"
+ *     }
+ */
+export type MerchantLimitInput = {
+  /** Maximum amount with one merchant, in cents. @example 20000 */
+  amount: Amount;
+  interval: RuleInterval;
+};
+/** The maximum amount with each single merchant over an interval. */
+export type MerchantLimit = {
+  /** Maximum amount with one merchant, in cents. @example 20000 */
+  amount: Amount;
+  interval: RuleInterval;
+};
+/**
+ * The maximum number of different merchants over an interval.
+ * @example {
+ *       "count": 5,
+ *       "interval": "monthly"
+ *     }
+ */
+export type MerchantCountLimitInput = {
+  /** Maximum number of different merchants with an approved authorization. @example 5 */
+  count: number;
+  interval: RuleInterval;
+};
+/** The maximum number of different merchants over an interval. */
+export type MerchantCountLimit = {
+  /** Maximum number of different merchants with an approved authorization. @example 5 */
+  count: number;
+  interval: RuleInterval;
+};
+/**
+ * What happens to a use in a country abroad in which the card has not been used before. A merchant whose country is unknown counts as abroad and as not used
+ * before.
+ * @example {
+ *       "action": "decline",
+ *       "home_countries": [
+ *         "US"
+ *       ]
+ *     }
+ */
+export type FirstUseAbroadInput = {
+  action: FirstUseAbroadAction;
+  /**
+   * The countries that are not abroad.
+   * @example [
+   *       "US"
+   *     ]
+   */
+  home_countries: CountryCode[];
+};
+/**
+ * What happens to a use in a country abroad in which the card has not been used before. A merchant whose country is unknown counts as abroad and as not used
+ * before.
+ */
+export type FirstUseAbroad = {
+  action: FirstUseAbroadAction;
+  /**
+   * The countries that are not abroad.
+   * @example [
+   *       "US"
+   *     ]
+   */
+  home_countries: CountryCode[];
+};
+/**
+ * A result of a check of the network that an authorization needs.
+ * @example {
+ *       "check": "cvc",
+ *       "result": "match",
+ *       "entry_methods": [
+ *         "online",
+ *         "keyed_in"
+ *       ]
+ *     }
+ */
+export type RequiredCheckInput = {
+  check: RequiredCheckName;
+  result: RequiredCheckResult;
+  /**
+   * The entry methods that need the check; null or absent means all.
+   * @example [
+   *       "online",
+   *       "keyed_in"
+   *     ]
+   */
+  entry_methods?: EntryMethod[] | null;
+};
+/** A result of a check of the network that an authorization needs. */
+export type RequiredCheck = {
+  check: RequiredCheckName;
+  result: RequiredCheckResult;
+  /**
+   * The entry methods that need the check; null means all.
+   * @example [
+   *       "online",
+   *       "keyed_in"
+   *     ]
+   */
+  entry_methods: EntryMethod[] | null;
+};
+/**
+ * A day of the week.
+ * @example monday
+ * @enum {string}
+ */
+export type Weekday = Open<"monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday">;
+/**
+ * The interval of a limit on merchants. Days, weeks, months and years are in UTC.
+ * @example monthly
+ * @enum {string}
+ */
+export type RuleInterval = Open<"daily" | "weekly" | "monthly" | "yearly" | "all_time">;
+/**
+ * What happens to the first use in a country abroad.
+ * @example decline
+ * @enum {string}
+ */
+export type FirstUseAbroadAction = Open<"decline" | "allow">;
+/**
+ * A check of the network.
+ * @example cvc
+ * @enum {string}
+ */
+export type RequiredCheckName = Open<"cvc" | "address_line" | "postal_code">;
+/**
+ * The result that a check needs.
+ * @example match
+ * @enum {string}
+ */
+export type RequiredCheckResult = Open<"match" | "no_mismatch">;
+/**
+ * Whether less than the requested amount is approved if the merchant accepts that.
+ * @example allowed
+ * @enum {string}
+ */
+export type PartialApproval = Open<"allowed" | "declined">;
+/**
+ * What the network found when it compared a value with the issuer’s.
+ * @example match
+ * @enum {string}
+ */
+export type NetworkCheckResult = Open<"match" | "mismatch" | "unchecked">;
+/**
+ * Results of the network’s checks. An absent result counts as `unchecked`.
+ * @example {
+ *       "cvc": "match",
+ *       "postal_code": "mismatch"
+ *     }
+ */
+export type NetworkChecksInput = {
+  cvc?: NetworkCheckResult;
+  pin?: NetworkCheckResult;
+  expiry?: NetworkCheckResult;
+  address_line?: NetworkCheckResult;
+  postal_code?: NetworkCheckResult;
+  authentication?: NetworkCheckResult;
 };
 /**
  * The interval of a spending limit. Days, weeks, months and years are in UTC.
@@ -3603,6 +3885,13 @@ export type DeclineReasonCode = Open<"insufficient_funds"
   | "merchant_country_blocked"
   | "spending_limit_exceeded"
   | "authorization_count_exceeded"
+  | "merchant_blocked"
+  | "entry_method_blocked"
+  | "time_blocked"
+  | "merchant_limit_exceeded"
+  | "merchant_count_exceeded"
+  | "first_use_abroad"
+  | "check_failed"
   | "transaction_not_allowed"
   | "incorrect_cvc"
   | "incorrect_pin"
@@ -3869,6 +4158,12 @@ export type AuthorizationEndpointPut = {
   timeout_ms?: number;
   /** The action if there is no usable answer. If absent, `decline` applies. @default decline */
   default_action?: AuthorizationDefaultAction;
+  /**
+   * The maximum amount in cents that is approved if there is no usable answer; a greater amount is declined. null means no maximum. If absent, the maximum does
+   * not change.
+   * @example 5000
+   */
+  default_max_amount?: Amount | null;
 };
 /** A URL of yours that approves or declines authorizations. */
 export type AuthorizationEndpoint = {
@@ -3882,6 +4177,8 @@ export type AuthorizationEndpoint = {
   /** Time to wait for an answer, in milliseconds. @example 1500 */
   timeout_ms: number;
   default_action: AuthorizationDefaultAction;
+  /** The maximum amount in cents that is approved if there is no usable answer. Absent if there is no maximum. @example 5000 */
+  default_max_amount?: Amount;
   /** The key of the signatures. Present only the first time and after a rotation. @example whsec_K1rqvY0c2sKc1oXkq9tVwAB3n5Jb7dTz8LmPqRsUvWx */
   secret?: string;
   /** Time at which the endpoint was first set. */
@@ -3972,12 +4269,20 @@ export type AuthorizationDecision = {
   duration_ms: number | null;
   /** Whether the default action was applied in place of the answer. @example false */
   default_action_used: boolean;
+  /** Why the default action was applied. Absent if it was not. */
+  stand_in_reason?: StandInReason;
   metadata: Metadata;
   /** Time of the request. */
   created: Timestamp;
   /** Time of the last change. */
   updated: Timestamp;
 };
+/**
+ * Why the default action was applied in place of the answer of your endpoint.
+ * @example timed_out
+ * @enum {string}
+ */
+export type StandInReason = Open<"timed_out" | "connection_failed" | "bad_status" | "bad_answer" | "interrupted">;
 /** One page of decisions, in the requested order. */
 export type AuthorizationDecisionList = {
   /** Up to `limit` decisions; empty if nothing matches. */
@@ -4009,6 +4314,8 @@ export type MerchantInput = {
   country?: CountryCode;
   /** City or town. @example Oakland */
   city?: string;
+  /** The merchant’s network identifier. If absent, the merchant has none. */
+  network_id?: MerchantNetworkId;
 };
 /**
  * An authorization to simulate.
@@ -4039,6 +4346,13 @@ export type AuthorizationSimulation = {
   entry_method?: EntryMethod;
   /** The phone wallet that is used. The authorization is declined unless the card has an active token in that wallet. */
   wallet?: Wallet;
+  checks?: NetworkChecksInput;
+  /**
+   * Whether the merchant accepts an approval of less than the amount. If absent, `false` applies.
+   * @default false
+   * @example true
+   */
+  partial_approval?: boolean;
 };
 /**
  * A decline to simulate.
@@ -7861,6 +8175,8 @@ export type ListAuthorizationDecisionsQuery = {
   status?: AuthorizationDecisionStatus;
   /** Return only the decision about this transaction. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
   card_transaction_id?: CardTransactionId;
+  /** Return only decisions to which the default action was applied for this reason. @example connection_failed */
+  stand_in_reason?: StandInReason;
 };
 /** The decision. @example azd_01jxn19p8q7r6s5t4v3w2x1y0z */
 export type AuthorizationDecisionId_2 = AuthorizationDecisionId;
@@ -8258,6 +8574,26 @@ export interface components {
     SpendingLimitInput: SpendingLimitInput;
     SpendingControls: SpendingControls;
     SpendingLimit: SpendingLimit;
+    MerchantNetworkId: MerchantNetworkId;
+    MerchantNamePattern: MerchantNamePattern;
+    AllowedTimesInput: AllowedTimesInput;
+    AllowedTimes: AllowedTimes;
+    MerchantLimitInput: MerchantLimitInput;
+    MerchantLimit: MerchantLimit;
+    MerchantCountLimitInput: MerchantCountLimitInput;
+    MerchantCountLimit: MerchantCountLimit;
+    FirstUseAbroadInput: FirstUseAbroadInput;
+    FirstUseAbroad: FirstUseAbroad;
+    RequiredCheckInput: RequiredCheckInput;
+    RequiredCheck: RequiredCheck;
+    Weekday: Weekday;
+    RuleInterval: RuleInterval;
+    FirstUseAbroadAction: FirstUseAbroadAction;
+    RequiredCheckName: RequiredCheckName;
+    RequiredCheckResult: RequiredCheckResult;
+    PartialApproval: PartialApproval;
+    NetworkCheckResult: NetworkCheckResult;
+    NetworkChecksInput: NetworkChecksInput;
     SpendingInterval: SpendingInterval;
     CardProgramId: CardProgramId;
     SpendingControlDraftId: SpendingControlDraftId;
@@ -8358,6 +8694,7 @@ export interface components {
     AuthorizationAnswer: AuthorizationAnswer;
     AuthorizationDecisionId: AuthorizationDecisionId;
     AuthorizationDecision: AuthorizationDecision;
+    StandInReason: StandInReason;
     AuthorizationDecisionList: AuthorizationDecisionList;
     AuthorizationDecisionStatus: AuthorizationDecisionStatus;
     MerchantInput: MerchantInput;

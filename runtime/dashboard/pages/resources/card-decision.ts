@@ -46,7 +46,7 @@ type Asked = NonNullable<Awaited<ReturnType<typeof readDecision>>>
 
 /** Writes what the endpoint answered, and after how many milliseconds. */
 function writeAnswer(asked: Asked, currency: string): Html {
-  const { status, approved, amount, decline_reason, duration_ms, default_action_used, default_action } = asked
+  const { status, approved, amount, decline_reason, duration_ms, stand_in_reason, default_action } = asked
   const answer =
     approved === null
       ? 'No usable answer'
@@ -60,7 +60,12 @@ function writeAnswer(asked: Asked, currency: string): Html {
       'Answered after',
       duration_ms === null ? '–' : html`<span class="number">${String(duration_ms)} ms</span>`,
     ],
-    ...(default_action_used ? [['Default action', words(default_action)] as const] : []),
+    ...(stand_in_reason
+      ? ([
+          ['Default action', words(default_action)],
+          ['Reason for the default action', words(stand_in_reason)],
+        ] as const)
+      : []),
     ['Decision', code(asked.id)],
   ])
 }

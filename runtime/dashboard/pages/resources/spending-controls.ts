@@ -7,6 +7,7 @@ import { writeTable } from '../../engine/list-page.ts'
 import type { FormField, FormValues, LinkTo } from '../../engine/shapes.ts'
 import { money, orDash, words } from '../../engine/values.ts'
 import { CATEGORY, COUNTRY, countryName } from '../pickers/lists.ts'
+import { readUseValues, USE_FIELDS, useFacts, useValues } from './use-controls.ts'
 
 type Controls = components['schemas']['SpendingControls']
 type Limit = components['schemas']['SpendingLimit']
@@ -69,17 +70,21 @@ export const CONTROL_FIELDS: readonly FormField[] = [
     kind: 'number',
     optional: true,
   },
+  ...USE_FIELDS,
 ]
 
-/** Returns all controls. The form shows every control, so the result is also a correct merge patch. */
+/** Returns a merge patch with every control that the form shows. */
 export function readControls(values: FormValues): object {
-  const { spending_controls = {} } = bodyOf(CONTROL_FIELDS, values) as { readonly spending_controls?: object }
+  const { spending_controls = {} } = bodyOf(CONTROL_FIELDS, values) as {
+    readonly spending_controls?: Readonly<Record<string, unknown>>
+  }
   return {
     spending_limits: null,
     blocked_categories: null,
     blocked_countries: null,
     max_authorization_count: null,
     ...spending_controls,
+    ...readUseValues(spending_controls),
   }
 }
 
@@ -93,6 +98,7 @@ export function controlValues(controls: Controls): FormValues {
   })
   return {
     ...(Object.fromEntries(limits) as FormValues),
+    ...useValues(controls),
     'spending_controls.blocked_categories': controls.blocked_categories.join('\n'),
     'spending_controls.blocked_countries': controls.blocked_countries.join('\n'),
     'spending_controls.max_authorization_count': String(controls.max_authorization_count ?? ''),
@@ -104,6 +110,7 @@ export function controlFacts(controls: Controls): readonly (readonly [string, st
     ['Blocked merchant categories', orDash(controls.blocked_categories.map(describeCategory).join(', '))],
     ['Blocked countries', orDash(controls.blocked_countries.map(countryName).join(', '))],
     ['Maximum number of authorizations', orDash(controls.max_authorization_count?.toString())],
+    ...useFacts(controls),
   ]
 }
 

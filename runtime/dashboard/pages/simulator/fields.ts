@@ -51,7 +51,24 @@ export const merchant: readonly FormField[] = [
     value: 'US',
   },
   { group: 'Merchant', name: 'merchant.city', label: 'City', optional: true, value: 'Oakland' },
+  { group: 'Merchant', name: 'merchant.network_id', label: 'Network ID', optional: true },
 ]
+
+/** Checks that spending controls can require. */
+export const checks: readonly FormField[] = (
+  [
+    ['cvc', 'Security code'],
+    ['address_line', 'Street'],
+    ['postal_code', 'Postal code'],
+  ] as const
+).map(([name, label]) => ({
+  group: 'Checks of the network',
+  name: `checks.${name}`,
+  label,
+  kind: 'choice',
+  options: orNone(['match', 'mismatch', 'unchecked']),
+}))
+
 /** Merchants for typical rules: limits by category, blocked categories, and blocked countries. */
 export const merchants: readonly FormPreset[] = (
   [
