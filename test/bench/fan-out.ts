@@ -141,7 +141,10 @@ await withScratch(async (scratch) => {
   console.log(`a change of a template of ${devices} passes, each on a device:`)
   line('PATCH, of a template without passes', `${median(without).toFixed(1)} ms`)
   line('PATCH, of the template', `${median(many).toFixed(1)} ms`)
-  line('until APNs has a push for each device', `${seconds.toFixed(1)} s  ${(devices / seconds).toFixed(0)} devices/s`)
+  line(
+    'until APNs has a push for each device',
+    `${seconds.toFixed(1)} s  ${(devices / seconds).toFixed(0)} devices/s`,
+  )
   line('pushes', String(told.pushes))
   line('processor time, service', `${service.toFixed(1)} s  ${(devices / service).toFixed(0)} devices/s`)
   line('processor time, PostgreSQL', `${server.toFixed(1)} s  ${(devices / server).toFixed(0)} devices/s`)
