@@ -139,8 +139,10 @@ await withScratch(async (scratch) => {
     many.push(await change(large, `Club ${count}`))
   }
   console.log(`a change of a template of ${devices} passes, each on a device:`)
-  line('PATCH, of a template without passes', `${median(without).toFixed(1)} ms`)
-  line('PATCH, of the template', `${median(many).toFixed(1)} ms`)
+  if (many.length > 0) {
+    line('PATCH, of a template without passes', `${median(without).toFixed(1)} ms`)
+    line('PATCH, of the template', `${median(many).toFixed(1)} ms`)
+  }
   line(
     'until APNs has a push for each device',
     `${seconds.toFixed(1)} s  ${(devices / seconds).toFixed(0)} devices/s`,
