@@ -42,6 +42,8 @@ const FILL = [
      FROM sandbox.passes p WHERE p.template_id = $1`,
   'INSERT INTO sandbox.wallet_heads SELECT tenant_id, 0 FROM sandbox.pass_templates WHERE id = $1 ON CONFLICT DO NOTHING',
   'VACUUM ANALYZE sandbox.apple_registrations',
+  // The same worker would also send the passes to Google, slowly.
+  "UPDATE sandbox.google_cursors SET ready_at = 'infinity'",
 ]
 
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!
