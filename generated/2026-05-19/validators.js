@@ -353,6 +353,8 @@ export {
   TemplateField,
   TemplateFieldInput,
   TemplateId,
+  TemplateImages,
+  TemplateImagesInput,
   TemplateLanguage,
   TemplateTranslations,
   TemplateTranslationsInput,

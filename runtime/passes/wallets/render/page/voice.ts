@@ -75,9 +75,10 @@ export const ENGLISH = createVoice([])
 
 /** Returns the language in which to show the texts of the pass: the first wanted one, or its own. */
 export function textLanguageOf(state: PassState, wanted: readonly string[]): string {
-  const translated = [...Object.keys(state.options?.translations ?? {}), ...languagesOf(state.fields)]
+  const { translations = {}, images = {} } = state.options ?? {}
+  const translated = [translations, images].flatMap((each) => Object.keys(each))
   const own = languageOf(state)
-  return matchLanguage(wanted, [own, ...translated])?.tag ?? own
+  return matchLanguage(wanted, [own, ...translated, ...languagesOf(state.fields)])?.tag ?? own
 }
 
 /** Scripts that are written from right to left (Unicode Script property, in use today). */
