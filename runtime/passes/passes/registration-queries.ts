@@ -1,5 +1,5 @@
 /** Queries for registrations: which Apple devices have which passes. */
-import type { Database, Statement } from '../../database/database.ts'
+import type { Database, RowResult, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { Environment } from '../../platform/environment.ts'
 
@@ -126,16 +126,16 @@ const PUSH: Statement = {
  * @param since machine time.
  * @param lease of the new rows. Without it, any worker can claim them.
  */
-export async function pushTo(
+export function pushTo(
   db: Database,
   space: string,
   devices: readonly DeviceToNotify[],
   since: number,
   lease?: PushLease,
-): Promise<readonly QueuedPush[]> {
+): Promise<RowResult<QueuedPush>> {
   const readyAt = lease ? toTimestamp(lease.until) : '-infinity'
   const values = [space, JSON.stringify(devices), toTimestamp(since), readyAt, lease?.token ?? null]
-  return (await db.query<QueuedPush>(PUSH, values)).rows
+  return db.query<QueuedPush>(PUSH, values)
 }
 
 const DELETE: Statement = {

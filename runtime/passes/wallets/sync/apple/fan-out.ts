@@ -102,7 +102,8 @@ async function step(
     const traces = new Map(changes.map(({ subject_id, trace }) => [subject_id, trace]))
     const devices = new Map(told.map(({ device_id, subject }) => [device_id, traces.get(subject)]))
     const toNotify = [...devices].map(([id, trace]) => ({ id, trace }))
-    queued = await pushTo(tx, space, toNotify, Math.min(...changes.map(({ since }) => since)), lease)
+    const since = Math.min(...changes.map((each) => each.since))
+    queued = (await pushTo(tx, space, toNotify, since, lease)).rows
   }
   const bySubject = Map.groupBy(told, ({ subject }) => subject)
   const walks = changes.map((change) => walkOn(change, bySubject.get(change.subject_id) ?? [], each))
