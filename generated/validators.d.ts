@@ -524,6 +524,8 @@ export declare function TemplateFieldInput(value: unknown): value is v2026_05_19
 export declare function TemplateFieldInput_2026_02_01(value: unknown): value is v2026_02_01.TemplateFieldInput
 export declare function TemplateField_2026_02_01(value: unknown): value is v2026_02_01.TemplateField
 export declare function TemplateId(value: unknown): value is v2026_05_19.TemplateId
+export declare function TemplateImages(value: unknown): value is v2026_05_19.TemplateImages
+export declare function TemplateImagesInput(value: unknown): value is v2026_05_19.TemplateImagesInput
 export declare function TemplateLanguage(value: unknown): value is v2026_05_19.TemplateLanguage
 export declare function TemplateTranslations(value: unknown): value is v2026_05_19.TemplateTranslations
 export declare function TemplateTranslationsInput(value: unknown): value is v2026_05_19.TemplateTranslationsInput

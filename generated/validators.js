@@ -1417,6 +1417,7 @@ const PassTemplate$properties = new Set([
   'relevant_locations',
   'language',
   'translations',
+  'images',
   'relevant_dates',
   'sharing_prohibited',
   'grouping_identifier',
@@ -1439,6 +1440,7 @@ const PassTemplateCreate$properties = new Set([
   'relevant_locations',
   'language',
   'translations',
+  'images',
   'relevant_dates',
   'sharing_prohibited',
   'grouping_identifier',
@@ -1461,6 +1463,7 @@ const PassTemplateUpdate$properties = new Set([
   'relevant_locations',
   'language',
   'translations',
+  'images',
   'relevant_dates',
   'sharing_prohibited',
   'grouping_identifier',
@@ -1706,6 +1709,8 @@ const TemplateFieldInput$key_pattern = new RegExp('^[a-z][a-z0-9_]{0,39}$', 'u')
 const TemplateFieldInput$properties = new Set(['key', 'label', 'value', 'change_message', 'translations'])
 const TemplateFieldInput$properties_2 = new Set(['key', 'label', 'value'])
 const TemplateId$pattern = new RegExp('^tpl_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const TemplateImagesInput$logo_pattern = new RegExp('^[A-Za-z0-9+/]+={0,2}$', 'u')
+const TemplateImagesInput$properties = new Set(['logo', 'strip'])
 const TemplateLanguage$pattern = new RegExp('^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$', 'u')
 const TemplateTranslationsInput$properties = new Set(['name', 'logo_text'])
 const Tenant$properties = new Set(['id', 'name', 'plan'])
@@ -7355,6 +7360,10 @@ function PassTemplate$(value) {
   if (translations !== undefined) {
     if (!TemplateTranslations$(translations)) return false
   }
+  const images = value.images
+  if (images !== undefined) {
+    if (!TemplateImages$(images)) return false
+  }
   const relevant_dates = value.relevant_dates
   if (relevant_dates !== undefined) {
     if (!Array.isArray(relevant_dates) || relevant_dates.length > 10) return false
@@ -7478,6 +7487,11 @@ function PassTemplateCreate$(value) {
   if (translations !== undefined) {
     known++
     if (!TemplateTranslationsInput$(translations)) return false
+  }
+  const images = value.images
+  if (images !== undefined) {
+    known++
+    if (!TemplateImagesInput$(images)) return false
   }
   const relevant_dates = value.relevant_dates
   if (relevant_dates !== undefined) {
@@ -7685,6 +7699,11 @@ function PassTemplateUpdate$(value) {
   if (translations !== undefined) {
     known++
     if (!(translations === null || TemplateTranslationsInput$(translations))) return false
+  }
+  const images = value.images
+  if (images !== undefined) {
+    known++
+    if (!(images === null || TemplateImagesInput$(images))) return false
   }
   const relevant_dates = value.relevant_dates
   if (relevant_dates !== undefined) {
@@ -10817,6 +10836,65 @@ function TemplateId$(value) {
   )
 }
 
+function TemplateImages$(value) {
+  if (!isObject(value)) return false
+  for (const name in value) {
+    const member = value[name]
+    if (!isObject(member)) return false
+    const member_logo = member.logo
+    if (member_logo !== undefined) {
+      if (!(typeof member_logo === 'string')) return false
+    }
+    const member_strip = member.strip
+    if (member_strip !== undefined) {
+      if (!(typeof member_strip === 'string')) return false
+    }
+  }
+  return true
+}
+
+function TemplateImagesInput$(value) {
+  if (!isObject(value)) return false
+  const size = Object.keys(value).length
+  if (size > 10) return false
+  for (const name in value) {
+    if (!((typeof name === 'string' && (name.length <= 12 || (name.length <= 24 && length(name) <= 12)) && TemplateLanguage$pattern.test(name)))) return false
+    const member = value[name]
+    if (member !== null) {
+      if (!isObject(member)) return false
+      let member_known = 0
+      const member_logo = member.logo
+      if (member_logo !== undefined) {
+        member_known++
+        if (
+          !((
+            member_logo === null || (
+              typeof member_logo === 'string' && (
+                member_logo.length <= 174764 || (member_logo.length <= 349528 && length(member_logo) <= 174764)
+              ) && TemplateImagesInput$logo_pattern.test(member_logo)
+            )
+          ))
+        ) return false
+      }
+      const member_strip = member.strip
+      if (member_strip !== undefined) {
+        member_known++
+        if (
+          !((
+            member_strip === null || (
+              typeof member_strip === 'string' && (
+                member_strip.length <= 699052 || (member_strip.length <= 1398104 && length(member_strip) <= 699052)
+              ) && TemplateImagesInput$logo_pattern.test(member_strip)
+            )
+          ))
+        ) return false
+      }
+      if (!closed(member, member_known, TemplateImagesInput$properties)) return false
+    }
+  }
+  return true
+}
+
 function TemplateLanguage$(value) {
   return (typeof value === 'string' && (value.length <= 12 || (value.length <= 24 && length(value) <= 12)) && TemplateLanguage$pattern.test(value))
 }
@@ -12736,6 +12814,8 @@ export const TemplateFieldInput = TemplateFieldInput$
 export const TemplateFieldInput_2026_02_01 = TemplateFieldInput_2026_02_01$
 export const TemplateField_2026_02_01 = TemplateField_2026_02_01$
 export const TemplateId = TemplateId$
+export const TemplateImages = TemplateImages$
+export const TemplateImagesInput = TemplateImagesInput$
 export const TemplateLanguage = TemplateLanguage$
 export const TemplateTranslations = TemplateTranslations$
 export const TemplateTranslationsInput = TemplateTranslationsInput$

@@ -133,7 +133,7 @@ test('an installation with an older Node starts on the one that it brings', () =
   expect(major(root.engines?.node)).toBeLessThan(major(root.dependencies?.node))
   for (const script of ['start', 'admin', 'doctor', 'svc']) {
     expect(root.scripts?.[script]).toMatch(
-      /^exec (env MALLOC_MMAP_THRESHOLD_=\d+ )?node (--max-(semi|old)-space-size=\d+ )*--import \.\/runtime\/\S*require-node\.js runtime\//,
+      /^exec (env MALLOC_MMAP_THRESHOLD_=\d+ )?node (--(max-(semi|old)-space-size|heap-growing-percent)=\d+ )*--import \.\/runtime\/\S*require-node\.js runtime\//,
     )
   }
 })

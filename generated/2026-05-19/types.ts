@@ -44,6 +44,8 @@ export type TemplateField = ClosedMembers<client.TemplateField>
 export type TemplateLanguage = Closed<client.TemplateLanguage>
 export type TemplateTranslationsInput = ClosedMembers<client.TemplateTranslationsInput>
 export type TemplateTranslations = ClosedMembers<client.TemplateTranslations>
+export type TemplateImagesInput = ClosedMembers<client.TemplateImagesInput>
+export type TemplateImages = ClosedMembers<client.TemplateImages>
 export type FieldTranslationsInput = Closed<client.FieldTranslationsInput>
 export type FieldTranslations = ClosedMembers<client.FieldTranslations>
 export type TextTranslations = ClosedMembers<client.TextTranslations>
@@ -583,6 +585,8 @@ export interface components {
     TemplateLanguage: TemplateLanguage
     TemplateTranslationsInput: TemplateTranslationsInput
     TemplateTranslations: TemplateTranslations
+    TemplateImagesInput: TemplateImagesInput
+    TemplateImages: TemplateImages
     FieldTranslationsInput: FieldTranslationsInput
     FieldTranslations: FieldTranslations
     TextTranslations: TextTranslations

@@ -392,6 +392,8 @@ export declare function StandInReason(value: unknown): value is types.StandInRea
 export declare function TemplateField(value: unknown): value is types.TemplateField
 export declare function TemplateFieldInput(value: unknown): value is types.TemplateFieldInput
 export declare function TemplateId(value: unknown): value is types.TemplateId
+export declare function TemplateImages(value: unknown): value is types.TemplateImages
+export declare function TemplateImagesInput(value: unknown): value is types.TemplateImagesInput
 export declare function TemplateLanguage(value: unknown): value is types.TemplateLanguage
 export declare function TemplateTranslations(value: unknown): value is types.TemplateTranslations
 export declare function TemplateTranslationsInput(value: unknown): value is types.TemplateTranslationsInput

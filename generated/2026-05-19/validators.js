@@ -391,6 +391,8 @@ export {
   TemplateField,
   TemplateFieldInput,
   TemplateId,
+  TemplateImages,
+  TemplateImagesInput,
   TemplateLanguage,
   TemplateTranslations,
   TemplateTranslationsInput,

@@ -21,6 +21,7 @@ export function PassTemplate_down(value: v2026_05_19.PassTemplate): v2026_02_01.
     relevant_locations,
     language,
     translations,
+    images,
     relevant_dates,
     sharing_prohibited,
     grouping_identifier,

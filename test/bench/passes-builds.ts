@@ -48,7 +48,7 @@ async function prepareTheirs(
   signer: AppleSigner,
   brand: PassState['brand'],
 ): Promise<(index: number) => Buffer> {
-  const files = await createImages().filesOf({ kind: 'loyalty', brand })
+  const files = await createImages().filesOf({ kind: 'loyalty', brand }, [])
   const images = Object.fromEntries(files.map(({ name, content }) => [name, content]))
   const certificates = {
     wwdr: signer.chain[1].toString(),

@@ -4,7 +4,6 @@
  *   builds      files for Apple Wallet a second, beside passkit-generator; memory over 10,000 of them
  *   unchanged   GET of a file that has not changed, beside GET of one pass
  *   batches     a batch of 100 beside 100 requests
- *   fan-out     a change of a template that 100,000 passes on devices are of
  *
  * Options: --only NAME (of tables whose name holds it), --batch N (100, passes of a batch), --rounds N (4, of batches).
  */
@@ -12,7 +11,6 @@ import { parseArgs } from 'node:util'
 import { type DemoService, startDemoService } from './demo-service.ts'
 import { measureBatches, printBatches } from './passes-batches.ts'
 import { measureBuilds, printBuilds } from './passes-builds.ts'
-import { measureFanOut, printFanOut } from './passes-fan-out.ts'
 import { measureUnchanged, printUnchanged } from './passes-unchanged.ts'
 import { type Scratch, withScratch } from './scratch.ts'
 
@@ -36,7 +34,6 @@ const TABLES: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   unchanged: async ({ service }) => printUnchanged(await measureUnchanged(await service())),
   batches: async ({ service }) =>
     printBatches(batches, await measureBatches((await service()).call, batches)),
-  'fan-out': async ({ service }) => printFanOut(await measureFanOut(await service())),
 }
 
 await withScratch(async (scratch) => {

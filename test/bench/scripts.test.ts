@@ -16,6 +16,7 @@ const TINY: Readonly<Record<string, readonly string[]>> = {
   'bench:console': ['--rows', '1000', '--rounds', '1', '--only', '/passes'],
   'bench:drafts': ['test/golden/gate-unclaimed/openapi'],
   'bench:fairness': ['--rows', '200', '--seconds', '0.1', '--rounds', '1', '--only', '12 counts'],
+  'bench:fan-out': ['--devices', '40', '--changes', '1'],
   'bench:gate': ['test/golden/gate-example/openapi'],
   'bench:histories': ['test/golden/gate-example/openapi'],
   'bench:passes': ['--only', 'batches', '--batch', '10', '--rounds', '1'],

@@ -1,5 +1,13 @@
 /** Templates made and edited on the dashboard without a script: all they have, their preview, and two members at one of them. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  contentOf,
+  digest,
+  draftOf,
+  mergeDrafts,
+  patchBody,
+} from '../../runtime/dashboard/pages/templates/draft.ts'
+import type { OptionTexts } from '../../runtime/dashboard/pages/templates/options.ts'
 import { encodePng } from '../../runtime/passes/wallets/render/png.ts'
 import { makeKey, type Send, speak } from '../support/service.ts'
 import { Browser, hiddenFields, makeTenant, startDashboard, type TestDashboard } from './support/dashboard.ts'
@@ -44,6 +52,7 @@ const TYPED = {
   'relevant_locations[0].longitude': '-122.4231',
   'relevant_locations[0].altitude': '16',
   'relevant_locations[0].relevant_text': 'Near',
+  semantics: 'eventName = Harbour Nights\nperformerNames = Ada\\nBen',
   metadata: 'campaign = summer\nnote = a\\nb = c',
 }
 
@@ -77,8 +86,10 @@ test('all that a template has is typed, stored, and in the form that edits it', 
     fields: [{ key: 'seat' }, { key: 'gate', label: 'Gate', value: 'West' }],
     barcode: { format: 'aztec', message: 'HARBOUR-1' },
     relevant_locations: [{ latitude: 37.7763, longitude: -122.4231, altitude: 16, relevant_text: 'Near' }],
+    semantics: { eventName: 'Harbour Nights', performerNames: 'Ada\nBen' },
     metadata: { campaign: 'summer', note: 'a\nb = c' },
   })
+  expect((await ada.get(`${LIST}/${id}`)).text).toContain('semantics: Google Wallet has no semantic tags.')
   const before = await read(id)
   const edit = `${LIST}/${id}/edit`
   const { text } = await ada.get(edit)
@@ -104,6 +115,7 @@ test('all that a template has is typed, stored, and in the form that edits it', 
         'fields[1].key': '',
         'fields[1].label': '',
         'fields[1].value': '',
+        semantics: 'eventName = Winter Nights',
         metadata: 'campaign = winter',
       })
     ).status,
@@ -111,9 +123,34 @@ test('all that a template has is typed, stored, and in the form that edits it', 
   expect(await read(id)).toMatchObject({
     brand: { label_color: null, logo: null, background_color: '#0b2239' },
     fields: [{ key: 'seat' }],
+    semantics: { eventName: 'Winter Nights' },
     metadata: { campaign: 'winter' },
     relevant_locations: before.relevant_locations,
   })
+})
+
+test('nfc is sent as a whole, and a refusal is shown at its key', async () => {
+  const template = await read(await makeOne())
+  const nfc = { encryption_public_key: 'a2V5', message: 'COFFEE', requires_authentication: true }
+  const before = draftOf({ ...template, nfc })
+  const contentWith = (options: OptionTexts) =>
+    contentOf({ ...before, options: { ...before.options, ...options } })
+  const began = contentOf(before)
+  expect(began.nfc).toEqual(nfc)
+  expect(patchBody(began, contentWith({ 'nfc.message': '' }))).toEqual({ nfc: { ...nfc, message: null } })
+  const none = { 'nfc.encryption_public_key': '', 'nfc.message': '', 'nfc.requires_authentication': '' }
+  expect(patchBody(began, contentWith(none))).toEqual({ nfc: null })
+  const theirs = draftOf({ ...template, nfc, name: 'Theirs' })
+  const mine = { ...before, options: { ...before.options, 'nfc.message': 'TEA' } }
+  const merged = mergeDrafts(digest(began), mine, theirs)
+  expect([merged.name, merged.options['nfc.message']]).toEqual(['Theirs', 'TEA'])
+
+  const key = 'MDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgAC/Bu9nyAtG1DQe7t7jszLb+dZ1GbXoR8G0rIXoak67NM='
+  const sent = { ...(await open(ada, NEW)), ...TYPED, 'nfc.encryption_public_key': key }
+  const { status, text } = await ada.upload(NEW, sent)
+  expect(status).toBe(422)
+  expect(text).toMatch(/name="nfc\.encryption_public_key"[^>]*aria-invalid="true"/)
+  expect(text).toContain('APPLE_PASS_NFC')
 })
 
 test('a button shows the pass as both wallets draw it, and nothing is stored', async () => {

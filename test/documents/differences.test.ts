@@ -166,6 +166,7 @@ const announced: Readonly<Record<string, string>> = {
 + /components/schemas/PassTemplate/properties/app_links
 + /components/schemas/PassTemplate/properties/associated_store_identifiers
 + /components/schemas/PassTemplate/properties/grouping_identifier
++ /components/schemas/PassTemplate/properties/images
 + /components/schemas/PassTemplate/properties/language
 + /components/schemas/PassTemplate/properties/nfc
 + /components/schemas/PassTemplate/properties/relevant_dates
@@ -175,6 +176,7 @@ const announced: Readonly<Record<string, string>> = {
 + /components/schemas/PassTemplateCreate/properties/app_links
 + /components/schemas/PassTemplateCreate/properties/associated_store_identifiers
 + /components/schemas/PassTemplateCreate/properties/grouping_identifier
++ /components/schemas/PassTemplateCreate/properties/images
 + /components/schemas/PassTemplateCreate/properties/language
 + /components/schemas/PassTemplateCreate/properties/nfc
 + /components/schemas/PassTemplateCreate/properties/relevant_dates
@@ -184,6 +186,7 @@ const announced: Readonly<Record<string, string>> = {
 + /components/schemas/PassTemplateUpdate/properties/app_links
 + /components/schemas/PassTemplateUpdate/properties/associated_store_identifiers
 + /components/schemas/PassTemplateUpdate/properties/grouping_identifier
++ /components/schemas/PassTemplateUpdate/properties/images
 + /components/schemas/PassTemplateUpdate/properties/language
 + /components/schemas/PassTemplateUpdate/properties/nfc
 + /components/schemas/PassTemplateUpdate/properties/relevant_dates

@@ -87,7 +87,7 @@ async function push(
       now: clock.machine,
       log,
     }),
-    fanOut: (space) => fanOutToApple(pool, space, { passes: 1, devices: 1 }),
+    fanOut: (space, lease) => fanOutToApple(pool, space, lease, { passes: 1, devices: 1 }),
     log,
     pollMs: 10,
     retryMs: 10,

@@ -1,5 +1,5 @@
 /** Queries for registrations: which Apple devices have which passes. */
-import type { Database, Statement } from '../../database/database.ts'
+import type { Database, RowResult, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { Environment } from '../../platform/environment.ts'
 
@@ -85,27 +85,57 @@ export interface DeviceToNotify {
   readonly trace?: string | null | undefined
 }
 
+/** The lease of a worker that sends updates as soon as they are queued. */
+export interface PushLease {
+  /** UUID, unique to this use. */
+  readonly token: string
+  /** Machine time. */
+  readonly until: number
+}
+
+/** A queued push. */
+export interface QueuedPush {
+  /** The device ID. */
+  readonly target: string
+  /** How many changes came after the first one. */
+  readonly generation: number
+  /** Time of the first unsent change, in machine time. */
+  readonly since: number
+  /** Number of consecutive failed attempts. */
+  readonly tries: number
+  /** The trace of the last change. */
+  readonly trace: string | null
+  /** The token of its lease. */
+  readonly token: string | null
+}
+
 const PUSH: Statement = {
   name: 'wallet_updates_push',
-  text: `INSERT INTO wallet_updates AS u (tenant_id, platform, target, since, trace)
-         SELECT h.tenant_id, 'apple', n.id, $3::timestamptz, n.trace
+  text: `INSERT INTO wallet_updates AS u (tenant_id, platform, target, since, trace, ready_at, token)
+         SELECT h.tenant_id, 'apple', n.id, $3::timestamptz, n.trace, $4::timestamptz, $5::uuid
            FROM (SELECT id, trace FROM json_to_recordset($2) AS d (id text, trace text) ORDER BY id) AS n
            JOIN wallet_heads h ON h.tenant_id = $1
-         ON CONFLICT (tenant_id, target, platform) DO UPDATE SET generation = u.generation + 1, trace = excluded.trace`,
+         ON CONFLICT (tenant_id, target, platform) DO UPDATE SET generation = u.generation + 1, trace = excluded.trace
+         RETURNING u.target, u.generation, u.since, u.tries, u.trace, u.token`,
 }
 
 /**
- * Queues a push for each device. A device that is already queued gets a higher generation instead of a second row.
+ * Queues a push for each device. A device that is already queued gets a higher generation instead of a second row, and
+ * keeps its lease.
  *
  * @param since machine time.
+ * @param lease of the new rows. Without it, any worker can claim them.
  */
 export function pushTo(
   db: Database,
   space: string,
   devices: readonly DeviceToNotify[],
   since: number,
-): Promise<unknown> {
-  return db.query(PUSH, [space, JSON.stringify(devices), toTimestamp(since)])
+  lease?: PushLease,
+): Promise<RowResult<QueuedPush>> {
+  const readyAt = lease ? toTimestamp(lease.until) : '-infinity'
+  const values = [space, JSON.stringify(devices), toTimestamp(since), readyAt, lease?.token ?? null]
+  return db.query<QueuedPush>(PUSH, values)
 }
 
 const DELETE: Statement = {

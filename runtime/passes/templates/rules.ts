@@ -16,6 +16,9 @@ export const IMAGE_RULES = {
   strip: { width: 1125, height: 432, bytes: 512 * KIB },
 } as const satisfies Record<string, ImageRule>
 
+/** Limit of all images by language, because reads and events of a template include them. */
+const LOCAL_IMAGES_BYTES = 512 * KIB
+
 type Nfc = NonNullable<TemplateContent['options']['nfc']>
 
 /** The parts of a template with rules that JSON Schema cannot express. */
@@ -56,6 +59,7 @@ export function checkTemplate({
     const issue = image === undefined ? undefined : checkPng(image, IMAGE_RULES[name])
     if (issue !== undefined) faults.push({ field: `brand.${name}`, issue })
   }
+  faults.push(...checkLocalImages(options.images))
   for (const [index, { starts_at, ends_at }] of (options.relevant_dates ?? []).entries()) {
     if (ends_at !== undefined && Date.parse(ends_at) <= Date.parse(starts_at))
       faults.push({ field: `relevant_dates[${index}].ends_at`, issue: 'must be after starts_at' })
@@ -65,6 +69,23 @@ export function checkTemplate({
   const issue = format && message !== undefined ? barcodeIssue(format, message) : undefined
   if (issue !== undefined) faults.push({ field: 'barcode.message', issue })
   return [...faults, ...checkMetadata(metadata)]
+}
+
+function checkLocalImages(images: TemplateContent['options']['images'] = {}): Detail[] {
+  const all = Object.entries(images).flatMap(([language, each]) =>
+    (['logo', 'strip'] as const).flatMap((name) => {
+      const image = each[name]
+      return image === undefined ? [] : [{ field: `images.${language}.${name}`, name, image }]
+    }),
+  )
+  const faults = all.flatMap(({ field, name, image }) => {
+    const issue = checkPng(image, IMAGE_RULES[name])
+    return issue === undefined ? [] : [{ field, issue }]
+  })
+  const bytes = all.reduce((sum, { image }) => sum + Buffer.byteLength(image, 'base64'), 0)
+  if (bytes > LOCAL_IMAGES_BYTES)
+    faults.push({ field: 'images', issue: `are larger than ${LOCAL_IMAGES_BYTES / KIB} KiB together` })
+  return faults
 }
 
 /** Maximum number of bytes that a reader gets (Apple, "Pass.NFC"). */

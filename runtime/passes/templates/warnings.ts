@@ -4,7 +4,7 @@ import { WITH_STRIP } from '../wallets/render/apple/images.ts'
 import { passOf } from '../wallets/render/apple/pass-json.ts'
 import { MAX_TEXTS } from '../wallets/render/google/object.ts'
 import { stringsOf } from '../wallets/render/languages.ts'
-import type { PassState } from '../wallets/render/pass-state.ts'
+import type { LocalImages, PassState } from '../wallets/render/pass-state.ts'
 
 export interface WalletWarning {
   /** Path of the member of the template. */
@@ -40,6 +40,11 @@ function appleWarnings(template: WarnedTemplate): WalletWarning[] {
     ...(brand.strip !== undefined && !WITH_STRIP.has(kind)
       ? [warn('brand.strip', `Apple Wallet shows no strip image on passes of the kind ${kind}.`)]
       : []),
+    ...(WITH_STRIP.has(kind)
+      ? []
+      : localImagesOf(template, 'strip').map((field) =>
+          warn(field, `Apple Wallet shows no strip image on passes of the kind ${kind}.`),
+        )),
     ...conflictsOf(template).map((field) =>
       warn(field, 'Apple Wallet shows the translation of an earlier text, because the texts are equal.'),
     ),
@@ -71,7 +76,15 @@ function conflictsOf(template: WarnedTemplate): string[] {
   )
 }
 
-function googleWarnings({ kind, brand, fields, locations, options = {} }: WarnedTemplate): WalletWarning[] {
+/** Returns the paths of the images that a template has by language. */
+function localImagesOf({ options }: WarnedTemplate, ...names: readonly (keyof LocalImages)[]): string[] {
+  return Object.entries(options?.images ?? {}).flatMap(([language, images]) =>
+    names.filter((name) => images[name] !== undefined).map((name) => `images.${language}.${name}`),
+  )
+}
+
+function googleWarnings(template: WarnedTemplate): WalletWarning[] {
+  const { kind, brand, fields, locations, options = {} } = template
   const dates = options.relevant_dates ?? []
   const shownDates = kind === 'event_ticket' ? 1 : 0
   const combined = fields.length > MAX_TEXTS ? fields.slice(MAX_TEXTS - 1) : []
@@ -104,6 +117,11 @@ function googleWarnings({ kind, brand, fields, locations, options = {} }: Warned
       options.associated_store_identifiers !== undefined,
       'Google Wallet has no links to the App Store.',
     ],
+    ...localImagesOf(template, 'logo', 'strip').map((field): (typeof rules)[number] => [
+      field,
+      true,
+      'Google Wallet shows the image of the brand in all languages: it translates only the description of an image.',
+    ]),
     ['nfc', options.nfc !== undefined, 'Google Wallet sends nothing to NFC readers.'],
     ['semantics', Object.keys(options.semantics ?? {}).length > 0, 'Google Wallet has no semantic tags.'],
   ]

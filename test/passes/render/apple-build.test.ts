@@ -176,6 +176,40 @@ test('a pass in three languages: each has the strings of its texts, and the pass
   expect(verifies(manifest, files.get('signature')!, root)).toBe(true)
 })
 
+test('a pass with images by language: each folder has the logo of its language or of the brand, and no other hides them', async () => {
+  const [own, german] = [await picture(160, 50), await picture(80, 40)].map((png) => png.toString('base64'))
+  const state = stateOf('boarding_pass', {
+    fields: [],
+    brand: { background_color: '#102030', foreground_color: '#ffffff', logo: own! },
+    options: {
+      translations: { ja: { name: '搭乗券' } },
+      images: { de: { logo: german!, strip: german! } },
+    },
+  })
+  const files = unzip(await builder.build(state))
+  const sizeOf = (name: string) => {
+    const { width, height } = PNG.sync.read(files.get(name)!)
+    return [width, height]
+  }
+  const images = [...files.keys()].filter((name) => name.endsWith('.png'))
+  const logos = (language: string) => ['', '@2x', '@3x'].map((scale) => `${language}.lproj/logo${scale}.png`)
+  expect(images.filter((name) => !name.startsWith('icon')).toSorted()).toEqual(
+    [...logos('de'), ...logos('en'), ...logos('ja')].toSorted(),
+  )
+  expect([sizeOf('en.lproj/logo@2x.png'), sizeOf('ja.lproj/logo@2x.png')]).toEqual([
+    [320, 100],
+    [320, 100],
+  ])
+  expect(sizeOf('de.lproj/logo@2x.png')).toEqual([160, 80])
+  const read = unzip(new PKPass(Object.fromEntries(files), certificates()).getAsBuffer())
+  expect(read.get('de.lproj/logo@3x.png')).toEqual(files.get('de.lproj/logo@3x.png'))
+  expect(warningsOf(state).map(({ wallet, field }) => `${wallet} ${field}`)).toEqual([
+    'apple images.de.strip',
+    'google images.de.logo',
+    'google images.de.strip',
+  ])
+})
+
 test('a pass has what Apple reads for its kind, and nothing else, whatever the template has', async () => {
   const options: PassState['options'] = {
     relevant_dates: [

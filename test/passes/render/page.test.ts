@@ -2,11 +2,12 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { createBarcodes } from '../../../runtime/passes/wallets/pages/barcodes.ts'
 import {
+  answerMissing,
   answerPassPage,
   answerUnchanged,
-  MISSING_PAGE,
 } from '../../../runtime/passes/wallets/pages/pass-page.ts'
 import { contrast, readableOn } from '../../../runtime/passes/wallets/render/page/colors.ts'
+import { PHRASES, type Phrase } from '../../../runtime/passes/wallets/render/page/phrases.ts'
 import type { PassState } from '../../../runtime/passes/wallets/render/pass-state.ts'
 import { html } from '../../../runtime/platform/html.ts'
 import { makeState } from './page-states.ts'
@@ -41,7 +42,7 @@ describe('headers', () => {
       'Referrer-Policy': 'no-referrer',
       'X-Robots-Tag': 'noindex, nofollow, noarchive',
       'X-Content-Type-Options': 'nosniff',
-      Vary: 'User-Agent',
+      Vary: 'User-Agent, Accept-Language',
     })
     expect(headers['Content-Security-Policy']).toMatch(
       /^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]{43}='; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'$/,
@@ -142,12 +143,80 @@ describe('states', () => {
 })
 
 test('the page of no pass is answered with 404 and is not cached', () => {
-  expect(MISSING_PAGE.status).toBe(404)
-  expect(byName(MISSING_PAGE.headers)).toMatchObject({
+  expect(answerMissing({}).status).toBe(404)
+  expect(byName(answerMissing({}).headers)).toMatchObject({
     'Cache-Control': 'no-store',
     'X-Robots-Tag': 'noindex, nofollow, noarchive',
   })
-  expect(MISSING_PAGE.body.toString()).toContain('<html lang="en">')
+  expect(answerMissing({}).body.toString()).toContain('<html lang="en" dir="ltr">')
+})
+
+describe('languages', () => {
+  test('every language has every phrase, with the placeholders of English', () => {
+    const placeholders = (text: string) => text.match(/\{\w+\}/g) ?? []
+    const names = Object.keys(PHRASES.en) as Phrase[]
+    expect(Object.keys(PHRASES)).toEqual(['en', 'de', 'fr', 'es', 'it', 'pt', 'ja'])
+    for (const phrases of Object.values(PHRASES)) {
+      expect(Object.keys(phrases)).toEqual(names)
+      for (const name of names) {
+        expect(phrases[name].trim()).not.toBe('')
+        expect(placeholders(phrases[name])).toEqual(placeholders(PHRASES.en[name]))
+      }
+    }
+  })
+
+  test.each([
+    [
+      'de-AT,de;q=0.9,en;q=0.8',
+      'de',
+      'Diese Karte ist abgelaufen. Sie war gültig bis 30. Mai 2026 um 22:00 UTC',
+    ],
+    ['nl, fr;q=0.5, en;q=0.7, *;q=0.1', 'en', 'valid until 30 May 2026 at 22:00 UTC'],
+    ['en-US', 'en', 'valid until May 30, 2026 at 10:00 PM UTC'],
+    ['fr-CH-1996;q=1', 'fr', 'validité : 30 mai 2026 à 22:00 UTC'],
+    ['es', 'es', 'validez: 30 de mayo de 2026 a las 22:00 UTC'],
+    ['it-IT', 'it', 'validità: 30 maggio 2026 alle ore 22:00 UTC'],
+    ['pt-BR', 'pt', 'validade: 30 de maio de 2026 às 22:00 UTC'],
+    ['JA', 'ja', '有効期限は 2026年5月30日 22:00 UTC でした'],
+    ['en;q=0, it', 'it', 'Scaduto'],
+    ['x-klingon, 12, ;q=, "<script>"', 'en', 'Expired'],
+    [undefined, 'en', 'Expired'],
+  ])('a browser that wants %s gets %s', async (header, language, words) => {
+    const state = makeState('coupon', { status: 'expired', expiresAt: Date.parse('2026-05-30T22:00:00Z') })
+    const text = await textOf(state, header === undefined ? {} : { 'accept-language': header })
+    expect(text).toContain(`<html lang="${language}" dir="ltr">`)
+    expect(text).toContain(words)
+  })
+
+  test('the texts of the pass are in the language that the holder wants, or in their own', async () => {
+    const translations = { ar: { label: 'نقاط' }, 'pt-BR': { label: 'Pontos', value: '1.280' } }
+    const [points, ...others] = makeState('loyalty').fields
+    const state = makeState('loyalty', {
+      fields: [{ ...points!, translations }, ...others],
+      options: { language: 'fr', translations: { ar: { name: 'قهوة' } } },
+    })
+    const front = async (header?: string) => {
+      const text = await textOf(state, header === undefined ? {} : { 'accept-language': header })
+      const [, page] = /<html lang="(\w+)"/.exec(text)!
+      const [, title] = /<h1 [^>]*>([^<]*)/.exec(text)!
+      const [, attributes] = /<section class="front[^>]*aria-label="[^"]*" ([^>]*)>/.exec(text)!
+      return [page, title, attributes, /<dt dir="auto">(نقاط|Pontos|Points)</.exec(text)?.[1]]
+    }
+    expect(await front('ar-EG, de;q=0.5')).toEqual(['de', 'قهوة', 'lang="ar" dir="rtl"', 'نقاط'])
+    expect(await front('pt')).toEqual(['pt', 'Coffee loyalty', 'lang="pt-BR" dir="ltr"', 'Pontos'])
+    expect(await front('ko')).toEqual(['fr', 'Coffee loyalty', 'lang="fr" dir="ltr"', 'Points'])
+    expect(await front()).toEqual(['fr', 'Coffee loyalty', 'lang="fr" dir="ltr"', 'Points'])
+  })
+
+  test('the page is asked for again when the holder changes the language', async () => {
+    const state = makeState('loyalty')
+    const { ETag: etag = '' } = byName((await ask(state, { 'accept-language': 'de' })).headers)
+    const statusOf = async (language: string) =>
+      (await ask(state, { 'if-none-match': etag, 'accept-language': language })).status
+    expect([await statusOf('de'), await statusOf('fr')]).toEqual([304, 200])
+    const missing = answerMissing({ 'accept-language': 'ja' })
+    expect(missing.body.toString()).toContain('<h1>パスが見つかりません</h1>')
+  })
 })
 
 describe('barcodes', () => {

@@ -61,6 +61,23 @@ test('a template says what one of the wallets cannot show, and older versions do
   ])
 })
 
+test('images by language are checked, merged by language, and not shown to older versions', async () => {
+  const logo = GOOD.toString('base64')
+  const { body } = await make({ images: { de: { logo }, ja: { logo } } })
+  expect(body.images).toEqual({ de: { logo }, ja: { logo } })
+  const path = `/v1/pass_templates/${body.id}`
+  const older = await send(path, { headers: { 'Service-Version': '2026-02-01' } })
+  expect(Object.keys(older.body)).not.toContain('images')
+  const rename = { method: 'PATCH', headers: { 'Service-Version': '2026-02-01' }, body: { name: 'Tea' } }
+  expect((await send(path, rename)).status).toBe(200)
+  const changed = await send(path, { method: 'PATCH', body: { images: { de: null, fr: { strip: logo } } } })
+  expect(changed.body.images).toEqual({ ja: { logo }, fr: { strip: logo } })
+  const bad = Buffer.from('no image').toString('base64')
+  const refused = await send(path, { method: 'PATCH', body: { images: { fr: { logo: bad } } } })
+  expect(refused.body.error.details).toEqual([{ field: 'images.fr.logo', issue: 'is not a PNG image' }])
+  expect((await send(path, { method: 'PATCH', body: { images: null } })).body.images).toBeUndefined()
+})
+
 test('nfc is refused without Apple’s entitlement, and needs a key that readers can use', async () => {
   const key = 'MDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgAC/Bu9nyAtG1DQe7t7jszLb+dZ1GbXoR8G0rIXoak67NM='
   const nfc = { encryption_public_key: key }

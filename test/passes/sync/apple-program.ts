@@ -41,7 +41,7 @@ createUpdateWorker({
   leaseClock: createLeaseClock(pool, clock.machine),
   setAside: createSetAside({ control: database.control, clock, log }, 'apple_pushes', 'sandbox'),
   sender: createAppleSender({ db: pool, apns, devices, now: clock.machine, log }),
-  fanOut: (space) => fanOutToApple(pool, space),
+  fanOut: (space, lease) => fanOutToApple(pool, space, lease),
   log,
   leaseMs: 3000,
   pollMs: 50,

@@ -131,7 +131,7 @@ export async function openWalletStage(environment: Environment = 'sandbox'): Pro
           }
         },
       },
-      fanOut: (space) => fanOutToApple(pool, space),
+      fanOut: (space, lease) => fanOutToApple(pool, space, lease),
       log,
       pollMs: 20,
       retryMs: 20,

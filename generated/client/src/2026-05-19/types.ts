@@ -295,6 +295,7 @@ export type PassTemplateCreate = {
   relevant_locations?: RelevantLocationInput[];
   language?: TemplateLanguage;
   translations?: TemplateTranslationsInput;
+  images?: TemplateImagesInput;
   /** Times at which the holder’s phone suggests the pass. */
   relevant_dates?: RelevantDateInput[];
   /** Whether Apple Wallet offers no button to share the pass. If absent, it is false. @example true */
@@ -343,6 +344,15 @@ export type PassTemplateUpdate = {
    *     }
    */
   translations?: TemplateTranslationsInput | null;
+  /**
+   * Changes to the images by language, as a merge patch: null removes an image or a language, and null for the whole removes all.
+   * @example {
+   *       "de": {
+   *         "logo": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+   *       }
+   *     }
+   */
+  images?: TemplateImagesInput | null;
   /** The new times, which replace all existing ones. null removes them. */
   relevant_dates?: RelevantDateInput[] | null;
   /** Whether Apple Wallet offers no button to share the pass. null restores false. @example true */
@@ -394,6 +404,7 @@ export type PassTemplate = {
   relevant_locations: RelevantLocation[];
   language?: TemplateLanguage;
   translations?: TemplateTranslations;
+  images?: TemplateImages;
   /** Times at which the holder’s phone suggests the pass. Absent if there are no times. */
   relevant_dates?: RelevantDate[];
   /** Whether Apple Wallet offers no button to share the pass. If absent, it is false. @example true */
@@ -595,6 +606,48 @@ export type TemplateTranslations = {
     name?: string;
     /** The text next to the logo. @example Hafenkaffee */
     logo_text?: string;
+  };
+};
+/**
+ * Images of the template by language, up to 512 KiB together. Phones with Apple Wallet and the holder page show the image in the language of the holder, and
+ * the image of the brand in all other languages. Google Wallet shows the image of the brand in all languages.
+ * @example {
+ *       "de": {
+ *         "logo": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+ *       }
+ *     }
+ */
+export type TemplateImagesInput = {
+  [key: string]: {
+    /**
+     * Logo: a PNG in base64, up to 480 × 150 pixels and 128 KiB.
+     * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==
+     */
+    logo?: string | null;
+    /**
+     * Picture behind the main fields: a PNG in base64, up to 1125 × 432 pixels and 512 KiB.
+     * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==
+     */
+    strip?: string | null;
+  } | null;
+};
+/**
+ * Images of the template by language. Absent if the template has none.
+ * @example {
+ *       "de": {
+ *         "logo": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+ *       }
+ *     }
+ */
+export type TemplateImages = {
+  [key: string]: {
+    /** The logo: a PNG in base64. @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg== */
+    logo?: string;
+    /**
+     * The picture behind the main fields: a PNG in base64.
+     * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==
+     */
+    strip?: string;
   };
 };
 /**
@@ -8435,6 +8488,8 @@ export interface components {
     TemplateLanguage: TemplateLanguage;
     TemplateTranslationsInput: TemplateTranslationsInput;
     TemplateTranslations: TemplateTranslations;
+    TemplateImagesInput: TemplateImagesInput;
+    TemplateImages: TemplateImages;
     FieldTranslationsInput: FieldTranslationsInput;
     FieldTranslations: FieldTranslations;
     TextTranslations: TextTranslations;

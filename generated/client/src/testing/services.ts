@@ -5533,6 +5533,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               relevant_locations: { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
               language: { $ref: '#/components/schemas/TemplateLanguage' },
               translations: { $ref: '#/components/schemas/TemplateTranslationsInput' },
+              images: { $ref: '#/components/schemas/TemplateImagesInput' },
               relevant_dates: { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/RelevantDateInput' } },
               sharing_prohibited: { type: 'boolean' },
               grouping_identifier: { type: 'string', minLength: 1, maxLength: 60 },
@@ -5598,6 +5599,19 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               properties: { name: { type: ['string', 'null'], maxLength: 100 }, logo_text: { type: ['string', 'null'], maxLength: 60 } }
             }
           },
+          TemplateImagesInput: {
+            type: 'object',
+            maxProperties: 10,
+            propertyNames,
+            additionalProperties: {
+              type: ['object', 'null'],
+              additionalProperties: false,
+              properties: {
+                logo: { type: ['string', 'null'], pattern: '^[A-Za-z0-9+/]+={0,2}$', maxLength: 174764 },
+                strip: { type: ['string', 'null'], pattern: '^[A-Za-z0-9+/]+={0,2}$', maxLength: 699052 }
+              }
+            }
+          },
           RelevantDateInput: {
             type: 'object',
             additionalProperties: false,
@@ -5636,6 +5650,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               relevant_locations: { type: ['array', 'null'], maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
               language: { oneOf: [{ $ref: '#/components/schemas/TemplateLanguage' }, { type: 'null' }] },
               translations: { oneOf: [{ $ref: '#/components/schemas/TemplateTranslationsInput' }, { type: 'null' }] },
+              images: { oneOf: [{ $ref: '#/components/schemas/TemplateImagesInput' }, { type: 'null' }] },
               relevant_dates: { type: ['array', 'null'], maxItems: 10, items: { $ref: '#/components/schemas/RelevantDateInput' } },
               sharing_prohibited: { type: ['boolean', 'null'] },
               grouping_identifier: { type: ['string', 'null'], minLength: 1, maxLength: 60 },

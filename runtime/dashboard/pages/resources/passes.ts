@@ -20,7 +20,7 @@ import { PASS as PICKED_PASS, TEMPLATE } from '../pickers/pickable.ts'
 import { promotes } from '../promotions/promotions.ts'
 import { writeCounts } from '../templates/counts.ts'
 import { BARCODE_FORMATS, draftOf } from '../templates/draft.ts'
-import { drawPasses } from '../templates/preview.ts'
+import { drawPasses, showWarnings } from '../templates/preview.ts'
 import { writeTestPass } from '../templates/test-pass.ts'
 import { MESSAGE_FIELDS, writeMessages } from './pass-messages.ts'
 
@@ -59,12 +59,13 @@ export const PASS_TEMPLATES = resource<Template>({
     name: ({ name }) => name,
     status: ({ status }) => status,
     picture: (template, visit) => drawPasses(visit, draftOf(template)),
-    facts: ({ id, kind, brand, barcode, relevant_locations, created, updated }) => [
+    facts: ({ id, kind, brand, barcode, relevant_locations, warnings = [], created, updated }) => [
       ['Kind', words(kind)],
       ['Colors', `${brand.foreground_color} on ${brand.background_color}`],
       ['Barcode', barcodeLabel(barcode.format)],
       ['Barcode content', barcode.message ?? 'Unique for each pass'],
       ['Locations', String(relevant_locations.length)],
+      ...(warnings.length > 0 ? [['Wallets do not show', showWarnings(warnings)] as const] : []),
       ['Created', when(created)],
       ['Updated', when(updated)],
       ['ID', code(id)],

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { components } from '../../../../generated/canonical/types.ts'
 import type { PassKind } from '../../../passes/wallets/render/pass-state.ts'
-import { type OptionTexts, optionTexts, optionValues } from './options.ts'
+import { memberOfText, type OptionTexts, optionTexts, optionValues } from './options.ts'
 
 export type TemplateObject = components['schemas']['PassTemplate']
 
@@ -52,6 +52,8 @@ export interface TemplateDraft {
   readonly language: string
   /** Lines in the form `language.name = text`. */
   readonly translations: string
+  /** Lines in the form `name = value`. */
+  readonly semantics: string
   /** Lines in the form `key = value`. */
   readonly metadata: string
 }
@@ -74,6 +76,7 @@ export const NEW: TemplateDraft = {
   options: {},
   language: '',
   translations: '',
+  semantics: '',
   metadata: '',
 }
 
@@ -110,6 +113,7 @@ export function draftOf(template: TemplateObject): TemplateDraft {
     options: optionTexts(template),
     language: text(template.language),
     translations: writeTranslations(template.translations ?? {}),
+    semantics: writeLines(Object.entries(template.semantics ?? {})),
     metadata: writeLines(Object.entries(metadata)),
   }
 }
@@ -127,7 +131,7 @@ const unescapeLine = (text: string) => text.replaceAll(/\\[nr\\]/g, (each) => LI
 export type DraftContent = Readonly<Record<string, unknown>>
 
 export function contentOf(draft: TemplateDraft): DraftContent {
-  const { name, brand, fields, barcode, relevant_locations, language, translations, metadata } = draft
+  const { name, brand, fields, barcode, relevant_locations, language, translations } = draft
   return {
     name,
     ...under('brand', brand),
@@ -141,11 +145,13 @@ export function contentOf(draft: TemplateDraft): DraftContent {
     ...optionValues(draft.options),
     language: language || null,
     ...under('translations', withAllTexts(readTranslations(translations))),
-    ...under('metadata', Object.fromEntries(readLines(metadata))),
+    ...under('semantics', Object.fromEntries(readLines(draft.semantics))),
+    ...under('metadata', Object.fromEntries(readLines(draft.metadata))),
   }
 }
 
-function readLines(text: string): (readonly [key: string, value: string])[] {
+/** Reads lines in the form `key = value`. */
+export function readLines(text: string): (readonly [key: string, value: string])[] {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
   return lines.map((line) => {
     const [key = '', ...rest] = line.split('=')
@@ -282,14 +288,14 @@ export function mergeDrafts(began: DraftContent, mine: TemplateDraft, theirs: Te
     Object.fromEntries(
       Object.keys(one).map((key) => [key, pick(`${name}.${key}`, one[key], other[key])]),
     ) as Part
-  const [lines, otherLines] = [mine, theirs].map(({ metadata }) => new Map(readLines(metadata))) as [
-    Map<string, string>,
-    Map<string, string>,
-  ]
-  const kept = [...new Set([...otherLines.keys(), ...lines.keys()])].flatMap((key) => {
-    const value = pick(`metadata.${key}`, lines.get(key), otherLines.get(key))
-    return value === undefined ? [] : [[key, value] as const]
-  })
+  const eachLine = (name: 'semantics' | 'metadata'): string => {
+    const [lines, others] = [new Map(readLines(mine[name])), new Map(readLines(theirs[name]))]
+    const kept = [...new Set([...others.keys(), ...lines.keys()])].flatMap((key) => {
+      const value = pick(`${name}.${key}`, lines.get(key), others.get(key))
+      return value === undefined ? [] : [[key, value] as const]
+    })
+    return writeLines(kept)
+  }
   return {
     kind: theirs.kind,
     name: pick('name', mine.name, theirs.name),
@@ -300,11 +306,12 @@ export function mergeDrafts(began: DraftContent, mine: TemplateDraft, theirs: Te
     options: Object.fromEntries(
       Object.keys({ ...theirs.options, ...mine.options }).map((path) => [
         path,
-        pick(path, mine.options[path] ?? '', theirs.options[path] ?? ''),
+        pick(memberOfText(path), mine.options[path] ?? '', theirs.options[path] ?? ''),
       ]),
     ),
     language: pick('language', mine.language, theirs.language),
     translations: writeTranslations(mergeLanguages(own, mine.translations, theirs.translations)),
-    metadata: writeLines(kept),
+    semantics: eachLine('semantics'),
+    metadata: eachLine('metadata'),
   }
 }

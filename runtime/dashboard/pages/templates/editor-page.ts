@@ -68,6 +68,7 @@ ${writeBarcode(draft, samples, fault)}
 ${writeLocations(draft, fault)}
 ${writeOptions(draft.options, fault)}
 ${writeLanguages(draft, language, fault)}
+${textArea({ name: 'semantics', label: 'Semantic tags', optional: true, rows: 3, value: draft.semantics, hint: 'What the pass is about, by Apple’s names. One tag per line: eventName = Harbour Nights.', fault: fault('semantics') })}
 ${textArea({ name: 'metadata', label: 'Metadata', optional: true, rows: 3, value: draft.metadata, hint: 'Key-value pairs for your integration. One pair per line: key = value.', fault: fault('metadata') })}
 <div class="actions"><button type="submit">${template ? 'Save template' : 'Create template'}</button> <button class="second" type="submit" name="do" value="preview" formnovalidate>Update preview</button> <a class="button second" href="${back}">Back</a></div>
 ${writeCalls([callOf(draft, template)], visit.apiUrl)}

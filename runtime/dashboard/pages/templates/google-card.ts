@@ -3,6 +3,7 @@
 import { frontRows } from '../../../passes/wallets/render/google/class.ts'
 import type { DrawnBarcode } from '../../../passes/wallets/render/page/barcode.ts'
 import { png } from '../../../passes/wallets/render/page/front.ts'
+import { ENGLISH } from '../../../passes/wallets/render/page/voice.ts'
 import { stateWords } from '../../../passes/wallets/render/page/words.ts'
 import { isVoid, type PassField, type PassState } from '../../../passes/wallets/render/pass-state.ts'
 import { type Html, html, trusted } from '../../../platform/html.ts'
@@ -17,7 +18,7 @@ ${kind === 'generic' && holder.name !== null && html`<p class="subheader" dir="a
 ${rows.map(showRow)}
 ${
   isVoid(state)
-    ? html`<p class="stamp">${stateWords(state)?.title}</p>`
+    ? html`<p class="stamp">${stateWords(state, ENGLISH)?.title}</p>`
     : barcode &&
       html`<div class="code ${barcode.width > 2 * barcode.height ? 'wide' : 'square'}" role="img" aria-label="Barcode">${trusted(
         barcode.svg.replace('<svg ', '<svg aria-hidden="true" focusable="false" '),

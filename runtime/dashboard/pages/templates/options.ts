@@ -67,13 +67,37 @@ const INPUTS: readonly OptionInput[] = [
   { name: 'app_links.web_url', label: 'Website for Google Wallet' },
 ]
 
+/** What a pass sends to NFC readers. The API takes all members together. */
+const NFC_INPUTS: readonly OptionInput[] = [
+  {
+    name: 'nfc.encryption_public_key',
+    label: 'Public key of the readers',
+    hint: 'A P-256 key with a compressed point, in base64. Without a key, passes send nothing.',
+  },
+  {
+    name: 'nfc.message',
+    label: 'Content for readers',
+    hint: 'The same for every pass, at most 64 bytes. Leave empty to send the content of the barcode.',
+  },
+  {
+    name: 'nfc.requires_authentication',
+    label: 'Lock',
+    control: [
+      ['', 'Works on a locked phone'],
+      ['true', 'The holder must unlock the phone'],
+    ],
+  },
+]
+
+const ALL = [...INPUTS, ...NFC_INPUTS]
+
 /** Texts by path in the API. An empty text means no value. */
 export type OptionTexts = Readonly<Record<string, string>>
 
 /** Returns the texts of a template. */
 export function optionTexts(template: object): OptionTexts {
   return Object.fromEntries(
-    INPUTS.map(({ name, write = String }) => {
+    ALL.map(({ name, write = String }) => {
       const value = name.split('.').reduce<unknown>(memberOf, template)
       return [name, value === undefined || value === false ? '' : write(value)]
     }),
@@ -86,22 +110,39 @@ function memberOf(value: unknown, name: string): unknown {
 
 /** Returns the submitted texts. @param text returns a form field. */
 export function readOptionTexts(text: (name: string) => string): OptionTexts {
-  return Object.fromEntries(INPUTS.map(({ name }) => [name, text(name)]))
+  return Object.fromEntries(ALL.map(({ name }) => [name, text(name)]))
 }
 
 /** Returns the values for the API by path, null for no value. */
 export function optionValues(texts: OptionTexts): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(
-    INPUTS.map(({ name, read = String }) => [name, texts[name] ? read(texts[name]) : null]),
-  )
+  const values = INPUTS.map(({ name, read = String }) => [name, texts[name] ? read(texts[name]) : null])
+  return { ...Object.fromEntries(values), nfc: nfcOf(texts) }
+}
+
+/** Returns the member of the API in which the value of a text is. */
+export function memberOfText(path: string): string {
+  return path.startsWith('nfc.') ? 'nfc' : path
+}
+
+function nfcOf(texts: OptionTexts): object | null {
+  const [encryption_public_key, message, locked] = NFC_INPUTS.map(({ name }) => texts[name] ?? '')
+  if (!encryption_public_key && !message && !locked) return null
+  return { encryption_public_key, message: message || null, requires_authentication: locked === 'true' }
 }
 
 export function writeOptions(texts: OptionTexts, faultOf: (name: string) => string | undefined): Html {
+  const inputs = (all: readonly OptionInput[]) =>
+    all.map(({ name, label, hint, control }) => {
+      // A fault of `nfc` as a whole is shown at its first input.
+      const fault = faultOf(name) ?? (name === NFC_INPUTS[0]!.name ? faultOf('nfc') : undefined)
+      const given = { name, label, value: texts[name] ?? '', optional: true, hint, fault }
+      if (typeof control === 'object') return choice({ ...given, options: control })
+      return control === undefined ? field(given) : textArea({ ...given, rows: control })
+    })
   return html`<fieldset><legend>Dates, groups and apps</legend>
-${INPUTS.map(({ name, label, hint, control }) => {
-  const given = { name, label, value: texts[name] ?? '', optional: true, hint, fault: faultOf(name) }
-  if (typeof control === 'object') return choice({ ...given, options: control })
-  return control === undefined ? field(given) : textArea({ ...given, rows: control })
-})}
+${inputs(INPUTS)}
+</fieldset>
+<fieldset><legend>NFC in Apple Wallet</legend>
+${inputs(NFC_INPUTS)}
 </fieldset>`
 }

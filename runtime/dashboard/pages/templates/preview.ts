@@ -2,7 +2,7 @@
 
 import { mergePatch } from '../../../api/json/merge-patch.ts'
 import { shownFields, type TemplateField } from '../../../passes/templates/fields.ts'
-import { warningsOf } from '../../../passes/templates/warnings.ts'
+import { type WalletWarning, warningsOf } from '../../../passes/templates/warnings.ts'
 import { barcodeIssue } from '../../../passes/wallets/render/barcode.ts'
 import { passIn } from '../../../passes/wallets/render/languages.ts'
 import { contrast } from '../../../passes/wallets/render/page/colors.ts'
@@ -18,7 +18,15 @@ import { type Html, html, trusted } from '../../../platform/html.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { assetPath } from '../../html/assets.ts'
 import { notice } from '../../html/components.ts'
-import { BARCODE_FORMATS, type DraftField, NEW, nest, readTranslations, type TemplateDraft } from './draft.ts'
+import {
+  BARCODE_FORMATS,
+  type DraftField,
+  NEW,
+  nest,
+  readLines,
+  readTranslations,
+  type TemplateDraft,
+} from './draft.ts'
 import { showGoogleCard } from './google-card.ts'
 import { optionValues } from './options.ts'
 
@@ -63,11 +71,16 @@ ${await drawPasses(visit, draft, { ...SAMPLE, language })}
 </section>`
 }
 
+/** Lists what one of the wallets cannot show. */
+export function showWarnings(warnings: readonly Pick<WalletWarning, 'field' | 'message'>[]): Html {
+  return html`<ul class="hint">${warnings.map(({ field, message }) => html`<li>${field}: ${message}</li>`)}</ul>`
+}
+
 /** Says what one of the wallets cannot show. */
 function writeWarnings(draft: TemplateDraft): Html | undefined {
   const warnings = warningsOf(stateOf(draft, '', SAMPLE))
   if (warnings.length === 0) return undefined
-  return html`<ul class="hint">${warnings.map(({ field, message }) => html`<li>${field}: ${message}</li>`)}</ul>`
+  return showWarnings(warnings)
 }
 
 /** Smallest contrast of text that is easy to read (WCAG 2.2, 1.4.3). */
@@ -161,8 +174,8 @@ function fieldOf({ key, label, value, translations }: DraftField): TemplateField
 }
 
 /** Returns the optional content, without parts that are incomplete. */
-function optionsOf({ options }: TemplateDraft): PassOptions {
-  const given = nest(optionValues(options))
+function optionsOf({ options, semantics }: TemplateDraft): PassOptions {
+  const given = { ...nest(optionValues(options)), semantics: Object.fromEntries(readLines(semantics)) }
   return mergePatch({}, given) as PassOptions
 }
 

@@ -39,6 +39,7 @@ export function readDraft(request: Request, before: TemplateDraft): TemplateDraf
     options: readOptionTexts(line),
     language: line('language'),
     translations: line('translations'),
+    semantics: text('semantics'),
     metadata: text('metadata'),
   }
 }

@@ -28,6 +28,8 @@ export interface ApplePushOptions {
   /** Maximum concurrent streams of a connection. */
   readonly streams?: number
   readonly port?: number
+  /** How many pushes and refusals the server remembers in `pushes` and `refused`: the first ones. Default: all. */
+  readonly remembered?: number
 }
 
 /** A scripted response instead of the regular one. `silence`: no response. `reset`: the stream is reset. */
@@ -75,6 +77,7 @@ const refusal = (status: number, reason: string): PushRefusal => ({ status, reas
 
 export async function startApplePush(options: ApplePushOptions): Promise<ApplePush> {
   const { topics, keys = {}, tls, now = Date.now, streams = 1000, port = 0 } = options
+  const { remembered = Number.POSITIVE_INFINITY } = options
   const pushes: Push[] = []
   const refused: string[] = []
   const scripts = new Map<string, Scripted[]>()
@@ -86,8 +89,8 @@ export async function startApplePush(options: ApplePushOptions): Promise<ApplePu
     ? createSecureServer({ ...settings, ...tls, requestCert: true, rejectUnauthorized: false })
     : createServer(settings)
   let connections = 0
-  /** The last provider token of each connection, and when the connection first used it. */
-  const shown = new WeakMap<ServerHttp2Session, { token: string; at: number }>()
+  /** The last provider token of each connection, its time of issue, and when the connection first used it. */
+  const shown = new WeakMap<ServerHttp2Session, { token: string; issued: number; at: number }>()
 
   const checkSender = (
     session: ServerHttp2Session,
@@ -100,13 +103,13 @@ export async function startApplePush(options: ApplePushOptions): Promise<ApplePu
     }
     const [scheme, token] = String(headers.authorization ?? '').split(' ')
     if (scheme?.toLowerCase() !== 'bearer' || !token) return refusal(403, 'MissingProviderToken')
-    const issued = readToken(token, keys)
+    const before = shown.get(session)
+    const issued = before?.token === token ? before.issued : readToken(token, keys)
     if (issued === undefined) return refusal(403, 'InvalidProviderToken')
     if (Math.abs(now() - issued) > HOUR_MS) return refusal(403, 'ExpiredProviderToken')
-    const before = shown.get(session)
     if (before && before.token !== token && now() - before.at < RENEWED_AFTER_MS)
       return refusal(429, 'TooManyProviderTokenUpdates')
-    if (before?.token !== token) shown.set(session, { token, at: now() })
+    if (before?.token !== token) shown.set(session, { token, issued, at: now() })
     const topic = headers['apns-topic']
     if (topic === undefined) return refusal(400, 'MissingTopic')
     return topics.includes(String(topic)) ? undefined : refusal(400, 'TopicDisallowed')
@@ -130,13 +133,13 @@ export async function startApplePush(options: ApplePushOptions): Promise<ApplePu
     const id = String(headers['apns-id'] ?? randomUUID())
     if (outcome) {
       const { status, ...said } = outcome
-      refused.push(outcome.reason)
+      if (refused.length < remembered) refused.push(outcome.reason)
       stream.respond({ ':status': status, 'apns-id': id, 'content-type': 'application/json' })
       stream.end(JSON.stringify(said))
       return
     }
     const push = { token: token!, topic: String(headers['apns-topic'] ?? '') }
-    pushes.push(push)
+    if (pushes.length < remembered) pushes.push(push)
     stream.respond({ ':status': 200, 'apns-id': id })
     stream.end()
     for (const listener of listeners) listener(push)

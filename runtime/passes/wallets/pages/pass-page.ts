@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { readSpace } from '../../../database/space.ts'
 import { deviceOf } from '../render/page/buttons.ts'
 import { type PassPage, writeMissingPage, writePassPage } from '../render/page/page.ts'
+import { readWanted } from '../render/page/voice.ts'
 import type { PassState } from '../render/pass-state.ts'
 import type { Barcodes } from './barcodes.ts'
 import { type HttpValidators, isUnchanged, validatorHeaders } from './conditions.ts'
@@ -39,7 +40,8 @@ function validatorsOf(
   { headers, isTest }: Omit<PageRequest, 'googleUrl'>,
 ): HttpValidators {
   const { place, organization, pageUrl, changed } = facts
-  const parts = [FINGERPRINT, pageUrl, place, organization, changed, isTest, deviceOf(headers['user-agent'])]
+  const shown = [isTest, deviceOf(headers['user-agent']), wantedBy(headers)]
+  const parts = [FINGERPRINT, pageUrl, place, organization, changed, ...shown]
   const etag = `"${createHash('sha256').update(JSON.stringify(parts)).digest('base64url')}"`
   return { etag, lastModified: changed }
 }
@@ -54,7 +56,9 @@ export function answerUnchanged(
   return { status: 304, headers: [...validatorHeaders(validators), ...VARY], body: Buffer.alloc(0) }
 }
 
-const VARY = ['Vary', 'User-Agent']
+const VARY = ['Vary', 'User-Agent, Accept-Language']
+
+const wantedBy = (headers: IncomingHttpHeaders) => readWanted(headers['accept-language'])
 
 /**
  * Renders the page of a pass. The wallet buttons are in the order that fits the holder's device.
@@ -68,7 +72,8 @@ export async function answerPassPage(
 ): Promise<PageAnswer> {
   const { headers, googleUrl, isTest } = request
   const barcode = await barcodes.draw(readSpace(state.place.space).tenantId, state.barcode)
-  const page = writePassPage(state, { barcode, device: deviceOf(headers['user-agent']), googleUrl, isTest })
+  const device = deviceOf(headers['user-agent'])
+  const page = writePassPage(state, { barcode, device, wanted: wantedBy(headers), googleUrl, isTest })
   return {
     status: 200,
     headers: [...describe(page), ...validatorHeaders(validatorsOf(state, request)), ...VARY],
@@ -76,13 +81,14 @@ export async function answerPassPage(
   }
 }
 
-const missing = writeMissingPage()
-
-/** The page for every unknown address. It does not reveal which part of an address was wrong. */
-export const MISSING_PAGE: PageAnswer = {
-  status: 404,
-  headers: [...describe(missing), 'Cache-Control', 'no-store'],
-  body: Buffer.from(missing.html),
+/** Returns the page for every unknown address. It does not reveal which part of an address was wrong. */
+export function answerMissing(headers: IncomingHttpHeaders): PageAnswer {
+  const page = writeMissingPage(wantedBy(headers))
+  return {
+    status: 404,
+    headers: [...describe(page), 'Cache-Control', 'no-store', ...VARY],
+    body: Buffer.from(page.html),
+  }
 }
 
 /** The address of a page is a secret, so the headers prevent referrers, indexing and framing. */

@@ -9,7 +9,7 @@ import type { PassPlace, PassTokens } from '../render/pass-tokens.ts'
 import type { Barcodes } from './barcodes.ts'
 import { isConditional } from './conditions.ts'
 import { type HolderRequest, type HolderRoute, requireMethod } from './holders.ts'
-import { answerPassPage, answerUnchanged, MISSING_PAGE, type PageAnswer } from './pass-page.ts'
+import { answerMissing, answerPassPage, answerUnchanged, type PageAnswer } from './pass-page.ts'
 
 export interface PassPageParts {
   readonly environment: Environment
@@ -24,7 +24,7 @@ export function passPageRoute(parts: PassPageParts): HolderRoute {
   return async (visit) => {
     requireMethod(visit, 'GET', 'HEAD')
     const place = parts.passTokens.read('page', visit.rest)
-    send(visit, (place && (await answer(parts, visit, place))) ?? MISSING_PAGE)
+    send(visit, (place && (await answer(parts, visit, place))) ?? answerMissing(visit.request.headers))
   }
 }
 

@@ -80,7 +80,11 @@ export function passIn<Pass extends Spoken>(pass: Pass, language: string): Pass 
   return {
     ...pass,
     name,
-    brand: { ...pass.brand, ...(logo_text !== undefined && { logo_text }) },
+    brand: {
+      ...pass.brand,
+      ...(logo_text !== undefined && { logo_text }),
+      ...pass.options?.images?.[language],
+    },
     fields: pass.fields.map((field) => fieldIn(field, language)),
   }
 }

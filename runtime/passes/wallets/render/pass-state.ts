@@ -82,6 +82,9 @@ export interface FieldTexts {
   readonly change_message?: string
 }
 
+/** Images in one language. */
+export type LocalImages = Pick<PassBrand, 'logo' | 'strip'>
+
 /** Optional content of a template. Members that were not sent are absent. */
 export interface PassOptions {
   /** Times at which a phone suggests the pass, as ISO 8601 texts. */
@@ -110,12 +113,15 @@ export interface PassOptions {
   /** Language of the texts that are not translations, as a BCP 47 tag. */
   readonly language?: string
   readonly translations?: Readonly<Record<string, { readonly name?: string; readonly logo_text?: string }>>
+  /** Images by language, which replace those of the brand. */
+  readonly images?: Readonly<Record<string, LocalImages>>
 }
 
 /** The members of `PassOptions`, which are members of a template in the API. */
 export const OPTION_NAMES = [
   'language',
   'translations',
+  'images',
   'relevant_dates',
   'sharing_prohibited',
   'grouping_identifier',

@@ -6,7 +6,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader'
 import { createBarcodes } from '../../../../runtime/passes/wallets/pages/barcodes.ts'
-import { answerPassPage, MISSING_PAGE } from '../../../../runtime/passes/wallets/pages/pass-page.ts'
+import { answerMissing, answerPassPage } from '../../../../runtime/passes/wallets/pages/pass-page.ts'
 import { PASS_KINDS, type PassState } from '../../../../runtime/passes/wallets/render/pass-state.ts'
 import { startChromium } from '../../../support/chromium.ts'
 import { examine, isTooWide, loadAxe, OF_COLORS } from '../../../support/examine.ts'
@@ -25,7 +25,7 @@ const barcodes = createBarcodes()
 const server = createServer(async (request, response) => {
   const state = shown.get(request.url ?? '')
   const facts = { headers: request.headers, googleUrl: 'https://pay.google.com/gp/v/save/jwt', isTest: true }
-  const { status, headers, body } = state ? await answerPassPage(state, facts, barcodes) : MISSING_PAGE
+  const { status, headers, body } = state ? await answerPassPage(state, facts, barcodes) : answerMissing({})
   response.writeHead(status, [...headers]).end(body)
 })
 let browser: Browser

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { stringsOf } from '../languages.ts'
+import { languageOf, stringsOf } from '../languages.ts'
 import type { PassState } from '../pass-state.ts'
 import { signDetached, signerParts } from './cms.ts'
 import { createImages, fileOf, type Images } from './images.ts'
@@ -38,11 +38,14 @@ export function createPassBuilder(
       .update(`${FORMAT} ${signer.chain.map(({ fingerprint256 }) => fingerprint256).join(' ')}`)
       .digest('base64url'),
     async build(state) {
+      const strings = stringsOf(state)
+      const illustrated = Object.keys(state.options?.images ?? {})
+      const languages = new Set([languageOf(state), ...strings.keys(), ...illustrated])
       const files = [
         fileOf('pass.json', Buffer.from(passJson(state, signer.passType))),
-        ...(await images.filesOf(state)),
-        ...[...stringsOf(state)].map(([language, strings]) =>
-          fileOf(`${language}.lproj/pass.strings`, Buffer.from(writeStrings(strings))),
+        ...(await images.filesOf(state, [...languages])),
+        ...[...strings].map(([language, texts]) =>
+          fileOf(`${language}.lproj/pass.strings`, Buffer.from(writeStrings(texts))),
         ),
       ]
       const hashes = Object.fromEntries(files.map(({ name, sha1 }) => [name, sha1]))

@@ -26,8 +26,13 @@ export const WITH_STRIP: ReadonlySet<PassKind> = new Set(['loyalty', 'gift_card'
 export interface Images {
   /**
    * Returns the images of a pass in three scales each. There is always an icon: devices cannot open a pass without one.
+   *
+   * @param languages of the folders that the pass has.
    */
-  filesOf(state: Pick<PassState, 'kind' | 'brand'>): Promise<readonly PassFile[]>
+  filesOf(
+    state: Pick<PassState, 'kind' | 'brand' | 'options'>,
+    languages: readonly string[],
+  ): Promise<readonly PassFile[]>
 }
 
 /** Cache size for each image name in MiB, including keys. */
@@ -50,11 +55,22 @@ export function createImages(mebibytes: Readonly<Record<AppleImage, number>> = C
       inSizes('icon', (scale) => drawIcon(ICON * scale, background_color, foreground_color)),
     )
   return {
-    async filesOf({ kind, brand }) {
+    async filesOf({ kind, brand, options: { images = {} } = {} }, languages) {
+      /** An image beside the folders would hide those in them, so each folder has one, or none has. */
+      const inLanguages = async (name: 'logo' | 'strip'): Promise<readonly PassFile[]> => {
+        if (!Object.values(images).some((each) => each[name] !== undefined)) return given(name, brand[name])
+        const found = languages.map(async (language) =>
+          (await given(name, images[language]?.[name] ?? brand[name])).map((file) => ({
+            ...file,
+            name: `${language}.lproj/${file.name}`,
+          })),
+        )
+        return (await Promise.all(found)).flat()
+      }
       const [icon, logo, strip] = await Promise.all([
         given('icon', brand.icon),
-        given('logo', brand.logo),
-        given('strip', WITH_STRIP.has(kind) ? brand.strip : undefined),
+        inLanguages('logo'),
+        WITH_STRIP.has(kind) ? inLanguages('strip') : [],
       ])
       return [...(icon.length > 0 ? icon : await drawn(brand)), ...logo, ...strip]
     },

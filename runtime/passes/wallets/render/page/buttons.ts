@@ -1,4 +1,5 @@
 import { type Html, html } from '../../../../platform/html.ts'
+import type { Voice } from './voice.ts'
 
 /** The wallet of the holder's device; its button comes first. */
 export type Device = 'apple' | 'google' | 'other'
@@ -29,8 +30,18 @@ const GOOGLE_MARK = html`<svg viewBox="0 0 36 32" width="36" height="32" aria-hi
  * Renders both buttons, because the holder may want the pass on a different device. The device's own wallet comes
  * first.
  */
-export function showButtons(device: Device, urls: { readonly apple: string; readonly google: string }): Html {
-  const apple = html`<a class="add apple" href="${urls.apple}">${APPLE_MARK}<span><small>Add to</small> Apple Wallet</span></a>`
-  const google = html`<a class="add google" href="${urls.google}" rel="noopener noreferrer">${GOOGLE_MARK}<span><small>Add to</small> Google Wallet</span></a>`
-  return html`<nav class="buttons" aria-label="Add to a wallet">${device === 'google' ? [google, apple] : [apple, google]}</nav>`
+export function showButtons(
+  device: Device,
+  urls: { readonly apple: string; readonly google: string },
+  voice: Voice,
+): Html {
+  // The name of the wallet is larger than the words before and after it.
+  const caption = (wallet: string): Html => {
+    const [before = '', after = ''] = voice.say('addTo', { wallet: '\n' }).split('\n')
+    const small = (words: string) => words !== '' && html`<small>${words}</small>`
+    return html`<span>${small(before.trim())} ${wallet}${small(after)}</span>`
+  }
+  const apple = html`<a class="add apple" href="${urls.apple}">${APPLE_MARK}${caption('Apple Wallet')}</a>`
+  const google = html`<a class="add google" href="${urls.google}" rel="noopener noreferrer">${GOOGLE_MARK}${caption('Google Wallet')}</a>`
+  return html`<nav class="buttons" aria-label="${voice.say('addToWallet')}">${device === 'google' ? [google, apple] : [apple, google]}</nav>`
 }

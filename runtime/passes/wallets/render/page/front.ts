@@ -4,6 +4,7 @@ import { isVoid, type PassKind, type PassState } from '../pass-state.ts'
 import type { DrawnBarcode } from './barcode.ts'
 import { showCode } from './code.ts'
 import { showFields } from './fields.ts'
+import { ENGLISH, type Voice } from './voice.ts'
 import { stateWords } from './words.ts'
 
 /** Kinds that show a strip image behind the main field (Apple, "Pass.Brand images": strip). */
@@ -14,16 +15,26 @@ const MANY = 3
 
 const ARROW = html`<svg class="arrow" viewBox="0 0 44 16" aria-hidden="true" focusable="false"><path d="M2 8h39M34 2l7 6-7 6"/></svg>`
 
-/** Renders the front in the layout of Apple Wallet. @param barcode undefined if the format cannot hold the message. */
-export function showFront(state: PassState, barcode: DrawnBarcode | undefined): Html {
+/**
+ * Renders the front in the layout of Apple Wallet.
+ *
+ * @param barcode undefined if the format cannot hold the message.
+ * @param spoken attributes for the language of the pass.
+ */
+export function showFront(
+  state: PassState,
+  barcode: DrawnBarcode | undefined,
+  voice: Voice = ENGLISH,
+  spoken: Html = html``,
+): Html {
   const { kind, fields } = state
   const { header, primary, secondary, auxiliary } = arrangeFields(kind, fields)
   const isJourney = primary.length > 1
-  return html`<section class="front pass ${kind}${isVoid(state) ? ' void' : ''}" aria-label="Front of the pass">
+  return html`<section class="front pass ${kind}${isVoid(state) ? ' void' : ''}" aria-label="${voice.say('frontOfPass')}" ${spoken}>
 ${showTop(state, header)}
 ${showMain(state, showFields(isJourney ? 'primary pair' : 'primary', primary), isJourney)}
 ${rowsOf(kind, secondary, auxiliary).map((row) => showFields(row.length > MANY ? 'row many' : 'row', row))}
-${isVoid(state) ? showStamp(state) : showCode(state, barcode)}
+${isVoid(state) ? showStamp(state, voice) : showCode(state, barcode, voice)}
 </section>`
 }
 
@@ -59,8 +70,8 @@ function showMain(
   return html`<div class="main strip"><img src="${png(brand.strip)}" alt="">${primary}</div>`
 }
 
-function showStamp(state: PassState): Html {
-  return html`<p class="stamp">${stateWords(state)?.title}</p>`
+function showStamp(state: PassState, voice: Voice): Html {
+  return html`<p class="stamp" lang="${voice.language}">${stateWords(state, voice)?.title}</p>`
 }
 
 export function png(base64: string): string {

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type Html, html, trusted } from '../../../../platform/html.ts'
+import { languageOf, passIn } from '../languages.ts'
 import { isVoid, type PassState } from '../pass-state.ts'
 import { showBack } from './back.ts'
 import type { DrawnBarcode } from './barcode.ts'
@@ -10,12 +11,15 @@ import { showLargeCode } from './code.ts'
 import { brandColors } from './colors.ts'
 import { png, showFront } from './front.ts'
 import { showMessages } from './messages.ts'
+import { createVoice, directionOf, textLanguageOf, type Voice } from './voice.ts'
 import { stateWords } from './words.ts'
 
 export interface PageFacts {
   /** The drawn barcode; undefined if its format cannot hold the message. */
   readonly barcode: DrawnBarcode | undefined
   readonly device: Device
+  /** Languages that the holder reads, the preferred one first. The language of the pass follows. */
+  readonly wanted: readonly string[]
   /** Save link for Google Wallet. */
   readonly googleUrl: string
   /** Whether the pass is in the sandbox. */
@@ -32,44 +36,57 @@ const STYLE = ['pass.css', 'page.css']
   .map((name) => readFileSync(new URL(name, import.meta.url), 'utf8'))
   .join('\n')
 
-export function writePassPage(state: PassState, facts: PageFacts): PassPage {
+export function writePassPage(pass: PassState, facts: PageFacts): PassPage {
+  const language = textLanguageOf(pass, facts.wanted)
+  const voice = createVoice(facts.wanted, languageOf(pass))
+  const state = passIn(pass, language)
   const { name, organization } = state
-  const words = stateWords(state)
+  const words = stateWords(state, voice)
+  const spoken = html`lang="${language}" dir="${directionOf(language)}"`
   return writePage(
+    voice,
     `${name} – ${organization}`,
     `:root{${brandColors(state.brand)}}`,
     state.brand.icon,
     html`<main class="holder">
-<header class="head"><p class="issuer" dir="auto">${organization}</p><h1 dir="auto">${name}</h1>
+<header class="head"><p class="issuer" dir="auto">${organization}</p><h1 lang="${language}" dir="auto">${name}</h1>
 ${words && html`<p class="notice" role="status"><strong>${words.title}.</strong> ${words.text}</p>`}</header>
-<fieldset class="sides"><legend>Side of the pass</legend>
-<input type="radio" name="side" id="side-front" checked><label for="side-front">Pass</label>
-<input type="radio" name="side" id="side-back"><label for="side-back">Details</label></fieldset>
-<div class="card">${showFront(state, facts.barcode)}
-${showLargeCode(state, facts.barcode)}</div>
-${!isVoid(state) && showButtons(facts.device, { apple: `${state.pageUrl}.pkpass`, google: facts.googleUrl })}
-${showBack(state)}
-${showMessages(state)}
-${facts.isTest && html`<footer class="foot">Test pass from the sandbox. It has no value.</footer>`}
+<fieldset class="sides"><legend>${voice.say('sides')}</legend>
+<input type="radio" name="side" id="side-front" checked><label for="side-front">${voice.say('front')}</label>
+<input type="radio" name="side" id="side-back"><label for="side-back">${voice.say('back')}</label></fieldset>
+<div class="card">${showFront(state, facts.barcode, voice, spoken)}
+${showLargeCode(state, facts.barcode, voice)}</div>
+${!isVoid(state) && showButtons(facts.device, { apple: `${state.pageUrl}.pkpass`, google: facts.googleUrl }, voice)}
+${showBack(state, voice, spoken)}
+${showMessages(state, voice)}
+${facts.isTest && html`<footer class="foot">${voice.say('test')}</footer>`}
 </main>`,
   )
 }
 
-/** Returns the page for unknown addresses. */
-export function writeMissingPage(): PassPage {
+/** Returns the page for unknown addresses. @param wanted languages, the preferred one first. */
+export function writeMissingPage(wanted: readonly string[]): PassPage {
+  const voice = createVoice(wanted)
   return writePage(
-    'Pass not found',
+    voice,
+    voice.say('missing'),
     '',
     undefined,
-    html`<main class="missing"><h1>Pass not found</h1>
-<p>This link does not lead to a pass. Check that the link is complete, or ask the sender for a new one.</p></main>`,
+    html`<main class="missing"><h1>${voice.say('missing')}</h1>
+<p>${voice.say('missingText')}</p></main>`,
   )
 }
 
-function writePage(title: string, brand: string, icon: string | undefined, content: Html): PassPage {
+function writePage(
+  { language }: Voice,
+  title: string,
+  brand: string,
+  icon: string | undefined,
+  content: Html,
+): PassPage {
   const style = `${brand}\n${STYLE}`
   const page = html`<!doctype html>
-<html lang="en">
+<html lang="${language}" dir="${directionOf(language)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

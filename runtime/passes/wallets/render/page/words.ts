@@ -1,23 +1,23 @@
 import type { PassState } from '../pass-state.ts'
-
-const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
-
-/** Formats a time for readers in any time zone, so it names the zone. */
-export function showInstant(ms: number): string {
-  return `${DATE.format(ms)} UTC`
-}
+import type { Voice } from './voice.ts'
 
 /** Returns the notice for a void pass; undefined for other passes. */
-export function stateWords(state: PassState): { readonly title: string; readonly text: string } | undefined {
+export function stateWords(
+  state: PassState,
+  voice: Voice,
+): { readonly title: string; readonly text: string } | undefined {
   const { status, organization, expiresAt } = state
   switch (status) {
     case 'redeemed':
-      return { title: 'Already used', text: 'This pass has been redeemed. It cannot be used again.' }
+      return { title: voice.say('redeemed'), text: voice.say('redeemedText') }
     case 'revoked':
-      return { title: 'No longer valid', text: `${organization} has withdrawn this pass. It cannot be used.` }
+      return { title: voice.say('revoked'), text: voice.say('revokedText', { organization }) }
     case 'expired': {
-      const until = expiresAt === null ? '' : ` It was valid until ${showInstant(expiresAt)}.`
-      return { title: 'Expired', text: `This pass has expired.${until} It can no longer be used.` }
+      const text =
+        expiresAt === null
+          ? voice.say('expiredText')
+          : voice.say('expiredAtText', { time: voice.showInstant(expiresAt) })
+      return { title: voice.say('expired'), text }
     }
     default:
       return undefined

@@ -58,15 +58,16 @@ export interface Stretch {
 export interface PushTarget {
   readonly subject: string
   readonly device_id: string
-  readonly pass_id: string
+  /** Where its row is (ctid), which the lock keeps there. */
+  readonly place: string
 }
 
 const OF_PASSES: Statement = {
   name: 'apple_registrations_of_passes',
-  text: `SELECT n.subject, r.device_id, r.pass_id
+  text: `SELECT n.subject, r.device_id, r.place
            FROM json_to_recordset($2) AS n (subject text, after text, until text)
           CROSS JOIN LATERAL (
-            SELECT r.device_id, r.pass_id FROM apple_registrations r
+            SELECT r.device_id, r.ctid AS place FROM apple_registrations r
              WHERE r.tenant_id = $1 AND r.pass_id = n.subject AND r.device_id > n.after AND r.device_id <= n.until
              ORDER BY r.pass_id, r.device_id LIMIT $3 FOR UPDATE) AS r`,
 }
@@ -84,7 +85,7 @@ export async function listOfPasses(
 // A step always covers all passes of a device, so no device is notified twice by two steps.
 const OF_TEMPLATE: Statement = {
   name: 'apple_registrations_of_template',
-  text: `SELECT $2 AS subject, r.device_id, r.pass_id FROM apple_registrations r
+  text: `SELECT $2 AS subject, r.device_id, r.ctid AS place FROM apple_registrations r
           WHERE r.tenant_id = $1 AND r.template_id = $2 AND r.device_id > $3
             AND r.device_id <= coalesce(
               (SELECT l.device_id FROM apple_registrations l
@@ -108,11 +109,7 @@ export async function listOfTemplate(
 
 const STAMP = byPlace(
   'apple_registrations_stamp',
-  `UPDATE apple_registrations r SET changed = $3
-     FROM json_to_recordset($2) AS n (device_id text, pass_id text)
-    CROSS JOIN LATERAL (SELECT r.ctid AS place FROM apple_registrations r
-                         WHERE r.tenant_id = $1 AND r.device_id = n.device_id AND r.pass_id = n.pass_id LIMIT 1) AS held
-    WHERE r.tenant_id = $1 AND r.ctid = held.place`,
+  `UPDATE apple_registrations r SET changed = $3 WHERE r.tenant_id = $1 AND r.ctid = ANY($2::tid[])`,
 )
 
 /** Writes the number of the change to registrations that this transaction has locked. */
@@ -122,7 +119,7 @@ export function stamp(
   told: readonly PushTarget[],
   number: number,
 ): Promise<unknown> {
-  return tx.query(STAMP, [space, JSON.stringify(told), number])
+  return tx.query(STAMP, [space, told.map(({ place }) => place), number])
 }
 
 const held = (given: string) => `${given}

@@ -75,7 +75,8 @@ function certificateOf({ chain, key }: AppleSigner) {
 async function standIn(topic: string, teamId: string, now: () => number): Promise<Apns> {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const keyId = 'STANDIN000'
-  const server = await startApplePush({ topics: [topic], keys: { [keyId]: { teamId, key: publicKey } }, now })
+  const keys = { [keyId]: { teamId, key: publicKey } }
+  const server = await startApplePush({ topics: [topic], keys, now, remembered: 0 })
   const auth: ApnsOptions['auth'] = { provider: { keyId, teamId, key: privateKey } }
   const apns = createApns({ url: server.url, topic, auth, now })
   return {

@@ -48,7 +48,7 @@ export function openPushes(parts: PushParts): Pushes {
       leaseClock: createLeaseClock(pool, clock.machine),
       setAside: createSetAside({ control: database.control, clock, log }, 'apple_pushes', environment),
       sender: createAppleSender({ db: pool, apns, devices, now: clock.machine, log }),
-      fanOut: (space) => fanOutToApple(pool, space),
+      fanOut: (space, lease) => fanOutToApple(pool, space, lease),
       log,
       tracer,
     })

@@ -5,6 +5,7 @@ import { pipelined } from '../../../../database/pipelined.ts'
 import { byIndex, useIndexes } from '../../../../database/pool/by-index.ts'
 import type { Pool } from '../../../../database/pool/pool.ts'
 import { toTimestamp } from '../../../../database/types.ts'
+import type { QueuedPush } from '../../../passes/registration-queries.ts'
 
 export type WalletPlatform = 'apple' | 'google'
 
@@ -33,18 +34,8 @@ export async function findWork(
   return rows.map(({ tenant_id }) => tenant_id)
 }
 
-/** An update to send, under a lease. */
-export interface Update {
-  /** An Apple device ID, or the ID of a pass or a template at Google. */
-  readonly target: string
-  readonly generation: number
-  /** Time of the first unsent change, in machine time. */
-  readonly since: number
-  /** Number of consecutive failed attempts. */
-  readonly tries: number
-  /** The trace of the last change. */
-  readonly trace: string | null
-}
+/** An update to send, under a lease. Its target is an Apple device ID. */
+export type Update = Omit<QueuedPush, 'token'>
 
 const CLAIM = byPlace(
   'wallet_updates_claim',
@@ -88,21 +79,29 @@ export interface UpdateEnd {
   readonly tries: number
 }
 
-/** Selects the given updates that are still under their leases. @param lock an optional locking clause. */
+/**
+ * Selects the given updates that are still under their leases. The order and the range make the primary key the only
+ * index that fits. With an equality, PostgreSQL 18 may skip through `wallet_updates_ready`, which reads 240 pages a row.
+ *
+ * @param lock an optional locking clause.
+ */
 const held = (lock: string) => `
   (SELECT n.*, u.* FROM (SELECT * FROM json_to_recordset($3) AS n (target text, token uuid, sent integer, done boolean,
                                                                   again_at timestamptz, failed integer) ORDER BY target) AS n
     CROSS JOIN LATERAL (SELECT u.ctid AS place, u.generation FROM wallet_updates u
-                         WHERE u.tenant_id = $1 AND u.target = n.target AND u.platform = $2 AND u.token = n.token
-                         LIMIT 1${lock}) AS u) AS n`
+                         WHERE u.tenant_id = $1 AND u.target BETWEEN n.target AND n.target AND u.platform = $2
+                           AND u.token = n.token
+                         ORDER BY u.target LIMIT 1${lock}) AS u) AS n`
 
 // Locks the rows in the order in which changes write them, so that two transactions cannot deadlock.
 const HOLD: Statement = { name: 'wallet_updates_hold', text: `SELECT FROM ${held(' FOR UPDATE')}` }
 
+// The last two conditions hold for the row as it is once a concurrent writer has finished; `n` shows it as it was.
 const DONE = byPlace(
   'wallet_updates_done',
   `DELETE FROM wallet_updates u USING ${held('')}
-    WHERE u.tenant_id = $1 AND u.ctid = n.place AND n.done AND n.generation = n.sent`,
+    WHERE u.tenant_id = $1 AND u.ctid = n.place AND n.done AND n.generation = n.sent
+      AND u.generation = n.sent AND u.token = n.token`,
 )
 
 const AGAIN = byPlace(
@@ -112,7 +111,7 @@ const AGAIN = byPlace(
 )
 
 /**
- * Writes the results of updates of one tenant. An update that changed during the attempt becomes ready again; an update
+ * Writes the results of updates of one tenant. Most updates are done, and one statement deletes them. An update that changed during the attempt becomes ready again; an update
  * that another worker has claimed is left unchanged.
  */
 export async function settleUpdates(
@@ -129,8 +128,10 @@ export async function settleUpdates(
     failed: tries,
   }))
   const values = [settlements[0]!.space, platform, JSON.stringify(given)]
+  const { count } = await byIndex(pool).query(DONE, values)
+  if (count === settlements.length) return
   await pool.transaction(async (tx) => {
     useIndexes(tx)
-    for (const statement of [HOLD, DONE, AGAIN]) pipelined(tx.query(statement, values))
+    for (const statement of [HOLD, AGAIN]) pipelined(tx.query(statement, values))
   })
 }

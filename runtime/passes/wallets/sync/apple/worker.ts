@@ -9,6 +9,7 @@ import type { LeaseClock } from '../../../../work/lease-clock.ts'
 import { createQueueWorker } from '../../../../work/queue-worker.ts'
 import type { SetAside } from '../../../../work/set-aside.ts'
 import { createSlots } from '../../../../work/slots.ts'
+import type { FanOutStep, StepLease } from './fan-out.ts'
 import {
   claimUpdates,
   findWork,
@@ -33,8 +34,8 @@ export interface UpdateWorkerOptions {
   readonly leaseClock: LeaseClock
   readonly sender: UpdateSender
   readonly setAside: SetAside
-  /** Performs one fan-out step. Returns whether more steps may be pending. */
-  readonly fanOut: (space: string) => Promise<boolean>
+  /** Performs one fan-out step. The worker sends what the step has leased. */
+  readonly fanOut: (space: string, lease: StepLease | undefined) => Promise<FanOutStep>
   readonly log: Logger
   readonly tracer?: Tracer | undefined
   /** Maximum number of concurrent updates. */
@@ -74,7 +75,7 @@ export interface UpdateWorker {
 const VISITS = 4
 
 /** Updates claimed in one turn of a tenant. */
-const CLAIMED_AT_ONCE = 100
+const CLAIMED_AT_ONCE = 200
 
 const RETRY_MS = 5000
 const MAX_RETRY_MS = 30 * 60_000
@@ -96,7 +97,7 @@ const describeUpdate = (outcome: UpdateOutcome) => ({
  */
 export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
   const { environment, platform, pool, leaseClock, sender, setAside, fanOut, log, tracer } = options
-  const { concurrency = 400, leaseMs = 60_000, pollMs = 500, retryMs = RETRY_MS, drainMs = 12_000 } = options
+  const { concurrency = 1600, leaseMs = 60_000, pollMs = 500, retryMs = RETRY_MS, drainMs = 12_000 } = options
   const slots = createSlots(concurrency)
   /** Tenants that found no free slot. */
   const blocked = new Set<string>()
@@ -177,28 +178,51 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
     }
   }
 
-  /** Claims updates of the tenant and starts sending them. Returns whether more may be pending. */
-  const claim = async (space: string): Promise<boolean> => {
-    if (isPaused()) return false
+  /** Returns how many updates the tenant may start now. */
+  const room = (space: string): number => {
+    if (isPaused()) return 0
     const { allowance, allowances } = slots.allowances(CLAIMED_AT_ONCE, [space])
     // After a pause, one update tests whether sending works again.
-    const limit = pauseMs > 0 ? 1 : Math.min(slots.free, allowances[space] ?? allowance)
-    if (limit === 0) {
-      blocked.add(space)
-      return false
-    }
+    return pauseMs > 0 ? 1 : Math.min(slots.free, allowances[space] ?? allowance)
+  }
+  const newLease = () => {
     const now = leaseClock.now()
-    const lease = { token: randomUUID(), leaseUntil: now + leaseMs }
-    const updates = await claimUpdates(pool, { space, platform, now, limit, ...lease })
-    if (updates.length === 0) return false
+    return { now, token: randomUUID(), leaseUntil: now + leaseMs }
+  }
+  const beginAll = (
+    space: string,
+    updates: readonly Update[],
+    { token, leaseUntil }: ReturnType<typeof newLease>,
+  ) => {
+    if (updates.length === 0) return
     oldest = Math.min(...updates.map(({ since }) => since))
     for (const _ of updates) slots.take(space)
     const prepared = sender.prepare(space, updates)
     for (const update of updates) {
       const sent = prepared.then((send) => sendOrFail(space, update, send))
-      begin(space, update, lease.token, lease.leaseUntil, sent)
+      begin(space, update, token, leaseUntil, sent)
     }
+  }
+
+  /** Claims updates of the tenant and starts sending them. Returns whether more may be pending. */
+  const claim = async (space: string): Promise<boolean> => {
+    const limit = room(space)
+    if (limit === 0) return false
+    const lease = newLease()
+    const updates = await claimUpdates(pool, { space, platform, limit, ...lease })
+    beginAll(space, updates, lease)
     return updates.length === limit && pauseMs === 0
+  }
+
+  /** Performs a fan-out step and starts sending what it queues. Returns whether more may be pending. */
+  const goOn = async (space: string): Promise<boolean> => {
+    const limit = pauseMs > 0 ? 0 : room(space)
+    if (limit === 0 && pauseMs === 0) return false
+    const lease = newLease()
+    const offered = limit > 0 ? { limit, token: lease.token, until: lease.leaseUntil } : undefined
+    const { more, leased } = await fanOut(space, offered)
+    beginAll(space, leased, lease)
+    return more
   }
 
   const queue = createQueueWorker<string>({
@@ -213,8 +237,11 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
     },
     itemOf: (space) => ({ space, id: space }),
     async perform([space]) {
-      const more = [await fanOut(space!), await claim(space!)]
-      return more.includes(true) ? 'more' : 'idle'
+      // Earlier updates first, so that a long fan-out does not delay them.
+      const more = [await claim(space!), await goOn(space!)]
+      if (more.includes(true)) return 'more'
+      if (!isPaused() && room(space!) === 0) blocked.add(space!)
+      return 'idle'
     },
   })
   queue.start()
