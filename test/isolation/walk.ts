@@ -42,7 +42,7 @@ import { countByStatus } from '../../runtime/dashboard/pages/templates/counts.ts
 import type { Database } from '../../runtime/database/database.ts'
 import type { Pool } from '../../runtime/database/pool/pool.ts'
 import { readRevision } from '../../runtime/database/revision.ts'
-import { planOrdered } from '../../runtime/events/delivery/queries/fifo.ts'
+import { planOrdered } from '../../runtime/events/delivery/ordered.ts'
 import { retain } from '../../runtime/events/delivery/retention-job.ts'
 import { createWorker } from '../../runtime/events/delivery/worker.ts'
 import { readStoredEvent } from '../../runtime/events/emit/queries.ts'
@@ -88,6 +88,7 @@ import type { Post } from '../faults/post.ts'
 import { makeEndpoint, POSTS } from '../faults/posts.ts'
 import { issueToken } from '../support/access-tokens.ts'
 import { makePayable } from '../support/payable.ts'
+import { orderedIn } from '../support/planning.ts'
 import { until } from '../support/programs.ts'
 import { makeKey, makeTenant, type Send, speak, type TestService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
@@ -369,7 +370,7 @@ async function deliverInOrder(send: Send, pool: Pool, space: string, skipped: st
   await send(`${path}/recoveries/${recovery.id}/cancel`, { method: 'POST' })
   await send(`${path}/skip`, { body: { event_id: skipped } })
   await send(`${path}/test`, { method: 'POST' })
-  expect(await planOrdered(pool, space)).toBe(true)
+  expect((await planOrdered(orderedIn(pool), space)).queued).toBe(true)
   await send(path, { method: 'DELETE' })
 }
 

@@ -252,6 +252,11 @@ export function createWorker(options: WorkerOptions): Worker {
     agenda,
     slots,
     setAside,
+    readPin: options.readPin,
+    deliveriesDue: (tenantId) => {
+      if (options.deliveriesDue) options.deliveriesDue(tenantId)
+      else agenda.plan(tenantId, 1)
+    },
     rates: createDeliveryRates({ environment, control: options.control, leaseClock }),
     begin,
   })

@@ -5622,6 +5622,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               metadata: { $ref: '#/components/schemas/Metadata' },
               signature: { $ref: '#/components/schemas/WebhookSignature' },
               delivery: { $ref: '#/components/schemas/WebhookDelivery' },
+              fifo_key: { $ref: '#/components/schemas/WebhookFifoKey' },
               filters,
               retry_schedule: { $ref: '#/components/schemas/WebhookRetrySchedule' }
             }
@@ -5643,6 +5644,8 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'pass.expired',
               'pass.archived',
               'webhook_endpoint.disabled',
+              'webhook_endpoint.blocked',
+              'webhook_endpoint.unblocked',
               'webhook_endpoint.test',
               'webhook_recovery.completed',
               'promotion.created',
@@ -5696,6 +5699,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           },
           WebhookSignature: { type: 'string', enum: ['service', 'standard_webhooks'] },
           WebhookDelivery: { type: 'string', enum: ['unordered', 'fifo'] },
+          WebhookFifoKey: { type: 'string', enum: ['endpoint', 'object'] },
           WebhookFilterInput: {
             type: 'object',
             additionalProperties: false,
@@ -5762,6 +5766,8 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'pass.expired',
               'pass.archived',
               'webhook_endpoint.disabled',
+              'webhook_endpoint.blocked',
+              'webhook_endpoint.unblocked',
               'webhook_endpoint.test',
               'webhook_recovery.completed',
               'promotion.created',

@@ -60,17 +60,21 @@ WITH visit AS MATERIALIZED (
         WHERE partition.position < 256 AND NOT (step.wrapped AND step.endpoint_id > v.endpoint_id)
      ), open AS MATERIALIZED (
        -- At most 16 partitions that have an attempt to send and a free place. A partition has 64 places (PARTITION_WIDTH), halved by
-       -- each timeout in a row, minus the attempts that any worker has leased. An ordered endpoint has one place.
+       -- each timeout in a row, minus the attempts that any worker has leased. An ordered endpoint has one place, unless
+       -- its keys are ordered separately; a recovery sends one event at a time.
        SELECT partition.endpoint_id, partition.position, room.attempts AS room, endpoint.*
          FROM partition
         CROSS JOIN LATERAL (SELECT FROM webhook_ready r
                              WHERE r.tenant_id = v.tenant_id AND r.endpoint_id = partition.endpoint_id AND r.lease_until < $1
                              ORDER BY r.lease_until LIMIT 1) AS something
-         LEFT JOIN LATERAL (SELECT e.status, e.generation, e.timeouts, e.url, e.secret, e.retired_secrets, e.signature, e.delivery, e.retry_schedule
+         LEFT JOIN LATERAL (SELECT e.status, e.generation, e.timeouts, e.url, e.secret, e.retired_secrets, e.signature, e.delivery, e.fifo_key, e.retry_schedule
                               FROM webhook_endpoints e
                              WHERE e.tenant_id = v.tenant_id AND e.id >= partition.endpoint_id AND e.id <= partition.endpoint_id
                              ORDER BY e.id LIMIT 1) AS endpoint ON true
-        CROSS JOIN LATERAL (SELECT CASE endpoint.delivery WHEN 'fifo' THEN 1 ELSE greatest(1, 64 >> coalesce(endpoint.timeouts, 0)) END
+        CROSS JOIN LATERAL (SELECT CASE WHEN endpoint.delivery = 'fifo' AND (endpoint.fifo_key = 'endpoint' OR (
+                                     SELECT true FROM webhook_recoveries r
+                                      WHERE r.tenant_id = v.tenant_id AND r.endpoint_id = partition.endpoint_id
+                                        AND r.status IN ('counting', 'running') LIMIT 1)) THEN 1 ELSE greatest(1, 64 >> coalesce(endpoint.timeouts, 0)) END
                                    - count(*) AS attempts
                               FROM (SELECT FROM webhook_ready r
                                      WHERE r.tenant_id = v.tenant_id AND r.endpoint_id = partition.endpoint_id

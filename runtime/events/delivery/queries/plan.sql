@@ -86,7 +86,7 @@ WITH visit AS MATERIALIZED (
    WHERE n.audience IS NOT NULL AND coalesce(n.sequence > v.since, n.created >= v.created)
      AND CASE n.audience WHEN 'only' THEN v.id = n.audience_endpoint_id
                          WHEN 'others' THEN v.id <> n.audience_endpoint_id AND v.status = 'enabled'
-                         ELSE v.enabled_events && ARRAY[n.type, '*'] AND /* MATCHES_FILTERS */ true END
+                         ELSE v.enabled_events && ARRAY[n.type, '*'] AND n.audience_endpoint_id IS DISTINCT FROM v.id AND /* MATCHES_FILTERS */ true END
 ), turn AS (
   -- The first attempt of every partition before the second of any, starting after the partition served last.
   SELECT a.*, row_number() OVER (PARTITION BY a.tenant_id, a.fits
