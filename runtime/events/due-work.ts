@@ -50,12 +50,15 @@ export interface Done {
   readonly action: string
 }
 
+/** What follows from work that is not done: `more` work at once, or attempts that were queued and can be sent. */
+export type DueStep = 'more' | 'queued'
+
 export interface DueWork<Row extends Due>
   extends Pick<WorkerDeclaration<Row>, 'name' | 'batch' | 'environments' | 'pollMs'> {
   /** Queries for due rows: by the service clock, and by clocks of tenants that are ahead of it. */
   readonly finds: readonly FindDue<Row>[]
   /** Does the work for rows of one tenant. A different node may have done some of them since they were found. */
-  readonly act: (place: DuePlace, found: readonly Row[]) => Promise<readonly Done[]>
+  readonly act: (place: DuePlace, found: readonly Row[]) => Promise<readonly Done[] | DueStep>
   /** Whether each row gets its own transaction. Default: one transaction for the rows of one tenant. */
   readonly isSingle?: boolean
 }
@@ -82,6 +85,8 @@ export function dueWorker<Row extends Due>(parts: DueParts, work: DueWork<Row>):
       const [outcome, isDue] = await database[environment].forTenant(tenantId).transaction(async (db) => {
         const events = collectEvents({ tenantId: space, pin, now })
         const done = await act({ environment, db, space, events, now }, rows)
+        if (done === 'more') return ['more', false] as const
+        if (done === 'queued') return ['idle', true] as const
         if (done.length === 0) return ['idle', false] as const
         const entries = done.map(({ id, action }) => systemEntry(environment, action, id, now))
         return ['done', await events.writeWith(db, entries, database[environment].distributed)] as const

@@ -16,6 +16,7 @@ import { createWakeUp } from '../../work/wake-up.ts'
 import type { Outbound, OutboundResult } from '../outbound/outbound.ts'
 import { createAgenda } from './agenda.ts'
 import { createDeliveryFaults } from './faults.ts'
+import { createManualAttempts } from './manual-attempts.ts'
 import type { LeasedAttempt } from './queries/attempts.ts'
 import { createDeliveryRates } from './rates.ts'
 import { createRecorder, type RecordedStatus, type UnderWay } from './record.ts'
@@ -41,6 +42,8 @@ export interface WorkerOptions {
    * poll.
    */
   readonly deliveriesDue?: (space: string) => void
+  /** Called when no more manual attempts of an endpoint are in progress, so that its recovery can continue. */
+  readonly recoveryDue?: () => void
   /** Maximum number of attempts in progress at the same time. */
   readonly concurrency?: number
   /** Length of a lease in milliseconds. Must be longer than an attempt can take. */
@@ -157,6 +160,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const ticks = createEventLoopTicks()
   const aborted = new AbortController()
   const underWay = new Set<Promise<void>>()
+  const manual = createManualAttempts()
   const attempts = { succeeded: 0, failed: 0, canceled: 0, stale: 0, disabled: 0, lost: 0 }
   const lateness = createDurations()
   let [latenessMs, failing, stopping] = [0, false, false]
@@ -233,12 +237,14 @@ export function createWorker(options: WorkerOptions): Worker {
       .catch((err) => log.error({ err, tenant_id, attempt_id }, 'lost delivery attempt not set aside'))
       .finally(() => {
         underWay.delete(ending)
+        if (manual.ended(claimed)) options.recoveryDue?.()
         showing.ended(sent)
         rounds.ended(tenant_id) // its partition has a free place again
         if (claimed.delivery === 'fifo') agenda.plan(tenant_id, 1) // the next event waited for this one
         if (!agenda.isEmpty) wakeUp.notify()
       })
     underWay.add(ending)
+    manual.add(claimed)
   }
 
   const of = distributed ? 'one' : 'many'
