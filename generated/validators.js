@@ -10831,7 +10831,7 @@ function WebhookRecoveryCreate$(value) {
   const rate = value.rate
   if (rate !== undefined) {
     known++
-    if (!(Number.isInteger(rate) && rate >= 1 && rate <= 100)) return false
+    if (!(Number.isInteger(rate) && rate >= 1 && rate <= 1000)) return false
   }
   if (!closed(value, known, WebhookRecoveryCreate$properties)) return false
   return true

@@ -43,7 +43,7 @@ export interface Work extends Delivery {
 export function startWork(parts: Foundation): Work {
   const { settings, database, clock, log, google, bank } = parts
   const recoveries = recoveryWorker(parts)
-  const delivery = openDelivery({ ...parts, recoveryDue: recoveries.wake })
+  const delivery = openDelivery({ ...parts, recoveryDue: recoveries.ended })
   const passTokens = openPassTokens(database.pepper)
   const tenantNames = createTenantNames(database.control)
   const { urls } = google

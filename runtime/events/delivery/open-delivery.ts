@@ -18,8 +18,8 @@ export interface DeliveryParts {
   readonly outbound: Readonly<Record<Environment, Outbound>>
   readonly wakeUps: WakeUps
   readonly wakeUpChannel: WakeUpChannel
-  /** Called when a recovery may continue. */
-  readonly recoveryDue?: (environment: Environment) => void
+  /** Called when a manual attempt has ended, so that a recovery of its endpoint can continue. */
+  readonly recoveryDue?: (environment: Environment, endpointId: string) => void
 }
 
 export interface Delivery {
@@ -43,7 +43,7 @@ export function openDelivery(parts: DeliveryParts): Delivery {
       log,
       tracer,
       readPin: (space) => readPin(database.control, readSpace(space).tenantId, environment),
-      recoveryDue: () => recoveryDue?.(environment),
+      recoveryDue: (endpointId) => recoveryDue?.(environment, endpointId),
       deliveriesDue: (space) => wakeUpChannel.publish(environment, space),
     })
   const workers = { sandbox: open('sandbox'), live: open('live') }

@@ -12,7 +12,15 @@ import { readBlocks, showBlock, showBlockEnd } from '../webhook-endpoints/blocke
 import { showEndpoint } from '../webhook-endpoints/handlers.ts'
 import { readEndpoint } from '../webhook-endpoints/queries.ts'
 import { noteBlockEnds, noteBlocks } from './queries/blocks.ts'
-import { findNextEvent, lockOrdered, type OrderedEndpoint, queueFirst, settleUpTo } from './queries/fifo.ts'
+import {
+  findNextEvent,
+  lockOrdered,
+  type OrderedEndpoint,
+  queueFirst,
+  SEARCHED_AT_ONCE,
+  SEARCHED_FIRST,
+  settleUpTo,
+} from './queries/fifo.ts'
 import { advanceKeys, findEnded, holdPage, readRoom, removeHeld } from './queries/fifo-by-key.ts'
 
 export interface OrderedOptions {
@@ -53,8 +61,8 @@ export async function planOrdered(options: OrderedOptions, tenantId: string): Pr
 
 /** Queues the next event of an endpoint that has no attempt. Returns whether it queued one. */
 async function planNext(tx: Database, tenantId: string, { id, settled }: OrderedEndpoint): Promise<boolean> {
-  for (let after = settled; ; ) {
-    const page = await findNextEvent(tx, tenantId, id, after)
+  for (let [after, limit] = [settled, SEARCHED_FIRST]; ; limit = SEARCHED_AT_ONCE) {
+    const page = await findNextEvent(tx, tenantId, id, after, limit)
     if (!page) return false
     const { next, reached, more } = page
     after = next ? next.sequence - 1 : reached
@@ -104,10 +112,10 @@ async function findChanges(
   tenantId: string,
   endpointId: string,
 ): Promise<readonly Announcement[]> {
-  const [ended, began] = [
-    await noteBlockEnds(tx, tenantId, endpointId),
-    await noteBlocks(tx, tenantId, endpointId),
-  ]
+  const [ended, began] = await Promise.all([
+    noteBlockEnds(tx, tenantId, endpointId),
+    noteBlocks(tx, tenantId, endpointId),
+  ])
   const blocks = began.length === 0 ? [] : await readBlocks(tx, tenantId, endpointId, { events: began })
   return [
     ...ended.map((end) => ({

@@ -16,7 +16,6 @@ import { createWakeUp } from '../../work/wake-up.ts'
 import type { Outbound, OutboundResult } from '../outbound/outbound.ts'
 import { createAgenda } from './agenda.ts'
 import { createDeliveryFaults } from './faults.ts'
-import { createManualAttempts } from './manual-attempts.ts'
 import type { LeasedAttempt } from './queries/attempts.ts'
 import { createDeliveryRates } from './rates.ts'
 import { createRecorder, type RecordedStatus, type UnderWay } from './record.ts'
@@ -42,8 +41,8 @@ export interface WorkerOptions {
    * poll.
    */
   readonly deliveriesDue?: (space: string) => void
-  /** Called when no more manual attempts of an endpoint are in progress, so that its recovery can continue. */
-  readonly recoveryDue?: () => void
+  /** Called when a manual attempt has ended, so that a recovery of its endpoint can continue. */
+  readonly recoveryDue?: (endpointId: string) => void
   /** Maximum number of attempts in progress at the same time. */
   readonly concurrency?: number
   /** Length of a lease in milliseconds. Must be longer than an attempt can take. */
@@ -160,24 +159,28 @@ export function createWorker(options: WorkerOptions): Worker {
   const ticks = createEventLoopTicks()
   const aborted = new AbortController()
   const underWay = new Set<Promise<void>>()
-  const manual = createManualAttempts()
+  /** The last send at each endpoint whose attempts are sent one after the other. */
+  const turns = new Map<string, Promise<unknown>>()
   const attempts = { succeeded: 0, failed: 0, canceled: 0, stale: 0, disabled: 0, lost: 0 }
   const lateness = createDurations()
   let [latenessMs, failing, stopping] = [0, false, false]
 
+  /** Resolves with `late` if the attempt waited for others of its endpoint until its lease had too little time left. */
   const send = async (
     claimed: LeasedAttempt,
     leaseUntil: number,
     flushed: Promise<void>,
-  ): Promise<OutboundResult | undefined> => {
+  ): Promise<OutboundResult | 'late' | undefined> => {
     try {
       await flushed
       const isLate = claimed.wanted && (await faults.delay(claimed, aborted.signal))
       await new Promise<void>((go) => ticks.hand(environment, ROWS_PER_ATTEMPT, go))
       // If the process was suspended, the lease may have expired and a different worker may be sending the same
       // attempt.
-      if (leaseClock.now() > leaseUntil - Math.min(ATTEMPT_MS, leaseMs * SHARE_OF_LEASE))
+      if (leaseClock.now() > leaseUntil - Math.min(ATTEMPT_MS, leaseMs * SHARE_OF_LEASE)) {
+        if (claimed.in_turn) return 'late'
         throw new Error('the lease ends too soon to make the attempt')
+      }
       return claimed.wanted ? await sendOrFail(claimed, isLate ? 'late' : undefined) : undefined
     } finally {
       slots.give(claimed.tenant_id)
@@ -207,14 +210,34 @@ export function createWorker(options: WorkerOptions): Worker {
     token: string,
     leaseUntil: number,
     flushed: Promise<void>,
+    before: Promise<unknown> | undefined,
   ) => {
-    const attemptedAt = clock.service(environment)
-    const outcome = await send(claimed, leaseUntil, flushed)
+    const sending = (async () => {
+      await before
+      return { attemptedAt: clock.service(environment), outcome: await send(claimed, leaseUntil, flushed) }
+    })()
+    if (claimed.in_turn) follow(claimed.endpoint_id, sending)
+    const { attemptedAt, outcome } = await sending
+    if (outcome === 'late') {
+      await recorder.release(claimed, token)
+      agenda.claim(claimed.tenant_id)
+      return
+    }
     const recorded = await recorder.record(claimed, token, outcome, attemptedAt)
     attempts[recorded] += 1
     if (recorded === 'succeeded' && faults.isDuplicate(claimed))
       await sender(claimed, aborted.signal, 'duplicate')
     if (recorded === 'disabled') options.deliveriesDue?.(claimed.tenant_id)
+  }
+
+  /** Makes the next attempt of an endpoint wait for this one. */
+  const follow = (endpointId: string, sending: Promise<unknown>) => {
+    const ended = sending.then(
+      () => {},
+      () => {}, // `attempt` reports the error
+    )
+    turns.set(endpointId, ended)
+    void ended.then(() => turns.get(endpointId) === ended && turns.delete(endpointId))
   }
 
   const begin = (claimed: LeasedAttempt, token: string, leaseUntil: number, flushed: Promise<void>) => {
@@ -224,7 +247,7 @@ export function createWorker(options: WorkerOptions): Worker {
     slots.take(tenant_id)
     const sent = { claimed, token }
     if (number === 1) showing.began(sent)
-    const ending = attempt(claimed, token, leaseUntil, flushed)
+    const ending = attempt(claimed, token, leaseUntil, flushed, turns.get(endpoint_id))
       .catch(async (err) => {
         attempts.lost += 1
         if (aborted.signal.aborted) return
@@ -237,14 +260,13 @@ export function createWorker(options: WorkerOptions): Worker {
       .catch((err) => log.error({ err, tenant_id, attempt_id }, 'lost delivery attempt not set aside'))
       .finally(() => {
         underWay.delete(ending)
-        if (manual.ended(claimed)) options.recoveryDue?.()
+        if (claimed.trigger === 'manual') options.recoveryDue?.(endpoint_id)
         showing.ended(sent)
         rounds.ended(tenant_id) // its partition has a free place again
         if (claimed.delivery === 'fifo') agenda.plan(tenant_id, 1) // the next event waited for this one
         if (!agenda.isEmpty) wakeUp.notify()
       })
     underWay.add(ending)
-    manual.add(claimed)
   }
 
   const of = distributed ? 'one' : 'many'

@@ -1,5 +1,6 @@
 /** The worker that takes recoveries forward. Each step is one transaction, so a lost process or a second node repeats none. */
 
+import type { Environment } from '../../platform/environment.ts'
 import type { DeclaredWorker } from '../../work/workers.ts'
 import { type Done, type DueParts, type DuePlace, type DueStep, dueWorker } from '../due-work.ts'
 import { emit } from '../emit/emit.ts'
@@ -18,30 +19,48 @@ import {
 } from './pages.ts'
 import { lockRecovery, type RecoveryRow, readNextTime, updateRecovery } from './queries.ts'
 
+export interface RecoveryWorker extends DeclaredWorker {
+  /** Called when a manual attempt of an endpoint has ended in this process. */
+  ended(environment: Environment, endpointId: string): void
+}
+
 /**
  * Declares the worker. It queues one batch of an endpoint at a time, and the next one when the first has ended, so new events of the
  * endpoint, other endpoints and other tenants keep their shares of the queue. It is woken when a batch may have ended, and when the next
  * one is due.
  */
-export function recoveryWorker(parts: DueParts): DeclaredWorker {
+export function recoveryWorker(parts: DueParts): RecoveryWorker {
+  /** Attempts of the last batch that have not ended, by endpoint, as far as this process knows. A poll finds what others do. */
+  const open = new Map<string, number>()
   const worker = dueWorker<DueRecovery>(parts, {
     name: 'webhook_recovery',
     finds: [(db, _now, limit) => findDueRecoveries(db, limit)],
     isSingle: true,
     act: (place, rows) =>
-      advance(place, rows[0]!, (at) => {
-        const timer = setTimeout(() => worker.wake(place.environment), Math.max(0, at - parts.clock.machine()))
+      advance(place, rows[0]!, (count, at) => {
+        open.set(rows[0]!.endpoint_id, count)
+        const timer = setTimeout(
+          () => worker.wake(place.environment),
+          Math.max(0, at - parts.clock.machine()),
+        )
         timer.unref() // a poll finds the batch if the process ends before
       }),
   })
-  return worker
+  return {
+    ...worker,
+    ended(environment, endpointId) {
+      const left = (open.get(endpointId) ?? 0) - 1
+      if (left > 0) open.set(endpointId, left)
+      else if (open.delete(endpointId)) worker.wake(environment)
+    },
+  }
 }
 
-/** Takes one step of a recovery. Returns its end, if the step is the last one. @param wakeAt called with the time of the next batch. */
+/** Takes one step of a recovery. Returns its end, if the step is the last one. @param queued called with the size of a batch and the time of the next one. */
 async function advance(
   place: DuePlace,
   { id, endpoint_id }: DueRecovery,
-  wakeAt: (machine: number) => void,
+  queued: (count: number, nextAt: number) => void,
 ): Promise<readonly Done[] | DueStep> {
   const { db, space, now, events } = place
   const row = await lockRecovery(db, space, endpoint_id, id)
@@ -73,7 +92,7 @@ async function advance(
   }
   const at = await readNextTime(db, space, id)
   await updateRecovery(db, space, next, at)
-  wakeAt(at)
+  queued(next.queued.length, at)
   return 'queued'
 }
 

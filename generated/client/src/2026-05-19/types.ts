@@ -1812,7 +1812,10 @@ export type WebhookRecoveryCreate = {
   types?: EventType[];
   /** Which of these events. If you omit it, `failed`. */
   scope?: WebhookRecoveryScope;
-  /** Maximum number of events per second. If you omit it, 25. @example 25 */
+  /**
+   * Maximum number of events per second. If you omit it, 25. An account sends at most 100 deliveries per second, unless that limit was raised for it.
+   * @example 25
+   */
   rate?: number;
 };
 /**

@@ -5747,7 +5747,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               until: { $ref: '#/components/schemas/Timestamp' },
               types: { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EventType' } },
               scope: { $ref: '#/components/schemas/WebhookRecoveryScope' },
-              rate: { type: 'integer', minimum: 1, maximum: 100 }
+              rate: { type: 'integer', minimum: 1, maximum: 1000 }
             }
           },
           EventType: {

@@ -7,8 +7,9 @@ import type { Database, Statement } from '../../../database/database.ts'
 import { pipelined } from '../../../database/pipelined.ts'
 import { matchesFilters } from './filtered.ts'
 
-/** Events read in one step of an endpoint. */
+/** Events read in one step of an endpoint. The next one is mostly among the first. */
 export const SEARCHED_AT_ONCE = 500
+export const SEARCHED_FIRST = 10
 
 /** An ordered endpoint, with the number up to which every event was delivered, skipped or read into `webhook_held_events`. */
 export interface OrderedEndpoint {
@@ -46,9 +47,9 @@ export const HAS_RECOVERY = `EXISTS (SELECT FROM webhook_recoveries v WHERE v.te
 const FIND_NEXT: Statement = {
   text: `WITH page AS MATERIALIZED (
            SELECT e.id, e.sequence, e.type, e.audience, e.audience_endpoint_id, e.body, e.source FROM events e
-            WHERE e.tenant_id = $1 AND e.sequence > $3 ORDER BY e.sequence LIMIT ${SEARCHED_AT_ONCE}
+            WHERE e.tenant_id = $1 AND e.sequence > $3 ORDER BY e.sequence LIMIT $4
          )
-         SELECT coalesce(max(page.sequence), $3) AS reached, count(*) = ${SEARCHED_AT_ONCE} AS more,
+         SELECT coalesce(max(page.sequence), $3) AS reached, count(*) = $4 AS more,
                 (SELECT to_json(next) FROM (
                    SELECT e.id, e.sequence FROM page e JOIN webhook_endpoints w ON w.tenant_id = $1 AND w.id = $2
                     WHERE ${IS_MISSING}
@@ -70,14 +71,17 @@ interface NextPage {
 /**
  * Finds the first event after `settled` that the endpoint gets and that was not delivered. Undefined while an attempt of the endpoint
  * is queued, sent or scheduled, or a recovery of it is open.
+ *
+ * @param limit maximum number of events that are read.
  */
 export async function findNextEvent(
   db: Database,
   tenantId: string,
   endpointId: string,
   settled: number,
+  limit = SEARCHED_AT_ONCE,
 ): Promise<NextPage | undefined> {
-  return (await db.query<NextPage>(FIND_NEXT, [tenantId, endpointId, settled])).rows[0]
+  return (await db.query<NextPage>(FIND_NEXT, [tenantId, endpointId, settled, limit])).rows[0]
 }
 
 const SETTLE: Statement = {

@@ -128,7 +128,7 @@ WITH visit AS MATERIALIZED (
    WHERE w.ctid = ANY (ARRAY(SELECT v.place FROM visited v WHERE v.reached > v.planned))
 )
 SELECT v.tenant_id, v.more, v.ordered, v.queued, p.attempt_id, p.endpoint_id, p.event_id, 1 AS attempt, 'schedule' AS trigger,
-       true AS wanted, 'unordered' AS delivery, p.created AS due_at, p.generation, p.timeouts, p.url, p.secret, p.retired_secrets, p.signature, p.retry_schedule,
+       true AS wanted, 'unordered' AS delivery, false AS in_turn, p.created AS due_at, p.generation, p.timeouts, p.url, p.secret, p.retired_secrets, p.signature, p.retry_schedule,
        p.event_type, p.event_version, p.body, p.created AS emitted_at, p.trace
   FROM visited v LEFT JOIN planned p ON p.leased AND p.tenant_id = v.tenant_id
  ORDER BY p.turn, p.position
