@@ -8,7 +8,7 @@ import type { Environment } from '../../platform/environment.ts'
 import { createEventLoopTicks } from '../../platform/fairness/event-loop-ticks.ts'
 import type { Seals } from '../../platform/secrets.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
-import { runInSpan, type SpanStart, type Tracer } from '../../tracing/span.ts'
+import { runInSpan, type Tracer } from '../../tracing/span.ts'
 import { createLeaseClock, type LeaseClock } from '../../work/lease-clock.ts'
 import { createSetAside } from '../../work/set-aside.ts'
 import { createSlots } from '../../work/slots.ts'
@@ -20,8 +20,9 @@ import type { LeasedAttempt } from './queries/attempts.ts'
 import { createDeliveryRates } from './rates.ts'
 import { createRecorder, type RecordedStatus, type UnderWay } from './record.ts'
 import { createRounds } from './rounds.ts'
-import { createSender } from './sender.ts'
+import { createSender, spanOfAttempt } from './sender.ts'
 import { createShowing } from './showing.ts'
+import { createTurns } from './turns.ts'
 
 export interface WorkerOptions {
   readonly environment: Environment
@@ -159,8 +160,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const ticks = createEventLoopTicks()
   const aborted = new AbortController()
   const underWay = new Set<Promise<void>>()
-  /** The last send at each endpoint whose attempts are sent one after the other. */
-  const turns = new Map<string, Promise<unknown>>()
+  const turns = createTurns()
   const attempts = { succeeded: 0, failed: 0, canceled: 0, stale: 0, disabled: 0, lost: 0 }
   const lateness = createDurations()
   let [latenessMs, failing, stopping] = [0, false, false]
@@ -216,7 +216,7 @@ export function createWorker(options: WorkerOptions): Worker {
       await before
       return { attemptedAt: clock.service(environment), outcome: await send(claimed, leaseUntil, flushed) }
     })()
-    if (claimed.in_turn) follow(claimed.endpoint_id, sending)
+    if (claimed.in_turn) turns.follow(claimed.endpoint_id, sending)
     const { attemptedAt, outcome } = await sending
     if (outcome === 'late') {
       await recorder.release(claimed, token)
@@ -230,16 +230,6 @@ export function createWorker(options: WorkerOptions): Worker {
     if (recorded === 'disabled') options.deliveriesDue?.(claimed.tenant_id)
   }
 
-  /** Makes the next attempt of an endpoint wait for this one. */
-  const follow = (endpointId: string, sending: Promise<unknown>) => {
-    const ended = sending.then(
-      () => {},
-      () => {}, // `attempt` reports the error
-    )
-    turns.set(endpointId, ended)
-    void ended.then(() => turns.get(endpointId) === ended && turns.delete(endpointId))
-  }
-
   const begin = (claimed: LeasedAttempt, token: string, leaseUntil: number, flushed: Promise<void>) => {
     const { tenant_id, endpoint_id, attempt_id, attempt: number } = claimed
     latenessMs = Math.max(0, clock.service(environment) - claimed.due_at)
@@ -247,7 +237,7 @@ export function createWorker(options: WorkerOptions): Worker {
     slots.take(tenant_id)
     const sent = { claimed, token }
     if (number === 1) showing.began(sent)
-    const ending = attempt(claimed, token, leaseUntil, flushed, turns.get(endpoint_id))
+    const ending = attempt(claimed, token, leaseUntil, flushed, turns.last(endpoint_id))
       .catch(async (err) => {
         attempts.lost += 1
         if (aborted.signal.aborted) return
@@ -388,23 +378,6 @@ export function createWorker(options: WorkerOptions): Worker {
     },
   }
 }
-
-const spanOfAttempt = ({
-  event_type,
-  event_id,
-  endpoint_id,
-  attempt,
-  tenant_id,
-}: LeasedAttempt): SpanStart => ({
-  name: `deliver ${event_type}`,
-  kind: 'consumer',
-  attributes: {
-    'svc.event_id': event_id,
-    'svc.endpoint_id': endpoint_id,
-    'svc.delivery_attempt': attempt,
-    'svc.tenant_id': tenant_id,
-  },
-})
 
 /** Waits for the promise, at most `ms` milliseconds. */
 async function within(ms: number, promise: Promise<unknown>): Promise<void> {
