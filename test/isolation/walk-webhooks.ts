@@ -25,23 +25,25 @@ const NOBODY = '00000000-0000-4000-8000-000000000000'
 
 /** Two ordered endpoints, a recovery for one of them, and their next events. @param skipped an event that blocks neither. */
 export async function deliverInOrder(send: Send, pool: Pool, space: string, skipped: string): Promise<void> {
-  const [whole, keyed] = [await order(send, 'endpoint'), await order(send, 'object')]
-  await send(`/v1/webhook-endpoints/${whole}/skip`, { body: { event_id: skipped } })
-  await recover(send, pool, space, whole)
-  const events = []
-  for (const id of [whole, keyed])
-    events.push((await send(`/v1/webhook-endpoints/${id}/test`, { method: 'POST' })).body)
-  expect((await planOrdered(orderedIn(pool), space)).queued).toBe(true)
-  await compareDeliveries(pool, space, [whole, keyed], Number.MAX_SAFE_INTEGER)
-  await send(`/v1/webhook-endpoints/${keyed}`, { method: 'PATCH', body: { status: 'disabled' } })
-  const skip = { body: { event_id: events[1]!.id } }
-  expect((await send(`/v1/webhook-endpoints/${keyed}/skip`, skip)).status).toBe(200)
-  await pool.transaction(async (tx) => {
-    removeHeld(tx, space, keyed, [{ key: keyed, sequence: 1, event_id: skipped, done: true }])
-    await advanceKeys(tx, space, keyed, [keyed])
-    await releaseAttempt(tx, space, skipped, NOBODY)
-  })
-  for (const id of [whole, keyed]) await send(`/v1/webhook-endpoints/${id}`, { method: 'DELETE' })
+  const endpoints = []
+  for (const fifo_key of ['endpoint', 'object']) {
+    const id = await order(send, fifo_key)
+    const path = `/v1/webhook-endpoints/${id}`
+    await send(`${path}/skip`, { body: { event_id: skipped } })
+    if (fifo_key === 'endpoint') await recover(send, pool, space, id)
+    const { body: event } = await send(`${path}/test`, { method: 'POST' })
+    expect((await planOrdered(orderedIn(pool), space)).queued).toBe(true)
+    await send(path, { method: 'PATCH', body: { status: 'disabled' } })
+    expect((await send(`${path}/skip`, { body: { event_id: event.id } })).status).toBe(200)
+    await pool.transaction(async (tx) => {
+      removeHeld(tx, space, id, [{ key: id, sequence: 1, event_id: skipped, done: true }])
+      await advanceKeys(tx, space, id, [id])
+      await releaseAttempt(tx, space, skipped, NOBODY)
+    })
+    await send(path, { method: 'DELETE' })
+    endpoints.push(id)
+  }
+  await compareDeliveries(pool, space, [endpoints[0]!, endpoints[1]!], Number.MAX_SAFE_INTEGER)
 }
 
 async function order(send: Send, fifo_key: string): Promise<string> {

@@ -19,11 +19,11 @@ export async function readRoom(db: Database, tenantId: string, endpointId: strin
   return (await db.query<{ room: number }>(ROOM, [tenantId, endpointId])).rows[0]!.room
 }
 
-/** Condition that the first event of a key, `h`, has an attempt that is queued, sent or scheduled. */
-export const IS_OPEN = `(EXISTS (SELECT FROM webhook_ready r
-                        WHERE r.tenant_id = h.tenant_id AND r.endpoint_id = h.endpoint_id AND r.event_id = h.event_id)
+/** Condition that the first event of a key, `h`, has an attempt that is queued, sent or scheduled. @param tenant its tenant. */
+export const isOpen = (tenant: string) => `(EXISTS (SELECT FROM webhook_ready r
+                        WHERE r.tenant_id = ${tenant} AND r.endpoint_id = h.endpoint_id AND r.event_id = h.event_id)
              OR EXISTS (SELECT FROM webhook_waiting q
-                         WHERE q.tenant_id = h.tenant_id AND q.endpoint_id = h.endpoint_id AND q.event_id = h.event_id))`
+                         WHERE q.tenant_id = ${tenant} AND q.endpoint_id = h.endpoint_id AND q.event_id = h.event_id))`
 
 // An event that retention has removed cannot be sent any more.
 const FIND_ENDED: Statement = {
@@ -33,7 +33,7 @@ const FIND_ENDED: Statement = {
                             WHERE a.tenant_id = $1 AND a.event_id = h.event_id AND a.endpoint_id = $2
                               AND a.status = 'succeeded') AS done
            FROM webhook_held_events h
-          WHERE h.tenant_id = $1 AND h.endpoint_id = $2 AND h.state <> 'held' AND NOT ${IS_OPEN}
+          WHERE h.tenant_id = $1 AND h.endpoint_id = $2 AND h.state <> 'held' AND NOT ${isOpen('$1')}
           ORDER BY h.event_id LIMIT ${QUEUED_AT_ONCE}`,
 }
 
