@@ -28,8 +28,8 @@ async function block(
   })
   await after(whe_id, event_id)
   await waitFor(`the event ${type}`, async () => {
-    const { data } = await client.listEvents({ query: { type: [type], limit: 10 } })
-    return data.find((each) => each.type === type && each.data.webhook_endpoint.id === whe_id)
+    const { data } = await client.listEvents({ query: { type, limit: 10 } })
+    return data.find((each) => JSON.stringify(each.data).includes(whe_id))
   })
   await client.deleteWebhookEndpoint({ path: { whe_id } })
   return { webhook_endpoint_id: whe_id }

@@ -30,11 +30,14 @@ export async function deliverInOrder(send: Send, pool: Pool, space: string, skip
     const id = await order(send, fifo_key)
     const path = `/v1/webhook-endpoints/${id}`
     await send(`${path}/skip`, { body: { event_id: skipped } })
-    if (fifo_key === 'endpoint') await recover(send, pool, space, id)
     const { body: event } = await send(`${path}/test`, { method: 'POST' })
     expect((await planOrdered(orderedIn(pool), space)).queued).toBe(true)
     await send(path, { method: 'PATCH', body: { status: 'disabled' } })
     expect((await send(`${path}/skip`, { body: { event_id: event.id } })).status).toBe(200)
+    if (fifo_key === 'endpoint') {
+      await send(path, { method: 'PATCH', body: { status: 'enabled' } })
+      await recover(send, pool, space, id)
+    }
     await pool.transaction(async (tx) => {
       removeHeld(tx, space, id, [{ key: id, sequence: 1, event_id: skipped, done: true }])
       await advanceKeys(tx, space, id, [id])
