@@ -27,7 +27,7 @@ const START: Statement = {
 }
 
 /** An event that only one of two endpoints received. `created` is in milliseconds since the epoch. */
-export interface Difference {
+export interface DeliveryDifference {
   readonly id: string
   readonly sequence: number
   readonly type: string
@@ -36,9 +36,9 @@ export interface Difference {
   readonly received_by: string
 }
 
-export interface Comparison {
+export interface DeliveryComparison {
   /** The newest event first. */
-  readonly differences: readonly Difference[]
+  readonly differences: readonly DeliveryDifference[]
   /** Number of the sequence before which the next page begins; undefined if all events were compared. */
   readonly next: number | undefined
 }
@@ -49,9 +49,9 @@ export async function compareDeliveries(
   tenantId: string,
   [one, other]: readonly [string, string],
   before: number,
-): Promise<Comparison> {
+): Promise<DeliveryComparison> {
   const [{ rows }, { rows: starts }] = await Promise.all([
-    db.query<Difference>(DIFFERENCES, [tenantId, one, other, before]),
+    db.query<DeliveryDifference>(DIFFERENCES, [tenantId, one, other, before]),
     db.query<{ sequence: number; more: boolean }>(START, [tenantId, before]),
   ])
   const differences = rows.slice(0, SHOWN)

@@ -1,9 +1,9 @@
 /** The page that compares what two webhook endpoints received. */
 import {
   COMPARED,
-  type Comparison,
   compareDeliveries,
-  type Difference,
+  type DeliveryComparison,
+  type DeliveryDifference,
 } from '../../../events/delivery-attempts/comparison.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
@@ -72,15 +72,15 @@ async function writeComparison(
     Number.isSafeInteger(before) && before > 0 ? before : Number.MAX_SAFE_INTEGER,
   )
   const link = linkIn(visit)
-  const nameOf = ({ received_by }: Difference) => (received_by === one.id ? one : other).url
+  const nameOf = ({ received_by }: DeliveryDifference) => (received_by === one.id ? one : other).url
   const columns = [
-    { title: 'Event', show: ({ id }: Difference) => link.to(id) },
-    { title: 'Type', show: ({ type }: Difference) => type },
+    { title: 'Event', show: ({ id }: DeliveryDifference) => link.to(id) },
+    { title: 'Type', show: ({ type }: DeliveryDifference) => type },
     {
       title: 'Received only by',
-      show: (row: Difference) => link(`webhook-endpoints/${row.received_by}`, nameOf(row)),
+      show: (row: DeliveryDifference) => link(`webhook-endpoints/${row.received_by}`, nameOf(row)),
     },
-    { title: 'Time', show: ({ created }: Difference) => when(new Date(created).toISOString()) },
+    { title: 'Time', show: ({ created }: DeliveryDifference) => when(new Date(created).toISOString()) },
   ]
   const { differences } = comparison
   return html`${
@@ -95,7 +95,7 @@ function writeNext(
   visit: DashboardVisit,
   one: string,
   other: string,
-  { next }: Comparison,
+  { next }: DeliveryComparison,
 ): Html | undefined {
   if (next === undefined) return undefined
   const path = `/${visit.environment}/webhook-endpoints/${one}/compare`
