@@ -114,7 +114,7 @@ function findAccesses(plan: Plan, tenantTables: ReadonlySet<string>): Found[] {
   const alias = String(plan.Alias ?? '').replace(/_\d+$/, '')
   const [, one, other] =
     node === 'Insert'
-      ? [undefined, alias, /^(\w+?)(?:_\d+)?\.tenant_id$/.exec(text)?.[1]]
+      ? [undefined, alias, /^(\w+)\.tenant_id$/.exec(text)?.[1]]
       : (FOLLOWING.exec(text) ?? [])
   return [{ table, node, parameter, own: parameter, alias, follows: one === alias ? other : one }, ...inner]
 }

@@ -106,7 +106,7 @@ const QUEUE_FIRST: readonly Statement[] = [
     text: `INSERT INTO webhook_attempts AS a (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at, created,
                                               updated)
            SELECT e.tenant_id, ${ATTEMPT_ID}, $2, e.id, 1, 'pending', 'schedule', e.created, e.created, e.created
-             FROM events e WHERE e.tenant_id = $1 AND e.id = ANY ($3)
+             FROM unnest($3::text[]) AS n (event_id) JOIN events e ON e.tenant_id = $1 AND e.id = n.event_id
            ON CONFLICT (tenant_id, id) DO UPDATE
               SET status = 'pending', trigger = 'schedule', response_status = NULL, response_body = NULL, error = NULL,
                   duration_ms = NULL, attempted_at = NULL, next_attempt_at = NULL`,
@@ -114,7 +114,7 @@ const QUEUE_FIRST: readonly Statement[] = [
   {
     text: `INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, due_at)
            SELECT e.tenant_id, ${ATTEMPT_ID}, $2, e.id, 1, 'schedule', e.created
-             FROM events e WHERE e.tenant_id = $1 AND e.id = ANY ($3)`,
+             FROM unnest($3::text[]) AS n (event_id) JOIN events e ON e.tenant_id = $1 AND e.id = n.event_id`,
   },
 ]
 
