@@ -384,7 +384,7 @@ export const changes: readonly ChangeEntry[] = [
     examples: [{
       of: 'Create a webhook endpoint',
       before: 'curl \'http://127.0.0.1:4010/v1/webhook-endpoints\' \\\n  -H "Authorization: Bearer $API_KEY" \\\n  -H \'Service-Version: 2026-02-01\' \\\n  -H "Idempotency-Key: $(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)" \\\n  --json \'{\n  "url": "https://example.com/hooks",\n  "enabled_events": [\n    "pass.installed",\n    "pass.redeemed"\n  ]\n}\'',
-      after: 'curl \'http://127.0.0.1:4010/v1/webhook-endpoints\' \\\n  -H "Authorization: Bearer $API_KEY" \\\n  -H \'Service-Version: 2026-05-19\' \\\n  -H "Idempotency-Key: $(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)" \\\n  --json \'{\n  "url": "https://example.com/hooks",\n  "enabled_events": [\n    "pass.installed",\n    "pass.redeemed",\n    "webhook_recovery.completed"\n  ]\n}\''
+      after: 'curl \'http://127.0.0.1:4010/v1/webhook-endpoints\' \\\n  -H "Authorization: Bearer $API_KEY" \\\n  -H \'Service-Version: 2026-05-19\' \\\n  -H "Idempotency-Key: $(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)" \\\n  --json \'{\n  "url": "https://example.com/hooks",\n  "enabled_events": [\n    "pass.installed",\n    "pass.redeemed",\n    "webhook_endpoint.blocked"\n  ]\n}\''
     }]
   },
   {

@@ -569,6 +569,7 @@ export declare function WalletTokenStatus(value: unknown): value is v2026_05_19.
 export declare function WalletTokenUpdate(value: unknown): value is v2026_05_19.WalletTokenUpdate
 export declare function WalletWarning(value: unknown): value is v2026_05_19.WalletWarning
 export declare function WebhookBlock(value: unknown): value is v2026_05_19.WebhookBlock
+export declare function WebhookBlockEnd(value: unknown): value is v2026_05_19.WebhookBlockEnd
 export declare function WebhookDelivery(value: unknown): value is v2026_05_19.WebhookDelivery
 export declare function WebhookDeliveryAttempt(value: unknown): value is v2026_05_19.WebhookDeliveryAttempt
 export declare function WebhookDeliveryAttemptId(value: unknown): value is v2026_05_19.WebhookDeliveryAttemptId
@@ -578,6 +579,7 @@ export declare function WebhookDeliveryOutcome(value: unknown): value is v2026_0
 export declare function WebhookDeliveryTrigger(value: unknown): value is v2026_05_19.WebhookDeliveryTrigger
 export declare function WebhookDisabledReason(value: unknown): value is v2026_05_19.WebhookDisabledReason
 export declare function WebhookEndpoint(value: unknown): value is v2026_05_19.WebhookEndpoint
+export declare function WebhookEndpointBlockedEvent(value: unknown): value is v2026_05_19.WebhookEndpointBlockedEvent
 export declare function WebhookEndpointCreate(value: unknown): value is v2026_05_19.WebhookEndpointCreate
 export declare function WebhookEndpointCreate_2025_06_01(value: unknown): value is v2025_06_01.WebhookEndpointCreate
 export declare function WebhookEndpointCreate_2025_11_01(value: unknown): value is v2025_11_01.WebhookEndpointCreate
@@ -596,6 +598,7 @@ export declare function WebhookEndpointTestEvent(value: unknown): value is v2026
 export declare function WebhookEndpointTestEvent_2025_06_01(value: unknown): value is v2025_06_01.WebhookEndpointTestEvent
 export declare function WebhookEndpointTestEvent_2025_11_01(value: unknown): value is v2025_11_01.WebhookEndpointTestEvent
 export declare function WebhookEndpointTestEvent_2026_02_01(value: unknown): value is v2026_02_01.WebhookEndpointTestEvent
+export declare function WebhookEndpointUnblockedEvent(value: unknown): value is v2026_05_19.WebhookEndpointUnblockedEvent
 export declare function WebhookEndpointUpdate(value: unknown): value is v2026_05_19.WebhookEndpointUpdate
 export declare function WebhookEndpointUpdate_2025_06_01(value: unknown): value is v2025_06_01.WebhookEndpointUpdate
 export declare function WebhookEndpointUpdate_2025_11_01(value: unknown): value is v2025_11_01.WebhookEndpointUpdate
@@ -603,6 +606,7 @@ export declare function WebhookEndpointUpdate_2026_02_01(value: unknown): value 
 export declare function WebhookEndpoint_2025_06_01(value: unknown): value is v2025_06_01.WebhookEndpoint
 export declare function WebhookEndpoint_2025_11_01(value: unknown): value is v2025_11_01.WebhookEndpoint
 export declare function WebhookEndpoint_2026_02_01(value: unknown): value is v2026_02_01.WebhookEndpoint
+export declare function WebhookFifoKey(value: unknown): value is v2026_05_19.WebhookFifoKey
 export declare function WebhookFilter(value: unknown): value is v2026_05_19.WebhookFilter
 export declare function WebhookFilterInput(value: unknown): value is v2026_05_19.WebhookFilterInput
 export declare function WebhookRecovery(value: unknown): value is v2026_05_19.WebhookRecovery

@@ -386,6 +386,8 @@ const EnabledEvent$values = new Set([
   'pass.expired',
   'pass.archived',
   'webhook_endpoint.disabled',
+  'webhook_endpoint.blocked',
+  'webhook_endpoint.unblocked',
   'webhook_endpoint.test',
   'webhook_recovery.completed',
   'promotion.created',
@@ -760,6 +762,8 @@ const EventType$values = new Set([
   'pass.expired',
   'pass.archived',
   'webhook_endpoint.disabled',
+  'webhook_endpoint.blocked',
+  'webhook_endpoint.unblocked',
   'webhook_endpoint.test',
   'webhook_recovery.completed',
   'promotion.created',
@@ -1745,7 +1749,8 @@ const WalletToken$properties = new Set(['id', 'object', 'card_id', 'provisioning
 const WalletTokenId$pattern = new RegExp('^wtk_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const WalletTokenUpdate$properties = new Set(['status'])
 const WalletWarning$properties = new Set(['field', 'wallet', 'message'])
-const WebhookBlock$properties = new Set(['event_id', 'delivery_attempt_id', 'reason', 'since', 'next_attempt_at'])
+const WebhookBlock$properties = new Set(['event_id', 'delivery_attempt_id', 'reason', 'since', 'next_attempt_at', 'key', 'waiting_events'])
+const WebhookBlockEnd$properties = new Set(['event_id', 'key', 'since'])
 const WebhookDeliveryAttempt$properties = new Set([
   'id',
   'object',
@@ -1777,9 +1782,12 @@ const WebhookEndpoint$properties = new Set([
   'signature',
   'jwks_url',
   'delivery',
+  'fifo_key',
   'filters',
   'retry_schedule',
   'blocked',
+  'blocked_keys',
+  'unblocked',
   'metadata',
   'created',
   'updated'
@@ -1797,7 +1805,17 @@ const WebhookEndpoint$properties_2 = new Set([
   'created',
   'updated'
 ])
-const WebhookEndpointCreate$properties = new Set(['url', 'enabled_events', 'description', 'metadata', 'signature', 'delivery', 'filters', 'retry_schedule'])
+const WebhookEndpointCreate$properties = new Set([
+  'url',
+  'enabled_events',
+  'description',
+  'metadata',
+  'signature',
+  'delivery',
+  'fifo_key',
+  'filters',
+  'retry_schedule'
+])
 const WebhookEndpointCreate$properties_2 = new Set(['url', 'enabled_events', 'description', 'metadata'])
 const WebhookEndpointDisabledEvent$data_properties = new Set(['webhook_endpoint'])
 const WebhookEndpointId$pattern = new RegExp('^whe_[0-9a-hjkmnp-tv-z]{26}$', 'u')
@@ -11452,6 +11470,29 @@ function WebhookBlock$(value) {
   const next_attempt_at = value.next_attempt_at
   if (next_attempt_at === undefined) return false
   if (!Timestamp$(next_attempt_at)) return false
+  const key = value.key
+  if (key !== undefined) {
+    if (!((typeof key === 'string' && (key.length <= 100 || (key.length <= 200 && length(key) <= 100))))) return false
+  }
+  const waiting_events = value.waiting_events
+  if (waiting_events !== undefined) {
+    if (!(Number.isInteger(waiting_events) && waiting_events >= 0 && waiting_events <= 1000)) return false
+  }
+  return true
+}
+
+function WebhookBlockEnd$(value) {
+  if (!isObject(value)) return false
+  const event_id = value.event_id
+  if (event_id === undefined) return false
+  if (!EventId$(event_id)) return false
+  const since = value.since
+  if (since === undefined) return false
+  if (!Timestamp$(since)) return false
+  const key = value.key
+  if (key !== undefined) {
+    if (!((typeof key === 'string' && (key.length <= 100 || (key.length <= 200 && length(key) <= 100))))) return false
+  }
   return true
 }
 
@@ -11597,6 +11638,10 @@ function WebhookEndpoint$(value) {
   if (delivery !== undefined) {
     if (!WebhookDelivery$(delivery)) return false
   }
+  const fifo_key = value.fifo_key
+  if (fifo_key !== undefined) {
+    if (!WebhookFifoKey$(fifo_key)) return false
+  }
   const filters = value.filters
   if (filters !== undefined) {
     if (!Array.isArray(filters) || filters.length > 10) return false
@@ -11613,6 +11658,44 @@ function WebhookEndpoint$(value) {
   if (blocked !== undefined) {
     if (!(blocked === null || WebhookBlock$(blocked))) return false
   }
+  const blocked_keys = value.blocked_keys
+  if (blocked_keys !== undefined) {
+    if (!Array.isArray(blocked_keys) || blocked_keys.length > 100) return false
+    for (let index_3 = 0; index_3 < blocked_keys.length; index_3++) {
+      const blocked_keys_item = blocked_keys[index_3]
+      if (!WebhookBlock$(blocked_keys_item)) return false
+    }
+  }
+  const unblocked = value.unblocked
+  if (unblocked !== undefined) {
+    if (!WebhookBlockEnd$(unblocked)) return false
+  }
+  return true
+}
+
+function WebhookEndpointBlockedEvent$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!EventId$(id)) return false
+  const object = value.object
+  if (!(object === 'event')) return false
+  const type = value.type
+  if (!(type === 'webhook_endpoint.blocked')) return false
+  const version = value.version
+  if (version === undefined) return false
+  if (!VersionDate$(version)) return false
+  const emitted_at = value.emitted_at
+  if (emitted_at === undefined) return false
+  if (!Timestamp$(emitted_at)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const data = value.data
+  if (!isObject(data)) return false
+  const data_webhook_endpoint = data.webhook_endpoint
+  if (data_webhook_endpoint === undefined) return false
+  if (!WebhookEndpoint$(data_webhook_endpoint)) return false
   return true
 }
 
@@ -11648,6 +11731,11 @@ function WebhookEndpointCreate$(value) {
   if (delivery !== undefined) {
     known++
     if (!WebhookDelivery$(delivery)) return false
+  }
+  const fifo_key = value.fifo_key
+  if (fifo_key !== undefined) {
+    known++
+    if (!WebhookFifoKey$(fifo_key)) return false
   }
   const filters = value.filters
   if (filters !== undefined) {
@@ -11824,6 +11912,32 @@ function WebhookEndpointTestEvent_2026_02_01$(value) {
   return WebhookEndpointTestEvent$in(value, WebhookEndpoint_2026_02_01$)
 }
 
+function WebhookEndpointUnblockedEvent$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!EventId$(id)) return false
+  const object = value.object
+  if (!(object === 'event')) return false
+  const type = value.type
+  if (!(type === 'webhook_endpoint.unblocked')) return false
+  const version = value.version
+  if (version === undefined) return false
+  if (!VersionDate$(version)) return false
+  const emitted_at = value.emitted_at
+  if (emitted_at === undefined) return false
+  if (!Timestamp$(emitted_at)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const data = value.data
+  if (!isObject(data)) return false
+  const data_webhook_endpoint = data.webhook_endpoint
+  if (data_webhook_endpoint === undefined) return false
+  if (!WebhookEndpoint$(data_webhook_endpoint)) return false
+  return true
+}
+
 function WebhookEndpointUpdate$(value) {
   if (!isObject(value)) return false
   let known = 0
@@ -11986,6 +12100,10 @@ function WebhookEndpoint_2026_02_01$(value) {
   return WebhookEndpoint_2025_06_01$in(value, EnabledEvent_2026_02_01$)
 }
 
+function WebhookFifoKey$(value) {
+  return (value === 'endpoint' || value === 'object')
+}
+
 function WebhookFilter$(value) {
   if (!isObject(value)) return false
   const property = value.property
@@ -12143,7 +12261,7 @@ function WebhookRecoveryCreate$(value) {
   const rate = value.rate
   if (rate !== undefined) {
     known++
-    if (!(Number.isInteger(rate) && rate >= 1 && rate <= 100)) return false
+    if (!(Number.isInteger(rate) && rate >= 1 && rate <= 1000)) return false
   }
   if (!closed(value, known, WebhookRecoveryCreate$properties)) return false
   return true
@@ -12859,6 +12977,7 @@ export const WalletTokenStatus = WalletTokenStatus$
 export const WalletTokenUpdate = WalletTokenUpdate$
 export const WalletWarning = WalletWarning$
 export const WebhookBlock = WebhookBlock$
+export const WebhookBlockEnd = WebhookBlockEnd$
 export const WebhookDelivery = WebhookDelivery$
 export const WebhookDeliveryAttempt = WebhookDeliveryAttempt$
 export const WebhookDeliveryAttemptId = WebhookDeliveryAttemptId$
@@ -12868,6 +12987,7 @@ export const WebhookDeliveryOutcome = WebhookDeliveryOutcome$
 export const WebhookDeliveryTrigger = WebhookDeliveryTrigger$
 export const WebhookDisabledReason = WebhookDisabledReason$
 export const WebhookEndpoint = WebhookEndpoint$
+export const WebhookEndpointBlockedEvent = WebhookEndpointBlockedEvent$
 export const WebhookEndpointCreate = WebhookEndpointCreate$
 export const WebhookEndpointCreate_2025_06_01 = WebhookEndpointCreate_2025_06_01$
 export const WebhookEndpointCreate_2025_11_01 = WebhookEndpointCreate_2025_11_01$
@@ -12886,6 +13006,7 @@ export const WebhookEndpointTestEvent = WebhookEndpointTestEvent$
 export const WebhookEndpointTestEvent_2025_06_01 = WebhookEndpointTestEvent_2025_06_01$
 export const WebhookEndpointTestEvent_2025_11_01 = WebhookEndpointTestEvent_2025_11_01$
 export const WebhookEndpointTestEvent_2026_02_01 = WebhookEndpointTestEvent_2026_02_01$
+export const WebhookEndpointUnblockedEvent = WebhookEndpointUnblockedEvent$
 export const WebhookEndpointUpdate = WebhookEndpointUpdate$
 export const WebhookEndpointUpdate_2025_06_01 = WebhookEndpointUpdate_2025_06_01$
 export const WebhookEndpointUpdate_2025_11_01 = WebhookEndpointUpdate_2025_11_01$
@@ -12893,6 +13014,7 @@ export const WebhookEndpointUpdate_2026_02_01 = WebhookEndpointUpdate_2026_02_01
 export const WebhookEndpoint_2025_06_01 = WebhookEndpoint_2025_06_01$
 export const WebhookEndpoint_2025_11_01 = WebhookEndpoint_2025_11_01$
 export const WebhookEndpoint_2026_02_01 = WebhookEndpoint_2026_02_01$
+export const WebhookFifoKey = WebhookFifoKey$
 export const WebhookFilter = WebhookFilter$
 export const WebhookFilterInput = WebhookFilterInput$
 export const WebhookRecovery = WebhookRecovery$

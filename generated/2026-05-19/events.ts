@@ -18,6 +18,8 @@ export const events: Readonly<Record<string, EventView>> = {
   'pass.expired': { since: '2025-06-01', headers },
   'pass.archived': { since: '2025-06-01', headers },
   'webhook_endpoint.disabled': { since: '2025-06-01', headers },
+  'webhook_endpoint.blocked': { since: '2026-05-19', headers },
+  'webhook_endpoint.unblocked': { since: '2026-05-19', headers },
   'webhook_endpoint.test': { since: '2025-06-01', headers },
   'webhook_recovery.completed': { since: '2026-05-19', headers },
   'promotion.created': { since: '2025-06-01', headers },

@@ -122,10 +122,12 @@ export type WebhookEndpointUpdate = ClosedMembers<client.WebhookEndpointUpdate>
 export type WebhookEndpoint = ClosedMembers<client.WebhookEndpoint>
 export type WebhookEndpointList = ClosedMembers<client.WebhookEndpointList>
 export type WebhookDelivery = Closed<client.WebhookDelivery>
+export type WebhookFifoKey = Closed<client.WebhookFifoKey>
 export type WebhookRetrySchedule = Closed<client.WebhookRetrySchedule>
 export type WebhookFilterInput = ClosedMembers<client.WebhookFilterInput>
 export type WebhookFilter = ClosedMembers<client.WebhookFilter>
 export type WebhookBlock = ClosedMembers<client.WebhookBlock>
+export type WebhookBlockEnd = ClosedMembers<client.WebhookBlockEnd>
 export type WebhookSkip = ClosedMembers<client.WebhookSkip>
 export type WebhookSignature = Closed<client.WebhookSignature>
 export type WebhookEndpointStatus = Closed<client.WebhookEndpointStatus>
@@ -406,6 +408,8 @@ export type PassRevokedEvent = ClosedMembers<client.PassRevokedEvent>
 export type PassExpiredEvent = ClosedMembers<client.PassExpiredEvent>
 export type PassArchivedEvent = ClosedMembers<client.PassArchivedEvent>
 export type WebhookEndpointDisabledEvent = ClosedMembers<client.WebhookEndpointDisabledEvent>
+export type WebhookEndpointBlockedEvent = ClosedMembers<client.WebhookEndpointBlockedEvent>
+export type WebhookEndpointUnblockedEvent = ClosedMembers<client.WebhookEndpointUnblockedEvent>
 export type WebhookEndpointTestEvent = ClosedMembers<client.WebhookEndpointTestEvent>
 export type WebhookRecoveryCompletedEvent = ClosedMembers<client.WebhookRecoveryCompletedEvent>
 export type PromotedResource = ClosedMembers<client.PromotedResource>
@@ -663,10 +667,12 @@ export interface components {
     WebhookEndpoint: WebhookEndpoint
     WebhookEndpointList: WebhookEndpointList
     WebhookDelivery: WebhookDelivery
+    WebhookFifoKey: WebhookFifoKey
     WebhookRetrySchedule: WebhookRetrySchedule
     WebhookFilterInput: WebhookFilterInput
     WebhookFilter: WebhookFilter
     WebhookBlock: WebhookBlock
+    WebhookBlockEnd: WebhookBlockEnd
     WebhookSkip: WebhookSkip
     WebhookSignature: WebhookSignature
     WebhookEndpointStatus: WebhookEndpointStatus
@@ -947,6 +953,8 @@ export interface components {
     PassExpiredEvent: PassExpiredEvent
     PassArchivedEvent: PassArchivedEvent
     WebhookEndpointDisabledEvent: WebhookEndpointDisabledEvent
+    WebhookEndpointBlockedEvent: WebhookEndpointBlockedEvent
+    WebhookEndpointUnblockedEvent: WebhookEndpointUnblockedEvent
     WebhookEndpointTestEvent: WebhookEndpointTestEvent
     WebhookRecoveryCompletedEvent: WebhookRecoveryCompletedEvent
     PromotedResource: PromotedResource

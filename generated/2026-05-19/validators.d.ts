@@ -428,6 +428,7 @@ export declare function WalletTokenStatus(value: unknown): value is types.Wallet
 export declare function WalletTokenUpdate(value: unknown): value is types.WalletTokenUpdate
 export declare function WalletWarning(value: unknown): value is types.WalletWarning
 export declare function WebhookBlock(value: unknown): value is types.WebhookBlock
+export declare function WebhookBlockEnd(value: unknown): value is types.WebhookBlockEnd
 export declare function WebhookDelivery(value: unknown): value is types.WebhookDelivery
 export declare function WebhookDeliveryAttempt(value: unknown): value is types.WebhookDeliveryAttempt
 export declare function WebhookDeliveryAttemptId(value: unknown): value is types.WebhookDeliveryAttemptId
@@ -437,13 +438,16 @@ export declare function WebhookDeliveryOutcome(value: unknown): value is types.W
 export declare function WebhookDeliveryTrigger(value: unknown): value is types.WebhookDeliveryTrigger
 export declare function WebhookDisabledReason(value: unknown): value is types.WebhookDisabledReason
 export declare function WebhookEndpoint(value: unknown): value is types.WebhookEndpoint
+export declare function WebhookEndpointBlockedEvent(value: unknown): value is types.WebhookEndpointBlockedEvent
 export declare function WebhookEndpointCreate(value: unknown): value is types.WebhookEndpointCreate
 export declare function WebhookEndpointDisabledEvent(value: unknown): value is types.WebhookEndpointDisabledEvent
 export declare function WebhookEndpointId(value: unknown): value is types.WebhookEndpointId
 export declare function WebhookEndpointList(value: unknown): value is types.WebhookEndpointList
 export declare function WebhookEndpointStatus(value: unknown): value is types.WebhookEndpointStatus
 export declare function WebhookEndpointTestEvent(value: unknown): value is types.WebhookEndpointTestEvent
+export declare function WebhookEndpointUnblockedEvent(value: unknown): value is types.WebhookEndpointUnblockedEvent
 export declare function WebhookEndpointUpdate(value: unknown): value is types.WebhookEndpointUpdate
+export declare function WebhookFifoKey(value: unknown): value is types.WebhookFifoKey
 export declare function WebhookFilter(value: unknown): value is types.WebhookFilter
 export declare function WebhookFilterInput(value: unknown): value is types.WebhookFilterInput
 export declare function WebhookRecovery(value: unknown): value is types.WebhookRecovery

@@ -16,6 +16,8 @@ export interface EventPayloads {
   'pass.expired': components['schemas']['PassExpiredEvent']
   'pass.archived': components['schemas']['PassArchivedEvent']
   'webhook_endpoint.disabled': components['schemas']['WebhookEndpointDisabledEvent']
+  'webhook_endpoint.blocked': components['schemas']['WebhookEndpointBlockedEvent']
+  'webhook_endpoint.unblocked': components['schemas']['WebhookEndpointUnblockedEvent']
   'webhook_endpoint.test': components['schemas']['WebhookEndpointTestEvent']
   'webhook_recovery.completed': components['schemas']['WebhookRecoveryCompletedEvent']
   'promotion.created': components['schemas']['PromotionCreatedEvent']

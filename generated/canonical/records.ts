@@ -66,6 +66,8 @@ export const filters = {
       'pass.expired',
       'pass.archived',
       'webhook_endpoint.disabled',
+      'webhook_endpoint.blocked',
+      'webhook_endpoint.unblocked',
       'webhook_endpoint.test',
       'webhook_recovery.completed',
       'promotion.created',

@@ -89,6 +89,8 @@ export function PassBatch_down(value: v2026_05_19.PassBatch): v2026_02_01.PassBa
 const isKnownEnabledEvent = allBut(
   '2026-05-19/add-sanctions-events',
   [
+    'webhook_endpoint.blocked',
+    'webhook_endpoint.unblocked',
     'webhook_recovery.completed',
     'cardholder.sanctions.alert',
     'cardholder.sanctions.resolved',
@@ -103,7 +105,7 @@ const isKnownEnabledEvent = allBut(
 
 /** WebhookEndpoint: 2026-05-19 → 2026-02-01. */
 export function WebhookEndpoint_down(value: v2026_05_19.WebhookEndpoint): v2026_02_01.WebhookEndpoint {
-  const { signature, jwks_url, delivery, filters, retry_schedule, blocked, ...rest } = value
+  const { signature, jwks_url, delivery, fifo_key, filters, retry_schedule, blocked, blocked_keys, unblocked, ...rest } = value
   return { ...rest, enabled_events: value.enabled_events.filter(isKnownEnabledEvent) }
 }
 

@@ -34,7 +34,7 @@ export function addRecovery(events: Command, run: SvcRunner): void {
     .option('--until <time>', 'time of the last event (default: now)')
     .option('--type <type>', 'only events of this type')
     .option('--all', 'also events that were delivered')
-    .addOption(new Option('--rate <count>', 'events per second, 1 to 100').argParser(readCount).default(25))
+    .addOption(new Option('--rate <count>', 'events per second, 1 to 1000').argParser(readCount).default(25))
     .option('--wait', 'wait until the recovery has ended')
     .addHelpText(
       'after',

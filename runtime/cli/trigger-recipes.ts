@@ -6,6 +6,7 @@ import { payoutRecipes } from './payout-recipes.ts'
 import { settlementRecipes } from './settlement-recipes.ts'
 import { MisuseError } from './svc-session.ts'
 import { waitFor } from './wait-for.ts'
+import { webhookRecipes } from './webhook-recipes.ts'
 
 export interface RecipeOptions {
   /** The webhook endpoint to use. */
@@ -118,6 +119,7 @@ export const RECIPES = {
     const event = await client.testWebhookEndpoint({ path: { whe_id } })
     return { webhook_endpoint_id: whe_id, event_id: event.id }
   },
+  ...webhookRecipes,
 } satisfies Partial<Record<WebhookEvent['type'], Recipe>>
 
 /** Marks the created objects, so that the merchant can recognize them. */

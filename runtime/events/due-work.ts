@@ -50,12 +50,15 @@ export interface Done {
   readonly action: string
 }
 
+/** What follows from work that is not done: `more` work at once, or attempts that were queued and can be sent. */
+export type DueStep = 'more' | 'queued'
+
 export interface DueWork<Row extends Due>
   extends Pick<WorkerDeclaration<Row>, 'name' | 'batch' | 'environments' | 'pollMs'> {
   /** Queries for due rows: by the service clock, and by clocks of tenants that are ahead of it. */
   readonly finds: readonly FindDue<Row>[]
   /** Does the work for rows of one tenant. A different node may have done some of them since they were found. */
-  readonly act: (place: DuePlace, found: readonly Row[]) => Promise<readonly Done[]>
+  readonly act: (place: DuePlace, found: readonly Row[]) => Promise<readonly Done[] | DueStep>
   /** Ends the work for a row that causes an error in `act`. Default: the row is set aside for an operator. */
   readonly actOnFailed?: (place: DuePlace, failed: Row) => Promise<readonly Done[]>
   /** Whether each row gets its own transaction. Default: one transaction for the rows of one tenant. */
@@ -70,7 +73,7 @@ export function dueWorker<Row extends Due>(parts: DueParts, work: DueWork<Row>):
   const perform = async (
     space: string,
     environment: Environment,
-    work: (place: DuePlace) => Promise<readonly Done[]>,
+    work: (place: DuePlace) => Promise<readonly Done[] | DueStep>,
   ) => {
     const { tenantId } = readSpace(space)
     const now = clock.service(environment)
@@ -78,6 +81,8 @@ export function dueWorker<Row extends Due>(parts: DueParts, work: DueWork<Row>):
     const [outcome, isDue] = await database[environment].forTenant(tenantId).transaction(async (db) => {
       const events = collectEvents({ tenantId: space, pin, now })
       const done = await work({ environment, db, space, events, now })
+      if (done === 'more') return ['more', false] as const
+      if (done === 'queued') return ['idle', true] as const
       if (done.length === 0) return ['idle', false] as const
       const entries = done.map(({ id, action }) => systemEntry(environment, action, id, now))
       return ['done', await events.writeWith(db, entries, database[environment].distributed)] as const

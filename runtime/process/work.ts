@@ -44,7 +44,8 @@ export interface Work extends Delivery {
  */
 export function startWork(parts: Foundation): Work {
   const { settings, database, clock, log, google, bank } = parts
-  const delivery = openDelivery(parts)
+  const recoveries = recoveryWorker(parts)
+  const delivery = openDelivery({ ...parts, recoveryDue: recoveries.ended })
   const passTokens = openPassTokens(database.pepper)
   const tenantNames = createTenantNames(database.control)
   const { urls } = google
@@ -56,7 +57,7 @@ export function startWork(parts: Foundation): Work {
     holdExpiryWorker(parts),
     disputeExpiryWorker(parts),
     activationWorker(parts),
-    recoveryWorker(parts),
+    recoveries,
     destinationScreeningWorker(parts),
     settlementWorker(parts),
     payloadWorker(parts),

@@ -27,6 +27,8 @@ export interface DeclaredWorker {
   start(): void
   /** Performs all due work in every environment, without polling. Then throws the first failure that no row caused. */
   runOnce(): Promise<void>
+  /** Searches for due work immediately. */
+  wake(environment: Environment): void
   /** Statistics since the start, by environment. */
   stats(): Readonly<Partial<Record<Environment, QueueWorkerStats>>>
   /** Starts no further turn. Resolves after the running turns. */
@@ -59,6 +61,7 @@ export function defineWorker<Row>(
       for (const worker of workers) await worker.runOnce().catch((error: unknown) => failures.push(error))
       if (failures.length > 0) throw failures[0]
     },
+    wake: (environment) => workers[environments.indexOf(environment)]?.wake(),
     stats: () => Object.fromEntries(environments.map((each, at) => [each, workers[at]!.stats()])),
     async stop() {
       await Promise.all(workers.map((worker) => worker.stop()))

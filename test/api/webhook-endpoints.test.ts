@@ -479,7 +479,7 @@ describe('choices of an endpoint', () => {
     for (const [body, field] of [
       [{ since: '2099-01-01T00:00:00Z' }, 'since'],
       [{ since, until: '2019-01-01T00:00:00Z' }, 'until'],
-      [{ since, rate: 101 }, 'rate'],
+      [{ since, rate: 1001 }, 'rate'],
     ] as const) {
       const refused = await recover(body)
       expect([refused.status, refused.body.error.details[0].field]).toEqual([422, field])

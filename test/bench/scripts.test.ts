@@ -20,6 +20,7 @@ const TINY: Readonly<Record<string, readonly string[]>> = {
   'bench:gate': ['test/golden/gate-example/openapi'],
   'bench:histories': ['test/golden/gate-example/openapi'],
   'bench:passes': ['--only', 'batches', '--batch', '10', '--rounds', '1'],
+  'bench:recovery': ['--events', '20', '--live', '4'],
   'bench:replay': ['--exchanges', '100', '--callers', '2', '--only', 'ndjson'],
   'bench:sanctions': ['--listed', '50', '--cardholders', '20', '--compared', '2'],
   'bench:settlement': ['--sizes', '10'],

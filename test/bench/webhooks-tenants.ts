@@ -31,6 +31,7 @@ export async function addTenant(
       retired_secrets: [],
       signature: 'service',
       delivery: 'unordered',
+      fifo_key: 'endpoint',
       retry_schedule: 'standard',
       filters: null,
       metadata: {},

@@ -26,6 +26,8 @@ const table = `
 2025-06-01 pass.expired pass Pass
 2025-06-01 pass.archived pass Pass
 2025-06-01 webhook_endpoint.disabled webhook_endpoint WebhookEndpoint
+2026-05-19 webhook_endpoint.blocked webhook_endpoint WebhookEndpoint
+2026-05-19 webhook_endpoint.unblocked webhook_endpoint WebhookEndpoint
 2025-06-01 webhook_endpoint.test webhook_endpoint WebhookEndpoint
 2026-05-19 webhook_recovery.completed webhook_recovery WebhookRecovery
 2025-06-01 promotion.created promotion PromotedResource

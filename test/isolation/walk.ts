@@ -42,12 +42,10 @@ import { countByStatus } from '../../runtime/dashboard/pages/templates/counts.ts
 import type { Database } from '../../runtime/database/database.ts'
 import type { Pool } from '../../runtime/database/pool/pool.ts'
 import { readRevision } from '../../runtime/database/revision.ts'
-import { planOrdered } from '../../runtime/events/delivery/queries/fifo.ts'
 import { retain } from '../../runtime/events/delivery/retention-job.ts'
 import { createWorker } from '../../runtime/events/delivery/worker.ts'
 import { readStoredEvent } from '../../runtime/events/emit/queries.ts'
 import { connectWakeUpChannel, createWakeUps } from '../../runtime/events/emit/wake-ups.ts'
-import { readNextTime } from '../../runtime/events/webhook-recoveries/queries.ts'
 import { balanceAlertWorker } from '../../runtime/money/balance/alert-job.ts'
 import { holdTotalsWorker } from '../../runtime/money/balance/hold-totals-job.ts'
 import { holdUpTransfer, readTransfer } from '../../runtime/money/chain/transfer-queries.ts'
@@ -98,6 +96,7 @@ import { walkTransfers } from './walk-chain.ts'
 import { walkDevices } from './walk-devices.ts'
 import { walkMessagesOf } from './walk-messages.ts'
 import { walkNetwork } from './walk-network.ts'
+import { deliverInOrder } from './walk-webhooks.ts'
 
 /** A service whose statements are recorded. */
 export interface Walker {
@@ -358,23 +357,6 @@ async function lookAround(
     expect((await send('/v1/authorization_endpoint')).status).toBe(200)
     expect((await send('/v1/authorization_endpoint', { method: 'DELETE' })).status).toBe(200)
   }
-}
-
-/** An ordered endpoint, a recovery for it, and its next event. */
-async function deliverInOrder(send: Send, pool: Pool, space: string, skipped: string): Promise<void> {
-  const ordered = { url: 'https://example.com/', enabled_events: ['*'], delivery: 'fifo' }
-  const { body: endpoint } = await send('/v1/webhook-endpoints', { body: ordered })
-  const path = `/v1/webhook-endpoints/${endpoint.id}`
-  await send(path)
-  const { body: recovery } = await send(`${path}/recover`, { body: { since: '2026-01-01T00:00:00Z' } })
-  expect(await readNextTime(pool, space, recovery.id)).toBeGreaterThan(0)
-  await send(`${path}/recoveries?status=counting&created[gte]=2026-01-01`)
-  await send(`${path}/recoveries/${recovery.id}`)
-  await send(`${path}/recoveries/${recovery.id}/cancel`, { method: 'POST' })
-  await send(`${path}/skip`, { body: { event_id: skipped } })
-  await send(`${path}/test`, { method: 'POST' })
-  expect(await planOrdered(pool, space)).toBe(true)
-  await send(path, { method: 'DELETE' })
 }
 
 /** The tenant is asked at an address that no name leads to. */

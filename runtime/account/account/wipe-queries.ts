@@ -36,6 +36,8 @@ interface WipedTable {
 const NAMED: readonly WipedTable[] = [
   { name: 'webhook_endpoints', key: 'id', type: 'webhook_endpoint' },
   { name: 'webhook_recoveries', key: 'id', type: 'webhook_recovery' },
+  { name: 'webhook_held_events', key: 'key' },
+  { name: 'webhook_blocks', key: 'endpoint_id' },
   { name: 'events', key: 'id', type: 'event' },
   { name: 'event_heads' },
   { name: 'idempotency_answers', key: 'key' },

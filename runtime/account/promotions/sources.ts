@@ -62,8 +62,8 @@ const readWebhookEndpoint: Read = async (db, space, id) => {
   const row = await readEndpoint(db, space, id)
   if (!row) return undefined
   const { url, description, enabled_events, metadata, status, ...rest } = row
-  const { signature, delivery, retry_schedule, filters } = rest
-  const choices = { signature, delivery, retry_schedule, filters }
+  const { signature, delivery, fifo_key, retry_schedule, filters } = rest
+  const choices = { signature, delivery, fifo_key, retry_schedule, filters }
   return {
     // The order of event types has no meaning, so sort them before comparing.
     content: { url, description, enabled_events: enabled_events.toSorted(), metadata, status, ...choices },

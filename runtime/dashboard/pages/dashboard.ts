@@ -45,6 +45,7 @@ import { attemptRoutes } from './resources/attempts.ts'
 import { auditRoutes } from './resources/audit-log.ts'
 import { balanceRoutes } from './resources/balance.ts'
 import { balanceAlertRoutes } from './resources/balance-alert.ts'
+import { comparisonRoutes } from './resources/endpoint-comparison.ts'
 import { PASSES } from './resources/passes.ts'
 import { ledgerEntryRoutes } from './resources/postings.ts'
 import { RESOURCES } from './resources/resources.ts'
@@ -93,6 +94,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...homeRoutes(send, tails),
     ...attemptRoutes(send),
     ...recoveryRoutes(),
+    ...comparisonRoutes(send),
     ...keyRoutes(send),
     ...versionRoutes(send),
     ...memberRoutes(send),

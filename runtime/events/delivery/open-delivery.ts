@@ -18,6 +18,8 @@ export interface DeliveryParts {
   readonly outbound: Readonly<Record<Environment, Outbound>>
   readonly wakeUps: WakeUps
   readonly wakeUpChannel: WakeUpChannel
+  /** Called when a manual attempt has ended, so that a recovery of its endpoint can continue. */
+  readonly recoveryDue?: (environment: Environment, endpointId: string) => void
 }
 
 export interface Delivery {
@@ -28,7 +30,7 @@ export interface Delivery {
 
 /** Starts a worker for each environment. Commits of this process and of others wake them. */
 export function openDelivery(parts: DeliveryParts): Delivery {
-  const { database, clock, log, tracer, outbound, wakeUps, wakeUpChannel } = parts
+  const { database, clock, log, tracer, outbound, wakeUps, wakeUpChannel, recoveryDue } = parts
   const seals = createSeals(database.pepper)
   const open = (environment: Environment) =>
     createWorker({
@@ -41,6 +43,7 @@ export function openDelivery(parts: DeliveryParts): Delivery {
       log,
       tracer,
       readPin: (space) => readPin(database.control, readSpace(space).tenantId, environment),
+      recoveryDue: (endpointId) => recoveryDue?.(environment, endpointId),
       deliveriesDue: (space) => wakeUpChannel.publish(environment, space),
     })
   const workers = { sandbox: open('sandbox'), live: open('live') }

@@ -16,6 +16,7 @@ import {
   type EndpointResult,
   MAX_TIMEOUTS,
   recordEndpointResults,
+  releaseAttempt,
 } from './queries/completions.ts'
 import {
   type AttemptCompletion,
@@ -41,6 +42,8 @@ export interface Recorder {
     outcome: OutboundResult | undefined,
     attemptedAt: number,
   ): Promise<RecordedStatus>
+  /** Returns an attempt that was not sent to the queue. */
+  release(claimed: LeasedAttempt, token: string): Promise<unknown>
   /** Writes first attempts in progress as pending, if they are not written yet. */
   show(attempts: readonly UnderWay[]): void
   /** Stops retrying failed writes. */
@@ -215,6 +218,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       })
       return written.has(claimed.attempt_id) ? completion.status : 'stale'
     },
+    release: ({ tenant_id, attempt_id }, token) => releaseAttempt(db, tenant_id, attempt_id, token),
     show(attempts) {
       for (const attempt of attempts) {
         shows

@@ -7,13 +7,13 @@ import type { LeaseClock } from '../../work/lease-clock.ts'
 import type { SetAside } from '../../work/set-aside.ts'
 import type { Slots } from '../../work/slots.ts'
 import type { Agenda } from './agenda.ts'
+import { type OrderedOptions, planOrdered } from './ordered.ts'
 import type { LeasedAttempt, VisitRequest } from './queries/attempts.ts'
 import { findDue, findWaiting, promoteAttempts } from './queries/due.ts'
-import { planOrdered } from './queries/fifo.ts'
 import { type AttemptLease, claimAttempts, PARTITION_WIDTH, planAttempts } from './queries/visits.ts'
 import type { DeliveryRates } from './rates.ts'
 
-export interface RoundsOptions {
+export interface RoundsOptions extends Pick<OrderedOptions, 'readPin'> {
   readonly environment: Environment
   readonly pool: Pool
   readonly clock: Clock
@@ -24,6 +24,8 @@ export interface RoundsOptions {
   readonly slots: Slots
   readonly setAside: SetAside
   readonly rates: DeliveryRates
+  /** Called after an event was emitted. */
+  readonly deliveriesDue: (tenantId: string) => void
   /** Makes an attempt that was claimed, once its event and its lease are on disk (`flushed`). */
   readonly begin: (claimed: LeasedAttempt, token: string, leaseUntil: number, flushed: Promise<void>) => void
 }
@@ -116,8 +118,9 @@ export function createRounds(options: RoundsOptions): Rounds {
         // planned later.
         if (!visited) agenda.plan(tenantId, 1)
         if (visited?.more) agenda.planLater(tenantId)
-        if (visited?.queued || (visited?.ordered && (await planOrdered(pool, tenantId))))
-          agenda.claim(tenantId)
+        const ordered = visited?.ordered ? await planOrdered(options, tenantId) : undefined
+        if (visited?.queued || ordered?.queued) agenda.claim(tenantId)
+        if (ordered?.emitted) options.deliveriesDue(tenantId)
       }
       return rows.length
     })

@@ -2,7 +2,7 @@ import { events as views } from '../../../generated/events.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { Seals } from '../../platform/secrets.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
-import { currentSpan } from '../../tracing/span.ts'
+import { currentSpan, type SpanStart } from '../../tracing/span.ts'
 import type { Outbound, OutboundResult } from '../outbound/outbound.ts'
 import { openSecrets, signBody } from '../outbound/signing.ts'
 import { type StandardKeys, standardHeaders, standardKeys } from '../outbound/standard-webhooks.ts'
@@ -83,3 +83,21 @@ export function createSender({ environment, outbound, clock, ...options }: Sende
     return outbound.post({ url, headers, body, signal })
   }
 }
+
+/** Returns the span of an attempt. */
+export const spanOfAttempt = ({
+  event_type,
+  event_id,
+  endpoint_id,
+  attempt,
+  tenant_id,
+}: LeasedAttempt): SpanStart => ({
+  name: `deliver ${event_type}`,
+  kind: 'consumer',
+  attributes: {
+    'svc.event_id': event_id,
+    'svc.endpoint_id': endpoint_id,
+    'svc.delivery_attempt': attempt,
+    'svc.tenant_id': tenant_id,
+  },
+})

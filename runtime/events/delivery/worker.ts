@@ -8,7 +8,7 @@ import type { Environment } from '../../platform/environment.ts'
 import { createEventLoopTicks } from '../../platform/fairness/event-loop-ticks.ts'
 import type { Seals } from '../../platform/secrets.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
-import { runInSpan, type SpanStart, type Tracer } from '../../tracing/span.ts'
+import { runInSpan, type Tracer } from '../../tracing/span.ts'
 import { createLeaseClock, type LeaseClock } from '../../work/lease-clock.ts'
 import { createSetAside } from '../../work/set-aside.ts'
 import { createSlots } from '../../work/slots.ts'
@@ -20,8 +20,9 @@ import type { LeasedAttempt } from './queries/attempts.ts'
 import { createDeliveryRates } from './rates.ts'
 import { createRecorder, type RecordedStatus, type UnderWay } from './record.ts'
 import { createRounds } from './rounds.ts'
-import { createSender } from './sender.ts'
+import { createSender, spanOfAttempt } from './sender.ts'
 import { createShowing } from './showing.ts'
+import { createTurns } from './turns.ts'
 
 export interface WorkerOptions {
   readonly environment: Environment
@@ -41,6 +42,8 @@ export interface WorkerOptions {
    * poll.
    */
   readonly deliveriesDue?: (space: string) => void
+  /** Called when a manual attempt has ended, so that a recovery of its endpoint can continue. */
+  readonly recoveryDue?: (endpointId: string) => void
   /** Maximum number of attempts in progress at the same time. */
   readonly concurrency?: number
   /** Length of a lease in milliseconds. Must be longer than an attempt can take. */
@@ -157,23 +160,27 @@ export function createWorker(options: WorkerOptions): Worker {
   const ticks = createEventLoopTicks()
   const aborted = new AbortController()
   const underWay = new Set<Promise<void>>()
+  const turns = createTurns()
   const attempts = { succeeded: 0, failed: 0, canceled: 0, stale: 0, disabled: 0, lost: 0 }
   const lateness = createDurations()
   let [latenessMs, failing, stopping] = [0, false, false]
 
+  /** Resolves with `late` if the attempt waited for others of its endpoint until its lease had too little time left. */
   const send = async (
     claimed: LeasedAttempt,
     leaseUntil: number,
     flushed: Promise<void>,
-  ): Promise<OutboundResult | undefined> => {
+  ): Promise<OutboundResult | 'late' | undefined> => {
     try {
       await flushed
       const isLate = claimed.wanted && (await faults.delay(claimed, aborted.signal))
       await new Promise<void>((go) => ticks.hand(environment, ROWS_PER_ATTEMPT, go))
       // If the process was suspended, the lease may have expired and a different worker may be sending the same
       // attempt.
-      if (leaseClock.now() > leaseUntil - Math.min(ATTEMPT_MS, leaseMs * SHARE_OF_LEASE))
+      if (leaseClock.now() > leaseUntil - Math.min(ATTEMPT_MS, leaseMs * SHARE_OF_LEASE)) {
+        if (claimed.in_turn) return 'late'
         throw new Error('the lease ends too soon to make the attempt')
+      }
       return claimed.wanted ? await sendOrFail(claimed, isLate ? 'late' : undefined) : undefined
     } finally {
       slots.give(claimed.tenant_id)
@@ -203,9 +210,19 @@ export function createWorker(options: WorkerOptions): Worker {
     token: string,
     leaseUntil: number,
     flushed: Promise<void>,
+    before: Promise<unknown> | undefined,
   ) => {
-    const attemptedAt = clock.service(environment)
-    const outcome = await send(claimed, leaseUntil, flushed)
+    const sending = (async () => {
+      await before
+      return { attemptedAt: clock.service(environment), outcome: await send(claimed, leaseUntil, flushed) }
+    })()
+    if (claimed.in_turn) turns.follow(claimed.endpoint_id, sending)
+    const { attemptedAt, outcome } = await sending
+    if (outcome === 'late') {
+      await recorder.release(claimed, token)
+      agenda.claim(claimed.tenant_id)
+      return
+    }
     const recorded = await recorder.record(claimed, token, outcome, attemptedAt)
     attempts[recorded] += 1
     if (recorded === 'succeeded' && faults.isDuplicate(claimed))
@@ -220,7 +237,7 @@ export function createWorker(options: WorkerOptions): Worker {
     slots.take(tenant_id)
     const sent = { claimed, token }
     if (number === 1) showing.began(sent)
-    const ending = attempt(claimed, token, leaseUntil, flushed)
+    const ending = attempt(claimed, token, leaseUntil, flushed, turns.last(endpoint_id))
       .catch(async (err) => {
         attempts.lost += 1
         if (aborted.signal.aborted) return
@@ -233,6 +250,7 @@ export function createWorker(options: WorkerOptions): Worker {
       .catch((err) => log.error({ err, tenant_id, attempt_id }, 'lost delivery attempt not set aside'))
       .finally(() => {
         underWay.delete(ending)
+        if (claimed.trigger === 'manual') options.recoveryDue?.(endpoint_id)
         showing.ended(sent)
         rounds.ended(tenant_id) // its partition has a free place again
         if (claimed.delivery === 'fifo') agenda.plan(tenant_id, 1) // the next event waited for this one
@@ -252,6 +270,11 @@ export function createWorker(options: WorkerOptions): Worker {
     agenda,
     slots,
     setAside,
+    readPin: options.readPin,
+    deliveriesDue: (tenantId) => {
+      if (options.deliveriesDue) options.deliveriesDue(tenantId)
+      else agenda.plan(tenantId, 1)
+    },
     rates: createDeliveryRates({ environment, control: options.control, leaseClock }),
     begin,
   })
@@ -355,23 +378,6 @@ export function createWorker(options: WorkerOptions): Worker {
     },
   }
 }
-
-const spanOfAttempt = ({
-  event_type,
-  event_id,
-  endpoint_id,
-  attempt,
-  tenant_id,
-}: LeasedAttempt): SpanStart => ({
-  name: `deliver ${event_type}`,
-  kind: 'consumer',
-  attributes: {
-    'svc.event_id': event_id,
-    'svc.endpoint_id': endpoint_id,
-    'svc.delivery_attempt': attempt,
-    'svc.tenant_id': tenant_id,
-  },
-})
 
 /** Waits for the promise, at most `ms` milliseconds. */
 async function within(ms: number, promise: Promise<unknown>): Promise<void> {

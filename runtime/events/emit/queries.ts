@@ -122,6 +122,8 @@ function audienceOf(recipients: RenderedEvent['recipients']): {
 } {
   if (!recipients) return { audience: 'subscribed' }
   if ('only' in recipients) return { audience: 'only', endpoint_id: recipients.only }
+  if ('subscribersBut' in recipients)
+    return { audience: 'subscribed', endpoint_id: recipients.subscribersBut }
   return { audience: 'others', endpoint_id: recipients.everyBut }
 }
 
@@ -274,7 +276,10 @@ export interface NewEvent {
   /** The object before the change; only for change events. */
   readonly before?: Readonly<Record<string, unknown>>
   /** Endpoints that get the event. Default: the endpoints that are subscribed to its type. */
-  readonly recipients?: { readonly only: string } | { readonly everyBut: string }
+  readonly recipients?:
+    | { readonly only: string }
+    | { readonly everyBut: string }
+    | { readonly subscribersBut: string }
 }
 
 /** An event in the version that the tenant is pinned to, as it will be sent. */

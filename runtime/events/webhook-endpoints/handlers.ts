@@ -12,7 +12,7 @@ import { writeInstant } from '../../platform/instants.ts'
 import { emit } from '../emit/emit.ts'
 import { readEvent } from '../emit/queries.ts'
 import { RETIRED_FOR } from '../outbound/signing.ts'
-import { type BlockRow, readBlock, skipEvent } from './blocked.ts'
+import { readBlocks, showBlock, skipEvent } from './blocked.ts'
 import { cancelAttempts } from './cancel-attempts.ts'
 import { checkFilters, filtersOf } from './filters.ts'
 import { keysPath } from './public-keys.ts'
@@ -38,12 +38,18 @@ export const webhookEndpointsHandlers = {
     async (context, { body }, blocked) => {
       const { caller, db } = context
       const { url, description = null, metadata = {}, signature = 'service' } = body
-      const { delivery = 'unordered', retry_schedule = 'standard', filters = [] } = body
+      const {
+        delivery = 'unordered',
+        fifo_key = 'endpoint',
+        retry_schedule = 'standard',
+        filters = [],
+      } = body
       const enabled_events = [...new Set(body.enabled_events)]
       requireGood([
         ...checkUrl(blocked),
         ...checkTypes(body.enabled_events),
         ...checkFilters(filters, body.enabled_events),
+        ...checkKey(body),
         ...checkMetadata(metadata),
       ])
       if ((await lockEndpointCount(db, caller.space)) >= MAX_ENDPOINTS) {
@@ -56,6 +62,7 @@ export const webhookEndpointsHandlers = {
         metadata,
         signature,
         delivery,
+        fifo_key,
         retry_schedule,
         filters: filtersOf(filters),
       })
@@ -125,7 +132,7 @@ export const webhookEndpointsHandlers = {
     if (!row) throw notFound()
     const skipped = row.delivery === 'fifo' && (await readEvent(db, caller.space, body.event_id))
     if (!skipped) throw invalidState('The event does not block the endpoint.')
-    if (!(await skipEvent(db, caller.space, row.id, skipped.sequence, request))) {
+    if (!(await skipEvent(db, caller.space, row, skipped, request))) {
       throw invalidState(
         'The event does not block the endpoint, or is being sent right now. Retrieve the endpoint, and try again.',
       )
@@ -157,6 +164,7 @@ type EndpointContent = Pick<
   | 'metadata'
   | 'signature'
   | 'delivery'
+  | 'fifo_key'
   | 'retry_schedule'
   | 'filters'
 >
@@ -190,6 +198,12 @@ function requireGood(faults: readonly Detail[]): void {
 
 function checkUrl(blocked: string | undefined): Detail[] {
   return blocked === undefined ? [] : [{ field: 'url', issue: blocked }]
+}
+
+/** Checks that a key is given only for an ordered endpoint. */
+function checkKey({ delivery, fifo_key }: Schemas['WebhookEndpointCreate']): Detail[] {
+  if (fifo_key === undefined || delivery === 'fifo') return []
+  return [{ field: 'fifo_key', issue: 'must be absent unless delivery is fifo' }]
 }
 
 /** Body validation checks the types. This checks that `*` is the only entry if it is present. */
@@ -235,21 +249,15 @@ function replaceTypes(
   return [...new Set([...given, ...unseen])]
 }
 
-/** Returns an endpoint as operations on a single endpoint do: with the delivery that blocks it. */
+/** Returns an endpoint as operations on a single endpoint do: with the deliveries that block it. */
 async function answerEndpoint(context: Context, row: EndpointRow): Promise<Schemas['WebhookEndpoint']> {
   const shown = showWithKeys(context, row)
   if (row.delivery !== 'fifo') return shown
-  const block = await readBlock(context.db, context.caller.space, row.id)
-  return { ...shown, blocked: block ? showBlock(block) : null }
-}
-
-function showBlock({ event_id, attempt_id, due_at, response_status, error, since }: BlockRow) {
+  const blocks = (await readBlocks(context.db, context.caller.space, row.id)).map(showBlock)
   return {
-    event_id,
-    delivery_attempt_id: attempt_id,
-    reason: error ?? `the endpoint answered ${response_status}`,
-    since: writeInstant(since),
-    next_attempt_at: writeInstant(due_at),
+    ...shown,
+    blocked: blocks[0] ?? null,
+    ...(row.fifo_key === 'object' && { blocked_keys: blocks }),
   }
 }
 
@@ -273,6 +281,7 @@ export function showEndpoint(row: EndpointRow): Schemas['WebhookEndpoint'] {
     disabled_reason: row.disabled_reason,
     signature: row.signature,
     delivery: row.delivery,
+    ...(row.delivery === 'fifo' && { fifo_key: row.fifo_key }),
     filters: row.filters ? [...row.filters] : [],
     retry_schedule: row.retry_schedule,
     metadata: row.metadata,

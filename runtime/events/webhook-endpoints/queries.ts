@@ -23,6 +23,8 @@ export interface EndpointRow {
   readonly retired_secrets: readonly RetiredSecret[]
   readonly signature: 'service' | 'standard_webhooks'
   readonly delivery: 'unordered' | 'fifo'
+  /** What is in order at an endpoint with `delivery: fifo`. */
+  readonly fifo_key: 'endpoint' | 'object'
   readonly retry_schedule: 'standard' | 'extended'
   /** Conditions on properties of events, all of which must match; null if there are none. */
   readonly filters: readonly EventFilterRow[] | null
@@ -34,7 +36,7 @@ export interface EndpointRow {
 }
 
 const COLUMNS = `w.id, w.url, w.description, w.enabled_events, w.status, w.disabled_reason, w.secret, w.retired_secrets,
-  w.signature, w.delivery, w.retry_schedule, w.filters, w.metadata, w.generation, w.timeouts, w.created, w.updated`
+  w.signature, w.delivery, w.fifo_key, w.retry_schedule, w.filters, w.metadata, w.generation, w.timeouts, w.created, w.updated`
 
 const HEAD = 'coalesce((SELECT h.sequence FROM event_heads h WHERE h.tenant_id = $1), 0)'
 
@@ -71,13 +73,13 @@ export async function lockEndpointCount(db: Database, tenantId: string): Promise
 }
 
 const COLUMNS_INSERTED = `tenant_id, id, url, description, enabled_events, status, disabled_reason, secret,
-                                        retired_secrets, metadata, created, updated, signature, delivery, retry_schedule, filters`
+                                        retired_secrets, metadata, created, updated, signature, delivery, retry_schedule, filters, fifo_key`
 
 const INSERT = inSteps(
   'webhook_endpoints_insert',
   `${OPEN_SENDER} DO NOTHING`,
   PLANNED_SO_FAR,
-  `INSERT INTO webhook_endpoints (${COLUMNS_INSERTED}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+  `INSERT INTO webhook_endpoints (${COLUMNS_INSERTED}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
   `UPDATE webhook_endpoints SET since = ${HEAD} WHERE tenant_id = $1 AND id = $2`,
 )
 
@@ -104,6 +106,7 @@ export function insertEndpoint(db: Database, tenantId: string, row: EndpointRow)
     row.delivery,
     row.retry_schedule,
     row.filters && JSON.stringify(row.filters),
+    row.fifo_key,
   ])
 }
 
@@ -167,7 +170,9 @@ export function updateEndpoint(db: Database, tenantId: string, row: EndpointRow)
 const DELETE: Statement = {
   name: 'webhook_endpoints_delete',
   text: `WITH waiting AS (DELETE FROM webhook_waiting WHERE tenant_id = $1 AND endpoint_id = $2),
-              ready AS (DELETE FROM webhook_ready WHERE tenant_id = $1 AND endpoint_id = $2)
+              ready AS (DELETE FROM webhook_ready WHERE tenant_id = $1 AND endpoint_id = $2),
+              held AS (DELETE FROM webhook_held_events WHERE tenant_id = $1 AND endpoint_id = $2),
+              blocks AS (DELETE FROM webhook_blocks WHERE tenant_id = $1 AND endpoint_id = $2)
          DELETE FROM webhook_endpoints WHERE tenant_id = $1 AND id = $2`,
 }
 

@@ -1,7 +1,8 @@
 /** The worker that takes recoveries forward. Each step is one transaction, so a lost process or a second node repeats none. */
 
+import type { Environment } from '../../platform/environment.ts'
 import type { DeclaredWorker } from '../../work/workers.ts'
-import { type Done, type DueParts, type DuePlace, dueWorker } from '../due-work.ts'
+import { type Done, type DueParts, type DuePlace, type DueStep, dueWorker } from '../due-work.ts'
 import { emit } from '../emit/emit.ts'
 import { readEndpoint } from '../webhook-endpoints/queries.ts'
 import { showRecovery } from './handlers.ts'
@@ -18,24 +19,49 @@ import {
 } from './pages.ts'
 import { lockRecovery, type RecoveryRow, readNextTime, updateRecovery } from './queries.ts'
 
-const POLL_MS = 250
+export interface RecoveryWorker extends DeclaredWorker {
+  /** Called when a manual attempt of an endpoint has ended in this process. */
+  ended(environment: Environment, endpointId: string): void
+}
 
 /**
  * Declares the worker. It queues one batch of an endpoint at a time, and the next one when the first has ended, so new events of the
- * endpoint, other endpoints and other tenants keep their shares of the queue.
+ * endpoint, other endpoints and other tenants keep their shares of the queue. It is woken when a batch may have ended, and when the next
+ * one is due.
  */
-export function recoveryWorker(parts: DueParts): DeclaredWorker {
-  return dueWorker<DueRecovery>(parts, {
+export function recoveryWorker(parts: DueParts): RecoveryWorker {
+  /** Attempts of the last batch that have not ended, by endpoint, as far as this process knows. A poll finds what others do. */
+  const open = new Map<string, number>()
+  const worker = dueWorker<DueRecovery>(parts, {
     name: 'webhook_recovery',
     finds: [(db, _now, limit) => findDueRecoveries(db, limit)],
-    pollMs: POLL_MS,
     isSingle: true,
-    act: (place, rows) => advance(place, rows[0]!),
+    act: (place, rows) =>
+      advance(place, rows[0]!, (count, at) => {
+        open.set(rows[0]!.endpoint_id, count)
+        const timer = setTimeout(
+          () => worker.wake(place.environment),
+          Math.max(0, at - parts.clock.machine()),
+        )
+        timer.unref() // a poll finds the batch if the process ends before
+      }),
   })
+  return {
+    ...worker,
+    ended(environment, endpointId) {
+      const left = (open.get(endpointId) ?? 0) - 1
+      if (left > 0) open.set(endpointId, left)
+      else if (open.delete(endpointId)) worker.wake(environment)
+    },
+  }
 }
 
-/** Takes one step of a recovery. Returns its end, if the step is the last one. */
-async function advance(place: DuePlace, { id, endpoint_id }: DueRecovery): Promise<readonly Done[]> {
+/** Takes one step of a recovery. Returns its end, if the step is the last one. @param queued called with the size of a batch and the time of the next one. */
+async function advance(
+  place: DuePlace,
+  { id, endpoint_id }: DueRecovery,
+  queued: (count: number, nextAt: number) => void,
+): Promise<readonly Done[] | DueStep> {
   const { db, space, now, events } = place
   const row = await lockRecovery(db, space, endpoint_id, id)
   if (row?.status !== 'counting' && row?.status !== 'running') return []
@@ -46,7 +72,7 @@ async function advance(place: DuePlace, { id, endpoint_id }: DueRecovery): Promi
   }
   if (row.status === 'counting') {
     await updateRecovery(db, space, { ...(await count(place, row)), updated: now })
-    return []
+    return 'more'
   }
   const settled = await settle(place, row)
   if (settled.queued.length > 0) {
@@ -60,13 +86,14 @@ async function advance(place: DuePlace, { id, endpoint_id }: DueRecovery): Promi
     emit(events, { type: 'webhook_recovery.completed', data: { webhook_recovery: showRecovery(completed) } })
     return [{ id, action: 'webhook_recovery.completed' }]
   }
-  await updateRecovery(
-    db,
-    space,
-    next,
-    next.queued.length > 0 ? await readNextTime(db, space, id) : undefined,
-  )
-  return []
+  if (next.queued.length === 0) {
+    await updateRecovery(db, space, next)
+    return 'more'
+  }
+  const at = await readNextTime(db, space, id)
+  await updateRecovery(db, space, next, at)
+  queued(next.queued.length, at)
+  return 'queued'
 }
 
 async function count({ db, space }: DuePlace, row: RecoveryRow): Promise<RecoveryRow> {

@@ -44,7 +44,7 @@ const WANTED = `(
    AND CASE WHEN $8 = 'failed' THEN tried.made > 0 AND NOT tried.delivered
             WHEN e.audience = 'only' THEN e.audience_endpoint_id = $2
             WHEN e.audience = 'others' THEN e.audience_endpoint_id <> $2
-            ELSE ($7 IS NOT NULL OR w.enabled_events && ARRAY[e.type, '*']) AND ${matchesFilters('w', 'e')} END
+            ELSE e.audience_endpoint_id IS DISTINCT FROM $2 AND ($7 IS NOT NULL OR w.enabled_events && ARRAY[e.type, '*']) AND ${matchesFilters('w', 'e')} END
    AND NOT EXISTS (SELECT FROM webhook_ready r WHERE r.tenant_id = $1 AND r.attempt_id = tried.attempt_id)`
 
 const COUNT: Statement = { text: `SELECT count(*) AS count FROM ${WANTED}` }

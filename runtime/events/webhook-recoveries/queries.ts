@@ -99,7 +99,7 @@ const RANGE: Statement = {
                     ORDER BY n.created DESC, n.id DESC LIMIT ${AROUND}) AS e) AS last`,
 }
 
-/** Finds the numbers of the tenant's sequence that hold every event of a period; an empty range if there is none. */
+/** Finds the numbers of the tenant's sequence that hold every event of a period. The range is empty if the period has no events. */
 export async function findRange(
   db: Database,
   tenantId: string,

@@ -30,6 +30,8 @@ test.each(['plan', 'claim'] as const)(
         'sandbox',
       ),
       rates: { refresh: async () => {}, of: () => ({}) },
+      readPin: async () => null,
+      deliveriesDue: () => {},
       begin: () => {},
     })
     agenda[what]('ten_a', 1)

@@ -63,7 +63,9 @@ export interface Stage {
     tenantId: string,
     url: string,
     types?: readonly string[],
-    choices?: Partial<Pick<EndpointRow, 'signature' | 'delivery' | 'retry_schedule' | 'filters'>>,
+    choices?: Partial<
+      Pick<EndpointRow, 'signature' | 'delivery' | 'fifo_key' | 'retry_schedule' | 'filters'>
+    >,
   ): Promise<Endpoint>
   changeEndpoint(endpoint: Endpoint, change: 'enable' | 'disable'): Promise<void>
   /** Gives it a new secret; both sign from now on. */
@@ -170,6 +172,7 @@ export async function openStage(poolSize = 6, citus = false): Promise<Stage> {
         retired_secrets: [],
         signature: 'service',
         delivery: 'unordered',
+        fifo_key: 'endpoint',
         retry_schedule: 'standard',
         filters: null,
         metadata: {},

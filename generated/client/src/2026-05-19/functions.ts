@@ -1014,8 +1014,8 @@ export function testWebhookEndpoint(connection: ServiceConnection, wheId: string
 /**
  * Skip the blocked event
  *
- * Gives up the event that blocks an endpoint with `delivery: fifo`, and continues with the event after it. The endpoint can be disabled: it then continues
- * after it when you enable it.
+ * Gives up the event that blocks an endpoint with `delivery: fifo`, or one of its objects, and continues with the event after it. The endpoint can be disabled:
+ * it then continues after it when you enable it.
  *
  * `POST /v1/webhook-endpoints/{whe_id}/skip`
  *

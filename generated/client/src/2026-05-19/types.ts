@@ -1622,6 +1622,8 @@ export type WebhookEndpointCreate = {
   signature?: WebhookSignature;
   /** The order of deliveries. If you omit it, `unordered`. It cannot be changed later. */
   delivery?: WebhookDelivery;
+  /** What is in order with `delivery: fifo`. If you omit it, `endpoint`. It cannot be changed later, and must be absent with `delivery: unordered`. */
+  fifo_key?: WebhookFifoKey;
   /** Only events that match every filter are sent. If you omit it, all events of the types. */
   filters?: WebhookFilterInput[];
   /** When failed deliveries are repeated. If you omit it, `standard`. */
@@ -1686,14 +1688,20 @@ export type WebhookEndpoint = {
    */
   jwks_url?: string;
   delivery?: WebhookDelivery;
+  /** What is in order. Present only with `delivery: fifo`. */
+  fifo_key?: WebhookFifoKey;
   /** The filters that an event must match; empty if all events of the types are sent. */
   filters?: WebhookFilter[];
   retry_schedule?: WebhookRetrySchedule;
   /**
-   * The event that keeps the events after it from being sent, or null if there is no such event. Present only with `delivery: fifo`, and absent in lists and
-   * events.
+   * The event that keeps the events after it from being sent, or null if there is no such event. With `fifo_key: object`, the earliest such event. Present only
+   * with `delivery: fifo`, and absent in lists and in events other than `webhook_endpoint.blocked`.
    */
   blocked?: WebhookBlock | null;
+  /** The event that blocks each object, the earliest event first. Present only with `fifo_key: object`, and absent in lists and events. At most 100. */
+  blocked_keys?: WebhookBlock[];
+  /** The block that has ended. Present only in the event `webhook_endpoint.unblocked`. */
+  unblocked?: WebhookBlockEnd;
   metadata: Metadata;
   /** Time of registration. */
   created: Timestamp;
@@ -1713,6 +1721,12 @@ export type WebhookEndpointList = {
  * @enum {string}
  */
 export type WebhookDelivery = Open<"unordered" | "fifo">;
+/**
+ * What is in order at an endpoint with `delivery: fifo`.
+ * @example object
+ * @enum {string}
+ */
+export type WebhookFifoKey = Open<"endpoint" | "object">;
 /**
  * When failed deliveries are repeated. After five failed attempts, the endpoint is disabled.
  * @example extended
@@ -1777,6 +1791,25 @@ export type WebhookBlock = {
   since: Timestamp;
   /** Time at which the next attempt is due. */
   next_attempt_at: Timestamp;
+  /**
+   * The object whose events wait; empty for events about something without an id. Present only with `fifo_key: object`.
+   * @example pass_01jx2f8m3q5r7s9t1v3w5x7y9z
+   */
+  key?: string;
+  /** Number of events that wait. Counts at most 1,000, among the 5,000 events of the account that follow. @example 12 */
+  waiting_events?: number;
+};
+/** A block that has ended, because its event was delivered or skipped. */
+export type WebhookBlockEnd = {
+  /** The event. */
+  event_id: EventId;
+  /**
+   * The object whose events are sent again; empty for events about something without an id. Present only with `fifo_key: object`.
+   * @example pass_01jx2f8m3q5r7s9t1v3w5x7y9z
+   */
+  key?: string;
+  /** Time of the first attempt that failed. */
+  since: Timestamp;
 };
 /**
  * The event to skip.
@@ -1785,7 +1818,7 @@ export type WebhookBlock = {
  *     }
  */
 export type WebhookSkip = {
-  /** The event that blocks the endpoint. */
+  /** The event that blocks the endpoint or an object. */
   event_id: EventId;
 };
 /**
@@ -1838,7 +1871,10 @@ export type WebhookRecoveryCreate = {
   types?: EventType[];
   /** Which of these events. If you omit it, `failed`. */
   scope?: WebhookRecoveryScope;
-  /** Maximum number of events per second. If you omit it, 25. @example 25 */
+  /**
+   * Maximum number of events per second. If you omit it, 25. An account sends at most 100 deliveries per second, unless that limit was raised for it.
+   * @example 25
+   */
   rate?: number;
 };
 /**
@@ -5825,6 +5861,56 @@ export type WebhookEndpointDisabledEvent = {
     webhook_endpoint: WebhookEndpoint;
   };
 };
+/** Body of `webhook_endpoint.blocked`. */
+export type WebhookEndpointBlockedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `webhook_endpoint.blocked`.
+   * @constant
+   */
+  type: "webhook_endpoint.blocked";
+  /** The version in which the event is rendered. */
+  version: VersionDate;
+  /** Time of the event. Retries are scheduled from this time. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** The object of the event. */
+  data: {
+    /** The object at the time of the event, with the block. */
+    webhook_endpoint: WebhookEndpoint;
+  };
+};
+/** Body of `webhook_endpoint.unblocked`. */
+export type WebhookEndpointUnblockedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `webhook_endpoint.unblocked`.
+   * @constant
+   */
+  type: "webhook_endpoint.unblocked";
+  /** The version in which the event is rendered. */
+  version: VersionDate;
+  /** Time of the event. Retries are scheduled from this time. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** The object of the event. */
+  data: {
+    /** The object at the time of the event, with the block. */
+    webhook_endpoint: WebhookEndpoint;
+  };
+};
 /** Body of `webhook_endpoint.test`. */
 export type WebhookEndpointTestEvent = {
   id: EventId;
@@ -7193,6 +7279,8 @@ export type EventType = Open<"pass_template.created"
   | "pass.expired"
   | "pass.archived"
   | "webhook_endpoint.disabled"
+  | "webhook_endpoint.blocked"
+  | "webhook_endpoint.unblocked"
   | "webhook_endpoint.test"
   | "webhook_recovery.completed"
   | "promotion.created"
@@ -7264,6 +7352,8 @@ export type EnabledEvent = Open<"*"
   | "pass.expired"
   | "pass.archived"
   | "webhook_endpoint.disabled"
+  | "webhook_endpoint.blocked"
+  | "webhook_endpoint.unblocked"
   | "webhook_endpoint.test"
   | "webhook_recovery.completed"
   | "promotion.created"
@@ -8566,10 +8656,12 @@ export interface components {
     WebhookEndpoint: WebhookEndpoint;
     WebhookEndpointList: WebhookEndpointList;
     WebhookDelivery: WebhookDelivery;
+    WebhookFifoKey: WebhookFifoKey;
     WebhookRetrySchedule: WebhookRetrySchedule;
     WebhookFilterInput: WebhookFilterInput;
     WebhookFilter: WebhookFilter;
     WebhookBlock: WebhookBlock;
+    WebhookBlockEnd: WebhookBlockEnd;
     WebhookSkip: WebhookSkip;
     WebhookSignature: WebhookSignature;
     WebhookEndpointStatus: WebhookEndpointStatus;
@@ -8850,6 +8942,8 @@ export interface components {
     PassExpiredEvent: PassExpiredEvent;
     PassArchivedEvent: PassArchivedEvent;
     WebhookEndpointDisabledEvent: WebhookEndpointDisabledEvent;
+    WebhookEndpointBlockedEvent: WebhookEndpointBlockedEvent;
+    WebhookEndpointUnblockedEvent: WebhookEndpointUnblockedEvent;
     WebhookEndpointTestEvent: WebhookEndpointTestEvent;
     WebhookRecoveryCompletedEvent: WebhookRecoveryCompletedEvent;
     PromotedResource: PromotedResource;
@@ -9775,6 +9869,16 @@ export interface operations {
     requestBody: { content: { "application/json": WebhookEndpointDisabledEvent; }; };
     responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
   };
+  onWebhookEndpointBlocked: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": WebhookEndpointBlockedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onWebhookEndpointUnblocked: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": WebhookEndpointUnblockedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
   onWebhookEndpointTest: {
     parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
     requestBody: { content: { "application/json": WebhookEndpointTestEvent; }; };
@@ -10050,6 +10154,8 @@ export interface webhooks {
   "pass.expired": { post: operations["onPassExpired"]; };
   "pass.archived": { post: operations["onPassArchived"]; };
   "webhook_endpoint.disabled": { post: operations["onWebhookEndpointDisabled"]; };
+  "webhook_endpoint.blocked": { post: operations["onWebhookEndpointBlocked"]; };
+  "webhook_endpoint.unblocked": { post: operations["onWebhookEndpointUnblocked"]; };
   "webhook_endpoint.test": { post: operations["onWebhookEndpointTest"]; };
   "webhook_recovery.completed": { post: operations["onWebhookRecoveryCompleted"]; };
   "promotion.created": { post: operations["onPromotionCreated"]; };

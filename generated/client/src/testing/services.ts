@@ -5690,6 +5690,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               metadata: { $ref: '#/components/schemas/Metadata' },
               signature: { $ref: '#/components/schemas/WebhookSignature' },
               delivery: { $ref: '#/components/schemas/WebhookDelivery' },
+              fifo_key: { $ref: '#/components/schemas/WebhookFifoKey' },
               filters,
               retry_schedule: { $ref: '#/components/schemas/WebhookRetrySchedule' }
             }
@@ -5711,6 +5712,8 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'pass.expired',
               'pass.archived',
               'webhook_endpoint.disabled',
+              'webhook_endpoint.blocked',
+              'webhook_endpoint.unblocked',
               'webhook_endpoint.test',
               'webhook_recovery.completed',
               'promotion.created',
@@ -5764,6 +5767,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           },
           WebhookSignature: { type: 'string', enum: ['service', 'standard_webhooks'] },
           WebhookDelivery: { type: 'string', enum: ['unordered', 'fifo'] },
+          WebhookFifoKey: { type: 'string', enum: ['endpoint', 'object'] },
           WebhookFilterInput: {
             type: 'object',
             additionalProperties: false,
@@ -5811,7 +5815,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               until: { $ref: '#/components/schemas/Timestamp' },
               types: { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EventType' } },
               scope: { $ref: '#/components/schemas/WebhookRecoveryScope' },
-              rate: { type: 'integer', minimum: 1, maximum: 100 }
+              rate: { type: 'integer', minimum: 1, maximum: 1000 }
             }
           },
           EventType: {
@@ -5830,6 +5834,8 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'pass.expired',
               'pass.archived',
               'webhook_endpoint.disabled',
+              'webhook_endpoint.blocked',
+              'webhook_endpoint.unblocked',
               'webhook_endpoint.test',
               'webhook_recovery.completed',
               'promotion.created',

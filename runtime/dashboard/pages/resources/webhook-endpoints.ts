@@ -90,6 +90,9 @@ const FILTERS: FormField = {
   ],
 }
 
+/** The choice of `delivery: fifo` with `fifo_key: object`. */
+const BY_OBJECT = 'object'
+
 const FIELDS: readonly FormField[] = [
   { name: 'url', label: 'URL', kind: 'url', hint: 'A public URL of your server. Live requires https.' },
   {
@@ -110,6 +113,7 @@ const FIELDS: readonly FormField[] = [
     options: [
       ['unordered', 'Several events at the same time'],
       ['fifo', 'One event at a time, in order: a failure holds up later events'],
+      [BY_OBJECT, 'In order for each object: a failure holds up later events of the same pass or card'],
     ],
     hint: 'You cannot change the order later.',
   },
@@ -118,16 +122,23 @@ const FIELDS: readonly FormField[] = [
   FILTERS,
 ]
 
-/** A row of the form has one value. */
-function withFilters(body: unknown): unknown {
-  const { filters, ...rest } = body as { readonly filters?: readonly Readonly<Record<string, string>>[] }
-  return { ...rest, ...(filters && { filters: filters.map((each) => ({ ...each, equals: [each.equals] })) }) }
+/** A row of the form has one value, and one choice sets the order and its key. */
+function withChoices(body: unknown): unknown {
+  const { filters, ...rest } = body as {
+    readonly delivery?: string
+    readonly filters?: readonly Readonly<Record<string, string>>[]
+  }
+  return {
+    ...rest,
+    ...(rest.delivery === BY_OBJECT && { delivery: 'fifo', fifo_key: 'object' }),
+    ...(filters && { filters: filters.map((each) => ({ ...each, equals: [each.equals] })) }),
+  }
 }
 
 /** The box for all events includes the other boxes. */
 function readEndpoint(values: FormValues): unknown {
   const types = (values.enabled_events ?? '').split('\n')
-  return withFilters(bodyOf(FIELDS, { ...values, ...(types.includes(ALL) && { enabled_events: ALL }) }))
+  return withChoices(bodyOf(FIELDS, { ...values, ...(types.includes(ALL) && { enabled_events: ALL }) }))
 }
 
 const secretOf = (answer: unknown) => (answer as EndpointObject).secret
@@ -164,7 +175,7 @@ export const WEBHOOK_ENDPOINTS = resource<EndpointObject>({
       ['Status', html`${state(status)}${disabled_reason === null ? '' : ` ${words(disabled_reason)}`}`],
       ['Events', writeEventTypes(enabled_events)],
       ['Description', orDash(description)],
-      ['Order', choices.delivery === 'fifo' ? 'One at a time, in order' : 'Any order'],
+      ['Order', writeOrder(choices)],
       ['Filters', writeFilters(choices.filters ?? [])],
       ['Retries', choices.retry_schedule === 'extended' ? 'Over 3 days' : 'Over 5 hours'],
       ['Signatures', words(choices.signature ?? 'service')],
@@ -172,7 +183,14 @@ export const WEBHOOK_ENDPOINTS = resource<EndpointObject>({
       ['Created', when(created)],
       ['Updated', when(updated)],
     ],
-    ways: [promotes('webhook_endpoint')],
+    ways: [
+      {
+        operation: 'listDeliveryAttempts',
+        text: 'Compare deliveries',
+        to: ({ id }) => `webhook-endpoints/${id}/compare`,
+      },
+      promotes('webhook_endpoint'),
+    ],
     actions: [
       { name: 'test', operation: 'testWebhookEndpoint', button: 'Send test event' },
       RECOVER,
@@ -236,17 +254,45 @@ export const WEBHOOK_ENDPOINTS = resource<EndpointObject>({
   },
 })
 
+function writeOrder({ delivery, fifo_key }: Pick<EndpointObject, 'delivery' | 'fifo_key'>): string {
+  if (delivery !== 'fifo') return 'Any order'
+  return fifo_key === 'object' ? 'One at a time for each object' : 'One at a time, in order'
+}
+
 function writeFilters(filters: NonNullable<EndpointObject['filters']>): Html | string {
   if (filters.length === 0) return '–'
   return html`<ul class="plain">${filters.map(({ property, equals }) => html`<li>${code(property)}: ${equals.map(String).join(', ')}</li>`)}</ul>`
 }
 
-/** Says which event holds up the others, why, and what to do. */
-async function writeBlock({ id, blocked }: EndpointObject, visit: DashboardVisit): Promise<Html> {
+type Block = NonNullable<EndpointObject['blocked']>
+
+/** Says which events hold up others, why, and what to do. */
+async function writeBlock(
+  { id, blocked, blocked_keys }: EndpointObject,
+  visit: DashboardVisit,
+): Promise<Html> {
   if (!blocked) return html``
-  const link = await linkNaming(visit, blocked)
-  const attempt = link(`webhook-endpoints/${id}/attempts/${blocked.delivery_attempt_id}`, 'Send it again now')
-  return html`<p>${link.to(blocked.event_id)} was not delivered since ${when(blocked.since)}: ${blocked.reason}. The events after it wait. The next attempt is due ${when(blocked.next_attempt_at)}. ${attempt}, or skip it.</p>`
+  const blocks = blocked_keys ?? [blocked]
+  const link = await linkNaming(visit, blocks)
+  const object: ListColumn<Block> = { title: 'Object', show: ({ key }) => link.to(key || null) }
+  const columns: readonly ListColumn<Block>[] = [
+    { title: 'Event', show: ({ event_id }) => link.to(event_id) },
+    { title: 'Since', show: ({ since }) => when(since) },
+    { title: 'Reason', show: ({ reason }) => reason },
+    {
+      title: 'Waiting',
+      show: ({ waiting_events: count = 0 }) => (count < 1000 ? String(count) : '1,000 or more'),
+    },
+    {
+      title: 'Next attempt',
+      show: (each) =>
+        link(`webhook-endpoints/${id}/attempts/${each.delivery_attempt_id}`, when(each.next_attempt_at)),
+    },
+  ]
+  return html`<p>${
+    blocked_keys ? 'Later events of these objects wait.' : 'Later events wait.'
+  } Send the next attempt again now, or skip the event.</p>
+${writeTable('Blocked', blocked_keys ? [object, ...columns] : columns, blocks, link)}`
 }
 
 /** Writes the event types by the record that they are about. */

@@ -29,7 +29,7 @@ const FIELDS: readonly FormField[] = [
       ['all', 'All events, including delivered ones'],
     ],
   },
-  { name: 'rate', label: 'Events per second', kind: 'number', value: '25', hint: '1 to 100.' },
+  { name: 'rate', label: 'Events per second', kind: 'number', value: '25', hint: '1 to 1000.' },
 ]
 
 /** The form that starts a recovery. */

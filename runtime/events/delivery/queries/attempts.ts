@@ -23,6 +23,8 @@ export interface LeasedAttempt {
   readonly retired_secrets: readonly RetiredSecret[]
   readonly signature: 'service' | 'standard_webhooks'
   readonly delivery: 'unordered' | 'fifo'
+  /** Whether it must be sent after the attempts of its endpoint that were leased before it. Null without an endpoint. */
+  readonly in_turn: boolean | null
   readonly retry_schedule: 'standard' | 'extended'
   readonly event_type: string
   readonly event_version: string

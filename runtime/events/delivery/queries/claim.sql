@@ -60,18 +60,24 @@ WITH visit AS MATERIALIZED (
         WHERE partition.position < 256 AND NOT (step.wrapped AND step.endpoint_id > v.endpoint_id)
      ), open AS MATERIALIZED (
        -- At most 16 partitions that have an attempt to send and a free place. A partition has 64 places (PARTITION_WIDTH), halved by
-       -- each timeout in a row, minus the attempts that any worker has leased. An ordered endpoint has one place.
-       SELECT partition.endpoint_id, partition.position, room.attempts AS room, endpoint.*
+       -- each timeout in a row, minus the attempts that any worker has leased. The attempts of
+       -- an ordered endpoint are made one after the other, so a worker that leases some is the only one that does. If its keys are
+       -- ordered separately, that holds during a recovery.
+       SELECT partition.endpoint_id, partition.position, room.attempts AS room, manner.in_turn, endpoint.*
          FROM partition
         CROSS JOIN LATERAL (SELECT FROM webhook_ready r
                              WHERE r.tenant_id = v.tenant_id AND r.endpoint_id = partition.endpoint_id AND r.lease_until < $1
                              ORDER BY r.lease_until LIMIT 1) AS something
-         LEFT JOIN LATERAL (SELECT e.status, e.generation, e.timeouts, e.url, e.secret, e.retired_secrets, e.signature, e.delivery, e.retry_schedule
+         LEFT JOIN LATERAL (SELECT e.status, e.generation, e.timeouts, e.url, e.secret, e.retired_secrets, e.signature, e.delivery, e.fifo_key, e.retry_schedule
                               FROM webhook_endpoints e
                              WHERE e.tenant_id = v.tenant_id AND e.id >= partition.endpoint_id AND e.id <= partition.endpoint_id
                              ORDER BY e.id LIMIT 1) AS endpoint ON true
-        CROSS JOIN LATERAL (SELECT CASE endpoint.delivery WHEN 'fifo' THEN 1 ELSE greatest(1, 64 >> coalesce(endpoint.timeouts, 0)) END
-                                   - count(*) AS attempts
+        CROSS JOIN LATERAL (SELECT endpoint.delivery = 'fifo' AND (endpoint.fifo_key = 'endpoint' OR (
+                                     SELECT true FROM webhook_recoveries r
+                                      WHERE r.tenant_id = v.tenant_id AND r.endpoint_id = partition.endpoint_id
+                                        AND r.status IN ('counting', 'running') LIMIT 1) IS NOT NULL) AS in_turn) AS manner
+        CROSS JOIN LATERAL (SELECT CASE WHEN NOT coalesce(manner.in_turn, false) THEN greatest(1, 64 >> coalesce(endpoint.timeouts, 0)) - count(*)
+                                        WHEN count(*) = 0 THEN 32 ELSE 0 END AS attempts
                               FROM (SELECT FROM webhook_ready r
                                      WHERE r.tenant_id = v.tenant_id AND r.endpoint_id = partition.endpoint_id
                                        AND r.lease_until >= $1
@@ -84,7 +90,7 @@ WITH visit AS MATERIALIZED (
      -- Attempts of open partitions without a valid lease: first those whose worker was lost, then by due time. Each partition gives
      -- an equal share of the tenant's quota. SKIP LOCKED, because a request may be canceling attempts.
      SELECT idle.*, open.position AS partition_position, open.endpoint_id, open.generation, open.timeouts, open.url,
-            open.secret, open.retired_secrets, open.signature, open.delivery, open.retry_schedule, row_number() OVER (PARTITION BY open.position) AS rank,
+            open.secret, open.retired_secrets, open.signature, open.delivery, open.in_turn, open.retry_schedule, row_number() OVER (PARTITION BY open.position) AS rank,
             open.url IS NOT NULL AND (idle.trigger = 'manual' OR
               open.status = 'enabled' AND coalesce(idle.series = open.generation, true)) AS is_open
        FROM share
@@ -132,7 +138,7 @@ WITH visit AS MATERIALIZED (
    WHERE w.ctid = ANY (ARRAY(SELECT place FROM served))
 )
 SELECT v.tenant_id, v.tokens, c.attempt_id, c.endpoint_id, c.event_id, c.attempt, c.trigger, c.wanted, c.due_at,
-       c.generation, c.timeouts, c.url, c.secret, c.retired_secrets, c.signature, c.delivery, c.retry_schedule, c.event_type, c.event_version, c.body,
+       c.generation, c.timeouts, c.url, c.secret, c.retired_secrets, c.signature, c.delivery, c.in_turn, c.retry_schedule, c.event_type, c.event_version, c.body,
        c.emitted_at, c.trace
   FROM visit v LEFT JOIN claimed c ON c.tenant_id = v.tenant_id
  ORDER BY c.rank, c.tenant_position, c.partition_position

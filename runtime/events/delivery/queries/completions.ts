@@ -121,6 +121,22 @@ function completionValues(completions: readonly AttemptCompletion[], now: number
   return [JSON.stringify(rows), toTimestamp(now)]
 }
 
+const RELEASE: Statement = {
+  name: 'webhook_ready_release',
+  text: `UPDATE webhook_ready SET lease_until = '-infinity', token = NULL
+          WHERE tenant_id = $1 AND attempt_id = $2 AND token = $3`,
+}
+
+/** Ends the lease of an attempt that was not sent, so that it can be claimed again. */
+export function releaseAttempt(
+  db: Database,
+  tenantId: string,
+  attemptId: string,
+  token: string,
+): Promise<unknown> {
+  return db.query(RELEASE, [tenantId, attemptId, token])
+}
+
 /** Whether an endpoint responded recently. */
 export interface EndpointResult {
   readonly tenantId: string

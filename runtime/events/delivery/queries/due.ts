@@ -4,6 +4,7 @@ import { pipelined } from '../../../database/pipelined.ts'
 import { byIndex, useIndexes } from '../../../database/pool/by-index.ts'
 import type { Pool } from '../../../database/pool/pool.ts'
 import { toTimestamp } from '../../../database/types.ts'
+import { isOpen } from './fifo-by-key.ts'
 
 const PROMOTE: Statement = {
   name: 'webhook_waiting_promote',
@@ -87,8 +88,24 @@ export async function findWaiting(db: Database, now: number, limit: number): Pro
   return rows.map(({ tenant_id }) => tenant_id)
 }
 
+/** Whether an ordered endpoint, `w`, can get an event: its next one, or one of a key. */
+const HAS_NEXT = `CASE w.fifo_key
+      WHEN 'endpoint' THEN coalesce(w.settled, w.since, 0) < h.sequence
+       AND NOT EXISTS (SELECT FROM webhook_ready r WHERE r.tenant_id = w.tenant_id AND r.endpoint_id = w.id)
+       AND NOT EXISTS (SELECT FROM webhook_waiting v WHERE v.tenant_id = w.tenant_id AND v.endpoint_id = w.id)
+      ELSE coalesce(w.settled, w.since, 0) < h.sequence
+        OR EXISTS (SELECT FROM webhook_held_events h WHERE h.tenant_id = w.tenant_id AND h.endpoint_id = w.id
+                      AND h.state <> 'held' AND NOT ${isOpen('w.tenant_id')}) END
+     AND NOT EXISTS (SELECT FROM webhook_recoveries v
+                      WHERE v.tenant_id = w.tenant_id AND v.endpoint_id = w.id AND v.status IN ('counting', 'running'))`
+
+/** Whether a block of an ordered endpoint, `w`, was not announced, because a process died. */
+const HAS_NEW_BLOCK = `EXISTS (SELECT FROM webhook_waiting v WHERE v.tenant_id = w.tenant_id AND v.endpoint_id = w.id
+     AND NOT EXISTS (SELECT FROM webhook_blocks b
+                      WHERE b.tenant_id = w.tenant_id AND b.endpoint_id = w.id AND b.event_id = v.event_id))`
+
 // Reads without locks, as above. Two index descents for each tenant that has ever had an endpoint, independent of its
-// attempts, and two for each of its ordered endpoints.
+// attempts, and a few for each of its ordered endpoints and for each key with an attempt.
 const FIND_DUE: Statement = {
   name: 'webhook_senders_find',
   text: `SELECT s.tenant_id, coalesce(greatest(h.sequence - s.planned, f.idle, 0), 0) AS unplanned, coalesce(q.queued, false) AS queued
@@ -99,14 +116,7 @@ const FIND_DUE: Statement = {
                                ORDER BY r.endpoint_id, r.lease_until LIMIT 1) AS q ON true
            LEFT JOIN LATERAL (SELECT 1 AS idle FROM webhook_endpoints w
                                WHERE w.tenant_id = s.tenant_id AND w.delivery = 'fifo' AND w.status = 'enabled'
-                                 AND coalesce(w.settled, w.since, 0) < h.sequence
-                                 AND NOT EXISTS (SELECT FROM webhook_ready r
-                                                  WHERE r.tenant_id = w.tenant_id AND r.endpoint_id = w.id)
-                                 AND NOT EXISTS (SELECT FROM webhook_waiting v
-                                                  WHERE v.tenant_id = w.tenant_id AND v.endpoint_id = w.id)
-                                 AND NOT EXISTS (SELECT FROM webhook_recoveries v
-                                                  WHERE v.tenant_id = w.tenant_id AND v.endpoint_id = w.id
-                                                    AND v.status IN ('counting', 'running'))
+                                 AND (${HAS_NEXT} OR ${HAS_NEW_BLOCK})
                                LIMIT 1) AS f ON true
           WHERE h.sequence > s.planned OR q.queued OR f.idle = 1`,
 }

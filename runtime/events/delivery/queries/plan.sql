@@ -86,7 +86,7 @@ WITH visit AS MATERIALIZED (
    WHERE n.audience IS NOT NULL AND coalesce(n.sequence > v.since, n.created >= v.created)
      AND CASE n.audience WHEN 'only' THEN v.id = n.audience_endpoint_id
                          WHEN 'others' THEN v.id <> n.audience_endpoint_id AND v.status = 'enabled'
-                         ELSE v.enabled_events && ARRAY[n.type, '*'] AND /* MATCHES_FILTERS */ true END
+                         ELSE v.enabled_events && ARRAY[n.type, '*'] AND n.audience_endpoint_id IS DISTINCT FROM v.id AND /* MATCHES_FILTERS */ true END
 ), turn AS (
   -- The first attempt of every partition before the second of any, starting after the partition served last.
   SELECT a.*, row_number() OVER (PARTITION BY a.tenant_id, a.fits
@@ -128,7 +128,7 @@ WITH visit AS MATERIALIZED (
    WHERE w.ctid = ANY (ARRAY(SELECT v.place FROM visited v WHERE v.reached > v.planned))
 )
 SELECT v.tenant_id, v.more, v.ordered, v.queued, p.attempt_id, p.endpoint_id, p.event_id, 1 AS attempt, 'schedule' AS trigger,
-       true AS wanted, 'unordered' AS delivery, p.created AS due_at, p.generation, p.timeouts, p.url, p.secret, p.retired_secrets, p.signature, p.retry_schedule,
+       true AS wanted, 'unordered' AS delivery, false AS in_turn, p.created AS due_at, p.generation, p.timeouts, p.url, p.secret, p.retired_secrets, p.signature, p.retry_schedule,
        p.event_type, p.event_version, p.body, p.created AS emitted_at, p.trace
   FROM visited v LEFT JOIN planned p ON p.leased AND p.tenant_id = v.tenant_id
  ORDER BY p.turn, p.position

@@ -86,7 +86,7 @@ const FIND_TEXT = `${forOneTenant(PLAN_TEXT.slice(0, PLAN_TEXT.indexOf(', writte
          (SELECT true FROM webhook_ready r WHERE r.tenant_id = $4 AND r.lease_until < $1
            ORDER BY r.endpoint_id, r.lease_until LIMIT 1) IS NOT NULL AS idle,
          p.status, p.leased, p.attempt_id, p.endpoint_id, p.event_id, 1 AS attempt, 'schedule' AS trigger, true AS wanted,
-         'unordered' AS delivery,
+         'unordered' AS delivery, false AS in_turn,
          p.created AS due_at, p.generation, p.timeouts, p.url, p.secret, p.retired_secrets, p.signature, p.retry_schedule, p.event_type,
          p.event_version, CASE WHEN p.leased THEN p.body END AS body, p.created AS emitted_at, p.trace
     FROM reach v LEFT JOIN planned p ON p.tenant_id = v.tenant_id
