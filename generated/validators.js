@@ -262,7 +262,7 @@ const DeclineReasonCode$values_2 = new Set([
   'processing_error'
 ])
 const DeclineSimulation$properties = new Set(['card_id', 'amount', 'merchant', 'reason'])
-const DeletedWebhookEndpoint$properties = new Set(['id', 'object', 'deleted'])
+const DeletedSandbox$properties = new Set(['id', 'object', 'deleted'])
 const Dispute$properties = new Set([
   'id',
   'object',
@@ -1457,6 +1457,9 @@ const SanctionsAlert$properties = new Set([
 const SanctionsAlertId$pattern = new RegExp('^sal_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const SanctionsAlertResolve$properties = new Set(['resolution', 'note'])
 const SanctionsMatchSimulation$properties = new Set(['cardholder_id', 'score'])
+const Sandbox$properties = new Set(['id', 'object', 'name', 'secret_key', 'created', 'updated'])
+const SandboxCreate$properties = new Set(['name'])
+const SandboxId$pattern = new RegExp('^sbx_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const Scan$properties = new Set(['id', 'object', 'pass_id', 'mode', 'result', 'scanner', 'location', 'scanned_at', 'created'])
 const ScanCreate$properties = new Set(['pass_id', 'barcode_message', 'mode', 'scanner', 'location'])
 const ScanId$pattern = new RegExp('^scan_[0-9a-hjkmnp-tv-z]{26}$', 'u')
@@ -4413,6 +4416,18 @@ function DeletedFaults$(value) {
   if (!isObject(value)) return false
   const object = value.object
   if (!(object === 'faults')) return false
+  const deleted = value.deleted
+  if (!(deleted === true)) return false
+  return true
+}
+
+function DeletedSandbox$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!SandboxId$(id)) return false
+  const object = value.object
+  if (!(object === 'sandbox')) return false
   const deleted = value.deleted
   if (!(deleted === true)) return false
   return true
@@ -8160,6 +8175,78 @@ function SanctionsStatus$(value) {
   return (value === 'screening' || value === 'clear' || value === 'potential_match' || value === 'confirmed_match')
 }
 
+function Sandbox$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!SandboxId$(id)) return false
+  const object = value.object
+  if (!(object === 'sandbox')) return false
+  const name = value.name
+  if (name === undefined) return false
+  if (!SandboxName$(name)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const updated = value.updated
+  if (updated === undefined) return false
+  if (!Timestamp$(updated)) return false
+  const secret_key = value.secret_key
+  if (secret_key !== undefined) {
+    if (!(typeof secret_key === 'string')) return false
+  }
+  return true
+}
+
+function SandboxCreate$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const name = value.name
+  if (name === undefined) return false
+  if (!SandboxName$(name)) return false
+  if (!closed(value, known, SandboxCreate$properties)) return false
+  return true
+}
+
+function SandboxId$(value) {
+  return (
+    typeof value === 'string' && (
+      value.length <= 30 || (value.length <= 60 && length(value) <= 30)
+    ) && (value.length >= 60 || length(value) >= 30) && SandboxId$pattern.test(value)
+  )
+}
+
+function SandboxList$(value) {
+  if (!isObject(value)) return false
+  const data = value.data
+  if (!Array.isArray(data) || data.length > 100) return false
+  for (let index = 0; index < data.length; index++) {
+    const data_item = data[index]
+    if (!Sandbox$(data_item)) return false
+  }
+  const has_more = value.has_more
+  if (has_more === undefined) return false
+  if (!HasMore$(has_more)) return false
+  const next_cursor = value.next_cursor
+  if (next_cursor === undefined) return false
+  if (!NextCursor$(next_cursor)) return false
+  return true
+}
+
+function SandboxName$(value) {
+  return (typeof value === 'string' && (value.length <= 200 || (value.length <= 400 && length(value) <= 200)) && value !== '')
+}
+
+function SandboxUpdate$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const name = value.name
+  if (name === undefined) return false
+  if (!SandboxName$(name)) return false
+  if (!closed(value, known, SandboxCreate$properties)) return false
+  return true
+}
+
 function Scan$(value) {
   if (!isObject(value)) return false
   const id = value.id
@@ -11011,6 +11098,7 @@ export const DeclineSimulation = DeclineSimulation$
 export const DeclineSimulation_2025_11_01 = DeclineSimulation_2025_11_01$
 export const DeletedAuthorizationEndpoint = DeletedAuthorizationEndpoint$
 export const DeletedFaults = DeletedFaults$
+export const DeletedSandbox = DeletedSandbox$
 export const DeletedWebhookEndpoint = DeletedWebhookEndpoint$
 export const Dispute = Dispute$
 export const DisputeClosedEvent = DisputeClosedEvent$
@@ -11230,6 +11318,12 @@ export const SanctionsAlertStatus = SanctionsAlertStatus$
 export const SanctionsMatchSimulation = SanctionsMatchSimulation$
 export const SanctionsResolution = SanctionsResolution$
 export const SanctionsStatus = SanctionsStatus$
+export const Sandbox = Sandbox$
+export const SandboxCreate = SandboxCreate$
+export const SandboxId = SandboxId$
+export const SandboxList = SandboxList$
+export const SandboxName = SandboxName$
+export const SandboxUpdate = SandboxUpdate$
 export const Scan = Scan$
 export const ScanCreate = ScanCreate$
 export const ScanId = ScanId$

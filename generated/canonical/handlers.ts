@@ -35,6 +35,7 @@ import type {
   DeclineSimulation,
   DeletedAuthorizationEndpoint,
   DeletedFaults,
+  DeletedSandbox,
   DeletedWebhookEndpoint,
   Dispute,
   DisputeCreate,
@@ -70,6 +71,7 @@ import type {
   ListProvisioningPayloadsQuery,
   ListRequestLogsQuery,
   ListSanctionsAlertsQuery,
+  ListSandboxesQuery,
   ListScansQuery,
   ListSettlementLinesQuery,
   ListSettlementsQuery,
@@ -117,6 +119,10 @@ import type {
   SanctionsAlertList,
   SanctionsAlertResolve,
   SanctionsMatchSimulation,
+  Sandbox,
+  SandboxCreate,
+  SandboxList,
+  SandboxUpdate,
   Scan,
   ScanCreate,
   ScanList,
@@ -170,6 +176,19 @@ export interface AccountHandlers<Context> {
   rotateCredentials(context: Context, input: { body?: Empty }): Promise<Reply<200, CredentialRotation>>
   /** POST /v1/account/wipe_sandbox: Wipe the sandbox */
   wipeSandbox(context: Context, input: { body: WipeCreate }): Promise<Reply<200, Wipe>>
+}
+
+export interface SandboxesHandlers<Context> {
+  /** POST /v1/sandboxes: Create a sandbox */
+  createSandbox(context: Context, input: { body: SandboxCreate }): Promise<Reply<201, Sandbox>>
+  /** GET /v1/sandboxes: List sandboxes */
+  listSandboxes(context: Context, input: { query: ListSandboxesQuery }): Promise<Reply<200, SandboxList>>
+  /** GET /v1/sandboxes/{sandbox_id}: Retrieve a sandbox */
+  getSandbox(context: Context, input: { path: operations['getSandbox']['parameters']['path'] }): Promise<Reply<200, Sandbox>>
+  /** PATCH /v1/sandboxes/{sandbox_id}: Rename a sandbox */
+  updateSandbox(context: Context, input: { path: operations['updateSandbox']['parameters']['path']; body: SandboxUpdate }): Promise<Reply<200, Sandbox>>
+  /** DELETE /v1/sandboxes/{sandbox_id}: Delete a sandbox */
+  deleteSandbox(context: Context, input: { path: operations['deleteSandbox']['parameters']['path'] }): Promise<Reply<200, DeletedSandbox>>
 }
 
 export interface AuditLogHandlers<Context> {
@@ -644,6 +663,7 @@ export interface TestFaultsHandlers<Context> {
 
 /** All operations of all versions. */
 export type Handlers<Context> = AccountHandlers<Context>
+  & SandboxesHandlers<Context>
   & AuditLogHandlers<Context>
   & RequestLogsHandlers<Context>
   & PromotionsHandlers<Context>

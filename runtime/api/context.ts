@@ -164,10 +164,11 @@ function accountOf(
   db: Database,
   effects: Effects,
 ): AccountActions {
-  const { tenant, space } = credential
+  const { tenant, space, key } = credential
   return service.account.bind(db, {
     tenant,
     space,
+    key,
     now,
     moved: (newSpace) => {
       effects.newSpace = newSpace
@@ -186,6 +187,8 @@ const NO_ACCOUNT: AccountActions = {
   rotateKeys: noAccount,
   changeBilling: noAccount,
   wipeSandbox: noAccount,
+  createSandbox: noAccount,
+  deleteSandbox: noAccount,
   putFaults: noAccount,
   deleteFaults: noAccount,
 }

@@ -522,6 +522,7 @@ describe('workers', () => {
     const holder = {
       tenant: { id: tenantId } as never,
       space: tenantId,
+      key: { id: '', kind: 'secret', scope: 'admin' } as const,
       now: START,
       moved: () => {},
       changed: () => {},

@@ -8,12 +8,13 @@ import type { Pool } from '../../database/pool/pool.ts'
 import { readSpace, spaceOf } from '../../database/space.ts'
 import { toTimestamp } from '../../database/types.ts'
 
-/** Tables of an environment that a wipe keeps: the audit log, usage, and the list of wiped spaces. */
+/** Tables of an environment that a wipe keeps: the audit log, usage, and the lists of sandboxes and of wiped spaces. */
 export const KEPT_TABLES = [
   'audit_log',
   'audit_heads',
   'usage_counters',
   'usage_batches',
+  'sandboxes',
   'wiped_spaces',
 ] as const
 
@@ -108,7 +109,9 @@ const NAMED: readonly WipedTable[] = [
 const FURTHER: readonly WipedTable[] = Object.values(records).flatMap((record) => {
   if (!('read' in record)) return []
   const { object, tag } = record
-  const isNamed = NAMED.some(({ name, type }) => type === object || name === tag || name === object)
+  const isNamed =
+    NAMED.some(({ name, type }) => type === object || name === tag || name === object) ||
+    KEPT_TABLES.some((name) => name === tag)
   return isNamed ? [] : [{ name: tag, key: 'id', type: object }]
 })
 
@@ -131,9 +134,21 @@ const MOVE: Statement = {
   text: `UPDATE control.tenants SET sandbox_wipes = sandbox_wipes + 1 WHERE id = $1 AND sandbox_wipes = $2`,
 }
 
+const LOCK_TENANT: Statement = { text: 'SELECT FROM control.tenants WHERE id = $1 FOR NO KEY UPDATE' }
+
+const MOVE_NAMED: Statement = { text: 'UPDATE sandboxes SET space = $3 WHERE tenant_id = $1 AND space = $2' }
+
+const MOVE_KEYS: Statement = {
+  text: 'UPDATE control.keys SET space = $3 WHERE tenant_id = $1 AND space = $2',
+}
+
 // Every write in the old space ends with its audit entry. Before this statement, the write is counted. After it, the
 // write fails and is retried in the new space.
 const CLOSE: Statement = { text: 'UPDATE audit_heads SET wipes = $2 WHERE tenant_id = $1' }
+
+const CLOSE_NAMED: Statement = {
+  text: 'UPDATE audit_heads SET open_spaces = array_replace(open_spaces, $2, $3) WHERE tenant_id = $1',
+}
 
 const RETIRE: Statement = { text: 'INSERT INTO wiped_spaces (tenant_id, wiped_at) VALUES ($1, $2)' }
 
@@ -201,6 +216,16 @@ function wipedAlready(): Error {
 }
 
 /**
+ * Gives a named sandbox a different space, which its keys open from the commit on. Writes in the old one fail from then
+ * on. The row of the tenant must be locked.
+ */
+async function moveNamed(db: Database, tenantId: string, old: string, space: string): Promise<void> {
+  if ((await db.query(MOVE_NAMED, [tenantId, old, space])).count === 0) throw wipedAlready()
+  pipelined(db.query(MOVE_KEYS, [tenantId, old, space]))
+  pipelined(db.query(CLOSE_NAMED, [tenantId, old, space]))
+}
+
+/**
  * Moves a tenant to a new space in the sandbox. Call this in a transaction of the owner. If a concurrent wipe came
  * first, it fails with an error that `isSpaceWiped` recognizes. The tenant's other writes wait while its records are
  * counted.
@@ -213,10 +238,15 @@ export async function wipeSpace(
   now: number,
   maxCounted: number = MAX_COUNTED,
 ): Promise<WipedSpace> {
-  const { tenantId, wipes } = readSpace(old)
-  const space = spaceOf(tenantId, wipes + 1)
-  if ((await db.query(MOVE, [tenantId, wipes])).count === 0) throw wipedAlready()
-  pipelined(db.query(CLOSE, [tenantId, wipes + 1]))
+  const { tenantId, wipes, sandbox } = readSpace(old)
+  const space = spaceOf(tenantId, wipes + 1, sandbox)
+  if (sandbox === undefined) {
+    if ((await db.query(MOVE, [tenantId, wipes])).count === 0) throw wipedAlready()
+    pipelined(db.query(CLOSE, [tenantId, wipes + 1]))
+  } else {
+    pipelined(db.query(LOCK_TENANT, [tenantId]))
+    await moveNamed(db, tenantId, old, space)
+  }
   pipelined(db.query(RETIRE, [old, toTimestamp(now)]))
   await carryOver(db, old, space)
   const { rows } = await db.query<Record<string, number>>(COUNT, [old, maxCounted])

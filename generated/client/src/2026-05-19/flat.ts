@@ -26,6 +26,7 @@ import type {
   CredentialRotation,
   DeletedAuthorizationEndpoint,
   DeletedFaults,
+  DeletedSandbox,
   DeletedWebhookEndpoint,
   Dispute,
   DisputeList,
@@ -52,6 +53,8 @@ import type {
   RequestLogList,
   SanctionsAlert,
   SanctionsAlertList,
+  Sandbox,
+  SandboxList,
   Scan,
   ScanList,
   Settlement,
@@ -89,6 +92,11 @@ export type GetMeInput = Input<operations['getMe'], Managed>
 export type UpdateBillingInput = Input<operations['updateBilling'], Managed>
 export type RotateCredentialsInput = Input<operations['rotateCredentials'], Managed> & KeyOption
 export type WipeSandboxInput = Input<operations['wipeSandbox'], Managed> & KeyOption
+export type CreateSandboxInput = Input<operations['createSandbox'], Managed> & KeyOption
+export type ListSandboxesInput = Input<operations['listSandboxes'], Managed>
+export type GetSandboxInput = Input<operations['getSandbox'], Managed>
+export type UpdateSandboxInput = Input<operations['updateSandbox'], Managed>
+export type DeleteSandboxInput = Input<operations['deleteSandbox'], Managed>
 export type ListAuditEntriesInput = Input<operations['listAuditEntries'], Managed>
 export type ListRequestLogsInput = Input<operations['listRequestLogs'], Managed>
 export type GetRequestLogInput = Input<operations['getRequestLog'], Managed>
@@ -239,6 +247,16 @@ export interface FlatMethods {
   rotateCredentials(input?: RotateCredentialsInput): Call<CredentialRotation>
   /** @deprecated Use `client.account.wipeSandbox`. */
   wipeSandbox(input: WipeSandboxInput): Call<Wipe>
+  /** @deprecated Use `client.sandboxes.create`. */
+  createSandbox(input: CreateSandboxInput): Call<Sandbox>
+  /** @deprecated Use `client.sandboxes.list`. */
+  listSandboxes(input?: ListSandboxesInput): ListCall<SandboxList, Sandbox>
+  /** @deprecated Use `client.sandboxes.retrieve`. */
+  getSandbox(input: GetSandboxInput): Call<Sandbox>
+  /** @deprecated Use `client.sandboxes.update`. */
+  updateSandbox(input: UpdateSandboxInput): Call<Sandbox>
+  /** @deprecated Use `client.sandboxes.delete`. */
+  deleteSandbox(input: DeleteSandboxInput): Call<DeletedSandbox>
   /** @deprecated Use `client.auditLog.list`. */
   listAuditEntries(input?: ListAuditEntriesInput): ListCall<AuditEntryList, AuditEntry>
   /** @deprecated Use `client.requestLogs.list`. */
@@ -525,6 +543,11 @@ export function flatMethods(connection: ServiceConnection): FlatMethods {
     ['updateBilling', functions.updateBilling, [], 'body'],
     ['rotateCredentials', functions.rotateCredentials],
     ['wipeSandbox', functions.wipeSandbox, [], 'body'],
+    ['createSandbox', functions.createSandbox, [], 'body'],
+    ['listSandboxes', functions.listSandboxes, [], 'query'],
+    ['getSandbox', functions.getSandbox, ['sandbox_id']],
+    ['updateSandbox', functions.updateSandbox, ['sandbox_id'], 'body'],
+    ['deleteSandbox', functions.deleteSandbox, ['sandbox_id']],
     ['listAuditEntries', functions.listAuditEntries, [], 'query'],
     ['listRequestLogs', functions.listRequestLogs, [], 'query'],
     ['getRequestLog', functions.getRequestLog, ['request_id']],

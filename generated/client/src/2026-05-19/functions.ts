@@ -40,6 +40,7 @@ import type {
   DeclineSimulation,
   DeletedAuthorizationEndpoint,
   DeletedFaults,
+  DeletedSandbox,
   DeletedWebhookEndpoint,
   Dispute,
   DisputeCreate,
@@ -74,6 +75,7 @@ import type {
   ListProvisioningPayloadsQuery,
   ListRequestLogsQuery,
   ListSanctionsAlertsQuery,
+  ListSandboxesQuery,
   ListScansQuery,
   ListSettlementLinesQuery,
   ListSettlementsQuery,
@@ -122,6 +124,10 @@ import type {
   SanctionsAlertList,
   SanctionsAlertResolve,
   SanctionsMatchSimulation,
+  Sandbox,
+  SandboxCreate,
+  SandboxList,
+  SandboxUpdate,
   Scan,
   ScanCreate,
   ScanList,
@@ -245,6 +251,97 @@ export function rotateCredentials(connection: ServiceConnection, options?: Reque
 export function wipeSandbox(connection: ServiceConnection, params: WipeCreate, options?: RequestOptions
   & { readonly headers?: HeadersOf<operations['wipeSandbox'], Managed> }): Call<Wipe> {
   return call(connection, { method: 'POST', path: '/v1/account/wipe_sandbox', keyed: true }, { body: params, ...options })
+}
+
+// ----- Sandboxes -----
+
+/**
+ * Create a sandbox
+ *
+ * Creates a named sandbox, which is empty and separate from the account’s default sandbox and from every other one, and a secret key for it. The key is shown
+ * only in this answer. An account has at most 10 named sandboxes; creating another one is refused with 409 `invalid_state`. Call this with a key of the default
+ * sandbox.
+ *
+ * `POST /v1/sandboxes`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.sandboxes.create({ name: 'Checkout tests' })
+ * ```
+ */
+export function createSandbox(connection: ServiceConnection, params: SandboxCreate, options?: RequestOptions): Call<Sandbox> {
+  return call(connection, { method: 'POST', path: '/v1/sandboxes', keyed: true }, { body: params, ...options })
+}
+
+/**
+ * List sandboxes
+ *
+ * Returns the account’s named sandboxes, newest first.
+ *
+ * `GET /v1/sandboxes`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.sandboxes.list()
+ * ```
+ */
+export function listSandboxes(connection: ServiceConnection, params?: ListSandboxesQuery, options?: RequestOptions): ListCall<SandboxList, Sandbox> {
+  return list(connection, { method: 'GET', path: '/v1/sandboxes' }, { query: params, ...options })
+}
+
+/**
+ * Retrieve a sandbox
+ *
+ * Returns one named sandbox, without its key.
+ *
+ * `GET /v1/sandboxes/{sandbox_id}`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.sandboxes.retrieve('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz')
+ * ```
+ */
+export function getSandbox(connection: ServiceConnection, sandboxId: string, options?: RequestOptions): Call<Sandbox> {
+  return call(connection, { method: 'GET', path: '/v1/sandboxes/{sandbox_id}' }, { path: { sandbox_id: sandboxId }, ...options })
+}
+
+/**
+ * Rename a sandbox
+ *
+ * Changes the name of a sandbox.
+ *
+ * `PATCH /v1/sandboxes/{sandbox_id}`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | BodyTooLargeError | UnsupportedMediaTypeError |
+ * InvalidRequestError | IdempotencyError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.sandboxes.update('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz', { name: 'Nightly tests' })
+ * ```
+ */
+export function updateSandbox(connection: ServiceConnection, sandboxId: string, params: SandboxUpdate, options?: RequestOptions): Call<Sandbox> {
+  return call(connection, { method: 'PATCH', path: '/v1/sandboxes/{sandbox_id}' }, { path: { sandbox_id: sandboxId }, body: params, ...options })
+}
+
+/**
+ * Delete a sandbox
+ *
+ * Permanently deletes a sandbox with all of its data, and revokes its keys. The default sandbox and other sandboxes stay as they are.
+ *
+ * `DELETE /v1/sandboxes/{sandbox_id}`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.sandboxes.delete('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz')
+ * ```
+ */
+export function deleteSandbox(connection: ServiceConnection, sandboxId: string, options?: RequestOptions): Call<DeletedSandbox> {
+  return call(connection, { method: 'DELETE', path: '/v1/sandboxes/{sandbox_id}' }, { path: { sandbox_id: sandboxId }, ...options })
 }
 
 // ----- Audit log -----

@@ -41,6 +41,7 @@ import type {
   DeclineSimulation,
   DeletedAuthorizationEndpoint,
   DeletedFaults,
+  DeletedSandbox,
   DeletedWebhookEndpoint,
   Dispute,
   DisputeCreate,
@@ -75,6 +76,7 @@ import type {
   ListProvisioningPayloadsQuery,
   ListRequestLogsQuery,
   ListSanctionsAlertsQuery,
+  ListSandboxesQuery,
   ListScansQuery,
   ListSettlementLinesQuery,
   ListSettlementsQuery,
@@ -123,6 +125,10 @@ import type {
   SanctionsAlertList,
   SanctionsAlertResolve,
   SanctionsMatchSimulation,
+  Sandbox,
+  SandboxCreate,
+  SandboxList,
+  SandboxUpdate,
   Scan,
   ScanCreate,
   ScanList,
@@ -175,6 +181,9 @@ type Managed = 'Service-Version' | 'Idempotency-Key'
 // ----- Parameters -----
 export type AccountBillingUpdateParams = BillingUpdate
 export type AccountWipeSandboxParams = WipeCreate
+export type SandboxCreateParams = SandboxCreate
+export type SandboxListParams = ListSandboxesQuery
+export type SandboxUpdateParams = SandboxUpdate
 export type AuditLogListParams = ListAuditEntriesQuery
 export type RequestLogListParams = ListRequestLogsQuery
 export type PromotionCreateParams = PromotionCreate
@@ -345,6 +354,101 @@ export class AccountResource extends Resource {
    */
   wipeSandbox(params: AccountWipeSandboxParams, options?: RequestOptions & { readonly headers?: HeadersOf<operations['wipeSandbox'], Managed> }): Call<Wipe> {
     return functions.wipeSandbox(this.connection, params, options)
+  }
+}
+
+/** Methods of `client.sandboxes`. */
+export class SandboxesResource extends Resource {
+  /**
+   * Create a sandbox
+   *
+   * Creates a named sandbox, which is empty and separate from the account’s default sandbox and from every other one, and a secret key for it. The key is shown
+   * only in this answer. An account has at most 10 named sandboxes; creating another one is refused with 409 `invalid_state`. Call this with a key of the
+   * default sandbox.
+   *
+   * `POST /v1/sandboxes`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.sandboxes.create({ name: 'Checkout tests' })
+   * ```
+   */
+  create(params: SandboxCreateParams, options?: RequestOptions): Call<Sandbox> {
+    return functions.createSandbox(this.connection, params, options)
+  }
+
+  /**
+   * List sandboxes
+   *
+   * Returns the account’s named sandboxes, newest first.
+   *
+   * `GET /v1/sandboxes`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.sandboxes.list()
+   * ```
+   */
+  list(params?: SandboxListParams, options?: RequestOptions): ListCall<SandboxList, Sandbox> {
+    return functions.listSandboxes(this.connection, params, options)
+  }
+
+  /**
+   * Retrieve a sandbox
+   *
+   * Returns one named sandbox, without its key.
+   *
+   * `GET /v1/sandboxes/{sandbox_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.sandboxes.retrieve('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz')
+   * ```
+   */
+  retrieve(sandboxId: string, options?: RequestOptions): Call<Sandbox> {
+    return functions.getSandbox(this.connection, sandboxId, options)
+  }
+
+  /**
+   * Rename a sandbox
+   *
+   * Changes the name of a sandbox.
+   *
+   * `PATCH /v1/sandboxes/{sandbox_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | BodyTooLargeError | UnsupportedMediaTypeError |
+   * InvalidRequestError | IdempotencyError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.sandboxes.update('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz', { name: 'Nightly tests' })
+   * ```
+   */
+  update(sandboxId: string, params: SandboxUpdateParams, options?: RequestOptions): Call<Sandbox> {
+    return functions.updateSandbox(this.connection, sandboxId, params, options)
+  }
+
+  /**
+   * Delete a sandbox
+   *
+   * Permanently deletes a sandbox with all of its data, and revokes its keys. The default sandbox and other sandboxes stay as they are.
+   *
+   * `DELETE /v1/sandboxes/{sandbox_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.sandboxes.delete('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz')
+   * ```
+   */
+  delete(sandboxId: string, options?: RequestOptions): Call<DeletedSandbox> {
+    return functions.deleteSandbox(this.connection, sandboxId, options)
   }
 }
 
@@ -3175,6 +3279,7 @@ export class TestResource extends Resource {
 export class Resources extends Resource {
   readonly me = new MeResource(this.connection)
   readonly account = new AccountResource(this.connection)
+  readonly sandboxes = new SandboxesResource(this.connection)
   readonly auditLog = new AuditLogResource(this.connection)
   readonly requestLogs = new RequestLogsResource(this.connection)
   readonly promotions = new PromotionsResource(this.connection)
