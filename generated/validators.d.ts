@@ -156,6 +156,7 @@ export declare function DeclineSimulation_2025_11_01(value: unknown): value is v
 export declare function DeletedAuthorizationEndpoint(value: unknown): value is v2026_05_19.DeletedAuthorizationEndpoint
 export declare function DeletedFaults(value: unknown): value is v2026_05_19.DeletedFaults
 export declare function DeletedSandbox(value: unknown): value is v2026_05_19.DeletedSandbox
+export declare function DeletedSandboxSnapshot(value: unknown): value is v2026_05_19.DeletedSandboxSnapshot
 export declare function DeletedWebhookEndpoint(value: unknown): value is v2026_05_19.DeletedWebhookEndpoint
 export declare function Dispute(value: unknown): value is v2026_05_19.Dispute
 export declare function DisputeClosedEvent(value: unknown): value is v2026_05_19.DisputeClosedEvent
@@ -380,6 +381,12 @@ export declare function SandboxCreate(value: unknown): value is v2026_05_19.Sand
 export declare function SandboxId(value: unknown): value is v2026_05_19.SandboxId
 export declare function SandboxList(value: unknown): value is v2026_05_19.SandboxList
 export declare function SandboxName(value: unknown): value is v2026_05_19.SandboxName
+export declare function SandboxSnapshot(value: unknown): value is v2026_05_19.SandboxSnapshot
+export declare function SandboxSnapshotCreate(value: unknown): value is v2026_05_19.SandboxSnapshotCreate
+export declare function SandboxSnapshotId(value: unknown): value is v2026_05_19.SandboxSnapshotId
+export declare function SandboxSnapshotList(value: unknown): value is v2026_05_19.SandboxSnapshotList
+export declare function SandboxSnapshotStatus(value: unknown): value is v2026_05_19.SandboxSnapshotStatus
+export declare function SandboxStatus(value: unknown): value is v2026_05_19.SandboxStatus
 export declare function SandboxUpdate(value: unknown): value is v2026_05_19.SandboxUpdate
 export declare function Scan(value: unknown): value is v2026_05_19.Scan
 export declare function ScanCreate(value: unknown): value is v2026_05_19.ScanCreate

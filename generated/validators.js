@@ -1457,9 +1457,11 @@ const SanctionsAlert$properties = new Set([
 const SanctionsAlertId$pattern = new RegExp('^sal_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const SanctionsAlertResolve$properties = new Set(['resolution', 'note'])
 const SanctionsMatchSimulation$properties = new Set(['cardholder_id', 'score'])
-const Sandbox$properties = new Set(['id', 'object', 'name', 'secret_key', 'created', 'updated'])
+const Sandbox$properties = new Set(['id', 'object', 'name', 'status', 'secret_key', 'created', 'updated'])
 const SandboxCreate$properties = new Set(['name'])
 const SandboxId$pattern = new RegExp('^sbx_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const SandboxSnapshot$properties = new Set(['id', 'object', 'sandbox_id', 'name', 'status', 'created', 'updated'])
+const SandboxSnapshotId$pattern = new RegExp('^snap_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const Scan$properties = new Set(['id', 'object', 'pass_id', 'mode', 'result', 'scanner', 'location', 'scanned_at', 'created'])
 const ScanCreate$properties = new Set(['pass_id', 'barcode_message', 'mode', 'scanner', 'location'])
 const ScanId$pattern = new RegExp('^scan_[0-9a-hjkmnp-tv-z]{26}$', 'u')
@@ -4428,6 +4430,18 @@ function DeletedSandbox$(value) {
   if (!SandboxId$(id)) return false
   const object = value.object
   if (!(object === 'sandbox')) return false
+  const deleted = value.deleted
+  if (!(deleted === true)) return false
+  return true
+}
+
+function DeletedSandboxSnapshot$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!SandboxSnapshotId$(id)) return false
+  const object = value.object
+  if (!(object === 'sandbox_snapshot')) return false
   const deleted = value.deleted
   if (!(deleted === true)) return false
   return true
@@ -8185,6 +8199,9 @@ function Sandbox$(value) {
   const name = value.name
   if (name === undefined) return false
   if (!SandboxName$(name)) return false
+  const status = value.status
+  if (status === undefined) return false
+  if (!SandboxStatus$(status)) return false
   const created = value.created
   if (created === undefined) return false
   if (!Timestamp$(created)) return false
@@ -8235,6 +8252,72 @@ function SandboxList$(value) {
 
 function SandboxName$(value) {
   return (typeof value === 'string' && (value.length <= 200 || (value.length <= 400 && length(value) <= 200)) && value !== '')
+}
+
+function SandboxSnapshot$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!SandboxSnapshotId$(id)) return false
+  const object = value.object
+  if (!(object === 'sandbox_snapshot')) return false
+  const sandbox_id = value.sandbox_id
+  if (sandbox_id === undefined) return false
+  if (!SandboxId$(sandbox_id)) return false
+  const name = value.name
+  if (!(typeof name === 'string')) return false
+  const status = value.status
+  if (status === undefined) return false
+  if (!SandboxSnapshotStatus$(status)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const updated = value.updated
+  if (updated === undefined) return false
+  if (!Timestamp$(updated)) return false
+  return true
+}
+
+function SandboxSnapshotCreate$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const name = value.name
+  if (!((typeof name === 'string' && (name.length <= 200 || (name.length <= 400 && length(name) <= 200)) && name !== ''))) return false
+  if (!closed(value, known, SandboxCreate$properties)) return false
+  return true
+}
+
+function SandboxSnapshotId$(value) {
+  return (
+    typeof value === 'string' && (
+      value.length <= 31 || (value.length <= 62 && length(value) <= 31)
+    ) && (value.length >= 62 || length(value) >= 31) && SandboxSnapshotId$pattern.test(value)
+  )
+}
+
+function SandboxSnapshotList$(value) {
+  if (!isObject(value)) return false
+  const data = value.data
+  if (!Array.isArray(data) || data.length > 100) return false
+  for (let index = 0; index < data.length; index++) {
+    const data_item = data[index]
+    if (!SandboxSnapshot$(data_item)) return false
+  }
+  const has_more = value.has_more
+  if (has_more === undefined) return false
+  if (!HasMore$(has_more)) return false
+  const next_cursor = value.next_cursor
+  if (next_cursor === undefined) return false
+  if (!NextCursor$(next_cursor)) return false
+  return true
+}
+
+function SandboxSnapshotStatus$(value) {
+  return (value === 'pending' || value === 'done')
+}
+
+function SandboxStatus$(value) {
+  return (value === 'ready' || value === 'restoring')
 }
 
 function SandboxUpdate$(value) {
@@ -11099,6 +11182,7 @@ export const DeclineSimulation_2025_11_01 = DeclineSimulation_2025_11_01$
 export const DeletedAuthorizationEndpoint = DeletedAuthorizationEndpoint$
 export const DeletedFaults = DeletedFaults$
 export const DeletedSandbox = DeletedSandbox$
+export const DeletedSandboxSnapshot = DeletedSandboxSnapshot$
 export const DeletedWebhookEndpoint = DeletedWebhookEndpoint$
 export const Dispute = Dispute$
 export const DisputeClosedEvent = DisputeClosedEvent$
@@ -11323,6 +11407,12 @@ export const SandboxCreate = SandboxCreate$
 export const SandboxId = SandboxId$
 export const SandboxList = SandboxList$
 export const SandboxName = SandboxName$
+export const SandboxSnapshot = SandboxSnapshot$
+export const SandboxSnapshotCreate = SandboxSnapshotCreate$
+export const SandboxSnapshotId = SandboxSnapshotId$
+export const SandboxSnapshotList = SandboxSnapshotList$
+export const SandboxSnapshotStatus = SandboxSnapshotStatus$
+export const SandboxStatus = SandboxStatus$
 export const SandboxUpdate = SandboxUpdate$
 export const Scan = Scan$
 export const ScanCreate = ScanCreate$

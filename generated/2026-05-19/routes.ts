@@ -82,6 +82,8 @@ import {
   SanctionsMatchSimulation,
   SandboxCreate,
   SandboxId,
+  SandboxSnapshotCreate,
+  SandboxSnapshotId,
   SandboxUpdate,
   ScanCreate,
   ScanId,
@@ -364,6 +366,14 @@ const parameterSandboxId: Parameter = {
   validate: SandboxId,
   pointer: '/components/parameters/SandboxId/schema'
 }
+const parameterSandboxSnapshotId: Parameter = {
+  name: 'snapshot_id',
+  type: 'string',
+  required: true,
+  set: false,
+  validate: SandboxSnapshotId,
+  pointer: '/components/parameters/SandboxSnapshotId/schema'
+}
 const parameterScanId: Parameter = {
   name: 'scan_id',
   type: 'string',
@@ -587,6 +597,82 @@ const operations: readonly Operation<OperationExtensions>[] = [
     pathParameters: [parameterSandboxId],
     query: [],
     headers: [parameterServiceVersion],
+  },
+  // ----- Sandbox snapshots -----
+  {
+    id: 'createSandboxSnapshot',
+    method: 'POST',
+    path: '/v1/sandboxes/{sandbox_id}/snapshots',
+    status: 201,
+    oauth: ['admin'],
+    extensions: { scope: 'admin', rateLimit: 'account_write', environment: 'sandbox', auditAction: 'sandbox_snapshot.created' },
+    pathParameters: [parameterSandboxId],
+    query: [],
+    headers: [parameterServiceVersion, parameterIdempotencyKey],
+    body: {
+      required: true,
+      validate: SandboxSnapshotCreate,
+      pointer: '/paths/~1v1~1sandboxes~1{sandbox_id}~1snapshots/post/requestBody/content/application~1json/schema'
+    },
+  },
+  {
+    id: 'listSandboxSnapshots',
+    method: 'GET',
+    path: '/v1/sandboxes/{sandbox_id}/snapshots',
+    status: 200,
+    oauth: ['admin'],
+    extensions: { scope: 'admin', rateLimit: 'read', environment: 'sandbox', pagination: 'cursor' },
+    pathParameters: [parameterSandboxId],
+    query: [
+      parameterLimit,
+      parameterStartingAfter,
+      parameterEndingBefore,
+      parameterOrder,
+      parameterCreatedAfter,
+      parameterCreatedGte,
+      parameterCreatedGt,
+      parameterCreatedLte,
+      parameterCreatedLt
+    ],
+    headers: [parameterServiceVersion],
+  },
+  {
+    id: 'getSandboxSnapshot',
+    method: 'GET',
+    path: '/v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}',
+    status: 200,
+    oauth: ['admin'],
+    extensions: { scope: 'admin', rateLimit: 'read', environment: 'sandbox' },
+    pathParameters: [parameterSandboxId, parameterSandboxSnapshotId],
+    query: [],
+    headers: [parameterServiceVersion],
+  },
+  {
+    id: 'deleteSandboxSnapshot',
+    method: 'DELETE',
+    path: '/v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}',
+    status: 200,
+    oauth: ['admin'],
+    extensions: { scope: 'admin', rateLimit: 'account_write', environment: 'sandbox', auditAction: 'sandbox_snapshot.deleted' },
+    pathParameters: [parameterSandboxId, parameterSandboxSnapshotId],
+    query: [],
+    headers: [parameterServiceVersion],
+  },
+  {
+    id: 'restoreSandboxSnapshot',
+    method: 'POST',
+    path: '/v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}/restore',
+    status: 200,
+    oauth: ['admin'],
+    extensions: { scope: 'admin', rateLimit: 'account_write', environment: 'sandbox', auditAction: 'sandbox_snapshot.restored', sensitive: true },
+    pathParameters: [parameterSandboxId, parameterSandboxSnapshotId],
+    query: [],
+    headers: [parameterServiceVersion, parameterIdempotencyKey],
+    body: {
+      required: false,
+      validate: Empty,
+      pointer: '/paths/~1v1~1sandboxes~1{sandbox_id}~1snapshots~1{snapshot_id}~1restore/post/requestBody/content/application~1json/schema'
+    },
   },
   // ----- Audit log -----
   {

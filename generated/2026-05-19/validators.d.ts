@@ -122,6 +122,7 @@ export declare function DeclineSimulation(value: unknown): value is types.Declin
 export declare function DeletedAuthorizationEndpoint(value: unknown): value is types.DeletedAuthorizationEndpoint
 export declare function DeletedFaults(value: unknown): value is types.DeletedFaults
 export declare function DeletedSandbox(value: unknown): value is types.DeletedSandbox
+export declare function DeletedSandboxSnapshot(value: unknown): value is types.DeletedSandboxSnapshot
 export declare function DeletedWebhookEndpoint(value: unknown): value is types.DeletedWebhookEndpoint
 export declare function Dispute(value: unknown): value is types.Dispute
 export declare function DisputeClosedEvent(value: unknown): value is types.DisputeClosedEvent
@@ -297,6 +298,12 @@ export declare function SandboxCreate(value: unknown): value is types.SandboxCre
 export declare function SandboxId(value: unknown): value is types.SandboxId
 export declare function SandboxList(value: unknown): value is types.SandboxList
 export declare function SandboxName(value: unknown): value is types.SandboxName
+export declare function SandboxSnapshot(value: unknown): value is types.SandboxSnapshot
+export declare function SandboxSnapshotCreate(value: unknown): value is types.SandboxSnapshotCreate
+export declare function SandboxSnapshotId(value: unknown): value is types.SandboxSnapshotId
+export declare function SandboxSnapshotList(value: unknown): value is types.SandboxSnapshotList
+export declare function SandboxSnapshotStatus(value: unknown): value is types.SandboxSnapshotStatus
+export declare function SandboxStatus(value: unknown): value is types.SandboxStatus
 export declare function SandboxUpdate(value: unknown): value is types.SandboxUpdate
 export declare function Scan(value: unknown): value is types.Scan
 export declare function ScanCreate(value: unknown): value is types.ScanCreate

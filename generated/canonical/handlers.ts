@@ -36,6 +36,7 @@ import type {
   DeletedAuthorizationEndpoint,
   DeletedFaults,
   DeletedSandbox,
+  DeletedSandboxSnapshot,
   DeletedWebhookEndpoint,
   Dispute,
   DisputeCreate,
@@ -71,6 +72,7 @@ import type {
   ListProvisioningPayloadsQuery,
   ListRequestLogsQuery,
   ListSanctionsAlertsQuery,
+  ListSandboxSnapshotsQuery,
   ListSandboxesQuery,
   ListScansQuery,
   ListSettlementLinesQuery,
@@ -122,6 +124,9 @@ import type {
   Sandbox,
   SandboxCreate,
   SandboxList,
+  SandboxSnapshot,
+  SandboxSnapshotCreate,
+  SandboxSnapshotList,
   SandboxUpdate,
   Scan,
   ScanCreate,
@@ -189,6 +194,31 @@ export interface SandboxesHandlers<Context> {
   updateSandbox(context: Context, input: { path: operations['updateSandbox']['parameters']['path']; body: SandboxUpdate }): Promise<Reply<200, Sandbox>>
   /** DELETE /v1/sandboxes/{sandbox_id}: Delete a sandbox */
   deleteSandbox(context: Context, input: { path: operations['deleteSandbox']['parameters']['path'] }): Promise<Reply<200, DeletedSandbox>>
+}
+
+export interface SandboxSnapshotsHandlers<Context> {
+  /** POST /v1/sandboxes/{sandbox_id}/snapshots: Take a snapshot */
+  createSandboxSnapshot(
+    context: Context,
+    input: { path: operations['createSandboxSnapshot']['parameters']['path']; body: SandboxSnapshotCreate }
+  ): Promise<Reply<201, SandboxSnapshot>>
+  /** GET /v1/sandboxes/{sandbox_id}/snapshots: List snapshots */
+  listSandboxSnapshots(
+    context: Context,
+    input: { path: operations['listSandboxSnapshots']['parameters']['path']; query: ListSandboxSnapshotsQuery }
+  ): Promise<Reply<200, SandboxSnapshotList>>
+  /** GET /v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}: Retrieve a snapshot */
+  getSandboxSnapshot(context: Context, input: { path: operations['getSandboxSnapshot']['parameters']['path'] }): Promise<Reply<200, SandboxSnapshot>>
+  /** DELETE /v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}: Delete a snapshot */
+  deleteSandboxSnapshot(
+    context: Context,
+    input: { path: operations['deleteSandboxSnapshot']['parameters']['path'] }
+  ): Promise<Reply<200, DeletedSandboxSnapshot>>
+  /** POST /v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}/restore: Restore a snapshot */
+  restoreSandboxSnapshot(
+    context: Context,
+    input: { path: operations['restoreSandboxSnapshot']['parameters']['path']; body?: Empty }
+  ): Promise<Reply<200, Sandbox>>
 }
 
 export interface AuditLogHandlers<Context> {
@@ -664,6 +694,7 @@ export interface TestFaultsHandlers<Context> {
 /** All operations of all versions. */
 export type Handlers<Context> = AccountHandlers<Context>
   & SandboxesHandlers<Context>
+  & SandboxSnapshotsHandlers<Context>
   & AuditLogHandlers<Context>
   & RequestLogsHandlers<Context>
   & PromotionsHandlers<Context>

@@ -30,5 +30,13 @@ export function sandboxOf(space: string): string {
   return spaceOf(tenantId, 0, sandbox)
 }
 
+/**
+ * Returns the part of a space that secrets and codes are bound to: they stay valid when a named sandbox gets the same rows
+ * in a new space. In the default sandbox, rows never change their space.
+ */
+export function lastingSpaceOf(space: string): string {
+  return readSpace(space).sandbox === undefined ? space : sandboxOf(space)
+}
+
 /** Pattern of a space. */
 export const SPACE_PATTERN = 'ten_[0-9a-z]{26}(?:\\.s\\d{1,9})?(?:\\.\\d{1,9})?'

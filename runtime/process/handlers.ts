@@ -5,6 +5,7 @@ import { testFaultsHandlers } from '../account/faults/handlers.ts'
 import { promotionsHandlers } from '../account/promotions/handlers.ts'
 import { requestLogsHandlers } from '../account/request-logs/handlers.ts'
 import { sandboxesHandlers } from '../account/sandboxes/handlers.ts'
+import { sandboxSnapshotsHandlers } from '../account/snapshots/handlers.ts'
 import type { Context } from '../api/handler.ts'
 import { authorizationEndpointHandlers } from '../cards/authorization-endpoint/handlers.ts'
 import { cardholdersHandlers } from '../cards/cardholders/handlers.ts'
@@ -62,6 +63,7 @@ export const handlers = {
   ...requestLogsHandlers,
   ...sanctionsAlertsHandlers,
   ...sandboxesHandlers,
+  ...sandboxSnapshotsHandlers,
   ...scansHandlers,
   ...settlementsHandlers,
   ...settlementSimulators,

@@ -7,6 +7,7 @@ import { pipelined } from '../../database/pipelined.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { readSpace, spaceOf } from '../../database/space.ts'
 import { toTimestamp } from '../../database/types.ts'
+import { moveSandbox } from '../sandboxes/spaces.ts'
 
 /** Tables of an environment that a wipe keeps: the audit log, usage, and the lists of sandboxes and of wiped spaces. */
 export const KEPT_TABLES = [
@@ -15,6 +16,9 @@ export const KEPT_TABLES = [
   'usage_counters',
   'usage_batches',
   'sandboxes',
+  'sandbox_snapshots',
+  'sandbox_snapshot_pages',
+  'sandbox_restores',
   'wiped_spaces',
 ] as const
 
@@ -134,21 +138,9 @@ const MOVE: Statement = {
   text: `UPDATE control.tenants SET sandbox_wipes = sandbox_wipes + 1 WHERE id = $1 AND sandbox_wipes = $2`,
 }
 
-const LOCK_TENANT: Statement = { text: 'SELECT FROM control.tenants WHERE id = $1 FOR NO KEY UPDATE' }
-
-const MOVE_NAMED: Statement = { text: 'UPDATE sandboxes SET space = $3 WHERE tenant_id = $1 AND space = $2' }
-
-const MOVE_KEYS: Statement = {
-  text: 'UPDATE control.keys SET space = $3 WHERE tenant_id = $1 AND space = $2',
-}
-
 // Every write in the old space ends with its audit entry. Before this statement, the write is counted. After it, the
 // write fails and is retried in the new space.
 const CLOSE: Statement = { text: 'UPDATE audit_heads SET wipes = $2 WHERE tenant_id = $1' }
-
-const CLOSE_NAMED: Statement = {
-  text: 'UPDATE audit_heads SET open_spaces = array_replace(open_spaces, $2, $3) WHERE tenant_id = $1',
-}
 
 const RETIRE: Statement = { text: 'INSERT INTO wiped_spaces (tenant_id, wiped_at) VALUES ($1, $2)' }
 
@@ -216,16 +208,6 @@ function wipedAlready(): Error {
 }
 
 /**
- * Gives a named sandbox a different space, which its keys open from the commit on. Writes in the old one fail from then
- * on. The row of the tenant must be locked.
- */
-async function moveNamed(db: Database, tenantId: string, old: string, space: string): Promise<void> {
-  if ((await db.query(MOVE_NAMED, [tenantId, old, space])).count === 0) throw wipedAlready()
-  pipelined(db.query(MOVE_KEYS, [tenantId, old, space]))
-  pipelined(db.query(CLOSE_NAMED, [tenantId, old, space]))
-}
-
-/**
  * Moves a tenant to a new space in the sandbox. Call this in a transaction of the owner. If a concurrent wipe came
  * first, it fails with an error that `isSpaceWiped` recognizes. The tenant's other writes wait while its records are
  * counted.
@@ -243,11 +225,10 @@ export async function wipeSpace(
   if (sandbox === undefined) {
     if ((await db.query(MOVE, [tenantId, wipes])).count === 0) throw wipedAlready()
     pipelined(db.query(CLOSE, [tenantId, wipes + 1]))
-  } else {
-    pipelined(db.query(LOCK_TENANT, [tenantId]))
-    await moveNamed(db, tenantId, old, space)
+    pipelined(db.query(RETIRE, [old, toTimestamp(now)]))
+  } else if (!(await moveSandbox(db, old, space, now))) {
+    throw wipedAlready()
   }
-  pipelined(db.query(RETIRE, [old, toTimestamp(now)]))
   await carryOver(db, old, space)
   const { rows } = await db.query<Record<string, number>>(COUNT, [old, maxCounted])
   return { space, deleted: rows[0]! }

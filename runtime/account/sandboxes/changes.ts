@@ -2,6 +2,7 @@
  * Creates and deletes named sandboxes. Both run in a transaction of the owner. The row of the tenant is locked first, as
  * in a wipe, so that changes of one account are serialized.
  */
+import type { NewSandbox } from '../../api/account.ts'
 import { invalidState } from '../../api/errors/errors.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import { pipelined } from '../../database/pipelined.ts'
@@ -9,7 +10,7 @@ import { bumpRevision } from '../../database/revision.ts'
 import { sandboxOf, spaceOf } from '../../database/space.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { insertKey } from '../../tenants/admin/keys.ts'
-import type { SandboxRow } from './queries.ts'
+import { LOCK_TENANT, retireSpace } from './spaces.ts'
 
 /** Maximum number of named sandboxes of an account. */
 export const MAX_SANDBOXES = 10
@@ -29,7 +30,7 @@ const OPEN: Statement = {
   text: 'UPDATE audit_heads SET open_spaces = array_append(open_spaces, $2) WHERE tenant_id = $1',
 }
 
-// The owner and the networks of the new key are those of whatever creates the sandbox: a key, an app or a member.
+// The owner and the networks of the new key are those of the creator of the sandbox: a key, an app or a member.
 const CREATOR: Statement = {
   text: `SELECT member_id, allowed_ips FROM control.keys WHERE tenant_id = $1 AND id = $2
          UNION ALL SELECT member_id, '{}' FROM control.oauth_grants WHERE tenant_id = $1 AND id = $2
@@ -52,7 +53,7 @@ export interface SandboxCreator {
 export async function createSandbox(
   db: Database,
   { pepper, tenantId, actorId }: SandboxCreator,
-  { id, name, created, updated }: SandboxRow,
+  { id, name, created, updated }: NewSandbox,
 ): Promise<{ readonly id: string; readonly secret: string }> {
   const numbered = await db.query<{ number: number }>(NEXT_NUMBER, [tenantId])
   const counted = await db.query<{ count: number }>(COUNT, [tenantId])
@@ -78,8 +79,6 @@ export async function createSandbox(
   return insertKey(db, pepper, owned, created)
 }
 
-const LOCK_TENANT: Statement = { text: 'SELECT FROM control.tenants WHERE id = $1 FOR NO KEY UPDATE' }
-
 const DELETE: Statement = {
   text: 'DELETE FROM sandboxes WHERE tenant_id = $1 AND id = $2 RETURNING space',
 }
@@ -88,12 +87,18 @@ const CLOSE: Statement = {
   text: 'UPDATE audit_heads SET open_spaces = array_remove(open_spaces, $2) WHERE tenant_id = $1',
 }
 
-const RETIRE: Statement = { text: 'INSERT INTO wiped_spaces (tenant_id, wiped_at) VALUES ($1, $2)' }
-
 const REMOVE_BUCKET: Statement = { text: 'DELETE FROM webhook_senders WHERE tenant_id = $1' }
 
 const REVOKE_KEYS: Statement = {
   text: `UPDATE control.keys SET revoked_at = coalesce(revoked_at, $3) WHERE tenant_id = $1 AND space = $2`,
+}
+
+const DELETE_SNAPSHOTS: Statement = {
+  text: 'DELETE FROM sandbox_snapshots WHERE tenant_id = $1 AND sandbox_id = $2 RETURNING id, space',
+}
+
+const DELETE_PAGES: Statement = {
+  text: 'DELETE FROM sandbox_snapshot_pages WHERE tenant_id = $1 AND snapshot_id = $2',
 }
 
 const END_FAULTS: Statement = { text: 'DELETE FROM control.sandbox_faults WHERE sandbox = $1' }
@@ -115,9 +120,13 @@ export async function deleteSandbox(
   const space = rows[0]?.space
   if (space === undefined) return false
   pipelined(db.query(CLOSE, [tenantId, space]))
-  pipelined(db.query(RETIRE, [space, toTimestamp(now.machine)]))
+  retireSpace(db, space, now.machine)
   pipelined(db.query(REMOVE_BUCKET, [space]))
   pipelined(db.query(REVOKE_KEYS, [tenantId, space, toTimestamp(now.service)]))
+  const snapshots = await db.query<{ id: string; space: string | null }>(DELETE_SNAPSHOTS, [tenantId, id])
+  for (const { id: snapshotId, space: copied } of snapshots.rows) {
+    if (copied !== null) pipelined(db.query(DELETE_PAGES, [copied, snapshotId]))
+  }
   pipelined(db.query(END_FAULTS, [sandboxOf(space)]))
   pipelined(bumpRevision(db))
   return true

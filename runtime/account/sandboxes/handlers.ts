@@ -12,7 +12,7 @@ import { listSandboxes, readSandbox, renameSandbox, type SandboxRow } from './qu
 export const sandboxesHandlers = {
   async createSandbox({ account, audit, caller, request: { now } }, { body }) {
     refuseNamed(caller)
-    const row = { id: newId('sbx', now), name: body.name, created: now, updated: now }
+    const row = { id: newId('sbx', now), name: body.name, restoring: null, created: now, updated: now }
     const key = await account.createSandbox(row)
     audit.add({ action: 'key.created', targetId: key.id })
     return { status: 201, body: { ...showSandbox(row), secret_key: key.secret } }
@@ -47,13 +47,16 @@ export const sandboxesHandlers = {
 } satisfies SandboxesHandlers<Context>
 
 /** A key of one sandbox must not reach the others. @throws ApiError `not_found`. */
-function refuseNamed({ space }: Caller): void {
+export function refuseNamed({ space }: Caller): void {
   if (readSpace(space).sandbox === undefined) return
   throw notFound(
     'This key belongs to a named sandbox, which has no sandboxes. Use a key of the default sandbox.',
   )
 }
 
-function showSandbox({ id, name, created, updated }: SandboxRow): components['schemas']['Sandbox'] {
-  return { id, object: 'sandbox', name, created: writeInstant(created), updated: writeInstant(updated) }
+export function showSandbox(row: SandboxRow): components['schemas']['Sandbox'] {
+  const { id, name, restoring, created, updated } = row
+  const status = restoring === null ? 'ready' : 'restoring'
+  const times = { created: writeInstant(created), updated: writeInstant(updated) }
+  return { id, object: 'sandbox', name, status, ...times }
 }

@@ -27,6 +27,7 @@ import type {
   DeletedAuthorizationEndpoint,
   DeletedFaults,
   DeletedSandbox,
+  DeletedSandboxSnapshot,
   DeletedWebhookEndpoint,
   Dispute,
   DisputeList,
@@ -55,6 +56,8 @@ import type {
   SanctionsAlertList,
   Sandbox,
   SandboxList,
+  SandboxSnapshot,
+  SandboxSnapshotList,
   Scan,
   ScanList,
   Settlement,
@@ -97,6 +100,11 @@ export type ListSandboxesInput = Input<operations['listSandboxes'], Managed>
 export type GetSandboxInput = Input<operations['getSandbox'], Managed>
 export type UpdateSandboxInput = Input<operations['updateSandbox'], Managed>
 export type DeleteSandboxInput = Input<operations['deleteSandbox'], Managed>
+export type CreateSandboxSnapshotInput = Input<operations['createSandboxSnapshot'], Managed> & KeyOption
+export type ListSandboxSnapshotsInput = Input<operations['listSandboxSnapshots'], Managed>
+export type GetSandboxSnapshotInput = Input<operations['getSandboxSnapshot'], Managed>
+export type DeleteSandboxSnapshotInput = Input<operations['deleteSandboxSnapshot'], Managed>
+export type RestoreSandboxSnapshotInput = Input<operations['restoreSandboxSnapshot'], Managed> & KeyOption
 export type ListAuditEntriesInput = Input<operations['listAuditEntries'], Managed>
 export type ListRequestLogsInput = Input<operations['listRequestLogs'], Managed>
 export type GetRequestLogInput = Input<operations['getRequestLog'], Managed>
@@ -257,6 +265,16 @@ export interface FlatMethods {
   updateSandbox(input: UpdateSandboxInput): Call<Sandbox>
   /** @deprecated Use `client.sandboxes.delete`. */
   deleteSandbox(input: DeleteSandboxInput): Call<DeletedSandbox>
+  /** @deprecated Use `client.sandboxes.snapshots.create`. */
+  createSandboxSnapshot(input: CreateSandboxSnapshotInput): Call<SandboxSnapshot>
+  /** @deprecated Use `client.sandboxes.snapshots.list`. */
+  listSandboxSnapshots(input: ListSandboxSnapshotsInput): ListCall<SandboxSnapshotList, SandboxSnapshot>
+  /** @deprecated Use `client.sandboxes.snapshots.retrieve`. */
+  getSandboxSnapshot(input: GetSandboxSnapshotInput): Call<SandboxSnapshot>
+  /** @deprecated Use `client.sandboxes.snapshots.delete`. */
+  deleteSandboxSnapshot(input: DeleteSandboxSnapshotInput): Call<DeletedSandboxSnapshot>
+  /** @deprecated Use `client.sandboxes.snapshots.restore`. */
+  restoreSandboxSnapshot(input: RestoreSandboxSnapshotInput): Call<Sandbox>
   /** @deprecated Use `client.auditLog.list`. */
   listAuditEntries(input?: ListAuditEntriesInput): ListCall<AuditEntryList, AuditEntry>
   /** @deprecated Use `client.requestLogs.list`. */
@@ -548,6 +566,11 @@ export function flatMethods(connection: ServiceConnection): FlatMethods {
     ['getSandbox', functions.getSandbox, ['sandbox_id']],
     ['updateSandbox', functions.updateSandbox, ['sandbox_id'], 'body'],
     ['deleteSandbox', functions.deleteSandbox, ['sandbox_id']],
+    ['createSandboxSnapshot', functions.createSandboxSnapshot, ['sandbox_id'], 'body'],
+    ['listSandboxSnapshots', functions.listSandboxSnapshots, ['sandbox_id'], 'query'],
+    ['getSandboxSnapshot', functions.getSandboxSnapshot, ['sandbox_id', 'snapshot_id']],
+    ['deleteSandboxSnapshot', functions.deleteSandboxSnapshot, ['sandbox_id', 'snapshot_id']],
+    ['restoreSandboxSnapshot', functions.restoreSandboxSnapshot, ['sandbox_id', 'snapshot_id']],
     ['listAuditEntries', functions.listAuditEntries, [], 'query'],
     ['listRequestLogs', functions.listRequestLogs, [], 'query'],
     ['getRequestLog', functions.getRequestLog, ['request_id']],

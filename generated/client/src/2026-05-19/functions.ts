@@ -41,6 +41,7 @@ import type {
   DeletedAuthorizationEndpoint,
   DeletedFaults,
   DeletedSandbox,
+  DeletedSandboxSnapshot,
   DeletedWebhookEndpoint,
   Dispute,
   DisputeCreate,
@@ -75,6 +76,7 @@ import type {
   ListProvisioningPayloadsQuery,
   ListRequestLogsQuery,
   ListSanctionsAlertsQuery,
+  ListSandboxSnapshotsQuery,
   ListSandboxesQuery,
   ListScansQuery,
   ListSettlementLinesQuery,
@@ -127,6 +129,9 @@ import type {
   Sandbox,
   SandboxCreate,
   SandboxList,
+  SandboxSnapshot,
+  SandboxSnapshotCreate,
+  SandboxSnapshotList,
   SandboxUpdate,
   Scan,
   ScanCreate,
@@ -342,6 +347,115 @@ export function updateSandbox(connection: ServiceConnection, sandboxId: string, 
  */
 export function deleteSandbox(connection: ServiceConnection, sandboxId: string, options?: RequestOptions): Call<DeletedSandbox> {
   return call(connection, { method: 'DELETE', path: '/v1/sandboxes/{sandbox_id}' }, { path: { sandbox_id: sandboxId }, ...options })
+}
+
+// ----- Sandbox snapshots -----
+
+/**
+ * Take a snapshot
+ *
+ * Copies everything in a sandbox as it is at one moment, in the background. Requests to the sandbox continue meanwhile. A sandbox has at most 5 snapshots;
+ * taking another one is refused with 409 `invalid_state`.
+ *
+ * `POST /v1/sandboxes/{sandbox_id}/snapshots`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.sandboxes.snapshots.create('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz', { name: 'Before the upgrade' })
+ * ```
+ */
+export function createSandboxSnapshot(connection: ServiceConnection, sandboxId: string, params: SandboxSnapshotCreate, options?: RequestOptions): Call<SandboxSnapshot> {
+  return call(
+    connection,
+    { method: 'POST', path: '/v1/sandboxes/{sandbox_id}/snapshots', keyed: true },
+    { path: { sandbox_id: sandboxId }, body: params, ...options }
+  )
+}
+
+/**
+ * List snapshots
+ *
+ * Returns the snapshots of a sandbox, newest first.
+ *
+ * `GET /v1/sandboxes/{sandbox_id}/snapshots`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.sandboxes.snapshots.list('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz')
+ * ```
+ */
+export function listSandboxSnapshots(connection: ServiceConnection, sandboxId: string, params?: ListSandboxSnapshotsQuery, options?: RequestOptions): ListCall<SandboxSnapshotList, SandboxSnapshot> {
+  return list(connection, { method: 'GET', path: '/v1/sandboxes/{sandbox_id}/snapshots' }, { path: { sandbox_id: sandboxId }, query: params, ...options })
+}
+
+/**
+ * Retrieve a snapshot
+ *
+ * Returns one snapshot.
+ *
+ * `GET /v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.sandboxes.snapshots.retrieve('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz', 'snap_01jxc5f9n4r6s8t0v2w4x6y8z0')
+ * ```
+ */
+export function getSandboxSnapshot(connection: ServiceConnection, sandboxId: string, snapshotId: string, options?: RequestOptions): Call<SandboxSnapshot> {
+  return call(
+    connection,
+    { method: 'GET', path: '/v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}' },
+    { path: { sandbox_id: sandboxId, snapshot_id: snapshotId }, ...options }
+  )
+}
+
+/**
+ * Delete a snapshot
+ *
+ * Permanently deletes a snapshot. The sandbox stays as it is.
+ *
+ * `DELETE /v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.sandboxes.snapshots.delete('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz', 'snap_01jxc5f9n4r6s8t0v2w4x6y8z0')
+ * ```
+ */
+export function deleteSandboxSnapshot(connection: ServiceConnection, sandboxId: string, snapshotId: string, options?: RequestOptions): Call<DeletedSandboxSnapshot> {
+  return call(
+    connection,
+    { method: 'DELETE', path: '/v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}' },
+    { path: { sandbox_id: sandboxId, snapshot_id: snapshotId }, ...options }
+  )
+}
+
+/**
+ * Restore a snapshot
+ *
+ * Gives the sandbox everything that it had when the snapshot was taken, under the same identifiers, and deletes what it has now. It happens in the background:
+ * until `status` is `ready` again, requests see the sandbox as it was before, and what they write is lost. The keys of the sandbox and the audit log stay.
+ * Links of pass pages and of reports change.
+ *
+ * `POST /v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}/restore`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.sandboxes.snapshots.restore('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz', 'snap_01jxc5f9n4r6s8t0v2w4x6y8z0')
+ * ```
+ */
+export function restoreSandboxSnapshot(connection: ServiceConnection, sandboxId: string, snapshotId: string, options?: RequestOptions): Call<Sandbox> {
+  return call(
+    connection,
+    { method: 'POST', path: '/v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}/restore', keyed: true },
+    { path: { sandbox_id: sandboxId, snapshot_id: snapshotId }, ...options }
+  )
 }
 
 // ----- Audit log -----

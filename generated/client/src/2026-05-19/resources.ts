@@ -42,6 +42,7 @@ import type {
   DeletedAuthorizationEndpoint,
   DeletedFaults,
   DeletedSandbox,
+  DeletedSandboxSnapshot,
   DeletedWebhookEndpoint,
   Dispute,
   DisputeCreate,
@@ -76,6 +77,7 @@ import type {
   ListProvisioningPayloadsQuery,
   ListRequestLogsQuery,
   ListSanctionsAlertsQuery,
+  ListSandboxSnapshotsQuery,
   ListSandboxesQuery,
   ListScansQuery,
   ListSettlementLinesQuery,
@@ -128,6 +130,9 @@ import type {
   Sandbox,
   SandboxCreate,
   SandboxList,
+  SandboxSnapshot,
+  SandboxSnapshotCreate,
+  SandboxSnapshotList,
   SandboxUpdate,
   Scan,
   ScanCreate,
@@ -181,6 +186,8 @@ type Managed = 'Service-Version' | 'Idempotency-Key'
 // ----- Parameters -----
 export type AccountBillingUpdateParams = BillingUpdate
 export type AccountWipeSandboxParams = WipeCreate
+export type SandboxSnapshotCreateParams = SandboxSnapshotCreate
+export type SandboxSnapshotListParams = ListSandboxSnapshotsQuery
 export type SandboxCreateParams = SandboxCreate
 export type SandboxListParams = ListSandboxesQuery
 export type SandboxUpdateParams = SandboxUpdate
@@ -357,8 +364,106 @@ export class AccountResource extends Resource {
   }
 }
 
+/** Methods of `client.sandboxes.snapshots`. */
+export class SandboxesSnapshotsResource extends Resource {
+  /**
+   * Take a snapshot
+   *
+   * Copies everything in a sandbox as it is at one moment, in the background. Requests to the sandbox continue meanwhile. A sandbox has at most 5 snapshots;
+   * taking another one is refused with 409 `invalid_state`.
+   *
+   * `POST /v1/sandboxes/{sandbox_id}/snapshots`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.sandboxes.snapshots.create('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz', { name: 'Before the upgrade' })
+   * ```
+   */
+  create(sandboxId: string, params: SandboxSnapshotCreateParams, options?: RequestOptions): Call<SandboxSnapshot> {
+    return functions.createSandboxSnapshot(this.connection, sandboxId, params, options)
+  }
+
+  /**
+   * List snapshots
+   *
+   * Returns the snapshots of a sandbox, newest first.
+   *
+   * `GET /v1/sandboxes/{sandbox_id}/snapshots`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.sandboxes.snapshots.list('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz')
+   * ```
+   */
+  list(sandboxId: string, params?: SandboxSnapshotListParams, options?: RequestOptions): ListCall<SandboxSnapshotList, SandboxSnapshot> {
+    return functions.listSandboxSnapshots(this.connection, sandboxId, params, options)
+  }
+
+  /**
+   * Retrieve a snapshot
+   *
+   * Returns one snapshot.
+   *
+   * `GET /v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.sandboxes.snapshots.retrieve('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz', 'snap_01jxc5f9n4r6s8t0v2w4x6y8z0')
+   * ```
+   */
+  retrieve(sandboxId: string, snapshotId: string, options?: RequestOptions): Call<SandboxSnapshot> {
+    return functions.getSandboxSnapshot(this.connection, sandboxId, snapshotId, options)
+  }
+
+  /**
+   * Delete a snapshot
+   *
+   * Permanently deletes a snapshot. The sandbox stays as it is.
+   *
+   * `DELETE /v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.sandboxes.snapshots.delete('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz', 'snap_01jxc5f9n4r6s8t0v2w4x6y8z0')
+   * ```
+   */
+  delete(sandboxId: string, snapshotId: string, options?: RequestOptions): Call<DeletedSandboxSnapshot> {
+    return functions.deleteSandboxSnapshot(this.connection, sandboxId, snapshotId, options)
+  }
+
+  /**
+   * Restore a snapshot
+   *
+   * Gives the sandbox everything that it had when the snapshot was taken, under the same identifiers, and deletes what it has now. It happens in the
+   * background: until `status` is `ready` again, requests see the sandbox as it was before, and what they write is lost. The keys of the sandbox and the audit
+   * log stay. Links of pass pages and of reports change.
+   *
+   * `POST /v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}/restore`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.sandboxes.snapshots.restore('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz', 'snap_01jxc5f9n4r6s8t0v2w4x6y8z0')
+   * ```
+   */
+  restore(sandboxId: string, snapshotId: string, options?: RequestOptions): Call<Sandbox> {
+    return functions.restoreSandboxSnapshot(this.connection, sandboxId, snapshotId, options)
+  }
+}
+
 /** Methods of `client.sandboxes`. */
 export class SandboxesResource extends Resource {
+  readonly snapshots = new SandboxesSnapshotsResource(this.connection)
+
   /**
    * Create a sandbox
    *

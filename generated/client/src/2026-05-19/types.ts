@@ -1364,6 +1364,7 @@ export type Sandbox = {
    */
   object: "sandbox";
   name: SandboxName;
+  status: SandboxStatus;
   /** A secret key of the sandbox, with the scope `admin`. Present only after creation. @example svc_sk_sandbox_4Zq8… */
   secret_key?: string;
   /** Time of creation. */
@@ -1386,6 +1387,68 @@ export type DeletedSandbox = {
    * @constant
    */
   object: "sandbox";
+  /**
+   * Always `true`.
+   * @constant
+   */
+  deleted: true;
+};
+/**
+ * Whether a snapshot is being restored.
+ * @example ready
+ * @enum {string}
+ */
+export type SandboxStatus = Open<"ready" | "restoring">;
+/** Identifier of a snapshot: `snap_` and 26 characters that sort by the time of creation. @example snap_01jxc5f9n4r6s8t0v2w4x6y8z0 */
+export type SandboxSnapshotId = string;
+/**
+ * A new snapshot.
+ * @example {
+ *       "name": "Before the upgrade"
+ *     }
+ */
+export type SandboxSnapshotCreate = {
+  /** Your own name for the snapshot. @example Before the upgrade */
+  name: string;
+};
+/**
+ * Whether the snapshot is taken.
+ * @example done
+ * @enum {string}
+ */
+export type SandboxSnapshotStatus = Open<"pending" | "done">;
+/** Everything that a sandbox had at one moment. */
+export type SandboxSnapshot = {
+  id: SandboxSnapshotId;
+  /**
+   * Always `sandbox_snapshot`.
+   * @constant
+   */
+  object: "sandbox_snapshot";
+  sandbox_id: SandboxId;
+  /** Your own name for the snapshot. @example Before the upgrade */
+  name: string;
+  status: SandboxSnapshotStatus;
+  /** Time of the request. */
+  created: Timestamp;
+  /** Time at which the status last changed. */
+  updated: Timestamp;
+};
+/** One page of snapshots, in the requested order. */
+export type SandboxSnapshotList = {
+  /** Up to `limit` snapshots; empty if nothing matches. */
+  data: SandboxSnapshot[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/** A deleted snapshot. */
+export type DeletedSandboxSnapshot = {
+  id: SandboxSnapshotId;
+  /**
+   * Always `sandbox_snapshot`.
+   * @constant
+   */
+  object: "sandbox_snapshot";
   /**
    * Always `true`.
    * @constant
@@ -6776,6 +6839,36 @@ export type ListSandboxesQuery = {
 };
 /** The sandbox. @example sbx_01jxc4e8m3q5r7s9t1v3w5x7yz */
 export type SandboxId_2 = SandboxId;
+export type ListSandboxSnapshotsQuery = {
+  /** Number of records on a page. @example 25 */
+  limit?: Limit;
+  /**
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Return only records created after this instant. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+};
+/** The snapshot. @example snap_01jxc5f9n4r6s8t0v2w4x6y8z0 */
+export type SandboxSnapshotId_2 = SandboxSnapshotId;
 export type ListAuditEntriesQuery = {
   /** Number of records on a page. @example 25 */
   limit?: Limit;
@@ -7895,6 +7988,13 @@ export interface components {
     Sandbox: Sandbox;
     SandboxList: SandboxList;
     DeletedSandbox: DeletedSandbox;
+    SandboxStatus: SandboxStatus;
+    SandboxSnapshotId: SandboxSnapshotId;
+    SandboxSnapshotCreate: SandboxSnapshotCreate;
+    SandboxSnapshotStatus: SandboxSnapshotStatus;
+    SandboxSnapshot: SandboxSnapshot;
+    SandboxSnapshotList: SandboxSnapshotList;
+    DeletedSandboxSnapshot: DeletedSandboxSnapshot;
     PromotableType: PromotableType;
     PromotionCreate: PromotionCreate;
     Promotion: Promotion;
@@ -8266,6 +8366,35 @@ export interface operations {
   deleteSandbox: {
     parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { sandbox_id: SandboxId_2; }; };
     responses: { 200: { content: { "application/json": DeletedSandbox; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  createSandboxSnapshot: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { sandbox_id: SandboxId_2; }; };
+    requestBody: { content: { "application/json": SandboxSnapshotCreate; }; };
+    responses: {
+      201: { content: { "application/json": SandboxSnapshot; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listSandboxSnapshots: {
+    parameters: { query?: ListSandboxSnapshotsQuery; header?: { "Service-Version"?: ServiceVersion; }; path: { sandbox_id: SandboxId_2; }; };
+    responses: { 200: { content: { "application/json": SandboxSnapshotList; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getSandboxSnapshot: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { sandbox_id: SandboxId_2; snapshot_id: SandboxSnapshotId_2; }; };
+    responses: { 200: { content: { "application/json": SandboxSnapshot; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  deleteSandboxSnapshot: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { sandbox_id: SandboxId_2; snapshot_id: SandboxSnapshotId_2; }; };
+    responses: { 200: { content: { "application/json": DeletedSandboxSnapshot; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  restoreSandboxSnapshot: {
+    parameters: {
+      header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; };
+      path: { sandbox_id: SandboxId_2; snapshot_id: SandboxSnapshotId_2; };
+    };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      200: { content: { "application/json": Sandbox; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
   };
   listAuditEntries: {
     parameters: { query?: ListAuditEntriesQuery; header?: { "Service-Version"?: ServiceVersion; }; };

@@ -2623,14 +2623,24 @@ const example_27 = {
   id: 'sbx_01jxc4e8m3q5r7s9t1v3w5x7yz',
   object: 'sandbox',
   name: 'Checkout tests',
+  status: 'ready',
   secret_key: 'svc_sk_sandbox_4Zq8…',
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_69 = [
-  { name: 'sandbox_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SandboxId/schema' },
-  parameters
-] as const
+const parameters_69 = { name: 'sandbox_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SandboxId/schema' } as const
+const parameters_70 = [parameters_69, parameters] as const
+const example_28 = {
+  id: 'snap_01jxc5f9n4r6s8t0v2w4x6y8z0',
+  object: 'sandbox_snapshot',
+  sandbox_id: 'sbx_01jxc4e8m3q5r7s9t1v3w5x7yz',
+  name: 'Before the upgrade',
+  status: 'done',
+  created: '2026-06-01T09:30:00.000Z',
+  updated: '2026-06-01T09:30:00.000Z'
+} as const
+const parameters_71 = { name: 'snapshot_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SandboxSnapshotId/schema' } as const
+const parameters_72 = [parameters_69, parameters_71, parameters] as const
 const data_11 = {
   id: 'req_01jx3k7q2m4n6p8r0s2t4v6w8x',
   object: 'request_log',
@@ -2648,7 +2658,7 @@ const data_11 = {
   response_body: '{"id":"pass_01jx3a9b8c7d6e5f4g3h2j1k0m","object":"pass"}',
   created: '2026-06-01T09:30:00.000Z'
 } as const
-const example_28 = {
+const example_29 = {
   id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z',
   object: 'pass_template',
   name: 'Coffee loyalty',
@@ -2665,7 +2675,7 @@ const example_28 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const example_29 = {
+const example_30 = {
   id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p',
   object: 'webhook_endpoint',
   url: 'https://example.com/hooks',
@@ -2679,7 +2689,7 @@ const example_29 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const example_30 = {
+const example_31 = {
   id: 'evt_01jx7e9f8g7h6j5k4m3n2p1q0r',
   object: 'event',
   type: 'pass.installed',
@@ -2689,7 +2699,7 @@ const example_30 = {
   data,
   previous_attributes: { status: 'issued' }
 } as const
-const example_31 = {
+const example_32 = {
   id: 'whr_01jx6e9f8g7h6j5k4m3n2p1q0r',
   object: 'webhook_recovery',
   webhook_endpoint_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p',
@@ -2705,9 +2715,9 @@ const example_31 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_70 = { name: 'whr_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookRecoveryId/schema' } as const
+const parameters_73 = { name: 'whr_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookRecoveryId/schema' } as const
 const spending_controls_3 = { blocked_categories: ['7995', '0000'], blocked_countries: ['US'], spending_limits, max_authorization_count: 100 } as const
-const example_32 = {
+const example_33 = {
   id: 'cprg_01jxf19g8h7j6k5m4n3p2q1r0s',
   object: 'card_program',
   name: 'Team meals',
@@ -2718,7 +2728,7 @@ const example_32 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const example_33 = {
+const example_34 = {
   id: 'scd_01jxf19g8h7j6k5m4n3p2q1r0s',
   object: 'spending_control_draft',
   name: 'Lower limits for meals',
@@ -2731,16 +2741,16 @@ const example_33 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_71 = {
+const parameters_74 = {
   name: 'spending_control_draft_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/SpendingControlDraftId/schema'
 } as const
-const parameters_72 = [parameters_71, parameters] as const
-const parameters_73 = [parameters_71, parameters, parameters_61] as const
-const example_34 = {
+const parameters_75 = [parameters_74, parameters] as const
+const parameters_76 = [parameters_74, parameters, parameters_61] as const
+const example_35 = {
   id: 'scb_01jxv19w8x7y6z5a4b3c2d1e0f',
   object: 'spending_control_backtest',
   spending_control_draft_id: 'scd_01jxf19g8h7j6k5m4n3p2q1r0s',
@@ -2759,15 +2769,15 @@ const example_34 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_74 = {
+const parameters_77 = {
   name: 'spending_control_backtest_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/SpendingControlBacktestId/schema'
 } as const
-const example_35 = { object: 'balance_alert', threshold: 1250, status: 'armed', available: 248750, currency: 'usd' } as const
-const example_36 = {
+const example_36 = { object: 'balance_alert', threshold: 1250, status: 'armed', available: 248750, currency: 'usd' } as const
+const example_37 = {
   id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
   object: 'card',
   cardholder_id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q',
@@ -2817,7 +2827,7 @@ const data_12 = {
   updated: '2026-06-01T09:30:00.000Z'
 } as const
 const data_13 = [data_12] as const
-const example_37 = {
+const example_38 = {
   id: 'trp_01jxv19w8x7y6z5a4b3c2d1e0f',
   object: 'treasury_report',
   type: 'ledger_entries',
@@ -2830,7 +2840,7 @@ const example_37 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const example_38 = {
+const example_39 = {
   object: 'faults',
   latency_ms: 250,
   rate_limited_percent: 10,
@@ -4822,11 +4832,11 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         example: { data: [example_27], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'sandboxes.retrieve': { method: 'GET', path: '/v1/sandboxes/{sandbox_id}', parameters: parameters_69, status: 200, example: example_27 },
+      'sandboxes.retrieve': { method: 'GET', path: '/v1/sandboxes/{sandbox_id}', parameters: parameters_70, status: 200, example: example_27 },
       'sandboxes.update': {
         method: 'PATCH',
         path: '/v1/sandboxes/{sandbox_id}',
-        parameters: parameters_69,
+        parameters: parameters_70,
         body: { required: true, pointer: '/paths/~1v1~1sandboxes~1{sandbox_id}/patch/requestBody/content/application~1json/schema' },
         status: 200,
         example: example_27
@@ -4834,9 +4844,59 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'sandboxes.delete': {
         method: 'DELETE',
         path: '/v1/sandboxes/{sandbox_id}',
-        parameters: parameters_69,
+        parameters: parameters_70,
         status: 200,
         example: { id: 'sbx_01jxc4e8m3q5r7s9t1v3w5x7yz', object: 'sandbox', deleted: true }
+      },
+      'sandboxes.snapshots.create': {
+        method: 'POST',
+        path: '/v1/sandboxes/{sandbox_id}/snapshots',
+        parameters: [parameters_69, parameters, parameters_61],
+        body: { required: true, pointer: '/paths/~1v1~1sandboxes~1{sandbox_id}~1snapshots/post/requestBody/content/application~1json/schema' },
+        status: 201,
+        example: example_28
+      },
+      'sandboxes.snapshots.list': {
+        method: 'GET',
+        path: '/v1/sandboxes/{sandbox_id}/snapshots',
+        parameters: [
+          parameters_69,
+          parameters_7,
+          parameters_8,
+          parameters_9,
+          parameters_10,
+          parameters_11,
+          parameters_12,
+          parameters_13,
+          parameters_14,
+          parameters_15,
+          parameters
+        ],
+        status: 200,
+        example: { data: [example_28], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        paged: { limit: 'limit', size: 25 }
+      },
+      'sandboxes.snapshots.retrieve': {
+        method: 'GET',
+        path: '/v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}',
+        parameters: parameters_72,
+        status: 200,
+        example: example_28
+      },
+      'sandboxes.snapshots.delete': {
+        method: 'DELETE',
+        path: '/v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}',
+        parameters: parameters_72,
+        status: 200,
+        example: { id: 'snap_01jxc5f9n4r6s8t0v2w4x6y8z0', object: 'sandbox_snapshot', deleted: true }
+      },
+      'sandboxes.snapshots.restore': {
+        method: 'POST',
+        path: '/v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}/restore',
+        parameters: [parameters_69, parameters_71, parameters, parameters_61],
+        body: { pointer: '/paths/~1v1~1sandboxes~1{sandbox_id}~1snapshots~1{snapshot_id}~1restore/post/requestBody/content/application~1json/schema' },
+        status: 200,
+        example: example_27
       },
       'auditLog.list': {
         method: 'GET',
@@ -4899,23 +4959,23 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'promotions.create': promotions_create_2,
       'promotions.list': promotions_list,
       'promotions.retrieve': promotions_retrieve,
-      'passTemplates.create': { method: 'POST', path: '/v1/pass_templates', parameters: parameters_63, body: body_6, status: 201, example: example_28 },
+      'passTemplates.create': { method: 'POST', path: '/v1/pass_templates', parameters: parameters_63, body: body_6, status: 201, example: example_29 },
       'passTemplates.list': {
         method: 'GET',
         path: '/v1/pass_templates',
         parameters: parameters_20,
         status: 200,
-        example: { data: [example_28], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_29], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'passTemplates.retrieve': { method: 'GET', path: '/v1/pass_templates/{template_id}', parameters: parameters_22, status: 200, example: example_28 },
+      'passTemplates.retrieve': { method: 'GET', path: '/v1/pass_templates/{template_id}', parameters: parameters_22, status: 200, example: example_29 },
       'passTemplates.update': {
         method: 'PATCH',
         path: '/v1/pass_templates/{template_id}',
         parameters: parameters_22,
         body: body_7,
         status: 200,
-        example: example_28
+        example: example_29
       },
       'passTemplates.archive': {
         method: 'POST',
@@ -4923,7 +4983,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         parameters: parameters_64,
         body: body_8,
         status: 200,
-        example: example_28
+        example: example_29
       },
       'passes.create': passes_create_2,
       'passes.list': passes_list,
@@ -4938,23 +4998,23 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'scans.create': scans_create_2,
       'scans.list': scans_list,
       'scans.retrieve': scans_retrieve,
-      'webhookEndpoints.create': { method: 'POST', path: '/v1/webhook-endpoints', parameters: parameters_63, body: body_13, status: 201, example: example_29 },
+      'webhookEndpoints.create': { method: 'POST', path: '/v1/webhook-endpoints', parameters: parameters_63, body: body_13, status: 201, example: example_30 },
       'webhookEndpoints.list': {
         method: 'GET',
         path: '/v1/webhook-endpoints',
         parameters: parameters_29,
         status: 200,
-        example: { data: [example_29], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_30], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'webhookEndpoints.retrieve': { method: 'GET', path: '/v1/webhook-endpoints/{whe_id}', parameters: parameters_31, status: 200, example: example_29 },
+      'webhookEndpoints.retrieve': { method: 'GET', path: '/v1/webhook-endpoints/{whe_id}', parameters: parameters_31, status: 200, example: example_30 },
       'webhookEndpoints.update': {
         method: 'PATCH',
         path: '/v1/webhook-endpoints/{whe_id}',
         parameters: parameters_31,
         body: body_14,
         status: 200,
-        example: example_29
+        example: example_30
       },
       'webhookEndpoints.delete': webhookEndpoints_delete,
       'webhookEndpoints.rotateSecret': {
@@ -4963,7 +5023,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         parameters: parameters_66,
         body: body_15,
         status: 200,
-        example: example_29
+        example: example_30
       },
       'webhookEndpoints.test': {
         method: 'POST',
@@ -4971,7 +5031,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         parameters: parameters_66,
         body: body_16,
         status: 201,
-        example: example_30
+        example: example_31
       },
       'webhookEndpoints.skip': {
         method: 'POST',
@@ -4979,7 +5039,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         parameters: parameters_66,
         body: { required: true, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1skip/post/requestBody/content/application~1json/schema' },
         status: 200,
-        example: example_29
+        example: example_30
       },
       'webhookEndpoints.recover': {
         method: 'POST',
@@ -4987,7 +5047,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         parameters: parameters_66,
         body: { required: true, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1recover/post/requestBody/content/application~1json/schema' },
         status: 201,
-        example: example_31
+        example: example_32
       },
       'webhookEndpoints.recoveries.list': {
         method: 'GET',
@@ -5007,23 +5067,23 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           parameters
         ],
         status: 200,
-        example: { data: [example_31], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_32], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'webhookEndpoints.recoveries.retrieve': {
         method: 'GET',
         path: '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}',
-        parameters: [parameters_30, parameters_70, parameters],
+        parameters: [parameters_30, parameters_73, parameters],
         status: 200,
-        example: example_31
+        example: example_32
       },
       'webhookEndpoints.recoveries.cancel': {
         method: 'POST',
         path: '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}/cancel',
-        parameters: [parameters_30, parameters_70, parameters, parameters_61],
+        parameters: [parameters_30, parameters_73, parameters, parameters_61],
         body: { pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1recoveries~1{whr_id}~1cancel/post/requestBody/content/application~1json/schema' },
         status: 200,
-        example: example_31
+        example: example_32
       },
       'webhookEndpoints.deliveryAttempts.list': {
         method: 'GET',
@@ -5055,11 +5115,11 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         path: '/v1/events',
         parameters: parameters_36,
         status: 200,
-        example: { data: [example_30], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_31], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'events.stream': events_stream,
-      'events.retrieve': { method: 'GET', path: '/v1/events/{event_id}', parameters: parameters_37, status: 200, example: example_30 },
+      'events.retrieve': { method: 'GET', path: '/v1/events/{event_id}', parameters: parameters_37, status: 200, example: example_31 },
       'tokens.create': tokens_create,
       'cardholders.create': cardholders_create,
       'cardholders.list': cardholders_list,
@@ -5069,23 +5129,23 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'sanctionsAlerts.list': sanctionsAlerts_list,
       'sanctionsAlerts.retrieve': sanctionsAlerts_retrieve,
       'sanctionsAlerts.resolve': sanctionsAlerts_resolve,
-      'cardPrograms.create': { method: 'POST', path: '/v1/card_programs', parameters: parameters_63, body: body_25, status: 201, example: example_32 },
+      'cardPrograms.create': { method: 'POST', path: '/v1/card_programs', parameters: parameters_63, body: body_25, status: 201, example: example_33 },
       'cardPrograms.list': {
         method: 'GET',
         path: '/v1/card_programs',
         parameters: parameters_18,
         status: 200,
-        example: { data: [example_32], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_33], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'cardPrograms.retrieve': { method: 'GET', path: '/v1/card_programs/{card_program_id}', parameters: parameters_41, status: 200, example: example_32 },
+      'cardPrograms.retrieve': { method: 'GET', path: '/v1/card_programs/{card_program_id}', parameters: parameters_41, status: 200, example: example_33 },
       'cardPrograms.update': {
         method: 'PATCH',
         path: '/v1/card_programs/{card_program_id}',
         parameters: parameters_41,
         body: body_26,
         status: 200,
-        example: example_32
+        example: example_33
       },
       'spendingControlDrafts.create': {
         method: 'POST',
@@ -5093,7 +5153,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         parameters: parameters_63,
         body: { required: true, pointer: '/paths/~1v1~1spending_control_drafts/post/requestBody/content/application~1json/schema' },
         status: 201,
-        example: example_33
+        example: example_34
       },
       'spendingControlDrafts.list': {
         method: 'GET',
@@ -5112,40 +5172,40 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           parameters
         ],
         status: 200,
-        example: { data: [example_33], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_34], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'spendingControlDrafts.retrieve': {
         method: 'GET',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}',
-        parameters: parameters_72,
+        parameters: parameters_75,
         status: 200,
-        example: example_33
+        example: example_34
       },
       'spendingControlDrafts.update': {
         method: 'PATCH',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}',
-        parameters: parameters_72,
+        parameters: parameters_75,
         body: {
           required: true,
           pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}/patch/requestBody/content/application~1json/schema'
         },
         status: 200,
-        example: example_33
+        example: example_34
       },
       'spendingControlDrafts.archive': {
         method: 'POST',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}/archive',
-        parameters: parameters_73,
+        parameters: parameters_76,
         body: { pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1archive/post/requestBody/content/application~1json/schema' },
         status: 200,
-        example: example_33
+        example: example_34
       },
       'spendingControlDrafts.versions.list': {
         method: 'GET',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}/versions',
         parameters: [
-          parameters_71,
+          parameters_74,
           parameters_7,
           parameters_8,
           parameters_9,
@@ -5175,13 +5235,13 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'spendingControlDrafts.backtests.create': {
         method: 'POST',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}/backtests',
-        parameters: parameters_73,
+        parameters: parameters_76,
         body: {
           required: true,
           pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1backtests/post/requestBody/content/application~1json/schema'
         },
         status: 201,
-        example: example_34
+        example: example_35
       },
       'spendingControlBacktests.list': {
         method: 'GET',
@@ -5200,21 +5260,21 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           parameters
         ],
         status: 200,
-        example: { data: [example_34], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_35], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'spendingControlBacktests.retrieve': {
         method: 'GET',
         path: '/v1/spending_control_backtests/{spending_control_backtest_id}',
-        parameters: [parameters_74, parameters],
+        parameters: [parameters_77, parameters],
         status: 200,
-        example: example_34
+        example: example_35
       },
       'spendingControlBacktests.flips.list': {
         method: 'GET',
         path: '/v1/spending_control_backtests/{spending_control_backtest_id}/flips',
         parameters: [
-          parameters_74,
+          parameters_77,
           parameters_7,
           parameters_8,
           parameters_9,
@@ -5295,31 +5355,31 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         },
         paged: { limit: 'limit', size: 25 }
       },
-      'balanceAlert.retrieve': { method: 'GET', path: '/v1/balance_alert', parameters: parameters_2, status: 200, example: example_35 },
+      'balanceAlert.retrieve': { method: 'GET', path: '/v1/balance_alert', parameters: parameters_2, status: 200, example: example_36 },
       'balanceAlert.replace': {
         method: 'PUT',
         path: '/v1/balance_alert',
         parameters: parameters_2,
         body: { required: true, pointer: '/paths/~1v1~1balance_alert/put/requestBody/content/application~1json/schema' },
         status: 200,
-        example: example_35
+        example: example_36
       },
-      'cards.create': { method: 'POST', path: '/v1/cards', parameters: parameters_63, body: body_27, status: 201, example: example_36 },
+      'cards.create': { method: 'POST', path: '/v1/cards', parameters: parameters_63, body: body_27, status: 201, example: example_37 },
       'cards.list': {
         method: 'GET',
         path: '/v1/cards',
         parameters: parameters_42,
         status: 200,
-        example: { data: [example_36], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_37], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: parameters_44, status: 200, example: example_36 },
-      'cards.update': { method: 'PATCH', path: '/v1/cards/{card_id}', parameters: parameters_44, body: body_28, status: 200, example: example_36 },
-      'cards.activate': { method: 'POST', path: '/v1/cards/{card_id}/activate', parameters: parameters_67, body: body_29, status: 200, example: example_36 },
-      'cards.freeze': { method: 'POST', path: '/v1/cards/{card_id}/freeze', parameters: parameters_67, body: body_30, status: 200, example: example_36 },
-      'cards.unfreeze': { method: 'POST', path: '/v1/cards/{card_id}/unfreeze', parameters: parameters_67, body: body_31, status: 200, example: example_36 },
-      'cards.cancel': { method: 'POST', path: '/v1/cards/{card_id}/cancel', parameters: parameters_67, body: body_32, status: 200, example: example_36 },
-      'cards.replace': { method: 'POST', path: '/v1/cards/{card_id}/replace', parameters: parameters_67, body: body_33, status: 201, example: example_36 },
+      'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: parameters_44, status: 200, example: example_37 },
+      'cards.update': { method: 'PATCH', path: '/v1/cards/{card_id}', parameters: parameters_44, body: body_28, status: 200, example: example_37 },
+      'cards.activate': { method: 'POST', path: '/v1/cards/{card_id}/activate', parameters: parameters_67, body: body_29, status: 200, example: example_37 },
+      'cards.freeze': { method: 'POST', path: '/v1/cards/{card_id}/freeze', parameters: parameters_67, body: body_30, status: 200, example: example_37 },
+      'cards.unfreeze': { method: 'POST', path: '/v1/cards/{card_id}/unfreeze', parameters: parameters_67, body: body_31, status: 200, example: example_37 },
+      'cards.cancel': { method: 'POST', path: '/v1/cards/{card_id}/cancel', parameters: parameters_67, body: body_32, status: 200, example: example_37 },
+      'cards.replace': { method: 'POST', path: '/v1/cards/{card_id}/replace', parameters: parameters_67, body: body_33, status: 201, example: example_37 },
       'cards.details.retrieve': cards_details_retrieve,
       'cards.provisioningPayloads.create': cards_provisioningPayloads_create,
       'cards.provisioningPayloads.list': cards_provisioningPayloads_list,
@@ -5384,13 +5444,13 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'payoutDestinations.retrieve': payoutDestinations_retrieve,
       'payoutDestinations.update': payoutDestinations_update,
       'payoutDestinations.disable': payoutDestinations_disable,
-      'treasuryReports.create': { method: 'POST', path: '/v1/treasury_reports', parameters: parameters_63, body: body_42, status: 201, example: example_37 },
+      'treasuryReports.create': { method: 'POST', path: '/v1/treasury_reports', parameters: parameters_63, body: body_42, status: 201, example: example_38 },
       'treasuryReports.list': {
         method: 'GET',
         path: '/v1/treasury_reports',
         parameters: parameters_18,
         status: 200,
-        example: { data: [example_37], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_38], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'treasuryReports.retrieve': {
@@ -5398,7 +5458,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         path: '/v1/treasury_reports/{treasury_report_id}',
         parameters: parameters_60,
         status: 200,
-        example: example_37
+        example: example_38
       },
       'test.passes.simulateScan': test_passes_simulateScan_2,
       'test.passes.simulateInstall': test_passes_simulateInstall_2,
@@ -5417,7 +5477,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         parameters: parameters_63,
         body: body_51,
         status: 200,
-        example: example_36
+        example: example_37
       },
       'test.cardholders.simulateSanctionsMatch': test_cardholders_simulateSanctionsMatch,
       'test.disputes.simulateOutcome': test_disputes_simulateOutcome,
@@ -5440,14 +5500,14 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       },
       'test.payouts.simulateFailure': test_payouts_simulateFailure,
       'test.payouts.simulateReturn': test_payouts_simulateReturn,
-      'test.faults.retrieve': { method: 'GET', path: '/v1/test/faults', parameters: parameters_2, status: 200, example: example_38 },
+      'test.faults.retrieve': { method: 'GET', path: '/v1/test/faults', parameters: parameters_2, status: 200, example: example_39 },
       'test.faults.replace': {
         method: 'PUT',
         path: '/v1/test/faults',
         parameters: parameters_2,
         body: { required: true, pointer: '/paths/~1v1~1test~1faults/put/requestBody/content/application~1json/schema' },
         status: 200,
-        example: example_38
+        example: example_39
       },
       'test.faults.delete': { method: 'DELETE', path: '/v1/test/faults', parameters: parameters_2, status: 200, example: { object: 'faults', deleted: true } },
     },
@@ -5468,6 +5528,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           CreatedLte: { schema: { $ref: '#/components/schemas/Instant' } },
           CreatedLt: { schema: { $ref: '#/components/schemas/Instant' } },
           SandboxId: { schema: { $ref: '#/components/schemas/SandboxId' } },
+          SandboxSnapshotId: { schema: { $ref: '#/components/schemas/SandboxSnapshotId' } },
           RequestId: { schema: { $ref: '#/components/schemas/RequestId' } },
           SandboxAuthorization,
           PromotionId: { schema: { $ref: '#/components/schemas/PromotionId' } },
@@ -5508,6 +5569,13 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           Instant,
           SandboxId: { type: 'string', pattern: '^sbx_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
           SandboxUpdate: SandboxCreate,
+          SandboxSnapshotCreate: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['name'],
+            properties: { name: { type: 'string', minLength: 1, maxLength: 200 } }
+          },
+          SandboxSnapshotId: { type: 'string', pattern: '^snap_[0-9a-hjkmnp-tv-z]{26}$', minLength: 31, maxLength: 31 },
           RequestId: { type: 'string', pattern: '^req_[0-9a-hjkmnp-tv-z]{26}$', maxLength: 30 },
           PromotionCreate: {
             type: 'object',
@@ -6111,6 +6179,10 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         '/v1/sandboxes/{sandbox_id}': {
           patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SandboxUpdate' } } } } }
         },
+        '/v1/sandboxes/{sandbox_id}/snapshots': {
+          post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SandboxSnapshotCreate' } } } } }
+        },
+        '/v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}/restore': _v1_account_rotate_credentials,
         '/v1/audit_log': _v1_audit_log,
         '/v1/request_logs': {
           get: {
