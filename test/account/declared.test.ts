@@ -106,7 +106,9 @@ test('audited writes have names that never change, in every version', () => {
 
 test('the operations of the account are the same in every version, and the newest adds those of faults and sandboxes', () => {
   const everywhere = ['rotateCredentials environment', 'updateBilling whole', 'wipeSandbox environment']
-  const added = ['createSandbox', 'deleteFaults', 'deleteSandbox', 'putFaults'].map((id) => `${id} environment`)
+  const added = ['createSandbox', 'deleteFaults', 'deleteSandbox', 'putFaults'].map(
+    (id) => `${id} environment`,
+  )
   for (const { name, operations } of versions) {
     const found = operations.flatMap(({ id, extensions: { account } }) =>
       account ? [`${id} ${account}`] : [],

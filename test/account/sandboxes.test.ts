@@ -151,7 +151,9 @@ test('a sandbox is filled, snapshotted, broken and restored', async () => {
   const headers = { 'Idempotency-Key': key }
   const repeated = await one.send('/v1/passes', { body: { template_id: pass.template_id }, headers })
   expect(repeated.body.id).toBe(pass.id)
-  expect((await one.send('/v1/test/cards/simulate_authorization', { body: use })).body.status).toBe('authorized')
+  expect((await one.send('/v1/test/cards/simulate_authorization', { body: use })).body.status).toBe(
+    'authorized',
+  )
   const scan = { barcode_message: pass.barcode?.message ?? pass.id, mode: 'verify' }
   expect((await one.send('/v1/scans', { body: scan })).status).toBe(201)
   await verifyAudit({ control: service.database.control }, tenantId, 'sandbox')

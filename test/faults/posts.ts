@@ -5,6 +5,7 @@ import { CONTROL_POSTS } from './control-posts.ts'
 import { MONEY_POSTS, makeCleared } from './money-posts.ts'
 import { PAYOUT_POSTS } from './payout-posts.ts'
 import type { Post } from './post.ts'
+import { SANDBOX_POSTS } from './sandbox-posts.ts'
 import { settlementPosts } from './settlement-posts.ts'
 
 const TEMPLATE = {
@@ -689,6 +690,7 @@ export const POSTS: readonly Post[] = [
   ...MONEY_POSTS,
   ...PAYOUT_POSTS,
   ...CONTROL_POSTS,
+  ...SANDBOX_POSTS,
   ...settlementPosts(makeCleared),
 ]
 
