@@ -2,7 +2,7 @@
  * Copies the rows of a space into pages of JSON, and back into a new space.
  *
  * Freezing is one statement, so it sees one moment of the space while requests and workers go on. Restoring is one
- * transaction that ends by giving the sandbox the new space. Until then nobody sees the restored rows, and a killed
+ * transaction that ends by giving the sandbox the new space. Until then no request sees the restored rows, and a killed
  * process leaves nothing.
  *
  * In a distributed database, the pages are on the shard of the space that they were copied from, and the new space is

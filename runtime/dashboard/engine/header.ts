@@ -42,7 +42,7 @@ function writeSwitch(
       html`<a href="/${each}${path && (only ?? each) === each && `/${path}`}"${each === environment && html` aria-current="true"`}>${NAMES[each]}</a>`,
   )
   const name = member.sandbox?.name ?? 'Default sandbox'
-  const chosen = html`<a class="tenant" href="/sandbox/sandboxes" title="Choose a sandbox">${name}</a>`
+  const chosen = html`<span class="tenant"><a href="/sandbox/sandboxes" title="Choose a sandbox">${name}</a></span>`
   return html`<nav class="switch" aria-label="Environment">${links}</nav>${environment === 'sandbox' && mayAct(member.role, roleFor('listSandboxes')) && chosen}`
 }
 

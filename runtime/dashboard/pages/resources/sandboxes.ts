@@ -55,7 +55,7 @@ export const SANDBOXES = resource<Sandbox>({
       ['Updated', when(updated)],
     ],
     sections: [
-      { title: 'Dashboard', write: ({ id }, visit) => writeUse(id, 'Show this sandbox', visit) },
+      { title: 'On the dashboard', write: ({ id }, visit) => writeUse(id, 'Show this sandbox', visit) },
       { title: 'Snapshots', write: writeSnapshots },
     ],
     actions: [
