@@ -101,7 +101,9 @@ const DELETE_PAGES: Statement = {
   text: 'DELETE FROM sandbox_snapshot_pages WHERE tenant_id = $1 AND snapshot_id = $2',
 }
 
-const END_FAULTS: Statement = { text: 'DELETE FROM control.sandbox_faults WHERE sandbox = $1' }
+const END_FAULTS: Statement = {
+  text: 'DELETE FROM control.sandbox_faults WHERE tenant_id = $1 AND sandbox = $2',
+}
 
 /**
  * Deletes a sandbox and revokes its keys. Its rows stay until a worker deletes them, as after a wipe.
@@ -127,7 +129,7 @@ export async function deleteSandbox(
   for (const { id: snapshotId, space: copied } of snapshots.rows) {
     if (copied !== null) pipelined(db.query(DELETE_PAGES, [copied, snapshotId]))
   }
-  pipelined(db.query(END_FAULTS, [sandboxOf(space)]))
+  pipelined(db.query(END_FAULTS, [tenantId, sandboxOf(space)]))
   pipelined(bumpRevision(db))
   return true
 }

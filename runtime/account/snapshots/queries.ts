@@ -73,7 +73,6 @@ const DELETE: Statement = {
 }
 
 const DELETE_PAGES: Statement = {
-  name: 'sandbox_snapshot_pages_delete',
   text: 'DELETE FROM sandbox_snapshot_pages WHERE tenant_id = $1 AND snapshot_id = $2',
 }
 

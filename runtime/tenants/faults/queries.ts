@@ -29,7 +29,7 @@ export async function putFaults(db: Database, space: string, faults: Faults): Pr
 const DELETE: Statement = { text: 'DELETE FROM control.faults WHERE tenant_id = $1 AND expires_at > $2' }
 
 const DELETE_IN_NAMED: Statement = {
-  text: 'DELETE FROM control.sandbox_faults WHERE sandbox = $1 AND expires_at > $2',
+  text: 'DELETE FROM control.sandbox_faults WHERE tenant_id = $1 AND expires_at > $2 AND sandbox = $3',
 }
 
 /**
@@ -39,8 +39,13 @@ const DELETE_IN_NAMED: Statement = {
  * @returns whether failures were set.
  */
 export async function deleteFaults(db: Database, space: string, now: number): Promise<boolean> {
-  const statement = readSpace(space).sandbox === undefined ? DELETE : DELETE_IN_NAMED
-  return (await db.query(statement, [sandboxOf(space), toTimestamp(now)])).count > 0
+  const { tenantId, sandbox } = readSpace(space)
+  const values = [tenantId, toTimestamp(now)]
+  const ended =
+    sandbox === undefined
+      ? await db.query(DELETE, values)
+      : await db.query(DELETE_IN_NAMED, [...values, sandboxOf(space)])
+  return ended.count > 0
 }
 
 const LIST: Statement = {

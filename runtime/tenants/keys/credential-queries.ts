@@ -37,7 +37,8 @@ const tenantColumns = (tenantId: string, environment: string, space: string) =>
                           WHERE d.tenant_id = ${tenantId} AND ${environment} = 'sandbox' AND ${space} IS NULL
                          UNION ALL
                          SELECT n.setting, n.created, n.expires_at FROM control.sandbox_faults n
-                          WHERE n.sandbox = substring(${space} FROM '^[^.]+[.][^.]+')) f) AS faults`
+                          WHERE n.tenant_id = ${tenantId}
+                            AND n.sandbox = substring(${space} FROM '^[^.]+[.][^.]+')) f) AS faults`
 
 function ofTenant(row: TenantRow, environment: Environment) {
   return {
@@ -147,7 +148,6 @@ const READ_MEMBER: Statement = {
 }
 
 const SANDBOX_SPACE: Statement = {
-  name: 'keyring_read_sandbox',
   text: 'SELECT space FROM sandbox.sandboxes WHERE tenant_id = $1 AND id = $2',
 }
 
