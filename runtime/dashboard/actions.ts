@@ -81,7 +81,7 @@ export const ACTIONS: Readonly<Record<string, ConsoleAction>> = {
   'sandboxes/new': code('sandbox.created'),
   'sandboxes/:id/rename': SESSION,
   'sandboxes/:id/snapshot': SESSION,
-  'sandboxes/:id/delete': code('sandbox.deleted'),
+  'sandboxes/:id/delete': SESSION,
   'sandboxes/:id/snapshots/:snapshot/restore': SESSION,
   'sandboxes/:id/snapshots/:snapshot/delete': SESSION,
   'sandboxes/:id/use': SESSION,
