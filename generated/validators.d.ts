@@ -176,6 +176,8 @@ export declare function DeclineSimulation_2025_11_01(value: unknown): value is v
 export declare function DeclineSimulation_2026_02_01(value: unknown): value is v2026_02_01.DeclineSimulation
 export declare function DeletedAuthorizationEndpoint(value: unknown): value is v2026_05_19.DeletedAuthorizationEndpoint
 export declare function DeletedFaults(value: unknown): value is v2026_05_19.DeletedFaults
+export declare function DeletedSandbox(value: unknown): value is v2026_05_19.DeletedSandbox
+export declare function DeletedSandboxSnapshot(value: unknown): value is v2026_05_19.DeletedSandboxSnapshot
 export declare function DeletedWebhookEndpoint(value: unknown): value is v2026_05_19.DeletedWebhookEndpoint
 export declare function Dispute(value: unknown): value is v2026_05_19.Dispute
 export declare function DisputeClosedEvent(value: unknown): value is v2026_05_19.DisputeClosedEvent
@@ -445,6 +447,18 @@ export declare function SanctionsAlertStatus(value: unknown): value is v2026_05_
 export declare function SanctionsMatchSimulation(value: unknown): value is v2026_05_19.SanctionsMatchSimulation
 export declare function SanctionsResolution(value: unknown): value is v2026_05_19.SanctionsResolution
 export declare function SanctionsStatus(value: unknown): value is v2026_05_19.SanctionsStatus
+export declare function Sandbox(value: unknown): value is v2026_05_19.Sandbox
+export declare function SandboxCreate(value: unknown): value is v2026_05_19.SandboxCreate
+export declare function SandboxId(value: unknown): value is v2026_05_19.SandboxId
+export declare function SandboxList(value: unknown): value is v2026_05_19.SandboxList
+export declare function SandboxName(value: unknown): value is v2026_05_19.SandboxName
+export declare function SandboxSnapshot(value: unknown): value is v2026_05_19.SandboxSnapshot
+export declare function SandboxSnapshotCreate(value: unknown): value is v2026_05_19.SandboxSnapshotCreate
+export declare function SandboxSnapshotId(value: unknown): value is v2026_05_19.SandboxSnapshotId
+export declare function SandboxSnapshotList(value: unknown): value is v2026_05_19.SandboxSnapshotList
+export declare function SandboxSnapshotStatus(value: unknown): value is v2026_05_19.SandboxSnapshotStatus
+export declare function SandboxStatus(value: unknown): value is v2026_05_19.SandboxStatus
+export declare function SandboxUpdate(value: unknown): value is v2026_05_19.SandboxUpdate
 export declare function Scan(value: unknown): value is v2026_05_19.Scan
 export declare function ScanCreate(value: unknown): value is v2026_05_19.ScanCreate
 export declare function ScanId(value: unknown): value is v2026_05_19.ScanId
@@ -634,7 +648,7 @@ export declare function listRequestLogs_status(value: unknown): value is NonNull
 export declare function listSettlementLines_source_id(value: unknown): value is NonNullable<v2026_05_19.ListSettlementLinesQuery['source_id']>
 export declare function parameter_IdempotencyKey(value: unknown): value is NonNullable<NonNullable<v2026_05_19.operations['rotateCredentials']['parameters']['header']>['Idempotency-Key']>
 export declare function parameter_IncludeArchived(value: unknown): value is NonNullable<v2026_05_19.ListPassesQuery['include_archived']>
-export declare function parameter_Limit(value: unknown): value is NonNullable<v2026_05_19.ListAuditEntriesQuery['limit']>
-export declare function parameter_Order(value: unknown): value is NonNullable<v2026_05_19.ListAuditEntriesQuery['order']>
+export declare function parameter_Limit(value: unknown): value is NonNullable<v2026_05_19.ListSandboxesQuery['limit']>
+export declare function parameter_Order(value: unknown): value is NonNullable<v2026_05_19.ListSandboxesQuery['order']>
 export declare function parameter_SandboxAuthorization(value: unknown): value is NonNullable<NonNullable<v2026_05_19.operations['createPromotion']['parameters']['header']>['Service-Sandbox-Authorization']>
 export declare function parameter_ServiceFactor(value: unknown): value is NonNullable<NonNullable<v2026_05_19.operations['updateBilling']['parameters']['header']>['Service-Factor']>

@@ -319,7 +319,7 @@ const DeclineReasonCode$values_3 = new Set([
   'processing_error'
 ])
 const DeclineSimulation$properties = new Set(['card_id', 'amount', 'merchant', 'reason'])
-const DeletedWebhookEndpoint$properties = new Set(['id', 'object', 'deleted'])
+const DeletedSandbox$properties = new Set(['id', 'object', 'deleted'])
 const Dispute$properties = new Set([
   'id',
   'object',
@@ -1593,6 +1593,11 @@ const SanctionsAlert$properties = new Set([
 const SanctionsAlertId$pattern = new RegExp('^sal_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const SanctionsAlertResolve$properties = new Set(['resolution', 'note'])
 const SanctionsMatchSimulation$properties = new Set(['cardholder_id', 'score'])
+const Sandbox$properties = new Set(['id', 'object', 'name', 'status', 'secret_key', 'created', 'updated'])
+const SandboxCreate$properties = new Set(['name'])
+const SandboxId$pattern = new RegExp('^sbx_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const SandboxSnapshot$properties = new Set(['id', 'object', 'sandbox_id', 'name', 'status', 'created', 'updated'])
+const SandboxSnapshotId$pattern = new RegExp('^snap_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const Scan$properties = new Set(['id', 'object', 'pass_id', 'mode', 'result', 'scanner', 'location', 'scanned_at', 'created'])
 const ScanCreate$properties = new Set(['pass_id', 'barcode_message', 'mode', 'scanner', 'location'])
 const ScanId$pattern = new RegExp('^scan_[0-9a-hjkmnp-tv-z]{26}$', 'u')
@@ -4824,6 +4829,30 @@ function DeletedFaults$(value) {
   if (!isObject(value)) return false
   const object = value.object
   if (!(object === 'faults')) return false
+  const deleted = value.deleted
+  if (!(deleted === true)) return false
+  return true
+}
+
+function DeletedSandbox$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!SandboxId$(id)) return false
+  const object = value.object
+  if (!(object === 'sandbox')) return false
+  const deleted = value.deleted
+  if (!(deleted === true)) return false
+  return true
+}
+
+function DeletedSandboxSnapshot$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!SandboxSnapshotId$(id)) return false
+  const object = value.object
+  if (!(object === 'sandbox_snapshot')) return false
   const deleted = value.deleted
   if (!(deleted === true)) return false
   return true
@@ -9318,6 +9347,147 @@ function SanctionsStatus$(value) {
   return (value === 'screening' || value === 'clear' || value === 'potential_match' || value === 'confirmed_match')
 }
 
+function Sandbox$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!SandboxId$(id)) return false
+  const object = value.object
+  if (!(object === 'sandbox')) return false
+  const name = value.name
+  if (name === undefined) return false
+  if (!SandboxName$(name)) return false
+  const status = value.status
+  if (status === undefined) return false
+  if (!SandboxStatus$(status)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const updated = value.updated
+  if (updated === undefined) return false
+  if (!Timestamp$(updated)) return false
+  const secret_key = value.secret_key
+  if (secret_key !== undefined) {
+    if (!(typeof secret_key === 'string')) return false
+  }
+  return true
+}
+
+function SandboxCreate$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const name = value.name
+  if (name === undefined) return false
+  if (!SandboxName$(name)) return false
+  if (!closed(value, known, SandboxCreate$properties)) return false
+  return true
+}
+
+function SandboxId$(value) {
+  return (
+    typeof value === 'string' && (
+      value.length <= 30 || (value.length <= 60 && length(value) <= 30)
+    ) && (value.length >= 60 || length(value) >= 30) && SandboxId$pattern.test(value)
+  )
+}
+
+function SandboxList$(value) {
+  if (!isObject(value)) return false
+  const data = value.data
+  if (!Array.isArray(data) || data.length > 100) return false
+  for (let index = 0; index < data.length; index++) {
+    const data_item = data[index]
+    if (!Sandbox$(data_item)) return false
+  }
+  const has_more = value.has_more
+  if (has_more === undefined) return false
+  if (!HasMore$(has_more)) return false
+  const next_cursor = value.next_cursor
+  if (next_cursor === undefined) return false
+  if (!NextCursor$(next_cursor)) return false
+  return true
+}
+
+function SandboxName$(value) {
+  return (typeof value === 'string' && (value.length <= 200 || (value.length <= 400 && length(value) <= 200)) && value !== '')
+}
+
+function SandboxSnapshot$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!SandboxSnapshotId$(id)) return false
+  const object = value.object
+  if (!(object === 'sandbox_snapshot')) return false
+  const sandbox_id = value.sandbox_id
+  if (sandbox_id === undefined) return false
+  if (!SandboxId$(sandbox_id)) return false
+  const name = value.name
+  if (!(typeof name === 'string')) return false
+  const status = value.status
+  if (status === undefined) return false
+  if (!SandboxSnapshotStatus$(status)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const updated = value.updated
+  if (updated === undefined) return false
+  if (!Timestamp$(updated)) return false
+  return true
+}
+
+function SandboxSnapshotCreate$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const name = value.name
+  if (!((typeof name === 'string' && (name.length <= 200 || (name.length <= 400 && length(name) <= 200)) && name !== ''))) return false
+  if (!closed(value, known, SandboxCreate$properties)) return false
+  return true
+}
+
+function SandboxSnapshotId$(value) {
+  return (
+    typeof value === 'string' && (
+      value.length <= 31 || (value.length <= 62 && length(value) <= 31)
+    ) && (value.length >= 62 || length(value) >= 31) && SandboxSnapshotId$pattern.test(value)
+  )
+}
+
+function SandboxSnapshotList$(value) {
+  if (!isObject(value)) return false
+  const data = value.data
+  if (!Array.isArray(data) || data.length > 100) return false
+  for (let index = 0; index < data.length; index++) {
+    const data_item = data[index]
+    if (!SandboxSnapshot$(data_item)) return false
+  }
+  const has_more = value.has_more
+  if (has_more === undefined) return false
+  if (!HasMore$(has_more)) return false
+  const next_cursor = value.next_cursor
+  if (next_cursor === undefined) return false
+  if (!NextCursor$(next_cursor)) return false
+  return true
+}
+
+function SandboxSnapshotStatus$(value) {
+  return (value === 'pending' || value === 'done')
+}
+
+function SandboxStatus$(value) {
+  return (value === 'ready' || value === 'restoring')
+}
+
+function SandboxUpdate$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const name = value.name
+  if (name === undefined) return false
+  if (!SandboxName$(name)) return false
+  if (!closed(value, known, SandboxCreate$properties)) return false
+  return true
+}
+
 function Scan$(value) {
   if (!isObject(value)) return false
   const id = value.id
@@ -12584,6 +12754,8 @@ export const DeclineSimulation_2025_11_01 = DeclineSimulation_2025_11_01$
 export const DeclineSimulation_2026_02_01 = DeclineSimulation_2026_02_01$
 export const DeletedAuthorizationEndpoint = DeletedAuthorizationEndpoint$
 export const DeletedFaults = DeletedFaults$
+export const DeletedSandbox = DeletedSandbox$
+export const DeletedSandboxSnapshot = DeletedSandboxSnapshot$
 export const DeletedWebhookEndpoint = DeletedWebhookEndpoint$
 export const Dispute = Dispute$
 export const DisputeClosedEvent = DisputeClosedEvent$
@@ -12853,6 +13025,18 @@ export const SanctionsAlertStatus = SanctionsAlertStatus$
 export const SanctionsMatchSimulation = SanctionsMatchSimulation$
 export const SanctionsResolution = SanctionsResolution$
 export const SanctionsStatus = SanctionsStatus$
+export const Sandbox = Sandbox$
+export const SandboxCreate = SandboxCreate$
+export const SandboxId = SandboxId$
+export const SandboxList = SandboxList$
+export const SandboxName = SandboxName$
+export const SandboxSnapshot = SandboxSnapshot$
+export const SandboxSnapshotCreate = SandboxSnapshotCreate$
+export const SandboxSnapshotId = SandboxSnapshotId$
+export const SandboxSnapshotList = SandboxSnapshotList$
+export const SandboxSnapshotStatus = SandboxSnapshotStatus$
+export const SandboxStatus = SandboxStatus$
+export const SandboxUpdate = SandboxUpdate$
 export const Scan = Scan$
 export const ScanCreate = ScanCreate$
 export const ScanId = ScanId$

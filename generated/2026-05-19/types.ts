@@ -98,6 +98,20 @@ export type AuditActor = ClosedMembers<client.AuditActor>
 export type AuditActorType = Closed<client.AuditActorType>
 export type AuditOutcome = Closed<client.AuditOutcome>
 export type PromotionId = Closed<client.PromotionId>
+export type SandboxId = Closed<client.SandboxId>
+export type SandboxCreate = ClosedMembers<client.SandboxCreate>
+export type SandboxUpdate = ClosedMembers<client.SandboxUpdate>
+export type SandboxName = Closed<client.SandboxName>
+export type Sandbox = ClosedMembers<client.Sandbox>
+export type SandboxList = ClosedMembers<client.SandboxList>
+export type DeletedSandbox = ClosedMembers<client.DeletedSandbox>
+export type SandboxStatus = Closed<client.SandboxStatus>
+export type SandboxSnapshotId = Closed<client.SandboxSnapshotId>
+export type SandboxSnapshotCreate = ClosedMembers<client.SandboxSnapshotCreate>
+export type SandboxSnapshotStatus = Closed<client.SandboxSnapshotStatus>
+export type SandboxSnapshot = ClosedMembers<client.SandboxSnapshot>
+export type SandboxSnapshotList = ClosedMembers<client.SandboxSnapshotList>
+export type DeletedSandboxSnapshot = ClosedMembers<client.DeletedSandboxSnapshot>
 export type PromotableType = Closed<client.PromotableType>
 export type PromotionCreate = ClosedMembers<client.PromotionCreate>
 export type Promotion = ClosedMembers<client.Promotion>
@@ -478,6 +492,10 @@ export type CreatedGte = Closed<client.CreatedGte>
 export type CreatedGt = Closed<client.CreatedGt>
 export type CreatedLte = Closed<client.CreatedLte>
 export type CreatedLt = Closed<client.CreatedLt>
+export type ListSandboxesQuery = ClosedMembers<client.ListSandboxesQuery>
+export type SandboxId_2 = Closed<client.SandboxId_2>
+export type ListSandboxSnapshotsQuery = ClosedMembers<client.ListSandboxSnapshotsQuery>
+export type SandboxSnapshotId_2 = Closed<client.SandboxSnapshotId_2>
 export type ListAuditEntriesQuery = ClosedMembers<client.ListAuditEntriesQuery>
 export type ListRequestLogsQuery = ClosedMembers<client.ListRequestLogsQuery>
 export type RequestId_2 = Closed<client.RequestId_2>
@@ -643,6 +661,20 @@ export interface components {
     AuditActorType: AuditActorType
     AuditOutcome: AuditOutcome
     PromotionId: PromotionId
+    SandboxId: SandboxId
+    SandboxCreate: SandboxCreate
+    SandboxUpdate: SandboxUpdate
+    SandboxName: SandboxName
+    Sandbox: Sandbox
+    SandboxList: SandboxList
+    DeletedSandbox: DeletedSandbox
+    SandboxStatus: SandboxStatus
+    SandboxSnapshotId: SandboxSnapshotId
+    SandboxSnapshotCreate: SandboxSnapshotCreate
+    SandboxSnapshotStatus: SandboxSnapshotStatus
+    SandboxSnapshot: SandboxSnapshot
+    SandboxSnapshotList: SandboxSnapshotList
+    DeletedSandboxSnapshot: DeletedSandboxSnapshot
     PromotableType: PromotableType
     PromotionCreate: PromotionCreate
     Promotion: Promotion

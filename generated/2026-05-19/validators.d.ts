@@ -123,6 +123,8 @@ export declare function DeclineReasonCode(value: unknown): value is types.Declin
 export declare function DeclineSimulation(value: unknown): value is types.DeclineSimulation
 export declare function DeletedAuthorizationEndpoint(value: unknown): value is types.DeletedAuthorizationEndpoint
 export declare function DeletedFaults(value: unknown): value is types.DeletedFaults
+export declare function DeletedSandbox(value: unknown): value is types.DeletedSandbox
+export declare function DeletedSandboxSnapshot(value: unknown): value is types.DeletedSandboxSnapshot
 export declare function DeletedWebhookEndpoint(value: unknown): value is types.DeletedWebhookEndpoint
 export declare function Dispute(value: unknown): value is types.Dispute
 export declare function DisputeClosedEvent(value: unknown): value is types.DisputeClosedEvent
@@ -328,6 +330,18 @@ export declare function SanctionsAlertStatus(value: unknown): value is types.San
 export declare function SanctionsMatchSimulation(value: unknown): value is types.SanctionsMatchSimulation
 export declare function SanctionsResolution(value: unknown): value is types.SanctionsResolution
 export declare function SanctionsStatus(value: unknown): value is types.SanctionsStatus
+export declare function Sandbox(value: unknown): value is types.Sandbox
+export declare function SandboxCreate(value: unknown): value is types.SandboxCreate
+export declare function SandboxId(value: unknown): value is types.SandboxId
+export declare function SandboxList(value: unknown): value is types.SandboxList
+export declare function SandboxName(value: unknown): value is types.SandboxName
+export declare function SandboxSnapshot(value: unknown): value is types.SandboxSnapshot
+export declare function SandboxSnapshotCreate(value: unknown): value is types.SandboxSnapshotCreate
+export declare function SandboxSnapshotId(value: unknown): value is types.SandboxSnapshotId
+export declare function SandboxSnapshotList(value: unknown): value is types.SandboxSnapshotList
+export declare function SandboxSnapshotStatus(value: unknown): value is types.SandboxSnapshotStatus
+export declare function SandboxStatus(value: unknown): value is types.SandboxStatus
+export declare function SandboxUpdate(value: unknown): value is types.SandboxUpdate
 export declare function Scan(value: unknown): value is types.Scan
 export declare function ScanCreate(value: unknown): value is types.ScanCreate
 export declare function ScanId(value: unknown): value is types.ScanId
@@ -475,7 +489,7 @@ export declare function listRequestLogs_status(value: unknown): value is NonNull
 export declare function listSettlementLines_source_id(value: unknown): value is NonNullable<types.ListSettlementLinesQuery['source_id']>
 export declare function parameter_IdempotencyKey(value: unknown): value is NonNullable<NonNullable<types.operations['rotateCredentials']['parameters']['header']>['Idempotency-Key']>
 export declare function parameter_IncludeArchived(value: unknown): value is NonNullable<types.ListPassesQuery['include_archived']>
-export declare function parameter_Limit(value: unknown): value is NonNullable<types.ListAuditEntriesQuery['limit']>
-export declare function parameter_Order(value: unknown): value is NonNullable<types.ListAuditEntriesQuery['order']>
+export declare function parameter_Limit(value: unknown): value is NonNullable<types.ListSandboxesQuery['limit']>
+export declare function parameter_Order(value: unknown): value is NonNullable<types.ListSandboxesQuery['order']>
 export declare function parameter_SandboxAuthorization(value: unknown): value is NonNullable<NonNullable<types.operations['createPromotion']['parameters']['header']>['Service-Sandbox-Authorization']>
 export declare function parameter_ServiceFactor(value: unknown): value is NonNullable<NonNullable<types.operations['updateBilling']['parameters']['header']>['Service-Factor']>

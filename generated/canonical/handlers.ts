@@ -35,6 +35,8 @@ import type {
   DeclineSimulation,
   DeletedAuthorizationEndpoint,
   DeletedFaults,
+  DeletedSandbox,
+  DeletedSandboxSnapshot,
   DeletedWebhookEndpoint,
   Dispute,
   DisputeCreate,
@@ -72,6 +74,8 @@ import type {
   ListProvisioningPayloadsQuery,
   ListRequestLogsQuery,
   ListSanctionsAlertsQuery,
+  ListSandboxSnapshotsQuery,
+  ListSandboxesQuery,
   ListScansQuery,
   ListSettlementLinesQuery,
   ListSettlementsQuery,
@@ -125,6 +129,13 @@ import type {
   SanctionsAlertList,
   SanctionsAlertResolve,
   SanctionsMatchSimulation,
+  Sandbox,
+  SandboxCreate,
+  SandboxList,
+  SandboxSnapshot,
+  SandboxSnapshotCreate,
+  SandboxSnapshotList,
+  SandboxUpdate,
   Scan,
   ScanCreate,
   ScanList,
@@ -178,6 +189,44 @@ export interface AccountHandlers<Context> {
   rotateCredentials(context: Context, input: { body?: Empty }): Promise<Reply<200, CredentialRotation>>
   /** POST /v1/account/wipe_sandbox: Wipe the sandbox */
   wipeSandbox(context: Context, input: { body: WipeCreate }): Promise<Reply<200, Wipe>>
+}
+
+export interface SandboxesHandlers<Context> {
+  /** POST /v1/sandboxes: Create a sandbox */
+  createSandbox(context: Context, input: { body: SandboxCreate }): Promise<Reply<201, Sandbox>>
+  /** GET /v1/sandboxes: List sandboxes */
+  listSandboxes(context: Context, input: { query: ListSandboxesQuery }): Promise<Reply<200, SandboxList>>
+  /** GET /v1/sandboxes/{sandbox_id}: Retrieve a sandbox */
+  getSandbox(context: Context, input: { path: operations['getSandbox']['parameters']['path'] }): Promise<Reply<200, Sandbox>>
+  /** PATCH /v1/sandboxes/{sandbox_id}: Rename a sandbox */
+  updateSandbox(context: Context, input: { path: operations['updateSandbox']['parameters']['path']; body: SandboxUpdate }): Promise<Reply<200, Sandbox>>
+  /** DELETE /v1/sandboxes/{sandbox_id}: Delete a sandbox */
+  deleteSandbox(context: Context, input: { path: operations['deleteSandbox']['parameters']['path'] }): Promise<Reply<200, DeletedSandbox>>
+}
+
+export interface SandboxSnapshotsHandlers<Context> {
+  /** POST /v1/sandboxes/{sandbox_id}/snapshots: Take a snapshot */
+  createSandboxSnapshot(
+    context: Context,
+    input: { path: operations['createSandboxSnapshot']['parameters']['path']; body: SandboxSnapshotCreate }
+  ): Promise<Reply<201, SandboxSnapshot>>
+  /** GET /v1/sandboxes/{sandbox_id}/snapshots: List snapshots */
+  listSandboxSnapshots(
+    context: Context,
+    input: { path: operations['listSandboxSnapshots']['parameters']['path']; query: ListSandboxSnapshotsQuery }
+  ): Promise<Reply<200, SandboxSnapshotList>>
+  /** GET /v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}: Retrieve a snapshot */
+  getSandboxSnapshot(context: Context, input: { path: operations['getSandboxSnapshot']['parameters']['path'] }): Promise<Reply<200, SandboxSnapshot>>
+  /** DELETE /v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}: Delete a snapshot */
+  deleteSandboxSnapshot(
+    context: Context,
+    input: { path: operations['deleteSandboxSnapshot']['parameters']['path'] }
+  ): Promise<Reply<200, DeletedSandboxSnapshot>>
+  /** POST /v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}/restore: Restore a snapshot */
+  restoreSandboxSnapshot(
+    context: Context,
+    input: { path: operations['restoreSandboxSnapshot']['parameters']['path']; body?: Empty }
+  ): Promise<Reply<200, Sandbox>>
 }
 
 export interface AuditLogHandlers<Context> {
@@ -678,6 +727,8 @@ export interface TestFaultsHandlers<Context> {
 
 /** All operations of all versions. */
 export type Handlers<Context> = AccountHandlers<Context>
+  & SandboxesHandlers<Context>
+  & SandboxSnapshotsHandlers<Context>
   & AuditLogHandlers<Context>
   & RequestLogsHandlers<Context>
   & PromotionsHandlers<Context>

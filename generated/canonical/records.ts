@@ -8,6 +8,8 @@ export const records = {
   key: { object: 'key' },
   aud: { object: 'audit_entry', tag: 'audit_log', list: 'listAuditEntries' },
   req: { object: 'request_log', tag: 'request_logs', read: 'getRequestLog', list: 'listRequestLogs' },
+  sbx: { object: 'sandbox', tag: 'sandboxes', read: 'getSandbox', list: 'listSandboxes' },
+  snap: { object: 'sandbox_snapshot', tag: 'sandbox_snapshots', read: 'getSandboxSnapshot', list: 'listSandboxSnapshots' },
   prm: { object: 'promotion', tag: 'promotions', read: 'getPromotion', list: 'listPromotions' },
   scan: { object: 'scan', tag: 'scans', read: 'getScan', list: 'listScans' },
   whe: { object: 'webhook_endpoint', tag: 'webhook_endpoints', read: 'getWebhookEndpoint', list: 'listWebhookEndpoints' },

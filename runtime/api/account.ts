@@ -11,9 +11,17 @@ export interface RotatedKey {
   readonly secret: string
 }
 
+/** A sandbox to create. Instants are service time, in milliseconds since the epoch. */
+export interface NewSandbox {
+  readonly id: string
+  readonly name: string
+  readonly created: number
+  readonly updated: number
+}
+
 /** Changes to the account, for operations whose document declares such a change. */
 export interface AccountActions {
-  /** Creates a successor of every secret key of the environment, and marks the old keys as pending revocation. */
+  /** Creates a successor of every secret key of the sandbox or of live, and marks the old keys as pending revocation. */
   rotateKeys(): Promise<readonly RotatedKey[]>
   /** Changes plan and billing email: absent members stay the same, null removes. Returns the resulting plan. */
   changeBilling(change: {
@@ -24,6 +32,13 @@ export interface AccountActions {
    * Gives the tenant a new, empty space in the sandbox. Returns the number of records of each type in the old space.
    */
   wipeSandbox(): Promise<Readonly<Record<string, number>>>
+  /**
+   * Creates a named sandbox. Returns its first key, whose text is shown only once. Rejects with `ApiError` if the
+   * account has too many.
+   */
+  createSandbox(row: NewSandbox): Promise<{ readonly id: string; readonly secret: string }>
+  /** Deletes a named sandbox with its keys. Returns whether it existed. */
+  deleteSandbox(id: string): Promise<boolean>
   /** Sets the failures that are simulated in the sandbox. */
   putFaults(faults: Faults): Promise<void>
   /** Ends the simulated failures. Returns whether there were any. */
@@ -42,7 +57,7 @@ export interface AccountChanges {
   notifyNodes(): Promise<unknown>
 }
 
-export interface AccountHolder extends Pick<KnownCredential, 'tenant' | 'space'> {
+export interface AccountHolder extends Pick<KnownCredential, 'tenant' | 'space' | 'key'> {
   /** Service time. */
   readonly now: number
   /** Called with the tenant's new space. */

@@ -1,5 +1,6 @@
 import { behaviourOf } from 'dateline/runtime/behaviour'
 import type { Database } from '../database/database.ts'
+import { sandboxOf } from '../database/space.ts'
 import { renderFor } from '../events/emit/emit.ts'
 import type { EmittedEvent, NewEvent, RenderedEvent } from '../events/emit/queries.ts'
 import type { StreamStart } from '../events/emit/streams.ts'
@@ -145,7 +146,7 @@ function cursorsOf(call: ApiCall, service: ApiService, query: Readonly<Record<st
   return bindCursors({
     key: service.cursorKey,
     environment: service.environment,
-    tenantId: call.credential.tenant.id,
+    tenantId: sandboxOf(call.credential.space),
     operationId: call.route.operation.id,
     query,
     lists: call.version.lists,
@@ -164,10 +165,11 @@ function accountOf(
   db: Database,
   effects: Effects,
 ): AccountActions {
-  const { tenant, space } = credential
+  const { tenant, space, key } = credential
   return service.account.bind(db, {
     tenant,
     space,
+    key,
     now,
     moved: (newSpace) => {
       effects.newSpace = newSpace
@@ -186,6 +188,8 @@ const NO_ACCOUNT: AccountActions = {
   rotateKeys: noAccount,
   changeBilling: noAccount,
   wipeSandbox: noAccount,
+  createSandbox: noAccount,
+  deleteSandbox: noAccount,
   putFaults: noAccount,
   deleteFaults: noAccount,
 }

@@ -1,14 +1,42 @@
+/** Place of a tenant's rows: the tenant, its sandbox, and how often the sandbox was wiped before. */
+export interface SpaceParts {
+  readonly tenantId: string
+  readonly wipes: number
+  /** Number of the named sandbox; undefined in the default sandbox and in live. */
+  readonly sandbox?: number | undefined
+}
+
 /**
  * Returns the space of a tenant: the value of `tenant_id` in its rows of an environment. The space is the tenant
  * identifier until the sandbox is first wiped. Each wipe starts a new space, and a worker deletes the rows of the old
- * one later.
+ * one later. The spaces of a named sandbox contain its number: `ten_….s2`, and `ten_….s2.1` after a wipe.
  */
-export function spaceOf(tenantId: string, wipes: number): string {
-  return wipes === 0 ? tenantId : `${tenantId}.${wipes}`
+export function spaceOf(tenantId: string, wipes: number, sandbox?: number): string {
+  const place = sandbox === undefined ? tenantId : `${tenantId}.s${sandbox}`
+  return wipes === 0 ? place : `${place}.${wipes}`
 }
 
-/** Returns the tenant of a space and the number of wipes before the space began. */
-export function readSpace(space: string): { readonly tenantId: string; readonly wipes: number } {
-  const [tenantId = space, wipes = '0'] = space.split('.')
-  return { tenantId, wipes: Number(wipes) }
+/** Returns the parts of a space. */
+export function readSpace(space: string): SpaceParts {
+  const [tenantId = space, first = '', second = ''] = space.split('.')
+  return first.startsWith('s')
+    ? { tenantId, wipes: Number(second), sandbox: Number(first.slice(1)) }
+    : { tenantId, wipes: Number(first) }
 }
+
+/** Returns the first space of the sandbox that a space belongs to. It identifies the sandbox, however often it was wiped. */
+export function sandboxOf(space: string): string {
+  const { tenantId, sandbox } = readSpace(space)
+  return spaceOf(tenantId, 0, sandbox)
+}
+
+/**
+ * Returns the part of a space that secrets and codes are bound to: they stay valid when a named sandbox gets the same rows
+ * in a new space. In the default sandbox, rows never change their space.
+ */
+export function lastingSpaceOf(space: string): string {
+  return readSpace(space).sandbox === undefined ? space : sandboxOf(space)
+}
+
+/** Pattern of a space. */
+export const SPACE_PATTERN = 'ten_[0-9a-z]{26}(?:\\.s\\d{1,9})?(?:\\.\\d{1,9})?'

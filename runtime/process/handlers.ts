@@ -4,6 +4,8 @@ import { auditLogHandlers } from '../account/audit-log/handlers.ts'
 import { testFaultsHandlers } from '../account/faults/handlers.ts'
 import { promotionsHandlers } from '../account/promotions/handlers.ts'
 import { requestLogsHandlers } from '../account/request-logs/handlers.ts'
+import { sandboxesHandlers } from '../account/sandboxes/handlers.ts'
+import { sandboxSnapshotsHandlers } from '../account/snapshots/handlers.ts'
 import type { Context } from '../api/handler.ts'
 import { authorizationEndpointHandlers } from '../cards/authorization-endpoint/handlers.ts'
 import { cardholdersHandlers } from '../cards/cardholders/handlers.ts'
@@ -62,6 +64,8 @@ export const handlers = {
   ...provisioningPayloadsHandlers,
   ...requestLogsHandlers,
   ...sanctionsAlertsHandlers,
+  ...sandboxesHandlers,
+  ...sandboxSnapshotsHandlers,
   ...scansHandlers,
   ...settlementsHandlers,
   ...settlementSimulators,

@@ -1,4 +1,5 @@
 import { wipeWorker } from '../account/account/wipe-job.ts'
+import { snapshotWorker } from '../account/snapshots/job.ts'
 import { totalsWorker } from '../account/totals/job.ts'
 import { cardholderScreeningWorker } from '../cards/cardholders/screening-job.ts'
 import { abandonedDecisionWorker } from '../cards/decisions/abandoned-job.ts'
@@ -68,6 +69,7 @@ export function startWork(parts: Foundation): Work {
     reportWorker(reporting),
     reportExpiryWorker(reporting),
     wipeWorker({ database, clock, log }),
+    snapshotWorker({ database, clock, log }),
     totalsWorker({ database, clock, log }),
     holdTotalsWorker(parts),
     balanceAlertWorker(parts),

@@ -7,6 +7,12 @@ const ACTIONS = new Map([
   ['updateBilling', 'billing.updated'],
   ['rotateCredentials', 'credentials.rotated'],
   ['wipeSandbox', 'sandbox.wiped'],
+  ['createSandbox', 'sandbox.created'],
+  ['updateSandbox', 'sandbox.updated'],
+  ['deleteSandbox', 'sandbox.deleted'],
+  ['createSandboxSnapshot', 'sandbox_snapshot.created'],
+  ['deleteSandboxSnapshot', 'sandbox_snapshot.deleted'],
+  ['restoreSandboxSnapshot', 'sandbox_snapshot.restored'],
   ['putFaults', 'faults.set'],
   ['deleteFaults', 'faults.deleted'],
   ['createPromotion', 'promotion.created'],
@@ -101,9 +107,11 @@ test('audited writes have names that never change, in every version', () => {
   expect(new Set(ACTIONS.values()).size).toBe(ACTIONS.size)
 })
 
-test('the operations of the account are the same in every version, and the newest adds those of faults', () => {
+test('the operations of the account are the same in every version, and the newest adds those of faults and sandboxes', () => {
   const everywhere = ['rotateCredentials environment', 'updateBilling whole', 'wipeSandbox environment']
-  const added = ['deleteFaults environment', 'putFaults environment']
+  const added = ['createSandbox', 'deleteFaults', 'deleteSandbox', 'putFaults'].map(
+    (id) => `${id} environment`,
+  )
   for (const { name, operations } of versions) {
     const found = operations.flatMap(({ id, extensions: { account } }) =>
       account ? [`${id} ${account}`] : [],

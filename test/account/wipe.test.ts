@@ -207,7 +207,7 @@ describe('from the commit on', () => {
       'token',
       ...Object.values(records).flatMap((each) => ('read' in each ? each.object : [])),
     ]
-    const apart = ['promotion', 'request_log']
+    const apart = ['promotion', 'request_log', 'sandbox', 'sandbox_snapshot']
     expect(Object.keys(deleted).toSorted()).toEqual(
       counted.filter((each) => !apart.includes(each)).toSorted(),
     )
@@ -522,6 +522,7 @@ describe('workers', () => {
     const holder = {
       tenant: { id: tenantId } as never,
       space: tenantId,
+      key: { id: '', kind: 'secret', scope: 'admin' } as const,
       now: START,
       moved: () => {},
       changed: () => {},

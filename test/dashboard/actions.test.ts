@@ -193,6 +193,7 @@ const FORMS: Readonly<Record<string, () => Promise<Form>>> = {
   'webhook-endpoints/:id/rotate': async () => ({
     page: `/sandbox/webhook-endpoints/${await itemOf(sandbox, '/v1/webhook-endpoints', ENDPOINT)}/rotate`,
   }),
+  'sandboxes/new': async () => ({ page: '/sandbox/sandboxes/new', typed: { name: 'Checkout tests' } }),
   'payout-destinations/new': async () => ({
     page: '/sandbox/payout-destinations/new',
     typed: { holder_name: 'Harbour', type: 'usdc_address', address: ON_CHAIN, default: 'false' },

@@ -106,6 +106,7 @@ const changeOf = (change: 'changeBilling' | 'rotateKeys') => async (): Promise<(
       const account = changes.bind(db, {
         tenant,
         space: tenantId,
+        key: { id: '', kind: 'secret', scope: 'admin' },
         now: clock.now,
         moved: () => {},
         changed: () => {},

@@ -104,8 +104,12 @@ const announced: Readonly<Record<string, string>> = {
 + /paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts/get/parameters/12/example
 - /paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts/get/parameters/12/$ref
 + /paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts/get/parameters/13
++ /tags/sandbox_snapshots
++ /tags/sandboxes
 + /tags/test_faults
 + /x-tagGroups/Account/tags/request_logs
++ /x-tagGroups/Account/tags/sandbox_snapshots
++ /x-tagGroups/Account/tags/sandboxes
 + /x-tagGroups/Sandbox helpers/tags/test_faults
 + /components/schemas/TreasuryReport/properties/failure_code
 + /components/schemas/TreasuryReport/required/failure_code

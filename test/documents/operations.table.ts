@@ -160,6 +160,16 @@ export const table = `
 2026-05-19 GET    /v1/pass_message_batches read pass:read read 200 list filters=status
 2026-05-19 GET    /v1/pass_message_batches/{pass_message_batch_id} read pass:read read 200
 2026-05-19 POST   /v1/pass_message_batches/{pass_message_batch_id}/cancel write pass:write passes_write 200
+2026-05-19 POST   /v1/sandboxes admin admin account_write 201 sandbox
+2026-05-19 GET    /v1/sandboxes admin admin read 200 sandbox list
+2026-05-19 GET    /v1/sandboxes/{sandbox_id} admin admin read 200 sandbox
+2026-05-19 PATCH  /v1/sandboxes/{sandbox_id} admin admin account_write 200 sandbox
+2026-05-19 DELETE /v1/sandboxes/{sandbox_id} admin admin account_write 200 sandbox
+2026-05-19 POST   /v1/sandboxes/{sandbox_id}/snapshots admin admin account_write 201 sandbox
+2026-05-19 GET    /v1/sandboxes/{sandbox_id}/snapshots admin admin read 200 sandbox list
+2026-05-19 GET    /v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id} admin admin read 200 sandbox
+2026-05-19 DELETE /v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id} admin admin account_write 200 sandbox
+2026-05-19 POST   /v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}/restore admin admin account_write 200 sandbox
 `
 
 export interface Row {

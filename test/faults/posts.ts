@@ -6,6 +6,7 @@ import { messagePosts } from './message-posts.ts'
 import { MONEY_POSTS, makeCleared } from './money-posts.ts'
 import { PAYOUT_POSTS } from './payout-posts.ts'
 import type { Post } from './post.ts'
+import { SANDBOX_POSTS } from './sandbox-posts.ts'
 import { settlementPosts } from './settlement-posts.ts'
 
 const TEMPLATE = {
@@ -691,6 +692,7 @@ export const POSTS: readonly Post[] = [
   ...PAYOUT_POSTS,
   ...CONTROL_POSTS,
   ...messagePosts(makePass),
+  ...SANDBOX_POSTS,
   ...settlementPosts(makeCleared),
 ]
 

@@ -188,6 +188,12 @@ const REPORTS = `INSERT INTO treasury_reports (tenant_id, id, type, interval_sta
 const PROMOTIONS = `INSERT INTO promotions (tenant_id, id, resource_type, dry_run, plan, copies, digests, created)
   SELECT $1, ${id('prm', 'n')}, 'pass_template', false, '[]', '[]', '[]', ${AT} FROM generate_series(0, $3 - 1) n`
 
+const SANDBOXES = `INSERT INTO sandboxes (tenant_id, id, name, space, created, updated)
+  SELECT $1, ${id('sbx', 'n')}, '', $1 || '.s' || n, ${AT}, ${AT} FROM generate_series(0, $3 - 1) n`
+
+const SNAPSHOTS = `INSERT INTO sandbox_snapshots (tenant_id, id, sandbox_id, name, status, created, updated)
+  SELECT $1, ${id('snap', 'n')}, ${id('sbx', '0')}, '', 'done', ${AT}, ${AT} FROM generate_series(0, $3 - 1) n`
+
 const PROMOTED = `INSERT INTO promoted_objects (tenant_id, sandbox_id, live_id, promotion_id)
   SELECT $1, ${id('tpl', 'n')}, ${id('tpl', 'n')}, ${id('prm', 'n')} FROM generate_series(0, $3 - 1) n WHERE ${AT} > '-infinity'`
 
@@ -311,6 +317,8 @@ const TABLES = [
   [REPORTS, 1 / 3],
   [PIECES, 1 / 3],
   [PROMOTIONS, 1 / 3],
+  [SANDBOXES, 1 / 3],
+  [SNAPSHOTS, 1 / 3],
   [PROMOTED, 1 / 3],
   [BANK_TRANSFERS, 1 / 3],
   [DECISIONS, 1 / 3],

@@ -115,7 +115,7 @@ export const LOCATORS: Table = [
     'a worker delivers for all tenants, and reads the lifts of the few that have one',
   ],
   [
-    'SELECT tenant_id, setting, floor(extract(epoch FROM created)',
+    'SELECT sandbox, setting, floor(extract(epoch FROM created)',
     'it also reads the failures of the few that simulate some',
   ],
   ['DELETE FROM control.set_aside_work WHERE retry_at', 'rows that are gone are swept for all tenants'],

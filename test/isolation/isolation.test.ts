@@ -14,7 +14,7 @@ import type { RequestDocument } from '../api/guard/requests.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { useService } from '../support/service.ts'
 import { fill, prefixesOf, type Shape, shapesOf } from './foreign.ts'
-import { type Ask, MARK, makeOwners, NOT_YET, type Owner, openLine } from './owners.ts'
+import { type Ask, MARK, makeNamedOwner, makeOwners, NOT_YET, type Owner, openLine } from './owners.ts'
 import { type Recorder, recordStatements } from './recorder.ts'
 
 const ENVIRONMENTS = ['sandbox', 'live'] as const
@@ -22,6 +22,8 @@ const ENVIRONMENTS = ['sandbox', 'live'] as const
 let recorder: Recorder
 let own: Record<Environment, Owner>
 let others: Record<Environment, Owner>
+/** A named sandbox of the tenant that `own` is. */
+let named: Owner
 let lines: Record<Environment, Ask>
 let before: unknown
 
@@ -33,10 +35,18 @@ beforeAll(async () => {
   lines = { sandbox: openLine(service, 'sandbox'), live: openLine(service, 'live') }
   others = await makeOwners(service, current)
   own = await makeOwners(service, current)
+  named = await makeNamedOwner(service, own.sandbox, current)
   before = await belongingsOf(others.sandbox.tenantId)
 })
 
-const TABLES = [...RECORD_TABLES, 'promotions', 'audit_log', 'idempotency_answers']
+const TABLES = [
+  ...RECORD_TABLES,
+  'promotions',
+  'audit_log',
+  'idempotency_answers',
+  'sandboxes',
+  'sandbox_snapshots',
+]
 
 /** Rows of a tenant, in both environments. */
 async function belongingsOf(tenantId: string): Promise<unknown[]> {
@@ -129,6 +139,9 @@ function* situations({
       whose: `another tenant's, ${environment}`,
     }
     yield { caller: own[environment], foreign: own[other], whose: `its own of ${other}` }
+    if (environment === 'live') continue
+    yield { caller: own.sandbox, foreign: named, whose: 'its own of a named sandbox' }
+    yield { caller: named, foreign: own.sandbox, whose: 'of the default sandbox, in a named one' }
   }
 }
 

@@ -73,6 +73,41 @@ export async function makeOwners(
   return { sandbox, live: await makeOwner(service, tenantId, 'live', version, mark, sandbox) }
 }
 
+/** A place of a tenant that is neither its default sandbox nor live. */
+interface NamedPlace {
+  readonly space: string
+  readonly key: { readonly id: string; readonly secret: string }
+}
+
+/** At least two of everything in a named sandbox of an owner, whose first one is `s1`. */
+export async function makeNamedOwner(
+  service: TestService,
+  { tenantId, secret }: Owner,
+  version: string,
+  mark = MARK,
+): Promise<Owner> {
+  const made = await openLine(service, 'sandbox')(secret, 'POST', '/v1/sandboxes', version, { name: mark })
+  const { secret_key } = JSON.parse(made.text) as { secret_key: string }
+  const text =
+    'SELECT id, space FROM control.keys WHERE tenant_id = $1 ORDER BY created DESC, id DESC LIMIT 1'
+  const { rows } = await service.database.control.query<{ id: string; space: string }>({ text }, [tenantId])
+  const { id, space } = rows[0]!
+  const place = { space, key: { id, secret: secret_key } }
+  return makeOwner(service, tenantId, 'sandbox', version, mark, undefined, place)
+}
+
+/** Two sandboxes, and two snapshots of the second. */
+async function makeSandboxes(make: (path: string, body: unknown) => Promise<string>, name: string) {
+  await make('/v1/sandboxes', { name })
+  const sbx = await make('/v1/sandboxes', { name })
+  await make(`/v1/sandboxes/${sbx}/snapshots`, { name })
+  const snap = await make(`/v1/sandboxes/${sbx}/snapshots`, { name })
+  return [
+    ['sbx', sbx],
+    ['snap', snap],
+  ] as const
+}
+
 /** A request whose bodies show whose it is. */
 const loggedRequest = (created: number, key_id: string, mark: string) => ({
   created,
@@ -103,8 +138,10 @@ async function makeOwner(
   version: string,
   mark: string,
   sandbox?: Owner,
+  named?: NamedPlace,
 ): Promise<Owner> {
-  const key = await makeKey(service, tenantId, { environment, scope: 'admin' })
+  const key = named?.key ?? (await makeKey(service, tenantId, { environment, scope: 'admin' }))
+  const space = named?.space ?? tenantId
   const sandboxSecret = sandbox?.secret ?? key.secret
   const ask = openLine(service, environment)
   const make = async (path: string, body: unknown): Promise<string> => {
@@ -158,12 +195,12 @@ async function makeOwner(
     const message = ownMessage(blank, { kind: 'clearing', amount: use.requested, final: true }, now)
     return { ...withMessage(blank, message), metadata }
   })
-  for (const row of posted) await insertCardTransaction(service.database[environment], tenantId, row)
+  for (const row of posted) await insertCardTransaction(service.database[environment], space, row)
   const ctx = posted[1]!.id
   for (const daysAgo of [1, 0]) {
     await service.database[environment].transaction((db) =>
       writeLines(
-        { db, space: tenantId, events: { emit: () => undefined } },
+        { db, space, events: { emit: () => undefined } },
         [{ type: 'adjustment', amount: 1, source_id: mark, ledger_entry_id: newId('len') }],
         service.clock.now - daysAgo * 86_400_000,
         undefined,
@@ -173,7 +210,7 @@ async function makeOwner(
   for (const amount of [1, 2]) {
     const transfer = { from: 'bank', to: 'program_funds', amount } as const
     await service.database[environment].transaction((db) =>
-      post(db, tenantId, newId('len'), { transfer }, service.clock.now),
+      post(db, space, newId('len'), { transfer }, service.clock.now),
     )
   }
   const asked = [0, 1].map(() => ({
@@ -185,7 +222,7 @@ async function makeOwner(
     created: service.clock.now,
     due: Number.MAX_SAFE_INTEGER / 1000,
   }))
-  for (const row of asked) await insertQuestion(service.database[environment], tenantId, row, null)
+  for (const row of asked) await insertQuestion(service.database[environment], space, row, null)
   const dispute = { card_transaction_id: ctx, amount: 10, reason: 'other', metadata }
   await make('/v1/disputes', dispute)
   const dsp = await make('/v1/disputes', dispute)
@@ -199,7 +236,7 @@ async function makeOwner(
   const scb = await make(`/v1/spending_control_drafts/${scd}/backtests`, interval)
   const trp = await make('/v1/treasury_reports', { type: 'ledger_entries', ...interval })
   const pay = { amount: 1, currency: 'usdc', destination_id: pod, metadata }
-  await makePayable(service.database, environment, tenantId, pod, 2)
+  await makePayable(service.database, environment, space, pod, 2)
   await make('/v1/payouts', pay)
   const po = await make('/v1/payouts', pay)
   const device = { client_device_id: mark, client_wallet_account_id: mark }
@@ -215,12 +252,12 @@ async function makeOwner(
   } as const
   const [wtk, other] = [newId('wtk'), newId('wtk')]
   for (const id of [wtk, other]) {
-    await insertWalletToken(service.database[environment], tenantId, { id, ...token, ...times })
+    await insertWalletToken(service.database[environment], space, { id, ...token, ...times })
   }
   const [req, earlier] = [newId('req'), newId('req')]
   await addRequests(
     service.database[environment],
-    [earlier, req].map((id) => ({ ...loggedRequest(service.clock.now, key.id, mark), space: tenantId, id })),
+    [earlier, req].map((id) => ({ ...loggedRequest(service.clock.now, key.id, mark), space, id })),
     service.clock.now,
   )
   const endpoint = { url: 'https://93.184.215.14/hooks', enabled_events: ['*'], metadata }
@@ -236,6 +273,7 @@ async function makeOwner(
     const { text } = await ask(key.secret, 'GET', path, version)
     return (JSON.parse(text) as { data: [{ id: string }] }).data[0].id
   }
+  const sandboxes = environment === 'sandbox' && !named ? await makeSandboxes(make, mark) : []
   const cursors = new Map<string, string>()
   for (const path of writtenLists(environment)) {
     const { text } = await ask(key.secret, 'GET', `${path}?limit=1`, version)
@@ -276,6 +314,7 @@ async function makeOwner(
       ['key', key.id],
       ['req', req],
       ...(prm ? ([['prm', prm]] as const) : []),
+      ...sandboxes,
     ]),
     cursors,
   }

@@ -1,6 +1,8 @@
 /** Every list of every resource: each filter with a rare and a common value, both orders, first and middle pages. */
 
 import { listPromotions } from '../../runtime/account/promotions/queries.ts'
+import { listSandboxes } from '../../runtime/account/sandboxes/queries.ts'
+import { listSnapshots } from '../../runtime/account/snapshots/queries.ts'
 import { listRequests } from '../../runtime/api/request-log-queries.ts'
 import { listAlerts } from '../../runtime/cards/cardholders/alerts.ts'
 import { listCardholders } from '../../runtime/cards/cardholders/queries.ts'
@@ -292,6 +294,11 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
         source_id: [crowdId('ctx', 1)],
         type: ['dispute'],
       },
+    }),
+    ...lists('sandboxes', 'sbx', listSandboxes, { '': {}, 'of a time': later }),
+    ...lists('snapshots', 'snap', listSnapshots, {
+      'of the common sandbox': { sandbox_id: [crowdId('sbx', 0)] },
+      'of a time': { sandbox_id: [crowdId('sbx', 0)], ...later },
     }),
     ...lists('promotions', 'prm', listPromotions, { '': {}, 'of a time': later }),
     ...lists('treasury reports', 'trp', listReports, {

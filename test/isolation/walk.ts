@@ -350,6 +350,7 @@ async function lookAround(
     await send(faults, { method: 'PUT', body: { error_percent: 100 } })
     expect([(await send('/v1/me')).status, (await send('/v1/me')).status]).toEqual([500, 200])
     expect((await send(faults, { method: 'DELETE' })).status).toBe(200)
+    await walkSandboxes(send)
   }
   await send('/v1/account/billing', { method: 'PATCH', body: { billing_email: 'a@example.com' } })
   if (plan === 'enterprise') {
@@ -357,6 +358,21 @@ async function lookAround(
     expect((await send('/v1/authorization_endpoint')).status).toBe(200)
     expect((await send('/v1/authorization_endpoint', { method: 'DELETE' })).status).toBe(200)
   }
+}
+
+/** A sandbox with failures, a wipe and a snapshot of its own; then what is deleted. */
+async function walkSandboxes(send: Send): Promise<void> {
+  const { body: sandbox } = await send('/v1/sandboxes', { body: { name: 'Walk' } })
+  const path = `/v1/sandboxes/${sandbox.id}`
+  expect((await send(path)).status).toBe(200)
+  expect((await send(path, { method: 'PATCH', body: { name: 'Walked' } })).status).toBe(200)
+  const { body: snapshot } = await send(`${path}/snapshots`, { body: { name: 'Walk' } })
+  for (const list of ['snapshots', `snapshots/${snapshot.id}`]) {
+    expect((await send(`${path}/${list}`)).status).toBe(200)
+  }
+  expect((await send(`${path}/snapshots/${snapshot.id}/restore`, { body: {} })).status).toBe(409)
+  expect((await send(`${path}/snapshots/${snapshot.id}`, { method: 'DELETE' })).status).toBe(200)
+  expect((await send(path, { method: 'DELETE' })).status).toBe(200)
 }
 
 /** The tenant is asked at an address that no name leads to. */

@@ -3,12 +3,14 @@ import type { Database, Statement } from '../../database/database.ts'
 import { pipelined } from '../../database/pipelined.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { bumpRevision } from '../../database/revision.ts'
+import { readSpace } from '../../database/space.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { insertKey, type NewKey, RETIRE_KEY } from '../../tenants/admin/keys.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
 import { deleteFaults, putFaults } from '../../tenants/faults/queries.ts'
 import type { Caller } from '../../tenants/keys/caller.ts'
+import { createSandbox, deleteSandbox } from '../sandboxes/changes.ts'
 import { wipeSpace } from './wipe-queries.ts'
 
 /** Applies the settings that the role of the environment has. */
@@ -24,6 +26,7 @@ const LOCK_TENANT: Statement = {
 const KEYS_IN_USE: Statement = {
   text: `SELECT id, scope, member_id, allowed_ips FROM control.keys
          WHERE tenant_id = $1 AND environment = $2 AND kind = 'secret' AND retired_at IS NULL AND revoked_at IS NULL
+           AND space IS NOT DISTINCT FROM $3
          ORDER BY id FOR UPDATE`,
 }
 
@@ -55,21 +58,28 @@ export function createAccountChanges(
         }),
     }),
     notifyNodes: () => bumpRevision(control),
-    bind: (db, { tenant: { id: tenantId }, space, now, moved, changed }) => ({
-      rotateKeys: () => rotateKeys(db, pepper, tenantId, environment, now),
+    bind: (db, { tenant: { id: tenantId }, space, key, now, moved, changed }) => ({
+      rotateKeys: () => rotateKeys(db, pepper, { tenantId, space, environment }, now),
       async wipeSandbox() {
         const wiped = await wipeSpace(db, space, clock.machine())
         moved(wiped.space)
         return wiped.deleted
       },
       async putFaults(faults) {
-        await putFaults(db, tenantId, faults)
+        await putFaults(db, space, faults)
         pipelined(bumpRevision(db))
         changed()
       },
       async deleteFaults() {
-        const isDeleted = await deleteFaults(db, tenantId, now)
+        const isDeleted = await deleteFaults(db, space, now)
         pipelined(bumpRevision(db))
+        changed()
+        return isDeleted
+      },
+      createSandbox: (row) => createSandbox(db, { pepper, tenantId, actorId: key.id }, row),
+      async deleteSandbox(id) {
+        const times = { service: now, machine: clock.machine() }
+        const isDeleted = await deleteSandbox(db, tenantId, id, times)
         changed()
         return isDeleted
       },
@@ -83,15 +93,23 @@ export function createAccountChanges(
   }
 }
 
+interface KeyPlace {
+  readonly tenantId: string
+  readonly space: string
+  readonly environment: Environment
+}
+
+/** Space of the keys of a sandbox: null for those of the default one and of live. */
+const spaceOfKeys = (space: string): string | null => (readSpace(space).sandbox === undefined ? null : space)
+
 async function rotateKeys(
   db: Database,
   pepper: string,
-  tenantId: string,
-  environment: Environment,
+  { tenantId, space, environment }: KeyPlace,
   now: number,
 ): Promise<readonly RotatedKey[]> {
   pipelined(db.query(LOCK_TENANT, [tenantId]))
-  const { rows } = await db.query<KeyInUse>(KEYS_IN_USE, [tenantId, environment])
+  const { rows } = await db.query<KeyInUse>(KEYS_IN_USE, [tenantId, environment, spaceOfKeys(space)])
   const rotated = await Promise.all(
     rows.map(async (old) => {
       const successor: NewKey = {
@@ -102,6 +120,7 @@ async function rotateKeys(
         memberId: old.member_id,
         allowedIps: old.allowed_ips,
         replacesId: old.id,
+        space: spaceOfKeys(space),
       }
       const [{ id, secret }] = await Promise.all([
         insertKey(db, pepper, successor, now),

@@ -7,13 +7,18 @@ import { pipelined } from '../../database/pipelined.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { readSpace, spaceOf } from '../../database/space.ts'
 import { toTimestamp } from '../../database/types.ts'
+import { moveSandbox } from '../sandboxes/spaces.ts'
 
-/** Tables of an environment that a wipe keeps: the audit log, usage, and the list of wiped spaces. */
+/** Tables of an environment that a wipe keeps: the audit log, usage, and the lists of sandboxes and of wiped spaces. */
 export const KEPT_TABLES = [
   'audit_log',
   'audit_heads',
   'usage_counters',
   'usage_batches',
+  'sandboxes',
+  'sandbox_snapshots',
+  'sandbox_snapshot_pages',
+  'sandbox_restores',
   'wiped_spaces',
 ] as const
 
@@ -113,7 +118,9 @@ const NAMED: readonly WipedTable[] = [
 const FURTHER: readonly WipedTable[] = Object.values(records).flatMap((record) => {
   if (!('read' in record)) return []
   const { object, tag } = record
-  const isNamed = NAMED.some(({ name, type }) => type === object || name === tag || name === object)
+  const isNamed =
+    NAMED.some(({ name, type }) => type === object || name === tag || name === object) ||
+    KEPT_TABLES.some((name) => name === tag)
   return isNamed ? [] : [{ name: tag, key: 'id', type: object }]
 })
 
@@ -218,11 +225,15 @@ export async function wipeSpace(
   now: number,
   maxCounted: number = MAX_COUNTED,
 ): Promise<WipedSpace> {
-  const { tenantId, wipes } = readSpace(old)
-  const space = spaceOf(tenantId, wipes + 1)
-  if ((await db.query(MOVE, [tenantId, wipes])).count === 0) throw wipedAlready()
-  pipelined(db.query(CLOSE, [tenantId, wipes + 1]))
-  pipelined(db.query(RETIRE, [old, toTimestamp(now)]))
+  const { tenantId, wipes, sandbox } = readSpace(old)
+  const space = spaceOf(tenantId, wipes + 1, sandbox)
+  if (sandbox === undefined) {
+    if ((await db.query(MOVE, [tenantId, wipes])).count === 0) throw wipedAlready()
+    pipelined(db.query(CLOSE, [tenantId, wipes + 1]))
+    pipelined(db.query(RETIRE, [old, toTimestamp(now)]))
+  } else if (!(await moveSandbox(db, old, space, now))) {
+    throw wipedAlready()
+  }
   await carryOver(db, old, space)
   const { rows } = await db.query<Record<string, number>>(COUNT, [old, maxCounted])
   return { space, deleted: rows[0]! }

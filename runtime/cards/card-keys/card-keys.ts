@@ -2,6 +2,7 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import type { RoomSecrets } from '../../database/migrate/card-role.ts'
 import type { CardRoom } from '../../database/open/card-room.ts'
+import { lastingSpaceOf } from '../../database/space.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { seal, sealWith, unseal, unsealWith } from '../../platform/secrets.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
@@ -69,7 +70,7 @@ const keyContext = (version: number) => `control.card_keys ${version}`
 const DIGEST_KEY_CONTEXT = 'control.card_room.digest_key'
 
 const numberContext = ({ environment, space, cardId }: CardPlace, version: number) =>
-  `card_numbers.sealed ${environment} ${space} ${cardId} ${version}`
+  `card_numbers.sealed ${environment} ${lastingSpaceOf(space)} ${cardId} ${version}`
 
 /** Seals a key with the secret of card numbers, or with the pepper if the deployment has no such secret. */
 function sealKey({ pepper, ownSecret }: RoomSecrets, key: Buffer, context: string): SealedKey {

@@ -3,6 +3,7 @@ import type { components } from '../../../generated/canonical/types.ts'
 import { validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { pipelined } from '../../database/pipelined.ts'
+import { lastingSpaceOf } from '../../database/space.ts'
 import { lockToken, markUsed, type TokenRow } from './queries.ts'
 
 type Schemas = components['schemas']
@@ -16,7 +17,7 @@ type Sealing = Pick<Context, 'caller' | 'seals'>
 
 /** The sealing context. Details sealed for one token cannot be opened for any other. */
 const contextOf = ({ caller }: Sealing, id: string) =>
-  `tokens.details ${caller.environment} ${caller.space} ${id}`
+  `tokens.details ${caller.environment} ${lastingSpaceOf(caller.space)} ${id}`
 
 export function sealDetails(context: Sealing, id: string, details: TokenDetails[keyof TokenDetails]): Buffer {
   return context.seals.seal(JSON.stringify(details), contextOf(context, id))

@@ -4,7 +4,7 @@ import { type Html, html } from '../../platform/html.ts'
 import { facts } from '../html/components.ts'
 import { icon } from '../html/icons.ts'
 import { type MenuEntry, writeGuides } from './menu.ts'
-import type { DashboardVisit } from './visit.ts'
+import { type DashboardVisit, mayAct, roleFor } from './visit.ts'
 
 export const PREFERENCES_PATH = 'preferences'
 
@@ -34,14 +34,16 @@ ${writeAccount(visit)}
 
 /** The environment switch links to the same page in the other environment if it exists there. */
 function writeSwitch(
-  { environment }: DashboardVisit,
+  { environment, member }: DashboardVisit,
   { path, environment: only }: Pick<MenuEntry, 'path' | 'environment'>,
 ): Html {
   const links = ENVIRONMENTS.map(
     (each) =>
       html`<a href="/${each}${path && (only ?? each) === each && `/${path}`}"${each === environment && html` aria-current="true"`}>${NAMES[each]}</a>`,
   )
-  return html`<nav class="switch" aria-label="Environment">${links}</nav>`
+  const name = member.sandbox?.name ?? 'Default sandbox'
+  const chosen = html`<span class="tenant"><a href="/sandbox/sandboxes" title="Choose a sandbox">${name}</a></span>`
+  return html`<nav class="switch" aria-label="Environment">${links}</nav>${environment === 'sandbox' && mayAct(member.role, roleFor('listSandboxes')) && chosen}`
 }
 
 function writeAccount({ environment, member, timeZone }: DashboardVisit): Html {

@@ -38,6 +38,7 @@ const ACTIONS: Readonly<Partial<Record<ListOperation, readonly string[]>>> = {
   listSpendingControlDrafts: ['spending_control_draft.'],
   // The event is about a copy.
   listPromotions: ['promotion.'],
+  listSandboxes: ['sandbox.', 'sandbox_snapshot.'],
 }
 
 /** The tenant's events, or the entries of its audit log in the form of events. */

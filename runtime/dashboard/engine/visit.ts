@@ -14,6 +14,7 @@ import type { Barcode } from '../../passes/wallets/render/page/barcode.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { Html } from '../../platform/html.ts'
 import type { Operator } from '../../tenants/admin/change.ts'
+import type { ChosenSandbox } from '../sign-in/chosen-sandbox.ts'
 import type { SignedInMember } from '../sign-in/sessions.ts'
 
 /** In ascending order of permissions. */
@@ -27,8 +28,15 @@ export interface TenantPlace {
   readonly space: string
 }
 
+/** The member of a visit. Operations and reads happen in `sandboxId`. */
+export interface VisitingMember extends SignedInMember {
+  /** The named sandbox that takes the place of the default one; absent: the default sandbox, or live. */
+  readonly sandbox?: ChosenSandbox | undefined
+  readonly sandboxId?: string | undefined
+}
+
 export interface DashboardVisit {
-  readonly member: SignedInMember
+  readonly member: VisitingMember
   readonly environment: Environment
   /** IANA time zone in which the page shows times. */
   readonly timeZone: string

@@ -1,7 +1,7 @@
 /** The dashboard, on the console's origin. Every page requires a signed-in member whose role permits it. */
 import express, { type NextFunction, type Request, type Response, type Router } from 'express'
 import type { Logger } from 'pino'
-import type { DryRun, Operate, OperationId } from '../../api/operate.ts'
+import { type DryRun, findOperation, type Operate, type OperationId } from '../../api/operate.ts'
 import type { Barcodes } from '../../passes/wallets/pages/barcodes.ts'
 import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/client-address.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
@@ -14,12 +14,13 @@ import { createFrame } from '../engine/frame.ts'
 import { type DashboardRoute, routesOf } from '../engine/routes.ts'
 import { inTimeZone } from '../engine/time-zone.ts'
 import { viewRoutes } from '../engine/view-routes.ts'
-import { ApiRefused, type DashboardVisit, mayAct } from '../engine/visit.ts'
+import { ApiRefused, type DashboardVisit, mayAct, type VisitingMember } from '../engine/visit.ts'
 import { answerFailures } from '../html/failures.ts'
 import { createFormGuard, type FormGuard } from '../html/forms.ts'
 import { sendPage, writeNotice } from '../html/layout.ts'
 import { createToasts, type Toasts } from '../html/toasts.ts'
 import { readUploads } from '../html/uploads.ts'
+import { findChosenSandbox } from '../sign-in/chosen-sandbox.ts'
 import { SEND_AGAIN_PATH } from '../sign-in/pages.ts'
 import type { Sessions, SignedInMember } from '../sign-in/sessions.ts'
 import { requireMember } from '../sign-in/sign-in.ts'
@@ -49,6 +50,7 @@ import { comparisonRoutes } from './resources/endpoint-comparison.ts'
 import { PASSES } from './resources/passes.ts'
 import { ledgerEntryRoutes } from './resources/postings.ts'
 import { RESOURCES } from './resources/resources.ts'
+import { sandboxRoutes } from './resources/sandboxes.ts'
 import { settlementLineRoutes } from './resources/settlement-lines.ts'
 import { recoveryRoutes } from './resources/webhook-recoveries.ts'
 import { findNamed } from './search/name-queries.ts'
@@ -95,6 +97,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...attemptRoutes(send),
     ...recoveryRoutes(),
     ...comparisonRoutes(send),
+    ...sandboxRoutes(),
     ...keyRoutes(send),
     ...versionRoutes(send),
     ...memberRoutes(send),
@@ -189,7 +192,13 @@ async function visit(
     sendPage(response, 403, writeNotice('Form expired', text))
     return
   }
-  await inTimeZone(member.timeZone, () => answerVisit(parts, route, request, response, member))
+  const { tenantId } = member
+  const sandbox =
+    route.environment === 'sandbox'
+      ? await findChosenSandbox(parts.databases.sandbox.forTenant(tenantId), tenantId, request)
+      : undefined
+  const visiting = { ...member, sandbox, sandboxId: sandbox?.id }
+  await inTimeZone(member.timeZone, () => answerVisit(parts, route, request, response, visiting))
 }
 
 /** Handles the request. If the form requires a code, the code is checked before the handler runs or within its operation. */
@@ -198,7 +207,7 @@ async function answerVisit(
   route: DashboardRoute,
   request: Request<{ id?: string }>,
   response: Response,
-  member: SignedInMember,
+  member: VisitingMember,
 ): Promise<void> {
   const { id = '' } = request.params
   const action = findAction(route.path)
@@ -256,7 +265,7 @@ function formName({ tenantId, memberId }: SignedInMember, path: string): string 
 }
 
 interface PageSender {
-  readonly member: SignedInMember
+  readonly member: VisitingMember
   readonly ip: string
   /** Checks the submitted code. Undefined if the form requires no code. */
   readonly confirm: (() => Promise<boolean>) | undefined
@@ -271,7 +280,11 @@ function createVisit(
 ): DashboardVisit {
   const { operate, dryRun, operator, barcodes, sessions, consoleUrl, apiUrls, forms, toasts } = parts
   const { environment, operation } = route
-  const acting = { tenantId: member.tenantId, memberId: member.memberId, address }
+  const account = { tenantId: member.tenantId, memberId: member.memberId, address }
+  const acting = { ...account, sandboxId: member.sandboxId }
+  // The default sandbox manages the others.
+  const actorOf = (operationId: OperationId) =>
+    findOperation(operationId).path.startsWith('/v1/sandboxes') ? account : acting
   return {
     member,
     environment,
@@ -286,7 +299,7 @@ function createVisit(
     async operate(operationId, input) {
       const isConfirmable = confirm !== undefined && operationId === operation
       const answer = await operate(
-        isConfirmable ? { ...acting, confirm } : acting,
+        isConfirmable ? { ...actorOf(operationId), confirm } : actorOf(operationId),
         environment,
         operationId,
         input,
@@ -299,7 +312,7 @@ function createVisit(
       operationId: OperationId,
       input?: Parameters<DashboardVisit['operate']>[1],
     ): Promise<Body> {
-      const answer = await operate(acting, environment, operationId, input)
+      const answer = await operate(actorOf(operationId), environment, operationId, input)
       if (answer.ok) return answer.body as Body
       throw new ApiRefused(answer.status, answer.error.message)
     },

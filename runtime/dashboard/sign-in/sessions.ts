@@ -128,7 +128,7 @@ export function createSessions({ control, pepper, clock, secure }: SessionParts)
 }
 
 /** Returns the first cookie with the name. */
-function cookieOf(request: Request, name: string): string | undefined {
+export function cookieOf(request: Request, name: string): string | undefined {
   for (const pair of (request.get('Cookie') ?? '').split(';')) {
     const equals = pair.indexOf('=')
     if (pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim()

@@ -1,7 +1,7 @@
 /** Lets webhook deliveries of a sandbox be late or duplicate on purpose, as its tenant has set. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Database } from '../../database/database.ts'
-import { readSpace } from '../../database/space.ts'
+import { sandboxOf } from '../../database/space.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
 import { type FaultKind, type Faults, isAffected } from '../../tenants/faults/faults.ts'
@@ -32,7 +32,7 @@ export function createDeliveryFaults({ environment, control, clock }: DeliveryFa
   let readAt = Number.NEGATIVE_INFINITY
   const faultsFor = (kind: FaultKind, claimed: LeasedAttempt): Faults | undefined => {
     if (known.size === 0) return undefined
-    const faults = known.get(readSpace(claimed.tenant_id).tenantId)
+    const faults = known.get(sandboxOf(claimed.tenant_id))
     if (!faults || faults.expires_at <= clock.service(environment)) return undefined
     const { url, event_id, attempt } = claimed
     const target = { method: 'POST', target: url, idempotencyKey: `${event_id} ${attempt}` }

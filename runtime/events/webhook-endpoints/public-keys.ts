@@ -1,6 +1,6 @@
 /** Public keys of the Ed25519 signatures of an endpoint, which its receiver reads without an API key. */
 import type { Pool } from '../../database/pool/pool.ts'
-import { readSpace } from '../../database/space.ts'
+import { readSpace, SPACE_PATTERN } from '../../database/space.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { Seals } from '../../platform/secrets.ts'
 import { openSecrets } from '../outbound/signing.ts'
@@ -16,7 +16,7 @@ export function keysPath(space: string, endpointId: string): string {
   return `${KEYS_PREFIX}${space}/${endpointId}/jwks.json`
 }
 
-const PATH = /^(ten_[0-9a-z]{26}(?:\.\d{1,9})?)\/(whe_[0-9a-z]{26})\/jwks\.json$/
+const PATH = new RegExp(`^(${SPACE_PATTERN})/(whe_[0-9a-z]{26})/jwks\\.json$`)
 
 export interface PublicKeysParts {
   readonly environment: Environment

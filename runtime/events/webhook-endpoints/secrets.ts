@@ -1,5 +1,6 @@
 /** Secrets of webhook endpoints. They are stored sealed. */
 import type { EndpointSecrets } from '../../api/handler.ts'
+import { lastingSpaceOf } from '../../database/space.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { Seals } from '../../platform/secrets.ts'
 import { makeSigningSecret } from '../outbound/signing.ts'
@@ -9,7 +10,7 @@ import { makeSigningSecret } from '../outbound/signing.ts'
  * for a different one.
  */
 export function secretContext(environment: Environment, tenantId: string, endpointId: string): string {
-  return `webhook_endpoints.secret ${environment} ${tenantId} ${endpointId}`
+  return `webhook_endpoints.secret ${environment} ${lastingSpaceOf(tenantId)} ${endpointId}`
 }
 
 export function createEndpointSecrets(seals: Seals, environment: Environment): EndpointSecrets {

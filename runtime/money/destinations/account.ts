@@ -1,5 +1,6 @@
 /** Seals bank accounts at rest, from the token on. They are opened only to send a payment to the bank. */
 import type { components } from '../../../generated/canonical/types.ts'
+import { lastingSpaceOf } from '../../database/space.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { Seals } from '../../platform/secrets.ts'
 
@@ -12,7 +13,7 @@ interface Sealing {
 
 /** The sealing context. An account sealed for one destination cannot be opened for any other. */
 const contextOf = ({ caller }: Sealing, destinationId: string) =>
-  `payout_destinations.account ${caller.environment} ${caller.space} ${destinationId}`
+  `payout_destinations.account ${caller.environment} ${lastingSpaceOf(caller.space)} ${destinationId}`
 
 export function sealAccount(sealing: Sealing, destinationId: string, account: BankAccount): Buffer {
   return sealing.seals.seal(JSON.stringify(account), contextOf(sealing, destinationId))

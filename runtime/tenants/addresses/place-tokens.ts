@@ -18,13 +18,14 @@ const PLACE_BYTES = 1 + 2 * ID_BYTES
 const MAC_BYTES = 12
 
 /**
- * Writes a token of 60 base64url characters, or up to 66 if the sandbox was wiped. The same place always produces the
- * same token.
+ * Writes a token of 60 base64url characters, up to 66 if the sandbox was wiped, or up to 71 in a named sandbox. The
+ * same place always produces the same token.
  */
 export function writePlaceToken(key: string, { kind, space, id }: TokenPlace): string {
-  const { tenantId, wipes } = readSpace(space)
-  const rest = Buffer.alloc(wipes === 0 ? 0 : 4)
-  if (wipes !== 0) rest.writeUInt32BE(wipes)
+  const { tenantId, wipes, sandbox } = readSpace(space)
+  const numbers = sandbox === undefined ? (wipes === 0 ? [] : [wipes]) : [wipes, sandbox]
+  const rest = Buffer.alloc(4 * numbers.length)
+  for (const [index, number] of numbers.entries()) rest.writeUInt32BE(number, 4 * index)
   const place = Buffer.concat([Buffer.of(kind), bytesOf(tenantId), bytesOf(id), rest])
   return Buffer.concat([place, macOf(key, place)]).toString('base64url')
 }
@@ -37,9 +38,10 @@ export function readPlaceToken(key: string, prefix: IdPrefix, token: string): To
   const place = bytes.subarray(0, -MAC_BYTES)
   if (!timingSafeEqual(bytes.subarray(-MAC_BYTES), macOf(key, place))) return undefined
   const wipes = place.length > PLACE_BYTES ? place.readUInt32BE(PLACE_BYTES) : 0
+  const sandbox = place.length > PLACE_BYTES + 4 ? place.readUInt32BE(PLACE_BYTES + 4) : undefined
   return {
     kind: place[0]!,
-    space: spaceOf(idOf('ten', place.subarray(1, 1 + ID_BYTES)), wipes),
+    space: spaceOf(idOf('ten', place.subarray(1, 1 + ID_BYTES)), wipes, sandbox),
     id: idOf(prefix, place.subarray(1 + ID_BYTES, PLACE_BYTES)),
   }
 }

@@ -16,8 +16,8 @@ export const RETIREMENT_MS = 24 * 60 * 60 * 1000
 
 const INSERT_KEY: Statement = {
   text: `INSERT INTO control.keys
-           (tenant_id, id, environment, kind, scope, member_id, digest, hint, allowed_ips, replaces_id, created)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+           (tenant_id, id, environment, kind, scope, member_id, digest, hint, allowed_ips, replaces_id, created, space)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 }
 
 const FIRST_OWNER: Statement = {
@@ -27,7 +27,7 @@ const FIRST_OWNER: Statement = {
 const LOCATE_KEY: Statement = { text: 'SELECT tenant_id FROM control.keys WHERE id = $1' }
 
 const LOCK_KEY: Statement = {
-  text: `SELECT tenant_id, id, environment, kind, scope, member_id, allowed_ips, retired_at, revoked_at
+  text: `SELECT tenant_id, id, environment, kind, scope, member_id, allowed_ips, retired_at, revoked_at, space
          FROM control.keys WHERE tenant_id = $1 AND id = $2 FOR UPDATE`,
 }
 
@@ -49,6 +49,7 @@ interface KeyRow {
   readonly allowed_ips: readonly string[]
   readonly retired_at: number | null
   readonly revoked_at: number | null
+  readonly space: string | null
 }
 
 /** A new key, with its secret, which is shown only once. */
@@ -74,6 +75,8 @@ export interface NewKey {
   readonly memberId: string | null
   readonly allowedIps: readonly string[]
   readonly replacesId: string | null
+  /** Space of a named sandbox; absent or null: the default sandbox, or live. */
+  readonly space?: string | null
   /** Absent: generated. */
   readonly id?: string | undefined
 }
@@ -93,6 +96,7 @@ export async function insertKey(tx: Database, pepper: string, key: NewKey, now: 
     key.allowedIps,
     key.replacesId,
     toTimestamp(now),
+    key.space ?? null,
   ])
   return {
     id,
@@ -222,6 +226,7 @@ export async function rotateKey(
         memberId: key.member_id,
         allowedIps: key.allowed_ips,
         replacesId: key.id,
+        space: key.space,
       }
       const created = await insertKey(tx, operator.pepper, successor, now)
       await tx.query(RETIRE_KEY, [key.tenant_id, key.id, toTimestamp(now)])

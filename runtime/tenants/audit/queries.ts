@@ -36,6 +36,12 @@ export interface AuditRow {
   readonly created: number
 }
 
+/** Whether the default sandbox still has the space with that number of wipes. */
+const IN_DEFAULT = 'h.wipes = coalesce($15::integer, h.wipes)'
+
+/** Whether a named sandbox still has the space. */
+const IN_NAMED = '$15 = ANY (h.open_spaces)'
+
 /**
  * Builds the statement that appends an entry to the tenant's chain and moves the head. The head stays locked until
  * the end of the transaction, so the statement must be the last one. The database computes the hash, because the
@@ -47,12 +53,13 @@ export interface AuditRow {
  * space.
  *
  * @param schema schema name with a dot, if it is not in the search_path.
+ * @param isOpen condition on $15 and the head: whether the space may still be written to.
  */
-function appendingTo(schema: string, name?: string): Statement {
+function appendingTo(schema: string, name?: string, isOpen = IN_DEFAULT): Statement {
   const moveHead = `INSERT INTO ${schema}audit_heads AS h (tenant_id, sequence, hash, wipes)
-     VALUES ($1, 1, sha256($2::bytea || 'null' || $3::bytea), coalesce($15::integer, 0))
+     VALUES ($1, 1, sha256($2::bytea || 'null' || $3::bytea), ${isOpen === IN_DEFAULT ? 'coalesce($15::integer, 0)' : '0'})
      ON CONFLICT (tenant_id) DO UPDATE SET
-       sequence = CASE WHEN h.wipes = coalesce($15::integer, h.wipes) THEN h.sequence + 1 END,
+       sequence = CASE WHEN ${isOpen} THEN h.sequence + 1 END,
        previous_hash = h.hash,
        hash = sha256($2::bytea || '"' || decode(encode(h.hash, 'hex'), 'escape') || '"' || $3::bytea)`
   const addEntry = (tenant: string) =>
@@ -73,6 +80,8 @@ function appendingTo(schema: string, name?: string): Statement {
 
 const APPEND_ENTRY = appendingTo('', 'audit_append')
 
+const APPEND_IN_NAMED = appendingTo('', 'audit_append_named', IN_NAMED)
+
 const APPEND_IN: Readonly<Record<Environment, Statement>> = {
   sandbox: appendingTo('sandbox.'),
   live: appendingTo('live.'),
@@ -83,13 +92,14 @@ export function isSpaceWiped(error: unknown): boolean {
   return codeOf(error) === NOT_NULL_VIOLATION && tableOf(error) === 'audit_heads'
 }
 
-/** Returns the parameters $1 to $15 of each statement that writes an entry. */
+/** Returns the parameters $1 to $15 of each statement that writes an entry of the default sandbox or of live. */
 export function entryValues(space: string, entry: AuditEntry): unknown[] {
   const { tenantId, wipes } = readSpace(space)
   return valuesOf(tenantId, entry, wipes)
 }
 
-function valuesOf(tenantId: string, entry: AuditEntry, wipes: number | null): unknown[] {
+/** @param place number of wipes, or the space of a named sandbox. */
+function valuesOf(tenantId: string, entry: AuditEntry, place: number | string | null): unknown[] {
   const [before, after] = entryText(entry)
   const { created, id, environment, actorType, actorId, action, targetId, outcome } = entry
   const what = [environment, actorType, actorId, action, targetId, outcome]
@@ -103,7 +113,7 @@ function valuesOf(tenantId: string, entry: AuditEntry, wipes: number | null): un
     entry.requestId,
     entry.ip,
     entry.version,
-    wipes,
+    place,
   ]
 }
 
@@ -112,7 +122,9 @@ function valuesOf(tenantId: string, entry: AuditEntry, wipes: number | null): un
  * that `isSpaceWiped` recognizes if the space was wiped meanwhile.
  */
 export function appendAudit(db: Database, space: string, entry: AuditEntry): Promise<unknown> {
-  return db.query(APPEND_ENTRY, entryValues(space, entry))
+  const { tenantId, sandbox } = readSpace(space)
+  if (sandbox === undefined) return db.query(APPEND_ENTRY, entryValues(space, entry))
+  return db.query(APPEND_IN_NAMED, valuesOf(tenantId, entry, space))
 }
 
 /** Appends an entry in an environment's schema, for the owner. Independent of the tenant's space. */

@@ -14,27 +14,36 @@ interface TenantRow {
   readonly verified_at: number | null
   readonly tenant_created: number
   readonly sandbox_wipes: number
+  /** Space of a named sandbox; null: the default sandbox, or live. */
+  readonly space: string | null
   readonly version: string | null
   readonly lifts: readonly CredentialLift[]
   readonly faults: Faults | null
 }
 
-/** @param environment SQL expression for the environment of the pin and the lifts. */
-const tenantColumns = (tenantId: string, environment: string) =>
-  `t.name, t.plan, t.verified_at, t.created AS tenant_created, t.sandbox_wipes, p.version,
+/**
+ * @param environment SQL expression for the environment of the pin and the lifts.
+ * @param space SQL expression for the space of a named sandbox; null: the default sandbox.
+ */
+const tenantColumns = (tenantId: string, environment: string, space: string) =>
+  `t.name, t.plan, t.verified_at, t.created AS tenant_created, t.sandbox_wipes, ${space} AS space, p.version,
                 (SELECT coalesce(json_agg(json_build_object('bucket', l.bucket, 'factor', l.factor,
                                 'until', floor(extract(epoch FROM l.expires_at) * 1000))), '[]')
                    FROM control.limit_lifts l
                   WHERE l.tenant_id = ${tenantId} AND l.environment = ${environment}) AS lifts,
                 (SELECT f.setting || jsonb_build_object('created', floor(extract(epoch FROM f.created) * 1000),
                                        'expires_at', floor(extract(epoch FROM f.expires_at) * 1000))
-                   FROM control.faults f
-                  WHERE f.tenant_id = ${tenantId} AND ${environment} = 'sandbox') AS faults`
+                   FROM (SELECT d.setting, d.created, d.expires_at FROM control.faults d
+                          WHERE d.tenant_id = ${tenantId} AND ${environment} = 'sandbox' AND ${space} IS NULL
+                         UNION ALL
+                         SELECT n.setting, n.created, n.expires_at FROM control.sandbox_faults n
+                          WHERE n.tenant_id = ${tenantId}
+                            AND n.sandbox = substring(${space} FROM '^[^.]+[.][^.]+')) f) AS faults`
 
 function ofTenant(row: TenantRow, environment: Environment) {
   return {
     tenant: { id: row.tenant_id, name: row.name, plan: row.plan, created: row.tenant_created },
-    space: spaceOf(row.tenant_id, environment === 'sandbox' ? row.sandbox_wipes : 0),
+    space: row.space ?? spaceOf(row.tenant_id, environment === 'sandbox' ? row.sandbox_wipes : 0),
     verified: row.verified_at !== null,
     environment,
     pin: row.version,
@@ -59,7 +68,7 @@ interface KeyRow extends TenantRow {
 
 const READ_KEY: Statement = {
   name: 'keyring_read',
-  text: `SELECT k.tenant_id, ${tenantColumns('k.tenant_id', 'k.environment')},
+  text: `SELECT k.tenant_id, ${tenantColumns('k.tenant_id', 'k.environment', 'k.space')},
                 k.id, k.environment, k.kind, k.scope, m.role, k.allowed_ips, k.retired_at, k.revoked_at
          FROM control.keys k
          JOIN control.tenants t ON t.id = k.tenant_id
@@ -96,7 +105,7 @@ interface AccessTokenRow extends TenantRow {
 
 const READ_TOKEN: Statement = {
   name: 'keyring_read_token',
-  text: `SELECT g.tenant_id, ${tenantColumns('g.tenant_id', 'g.environment')},
+  text: `SELECT g.tenant_id, ${tenantColumns('g.tenant_id', 'g.environment', 'NULL::text')},
                 g.id, g.environment, m.role, a.scopes, a.expires_at
          FROM control.oauth_artefacts a
          JOIN control.oauth_grants g ON g.id = a.grant_id AND g.revoked_at IS NULL
@@ -131,19 +140,36 @@ interface MemberRow extends TenantRow {
 
 const READ_MEMBER: Statement = {
   name: 'keyring_read_member',
-  text: `SELECT m.tenant_id, ${tenantColumns('m.tenant_id', '$3')}, m.role
+  text: `SELECT m.tenant_id, ${tenantColumns('m.tenant_id', '$3', '$4::text')}, m.role
          FROM control.members m
          JOIN control.tenants t ON t.id = m.tenant_id
          LEFT JOIN control.pins p ON p.tenant_id = m.tenant_id AND p.environment = $3
          WHERE m.tenant_id = $1 AND m.id = $2`,
 }
 
+const SANDBOX_SPACE: Statement = {
+  text: 'SELECT space FROM sandbox.sandboxes WHERE tenant_id = $1 AND id = $2',
+}
+
+async function findSandboxSpace(
+  control: Database,
+  tenantId: string,
+  id: string,
+): Promise<string | undefined> {
+  return (await control.query<{ space: string }>(SANDBOX_SPACE, [tenantId, id])).rows[0]?.space
+}
+
+/** Reads a member as a credential; undefined if the member or the chosen sandbox does not exist. */
 export async function readMember(
   control: Database,
-  { tenantId, memberId }: MemberName,
+  { tenantId, memberId, sandboxId }: MemberName,
   environment: Environment,
 ): Promise<KnownCredential | undefined> {
-  const { rows } = await control.query<MemberRow>(READ_MEMBER, [tenantId, memberId, environment])
+  const isNamed = environment === 'sandbox' && sandboxId !== undefined
+  const space = isNamed ? await findSandboxSpace(control, tenantId, sandboxId) : undefined
+  if (isNamed && space === undefined) return undefined
+  const values = [tenantId, memberId, environment, space ?? null]
+  const { rows } = await control.query<MemberRow>(READ_MEMBER, values)
   const row = rows[0]
   if (!row) return undefined
   return {
@@ -190,8 +216,10 @@ export interface KnownCredential {
   readonly lifts: readonly CredentialLift[]
 }
 
-/** Identifies a member of a tenant. */
+/** Identifies a member of a tenant, and the sandbox that the member works in. */
 export interface MemberName {
+  /** Named sandbox that takes the place of the default one; absent: the default sandbox. */
+  readonly sandboxId?: string | undefined
   readonly tenantId: string
   readonly memberId: string
 }

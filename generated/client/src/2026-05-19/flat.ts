@@ -27,6 +27,8 @@ import type {
   CredentialRotation,
   DeletedAuthorizationEndpoint,
   DeletedFaults,
+  DeletedSandbox,
+  DeletedSandboxSnapshot,
   DeletedWebhookEndpoint,
   Dispute,
   DisputeList,
@@ -56,6 +58,10 @@ import type {
   RequestLogList,
   SanctionsAlert,
   SanctionsAlertList,
+  Sandbox,
+  SandboxList,
+  SandboxSnapshot,
+  SandboxSnapshotList,
   Scan,
   ScanList,
   Settlement,
@@ -93,6 +99,16 @@ export type GetMeInput = Input<operations['getMe'], Managed>
 export type UpdateBillingInput = Input<operations['updateBilling'], Managed>
 export type RotateCredentialsInput = Input<operations['rotateCredentials'], Managed> & KeyOption
 export type WipeSandboxInput = Input<operations['wipeSandbox'], Managed> & KeyOption
+export type CreateSandboxInput = Input<operations['createSandbox'], Managed> & KeyOption
+export type ListSandboxesInput = Input<operations['listSandboxes'], Managed>
+export type GetSandboxInput = Input<operations['getSandbox'], Managed>
+export type UpdateSandboxInput = Input<operations['updateSandbox'], Managed>
+export type DeleteSandboxInput = Input<operations['deleteSandbox'], Managed>
+export type CreateSandboxSnapshotInput = Input<operations['createSandboxSnapshot'], Managed> & KeyOption
+export type ListSandboxSnapshotsInput = Input<operations['listSandboxSnapshots'], Managed>
+export type GetSandboxSnapshotInput = Input<operations['getSandboxSnapshot'], Managed>
+export type DeleteSandboxSnapshotInput = Input<operations['deleteSandboxSnapshot'], Managed>
+export type RestoreSandboxSnapshotInput = Input<operations['restoreSandboxSnapshot'], Managed> & KeyOption
 export type ListAuditEntriesInput = Input<operations['listAuditEntries'], Managed>
 export type ListRequestLogsInput = Input<operations['listRequestLogs'], Managed>
 export type GetRequestLogInput = Input<operations['getRequestLog'], Managed>
@@ -250,6 +266,26 @@ export interface FlatMethods {
   rotateCredentials(input?: RotateCredentialsInput): Call<CredentialRotation>
   /** @deprecated Use `client.account.wipeSandbox`. */
   wipeSandbox(input: WipeSandboxInput): Call<Wipe>
+  /** @deprecated Use `client.sandboxes.create`. */
+  createSandbox(input: CreateSandboxInput): Call<Sandbox>
+  /** @deprecated Use `client.sandboxes.list`. */
+  listSandboxes(input?: ListSandboxesInput): ListCall<SandboxList, Sandbox>
+  /** @deprecated Use `client.sandboxes.retrieve`. */
+  getSandbox(input: GetSandboxInput): Call<Sandbox>
+  /** @deprecated Use `client.sandboxes.update`. */
+  updateSandbox(input: UpdateSandboxInput): Call<Sandbox>
+  /** @deprecated Use `client.sandboxes.delete`. */
+  deleteSandbox(input: DeleteSandboxInput): Call<DeletedSandbox>
+  /** @deprecated Use `client.sandboxes.snapshots.create`. */
+  createSandboxSnapshot(input: CreateSandboxSnapshotInput): Call<SandboxSnapshot>
+  /** @deprecated Use `client.sandboxes.snapshots.list`. */
+  listSandboxSnapshots(input: ListSandboxSnapshotsInput): ListCall<SandboxSnapshotList, SandboxSnapshot>
+  /** @deprecated Use `client.sandboxes.snapshots.retrieve`. */
+  getSandboxSnapshot(input: GetSandboxSnapshotInput): Call<SandboxSnapshot>
+  /** @deprecated Use `client.sandboxes.snapshots.delete`. */
+  deleteSandboxSnapshot(input: DeleteSandboxSnapshotInput): Call<DeletedSandboxSnapshot>
+  /** @deprecated Use `client.sandboxes.snapshots.restore`. */
+  restoreSandboxSnapshot(input: RestoreSandboxSnapshotInput): Call<Sandbox>
   /** @deprecated Use `client.auditLog.list`. */
   listAuditEntries(input?: ListAuditEntriesInput): ListCall<AuditEntryList, AuditEntry>
   /** @deprecated Use `client.requestLogs.list`. */
@@ -550,6 +586,16 @@ export function flatMethods(connection: ServiceConnection): FlatMethods {
     ['updateBilling', functions.updateBilling, [], 'body'],
     ['rotateCredentials', functions.rotateCredentials],
     ['wipeSandbox', functions.wipeSandbox, [], 'body'],
+    ['createSandbox', functions.createSandbox, [], 'body'],
+    ['listSandboxes', functions.listSandboxes, [], 'query'],
+    ['getSandbox', functions.getSandbox, ['sandbox_id']],
+    ['updateSandbox', functions.updateSandbox, ['sandbox_id'], 'body'],
+    ['deleteSandbox', functions.deleteSandbox, ['sandbox_id']],
+    ['createSandboxSnapshot', functions.createSandboxSnapshot, ['sandbox_id'], 'body'],
+    ['listSandboxSnapshots', functions.listSandboxSnapshots, ['sandbox_id'], 'query'],
+    ['getSandboxSnapshot', functions.getSandboxSnapshot, ['sandbox_id', 'snapshot_id']],
+    ['deleteSandboxSnapshot', functions.deleteSandboxSnapshot, ['sandbox_id', 'snapshot_id']],
+    ['restoreSandboxSnapshot', functions.restoreSandboxSnapshot, ['sandbox_id', 'snapshot_id']],
     ['listAuditEntries', functions.listAuditEntries, [], 'query'],
     ['listRequestLogs', functions.listRequestLogs, [], 'query'],
     ['getRequestLog', functions.getRequestLog, ['request_id']],

@@ -41,6 +41,8 @@ import type {
   DeclineSimulation,
   DeletedAuthorizationEndpoint,
   DeletedFaults,
+  DeletedSandbox,
+  DeletedSandboxSnapshot,
   DeletedWebhookEndpoint,
   Dispute,
   DisputeCreate,
@@ -76,6 +78,8 @@ import type {
   ListProvisioningPayloadsQuery,
   ListRequestLogsQuery,
   ListSanctionsAlertsQuery,
+  ListSandboxSnapshotsQuery,
+  ListSandboxesQuery,
   ListScansQuery,
   ListSettlementLinesQuery,
   ListSettlementsQuery,
@@ -130,6 +134,13 @@ import type {
   SanctionsAlertList,
   SanctionsAlertResolve,
   SanctionsMatchSimulation,
+  Sandbox,
+  SandboxCreate,
+  SandboxList,
+  SandboxSnapshot,
+  SandboxSnapshotCreate,
+  SandboxSnapshotList,
+  SandboxUpdate,
   Scan,
   ScanCreate,
   ScanList,
@@ -253,6 +264,206 @@ export function rotateCredentials(connection: ServiceConnection, options?: Reque
 export function wipeSandbox(connection: ServiceConnection, params: WipeCreate, options?: RequestOptions
   & { readonly headers?: HeadersOf<operations['wipeSandbox'], Managed> }): Call<Wipe> {
   return call(connection, { method: 'POST', path: '/v1/account/wipe_sandbox', keyed: true }, { body: params, ...options })
+}
+
+// ----- Sandboxes -----
+
+/**
+ * Create a sandbox
+ *
+ * Creates a named sandbox, which is empty and separate from the account’s default sandbox and from every other one, and a secret key for it. The key is shown
+ * only in this answer. An account has at most 10 named sandboxes; creating another one is refused with 409 `invalid_state`. Call this with a key of the default
+ * sandbox.
+ *
+ * `POST /v1/sandboxes`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.sandboxes.create({ name: 'Checkout tests' })
+ * ```
+ */
+export function createSandbox(connection: ServiceConnection, params: SandboxCreate, options?: RequestOptions): Call<Sandbox> {
+  return call(connection, { method: 'POST', path: '/v1/sandboxes', keyed: true }, { body: params, ...options })
+}
+
+/**
+ * List sandboxes
+ *
+ * Returns the account’s named sandboxes, newest first.
+ *
+ * `GET /v1/sandboxes`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.sandboxes.list()
+ * ```
+ */
+export function listSandboxes(connection: ServiceConnection, params?: ListSandboxesQuery, options?: RequestOptions): ListCall<SandboxList, Sandbox> {
+  return list(connection, { method: 'GET', path: '/v1/sandboxes' }, { query: params, ...options })
+}
+
+/**
+ * Retrieve a sandbox
+ *
+ * Returns one named sandbox, without its key.
+ *
+ * `GET /v1/sandboxes/{sandbox_id}`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.sandboxes.retrieve('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz')
+ * ```
+ */
+export function getSandbox(connection: ServiceConnection, sandboxId: string, options?: RequestOptions): Call<Sandbox> {
+  return call(connection, { method: 'GET', path: '/v1/sandboxes/{sandbox_id}' }, { path: { sandbox_id: sandboxId }, ...options })
+}
+
+/**
+ * Rename a sandbox
+ *
+ * Changes the name of a sandbox.
+ *
+ * `PATCH /v1/sandboxes/{sandbox_id}`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | BodyTooLargeError | UnsupportedMediaTypeError |
+ * InvalidRequestError | IdempotencyError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.sandboxes.update('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz', { name: 'Nightly tests' })
+ * ```
+ */
+export function updateSandbox(connection: ServiceConnection, sandboxId: string, params: SandboxUpdate, options?: RequestOptions): Call<Sandbox> {
+  return call(connection, { method: 'PATCH', path: '/v1/sandboxes/{sandbox_id}' }, { path: { sandbox_id: sandboxId }, body: params, ...options })
+}
+
+/**
+ * Delete a sandbox
+ *
+ * Permanently deletes a sandbox with all of its data, and revokes its keys. The default sandbox and other sandboxes stay as they are.
+ *
+ * `DELETE /v1/sandboxes/{sandbox_id}`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.sandboxes.delete('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz')
+ * ```
+ */
+export function deleteSandbox(connection: ServiceConnection, sandboxId: string, options?: RequestOptions): Call<DeletedSandbox> {
+  return call(connection, { method: 'DELETE', path: '/v1/sandboxes/{sandbox_id}' }, { path: { sandbox_id: sandboxId }, ...options })
+}
+
+// ----- Sandbox snapshots -----
+
+/**
+ * Take a snapshot
+ *
+ * Copies everything in a sandbox as it is at one moment, in the background. Requests to the sandbox continue meanwhile. A sandbox has at most 5 snapshots;
+ * taking another one is refused with 409 `invalid_state`.
+ *
+ * `POST /v1/sandboxes/{sandbox_id}/snapshots`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.sandboxes.snapshots.create('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz', { name: 'Before the upgrade' })
+ * ```
+ */
+export function createSandboxSnapshot(connection: ServiceConnection, sandboxId: string, params: SandboxSnapshotCreate, options?: RequestOptions): Call<SandboxSnapshot> {
+  return call(
+    connection,
+    { method: 'POST', path: '/v1/sandboxes/{sandbox_id}/snapshots', keyed: true },
+    { path: { sandbox_id: sandboxId }, body: params, ...options }
+  )
+}
+
+/**
+ * List snapshots
+ *
+ * Returns the snapshots of a sandbox, newest first.
+ *
+ * `GET /v1/sandboxes/{sandbox_id}/snapshots`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.sandboxes.snapshots.list('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz')
+ * ```
+ */
+export function listSandboxSnapshots(connection: ServiceConnection, sandboxId: string, params?: ListSandboxSnapshotsQuery, options?: RequestOptions): ListCall<SandboxSnapshotList, SandboxSnapshot> {
+  return list(connection, { method: 'GET', path: '/v1/sandboxes/{sandbox_id}/snapshots' }, { path: { sandbox_id: sandboxId }, query: params, ...options })
+}
+
+/**
+ * Retrieve a snapshot
+ *
+ * Returns one snapshot.
+ *
+ * `GET /v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.sandboxes.snapshots.retrieve('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz', 'snap_01jxc5f9n4r6s8t0v2w4x6y8z0')
+ * ```
+ */
+export function getSandboxSnapshot(connection: ServiceConnection, sandboxId: string, snapshotId: string, options?: RequestOptions): Call<SandboxSnapshot> {
+  return call(
+    connection,
+    { method: 'GET', path: '/v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}' },
+    { path: { sandbox_id: sandboxId, snapshot_id: snapshotId }, ...options }
+  )
+}
+
+/**
+ * Delete a snapshot
+ *
+ * Permanently deletes a snapshot. The sandbox stays as it is.
+ *
+ * `DELETE /v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.sandboxes.snapshots.delete('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz', 'snap_01jxc5f9n4r6s8t0v2w4x6y8z0')
+ * ```
+ */
+export function deleteSandboxSnapshot(connection: ServiceConnection, sandboxId: string, snapshotId: string, options?: RequestOptions): Call<DeletedSandboxSnapshot> {
+  return call(
+    connection,
+    { method: 'DELETE', path: '/v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}' },
+    { path: { sandbox_id: sandboxId, snapshot_id: snapshotId }, ...options }
+  )
+}
+
+/**
+ * Restore a snapshot
+ *
+ * Gives the sandbox everything that it had when the snapshot was taken, under the same identifiers, and deletes what it has now. It happens in the background:
+ * until `status` is `ready` again, requests see the sandbox as it was before, and what they write is lost. The keys of the sandbox and the audit log stay.
+ * Links of pass pages and of reports change.
+ *
+ * `POST /v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}/restore`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.sandboxes.snapshots.restore('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz', 'snap_01jxc5f9n4r6s8t0v2w4x6y8z0')
+ * ```
+ */
+export function restoreSandboxSnapshot(connection: ServiceConnection, sandboxId: string, snapshotId: string, options?: RequestOptions): Call<Sandbox> {
+  return call(
+    connection,
+    { method: 'POST', path: '/v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}/restore', keyed: true },
+    { path: { sandbox_id: sandboxId, snapshot_id: snapshotId }, ...options }
+  )
 }
 
 // ----- Audit log -----

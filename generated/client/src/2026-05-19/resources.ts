@@ -42,6 +42,8 @@ import type {
   DeclineSimulation,
   DeletedAuthorizationEndpoint,
   DeletedFaults,
+  DeletedSandbox,
+  DeletedSandboxSnapshot,
   DeletedWebhookEndpoint,
   Dispute,
   DisputeCreate,
@@ -77,6 +79,8 @@ import type {
   ListProvisioningPayloadsQuery,
   ListRequestLogsQuery,
   ListSanctionsAlertsQuery,
+  ListSandboxSnapshotsQuery,
+  ListSandboxesQuery,
   ListScansQuery,
   ListSettlementLinesQuery,
   ListSettlementsQuery,
@@ -131,6 +135,13 @@ import type {
   SanctionsAlertList,
   SanctionsAlertResolve,
   SanctionsMatchSimulation,
+  Sandbox,
+  SandboxCreate,
+  SandboxList,
+  SandboxSnapshot,
+  SandboxSnapshotCreate,
+  SandboxSnapshotList,
+  SandboxUpdate,
   Scan,
   ScanCreate,
   ScanList,
@@ -183,6 +194,11 @@ type Managed = 'Service-Version' | 'Idempotency-Key'
 // ----- Parameters -----
 export type AccountBillingUpdateParams = BillingUpdate
 export type AccountWipeSandboxParams = WipeCreate
+export type SandboxSnapshotCreateParams = SandboxSnapshotCreate
+export type SandboxSnapshotListParams = ListSandboxSnapshotsQuery
+export type SandboxCreateParams = SandboxCreate
+export type SandboxListParams = ListSandboxesQuery
+export type SandboxUpdateParams = SandboxUpdate
 export type AuditLogListParams = ListAuditEntriesQuery
 export type RequestLogListParams = ListRequestLogsQuery
 export type PromotionCreateParams = PromotionCreate
@@ -357,6 +373,199 @@ export class AccountResource extends Resource {
    */
   wipeSandbox(params: AccountWipeSandboxParams, options?: RequestOptions & { readonly headers?: HeadersOf<operations['wipeSandbox'], Managed> }): Call<Wipe> {
     return functions.wipeSandbox(this.connection, params, options)
+  }
+}
+
+/** Methods of `client.sandboxes.snapshots`. */
+export class SandboxesSnapshotsResource extends Resource {
+  /**
+   * Take a snapshot
+   *
+   * Copies everything in a sandbox as it is at one moment, in the background. Requests to the sandbox continue meanwhile. A sandbox has at most 5 snapshots;
+   * taking another one is refused with 409 `invalid_state`.
+   *
+   * `POST /v1/sandboxes/{sandbox_id}/snapshots`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.sandboxes.snapshots.create('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz', { name: 'Before the upgrade' })
+   * ```
+   */
+  create(sandboxId: string, params: SandboxSnapshotCreateParams, options?: RequestOptions): Call<SandboxSnapshot> {
+    return functions.createSandboxSnapshot(this.connection, sandboxId, params, options)
+  }
+
+  /**
+   * List snapshots
+   *
+   * Returns the snapshots of a sandbox, newest first.
+   *
+   * `GET /v1/sandboxes/{sandbox_id}/snapshots`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.sandboxes.snapshots.list('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz')
+   * ```
+   */
+  list(sandboxId: string, params?: SandboxSnapshotListParams, options?: RequestOptions): ListCall<SandboxSnapshotList, SandboxSnapshot> {
+    return functions.listSandboxSnapshots(this.connection, sandboxId, params, options)
+  }
+
+  /**
+   * Retrieve a snapshot
+   *
+   * Returns one snapshot.
+   *
+   * `GET /v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.sandboxes.snapshots.retrieve('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz', 'snap_01jxc5f9n4r6s8t0v2w4x6y8z0')
+   * ```
+   */
+  retrieve(sandboxId: string, snapshotId: string, options?: RequestOptions): Call<SandboxSnapshot> {
+    return functions.getSandboxSnapshot(this.connection, sandboxId, snapshotId, options)
+  }
+
+  /**
+   * Delete a snapshot
+   *
+   * Permanently deletes a snapshot. The sandbox stays as it is.
+   *
+   * `DELETE /v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.sandboxes.snapshots.delete('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz', 'snap_01jxc5f9n4r6s8t0v2w4x6y8z0')
+   * ```
+   */
+  delete(sandboxId: string, snapshotId: string, options?: RequestOptions): Call<DeletedSandboxSnapshot> {
+    return functions.deleteSandboxSnapshot(this.connection, sandboxId, snapshotId, options)
+  }
+
+  /**
+   * Restore a snapshot
+   *
+   * Gives the sandbox everything that it had when the snapshot was taken, under the same identifiers, and deletes what it has now. It happens in the
+   * background: until `status` is `ready` again, requests see the sandbox as it was before, and what they write is lost. The keys of the sandbox and the audit
+   * log stay. Links of pass pages and of reports change.
+   *
+   * `POST /v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}/restore`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.sandboxes.snapshots.restore('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz', 'snap_01jxc5f9n4r6s8t0v2w4x6y8z0')
+   * ```
+   */
+  restore(sandboxId: string, snapshotId: string, options?: RequestOptions): Call<Sandbox> {
+    return functions.restoreSandboxSnapshot(this.connection, sandboxId, snapshotId, options)
+  }
+}
+
+/** Methods of `client.sandboxes`. */
+export class SandboxesResource extends Resource {
+  readonly snapshots = new SandboxesSnapshotsResource(this.connection)
+
+  /**
+   * Create a sandbox
+   *
+   * Creates a named sandbox, which is empty and separate from the account’s default sandbox and from every other one, and a secret key for it. The key is shown
+   * only in this answer. An account has at most 10 named sandboxes; creating another one is refused with 409 `invalid_state`. Call this with a key of the
+   * default sandbox.
+   *
+   * `POST /v1/sandboxes`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.sandboxes.create({ name: 'Checkout tests' })
+   * ```
+   */
+  create(params: SandboxCreateParams, options?: RequestOptions): Call<Sandbox> {
+    return functions.createSandbox(this.connection, params, options)
+  }
+
+  /**
+   * List sandboxes
+   *
+   * Returns the account’s named sandboxes, newest first.
+   *
+   * `GET /v1/sandboxes`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.sandboxes.list()
+   * ```
+   */
+  list(params?: SandboxListParams, options?: RequestOptions): ListCall<SandboxList, Sandbox> {
+    return functions.listSandboxes(this.connection, params, options)
+  }
+
+  /**
+   * Retrieve a sandbox
+   *
+   * Returns one named sandbox, without its key.
+   *
+   * `GET /v1/sandboxes/{sandbox_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.sandboxes.retrieve('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz')
+   * ```
+   */
+  retrieve(sandboxId: string, options?: RequestOptions): Call<Sandbox> {
+    return functions.getSandbox(this.connection, sandboxId, options)
+  }
+
+  /**
+   * Rename a sandbox
+   *
+   * Changes the name of a sandbox.
+   *
+   * `PATCH /v1/sandboxes/{sandbox_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | BodyTooLargeError | UnsupportedMediaTypeError |
+   * InvalidRequestError | IdempotencyError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.sandboxes.update('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz', { name: 'Nightly tests' })
+   * ```
+   */
+  update(sandboxId: string, params: SandboxUpdateParams, options?: RequestOptions): Call<Sandbox> {
+    return functions.updateSandbox(this.connection, sandboxId, params, options)
+  }
+
+  /**
+   * Delete a sandbox
+   *
+   * Permanently deletes a sandbox with all of its data, and revokes its keys. The default sandbox and other sandboxes stay as they are.
+   *
+   * `DELETE /v1/sandboxes/{sandbox_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.sandboxes.delete('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz')
+   * ```
+   */
+  delete(sandboxId: string, options?: RequestOptions): Call<DeletedSandbox> {
+    return functions.deleteSandbox(this.connection, sandboxId, options)
   }
 }
 
@@ -3327,6 +3536,7 @@ export class TestResource extends Resource {
 export class Resources extends Resource {
   readonly me = new MeResource(this.connection)
   readonly account = new AccountResource(this.connection)
+  readonly sandboxes = new SandboxesResource(this.connection)
   readonly auditLog = new AuditLogResource(this.connection)
   readonly requestLogs = new RequestLogsResource(this.connection)
   readonly promotions = new PromotionsResource(this.connection)

@@ -1389,6 +1389,131 @@ export type AuditActorType = Open<"key" | "token" | "member" | "operator" | "sys
 export type AuditOutcome = Open<"succeeded" | "failed">;
 /** Identifier of a promotion: `prm_` and 26 characters that sort by the time of creation. @example prm_01jxa9b8c7d6e5f4g3h2j1k0mn */
 export type PromotionId = string;
+/** Identifier of a sandbox: `sbx_` and 26 characters that sort by the time of creation. @example sbx_01jxc4e8m3q5r7s9t1v3w5x7yz */
+export type SandboxId = string;
+/**
+ * A new sandbox.
+ * @example {
+ *       "name": "Checkout tests"
+ *     }
+ */
+export type SandboxCreate = {
+  name: SandboxName;
+};
+/**
+ * The new name.
+ * @example {
+ *       "name": "Nightly tests"
+ *     }
+ */
+export type SandboxUpdate = {
+  name: SandboxName;
+};
+/** Your own name for the sandbox. @example Checkout tests */
+export type SandboxName = string;
+/**
+ * A named sandbox. It has its own passes, cards, money, events, webhook endpoints and simulated failures, which only its own keys reach. The plan, the rate
+ * limits, the version pin and the audit log are those of the account.
+ */
+export type Sandbox = {
+  id: SandboxId;
+  /**
+   * Always `sandbox`.
+   * @constant
+   */
+  object: "sandbox";
+  name: SandboxName;
+  status: SandboxStatus;
+  /** A secret key of the sandbox, with the scope `admin`. Present only after creation. @example svc_sk_sandbox_4Zq8… */
+  secret_key?: string;
+  /** Time of creation. */
+  created: Timestamp;
+  /** Time of the last change. */
+  updated: Timestamp;
+};
+/** One page of sandboxes, in the requested order. */
+export type SandboxList = {
+  /** Up to `limit` sandboxes; empty if nothing matches. */
+  data: Sandbox[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/** A deleted sandbox. */
+export type DeletedSandbox = {
+  id: SandboxId;
+  /**
+   * Always `sandbox`.
+   * @constant
+   */
+  object: "sandbox";
+  /**
+   * Always `true`.
+   * @constant
+   */
+  deleted: true;
+};
+/**
+ * Whether a snapshot is being restored.
+ * @example ready
+ * @enum {string}
+ */
+export type SandboxStatus = Open<"ready" | "restoring">;
+/** Identifier of a snapshot: `snap_` and 26 characters that sort by the time of creation. @example snap_01jxc5f9n4r6s8t0v2w4x6y8z0 */
+export type SandboxSnapshotId = string;
+/**
+ * A new snapshot.
+ * @example {
+ *       "name": "Before the upgrade"
+ *     }
+ */
+export type SandboxSnapshotCreate = {
+  /** Your own name for the snapshot. @example Before the upgrade */
+  name: string;
+};
+/**
+ * Whether the snapshot is taken.
+ * @example done
+ * @enum {string}
+ */
+export type SandboxSnapshotStatus = Open<"pending" | "done">;
+/** Everything that a sandbox had at one moment. */
+export type SandboxSnapshot = {
+  id: SandboxSnapshotId;
+  /**
+   * Always `sandbox_snapshot`.
+   * @constant
+   */
+  object: "sandbox_snapshot";
+  sandbox_id: SandboxId;
+  /** Your own name for the snapshot. @example Before the upgrade */
+  name: string;
+  status: SandboxSnapshotStatus;
+  /** Time of the request. */
+  created: Timestamp;
+  /** Time at which the status last changed. */
+  updated: Timestamp;
+};
+/** One page of snapshots, in the requested order. */
+export type SandboxSnapshotList = {
+  /** Up to `limit` snapshots; empty if nothing matches. */
+  data: SandboxSnapshot[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/** A deleted snapshot. */
+export type DeletedSandboxSnapshot = {
+  id: SandboxSnapshotId;
+  /**
+   * Always `sandbox_snapshot`.
+   * @constant
+   */
+  object: "sandbox_snapshot";
+  /**
+   * Always `true`.
+   * @constant
+   */
+  deleted: true;
+};
 /**
  * A type of object that can be promoted.
  * @example pass_template
@@ -7448,6 +7573,66 @@ export type CreatedGt = Instant;
 export type CreatedLte = Instant;
 /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
 export type CreatedLt = Instant;
+export type ListSandboxesQuery = {
+  /** Number of records on a page. @example 25 */
+  limit?: Limit;
+  /**
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Return only records created after this instant. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+};
+/** The sandbox. @example sbx_01jxc4e8m3q5r7s9t1v3w5x7yz */
+export type SandboxId_2 = SandboxId;
+export type ListSandboxSnapshotsQuery = {
+  /** Number of records on a page. @example 25 */
+  limit?: Limit;
+  /**
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Return only records created after this instant. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+};
+/** The snapshot. @example snap_01jxc5f9n4r6s8t0v2w4x6y8z0 */
+export type SandboxSnapshotId_2 = SandboxSnapshotId;
 export type ListAuditEntriesQuery = {
   /** Number of records on a page. @example 25 */
   limit?: Limit;
@@ -8632,6 +8817,20 @@ export interface components {
     AuditActorType: AuditActorType;
     AuditOutcome: AuditOutcome;
     PromotionId: PromotionId;
+    SandboxId: SandboxId;
+    SandboxCreate: SandboxCreate;
+    SandboxUpdate: SandboxUpdate;
+    SandboxName: SandboxName;
+    Sandbox: Sandbox;
+    SandboxList: SandboxList;
+    DeletedSandbox: DeletedSandbox;
+    SandboxStatus: SandboxStatus;
+    SandboxSnapshotId: SandboxSnapshotId;
+    SandboxSnapshotCreate: SandboxSnapshotCreate;
+    SandboxSnapshotStatus: SandboxSnapshotStatus;
+    SandboxSnapshot: SandboxSnapshot;
+    SandboxSnapshotList: SandboxSnapshotList;
+    DeletedSandboxSnapshot: DeletedSandboxSnapshot;
     PromotableType: PromotableType;
     PromotionCreate: PromotionCreate;
     Promotion: Promotion;
@@ -9022,6 +9221,59 @@ export interface operations {
     parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; "Service-Factor"?: ServiceFactor; }; };
     requestBody: { content: { "application/json": WipeCreate; }; };
     responses: { 200: { content: { "application/json": Wipe; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  createSandbox: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": SandboxCreate; }; };
+    responses: {
+      201: { content: { "application/json": Sandbox; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listSandboxes: {
+    parameters: { query?: ListSandboxesQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": SandboxList; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getSandbox: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { sandbox_id: SandboxId_2; }; };
+    responses: { 200: { content: { "application/json": Sandbox; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  updateSandbox: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { sandbox_id: SandboxId_2; }; };
+    requestBody: { content: { "application/json": SandboxUpdate; }; };
+    responses: { 200: { content: { "application/json": Sandbox; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  deleteSandbox: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { sandbox_id: SandboxId_2; }; };
+    responses: { 200: { content: { "application/json": DeletedSandbox; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  createSandboxSnapshot: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { sandbox_id: SandboxId_2; }; };
+    requestBody: { content: { "application/json": SandboxSnapshotCreate; }; };
+    responses: {
+      201: { content: { "application/json": SandboxSnapshot; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listSandboxSnapshots: {
+    parameters: { query?: ListSandboxSnapshotsQuery; header?: { "Service-Version"?: ServiceVersion; }; path: { sandbox_id: SandboxId_2; }; };
+    responses: { 200: { content: { "application/json": SandboxSnapshotList; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getSandboxSnapshot: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { sandbox_id: SandboxId_2; snapshot_id: SandboxSnapshotId_2; }; };
+    responses: { 200: { content: { "application/json": SandboxSnapshot; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  deleteSandboxSnapshot: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { sandbox_id: SandboxId_2; snapshot_id: SandboxSnapshotId_2; }; };
+    responses: { 200: { content: { "application/json": DeletedSandboxSnapshot; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  restoreSandboxSnapshot: {
+    parameters: {
+      header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; };
+      path: { sandbox_id: SandboxId_2; snapshot_id: SandboxSnapshotId_2; };
+    };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      200: { content: { "application/json": Sandbox; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
   };
   listAuditEntries: {
     parameters: { query?: ListAuditEntriesQuery; header?: { "Service-Version"?: ServiceVersion; }; };

@@ -2288,7 +2288,21 @@ const example_25 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const body_59 = { required: true, pointer: '/paths/~1v1~1authorization_endpoint/put/requestBody/content/application~1json/schema' } as const
+const authorizationEndpoint_retrieve = {
+  method: 'GET',
+  path: '/v1/authorization_endpoint',
+  parameters: parameters_2,
+  status: 200,
+  example: example_25
+} as const
+const authorizationEndpoint_replace = {
+  method: 'PUT',
+  path: '/v1/authorization_endpoint',
+  parameters: parameters_2,
+  body: { required: true, pointer: '/paths/~1v1~1authorization_endpoint/put/requestBody/content/application~1json/schema' },
+  status: 200,
+  example: example_25
+} as const
 const authorizationEndpoint_delete = {
   method: 'DELETE',
   path: '/v1/authorization_endpoint',
@@ -2296,13 +2310,13 @@ const authorizationEndpoint_delete = {
   status: 200,
   example: { object: 'authorization_endpoint', deleted: true }
 } as const
-const body_60 = { pointer: '/paths/~1v1~1authorization_endpoint~1rotate_secret/post/requestBody/content/application~1json/schema' } as const
-const parameters_68 = { name: 'status', in: 'query', type: 'string', pointer: '/paths/~1v1~1authorization_decisions/get/parameters/9/schema' } as const
-const parameters_69 = {
-  name: 'card_transaction_id',
-  in: 'query',
-  type: 'string',
-  pointer: '/paths/~1v1~1authorization_decisions/get/parameters/10/schema'
+const authorizationEndpoint_rotateSecret = {
+  method: 'POST',
+  path: '/v1/authorization_endpoint/rotate_secret',
+  parameters: parameters_63,
+  body: { pointer: '/paths/~1v1~1authorization_endpoint~1rotate_secret/post/requestBody/content/application~1json/schema' },
+  status: 200,
+  example: example_25
 } as const
 const data_10 = {
   id: 'azd_01jxn19p8q7r6s5t4v3w2x1y0z',
@@ -2318,7 +2332,27 @@ const data_10 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const example_26 = { data: [data_10], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' } as const
+const authorizationDecisions_list = {
+  method: 'GET',
+  path: '/v1/authorization_decisions',
+  parameters: [
+    parameters_7,
+    parameters_8,
+    parameters_9,
+    parameters_10,
+    parameters_11,
+    parameters_12,
+    parameters_13,
+    parameters_14,
+    parameters_15,
+    { name: 'status', in: 'query', type: 'string', pointer: '/paths/~1v1~1authorization_decisions/get/parameters/9/schema' },
+    { name: 'card_transaction_id', in: 'query', type: 'string', pointer: '/paths/~1v1~1authorization_decisions/get/parameters/10/schema' },
+    parameters
+  ],
+  status: 200,
+  example: { data: [data_10], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+  paged: { limit: 'limit', size: 25 }
+} as const
 const authorizationDecisions_retrieve = {
   method: 'GET',
   path: '/v1/authorization_decisions/{authorization_decision_id}',
@@ -2330,11 +2364,11 @@ const authorizationDecisions_retrieve = {
   example: data_10
 } as const
 const disputes_create = { method: 'POST', path: '/v1/disputes', parameters: parameters_63, body: body_37, status: 201, example: example_18 } as const
-const parameters_70 = [parameters_50, parameters, parameters_61] as const
+const parameters_68 = [parameters_50, parameters, parameters_61] as const
 const disputes_submit = {
   method: 'POST',
   path: '/v1/disputes/{dispute_id}/submit',
-  parameters: parameters_70,
+  parameters: parameters_68,
   body: body_38,
   status: 200,
   example: example_18
@@ -2342,7 +2376,7 @@ const disputes_submit = {
 const disputes_withdraw = {
   method: 'POST',
   path: '/v1/disputes/{dispute_id}/withdraw',
-  parameters: parameters_70,
+  parameters: parameters_68,
   body: body_39,
   status: 200,
   example: example_18
@@ -2509,8 +2543,57 @@ const PassBatchRevoke = {
   required: ['ids'],
   properties: { ids: { type: 'array', minItems: 1, maxItems: 1000, items: { $ref: '#/components/schemas/PassId' } } }
 } as const
+const AuthorizationEndpointPut = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['url'],
+  properties: { url, timeout_ms: { type: 'integer', minimum: 100, maximum: 2000 }, default_action: { $ref: '#/components/schemas/AuthorizationDefaultAction' } }
+} as const
 const AuthorizationDecisionStatus = { type: 'string', enum: ['pending', 'responded', 'timed_out', 'errored'] } as const
 const AuthorizationDecisionId_2 = { type: 'string', pattern: '^azd_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 } as const
+const MerchantInput = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['name', 'category_code'],
+  properties: {
+    name: { type: 'string', minLength: 1, maxLength: 100 },
+    category_code: { $ref: '#/components/schemas/MerchantCategoryCode' },
+    country: { $ref: '#/components/schemas/CountryCode' },
+    city: { type: 'string', maxLength: 100 }
+  }
+} as const
+const DeclineReasonCode = {
+  type: 'string',
+  enum: [
+    'insufficient_funds',
+    'card_inactive',
+    'card_frozen',
+    'card_canceled',
+    'card_expired',
+    'card_lost',
+    'card_stolen',
+    'cardholder_inactive',
+    'cardholder_blocked',
+    'cardholder_verification_required',
+    'account_disabled',
+    'merchant_category_blocked',
+    'merchant_country_blocked',
+    'spending_limit_exceeded',
+    'authorization_count_exceeded',
+    'transaction_not_allowed',
+    'incorrect_cvc',
+    'incorrect_pin',
+    'incorrect_expiry',
+    'address_mismatch',
+    'authentication_failed',
+    'suspected_fraud',
+    'decision_declined',
+    'decision_timed_out',
+    'decision_errored',
+    'unsupported_currency',
+    'processing_error'
+  ]
+} as const
 const _v1_passes_batch = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchCreate' } } } } } } as const
 const _v1_passes_batch_update = {
   post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchUpdate' } } } } }
@@ -2532,8 +2615,32 @@ const _v1_card_transactions = {
 const _v1_authorization_endpoint = {
   put: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/AuthorizationEndpointPut' } } } } }
 } as const
-const _9 = { schema: { $ref: '#/components/schemas/AuthorizationDecisionStatus' } } as const
-const example_27 = { object: 'me', tenant, environment: 'sandbox', version: '2026-05-19', key } as const
+const _v1_authorization_decisions = {
+  get: { parameters: { '9': { schema: { $ref: '#/components/schemas/AuthorizationDecisionStatus' } }, '10': CardTransactionId } }
+} as const
+const example_26 = { object: 'me', tenant, environment: 'sandbox', version: '2026-05-19', key } as const
+const example_27 = {
+  id: 'sbx_01jxc4e8m3q5r7s9t1v3w5x7yz',
+  object: 'sandbox',
+  name: 'Checkout tests',
+  status: 'ready',
+  secret_key: 'svc_sk_sandbox_4Zq8…',
+  created: '2026-06-01T09:30:00.000Z',
+  updated: '2026-06-01T09:30:00.000Z'
+} as const
+const parameters_69 = { name: 'sandbox_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SandboxId/schema' } as const
+const parameters_70 = [parameters_69, parameters] as const
+const example_28 = {
+  id: 'snap_01jxc5f9n4r6s8t0v2w4x6y8z0',
+  object: 'sandbox_snapshot',
+  sandbox_id: 'sbx_01jxc4e8m3q5r7s9t1v3w5x7yz',
+  name: 'Before the upgrade',
+  status: 'done',
+  created: '2026-06-01T09:30:00.000Z',
+  updated: '2026-06-01T09:30:00.000Z'
+} as const
+const parameters_71 = { name: 'snapshot_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SandboxSnapshotId/schema' } as const
+const parameters_72 = [parameters_69, parameters_71, parameters] as const
 const data_11 = {
   id: 'req_01jx3k7q2m4n6p8r0s2t4v6w8x',
   object: 'request_log',
@@ -2551,7 +2658,7 @@ const data_11 = {
   response_body: '{"id":"pass_01jx3a9b8c7d6e5f4g3h2j1k0m","object":"pass"}',
   created: '2026-06-01T09:30:00.000Z'
 } as const
-const example_28 = {
+const example_29 = {
   id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z',
   object: 'pass_template',
   name: 'Coffee loyalty',
@@ -2568,7 +2675,7 @@ const example_28 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const example_29 = {
+const example_30 = {
   id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p',
   object: 'webhook_endpoint',
   url: 'https://example.com/hooks',
@@ -2582,7 +2689,7 @@ const example_29 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const example_30 = {
+const example_31 = {
   id: 'evt_01jx7e9f8g7h6j5k4m3n2p1q0r',
   object: 'event',
   type: 'pass.installed',
@@ -2592,7 +2699,7 @@ const example_30 = {
   data,
   previous_attributes: { status: 'issued' }
 } as const
-const example_31 = {
+const example_32 = {
   id: 'whr_01jx6e9f8g7h6j5k4m3n2p1q0r',
   object: 'webhook_recovery',
   webhook_endpoint_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p',
@@ -2608,16 +2715,9 @@ const example_31 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_71 = { name: 'whr_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookRecoveryId/schema' } as const
-const spending_controls_3 = {
-  blocked_categories: ['7995', '0000'],
-  blocked_countries: ['US'],
-  spending_limits,
-  max_authorization_count: 100,
-  allowed_countries: ['US', 'CA'],
-  partial_approval: 'allowed'
-} as const
-const example_32 = {
+const parameters_73 = { name: 'whr_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookRecoveryId/schema' } as const
+const spending_controls_3 = { blocked_categories: ['7995', '0000'], blocked_countries: ['US'], spending_limits, max_authorization_count: 100 } as const
+const example_33 = {
   id: 'cprg_01jxf19g8h7j6k5m4n3p2q1r0s',
   object: 'card_program',
   name: 'Team meals',
@@ -2628,7 +2728,7 @@ const example_32 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const example_33 = {
+const example_34 = {
   id: 'scd_01jxf19g8h7j6k5m4n3p2q1r0s',
   object: 'spending_control_draft',
   name: 'Lower limits for meals',
@@ -2641,16 +2741,16 @@ const example_33 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_72 = {
+const parameters_74 = {
   name: 'spending_control_draft_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/SpendingControlDraftId/schema'
 } as const
-const parameters_73 = [parameters_72, parameters] as const
-const parameters_74 = [parameters_72, parameters, parameters_61] as const
-const example_34 = {
+const parameters_75 = [parameters_74, parameters] as const
+const parameters_76 = [parameters_74, parameters, parameters_61] as const
+const example_35 = {
   id: 'scb_01jxv19w8x7y6z5a4b3c2d1e0f',
   object: 'spending_control_backtest',
   spending_control_draft_id: 'scd_01jxf19g8h7j6k5m4n3p2q1r0s',
@@ -2669,15 +2769,15 @@ const example_34 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_75 = {
+const parameters_77 = {
   name: 'spending_control_backtest_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/SpendingControlBacktestId/schema'
 } as const
-const example_35 = { object: 'balance_alert', threshold: 1250, status: 'armed', available: 248750, currency: 'usd' } as const
-const example_36 = {
+const example_36 = { object: 'balance_alert', threshold: 1250, status: 'armed', available: 248750, currency: 'usd' } as const
+const example_37 = {
   id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
   object: 'card',
   cardholder_id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q',
@@ -2695,16 +2795,6 @@ const example_36 = {
   wallets,
   spending_controls: spending_controls_3,
   metadata: { order: '1042' },
-  created: '2026-06-01T09:30:00.000Z',
-  updated: '2026-06-01T09:30:00.000Z'
-} as const
-const example_37 = {
-  object: 'authorization_endpoint',
-  url: 'https://example.com/authorizations',
-  timeout_ms: 1500,
-  default_action: 'approve',
-  default_max_amount: 5000,
-  secret: 'whsec_K1rqvY0c2sKc1oXkq9tVwAB3n5Jb7dTz8LmPqRsUvWx',
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
@@ -2766,11 +2856,15 @@ const example_39 = {
   created: '2026-06-01T09:30:00.000Z'
 } as const
 const SpendingControlDraftId = { schema: { $ref: '#/components/schemas/SpendingControlDraftId' } } as const
+const SandboxCreate = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['name'],
+  properties: { name: { $ref: '#/components/schemas/SandboxName' } }
+} as const
 const propertyNames = { type: 'string', pattern: '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$', maxLength: 12 } as const
 const apple_url = { type: ['string', 'null'], pattern: '^[a-z][a-z0-9+.-]{0,30}:[!-~]+$', maxLength: 500 } as const
 const filters = { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/WebhookFilterInput' } } as const
-const allowed_entry_methods = { type: ['array', 'null'], minItems: 1, maxItems: 5, items: { $ref: '#/components/schemas/EntryMethod' } } as const
-const threshold = { oneOf: [{ $ref: '#/components/schemas/Amount' }, { type: 'null' }] } as const
 
 /** The operations, errors and request schemas of each version. */
 export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01' | '2026-05-19', MockedVersion>> = {
@@ -4247,45 +4341,11 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'cardTransactions.retrieve': cardTransactions_retrieve,
       'cardTransactions.update': cardTransactions_update,
       'cardTransactions.release': cardTransactions_release,
-      'authorizationEndpoint.retrieve': { method: 'GET', path: '/v1/authorization_endpoint', parameters: parameters_2, status: 200, example: example_25 },
-      'authorizationEndpoint.replace': {
-        method: 'PUT',
-        path: '/v1/authorization_endpoint',
-        parameters: parameters_2,
-        body: body_59,
-        status: 200,
-        example: example_25
-      },
+      'authorizationEndpoint.retrieve': authorizationEndpoint_retrieve,
+      'authorizationEndpoint.replace': authorizationEndpoint_replace,
       'authorizationEndpoint.delete': authorizationEndpoint_delete,
-      'authorizationEndpoint.rotateSecret': {
-        method: 'POST',
-        path: '/v1/authorization_endpoint/rotate_secret',
-        parameters: parameters_63,
-        body: body_60,
-        status: 200,
-        example: example_25
-      },
-      'authorizationDecisions.list': {
-        method: 'GET',
-        path: '/v1/authorization_decisions',
-        parameters: [
-          parameters_7,
-          parameters_8,
-          parameters_9,
-          parameters_10,
-          parameters_11,
-          parameters_12,
-          parameters_13,
-          parameters_14,
-          parameters_15,
-          parameters_68,
-          parameters_69,
-          parameters
-        ],
-        status: 200,
-        example: example_26,
-        paged: { limit: 'limit', size: 25 }
-      },
+      'authorizationEndpoint.rotateSecret': authorizationEndpoint_rotateSecret,
+      'authorizationDecisions.list': authorizationDecisions_list,
       'authorizationDecisions.retrieve': authorizationDecisions_retrieve,
       'disputes.create': disputes_create,
       'disputes.list': disputes_list,
@@ -4608,16 +4668,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           CardTransactionType: { type: 'string', enum: ['purchase', 'cash_withdrawal'] },
           CardTransactionId: CardTransactionId_2,
           CardTransactionUpdate,
-          AuthorizationEndpointPut: {
-            type: 'object',
-            additionalProperties: false,
-            required: ['url'],
-            properties: {
-              url,
-              timeout_ms: { type: 'integer', minimum: 100, maximum: 2000 },
-              default_action: { $ref: '#/components/schemas/AuthorizationDefaultAction' }
-            }
-          },
+          AuthorizationEndpointPut,
           AuthorizationDefaultAction: { type: 'string', enum: ['approve', 'decline'] },
           AuthorizationDecisionStatus,
           AuthorizationDecisionId: AuthorizationDecisionId_2,
@@ -4651,52 +4702,11 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           InstallSimulation,
           Platform: { type: 'string', enum: ['apple', 'google'] },
           AuthorizationSimulation,
-          MerchantInput: {
-            type: 'object',
-            additionalProperties: false,
-            required: ['name', 'category_code'],
-            properties: {
-              name: { type: 'string', minLength: 1, maxLength: 100 },
-              category_code: { $ref: '#/components/schemas/MerchantCategoryCode' },
-              country: { $ref: '#/components/schemas/CountryCode' },
-              city: { type: 'string', maxLength: 100 }
-            }
-          },
+          MerchantInput,
           EntryMethod,
           Wallet: { type: 'string', enum: ['apple_pay', 'google_pay'] },
           DeclineSimulation,
-          DeclineReasonCode: {
-            type: 'string',
-            enum: [
-              'insufficient_funds',
-              'card_inactive',
-              'card_frozen',
-              'card_canceled',
-              'card_expired',
-              'card_lost',
-              'card_stolen',
-              'cardholder_inactive',
-              'cardholder_blocked',
-              'cardholder_verification_required',
-              'account_disabled',
-              'merchant_category_blocked',
-              'merchant_country_blocked',
-              'spending_limit_exceeded',
-              'authorization_count_exceeded',
-              'transaction_not_allowed',
-              'incorrect_cvc',
-              'incorrect_pin',
-              'incorrect_expiry',
-              'address_mismatch',
-              'authentication_failed',
-              'suspected_fraud',
-              'decision_declined',
-              'decision_timed_out',
-              'decision_errored',
-              'unsupported_currency',
-              'processing_error'
-            ]
-          },
+          DeclineReasonCode,
           IncrementSimulation,
           ReversalSimulation,
           ExpirySimulation,
@@ -4762,7 +4772,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         '/v1/card_transactions/{card_transaction_id}/release': _v1_account_rotate_credentials,
         '/v1/authorization_endpoint': _v1_authorization_endpoint,
         '/v1/authorization_endpoint/rotate_secret': _v1_account_rotate_credentials,
-        '/v1/authorization_decisions': { get: { parameters: { '9': _9, '10': CardTransactionId } } },
+        '/v1/authorization_decisions': _v1_authorization_decisions,
         '/v1/disputes': _v1_disputes,
         '/v1/disputes/{dispute_id}': _v1_disputes__dispute_id_,
         '/v1/disputes/{dispute_id}/submit': _v1_account_rotate_credentials,
@@ -4802,10 +4812,92 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
     faults: faults,
     errors: errors_16,
     operations: {
-      'me.retrieve': { method: 'GET', path: '/v1/me', parameters: parameters_2, status: 200, example: example_27 },
-      'account.billing.update': { method: 'PATCH', path: '/v1/account/billing', parameters: parameters_4, body: body_2, status: 200, example: example_27 },
+      'me.retrieve': { method: 'GET', path: '/v1/me', parameters: parameters_2, status: 200, example: example_26 },
+      'account.billing.update': { method: 'PATCH', path: '/v1/account/billing', parameters: parameters_4, body: body_2, status: 200, example: example_26 },
       'account.rotateCredentials': account_rotateCredentials_2,
       'account.wipeSandbox': account_wipeSandbox_2,
+      'sandboxes.create': {
+        method: 'POST',
+        path: '/v1/sandboxes',
+        parameters: parameters_63,
+        body: { required: true, pointer: '/paths/~1v1~1sandboxes/post/requestBody/content/application~1json/schema' },
+        status: 201,
+        example: example_27
+      },
+      'sandboxes.list': {
+        method: 'GET',
+        path: '/v1/sandboxes',
+        parameters: parameters_18,
+        status: 200,
+        example: { data: [example_27], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        paged: { limit: 'limit', size: 25 }
+      },
+      'sandboxes.retrieve': { method: 'GET', path: '/v1/sandboxes/{sandbox_id}', parameters: parameters_70, status: 200, example: example_27 },
+      'sandboxes.update': {
+        method: 'PATCH',
+        path: '/v1/sandboxes/{sandbox_id}',
+        parameters: parameters_70,
+        body: { required: true, pointer: '/paths/~1v1~1sandboxes~1{sandbox_id}/patch/requestBody/content/application~1json/schema' },
+        status: 200,
+        example: example_27
+      },
+      'sandboxes.delete': {
+        method: 'DELETE',
+        path: '/v1/sandboxes/{sandbox_id}',
+        parameters: parameters_70,
+        status: 200,
+        example: { id: 'sbx_01jxc4e8m3q5r7s9t1v3w5x7yz', object: 'sandbox', deleted: true }
+      },
+      'sandboxes.snapshots.create': {
+        method: 'POST',
+        path: '/v1/sandboxes/{sandbox_id}/snapshots',
+        parameters: [parameters_69, parameters, parameters_61],
+        body: { required: true, pointer: '/paths/~1v1~1sandboxes~1{sandbox_id}~1snapshots/post/requestBody/content/application~1json/schema' },
+        status: 201,
+        example: example_28
+      },
+      'sandboxes.snapshots.list': {
+        method: 'GET',
+        path: '/v1/sandboxes/{sandbox_id}/snapshots',
+        parameters: [
+          parameters_69,
+          parameters_7,
+          parameters_8,
+          parameters_9,
+          parameters_10,
+          parameters_11,
+          parameters_12,
+          parameters_13,
+          parameters_14,
+          parameters_15,
+          parameters
+        ],
+        status: 200,
+        example: { data: [example_28], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        paged: { limit: 'limit', size: 25 }
+      },
+      'sandboxes.snapshots.retrieve': {
+        method: 'GET',
+        path: '/v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}',
+        parameters: parameters_72,
+        status: 200,
+        example: example_28
+      },
+      'sandboxes.snapshots.delete': {
+        method: 'DELETE',
+        path: '/v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}',
+        parameters: parameters_72,
+        status: 200,
+        example: { id: 'snap_01jxc5f9n4r6s8t0v2w4x6y8z0', object: 'sandbox_snapshot', deleted: true }
+      },
+      'sandboxes.snapshots.restore': {
+        method: 'POST',
+        path: '/v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}/restore',
+        parameters: [parameters_69, parameters_71, parameters, parameters_61],
+        body: { pointer: '/paths/~1v1~1sandboxes~1{sandbox_id}~1snapshots~1{snapshot_id}~1restore/post/requestBody/content/application~1json/schema' },
+        status: 200,
+        example: example_27
+      },
       'auditLog.list': {
         method: 'GET',
         path: '/v1/audit_log',
@@ -4867,23 +4959,23 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'promotions.create': promotions_create_2,
       'promotions.list': promotions_list,
       'promotions.retrieve': promotions_retrieve,
-      'passTemplates.create': { method: 'POST', path: '/v1/pass_templates', parameters: parameters_63, body: body_6, status: 201, example: example_28 },
+      'passTemplates.create': { method: 'POST', path: '/v1/pass_templates', parameters: parameters_63, body: body_6, status: 201, example: example_29 },
       'passTemplates.list': {
         method: 'GET',
         path: '/v1/pass_templates',
         parameters: parameters_20,
         status: 200,
-        example: { data: [example_28], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_29], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'passTemplates.retrieve': { method: 'GET', path: '/v1/pass_templates/{template_id}', parameters: parameters_22, status: 200, example: example_28 },
+      'passTemplates.retrieve': { method: 'GET', path: '/v1/pass_templates/{template_id}', parameters: parameters_22, status: 200, example: example_29 },
       'passTemplates.update': {
         method: 'PATCH',
         path: '/v1/pass_templates/{template_id}',
         parameters: parameters_22,
         body: body_7,
         status: 200,
-        example: example_28
+        example: example_29
       },
       'passTemplates.archive': {
         method: 'POST',
@@ -4891,7 +4983,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         parameters: parameters_64,
         body: body_8,
         status: 200,
-        example: example_28
+        example: example_29
       },
       'passes.create': passes_create_2,
       'passes.list': passes_list,
@@ -4906,23 +4998,23 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'scans.create': scans_create_2,
       'scans.list': scans_list,
       'scans.retrieve': scans_retrieve,
-      'webhookEndpoints.create': { method: 'POST', path: '/v1/webhook-endpoints', parameters: parameters_63, body: body_13, status: 201, example: example_29 },
+      'webhookEndpoints.create': { method: 'POST', path: '/v1/webhook-endpoints', parameters: parameters_63, body: body_13, status: 201, example: example_30 },
       'webhookEndpoints.list': {
         method: 'GET',
         path: '/v1/webhook-endpoints',
         parameters: parameters_29,
         status: 200,
-        example: { data: [example_29], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_30], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'webhookEndpoints.retrieve': { method: 'GET', path: '/v1/webhook-endpoints/{whe_id}', parameters: parameters_31, status: 200, example: example_29 },
+      'webhookEndpoints.retrieve': { method: 'GET', path: '/v1/webhook-endpoints/{whe_id}', parameters: parameters_31, status: 200, example: example_30 },
       'webhookEndpoints.update': {
         method: 'PATCH',
         path: '/v1/webhook-endpoints/{whe_id}',
         parameters: parameters_31,
         body: body_14,
         status: 200,
-        example: example_29
+        example: example_30
       },
       'webhookEndpoints.delete': webhookEndpoints_delete,
       'webhookEndpoints.rotateSecret': {
@@ -4931,7 +5023,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         parameters: parameters_66,
         body: body_15,
         status: 200,
-        example: example_29
+        example: example_30
       },
       'webhookEndpoints.test': {
         method: 'POST',
@@ -4939,7 +5031,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         parameters: parameters_66,
         body: body_16,
         status: 201,
-        example: example_30
+        example: example_31
       },
       'webhookEndpoints.skip': {
         method: 'POST',
@@ -4947,7 +5039,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         parameters: parameters_66,
         body: { required: true, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1skip/post/requestBody/content/application~1json/schema' },
         status: 200,
-        example: example_29
+        example: example_30
       },
       'webhookEndpoints.recover': {
         method: 'POST',
@@ -4955,7 +5047,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         parameters: parameters_66,
         body: { required: true, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1recover/post/requestBody/content/application~1json/schema' },
         status: 201,
-        example: example_31
+        example: example_32
       },
       'webhookEndpoints.recoveries.list': {
         method: 'GET',
@@ -4975,23 +5067,23 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           parameters
         ],
         status: 200,
-        example: { data: [example_31], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_32], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'webhookEndpoints.recoveries.retrieve': {
         method: 'GET',
         path: '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}',
-        parameters: [parameters_30, parameters_71, parameters],
+        parameters: [parameters_30, parameters_73, parameters],
         status: 200,
-        example: example_31
+        example: example_32
       },
       'webhookEndpoints.recoveries.cancel': {
         method: 'POST',
         path: '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}/cancel',
-        parameters: [parameters_30, parameters_71, parameters, parameters_61],
+        parameters: [parameters_30, parameters_73, parameters, parameters_61],
         body: { pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1recoveries~1{whr_id}~1cancel/post/requestBody/content/application~1json/schema' },
         status: 200,
-        example: example_31
+        example: example_32
       },
       'webhookEndpoints.deliveryAttempts.list': {
         method: 'GET',
@@ -5023,11 +5115,11 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         path: '/v1/events',
         parameters: parameters_36,
         status: 200,
-        example: { data: [example_30], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_31], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'events.stream': events_stream,
-      'events.retrieve': { method: 'GET', path: '/v1/events/{event_id}', parameters: parameters_37, status: 200, example: example_30 },
+      'events.retrieve': { method: 'GET', path: '/v1/events/{event_id}', parameters: parameters_37, status: 200, example: example_31 },
       'tokens.create': tokens_create,
       'cardholders.create': cardholders_create,
       'cardholders.list': cardholders_list,
@@ -5037,23 +5129,23 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'sanctionsAlerts.list': sanctionsAlerts_list,
       'sanctionsAlerts.retrieve': sanctionsAlerts_retrieve,
       'sanctionsAlerts.resolve': sanctionsAlerts_resolve,
-      'cardPrograms.create': { method: 'POST', path: '/v1/card_programs', parameters: parameters_63, body: body_25, status: 201, example: example_32 },
+      'cardPrograms.create': { method: 'POST', path: '/v1/card_programs', parameters: parameters_63, body: body_25, status: 201, example: example_33 },
       'cardPrograms.list': {
         method: 'GET',
         path: '/v1/card_programs',
         parameters: parameters_18,
         status: 200,
-        example: { data: [example_32], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_33], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'cardPrograms.retrieve': { method: 'GET', path: '/v1/card_programs/{card_program_id}', parameters: parameters_41, status: 200, example: example_32 },
+      'cardPrograms.retrieve': { method: 'GET', path: '/v1/card_programs/{card_program_id}', parameters: parameters_41, status: 200, example: example_33 },
       'cardPrograms.update': {
         method: 'PATCH',
         path: '/v1/card_programs/{card_program_id}',
         parameters: parameters_41,
         body: body_26,
         status: 200,
-        example: example_32
+        example: example_33
       },
       'spendingControlDrafts.create': {
         method: 'POST',
@@ -5061,7 +5153,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         parameters: parameters_63,
         body: { required: true, pointer: '/paths/~1v1~1spending_control_drafts/post/requestBody/content/application~1json/schema' },
         status: 201,
-        example: example_33
+        example: example_34
       },
       'spendingControlDrafts.list': {
         method: 'GET',
@@ -5080,40 +5172,40 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           parameters
         ],
         status: 200,
-        example: { data: [example_33], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_34], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'spendingControlDrafts.retrieve': {
         method: 'GET',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}',
-        parameters: parameters_73,
+        parameters: parameters_75,
         status: 200,
-        example: example_33
+        example: example_34
       },
       'spendingControlDrafts.update': {
         method: 'PATCH',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}',
-        parameters: parameters_73,
+        parameters: parameters_75,
         body: {
           required: true,
           pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}/patch/requestBody/content/application~1json/schema'
         },
         status: 200,
-        example: example_33
+        example: example_34
       },
       'spendingControlDrafts.archive': {
         method: 'POST',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}/archive',
-        parameters: parameters_74,
+        parameters: parameters_76,
         body: { pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1archive/post/requestBody/content/application~1json/schema' },
         status: 200,
-        example: example_33
+        example: example_34
       },
       'spendingControlDrafts.versions.list': {
         method: 'GET',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}/versions',
         parameters: [
-          parameters_72,
+          parameters_74,
           parameters_7,
           parameters_8,
           parameters_9,
@@ -5143,13 +5235,13 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'spendingControlDrafts.backtests.create': {
         method: 'POST',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}/backtests',
-        parameters: parameters_74,
+        parameters: parameters_76,
         body: {
           required: true,
           pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1backtests/post/requestBody/content/application~1json/schema'
         },
         status: 201,
-        example: example_34
+        example: example_35
       },
       'spendingControlBacktests.list': {
         method: 'GET',
@@ -5168,21 +5260,21 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           parameters
         ],
         status: 200,
-        example: { data: [example_34], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_35], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'spendingControlBacktests.retrieve': {
         method: 'GET',
         path: '/v1/spending_control_backtests/{spending_control_backtest_id}',
-        parameters: [parameters_75, parameters],
+        parameters: [parameters_77, parameters],
         status: 200,
-        example: example_34
+        example: example_35
       },
       'spendingControlBacktests.flips.list': {
         method: 'GET',
         path: '/v1/spending_control_backtests/{spending_control_backtest_id}/flips',
         parameters: [
-          parameters_75,
+          parameters_77,
           parameters_7,
           parameters_8,
           parameters_9,
@@ -5263,31 +5355,31 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         },
         paged: { limit: 'limit', size: 25 }
       },
-      'balanceAlert.retrieve': { method: 'GET', path: '/v1/balance_alert', parameters: parameters_2, status: 200, example: example_35 },
+      'balanceAlert.retrieve': { method: 'GET', path: '/v1/balance_alert', parameters: parameters_2, status: 200, example: example_36 },
       'balanceAlert.replace': {
         method: 'PUT',
         path: '/v1/balance_alert',
         parameters: parameters_2,
         body: { required: true, pointer: '/paths/~1v1~1balance_alert/put/requestBody/content/application~1json/schema' },
         status: 200,
-        example: example_35
+        example: example_36
       },
-      'cards.create': { method: 'POST', path: '/v1/cards', parameters: parameters_63, body: body_27, status: 201, example: example_36 },
+      'cards.create': { method: 'POST', path: '/v1/cards', parameters: parameters_63, body: body_27, status: 201, example: example_37 },
       'cards.list': {
         method: 'GET',
         path: '/v1/cards',
         parameters: parameters_42,
         status: 200,
-        example: { data: [example_36], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_37], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: parameters_44, status: 200, example: example_36 },
-      'cards.update': { method: 'PATCH', path: '/v1/cards/{card_id}', parameters: parameters_44, body: body_28, status: 200, example: example_36 },
-      'cards.activate': { method: 'POST', path: '/v1/cards/{card_id}/activate', parameters: parameters_67, body: body_29, status: 200, example: example_36 },
-      'cards.freeze': { method: 'POST', path: '/v1/cards/{card_id}/freeze', parameters: parameters_67, body: body_30, status: 200, example: example_36 },
-      'cards.unfreeze': { method: 'POST', path: '/v1/cards/{card_id}/unfreeze', parameters: parameters_67, body: body_31, status: 200, example: example_36 },
-      'cards.cancel': { method: 'POST', path: '/v1/cards/{card_id}/cancel', parameters: parameters_67, body: body_32, status: 200, example: example_36 },
-      'cards.replace': { method: 'POST', path: '/v1/cards/{card_id}/replace', parameters: parameters_67, body: body_33, status: 201, example: example_36 },
+      'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: parameters_44, status: 200, example: example_37 },
+      'cards.update': { method: 'PATCH', path: '/v1/cards/{card_id}', parameters: parameters_44, body: body_28, status: 200, example: example_37 },
+      'cards.activate': { method: 'POST', path: '/v1/cards/{card_id}/activate', parameters: parameters_67, body: body_29, status: 200, example: example_37 },
+      'cards.freeze': { method: 'POST', path: '/v1/cards/{card_id}/freeze', parameters: parameters_67, body: body_30, status: 200, example: example_37 },
+      'cards.unfreeze': { method: 'POST', path: '/v1/cards/{card_id}/unfreeze', parameters: parameters_67, body: body_31, status: 200, example: example_37 },
+      'cards.cancel': { method: 'POST', path: '/v1/cards/{card_id}/cancel', parameters: parameters_67, body: body_32, status: 200, example: example_37 },
+      'cards.replace': { method: 'POST', path: '/v1/cards/{card_id}/replace', parameters: parameters_67, body: body_33, status: 201, example: example_37 },
       'cards.details.retrieve': cards_details_retrieve,
       'cards.provisioningPayloads.create': cards_provisioningPayloads_create,
       'cards.provisioningPayloads.list': cards_provisioningPayloads_list,
@@ -5299,46 +5391,11 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'cardTransactions.retrieve': cardTransactions_retrieve,
       'cardTransactions.update': cardTransactions_update,
       'cardTransactions.release': cardTransactions_release,
-      'authorizationEndpoint.retrieve': { method: 'GET', path: '/v1/authorization_endpoint', parameters: parameters_2, status: 200, example: example_37 },
-      'authorizationEndpoint.replace': {
-        method: 'PUT',
-        path: '/v1/authorization_endpoint',
-        parameters: parameters_2,
-        body: body_59,
-        status: 200,
-        example: example_37
-      },
+      'authorizationEndpoint.retrieve': authorizationEndpoint_retrieve,
+      'authorizationEndpoint.replace': authorizationEndpoint_replace,
       'authorizationEndpoint.delete': authorizationEndpoint_delete,
-      'authorizationEndpoint.rotateSecret': {
-        method: 'POST',
-        path: '/v1/authorization_endpoint/rotate_secret',
-        parameters: parameters_63,
-        body: body_60,
-        status: 200,
-        example: example_37
-      },
-      'authorizationDecisions.list': {
-        method: 'GET',
-        path: '/v1/authorization_decisions',
-        parameters: [
-          parameters_7,
-          parameters_8,
-          parameters_9,
-          parameters_10,
-          parameters_11,
-          parameters_12,
-          parameters_13,
-          parameters_14,
-          parameters_15,
-          parameters_68,
-          parameters_69,
-          { name: 'stand_in_reason', in: 'query', type: 'string', pointer: '/paths/~1v1~1authorization_decisions/get/parameters/11/schema' },
-          parameters
-        ],
-        status: 200,
-        example: example_26,
-        paged: { limit: 'limit', size: 25 }
-      },
+      'authorizationEndpoint.rotateSecret': authorizationEndpoint_rotateSecret,
+      'authorizationDecisions.list': authorizationDecisions_list,
       'authorizationDecisions.retrieve': authorizationDecisions_retrieve,
       'disputes.create': disputes_create,
       'disputes.list': disputes_list,
@@ -5420,7 +5477,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         parameters: parameters_63,
         body: body_51,
         status: 200,
-        example: example_36
+        example: example_37
       },
       'test.cardholders.simulateSanctionsMatch': test_cardholders_simulateSanctionsMatch,
       'test.disputes.simulateOutcome': test_disputes_simulateOutcome,
@@ -5470,6 +5527,8 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           CreatedGt: { schema: { $ref: '#/components/schemas/Instant' } },
           CreatedLte: { schema: { $ref: '#/components/schemas/Instant' } },
           CreatedLt: { schema: { $ref: '#/components/schemas/Instant' } },
+          SandboxId: { schema: { $ref: '#/components/schemas/SandboxId' } },
+          SandboxSnapshotId: { schema: { $ref: '#/components/schemas/SandboxSnapshotId' } },
           RequestId: { schema: { $ref: '#/components/schemas/RequestId' } },
           SandboxAuthorization,
           PromotionId: { schema: { $ref: '#/components/schemas/PromotionId' } },
@@ -5504,8 +5563,19 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           BillingUpdate,
           Empty,
           WipeCreate,
+          SandboxCreate,
+          SandboxName: { type: 'string', minLength: 1, maxLength: 200 },
           Cursor: { type: 'string', minLength: 1, maxLength: 512 },
           Instant,
+          SandboxId: { type: 'string', pattern: '^sbx_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
+          SandboxUpdate: SandboxCreate,
+          SandboxSnapshotCreate: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['name'],
+            properties: { name: { type: 'string', minLength: 1, maxLength: 200 } }
+          },
+          SandboxSnapshotId: { type: 'string', pattern: '^snap_[0-9a-hjkmnp-tv-z]{26}$', minLength: 31, maxLength: 31 },
           RequestId: { type: 'string', pattern: '^req_[0-9a-hjkmnp-tv-z]{26}$', maxLength: 30 },
           PromotionCreate: {
             type: 'object',
@@ -5533,7 +5603,6 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               relevant_locations: { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
               language: { $ref: '#/components/schemas/TemplateLanguage' },
               translations: { $ref: '#/components/schemas/TemplateTranslationsInput' },
-              images: { $ref: '#/components/schemas/TemplateImagesInput' },
               relevant_dates: { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/RelevantDateInput' } },
               sharing_prohibited: { type: 'boolean' },
               grouping_identifier: { type: 'string', minLength: 1, maxLength: 60 },
@@ -5599,19 +5668,6 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               properties: { name: { type: ['string', 'null'], maxLength: 100 }, logo_text: { type: ['string', 'null'], maxLength: 60 } }
             }
           },
-          TemplateImagesInput: {
-            type: 'object',
-            maxProperties: 10,
-            propertyNames,
-            additionalProperties: {
-              type: ['object', 'null'],
-              additionalProperties: false,
-              properties: {
-                logo: { type: ['string', 'null'], pattern: '^[A-Za-z0-9+/]+={0,2}$', maxLength: 174764 },
-                strip: { type: ['string', 'null'], pattern: '^[A-Za-z0-9+/]+={0,2}$', maxLength: 699052 }
-              }
-            }
-          },
           RelevantDateInput: {
             type: 'object',
             additionalProperties: false,
@@ -5650,7 +5706,6 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               relevant_locations: { type: ['array', 'null'], maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
               language: { oneOf: [{ $ref: '#/components/schemas/TemplateLanguage' }, { type: 'null' }] },
               translations: { oneOf: [{ $ref: '#/components/schemas/TemplateTranslationsInput' }, { type: 'null' }] },
-              images: { oneOf: [{ $ref: '#/components/schemas/TemplateImagesInput' }, { type: 'null' }] },
               relevant_dates: { type: ['array', 'null'], maxItems: 10, items: { $ref: '#/components/schemas/RelevantDateInput' } },
               sharing_prohibited: { type: ['boolean', 'null'] },
               grouping_identifier: { type: ['string', 'null'], minLength: 1, maxLength: 60 },
@@ -5690,7 +5745,6 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               metadata: { $ref: '#/components/schemas/Metadata' },
               signature: { $ref: '#/components/schemas/WebhookSignature' },
               delivery: { $ref: '#/components/schemas/WebhookDelivery' },
-              fifo_key: { $ref: '#/components/schemas/WebhookFifoKey' },
               filters,
               retry_schedule: { $ref: '#/components/schemas/WebhookRetrySchedule' }
             }
@@ -5712,8 +5766,6 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'pass.expired',
               'pass.archived',
               'webhook_endpoint.disabled',
-              'webhook_endpoint.blocked',
-              'webhook_endpoint.unblocked',
               'webhook_endpoint.test',
               'webhook_recovery.completed',
               'promotion.created',
@@ -5767,7 +5819,6 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           },
           WebhookSignature: { type: 'string', enum: ['service', 'standard_webhooks'] },
           WebhookDelivery: { type: 'string', enum: ['unordered', 'fifo'] },
-          WebhookFifoKey: { type: 'string', enum: ['endpoint', 'object'] },
           WebhookFilterInput: {
             type: 'object',
             additionalProperties: false,
@@ -5815,7 +5866,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               until: { $ref: '#/components/schemas/Timestamp' },
               types: { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EventType' } },
               scope: { $ref: '#/components/schemas/WebhookRecoveryScope' },
-              rate: { type: 'integer', minimum: 1, maximum: 1000 }
+              rate: { type: 'integer', minimum: 1, maximum: 100 }
             }
           },
           EventType: {
@@ -5834,8 +5885,6 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'pass.expired',
               'pass.archived',
               'webhook_endpoint.disabled',
-              'webhook_endpoint.blocked',
-              'webhook_endpoint.unblocked',
               'webhook_endpoint.test',
               'webhook_recovery.completed',
               'promotion.created',
@@ -5919,77 +5968,13 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               blocked_categories: allowed_categories,
               blocked_countries,
               spending_limits: spending_limits_2,
-              max_authorization_count: { type: ['integer', 'null'], minimum: 0, maximum: 1000000 },
-              allowed_countries: { type: ['array', 'null'], minItems: 1, maxItems: 250, items: { $ref: '#/components/schemas/CountryCode' } },
-              allowed_merchant_ids: { type: ['array', 'null'], minItems: 1, maxItems: 500, items: { $ref: '#/components/schemas/MerchantNetworkId' } },
-              blocked_merchant_ids: { type: ['array', 'null'], maxItems: 500, items: { $ref: '#/components/schemas/MerchantNetworkId' } },
-              allowed_merchant_names: { type: ['array', 'null'], minItems: 1, maxItems: 200, items: { $ref: '#/components/schemas/MerchantNamePattern' } },
-              blocked_merchant_names: { type: ['array', 'null'], maxItems: 200, items: { $ref: '#/components/schemas/MerchantNamePattern' } },
-              allowed_entry_methods,
-              blocked_entry_methods: { type: ['array', 'null'], maxItems: 5, items: { $ref: '#/components/schemas/EntryMethod' } },
-              allowed_times: { type: ['array', 'null'], minItems: 1, maxItems: 50, items: { $ref: '#/components/schemas/AllowedTimesInput' } },
-              merchant_limits: { type: ['array', 'null'], maxItems: 5, items: { $ref: '#/components/schemas/MerchantLimitInput' } },
-              merchant_count_limits: { type: ['array', 'null'], maxItems: 5, items: { $ref: '#/components/schemas/MerchantCountLimitInput' } },
-              first_use_abroad: { oneOf: [{ $ref: '#/components/schemas/FirstUseAbroadInput' }, { type: 'null' }] },
-              required_checks: { type: ['array', 'null'], maxItems: 3, items: { $ref: '#/components/schemas/RequiredCheckInput' } },
-              partial_approval: { oneOf: [{ $ref: '#/components/schemas/PartialApproval' }, { type: 'null' }] }
+              max_authorization_count: { type: ['integer', 'null'], minimum: 0, maximum: 1000000 }
             }
           },
           MerchantCategoryCode,
           SpendingLimitInput,
           Amount: { type: 'integer', minimum: 0, maximum: 1000000000000000 },
           SpendingInterval,
-          MerchantNetworkId: { type: 'string', minLength: 1, maxLength: 64 },
-          MerchantNamePattern: { type: 'string', minLength: 1, maxLength: 100 },
-          EntryMethod,
-          AllowedTimesInput: {
-            type: 'object',
-            additionalProperties: false,
-            required: ['days', 'start', 'end', 'time_zone'],
-            properties: {
-              days: { type: 'array', minItems: 1, maxItems: 7, items: { $ref: '#/components/schemas/Weekday' } },
-              start: { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', minLength: 5, maxLength: 5 },
-              end: { type: 'string', pattern: '^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$', minLength: 5, maxLength: 5 },
-              time_zone: { type: 'string', minLength: 1, maxLength: 64 }
-            }
-          },
-          Weekday: { type: 'string', enum: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] },
-          MerchantLimitInput: {
-            type: 'object',
-            additionalProperties: false,
-            required: ['amount', 'interval'],
-            properties: { amount: { $ref: '#/components/schemas/Amount' }, interval: { $ref: '#/components/schemas/RuleInterval' } }
-          },
-          RuleInterval: { type: 'string', enum: ['daily', 'weekly', 'monthly', 'yearly', 'all_time'] },
-          MerchantCountLimitInput: {
-            type: 'object',
-            additionalProperties: false,
-            required: ['count', 'interval'],
-            properties: { count: { type: 'integer', minimum: 0, maximum: 1000000 }, interval: { $ref: '#/components/schemas/RuleInterval' } }
-          },
-          FirstUseAbroadInput: {
-            type: 'object',
-            additionalProperties: false,
-            required: ['action', 'home_countries'],
-            properties: {
-              action: { $ref: '#/components/schemas/FirstUseAbroadAction' },
-              home_countries: { type: 'array', minItems: 1, maxItems: 250, items: { $ref: '#/components/schemas/CountryCode' } }
-            }
-          },
-          FirstUseAbroadAction: { type: 'string', enum: ['decline', 'allow'] },
-          RequiredCheckInput: {
-            type: 'object',
-            additionalProperties: false,
-            required: ['check', 'result'],
-            properties: {
-              check: { $ref: '#/components/schemas/RequiredCheckName' },
-              result: { $ref: '#/components/schemas/RequiredCheckResult' },
-              entry_methods: allowed_entry_methods
-            }
-          },
-          RequiredCheckName: { type: 'string', enum: ['cvc', 'address_line', 'postal_code'] },
-          RequiredCheckResult: { type: 'string', enum: ['match', 'no_mismatch'] },
-          PartialApproval: { type: 'string', enum: ['allowed', 'declined'] },
           CardDesignInput,
           CardProgramId,
           CardProgramUpdate,
@@ -6042,7 +6027,12 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'adjustment'
             ]
           },
-          BalanceAlertPut: { type: 'object', additionalProperties: false, required: ['threshold'], properties: { threshold } },
+          BalanceAlertPut: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['threshold'],
+            properties: { threshold: { oneOf: [{ $ref: '#/components/schemas/Amount' }, { type: 'null' }] } }
+          },
           CardCreate,
           CardType: { type: 'string', enum: ['virtual', 'physical'] },
           CardShippingInput,
@@ -6063,20 +6053,9 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           CardTransactionType: { type: 'string', enum: ['purchase', 'cash_withdrawal'] },
           CardTransactionId: CardTransactionId_2,
           CardTransactionUpdate,
-          AuthorizationEndpointPut: {
-            type: 'object',
-            additionalProperties: false,
-            required: ['url'],
-            properties: {
-              url,
-              timeout_ms: { type: 'integer', minimum: 100, maximum: 2000 },
-              default_action: { $ref: '#/components/schemas/AuthorizationDefaultAction' },
-              default_max_amount: threshold
-            }
-          },
+          AuthorizationEndpointPut,
           AuthorizationDefaultAction: { type: 'string', enum: ['approve', 'decline'] },
           AuthorizationDecisionStatus,
-          StandInReason: { type: 'string', enum: ['timed_out', 'connection_failed', 'bad_status', 'bad_answer', 'interrupted'] },
           AuthorizationDecisionId: AuthorizationDecisionId_2,
           DisputeCreate,
           PositiveAmount: { type: 'integer', minimum: 1, maximum: 1000000000000000 },
@@ -6150,77 +6129,14 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               currency: { type: 'string', pattern: '^[a-z]{3}$', maxLength: 3 },
               merchant: { $ref: '#/components/schemas/MerchantInput' },
               entry_method: { $ref: '#/components/schemas/EntryMethod' },
-              wallet: { $ref: '#/components/schemas/Wallet' },
-              checks: { $ref: '#/components/schemas/NetworkChecksInput' },
-              partial_approval: { type: 'boolean' }
+              wallet: { $ref: '#/components/schemas/Wallet' }
             }
           },
-          MerchantInput: {
-            type: 'object',
-            additionalProperties: false,
-            required: ['name', 'category_code'],
-            properties: {
-              name: { type: 'string', minLength: 1, maxLength: 100 },
-              category_code: { $ref: '#/components/schemas/MerchantCategoryCode' },
-              country: { $ref: '#/components/schemas/CountryCode' },
-              city: { type: 'string', maxLength: 100 },
-              network_id: { $ref: '#/components/schemas/MerchantNetworkId' }
-            }
-          },
+          MerchantInput,
+          EntryMethod,
           Wallet: { type: 'string', enum: ['apple_pay', 'google_pay'] },
-          NetworkChecksInput: {
-            type: 'object',
-            additionalProperties: false,
-            properties: {
-              cvc: { $ref: '#/components/schemas/NetworkCheckResult' },
-              pin: { $ref: '#/components/schemas/NetworkCheckResult' },
-              expiry: { $ref: '#/components/schemas/NetworkCheckResult' },
-              address_line: { $ref: '#/components/schemas/NetworkCheckResult' },
-              postal_code: { $ref: '#/components/schemas/NetworkCheckResult' },
-              authentication: { $ref: '#/components/schemas/NetworkCheckResult' }
-            }
-          },
-          NetworkCheckResult: { type: 'string', enum: ['match', 'mismatch', 'unchecked'] },
           DeclineSimulation,
-          DeclineReasonCode: {
-            type: 'string',
-            enum: [
-              'insufficient_funds',
-              'card_inactive',
-              'card_frozen',
-              'card_canceled',
-              'card_expired',
-              'card_lost',
-              'card_stolen',
-              'cardholder_inactive',
-              'cardholder_blocked',
-              'cardholder_verification_required',
-              'account_disabled',
-              'merchant_category_blocked',
-              'merchant_country_blocked',
-              'spending_limit_exceeded',
-              'authorization_count_exceeded',
-              'merchant_blocked',
-              'entry_method_blocked',
-              'time_blocked',
-              'merchant_limit_exceeded',
-              'merchant_count_exceeded',
-              'first_use_abroad',
-              'check_failed',
-              'transaction_not_allowed',
-              'incorrect_cvc',
-              'incorrect_pin',
-              'incorrect_expiry',
-              'address_mismatch',
-              'authentication_failed',
-              'suspected_fraud',
-              'decision_declined',
-              'decision_timed_out',
-              'decision_errored',
-              'unsupported_currency',
-              'processing_error'
-            ]
-          },
+          DeclineReasonCode,
           IncrementSimulation,
           ReversalSimulation,
           ExpirySimulation,
@@ -6259,6 +6175,14 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         '/v1/account/billing': _v1_account_billing,
         '/v1/account/rotate_credentials': _v1_account_rotate_credentials,
         '/v1/account/wipe_sandbox': _v1_account_wipe_sandbox,
+        '/v1/sandboxes': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SandboxCreate' } } } } } },
+        '/v1/sandboxes/{sandbox_id}': {
+          patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SandboxUpdate' } } } } }
+        },
+        '/v1/sandboxes/{sandbox_id}/snapshots': {
+          post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SandboxSnapshotCreate' } } } } }
+        },
+        '/v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}/restore': _v1_account_rotate_credentials,
         '/v1/audit_log': _v1_audit_log,
         '/v1/request_logs': {
           get: {
@@ -6357,9 +6281,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         '/v1/card_transactions/{card_transaction_id}/release': _v1_account_rotate_credentials,
         '/v1/authorization_endpoint': _v1_authorization_endpoint,
         '/v1/authorization_endpoint/rotate_secret': _v1_account_rotate_credentials,
-        '/v1/authorization_decisions': {
-          get: { parameters: { '9': _9, '10': CardTransactionId, '11': { schema: { $ref: '#/components/schemas/StandInReason' } } } }
-        },
+        '/v1/authorization_decisions': _v1_authorization_decisions,
         '/v1/disputes': _v1_disputes,
         '/v1/disputes/{dispute_id}': _v1_disputes__dispute_id_,
         '/v1/disputes/{dispute_id}/submit': _v1_account_rotate_credentials,

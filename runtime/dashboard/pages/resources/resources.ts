@@ -15,6 +15,7 @@ import { PASS_TEMPLATES, PASSES, SCANS } from './passes.ts'
 import { PAYOUT_DESTINATIONS } from './payout-destinations.ts'
 import { PAYOUTS } from './payouts.ts'
 import { REPORTS } from './reports.ts'
+import { SANDBOXES } from './sandboxes.ts'
 import { SETTLEMENTS } from './settlements.ts'
 import { SPENDING_CONTROL_BACKTESTS } from './spending-control-backtests.ts'
 import { SPENDING_CONTROL_DRAFTS } from './spending-control-drafts.ts'
@@ -34,6 +35,6 @@ export const RESOURCES: Readonly<Record<string, readonly DashboardResource<Ident
     DISPUTES,
   ],
   Money: [BALANCE_ENTRIES, SETTLEMENTS, PAYOUT_DESTINATIONS, PAYOUTS, REPORTS],
-  Developers: [EVENTS, WEBHOOK_ENDPOINTS],
+  Developers: [EVENTS, WEBHOOK_ENDPOINTS, SANDBOXES],
   Account: [PROMOTIONS, AUDIT_LOG],
 }

@@ -4,6 +4,7 @@
  * and cannot be forged.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { lastingSpaceOf } from '../../../database/space.ts'
 import type { Environment } from '../../../platform/environment.ts'
 import { bodyOf, isId } from '../../../platform/ids.ts'
 import { deriveSecret } from '../../../platform/secrets.ts'
@@ -40,7 +41,9 @@ export function createPassTokens(pepper: string, environment: Environment): Pass
   const keyOf = (use: string) => deriveSecret(pepper, `passes of ${environment}: ${use}`)
   const keys = { page: keyOf('page'), apple: keyOf('apple'), code: keyOf('scan code') }
   const scanCode = ({ space, passId }: PassPlace): string => {
-    const mac = createHmac('sha256', keys.code).update(`${space} ${passId}`).digest()
+    const mac = createHmac('sha256', keys.code)
+      .update(`${lastingSpaceOf(space)} ${passId}`)
+      .digest()
     return `${passId.slice('pass_'.length)}${bodyOf(mac).slice(-CODE_MAC)}`.toUpperCase()
   }
 

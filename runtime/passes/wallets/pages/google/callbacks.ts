@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
 import { ApiError, unavailable } from '../../../../api/errors/errors.ts'
 import type { Pool } from '../../../../database/pool/pool.ts'
-import { readSpace } from '../../../../database/space.ts'
+import { readSpace, SPACE_PATTERN } from '../../../../database/space.ts'
 import type { Environment } from '../../../../platform/environment.ts'
 import { isId } from '../../../../platform/ids.ts'
 import { parsePeerJson } from '../../../../platform/json/peer-json.ts'
@@ -109,9 +109,9 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-const SPACE = /^(ten_[0-9a-z]{26})(?:\.\d{1,9})?$/
+const SPACE = new RegExp(`^${SPACE_PATTERN}$`)
 
 /** Returns whether a path segment is a space. */
 export function isSpace(text: string): boolean {
-  return isId('ten', SPACE.exec(text)?.[1] ?? '')
+  return SPACE.test(text) && isId('ten', readSpace(text).tenantId)
 }

@@ -1,0 +1,74 @@
+import type { NewSandbox } from '../../api/account.ts'
+import type { Database, Statement } from '../../database/database.ts'
+import { defineList } from '../../database/define-list.ts'
+import { toTimestamp } from '../../database/types.ts'
+
+/** A stored sandbox. */
+export interface SandboxRow extends NewSandbox {
+  /** The snapshot that is to be restored. */
+  readonly restoring: string | null
+}
+
+const COLUMNS = 'x.id, x.name, x.restoring, x.created, x.updated'
+
+export const listSandboxes = defineList<SandboxRow, 'listSandboxes'>({
+  operation: 'listSandboxes',
+  table: 'sandboxes',
+  alias: 'x',
+  columns: COLUMNS,
+  filters: {},
+  indexes: [[]],
+})
+
+const READ: Statement = {
+  name: 'sandboxes_read',
+  text: `SELECT ${COLUMNS} FROM sandboxes x WHERE x.tenant_id = $1 AND x.id = $2`,
+}
+
+export async function readSandbox(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<SandboxRow | undefined> {
+  return (await db.query<SandboxRow>(READ, [tenantId, id])).rows[0]
+}
+
+const LOCK: Statement = { name: 'sandboxes_lock', text: `${READ.text} FOR NO KEY UPDATE` }
+
+/** Reads a sandbox, and locks it until the transaction ends. */
+export async function lockSandbox(
+  db: Database,
+  tenantId: string,
+  id: string,
+): Promise<SandboxRow | undefined> {
+  return (await db.query<SandboxRow>(LOCK, [tenantId, id])).rows[0]
+}
+
+const RESTORE: Statement = {
+  name: 'sandboxes_restore',
+  text: 'UPDATE sandboxes x SET restoring = $3, updated = $4 WHERE x.tenant_id = $1 AND x.id = $2',
+}
+
+/** Leaves a snapshot to the worker that restores it. */
+export function startRestoring(
+  db: Database,
+  tenantId: string,
+  id: string,
+  snapshotId: string,
+  now: number,
+): Promise<unknown> {
+  return db.query(RESTORE, [tenantId, id, snapshotId, toTimestamp(now)])
+}
+
+const RENAME: Statement = {
+  name: 'sandboxes_rename',
+  text: `UPDATE sandboxes x SET name = $3, updated = $4 WHERE x.tenant_id = $1 AND x.id = $2 RETURNING ${COLUMNS}`,
+}
+
+export async function renameSandbox(
+  db: Database,
+  tenantId: string,
+  { id, name, updated }: Omit<NewSandbox, 'created'>,
+): Promise<SandboxRow | undefined> {
+  return (await db.query<SandboxRow>(RENAME, [tenantId, id, name, toTimestamp(updated)])).rows[0]
+}

@@ -1,0 +1,224 @@
+/** Named sandboxes: each has its own data and its own keys, and nothing of one reaches another. */
+import { randomUUID } from 'node:crypto'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { current } from '../../generated/versions.ts'
+import { wipeWorker } from '../../runtime/account/account/wipe-job.ts'
+import { CLOSED_TABLES, WIPED_TABLES } from '../../runtime/account/account/wipe-queries.ts'
+import { snapshotWorker } from '../../runtime/account/snapshots/job.ts'
+import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
+import { issuePass, makeTemplate, refusal } from '../api/fixtures.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
+import { holdMachineClock, makeConfirmer } from './confirmers.ts'
+
+const service = useService()
+let tenantId: string
+let send: Send
+
+beforeEach(async () => {
+  tenantId = await makeTenant(service, 'standard')
+  const { secret } = await makeKey(service, tenantId, { scope: 'admin' })
+  send = speak(service.urls.sandbox, { secret, version: current })
+})
+
+const emptyWiped = () =>
+  wipeWorker({ database: service.database, clock: service.clock, log: strictLog, graceMs: 0 }).runOnce()
+
+/** Creates a sandbox; gives its ID and speaks with its key. */
+async function open(name = 'Checkout tests') {
+  const { status, body } = await send('/v1/sandboxes', { body: { name } })
+  expect([status, body.object, body.name]).toEqual([201, 'sandbox', name])
+  return {
+    id: body.id as string,
+    send: speak(service.urls.sandbox, { secret: body.secret_key, version: current }),
+  }
+}
+
+const rowsOf = async (table: string, space: string): Promise<number> => {
+  const text = `SELECT count(*)::int AS count FROM sandbox.${table} WHERE tenant_id = $1`
+  return (await service.database.control.query<{ count: number }>({ text }, [space])).rows[0]!.count
+}
+
+/** What a caller sees of a pass, the events of it, and the failures that are simulated. */
+async function seen(by: Send, passId: string) {
+  const [pass, passes, events, faults] = [
+    await by(`/v1/passes/${passId}`),
+    await by('/v1/passes'),
+    await by('/v1/events'),
+    await by('/v1/test/faults'),
+  ]
+  return [pass.status, passes.body.data.length, events.body.data.length, faults.status]
+}
+
+test('a pass of a sandbox is seen with its keys alone, and what is set there holds there alone', async () => {
+  const [one, other] = [await open('One'), await open('Other')]
+  const key = randomUUID()
+  const headers = { 'Idempotency-Key': key }
+  const templateId = await makeTemplate(one.send)
+  const body = { template_id: templateId }
+  const pass = (await one.send('/v1/passes', { body, headers })).body
+  expect((await one.send('/v1/test/faults', { method: 'PUT', body: { seed: 3 } })).status).toBe(200)
+  expect(await seen(one.send, pass.id)).toEqual([200, 1, 2, 200])
+  for (const by of [send, other.send]) expect(await seen(by, pass.id)).toEqual([404, 0, 0, 404])
+  // The key is claimed in one sandbox only, and a repetition there answers with the same pass.
+  expect((await one.send('/v1/passes', { body, headers })).body.id).toBe(pass.id)
+  expect((await other.send('/v1/passes', { body, headers })).status).toBe(422)
+})
+
+test('sandboxes are listed, renamed and limited, and only keys of the default sandbox manage them', async () => {
+  const { id, send: within } = await open()
+  expect((await send(`/v1/sandboxes/${id}`, { method: 'PATCH', body: { name: 'New' } })).body.name).toBe(
+    'New',
+  )
+  const { body: found } = await send(`/v1/sandboxes/${id}`)
+  expect([found.name, found.secret_key]).toEqual(['New', undefined])
+  for (let number = 2; number <= 10; number += 1) await open()
+  expect(refusal(await send('/v1/sandboxes', { body: { name: 'More' } }))).toEqual([
+    409,
+    'conflict',
+    'invalid_state',
+  ])
+  expect((await send('/v1/sandboxes?limit=100')).body.data).toHaveLength(10)
+  expect(refusal(await within('/v1/sandboxes'))[0]).toBe(404)
+  expect(refusal(await within(`/v1/sandboxes/${id}`, { method: 'DELETE' }))[0]).toBe(404)
+})
+
+/** Takes and restores what is asked for. The process hears of it as if it was another one. */
+async function worker(): Promise<void> {
+  await snapshotWorker({ database: service.database, clock: service.clock, log: strictLog }).runOnce()
+  service.forget()
+}
+
+/** Every row of a space, without the space. */
+async function rowsIn(space: string): Promise<Record<string, unknown[]>> {
+  const { control } = service.database
+  const found: Record<string, unknown[]> = {}
+  for (const table of [...WIPED_TABLES, ...CLOSED_TABLES]) {
+    const text = `SELECT row_to_json(t)::text AS line FROM sandbox.${table} t WHERE tenant_id = $1 ORDER BY 1`
+    const { rows } = await control.query<{ line: string }>({ text }, [space])
+    if (rows.length > 0) found[table] = rows.map(({ line }) => line.replace(`"tenant_id":"${space}"`, ''))
+  }
+  return found
+}
+
+/** A pass, a card with money and secrets, an endpoint. */
+async function fill(by: Send) {
+  const make = async (path: string, body: object, headers = {}) => {
+    const answer = await by(path, { body, headers })
+    expect([path, answer.text, answer.status < 300]).toEqual([path, answer.text, true])
+    return answer.body
+  }
+  const key = randomUUID()
+  const pass = await make('/v1/passes', { template_id: await makeTemplate(by) }, { 'Idempotency-Key': key })
+  const holder = await make('/v1/cardholders', { name: 'Ada Moreau', metadata: { longer: '1', a: '2' } })
+  const card = await make('/v1/cards', { cardholder_id: holder.id, type: 'virtual' })
+  await make('/v1/test/funding', { amount: 100_000 })
+  const use = { card_id: card.id, amount: 20_000, merchant: { name: 'A', category_code: '5812' } }
+  await make('/v1/test/cards/simulate_authorization', use)
+  await make('/v1/webhook-endpoints', { url: 'https://93.184.215.14/hooks', enabled_events: ['*'] })
+  const address = { line1: 'Rue 1', city: 'Paris', postal_code: '75001', country: 'FR' }
+  const person = { name: 'Ada Moreau', date_of_birth: '1990-04-12', address }
+  const token = await make('/v1/tokens', { type: 'person', person })
+  return { pass, card, use, key, make, token }
+}
+
+test('a sandbox is filled, snapshotted, broken and restored', async () => {
+  const [one, other] = [await open(), await open()]
+  const { pass, card, use, key, make, token } = await fill(one.send)
+  await issuePass(other.send, await makeTemplate(other.send))
+  const [space, kept] = [await rowsIn(`${tenantId}.s1`), await rowsIn(`${tenantId}.s2`)]
+  expect(Object.keys(space).length).toBeGreaterThan(15)
+
+  const path = `/v1/sandboxes/${one.id}/snapshots`
+  const taken = await send(path, { body: { name: 'Filled' } })
+  expect([taken.status, taken.body.status]).toEqual([201, 'pending'])
+  const restore = `${path}/${taken.body.id}/restore`
+  expect(refusal(await send(restore, { body: {} }))[0]).toBe(409)
+  await worker()
+  expect((await send(`${path}/${taken.body.id}`)).body.status).toBe('done')
+
+  await one.send(`/v1/passes/${pass.id}/revoke`, { body: {} })
+  await one.send(`/v1/cards/${card.id}/cancel`, { body: {} })
+  await make('/v1/test/funding', { amount: 1 })
+  const late = await makeTemplate(one.send)
+
+  expect((await send(restore, { body: {} })).body.status).toBe('restoring')
+  await worker()
+  expect((await send(`/v1/sandboxes/${one.id}`)).body.status).toBe('ready')
+  expect(await rowsIn(`${tenantId}.s1.1`)).toEqual(space)
+  expect(await rowsIn(`${tenantId}.s2`)).toEqual(kept)
+
+  // Its key, its identifiers, its secrets and its claimed keys work as before.
+  expect((await one.send(`/v1/passes/${pass.id}`)).body.status).toBe('issued')
+  expect((await one.send(`/v1/pass_templates/${late}`)).status).toBe(404)
+  const headers = { 'Idempotency-Key': key }
+  const repeated = await one.send('/v1/passes', { body: { template_id: pass.template_id }, headers })
+  expect(repeated.body.id).toBe(pass.id)
+  expect((await one.send('/v1/test/cards/simulate_authorization', { body: use })).body.status).toBe(
+    'authorized',
+  )
+  // The details of a token are sealed for the sandbox.
+  await make('/v1/cardholders', { token_id: token.id })
+  await verifyAudit({ control: service.database.control }, tenantId, 'sandbox')
+  await emptyWiped()
+  expect(await rowsIn(`${tenantId}.s1`)).toEqual({})
+  expect((await one.send(`/v1/cards/${card.id}`)).body.status).toBe('active')
+})
+
+test('a sandbox has few snapshots, which go with it; a pending restore keeps its snapshot', async () => {
+  const { id } = await open()
+  const path = `/v1/sandboxes/${id}/snapshots`
+  for (let number = 1; number <= 5; number += 1) await send(path, { body: { name: 'Empty' } })
+  expect(refusal(await send(path, { body: { name: 'More' } }))).toEqual([409, 'conflict', 'invalid_state'])
+  const list = (await send(path)).body.data
+  expect(list).toHaveLength(5)
+  await worker()
+  await send(`${path}/${list[0].id}/restore`, { body: {} })
+  expect(refusal(await send(`${path}/${list[0].id}`, { method: 'DELETE' }))[0]).toBe(409)
+  expect((await send(`${path}/${list[1].id}`, { method: 'DELETE' })).body.deleted).toBe(true)
+  expect((await send(`/v1/sandboxes/${id}`, { method: 'DELETE' })).status).toBe(200)
+  expect((await send(path)).status).toBe(404)
+  const { rows } = await service.database.control.query(
+    { text: 'SELECT FROM sandbox.sandbox_snapshots WHERE tenant_id = $1' },
+    [tenantId],
+  )
+  expect(rows).toHaveLength(0)
+})
+
+describe('what ends', () => {
+  test('a deleted sandbox: its key is refused, and its rows are deleted; the others keep theirs', async () => {
+    const [one, other] = [await open(), await open()]
+    for (const each of [one.send, other.send, send]) await issuePass(each, await makeTemplate(each))
+    expect((await send(`/v1/sandboxes/${one.id}`, { method: 'DELETE' })).body.deleted).toBe(true)
+    expect(refusal(await one.send('/v1/passes'))).toEqual([401, 'authentication_error', 'revoked_api_key'])
+    expect((await send(`/v1/sandboxes/${one.id}`)).status).toBe(404)
+    expect((await send(`/v1/sandboxes/${one.id}`, { method: 'DELETE' })).status).toBe(404)
+    await emptyWiped()
+    const spaces = [`${tenantId}.s1`, `${tenantId}.s2`, tenantId]
+    expect(await Promise.all(spaces.map((space) => rowsOf('passes', space)))).toEqual([0, 1, 1])
+    expect((await other.send('/v1/passes')).body.data).toHaveLength(1)
+    // A number is never used twice.
+    const third = await open()
+    await issuePass(third.send, await makeTemplate(third.send))
+    expect(await rowsOf('passes', `${tenantId}.s1`)).toBe(0)
+    await verifyAudit({ control: service.database.control }, tenantId, 'sandbox')
+  })
+
+  test('a wipe with the key of a sandbox empties it alone', async () => {
+    const machine = holdMachineClock(service)
+    machine.toNewCodes()
+    const owner = await makeConfirmer(service, machine, tenantId)
+    const [one, other] = [await open(), await open()]
+    for (const each of [one.send, other.send, send]) await issuePass(each, await makeTemplate(each))
+    const headers = { 'Service-Factor': owner.code(0) }
+    const wiped = await one.send('/v1/account/wipe_sandbox', { body: { confirm: 'wipe' }, headers })
+    expect([wiped.status, wiped.body.deleted?.pass]).toEqual([200, 1])
+    const counts = async () =>
+      Promise.all([one.send, other.send, send].map(async (by) => (await by('/v1/passes')).body.data.length))
+    expect(await counts()).toEqual([0, 1, 1])
+    await issuePass(one.send, await makeTemplate(one.send))
+    await emptyWiped()
+    expect(await counts()).toEqual([1, 1, 1])
+    expect(await rowsOf('passes', `${tenantId}.s1.1`)).toBe(1)
+  })
+})
