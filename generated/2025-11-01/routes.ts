@@ -2,8 +2,8 @@
 import type { OperationExtensions, VersionExtensions } from '../extensions.ts'
 import {
   AuthorizationSimulation_up,
-  CardTransactionList_down,
-  CardTransaction_down,
+  CardTransactionList_fromCanonical,
+  CardTransaction_fromCanonical,
   DeclineSimulation_up,
   Error_down,
   EventList_fromCanonical,
@@ -1743,7 +1743,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     ],
     headers: [parameterServiceVersion],
     upQuery: listCardTransactions_query_up,
-    down: CardTransactionList_down,
+    down: CardTransactionList_fromCanonical,
     downs: answers,
   },
   {
@@ -1756,7 +1756,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     pathParameters: [parameterCardTransactionId],
     query: [],
     headers: [parameterServiceVersion],
-    down: CardTransaction_down,
+    down: CardTransaction_fromCanonical,
     downs: answers5,
   },
   {
@@ -1774,7 +1774,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: CardTransactionUpdate,
       pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}/patch/requestBody/content/application~1json/schema'
     },
-    down: CardTransaction_down,
+    down: CardTransaction_fromCanonical,
     downs: answers7,
   },
   {
@@ -1792,7 +1792,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: Empty,
       pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}~1release/post/requestBody/content/application~1json/schema'
     },
-    down: CardTransaction_down,
+    down: CardTransaction_fromCanonical,
     downs: answers4,
   },
   // ----- Disputes -----
@@ -2251,7 +2251,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       pointer: '/paths/~1v1~1test~1cards~1simulate_authorization/post/requestBody/content/application~1json/schema'
     },
     upBody: AuthorizationSimulation_up,
-    down: CardTransaction_down,
+    down: CardTransaction_fromCanonical,
     downs: answers4,
   },
   {
@@ -2270,7 +2270,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       pointer: '/paths/~1v1~1test~1cards~1simulate_decline/post/requestBody/content/application~1json/schema'
     },
     upBody: DeclineSimulation_up,
-    down: CardTransaction_down,
+    down: CardTransaction_fromCanonical,
     downs: answers4,
   },
   {
@@ -2288,7 +2288,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: IncrementSimulation,
       pointer: '/paths/~1v1~1test~1cards~1simulate_increment/post/requestBody/content/application~1json/schema'
     },
-    down: CardTransaction_down,
+    down: CardTransaction_fromCanonical,
     downs: answers4,
   },
   {
@@ -2306,7 +2306,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: ReversalSimulation,
       pointer: '/paths/~1v1~1test~1cards~1simulate_reversal/post/requestBody/content/application~1json/schema'
     },
-    down: CardTransaction_down,
+    down: CardTransaction_fromCanonical,
     downs: answers4,
   },
   {
@@ -2324,7 +2324,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: ExpirySimulation,
       pointer: '/paths/~1v1~1test~1cards~1simulate_expiry/post/requestBody/content/application~1json/schema'
     },
-    down: CardTransaction_down,
+    down: CardTransaction_fromCanonical,
     downs: answers4,
   },
   {
@@ -2342,7 +2342,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: ClearingSimulation,
       pointer: '/paths/~1v1~1test~1cards~1simulate_clearing/post/requestBody/content/application~1json/schema'
     },
-    down: CardTransaction_down,
+    down: CardTransaction_fromCanonical,
     downs: answers4,
   },
   {
@@ -2360,7 +2360,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: RefundSimulation,
       pointer: '/paths/~1v1~1test~1cards~1simulate_refund/post/requestBody/content/application~1json/schema'
     },
-    down: CardTransaction_down,
+    down: CardTransaction_fromCanonical,
     downs: answers4,
   },
   {
@@ -2379,7 +2379,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       pointer: '/paths/~1v1~1test~1cards~1simulate_force_post/post/requestBody/content/application~1json/schema'
     },
     upBody: ForcePostSimulation_up,
-    down: CardTransaction_down,
+    down: CardTransaction_fromCanonical,
     downs: answers4,
   },
   {

@@ -10,6 +10,8 @@ import {
   CardProgramUpdate_field,
   CardProgramUpdate_up,
   CardProgram_down,
+  CardTransactionList_down,
+  CardTransaction_down,
   CardUpdate_field,
   CardUpdate_up,
   Card_down,
@@ -1634,6 +1636,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       }
     ],
     headers: [parameterServiceVersion],
+    down: CardTransactionList_down,
   },
   {
     id: 'getCardTransaction',
@@ -1645,6 +1648,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     pathParameters: [parameterCardTransactionId],
     query: [],
     headers: [parameterServiceVersion],
+    down: CardTransaction_down,
   },
   {
     id: 'updateCardTransaction',
@@ -1661,6 +1665,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: CardTransactionUpdate,
       pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}/patch/requestBody/content/application~1json/schema'
     },
+    down: CardTransaction_down,
   },
   {
     id: 'releaseCardTransaction',
@@ -1677,6 +1682,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: Empty,
       pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}~1release/post/requestBody/content/application~1json/schema'
     },
+    down: CardTransaction_down,
   },
   // ----- Authorization endpoint -----
   {
@@ -2217,6 +2223,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: AuthorizationSimulation,
       pointer: '/paths/~1v1~1test~1cards~1simulate_authorization/post/requestBody/content/application~1json/schema'
     },
+    down: CardTransaction_down,
   },
   {
     id: 'simulateDecline',
@@ -2233,6 +2240,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: DeclineSimulation,
       pointer: '/paths/~1v1~1test~1cards~1simulate_decline/post/requestBody/content/application~1json/schema'
     },
+    down: CardTransaction_down,
   },
   {
     id: 'simulateIncrement',
@@ -2249,6 +2257,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: IncrementSimulation,
       pointer: '/paths/~1v1~1test~1cards~1simulate_increment/post/requestBody/content/application~1json/schema'
     },
+    down: CardTransaction_down,
   },
   {
     id: 'simulateReversal',
@@ -2265,6 +2274,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: ReversalSimulation,
       pointer: '/paths/~1v1~1test~1cards~1simulate_reversal/post/requestBody/content/application~1json/schema'
     },
+    down: CardTransaction_down,
   },
   {
     id: 'simulateExpiry',
@@ -2281,6 +2291,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: ExpirySimulation,
       pointer: '/paths/~1v1~1test~1cards~1simulate_expiry/post/requestBody/content/application~1json/schema'
     },
+    down: CardTransaction_down,
   },
   {
     id: 'simulateClearing',
@@ -2297,6 +2308,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: ClearingSimulation,
       pointer: '/paths/~1v1~1test~1cards~1simulate_clearing/post/requestBody/content/application~1json/schema'
     },
+    down: CardTransaction_down,
   },
   {
     id: 'simulateRefund',
@@ -2313,6 +2325,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: RefundSimulation,
       pointer: '/paths/~1v1~1test~1cards~1simulate_refund/post/requestBody/content/application~1json/schema'
     },
+    down: CardTransaction_down,
   },
   {
     id: 'simulateForcePost',
@@ -2329,6 +2342,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       validate: ForcePostSimulation,
       pointer: '/paths/~1v1~1test~1cards~1simulate_force_post/post/requestBody/content/application~1json/schema'
     },
+    down: CardTransaction_down,
   },
   {
     id: 'simulateShipping',

@@ -65,6 +65,11 @@ export const events: Readonly<Record<string, EventView>> = {
   'treasury_report.succeeded': { since: '2025-11-01', headers },
   'treasury_report.failed': { since: '2025-11-01', headers },
   'balance.low': { since: '2026-05-19', headers },
+  'spending_control_draft.created': { since: '2026-05-19', headers },
+  'spending_control_draft.shadow_started': { since: '2026-05-19', headers },
+  'spending_control_draft.shadow_ended': { since: '2026-05-19', headers },
+  'spending_control_draft.promoted': { since: '2026-05-19', headers },
+  'spending_control_draft.rolled_back': { since: '2026-05-19', headers },
   'spending_control_backtest.succeeded': { since: '2026-05-19', headers },
   'spending_control_backtest.failed': { since: '2026-05-19', headers },
 }

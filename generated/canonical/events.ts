@@ -63,6 +63,11 @@ export interface EventPayloads {
   'treasury_report.succeeded': components['schemas']['TreasuryReportSucceededEvent']
   'treasury_report.failed': components['schemas']['TreasuryReportFailedEvent']
   'balance.low': components['schemas']['BalanceLowEvent']
+  'spending_control_draft.created': components['schemas']['SpendingControlDraftCreatedEvent']
+  'spending_control_draft.shadow_started': components['schemas']['SpendingControlDraftShadowStartedEvent']
+  'spending_control_draft.shadow_ended': components['schemas']['SpendingControlDraftShadowEndedEvent']
+  'spending_control_draft.promoted': components['schemas']['SpendingControlDraftPromotedEvent']
+  'spending_control_draft.rolled_back': components['schemas']['SpendingControlDraftRolledBackEvent']
   'spending_control_backtest.succeeded': components['schemas']['SpendingControlBacktestSucceededEvent']
   'spending_control_backtest.failed': components['schemas']['SpendingControlBacktestFailedEvent']
 }

@@ -3,7 +3,15 @@ import { default as returnMerchantCategoryCode } from '../../versions/2026-02-01
 import type * as v2025_11_01 from '../2025-11-01/types.ts'
 import type * as v2026_02_01 from '../2026-02-01/types.ts'
 import {
+  CardTransactionAuthorizedEvent_down as CardTransactionAuthorizedEvent_down_2026_02_01,
+  CardTransactionClearedEvent_down as CardTransactionClearedEvent_down_2026_02_01,
+  CardTransactionDeclinedEvent_down as CardTransactionDeclinedEvent_down_2026_02_01,
+  CardTransactionExpiredEvent_down as CardTransactionExpiredEvent_down_2026_02_01,
+  CardTransactionList_down as CardTransactionList_down_2026_02_01,
+  CardTransactionRefundedEvent_down as CardTransactionRefundedEvent_down_2026_02_01,
+  CardTransactionReversedEvent_down as CardTransactionReversedEvent_down_2026_02_01,
   CardTransactionUpdatedEvent_down as CardTransactionUpdatedEvent_down_2026_02_01,
+  CardTransaction_down as CardTransaction_down_2026_02_01,
   EventList_down as EventList_down_2026_02_01,
   WebhookEndpointDisabledEvent_down as WebhookEndpointDisabledEvent_down_2026_02_01,
   WebhookEndpointList_down as WebhookEndpointList_down_2026_02_01,
@@ -88,6 +96,11 @@ export function CardTransactionList_down(value: v2026_02_01.CardTransactionList)
   return { ...value, data: value.data.map((item) => CardTransaction_down(item)) }
 }
 
+/** canonical → 2025-11-01, by way of 2026-02-01. */
+export const CardTransactionList_fromCanonical = (
+  value: Parameters<typeof CardTransactionList_down_2026_02_01>[0]
+) => CardTransactionList_down(CardTransactionList_down_2026_02_01(value))
+
 /** Query of listCardTransactions: 2025-11-01 → 2026-02-01. */
 export function listCardTransactions_query_up(query: Lists<v2025_11_01.ListCardTransactionsQuery, 'card_id'
   | 'cardholder_id'
@@ -110,6 +123,11 @@ export function listCardTransactions_query_up(query: Lists<v2025_11_01.ListCardT
     )
   }
 }
+
+/** canonical → 2025-11-01, by way of 2026-02-01. */
+export const CardTransaction_fromCanonical = (
+  value: Parameters<typeof CardTransaction_down_2026_02_01>[0]
+) => CardTransaction_down(CardTransaction_down_2026_02_01(value))
 
 /** MerchantInput: 2025-11-01 → 2026-02-01. */
 export function MerchantInput_up(value: v2025_11_01.MerchantInput): v2026_02_01.MerchantInput {
@@ -160,10 +178,20 @@ export function CardTransactionAuthorizedEvent_down(value: v2026_02_01.CardTrans
   return { ...value, data: { ...value.data, card_transaction: CardTransaction_down(value.data.card_transaction) } }
 }
 
+/** canonical → 2025-11-01, by way of 2026-02-01. */
+export const CardTransactionAuthorizedEvent_fromCanonical = (
+  value: Parameters<typeof CardTransactionAuthorizedEvent_down_2026_02_01>[0]
+) => CardTransactionAuthorizedEvent_down(CardTransactionAuthorizedEvent_down_2026_02_01(value))
+
 /** CardTransactionDeclinedEvent: 2026-02-01 → 2025-11-01. */
 export function CardTransactionDeclinedEvent_down(value: v2026_02_01.CardTransactionDeclinedEvent): v2025_11_01.CardTransactionDeclinedEvent {
   return { ...value, data: { ...value.data, card_transaction: CardTransaction_down(value.data.card_transaction) } }
 }
+
+/** canonical → 2025-11-01, by way of 2026-02-01. */
+export const CardTransactionDeclinedEvent_fromCanonical = (
+  value: Parameters<typeof CardTransactionDeclinedEvent_down_2026_02_01>[0]
+) => CardTransactionDeclinedEvent_down(CardTransactionDeclinedEvent_down_2026_02_01(value))
 
 /** CardTransactionUpdatedEvent: 2026-02-01 → 2025-11-01. */
 export function CardTransactionUpdatedEvent_down(value: v2026_02_01.CardTransactionUpdatedEvent): v2025_11_01.CardTransactionUpdatedEvent {
@@ -180,17 +208,37 @@ export function CardTransactionReversedEvent_down(value: v2026_02_01.CardTransac
   return { ...value, data: { ...value.data, card_transaction: CardTransaction_down(value.data.card_transaction) } }
 }
 
+/** canonical → 2025-11-01, by way of 2026-02-01. */
+export const CardTransactionReversedEvent_fromCanonical = (
+  value: Parameters<typeof CardTransactionReversedEvent_down_2026_02_01>[0]
+) => CardTransactionReversedEvent_down(CardTransactionReversedEvent_down_2026_02_01(value))
+
 /** CardTransactionExpiredEvent: 2026-02-01 → 2025-11-01. */
 export function CardTransactionExpiredEvent_down(value: v2026_02_01.CardTransactionExpiredEvent): v2025_11_01.CardTransactionExpiredEvent {
   return { ...value, data: { ...value.data, card_transaction: CardTransaction_down(value.data.card_transaction) } }
 }
+
+/** canonical → 2025-11-01, by way of 2026-02-01. */
+export const CardTransactionExpiredEvent_fromCanonical = (
+  value: Parameters<typeof CardTransactionExpiredEvent_down_2026_02_01>[0]
+) => CardTransactionExpiredEvent_down(CardTransactionExpiredEvent_down_2026_02_01(value))
 
 /** CardTransactionClearedEvent: 2026-02-01 → 2025-11-01. */
 export function CardTransactionClearedEvent_down(value: v2026_02_01.CardTransactionClearedEvent): v2025_11_01.CardTransactionClearedEvent {
   return { ...value, data: { ...value.data, card_transaction: CardTransaction_down(value.data.card_transaction) } }
 }
 
+/** canonical → 2025-11-01, by way of 2026-02-01. */
+export const CardTransactionClearedEvent_fromCanonical = (
+  value: Parameters<typeof CardTransactionClearedEvent_down_2026_02_01>[0]
+) => CardTransactionClearedEvent_down(CardTransactionClearedEvent_down_2026_02_01(value))
+
 /** CardTransactionRefundedEvent: 2026-02-01 → 2025-11-01. */
 export function CardTransactionRefundedEvent_down(value: v2026_02_01.CardTransactionRefundedEvent): v2025_11_01.CardTransactionRefundedEvent {
   return { ...value, data: { ...value.data, card_transaction: CardTransaction_down(value.data.card_transaction) } }
 }
+
+/** canonical → 2025-11-01, by way of 2026-02-01. */
+export const CardTransactionRefundedEvent_fromCanonical = (
+  value: Parameters<typeof CardTransactionRefundedEvent_down_2026_02_01>[0]
+) => CardTransactionRefundedEvent_down(CardTransactionRefundedEvent_down_2026_02_01(value))

@@ -61,6 +61,11 @@ const isKnownEnabledEvent = allBut(
     'cardholder.sanctions.alert',
     'cardholder.sanctions.resolved',
     'balance.low',
+    'spending_control_draft.created',
+    'spending_control_draft.shadow_started',
+    'spending_control_draft.shadow_ended',
+    'spending_control_draft.promoted',
+    'spending_control_draft.rolled_back',
     'spending_control_backtest.succeeded',
     'spending_control_backtest.failed'
   ]
@@ -169,6 +174,17 @@ export function CardUpdate_up(value: v2026_02_01.CardUpdate): v2026_05_19.CardUp
 export function CardUpdate_field(value: string): string {
   return value
     .replace(/^(spending_controls\.)blocked_categories(?![^.[]).*$/, '$1allowed_categories')
+}
+
+/** CardTransaction: 2026-05-19 → 2026-02-01. */
+export function CardTransaction_down(value: v2026_05_19.CardTransaction): v2026_02_01.CardTransaction {
+  const { shadow_decisions, ...rest } = value
+  return rest
+}
+
+/** CardTransactionList: 2026-05-19 → 2026-02-01. */
+export function CardTransactionList_down(value: v2026_05_19.CardTransactionList): v2026_02_01.CardTransactionList {
+  return { ...value, data: value.data.map((item) => CardTransaction_down(item)) }
 }
 
 const rename_DisputeReason_down = renames('2026-05-19/rename-customer-dispute', [['customer_complaint', 'customer_dispute']])
@@ -363,10 +379,40 @@ export function CardWalletTokenUpdatedEvent_down(value: v2026_05_19.CardWalletTo
   return rest
 }
 
+/** CardTransactionAuthorizedEvent: 2026-05-19 → 2026-02-01. */
+export function CardTransactionAuthorizedEvent_down(value: v2026_05_19.CardTransactionAuthorizedEvent): v2026_02_01.CardTransactionAuthorizedEvent {
+  return { ...value, data: { ...value.data, card_transaction: CardTransaction_down(value.data.card_transaction) } }
+}
+
+/** CardTransactionDeclinedEvent: 2026-05-19 → 2026-02-01. */
+export function CardTransactionDeclinedEvent_down(value: v2026_05_19.CardTransactionDeclinedEvent): v2026_02_01.CardTransactionDeclinedEvent {
+  return { ...value, data: { ...value.data, card_transaction: CardTransaction_down(value.data.card_transaction) } }
+}
+
 /** CardTransactionUpdatedEvent: 2026-05-19 → 2026-02-01. */
 export function CardTransactionUpdatedEvent_down(value: v2026_05_19.CardTransactionUpdatedEvent): v2026_02_01.CardTransactionUpdatedEvent {
   const { previous_attributes, ...rest } = value
-  return rest
+  return { ...rest, data: { ...value.data, card_transaction: CardTransaction_down(value.data.card_transaction) } }
+}
+
+/** CardTransactionReversedEvent: 2026-05-19 → 2026-02-01. */
+export function CardTransactionReversedEvent_down(value: v2026_05_19.CardTransactionReversedEvent): v2026_02_01.CardTransactionReversedEvent {
+  return { ...value, data: { ...value.data, card_transaction: CardTransaction_down(value.data.card_transaction) } }
+}
+
+/** CardTransactionExpiredEvent: 2026-05-19 → 2026-02-01. */
+export function CardTransactionExpiredEvent_down(value: v2026_05_19.CardTransactionExpiredEvent): v2026_02_01.CardTransactionExpiredEvent {
+  return { ...value, data: { ...value.data, card_transaction: CardTransaction_down(value.data.card_transaction) } }
+}
+
+/** CardTransactionClearedEvent: 2026-05-19 → 2026-02-01. */
+export function CardTransactionClearedEvent_down(value: v2026_05_19.CardTransactionClearedEvent): v2026_02_01.CardTransactionClearedEvent {
+  return { ...value, data: { ...value.data, card_transaction: CardTransaction_down(value.data.card_transaction) } }
+}
+
+/** CardTransactionRefundedEvent: 2026-05-19 → 2026-02-01. */
+export function CardTransactionRefundedEvent_down(value: v2026_05_19.CardTransactionRefundedEvent): v2026_02_01.CardTransactionRefundedEvent {
+  return { ...value, data: { ...value.data, card_transaction: CardTransaction_down(value.data.card_transaction) } }
 }
 
 /** DisputeCreatedEvent: 2026-05-19 → 2026-02-01. */

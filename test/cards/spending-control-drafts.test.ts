@@ -1,7 +1,8 @@
 /** Drafts of spending controls: kept in versions, and tried on recorded authorizations before they bind. */
-import { beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { backtestWorker } from '../../runtime/cards/spending-control-backtests/job.ts'
 import { BACKTEST_LEASES } from '../../runtime/cards/spending-control-backtests/work-queries.ts'
+import { type Confirmer, holdMachineClock, type MachineClock, makeConfirmer } from '../account/confirmers.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { makeTenant, type Send, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
@@ -10,9 +11,15 @@ import { eventsOf, make, makeCard, patch, speakAll } from './fixtures.ts'
 const service = useService()
 let tenantId: string
 let send: Send
+let machine: MachineClock
+let member: Confirmer
+beforeAll(() => {
+  machine = holdMachineClock(service)
+})
 beforeEach(async () => {
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
+  member = await makeConfirmer(service, machine, tenantId)
   await send('/v1/test/funding', { body: { amount: 1_000_000 } })
 })
 
@@ -176,4 +183,93 @@ test('a backtest whose process stops is performed by another one, once', async (
   const { status, result } = (await send(`/v1/spending_control_backtests/${id}`)).body
   expect([status, result.approved_to_declined.count]).toEqual(['succeeded', 1])
   expect((await send(`/v1/spending_control_backtests/${id}/flips`)).body.data).toHaveLength(1)
+})
+
+/** Sends a step of a draft that needs a new code of the member. */
+function confirmed(path: string, body: object = {}) {
+  machine.toNewCodes()
+  return send(path, { body, headers: { 'Service-Factor': member.code() } })
+}
+
+const step = async (path: string) => {
+  const answer = await send(path, { body: {} })
+  expect([path, answer.status, answer.text]).toEqual([path, 200, answer.text])
+  return answer.body
+}
+
+test('a rule is drafted, backtested, run in shadow, promoted, and rolled back', async () => {
+  const before = { spending_limits: [{ amount: 100_000, interval: 'monthly', categories: null }] }
+  const card = await makeCard(send, { spending_controls: before })
+  await authorize(card.id, 3000)
+  const draft = await makeDraft(
+    { spending_limits: [{ amount: 5000, interval: 'monthly' }] },
+    { card_id: card.id },
+  )
+  const path = `${DRAFTS}/${draft.id}`
+  expect((await backtest(draft)).result.approved_to_declined.count).toBe(0)
+
+  expect((await step(`${path}/shadow`)).status).toBe('shadow')
+  const same = await authorize(card.id, 1000)
+  expect([same.status, same.shadow_decisions[0].outcome]).toEqual(['authorized', 'same'])
+  const flipped = await authorize(card.id, 2000)
+  const why = { code: 'spending_limit_exceeded', rule: 'spending_limit_monthly' }
+  const told = { spending_control_draft_id: draft.id, version: 1, outcome: 'would_decline', ...why }
+  expect([flipped.status, flipped.shadow_decisions]).toEqual(['authorized', [told]])
+  const elsewhere = await authorize((await makeCard(send)).id, 9000)
+  expect(elsewhere.shadow_decisions).toBeUndefined()
+  expect((await send(`${path}/shadow`)).body).toMatchObject({
+    version: 1,
+    ended: null,
+    result: {
+      evaluated: { count: 2, amount: 3000 },
+      approved_to_declined: { count: 1, amount: 2000 },
+      reasons: [{ change: 'approved_to_declined', code: why.code, count: 1, amount: 2000 }],
+    },
+  })
+  const flips = (await send(`${path}/flips?change=approved_to_declined`)).body.data
+  expect(flips).toMatchObject([{ card_transaction_id: flipped.id, card_id: card.id, amount: 2000, ...why }])
+
+  expect(refusal(await send(`${path}/promote`, { body: {} }))).toEqual([
+    403,
+    'permission_error',
+    'factor_required',
+  ])
+  expect(refusal(await confirmed(`${path}/promote`, { version: 2 }))).toEqual([
+    409,
+    'conflict',
+    'invalid_state',
+  ])
+  const promoted = await confirmed(`${path}/promote`, { version: 1 })
+  expect(promoted.body).toMatchObject({
+    status: 'active',
+    promotion: { version: 1, cards: 1, rolled_back: null },
+  })
+  expect((await send(`/v1/cards/${card.id}`)).body.spending_controls).toEqual(draft.spending_controls)
+  const declined = await authorize(card.id, 1)
+  expect(declined).toMatchObject({ status: 'declined', decline_reason: { code: why.code } })
+  expect(declined.shadow_decisions).toBeUndefined()
+  expect((await send(`${path}/shadow`)).body.ended).not.toBeNull()
+
+  const restored = await confirmed(`${path}/roll_back`)
+  expect(restored.body).toMatchObject({ status: 'draft', version: 1, promotion: { version: 1 } })
+  expect((await send(`/v1/cards/${card.id}`)).body.spending_controls).toMatchObject(before)
+  expect((await authorize(card.id, 1)).status).toBe('authorized')
+  const versions = (await send(`${path}/versions?order=asc`)).body.data
+  expect(
+    versions.map(({ version, origin }: { version: number; origin: string }) => [version, origin]),
+  ).toEqual([
+    [1, 'proposed'],
+    [2, 'replaced'],
+    [3, 'restored'],
+  ])
+  expect(versions[2].spending_controls).toEqual(versions[1].spending_controls)
+  const types = (await eventsOf(send)).filter((type) => type.startsWith('spending_control'))
+  expect(types.map((type) => type.replace('spending_control_', ''))).toEqual([
+    'draft.created',
+    'backtest.succeeded',
+    'draft.shadow_started',
+    'draft.shadow_ended',
+    'draft.promoted',
+    'draft.rolled_back',
+  ])
 })

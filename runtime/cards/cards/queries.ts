@@ -85,7 +85,7 @@ export async function lockCard(db: Database, tenantId: string, id: string): Prom
 }
 
 /** Locks cards in the order of their identifiers, so that concurrent transactions cannot deadlock. */
-const locked = (ids: string) => `SELECT c.* FROM (${ids} ORDER BY id) AS wanted
+const locked = (ids: string, limit = '') => `SELECT c.* FROM (${ids} ORDER BY id ${limit}) AS wanted
           CROSS JOIN LATERAL (
             SELECT ${COLUMNS} FROM cards c WHERE c.tenant_id = $1 AND c.id = wanted.id FOR UPDATE
           ) AS c`
@@ -124,6 +124,36 @@ export async function lockCardsOf(
 ): Promise<readonly CardRow[]> {
   const { rows } = await db.query<CardRow>(LOCK_OF_CARDHOLDER, [tenantId, cardholderId])
   return rows.filter(({ status }) => status !== 'canceled')
+}
+
+const live = (those: string) =>
+  `SELECT id FROM cards WHERE tenant_id = $1 AND ${those} AND status <> 'canceled'`
+
+const LOCK_ALL: Statement = {
+  name: 'cards_lock_all',
+  text: locked(live('true'), 'LIMIT $2'),
+}
+
+const LOCK_OF_PROGRAM: Statement = {
+  name: 'cards_lock_of_program',
+  text: locked(live('card_program_id = $3'), 'LIMIT $2'),
+}
+
+/**
+ * Locks and returns the cards of a program that are not canceled, or those of all programs.
+ * @param programId null for all cards.
+ */
+export async function lockLiveCards(
+  db: Database,
+  tenantId: string,
+  programId: string | null,
+  limit: number,
+): Promise<readonly CardRow[]> {
+  const query =
+    programId === null
+      ? db.query<CardRow>(LOCK_ALL, [tenantId, limit])
+      : db.query<CardRow>(LOCK_OF_PROGRAM, [tenantId, limit, programId])
+  return (await query).rows.filter(({ status }) => status !== 'canceled')
 }
 
 const UPDATE: Statement = {

@@ -5,6 +5,8 @@
 
 import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
+import { judgeShadows, showShadows } from '../spending-control-shadows/judging.ts'
+import { recordShadows } from '../spending-control-shadows/recording.ts'
 import { type LockedFacts, newCardTransaction } from '../transactions/authorizing.ts'
 import { type TransactionPlace, writeChange, writeNew } from '../transactions/changes.ts'
 import { withMessage } from '../transactions/messages.ts'
@@ -96,18 +98,29 @@ interface Decided {
 async function writeDecided(
   place: AuthorizationPlace,
   { row: asked, use, known, decision }: Decided,
-  { clockOffset }: LockedFacts,
+  facts: LockedFacts,
 ): Promise<CardTransactionRow> {
+  const { requested: amount, merchant } = use
+  const { category_code: categoryCode, country } = merchant
+  const shadows = judgeShadows({ amount, categoryCode, country, authorized: 0 }, decision, facts.shadows)
   const type = `card.transaction.${decision.declined === undefined ? 'authorized' : 'declined'}` as const
-  const begun = begin(asked, decision, clockOffset, use.sent && { id: use.sent.id, at: use.sent.at })
+  const begun = begin(
+    { ...asked, shadow_decisions: showShadows(shadows) },
+    decision,
+    facts.clockOffset,
+    use.sent && { id: use.sent.id, at: use.sent.at },
+  )
   if (known) {
-    const row = { ...withMessage(known, begun.messages![0]!), rules: decision.rules }
+    const { rules, shadow_decisions } = begun
+    const row = { ...withMessage(known, begun.messages![0]!), rules, shadow_decisions }
     await writeChange(place, known, row, type)
+    recordShadows(place, row, amount, shadows)
     return row
   }
   // The facts were read without a lock on the account, so the commit checks the available amount again.
   const required = decision.amount === undefined || !use.partial ? begun.requested : begun.authorized
   await writeNew(place, begun, type, begun.authorized > 0 ? required : undefined)
+  recordShadows(place, begun, amount, shadows)
   return begun
 }
 

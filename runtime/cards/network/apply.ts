@@ -5,6 +5,8 @@ import type { AuthorizationPlace } from '../decisions/concluding.ts'
 import { lockDisputesOf } from '../disputes/queries.ts'
 import { contestedBy, writeRefund } from '../disputes/refunds.ts'
 import { OPEN } from '../disputes/states.ts'
+import { judgeShadows, showShadows } from '../spending-control-shadows/judging.ts'
+import { recordShadows } from '../spending-control-shadows/recording.ts'
 import type { LockedFacts } from '../transactions/authorizing.ts'
 import {
   type TransactionEventType,
@@ -72,9 +74,13 @@ export async function applyIncrement(
     before.held > 0 ? judged : { ...judged, declined: judged.declined ?? 'transaction_not_allowed' }
   const expires = place.now + facts.clockOffset + holdFor(categoryCode)
   const own = ownMessage(before, askingMessage('increment', amount, decision, expires), place.now)
-  const after = { ...withMessage(before, { ...own, ...sent }), rules: decision.rules }
+  const request = { amount, categoryCode, country, authorized }
+  const shadows = judgeShadows(request, decision, facts.shadows)
+  const shadow_decisions = showShadows(shadows)
+  const after = { ...withMessage(before, { ...own, ...sent }), rules: decision.rules, shadow_decisions }
   requireTotals(after)
   await writeChange(place, before, after, 'card.transaction.updated')
+  recordShadows(place, after, amount, shadows)
   return after
 }
 

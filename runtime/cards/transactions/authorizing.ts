@@ -14,7 +14,7 @@ import { type Sent, typeOf } from './states.ts'
 
 /** A locked card and the facts that its authorization depends on. */
 export type LockedFacts = Omit<AuthorizationFacts, 'card'> &
-  Pick<Spending, 'clockOffset' | 'isAsked' | 'isKnown'> & { readonly card: CardRow }
+  Pick<Spending, 'clockOffset' | 'isAsked' | 'isKnown' | 'shadows'> & { readonly card: CardRow }
 
 /**
  * Locks a card and reads the facts for a decision. Returns undefined if the card does not exist. With `locked`, the tenant's
@@ -85,6 +85,7 @@ export function newCardTransaction(
     expires_at: null,
     cleared_at: null,
     rules: [],
+    shadow_decisions: null,
     history: [],
     messages: [],
     metadata: {},

@@ -2728,6 +2728,14 @@ const parameters_70 = {
 } as const
 const parameters_71 = [parameters_70, parameters] as const
 const parameters_72 = [parameters_70, parameters, parameters_61] as const
+const result_2 = {
+  evaluated: { count: 120, amount: 480000 },
+  approved_to_declined: { count: 120, amount: 480000 },
+  declined_to_approved: { count: 120, amount: 480000 },
+  fixed: [{ cause: 'balance', count: 3, amount: 9000 }],
+  reasons: [{ change: 'approved_to_declined', code: 'insufficient_funds', count: 3, amount: 9000 }]
+} as const
+const parameters_73 = [parameters_70, parameters, parameters_61, parameters_3] as const
 const example_33 = {
   id: 'scb_01jxv19w8x7y6z5a4b3c2d1e0f',
   object: 'spending_control_backtest',
@@ -2737,25 +2745,34 @@ const example_33 = {
   interval_end: '2026-06-01T00:00:00.000Z',
   status: 'succeeded',
   progress: 100,
-  result: {
-    evaluated: { count: 120, amount: 480000 },
-    approved_to_declined: { count: 120, amount: 480000 },
-    declined_to_approved: { count: 120, amount: 480000 },
-    fixed: [{ cause: 'balance', count: 3, amount: 9000 }],
-    reasons: [{ change: 'approved_to_declined', code: 'insufficient_funds', count: 3, amount: 9000 }]
-  },
+  result: result_2,
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_73 = {
+const parameters_74 = {
   name: 'spending_control_backtest_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/SpendingControlBacktestId/schema'
 } as const
-const example_34 = { object: 'balance_alert', threshold: 1250, status: 'armed', available: 248750, currency: 'usd' } as const
-const example_35 = {
+const example_34 = {
+  data: [{
+    id: 'scf_01jxf19g8h7j6k5m4n3p2q1r0s',
+    object: 'spending_control_flip',
+    card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
+    card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
+    change: 'approved_to_declined',
+    code: 'insufficient_funds',
+    rule: 'spending_limit_monthly',
+    amount: 3000,
+    created: '2026-06-01T09:30:00.000Z'
+  }],
+  has_more: true,
+  next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB'
+} as const
+const example_35 = { object: 'balance_alert', threshold: 1250, status: 'armed', available: 248750, currency: 'usd' } as const
+const example_36 = {
   id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
   object: 'card',
   cardholder_id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q',
@@ -2805,7 +2822,7 @@ const data_12 = {
   updated: '2026-06-01T09:30:00.000Z'
 } as const
 const data_13 = [data_12] as const
-const example_36 = {
+const example_37 = {
   id: 'trp_01jxv19w8x7y6z5a4b3c2d1e0f',
   object: 'treasury_report',
   type: 'ledger_entries',
@@ -2818,7 +2835,7 @@ const example_36 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const example_37 = {
+const example_38 = {
   object: 'faults',
   latency_ms: 250,
   rate_limited_percent: 10,
@@ -2837,6 +2854,9 @@ const SpendingControlDraftId = { schema: { $ref: '#/components/schemas/SpendingC
 const propertyNames = { type: 'string', pattern: '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$', maxLength: 12 } as const
 const apple_url = { type: ['string', 'null'], pattern: '^[a-z][a-z0-9+.-]{0,30}:[!-~]+$', maxLength: 500 } as const
 const filters = { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/WebhookFilterInput' } } as const
+const _v1_spending_control_backtests__spending_control_backtest_id__flips = {
+  get: { parameters: { '10': { schema: { $ref: '#/components/schemas/SpendingControlChange' } } } }
+} as const
 
 /** The operations, errors and request schemas of each version. */
 export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01' | '2026-05-19', MockedVersion>> = {
@@ -5091,6 +5111,52 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         status: 200,
         example: example_32
       },
+      'spendingControlDrafts.shadow.start': {
+        method: 'POST',
+        path: '/v1/spending_control_drafts/{spending_control_draft_id}/shadow',
+        parameters: parameters_72,
+        body: { pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1shadow/post/requestBody/content/application~1json/schema' },
+        status: 200,
+        example: example_32
+      },
+      'spendingControlDrafts.shadow.retrieve': {
+        method: 'GET',
+        path: '/v1/spending_control_drafts/{spending_control_draft_id}/shadow',
+        parameters: parameters_71,
+        status: 200,
+        example: {
+          object: 'spending_control_shadow',
+          spending_control_draft_id: 'scd_01jxf19g8h7j6k5m4n3p2q1r0s',
+          version: 1,
+          started: '2026-06-01T09:30:00.000Z',
+          ended: '2026-06-01T09:30:00.000Z',
+          result: result_2
+        }
+      },
+      'spendingControlDrafts.endShadow': {
+        method: 'POST',
+        path: '/v1/spending_control_drafts/{spending_control_draft_id}/end_shadow',
+        parameters: parameters_72,
+        body: { pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1end_shadow/post/requestBody/content/application~1json/schema' },
+        status: 200,
+        example: example_32
+      },
+      'spendingControlDrafts.promote': {
+        method: 'POST',
+        path: '/v1/spending_control_drafts/{spending_control_draft_id}/promote',
+        parameters: parameters_73,
+        body: { pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1promote/post/requestBody/content/application~1json/schema' },
+        status: 200,
+        example: example_32
+      },
+      'spendingControlDrafts.rollBack': {
+        method: 'POST',
+        path: '/v1/spending_control_drafts/{spending_control_draft_id}/roll_back',
+        parameters: parameters_73,
+        body: { pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1roll_back/post/requestBody/content/application~1json/schema' },
+        status: 200,
+        example: example_32
+      },
       'spendingControlDrafts.versions.list': {
         method: 'GET',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}/versions',
@@ -5156,7 +5222,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'spendingControlBacktests.retrieve': {
         method: 'GET',
         path: '/v1/spending_control_backtests/{spending_control_backtest_id}',
-        parameters: [parameters_73, parameters],
+        parameters: [parameters_74, parameters],
         status: 200,
         example: example_33
       },
@@ -5164,7 +5230,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'GET',
         path: '/v1/spending_control_backtests/{spending_control_backtest_id}/flips',
         parameters: [
-          parameters_73,
+          parameters_74,
           parameters_7,
           parameters_8,
           parameters_9,
@@ -5183,21 +5249,33 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           parameters
         ],
         status: 200,
-        example: {
-          data: [{
-            id: 'scf_01jxf19g8h7j6k5m4n3p2q1r0s',
-            object: 'spending_control_flip',
-            card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
-            card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
-            change: 'approved_to_declined',
-            code: 'insufficient_funds',
-            rule: 'spending_limit_monthly',
-            amount: 3000,
-            created: '2026-06-01T09:30:00.000Z'
-          }],
-          has_more: true,
-          next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB'
-        },
+        example: example_34,
+        paged: { limit: 'limit', size: 25 }
+      },
+      'spendingControlDrafts.flips.list': {
+        method: 'GET',
+        path: '/v1/spending_control_drafts/{spending_control_draft_id}/flips',
+        parameters: [
+          parameters_70,
+          parameters_7,
+          parameters_8,
+          parameters_9,
+          parameters_10,
+          parameters_11,
+          parameters_12,
+          parameters_13,
+          parameters_14,
+          parameters_15,
+          {
+            name: 'change',
+            in: 'query',
+            type: 'string',
+            pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1flips/get/parameters/10/schema'
+          },
+          parameters
+        ],
+        status: 200,
+        example: example_34,
         paged: { limit: 'limit', size: 25 }
       },
       'balance.retrieve': {
@@ -5245,31 +5323,31 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         },
         paged: { limit: 'limit', size: 25 }
       },
-      'balanceAlert.retrieve': { method: 'GET', path: '/v1/balance_alert', parameters: parameters_2, status: 200, example: example_34 },
+      'balanceAlert.retrieve': { method: 'GET', path: '/v1/balance_alert', parameters: parameters_2, status: 200, example: example_35 },
       'balanceAlert.replace': {
         method: 'PUT',
         path: '/v1/balance_alert',
         parameters: parameters_2,
         body: { required: true, pointer: '/paths/~1v1~1balance_alert/put/requestBody/content/application~1json/schema' },
         status: 200,
-        example: example_34
+        example: example_35
       },
-      'cards.create': { method: 'POST', path: '/v1/cards', parameters: parameters_63, body: body_27, status: 201, example: example_35 },
+      'cards.create': { method: 'POST', path: '/v1/cards', parameters: parameters_63, body: body_27, status: 201, example: example_36 },
       'cards.list': {
         method: 'GET',
         path: '/v1/cards',
         parameters: parameters_42,
         status: 200,
-        example: { data: [example_35], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_36], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: parameters_44, status: 200, example: example_35 },
-      'cards.update': { method: 'PATCH', path: '/v1/cards/{card_id}', parameters: parameters_44, body: body_28, status: 200, example: example_35 },
-      'cards.activate': { method: 'POST', path: '/v1/cards/{card_id}/activate', parameters: parameters_67, body: body_29, status: 200, example: example_35 },
-      'cards.freeze': { method: 'POST', path: '/v1/cards/{card_id}/freeze', parameters: parameters_67, body: body_30, status: 200, example: example_35 },
-      'cards.unfreeze': { method: 'POST', path: '/v1/cards/{card_id}/unfreeze', parameters: parameters_67, body: body_31, status: 200, example: example_35 },
-      'cards.cancel': { method: 'POST', path: '/v1/cards/{card_id}/cancel', parameters: parameters_67, body: body_32, status: 200, example: example_35 },
-      'cards.replace': { method: 'POST', path: '/v1/cards/{card_id}/replace', parameters: parameters_67, body: body_33, status: 201, example: example_35 },
+      'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: parameters_44, status: 200, example: example_36 },
+      'cards.update': { method: 'PATCH', path: '/v1/cards/{card_id}', parameters: parameters_44, body: body_28, status: 200, example: example_36 },
+      'cards.activate': { method: 'POST', path: '/v1/cards/{card_id}/activate', parameters: parameters_67, body: body_29, status: 200, example: example_36 },
+      'cards.freeze': { method: 'POST', path: '/v1/cards/{card_id}/freeze', parameters: parameters_67, body: body_30, status: 200, example: example_36 },
+      'cards.unfreeze': { method: 'POST', path: '/v1/cards/{card_id}/unfreeze', parameters: parameters_67, body: body_31, status: 200, example: example_36 },
+      'cards.cancel': { method: 'POST', path: '/v1/cards/{card_id}/cancel', parameters: parameters_67, body: body_32, status: 200, example: example_36 },
+      'cards.replace': { method: 'POST', path: '/v1/cards/{card_id}/replace', parameters: parameters_67, body: body_33, status: 201, example: example_36 },
       'cards.details.retrieve': cards_details_retrieve,
       'cards.provisioningPayloads.create': cards_provisioningPayloads_create,
       'cards.provisioningPayloads.list': cards_provisioningPayloads_list,
@@ -5334,13 +5412,13 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'payoutDestinations.retrieve': payoutDestinations_retrieve,
       'payoutDestinations.update': payoutDestinations_update,
       'payoutDestinations.disable': payoutDestinations_disable,
-      'treasuryReports.create': { method: 'POST', path: '/v1/treasury_reports', parameters: parameters_63, body: body_42, status: 201, example: example_36 },
+      'treasuryReports.create': { method: 'POST', path: '/v1/treasury_reports', parameters: parameters_63, body: body_42, status: 201, example: example_37 },
       'treasuryReports.list': {
         method: 'GET',
         path: '/v1/treasury_reports',
         parameters: parameters_18,
         status: 200,
-        example: { data: [example_36], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_37], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'treasuryReports.retrieve': {
@@ -5348,7 +5426,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         path: '/v1/treasury_reports/{treasury_report_id}',
         parameters: parameters_60,
         status: 200,
-        example: example_36
+        example: example_37
       },
       'test.passes.simulateScan': test_passes_simulateScan_2,
       'test.passes.simulateInstall': test_passes_simulateInstall_2,
@@ -5367,7 +5445,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         parameters: parameters_63,
         body: body_51,
         status: 200,
-        example: example_35
+        example: example_36
       },
       'test.cardholders.simulateSanctionsMatch': test_cardholders_simulateSanctionsMatch,
       'test.disputes.simulateOutcome': test_disputes_simulateOutcome,
@@ -5390,14 +5468,14 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       },
       'test.payouts.simulateFailure': test_payouts_simulateFailure,
       'test.payouts.simulateReturn': test_payouts_simulateReturn,
-      'test.faults.retrieve': { method: 'GET', path: '/v1/test/faults', parameters: parameters_2, status: 200, example: example_37 },
+      'test.faults.retrieve': { method: 'GET', path: '/v1/test/faults', parameters: parameters_2, status: 200, example: example_38 },
       'test.faults.replace': {
         method: 'PUT',
         path: '/v1/test/faults',
         parameters: parameters_2,
         body: { required: true, pointer: '/paths/~1v1~1test~1faults/put/requestBody/content/application~1json/schema' },
         status: 200,
-        example: example_37
+        example: example_38
       },
       'test.faults.delete': { method: 'DELETE', path: '/v1/test/faults', parameters: parameters_2, status: 200, example: { object: 'faults', deleted: true } },
     },
@@ -5690,6 +5768,11 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'treasury_report.succeeded',
               'treasury_report.failed',
               'balance.low',
+              'spending_control_draft.created',
+              'spending_control_draft.shadow_started',
+              'spending_control_draft.shadow_ended',
+              'spending_control_draft.promoted',
+              'spending_control_draft.rolled_back',
               'spending_control_backtest.succeeded',
               'spending_control_backtest.failed'
             ]
@@ -5809,6 +5892,11 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'treasury_report.succeeded',
               'treasury_report.failed',
               'balance.low',
+              'spending_control_draft.created',
+              'spending_control_draft.shadow_started',
+              'spending_control_draft.shadow_ended',
+              'spending_control_draft.promoted',
+              'spending_control_draft.rolled_back',
               'spending_control_backtest.succeeded',
               'spending_control_backtest.failed'
             ]
@@ -5869,7 +5957,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
             }
           },
           CardId,
-          SpendingControlDraftStatus: { type: 'string', enum: ['draft', 'archived'] },
+          SpendingControlDraftStatus: { type: 'string', enum: ['draft', 'shadow', 'active', 'superseded', 'archived'] },
           SpendingControlDraftId: { type: 'string', pattern: '^scd_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
           SpendingControlDraftUpdate: {
             type: 'object',
@@ -5879,6 +5967,11 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               spending_controls: spending_controls_2,
               metadata: { $ref: '#/components/schemas/MetadataPatch' }
             }
+          },
+          SpendingControlPromote: {
+            type: 'object',
+            additionalProperties: false,
+            properties: { version: { type: 'integer', minimum: 1, maximum: 9007199254740991 } }
           },
           SpendingControlBacktestCreate: {
             type: 'object',
@@ -6117,13 +6210,18 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SpendingControlDraftUpdate' } } } } }
         },
         '/v1/spending_control_drafts/{spending_control_draft_id}/archive': _v1_account_rotate_credentials,
+        '/v1/spending_control_drafts/{spending_control_draft_id}/shadow': _v1_account_rotate_credentials,
+        '/v1/spending_control_drafts/{spending_control_draft_id}/end_shadow': _v1_account_rotate_credentials,
+        '/v1/spending_control_drafts/{spending_control_draft_id}/promote': {
+          post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SpendingControlPromote' } } } } }
+        },
+        '/v1/spending_control_drafts/{spending_control_draft_id}/roll_back': _v1_account_rotate_credentials,
         '/v1/spending_control_drafts/{spending_control_draft_id}/backtests': {
           post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SpendingControlBacktestCreate' } } } } }
         },
         '/v1/spending_control_backtests': { get: { parameters: { '9': SpendingControlDraftId } } },
-        '/v1/spending_control_backtests/{spending_control_backtest_id}/flips': {
-          get: { parameters: { '10': { schema: { $ref: '#/components/schemas/SpendingControlChange' } } } }
-        },
+        '/v1/spending_control_backtests/{spending_control_backtest_id}/flips': _v1_spending_control_backtests__spending_control_backtest_id__flips,
+        '/v1/spending_control_drafts/{spending_control_draft_id}/flips': _v1_spending_control_backtests__spending_control_backtest_id__flips,
         '/v1/balance': { get: { parameters: { '0': { schema: { $ref: '#/components/schemas/Instant' } } } } },
         '/v1/balance_entries': {
           get: {
