@@ -1571,6 +1571,7 @@ const SpendingControlDraft$properties = new Set([
   'status',
   'version',
   'spending_controls',
+  'shadow_version',
   'promotion',
   'metadata',
   'created',
@@ -9157,6 +9158,10 @@ function SpendingControlDraft$(value) {
   const updated = value.updated
   if (updated === undefined) return false
   if (!Timestamp$(updated)) return false
+  const shadow_version = value.shadow_version
+  if (shadow_version !== undefined) {
+    if (!((shadow_version === null || (Number.isInteger(shadow_version) && shadow_version >= 1)))) return false
+  }
   const promotion = value.promotion
   if (promotion !== undefined) {
     if (!(promotion === null || SpendingControlPromotion$(promotion))) return false

@@ -86,6 +86,10 @@ const ACTIONS = new Map([
   ['updateSpendingControlDraft', 'spending_control_draft.updated'],
   ['createSpendingControlBacktest', 'spending_control_backtest.created'],
   ['archiveSpendingControlDraft', 'spending_control_draft.archived'],
+  ['startSpendingControlShadow', 'spending_control_shadow.started'],
+  ['endSpendingControlShadow', 'spending_control_shadow.ended'],
+  ['promoteSpendingControlDraft', 'spending_control_draft.promoted'],
+  ['rollBackSpendingControlDraft', 'spending_control_draft.reverted'],
 ])
 
 const operations = versions.flatMap(({ name, operations }) =>

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { unwrap as unwrapOld } from '../../generated/client/src/2025-06-01/index.ts'
 import { unwrap, type WebhookEvent } from '../../generated/client/src/2026-05-19/index.ts'
 import { payloadWorker } from '../../runtime/cards/provisioning/stand-in-job.ts'
+import { backtestWorker } from '../../runtime/cards/spending-control-backtests/job.ts'
 import { deriveSecret } from '../../runtime/cli/svc-listen.ts'
 import { runSvc } from '../../runtime/cli/svc-run.ts'
 import { RECIPES } from '../../runtime/cli/trigger-recipes.ts'
@@ -24,11 +25,13 @@ beforeAll(async () => {
   const phones = payloadWorker(parts)
   const reports = reportWorker({ ...parts, links: openReportLinks(service.database.pepper, service.urls) })
   const alerts = balanceAlertWorker(parts)
-  for (const worker of [phones, reports, alerts]) worker.start()
+  const backtests = backtestWorker(parts)
+  for (const worker of [phones, reports, alerts, backtests]) worker.start()
   jobs = [
     phones,
     reports,
     alerts,
+    backtests,
     runPeriodically(payEverybody, { pauseMs: 500, failed: (error) => failures.push(error) }),
   ]
 })

@@ -509,7 +509,15 @@ async function tryControls({ service, recorder }: Walker, send: Send): Promise<v
   // Each round performs the oldest of the tenant.
   while ((await read()).status === 'pending') await backtestWorker(parts).runOnce()
   expect((await read()).result.approved_to_declined.count).toBeGreaterThan(0)
-  for (const list of [`${path}/${id}/versions`, `/v1/spending_control_backtests/${body.id}/flips`])
+  expect((await send(`${path}/${id}/shadow`, { body: {} })).status).toBe(200)
+  const paid = { ...verified, amount: 1 }
+  for (let count = 0; count < 2; count += 1)
+    await send('/v1/test/cards/simulate_authorization', { body: paid })
+  expect((await send(`${path}/${id}/shadow`)).body.result.approved_to_declined.count).toBeGreaterThan(0)
+  expect((await send(`${path}/${id}/end_shadow`, { body: {} })).status).toBe(200)
+  for (const list of ['versions', 'flips']
+    .map((each) => `${path}/${id}/${each}`)
+    .concat(`/v1/spending_control_backtests/${body.id}/flips`))
     expect((await send(list)).status).toBe(200)
   expect((await send(`${path}/${id}/archive`, { body: {} })).status).toBe(200)
 }

@@ -14,6 +14,7 @@ export function showDraft(row: SpendingControlDraftRow): Schemas['SpendingContro
     status: row.status,
     version: row.version,
     spending_controls: row.spending_controls,
+    shadow_version: row.shadow_version,
     promotion: row.promotion,
     metadata: row.metadata,
     created: writeInstant(row.created),

@@ -2919,6 +2919,8 @@ export type SpendingControlDraft = {
   version: number;
   /** The proposed spending controls of the newest version. */
   spending_controls: SpendingControls;
+  /** The version of the newest shadow, or null if the draft has not been in shadow. @example 1 */
+  shadow_version?: number | null;
   /** The newest promotion, or null if the draft has not been promoted. */
   promotion?: SpendingControlPromotion | null;
   metadata: Metadata;

@@ -2715,6 +2715,7 @@ const example_32 = {
   status: 'draft',
   version: 1,
   spending_controls: spending_controls_3,
+  shadow_version: 1,
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
