@@ -185,7 +185,15 @@ test('a backtest whose process stops is performed by another one, once', async (
   expect((await send(`/v1/spending_control_backtests/${id}/flips`)).body.data).toHaveLength(1)
 })
 
-/** Sends a step of a draft that needs a new code of the member. */
+/** Sends requests at the same time that each need a new code of the member. */
+function confirmAll(...paths: readonly string[]) {
+  machine.toNewCodes()
+  return Promise.all(
+    paths.map((path, steps) => send(path, { body: {}, headers: { 'Service-Factor': member.code(steps) } })),
+  )
+}
+
+/** Sends a request that needs a new code of the member. */
 function confirmed(path: string, body: object = {}) {
   machine.toNewCodes()
   return send(path, { body, headers: { 'Service-Factor': member.code() } })
@@ -272,4 +280,93 @@ test('a rule is drafted, backtested, run in shadow, promoted, and rolled back', 
     'draft.promoted',
     'draft.rolled_back',
   ])
+})
+
+const countLimit = (count: number | null) => ({ spending_controls: { max_authorization_count: count } })
+const countLimitOf = async (path: string) =>
+  (await send(path)).body.spending_controls.max_authorization_count as number | null
+
+test('a promotion changes the cards of a program, and a roll back leaves what has changed since', async () => {
+  const program = await make(send, '/v1/card_programs', { name: 'Fleet', kind: 'both', ...countLimit(9) })
+  const cards: { id: string }[] = []
+  for (const own of [{}, {}, countLimit(8)])
+    cards.push(await makeCard(send, { card_program_id: program.id, ...own }))
+  const target = { card_program_id: program.id }
+  const [first, second] = [
+    await makeDraft({ max_authorization_count: 1 }, target),
+    await makeDraft({ max_authorization_count: 2 }, target),
+  ]
+  const paths = [`/v1/card_programs/${program.id}`, ...cards.map(({ id }) => `/v1/cards/${id}`)]
+  const counts = () => Promise.all(paths.map(countLimitOf))
+
+  expect((await confirmed(`${DRAFTS}/${first.id}/promote`)).body.promotion.cards).toBe(3)
+  expect(await counts()).toEqual([1, 1, 1, 1])
+  await confirmed(`${DRAFTS}/${second.id}/promote`)
+  expect(await counts()).toEqual([2, 2, 2, 2])
+  expect((await send(`${DRAFTS}/${first.id}`)).body.status).toBe('superseded')
+
+  await patch(send, paths[1]!, countLimit(5))
+  await confirmed(`${DRAFTS}/${second.id}/roll_back`)
+  expect(await counts()).toEqual([1, 5, 1, 1])
+  expect((await send(`${DRAFTS}/${first.id}`)).body.status).toBe('active')
+  await confirmed(`${DRAFTS}/${first.id}/roll_back`)
+  expect(await counts()).toEqual([9, 5, 9, 8])
+  const replaced = (await send(`${DRAFTS}/${first.id}/versions?order=asc`)).body.data
+  expect(replaced.map(({ origin }: { origin: string }) => origin)).toEqual([
+    'proposed',
+    ...['replaced', 'replaced'],
+    ...['restored', 'restored'],
+  ])
+})
+
+test('of two promotions at the same time, one is refused, and the same of roll backs', async () => {
+  const card = await makeCard(send, countLimit(9))
+  const draft = await makeDraft({ max_authorization_count: 1 }, { card_id: card.id })
+  for (const [step, status] of [
+    ['promote', 'active'],
+    ['roll_back', 'draft'],
+  ]) {
+    const path = `${DRAFTS}/${draft.id}/${step}`
+    const answers = await confirmAll(path, path)
+    expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409])
+    expect((await send(`${DRAFTS}/${draft.id}`)).body.status).toBe(status)
+  }
+  expect(await countLimitOf(`/v1/cards/${card.id}`)).toBe(9)
+  expect((await send(`${DRAFTS}/${draft.id}/versions`)).body.data).toHaveLength(3)
+})
+
+test('a shadow judges what the controls decide and nothing else, and at most three run', async () => {
+  const card = await makeCard(send, countLimit(3))
+  const drafts = []
+  for (const controls of [{}, { blocked_categories: ['5812'] }, { max_authorization_count: 1 }, {}])
+    drafts.push(await makeDraft(controls))
+  for (const { id } of drafts.slice(0, 3)) await step(`${DRAFTS}/${id}/shadow`)
+  expect(refusal(await send(`${DRAFTS}/${drafts[3]!.id}/shadow`, { body: {} }))).toEqual([
+    409,
+    'conflict',
+    'invalid_state',
+  ])
+  const outcomes = (transaction: { shadow_decisions: { outcome: string }[] }) =>
+    transaction.shadow_decisions.map(({ outcome }) => outcome)
+  expect(outcomes(await authorize(card.id, 100))).toEqual(['same', 'would_decline', 'same'])
+  const second = await authorize(card.id, 100)
+  expect(outcomes(second)).toEqual(['same', 'would_decline', 'would_decline'])
+  const more = (await simulate('increment', { card_transaction_id: second.id, amount: 50 })).body
+  expect(outcomes(more)).toEqual(['same', 'would_decline', 'same']) // an increment is no further authorization
+  expect(outcomes(await authorize(card.id, 100_000_000))).toEqual(['fixed', 'fixed', 'fixed'])
+  await authorize(card.id, 100)
+  const over = await authorize(card.id, 100)
+  expect([over.status, ...outcomes(over)]).toEqual(['declined', 'would_approve', 'same', 'same'])
+  const { result } = (await send(`${DRAFTS}/${drafts[0]!.id}/shadow`)).body
+  expect(result).toEqual({
+    evaluated: { count: 5, amount: 450 },
+    approved_to_declined: { count: 0, amount: 0 },
+    declined_to_approved: { count: 1, amount: 100 },
+    fixed: [{ cause: 'balance', count: 1, amount: 100_000_000 }],
+    reasons: [
+      { change: 'declined_to_approved', code: 'authorization_count_exceeded', count: 1, amount: 100 },
+    ],
+  })
+  const { '2026-02-01': older } = await speakAll(service, tenantId)
+  expect((await older(`/v1/card_transactions/${over.id}`)).body.shadow_decisions).toBeUndefined()
 })
