@@ -6,9 +6,13 @@ type Made = Readonly<Record<string, string>>
 
 const DAY_MS = 86_400_000
 
-async function makeDraft(client: Client): Promise<{ readonly spending_control_draft_id: string }> {
+async function makeDraft(
+  client: Client,
+  target: { readonly card_id?: string } = {},
+): Promise<{ readonly spending_control_draft_id: string }> {
   const { id } = await client.createSpendingControlDraft({
     body: {
+      ...target,
       name: 'Lower limits',
       spending_controls: { spending_limits: [{ amount: 20_000, interval: 'monthly' }] },
       metadata: { made_by: 'svc trigger' },
@@ -43,9 +47,37 @@ async function runBacktest(client: Client): Promise<Made> {
   return { ...made, spending_control_backtest_id: id }
 }
 
-export const CONTROL_RECIPES = {
-  'spending_control_draft.created': makeDraft,
-  'spending_control_draft.shadow_started': runShadow,
-  'spending_control_draft.shadow_ended': runShadow,
-  'spending_control_backtest.succeeded': runBacktest,
-} satisfies Partial<Record<WebhookEvent['type'], (client: Client) => Promise<Made>>>
+export interface FactorAsker {
+  /**
+   * Asks for a new code from the authenticator app.
+   * @throws MisuseError without a terminal.
+   */
+  askFactor(): Promise<string>
+}
+
+/**
+ * Returns the recipes.
+ * @param makeCard issues a card, so that no other card changes.
+ */
+export function controlRecipes(makeCard: (client: Client) => Promise<{ readonly card_id: string }>) {
+  const promote = async (client: Client, { askFactor }: FactorAsker) => {
+    const { card_id } = await makeCard(client)
+    const made = { card_id, ...(await makeDraft(client, { card_id })) }
+    const header = { 'Service-Factor': await askFactor() }
+    await client.promoteSpendingControlDraft({ path: made, header })
+    return made
+  }
+  return {
+    'spending_control_draft.created': (client: Client) => makeDraft(client),
+    'spending_control_draft.shadow_started': runShadow,
+    'spending_control_draft.shadow_ended': runShadow,
+    'spending_control_draft.promoted': promote,
+    'spending_control_draft.rolled_back': async (client: Client, options: FactorAsker) => {
+      const made = await promote(client, options)
+      const header = { 'Service-Factor': await options.askFactor() }
+      await client.rollBackSpendingControlDraft({ path: made, header })
+      return made
+    },
+    'spending_control_backtest.succeeded': runBacktest,
+  } satisfies Partial<Record<WebhookEvent['type'], (client: Client, options: FactorAsker) => Promise<Made>>>
+}

@@ -1,6 +1,6 @@
 /** Triggers each type of event by calling the API. */
 import type { Client, WebhookEvent } from '../../generated/client/src/2026-05-19/index.ts'
-import { CONTROL_RECIPES } from './control-recipes.ts'
+import { controlRecipes, type FactorAsker } from './control-recipes.ts'
 import type { LiveSession } from './live-session.ts'
 import { clearing, moneyRecipes } from './money-recipes.ts'
 import { payoutRecipes } from './payout-recipes.ts'
@@ -8,7 +8,7 @@ import { settlementRecipes } from './settlement-recipes.ts'
 import { MisuseError } from './svc-session.ts'
 import { waitFor } from './wait-for.ts'
 
-export interface RecipeOptions {
+export interface RecipeOptions extends FactorAsker {
   /** The webhook endpoint to use. */
   readonly endpoint?: string | undefined
   /**
@@ -66,7 +66,7 @@ export const RECIPES = {
   ...moneyRecipes((client) => makeCard(client)),
   ...settlementRecipes(clearing(makeCard)),
   ...payoutRecipes(settlementRecipes(clearing(makeCard))['settlement.settled']),
-  ...CONTROL_RECIPES,
+  ...controlRecipes((client) => makeCard(client)),
   'cardholder.created': (client) => makeCardholder(client),
   'cardholder.updated': async (client) => {
     const made = await makeCardholder(client)
