@@ -7,6 +7,7 @@ import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { makeTenant, type Send, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { eventsOf, make, makeCard, patch, speakAll } from './fixtures.ts'
+import { openTestNetwork } from './network/open-network.ts'
 
 const service = useService()
 let tenantId: string
@@ -217,12 +218,23 @@ test('a rule is drafted, backtested, run in shadow, promoted, and rolled back', 
   expect((await backtest(draft)).result.approved_to_declined.count).toBe(0)
 
   expect((await step(`${path}/shadow`)).status).toBe('shadow')
-  const same = await authorize(card.id, 1000)
+  const { '2026-05-19': admin } = await speakAll(service, tenantId, { scope: 'admin' })
+  const { number } = (await admin(`/v1/cards/${card.id}/details`)).body
+  const paid = { amount: 1000, currency: 'usd', merchant: { ...MERCHANT, country: 'US' } } as const
+  const sent_at = new Date(service.clock.now).toISOString()
+  const message = { message_id: 'm1', transaction_id: card.id, sent_at, card_number: number, ...paid }
+  for (
+    let times = 0;
+    times < 2;
+    times += 1 // the network repeats its message
+  )
+    expect(await openTestNetwork(service)('authorize', message)).toMatchObject({ decision: 'approved' })
+  const [same] = (await send(`/v1/card_transactions?card_id=${card.id}&limit=1`)).body.data
   expect([same.status, same.shadow_decisions[0].outcome]).toEqual(['authorized', 'same'])
   const flipped = await authorize(card.id, 2000)
   const why = { code: 'spending_limit_exceeded', rule: 'spending_limit_monthly' }
-  const told = { spending_control_draft_id: draft.id, version: 1, outcome: 'would_decline', ...why }
-  expect([flipped.status, flipped.shadow_decisions]).toEqual(['authorized', [told]])
+  const declines = { spending_control_draft_id: draft.id, version: 1, outcome: 'would_decline', ...why }
+  expect([flipped.status, flipped.shadow_decisions]).toEqual(['authorized', [declines]])
   const elsewhere = await authorize((await makeCard(send)).id, 9000)
   expect(elsewhere.shadow_decisions).toBeUndefined()
   expect((await send(`${path}/shadow`)).body).toMatchObject({
@@ -262,6 +274,12 @@ test('a rule is drafted, backtested, run in shadow, promoted, and rolled back', 
   expect(restored.body).toMatchObject({ status: 'draft', version: 1, promotion: { version: 1 } })
   expect((await send(`/v1/cards/${card.id}`)).body.spending_controls).toMatchObject(before)
   expect((await authorize(card.id, 1)).status).toBe('authorized')
+  const told = (await admin('/v1/audit_log?limit=6')).body.data as { action: string }[]
+  expect(
+    told
+      .map(({ action }) => action.replace('spending_control_', ''))
+      .filter((each) => /^(draft|version)/.test(each)),
+  ).toEqual(['draft.reverted', 'version.activated', 'version.replaced', 'draft.promoted'])
   const versions = (await send(`${path}/versions?order=asc`)).body.data
   expect(
     versions.map(({ version, origin }: { version: number; origin: string }) => [version, origin]),

@@ -275,10 +275,10 @@ const CONTROL_VERSIONS = `INSERT INTO spending_control_versions
   SELECT $1, ${id('scv', 'n')}, ${id('scd', '0')}, n + 1, ${CONTROLS}, ${AT} FROM generate_series(0, $3 - 1) n`
 
 const SHADOW_TOTALS = `INSERT INTO spending_control_shadow_totals
-  SELECT $1, ${id('scd', 'n / 1000')} || '/1', ${id('card', 'n')}, 'same', '', 1, 100 FROM generate_series(0, $3 - 1) n`
+  SELECT $1, ${id('scd', 'n / 1000')} || '/1', ${id('card', 'n')}, 'same', '', 1, 100 FROM generate_series(0, $3 - 1) n WHERE ${AT} IS NOT NULL`
 
 const REPLACEMENTS = `INSERT INTO spending_control_replacements
-  SELECT $1, ${id('scd', 'n / 1000')}, ${id('card', 'n')}, 1 FROM generate_series(0, $3 - 1) n`
+  SELECT $1, ${id('scd', 'n / 1000')}, ${id('card', 'n')}, 1 FROM generate_series(0, $3 - 1) n WHERE ${AT} IS NOT NULL`
 
 const BACKTESTS = `INSERT INTO spending_control_backtests (tenant_id, id, spending_control_draft_id, version, spending_controls, interval_start, interval_end,
     status, progress, created, updated)
