@@ -16,7 +16,7 @@ import { createCardDirectory } from '../../runtime/cards/card-keys/directory.ts'
 import { listingWorker } from '../../runtime/cards/card-keys/listing.ts'
 import { reseal } from '../../runtime/cards/card-keys/rotation.ts'
 import { cardholderScreeningWorker } from '../../runtime/cards/cardholders/screening-job.ts'
-import { lockCardsOf, lockLiveCards } from '../../runtime/cards/cards/queries.ts'
+import { lockCardsOf, lockFirstCards } from '../../runtime/cards/cards/queries.ts'
 import { abandonedDecisionWorker } from '../../runtime/cards/decisions/abandoned-job.ts'
 import { forgetRequest } from '../../runtime/cards/decisions/queries.ts'
 import { disputeExpiryWorker } from '../../runtime/cards/disputes/expiry-job.ts'
@@ -212,7 +212,7 @@ export async function tour(
     id: event.id,
   })
   for (const program of [null, 'cprg_x'])
-    await lockLiveCards(service.database[environment], space, program, 1)
+    await lockFirstCards(service.database[environment], space, program, 1)
   await findNamed(service.database[environment], space, 'ada')
   await findRecent(service.database[environment], space, 'ada')
   await readNames(service.database[environment], space, [newId('card')])

@@ -126,24 +126,21 @@ export async function lockCardsOf(
   return rows.filter(({ status }) => status !== 'canceled')
 }
 
-const live = (those: string) =>
-  `SELECT id FROM cards WHERE tenant_id = $1 AND ${those} AND status <> 'canceled'`
-
 const LOCK_ALL: Statement = {
   name: 'cards_lock_all',
-  text: locked(live('true'), 'LIMIT $2'),
+  text: locked('SELECT id FROM cards WHERE tenant_id = $1', 'LIMIT $2'),
 }
 
 const LOCK_OF_PROGRAM: Statement = {
   name: 'cards_lock_of_program',
-  text: locked(live('card_program_id = $3'), 'LIMIT $2'),
+  text: locked('SELECT id FROM cards WHERE tenant_id = $1 AND card_program_id = $3', 'LIMIT $2'),
 }
 
 /**
- * Locks and returns the cards of a program that are not canceled, or those of all programs.
+ * Locks and returns the first cards of a program, or those of all programs, canceled ones included.
  * @param programId null for all cards.
  */
-export async function lockLiveCards(
+export async function lockFirstCards(
   db: Database,
   tenantId: string,
   programId: string | null,
@@ -153,7 +150,7 @@ export async function lockLiveCards(
     programId === null
       ? db.query<CardRow>(LOCK_ALL, [tenantId, limit])
       : db.query<CardRow>(LOCK_OF_PROGRAM, [tenantId, limit, programId])
-  return (await query).rows.filter(({ status }) => status !== 'canceled')
+  return (await query).rows
 }
 
 const UPDATE: Statement = {

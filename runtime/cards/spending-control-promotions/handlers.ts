@@ -11,7 +11,7 @@ import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import { writeChange } from '../cards/changes.ts'
-import { type CardRow, lockCard, lockLiveCards } from '../cards/queries.ts'
+import { type CardRow, lockCard, lockFirstCards } from '../cards/queries.ts'
 import { type CardProgramRow, lockCardProgram, updateCardProgram } from '../programs/queries.ts'
 import type { SpendingControls } from '../programs/spending-controls.ts'
 import {
@@ -141,20 +141,19 @@ async function lockTarget(
   space: string,
   { card_id, card_program_id }: SpendingControlDraftRow,
 ): Promise<LockedTarget> {
-  const cards =
+  const locked =
     card_id === null
-      ? await lockLiveCards(db, space, card_program_id, MAX_CARDS + 1)
-      : [await lockCard(db, space, card_id)].filter(
-          (card) => card !== undefined && card.status !== 'canceled',
-        )
+      ? await lockFirstCards(db, space, card_program_id, MAX_CARDS + 1)
+      : [await lockCard(db, space, card_id)].filter((card) => card !== undefined)
   const program = card_program_id === null ? undefined : await lockCardProgram(db, space, card_program_id)
-  if (cards.length === 0 && !program)
-    throw invalidState('The draft is for no card that is not canceled. Create a new draft.')
-  if (cards.length > MAX_CARDS)
+  if (locked.length > MAX_CARDS)
     throw invalidState(
       `The draft is for more than the maximum of ${MAX_CARDS} cards. Create a draft for each card program.`,
     )
-  return { cards: cards.filter((card) => card !== undefined), program }
+  const cards = locked.filter(({ status }) => status !== 'canceled')
+  if (cards.length === 0 && !program)
+    throw invalidState('The draft is for no card that is not canceled. Create a new draft.')
+  return { cards, program }
 }
 
 const withControls = <Row extends { readonly spending_controls: SpendingControls; readonly updated: number }>(

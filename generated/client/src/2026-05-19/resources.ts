@@ -1707,7 +1707,7 @@ export class SpendingControlDraftsResource extends Resource {
    *
    * Makes the newest version of a draft the active spending controls of its cards, and of the program if the draft is for one. All of them change, or none
    * does. The controls that are replaced are kept as versions of the draft. A shadow ends, and an active draft for the same cards becomes `superseded`. A draft
-   * can be promoted while at most 1,000 cards that are not canceled are meant. Requires a second factor.
+   * can be promoted if it is for at most 1,000 cards, canceled ones included. Requires a second factor.
    *
    * `POST /v1/spending_control_drafts/{spending_control_draft_id}/promote`
    *
