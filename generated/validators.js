@@ -165,12 +165,34 @@ const CardTransaction$properties = new Set([
   'decision_id',
   'expires_at',
   'rules',
+  'shadow_decisions',
   'history',
   'metadata',
   'created',
   'updated'
 ])
 const CardTransaction$properties_2 = new Set([
+  'id',
+  'object',
+  'card_id',
+  'cardholder_id',
+  'type',
+  'status',
+  'merchant',
+  'currency',
+  'amounts',
+  'entry_method',
+  'wallet',
+  'decline_reason',
+  'decision_id',
+  'expires_at',
+  'rules',
+  'history',
+  'metadata',
+  'created',
+  'updated'
+])
+const CardTransaction$properties_3 = new Set([
   'id',
   'object',
   'card_id',
@@ -435,6 +457,11 @@ const EnabledEvent$values = new Set([
   'treasury_report.succeeded',
   'treasury_report.failed',
   'balance.low',
+  'spending_control_draft.created',
+  'spending_control_draft.shadow_started',
+  'spending_control_draft.shadow_ended',
+  'spending_control_draft.promoted',
+  'spending_control_draft.rolled_back',
   'spending_control_backtest.succeeded',
   'spending_control_backtest.failed',
   'pass_message.sent',
@@ -811,6 +838,11 @@ const EventType$values = new Set([
   'treasury_report.succeeded',
   'treasury_report.failed',
   'balance.low',
+  'spending_control_draft.created',
+  'spending_control_draft.shadow_started',
+  'spending_control_draft.shadow_ended',
+  'spending_control_draft.promoted',
+  'spending_control_draft.rolled_back',
   'spending_control_backtest.succeeded',
   'spending_control_backtest.failed',
   'pass_message.sent',
@@ -1649,6 +1681,8 @@ const SettlementLineType$values_2 = new Set([
   'adjustment'
 ])
 const SettlementStatus$values = new Set(['open', 'pending', 'processing', 'settled', 'failed'])
+const ShadowDecision$properties = new Set(['spending_control_draft_id', 'version', 'outcome', 'code', 'rule'])
+const ShadowOutcome$values = new Set(['same', 'would_decline', 'would_approve', 'fixed', 'failed'])
 const ShippingSimulation$properties = new Set(['card_id', 'status'])
 const ShippingStatus$values = new Set(['pending', 'shipped', 'delivered', 'returned', 'failed', 'canceled'])
 const SpendingControlBacktest$properties = new Set([
@@ -1678,18 +1712,26 @@ const SpendingControlDraft$properties = new Set([
   'status',
   'version',
   'spending_controls',
+  'shadow_version',
+  'promotion',
   'metadata',
   'created',
   'updated'
 ])
 const SpendingControlDraftCreate$properties = new Set(['name', 'card_id', 'card_program_id', 'spending_controls', 'metadata'])
+const SpendingControlDraftCreatedEvent$data_properties = new Set(['spending_control_draft'])
 const SpendingControlDraftId$pattern = new RegExp('^scd_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const SpendingControlDraftStatus$values = new Set(['draft', 'shadow', 'active', 'superseded', 'archived'])
 const SpendingControlDraftUpdate$properties = new Set(['name', 'spending_controls', 'metadata'])
+const SpendingControlFixed$cause_values = new Set(['authorization_endpoint', 'balance', 'card', 'network', 'shadow'])
 const SpendingControlFixed$properties = new Set(['cause', 'count', 'amount'])
 const SpendingControlFlip$properties = new Set(['id', 'object', 'card_transaction_id', 'card_id', 'change', 'code', 'rule', 'amount', 'created'])
 const SpendingControlFlipId$pattern = new RegExp('^scf_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const SpendingControlPromote$properties = new Set(['version'])
+const SpendingControlPromotion$properties = new Set(['version', 'cards', 'promoted', 'rolled_back'])
 const SpendingControlReason$properties = new Set(['change', 'code', 'count', 'amount'])
-const SpendingControlVersion$properties = new Set(['id', 'object', 'spending_control_draft_id', 'version', 'spending_controls', 'created'])
+const SpendingControlShadow$properties = new Set(['object', 'spending_control_draft_id', 'version', 'started', 'ended', 'result'])
+const SpendingControlVersion$properties = new Set(['id', 'object', 'spending_control_draft_id', 'version', 'spending_controls', 'origin', 'created'])
 const SpendingControlVersionId$pattern = new RegExp('^scv_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const SpendingControlsInput$properties = new Set([
   'blocked_categories',
@@ -3664,7 +3706,7 @@ function CardStatus$(value) {
   return (value === 'inactive' || value === 'active' || value === 'canceled')
 }
 
-function CardTransaction$in(value, DeclineReason$version) {
+function CardTransaction$(value) {
   if (!isObject(value)) return false
   const id = value.id
   if (id === undefined) return false
@@ -3700,7 +3742,7 @@ function CardTransaction$in(value, DeclineReason$version) {
   if (!(wallet === null || Wallet$(wallet))) return false
   const decline_reason = value.decline_reason
   if (decline_reason === undefined) return false
-  if (!(decline_reason === null || DeclineReason$version(decline_reason))) return false
+  if (!(decline_reason === null || DeclineReason$(decline_reason))) return false
   const decision_id = value.decision_id
   if (decision_id === undefined) return false
   if (!(decision_id === null || AuthorizationDecisionId$(decision_id))) return false
@@ -3727,14 +3769,15 @@ function CardTransaction$in(value, DeclineReason$version) {
   const updated = value.updated
   if (updated === undefined) return false
   if (!Timestamp$(updated)) return false
+  const shadow_decisions = value.shadow_decisions
+  if (shadow_decisions !== undefined) {
+    if (!Array.isArray(shadow_decisions) || shadow_decisions.length > 10) return false
+    for (let index_3 = 0; index_3 < shadow_decisions.length; index_3++) {
+      const shadow_decisions_item = shadow_decisions[index_3]
+      if (!ShadowDecision$(shadow_decisions_item)) return false
+    }
+  }
   return true
-}
-
-function CardTransaction$(value) {
-  return CardTransaction$in(value, DeclineReason$)
-}
-function CardTransaction_2026_02_01$(value) {
-  return CardTransaction$in(value, DeclineReason_2026_02_01$)
 }
 
 function CardTransactionAmounts$(value) {
@@ -4147,6 +4190,72 @@ function CardTransaction_2025_11_01$(value) {
   const decline_reason = value.decline_reason
   if (decline_reason === undefined) return false
   if (!(decline_reason === null || DeclineReason_2025_11_01$(decline_reason))) return false
+  const expires_at = value.expires_at
+  if (!((expires_at === null || (typeof expires_at === 'string' && Timestamp$format(expires_at))))) return false
+  const rules = value.rules
+  if (!Array.isArray(rules) || rules.length > 100) return false
+  for (let index = 0; index < rules.length; index++) {
+    const rules_item = rules[index]
+    if (!JudgedRule$(rules_item)) return false
+  }
+  const history = value.history
+  if (!Array.isArray(history) || history.length > 1000) return false
+  for (let index_2 = 0; index_2 < history.length; index_2++) {
+    const history_item = history[index_2]
+    if (!CardTransactionStep$(history_item)) return false
+  }
+  const metadata = value.metadata
+  if (metadata === undefined) return false
+  if (!Metadata$(metadata)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const updated = value.updated
+  if (updated === undefined) return false
+  if (!Timestamp$(updated)) return false
+  return true
+}
+
+function CardTransaction_2026_02_01$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!CardTransactionId$(id)) return false
+  const object = value.object
+  if (!(object === 'card_transaction')) return false
+  const card_id = value.card_id
+  if (card_id === undefined) return false
+  if (!CardId$(card_id)) return false
+  const cardholder_id = value.cardholder_id
+  if (cardholder_id === undefined) return false
+  if (!CardholderId$(cardholder_id)) return false
+  const type = value.type
+  if (type === undefined) return false
+  if (!CardTransactionType$(type)) return false
+  const status = value.status
+  if (status === undefined) return false
+  if (!CardTransactionStatus$(status)) return false
+  const merchant = value.merchant
+  if (merchant === undefined) return false
+  if (!Merchant$(merchant)) return false
+  const currency = value.currency
+  if (currency === undefined) return false
+  if (!Currency$(currency)) return false
+  const amounts = value.amounts
+  if (amounts === undefined) return false
+  if (!CardTransactionAmounts$(amounts)) return false
+  const entry_method = value.entry_method
+  if (entry_method === undefined) return false
+  if (!(entry_method === null || EntryMethod$(entry_method))) return false
+  const wallet = value.wallet
+  if (wallet === undefined) return false
+  if (!(wallet === null || Wallet$(wallet))) return false
+  const decline_reason = value.decline_reason
+  if (decline_reason === undefined) return false
+  if (!(decline_reason === null || DeclineReason_2026_02_01$(decline_reason))) return false
+  const decision_id = value.decision_id
+  if (decision_id === undefined) return false
+  if (!(decision_id === null || AuthorizationDecisionId$(decision_id))) return false
   const expires_at = value.expires_at
   if (!((expires_at === null || (typeof expires_at === 'string' && Timestamp$format(expires_at))))) return false
   const rules = value.rules
@@ -10087,6 +10196,28 @@ function Settlement_2026_02_01$(value) {
   return true
 }
 
+function ShadowDecision$(value) {
+  if (!isObject(value)) return false
+  const spending_control_draft_id = value.spending_control_draft_id
+  if (spending_control_draft_id === undefined) return false
+  if (!SpendingControlDraftId$(spending_control_draft_id)) return false
+  const version = value.version
+  if (!(Number.isInteger(version) && version >= 1)) return false
+  const outcome = value.outcome
+  if (outcome === undefined) return false
+  if (!ShadowOutcome$(outcome)) return false
+  const code = value.code
+  if (code === undefined) return false
+  if (!(code === null || DeclineReasonCode$(code))) return false
+  const rule = value.rule
+  if (!((rule === null || (typeof rule === 'string' && (rule.length <= 100 || (rule.length <= 200 && length(rule) <= 100)))))) return false
+  return true
+}
+
+function ShadowOutcome$(value) {
+  return ShadowOutcome$values.has(value)
+}
+
 function ShippingService$(value) {
   return (value === 'standard' || value === 'express')
 }
@@ -10312,6 +10443,14 @@ function SpendingControlDraft$(value) {
   const updated = value.updated
   if (updated === undefined) return false
   if (!Timestamp$(updated)) return false
+  const shadow_version = value.shadow_version
+  if (shadow_version !== undefined) {
+    if (!((shadow_version === null || (Number.isInteger(shadow_version) && shadow_version >= 1)))) return false
+  }
+  const promotion = value.promotion
+  if (promotion !== undefined) {
+    if (!(promotion === null || SpendingControlPromotion$(promotion))) return false
+  }
   return true
 }
 
@@ -10342,6 +10481,32 @@ function SpendingControlDraftCreate$(value) {
   return true
 }
 
+function SpendingControlDraftCreatedEvent$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!EventId$(id)) return false
+  const object = value.object
+  if (!(object === 'event')) return false
+  const type = value.type
+  if (!(type === 'spending_control_draft.created')) return false
+  const version = value.version
+  if (version === undefined) return false
+  if (!VersionDate$(version)) return false
+  const emitted_at = value.emitted_at
+  if (emitted_at === undefined) return false
+  if (!Timestamp$(emitted_at)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const data = value.data
+  if (!isObject(data)) return false
+  const data_spending_control_draft = data.spending_control_draft
+  if (data_spending_control_draft === undefined) return false
+  if (!SpendingControlDraft$(data_spending_control_draft)) return false
+  return true
+}
+
 function SpendingControlDraftId$(value) {
   return (
     typeof value === 'string' && (
@@ -10367,8 +10532,112 @@ function SpendingControlDraftList$(value) {
   return true
 }
 
+function SpendingControlDraftPromotedEvent$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!EventId$(id)) return false
+  const object = value.object
+  if (!(object === 'event')) return false
+  const type = value.type
+  if (!(type === 'spending_control_draft.promoted')) return false
+  const version = value.version
+  if (version === undefined) return false
+  if (!VersionDate$(version)) return false
+  const emitted_at = value.emitted_at
+  if (emitted_at === undefined) return false
+  if (!Timestamp$(emitted_at)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const data = value.data
+  if (!isObject(data)) return false
+  const data_spending_control_draft = data.spending_control_draft
+  if (data_spending_control_draft === undefined) return false
+  if (!SpendingControlDraft$(data_spending_control_draft)) return false
+  return true
+}
+
+function SpendingControlDraftRolledBackEvent$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!EventId$(id)) return false
+  const object = value.object
+  if (!(object === 'event')) return false
+  const type = value.type
+  if (!(type === 'spending_control_draft.rolled_back')) return false
+  const version = value.version
+  if (version === undefined) return false
+  if (!VersionDate$(version)) return false
+  const emitted_at = value.emitted_at
+  if (emitted_at === undefined) return false
+  if (!Timestamp$(emitted_at)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const data = value.data
+  if (!isObject(data)) return false
+  const data_spending_control_draft = data.spending_control_draft
+  if (data_spending_control_draft === undefined) return false
+  if (!SpendingControlDraft$(data_spending_control_draft)) return false
+  return true
+}
+
+function SpendingControlDraftShadowEndedEvent$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!EventId$(id)) return false
+  const object = value.object
+  if (!(object === 'event')) return false
+  const type = value.type
+  if (!(type === 'spending_control_draft.shadow_ended')) return false
+  const version = value.version
+  if (version === undefined) return false
+  if (!VersionDate$(version)) return false
+  const emitted_at = value.emitted_at
+  if (emitted_at === undefined) return false
+  if (!Timestamp$(emitted_at)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const data = value.data
+  if (!isObject(data)) return false
+  const data_spending_control_draft = data.spending_control_draft
+  if (data_spending_control_draft === undefined) return false
+  if (!SpendingControlDraft$(data_spending_control_draft)) return false
+  return true
+}
+
+function SpendingControlDraftShadowStartedEvent$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!EventId$(id)) return false
+  const object = value.object
+  if (!(object === 'event')) return false
+  const type = value.type
+  if (!(type === 'spending_control_draft.shadow_started')) return false
+  const version = value.version
+  if (version === undefined) return false
+  if (!VersionDate$(version)) return false
+  const emitted_at = value.emitted_at
+  if (emitted_at === undefined) return false
+  if (!Timestamp$(emitted_at)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const data = value.data
+  if (!isObject(data)) return false
+  const data_spending_control_draft = data.spending_control_draft
+  if (data_spending_control_draft === undefined) return false
+  if (!SpendingControlDraft$(data_spending_control_draft)) return false
+  return true
+}
+
 function SpendingControlDraftStatus$(value) {
-  return (value === 'draft' || value === 'archived')
+  return SpendingControlDraftStatus$values.has(value)
 }
 
 function SpendingControlDraftUpdate$(value) {
@@ -10396,7 +10665,7 @@ function SpendingControlDraftUpdate$(value) {
 function SpendingControlFixed$(value) {
   if (!isObject(value)) return false
   const cause = value.cause
-  if (!(cause === 'authorization_endpoint' || cause === 'balance' || cause === 'card' || cause === 'network')) return false
+  if (!SpendingControlFixed$cause_values.has(cause)) return false
   const count = value.count
   if (!(Number.isInteger(count) && count >= 0)) return false
   const amount = value.amount
@@ -10459,6 +10728,37 @@ function SpendingControlFlipList$(value) {
   return true
 }
 
+function SpendingControlOrigin$(value) {
+  return (value === 'proposed' || value === 'replaced' || value === 'restored')
+}
+
+function SpendingControlPromote$(value) {
+  if (!isObject(value)) return false
+  let known = 0
+  const version = value.version
+  if (version !== undefined) {
+    known++
+    if (!(Number.isInteger(version) && version >= 1 && version <= 9007199254740991)) return false
+  }
+  if (!closed(value, known, SpendingControlPromote$properties)) return false
+  return true
+}
+
+function SpendingControlPromotion$(value) {
+  if (!isObject(value)) return false
+  const version = value.version
+  if (!(Number.isInteger(version) && version >= 1)) return false
+  const cards = value.cards
+  if (!(Number.isInteger(cards) && cards >= 0)) return false
+  const promoted = value.promoted
+  if (promoted === undefined) return false
+  if (!Timestamp$(promoted)) return false
+  const rolled_back = value.rolled_back
+  if (rolled_back === undefined) return false
+  if (!(rolled_back === null || Timestamp$(rolled_back))) return false
+  return true
+}
+
 function SpendingControlReason$(value) {
   if (!isObject(value)) return false
   const change = value.change
@@ -10471,6 +10771,27 @@ function SpendingControlReason$(value) {
   if (!(Number.isInteger(count) && count >= 0)) return false
   const amount = value.amount
   if (!(Number.isInteger(amount) && amount >= 0)) return false
+  return true
+}
+
+function SpendingControlShadow$(value) {
+  if (!isObject(value)) return false
+  const object = value.object
+  if (!(object === 'spending_control_shadow')) return false
+  const spending_control_draft_id = value.spending_control_draft_id
+  if (spending_control_draft_id === undefined) return false
+  if (!SpendingControlDraftId$(spending_control_draft_id)) return false
+  const version = value.version
+  if (!(Number.isInteger(version) && version >= 1)) return false
+  const started = value.started
+  if (started === undefined) return false
+  if (!Timestamp$(started)) return false
+  const ended = value.ended
+  if (ended === undefined) return false
+  if (!(ended === null || Timestamp$(ended))) return false
+  const result = value.result
+  if (result === undefined) return false
+  if (!SpendingControlBacktestResult$(result)) return false
   return true
 }
 
@@ -10492,6 +10813,10 @@ function SpendingControlVersion$(value) {
   const created = value.created
   if (created === undefined) return false
   if (!Timestamp$(created)) return false
+  const origin = value.origin
+  if (origin !== undefined) {
+    if (!SpendingControlOrigin$(origin)) return false
+  }
   return true
 }
 
@@ -13075,6 +13400,8 @@ export const SettlementSettledEvent = SettlementSettledEvent$
 export const SettlementSettledEvent_2026_02_01 = SettlementSettledEvent_2026_02_01$
 export const SettlementStatus = SettlementStatus$
 export const Settlement_2026_02_01 = Settlement_2026_02_01$
+export const ShadowDecision = ShadowDecision$
+export const ShadowOutcome = ShadowOutcome$
 export const ShippingService = ShippingService$
 export const ShippingSimulation = ShippingSimulation$
 export const ShippingStatus = ShippingStatus$
@@ -13091,15 +13418,24 @@ export const SpendingControlChange = SpendingControlChange$
 export const SpendingControlCount = SpendingControlCount$
 export const SpendingControlDraft = SpendingControlDraft$
 export const SpendingControlDraftCreate = SpendingControlDraftCreate$
+export const SpendingControlDraftCreatedEvent = SpendingControlDraftCreatedEvent$
 export const SpendingControlDraftId = SpendingControlDraftId$
 export const SpendingControlDraftList = SpendingControlDraftList$
+export const SpendingControlDraftPromotedEvent = SpendingControlDraftPromotedEvent$
+export const SpendingControlDraftRolledBackEvent = SpendingControlDraftRolledBackEvent$
+export const SpendingControlDraftShadowEndedEvent = SpendingControlDraftShadowEndedEvent$
+export const SpendingControlDraftShadowStartedEvent = SpendingControlDraftShadowStartedEvent$
 export const SpendingControlDraftStatus = SpendingControlDraftStatus$
 export const SpendingControlDraftUpdate = SpendingControlDraftUpdate$
 export const SpendingControlFixed = SpendingControlFixed$
 export const SpendingControlFlip = SpendingControlFlip$
 export const SpendingControlFlipId = SpendingControlFlipId$
 export const SpendingControlFlipList = SpendingControlFlipList$
+export const SpendingControlOrigin = SpendingControlOrigin$
+export const SpendingControlPromote = SpendingControlPromote$
+export const SpendingControlPromotion = SpendingControlPromotion$
 export const SpendingControlReason = SpendingControlReason$
+export const SpendingControlShadow = SpendingControlShadow$
 export const SpendingControlVersion = SpendingControlVersion$
 export const SpendingControlVersionId = SpendingControlVersionId$
 export const SpendingControlVersionList = SpendingControlVersionList$

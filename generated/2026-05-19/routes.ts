@@ -108,6 +108,7 @@ import {
   SpendingControlDraftId,
   SpendingControlDraftStatus,
   SpendingControlDraftUpdate,
+  SpendingControlPromote,
   StandInReason,
   TemplateId,
   TokenCreate,
@@ -1908,6 +1909,81 @@ const operations: readonly Operation<OperationExtensions>[] = [
     },
   },
   {
+    id: 'startSpendingControlShadow',
+    method: 'POST',
+    path: '/v1/spending_control_drafts/{spending_control_draft_id}/shadow',
+    status: 200,
+    oauth: ['card:write'],
+    extensions: { scope: 'write', rateLimit: 'cards_write', verified: true, auditAction: 'spending_control_shadow.started' },
+    pathParameters: [parameterSpendingControlDraftId],
+    query: [],
+    headers: [parameterServiceVersion, parameterIdempotencyKey],
+    body: {
+      required: false,
+      validate: Empty,
+      pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1shadow/post/requestBody/content/application~1json/schema'
+    },
+  },
+  {
+    id: 'getSpendingControlShadow',
+    method: 'GET',
+    path: '/v1/spending_control_drafts/{spending_control_draft_id}/shadow',
+    status: 200,
+    oauth: ['card:read'],
+    extensions: { scope: 'read', rateLimit: 'read' },
+    pathParameters: [parameterSpendingControlDraftId],
+    query: [],
+    headers: [parameterServiceVersion],
+  },
+  {
+    id: 'endSpendingControlShadow',
+    method: 'POST',
+    path: '/v1/spending_control_drafts/{spending_control_draft_id}/end_shadow',
+    status: 200,
+    oauth: ['card:write'],
+    extensions: { scope: 'write', rateLimit: 'cards_write', verified: true, auditAction: 'spending_control_shadow.ended' },
+    pathParameters: [parameterSpendingControlDraftId],
+    query: [],
+    headers: [parameterServiceVersion, parameterIdempotencyKey],
+    body: {
+      required: false,
+      validate: Empty,
+      pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1end_shadow/post/requestBody/content/application~1json/schema'
+    },
+  },
+  {
+    id: 'promoteSpendingControlDraft',
+    method: 'POST',
+    path: '/v1/spending_control_drafts/{spending_control_draft_id}/promote',
+    status: 200,
+    oauth: ['card:write'],
+    extensions: { scope: 'write', rateLimit: 'cards_write', verified: true, factor: true, auditAction: 'spending_control_draft.promoted' },
+    pathParameters: [parameterSpendingControlDraftId],
+    query: [],
+    headers: [parameterServiceVersion, parameterIdempotencyKey, parameterServiceFactor],
+    body: {
+      required: false,
+      validate: SpendingControlPromote,
+      pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1promote/post/requestBody/content/application~1json/schema'
+    },
+  },
+  {
+    id: 'rollBackSpendingControlDraft',
+    method: 'POST',
+    path: '/v1/spending_control_drafts/{spending_control_draft_id}/roll_back',
+    status: 200,
+    oauth: ['card:write'],
+    extensions: { scope: 'write', rateLimit: 'cards_write', verified: true, factor: true, auditAction: 'spending_control_draft.reverted' },
+    pathParameters: [parameterSpendingControlDraftId],
+    query: [],
+    headers: [parameterServiceVersion, parameterIdempotencyKey, parameterServiceFactor],
+    body: {
+      required: false,
+      validate: Empty,
+      pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1roll_back/post/requestBody/content/application~1json/schema'
+    },
+  },
+  {
     id: 'listSpendingControlVersions',
     method: 'GET',
     path: '/v1/spending_control_drafts/{spending_control_draft_id}/versions',
@@ -2010,6 +2086,36 @@ const operations: readonly Operation<OperationExtensions>[] = [
         set: true,
         validate: SpendingControlChange,
         pointer: '/paths/~1v1~1spending_control_backtests~1{spending_control_backtest_id}~1flips/get/parameters/10/schema'
+      }
+    ],
+    headers: [parameterServiceVersion],
+  },
+  // ----- Spending control drafts -----
+  {
+    id: 'listSpendingControlShadowFlips',
+    method: 'GET',
+    path: '/v1/spending_control_drafts/{spending_control_draft_id}/flips',
+    status: 200,
+    oauth: ['card:read'],
+    extensions: { scope: 'read', rateLimit: 'read', pagination: 'cursor' },
+    pathParameters: [parameterSpendingControlDraftId],
+    query: [
+      parameterLimit,
+      parameterStartingAfter,
+      parameterEndingBefore,
+      parameterOrder,
+      parameterCreatedAfter,
+      parameterCreatedGte,
+      parameterCreatedGt,
+      parameterCreatedLte,
+      parameterCreatedLt,
+      {
+        name: 'change',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: SpendingControlChange,
+        pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1flips/get/parameters/10/schema'
       }
     ],
     headers: [parameterServiceVersion],

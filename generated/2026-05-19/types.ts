@@ -235,9 +235,15 @@ export type SpendingControlDraftCreate = ClosedMembers<client.SpendingControlDra
 export type SpendingControlDraftUpdate = ClosedMembers<client.SpendingControlDraftUpdate>
 export type SpendingControlDraft = ClosedMembers<client.SpendingControlDraft>
 export type SpendingControlDraftStatus = Closed<client.SpendingControlDraftStatus>
+export type SpendingControlPromote = ClosedMembers<client.SpendingControlPromote>
+export type SpendingControlPromotion = ClosedMembers<client.SpendingControlPromotion>
+export type SpendingControlShadow = ClosedMembers<client.SpendingControlShadow>
+export type ShadowDecision = ClosedMembers<client.ShadowDecision>
+export type ShadowOutcome = Closed<client.ShadowOutcome>
 export type SpendingControlDraftList = ClosedMembers<client.SpendingControlDraftList>
 export type SpendingControlVersionId = Closed<client.SpendingControlVersionId>
 export type SpendingControlVersion = ClosedMembers<client.SpendingControlVersion>
+export type SpendingControlOrigin = Closed<client.SpendingControlOrigin>
 export type SpendingControlVersionList = ClosedMembers<client.SpendingControlVersionList>
 export type CardProgramKind = Closed<client.CardProgramKind>
 export type Balance = ClosedMembers<client.Balance>
@@ -472,6 +478,11 @@ export type PayoutDestinationDisabledEvent = ClosedMembers<client.PayoutDestinat
 export type TreasuryReportSucceededEvent = ClosedMembers<client.TreasuryReportSucceededEvent>
 export type TreasuryReportFailedEvent = ClosedMembers<client.TreasuryReportFailedEvent>
 export type BalanceLowEvent = ClosedMembers<client.BalanceLowEvent>
+export type SpendingControlDraftCreatedEvent = ClosedMembers<client.SpendingControlDraftCreatedEvent>
+export type SpendingControlDraftShadowStartedEvent = ClosedMembers<client.SpendingControlDraftShadowStartedEvent>
+export type SpendingControlDraftShadowEndedEvent = ClosedMembers<client.SpendingControlDraftShadowEndedEvent>
+export type SpendingControlDraftPromotedEvent = ClosedMembers<client.SpendingControlDraftPromotedEvent>
+export type SpendingControlDraftRolledBackEvent = ClosedMembers<client.SpendingControlDraftRolledBackEvent>
 export type SpendingControlBacktestSucceededEvent = ClosedMembers<client.SpendingControlBacktestSucceededEvent>
 export type SpendingControlBacktestFailedEvent = ClosedMembers<client.SpendingControlBacktestFailedEvent>
 export type PassMessageSentEvent = ClosedMembers<client.PassMessageSentEvent>
@@ -536,6 +547,7 @@ export type ListSpendingControlVersionsQuery = ClosedMembers<client.ListSpending
 export type ListSpendingControlBacktestsQuery = ClosedMembers<client.ListSpendingControlBacktestsQuery>
 export type SpendingControlBacktestId_2 = Closed<client.SpendingControlBacktestId_2>
 export type ListSpendingControlFlipsQuery = ClosedMembers<client.ListSpendingControlFlipsQuery>
+export type ListSpendingControlShadowFlipsQuery = ClosedMembers<client.ListSpendingControlShadowFlipsQuery>
 export type GetBalanceQuery = ClosedMembers<client.GetBalanceQuery>
 export type ListBalanceEntriesQuery = ClosedMembers<client.ListBalanceEntriesQuery>
 export type ListCardsQuery = ClosedMembers<client.ListCardsQuery>
@@ -798,9 +810,15 @@ export interface components {
     SpendingControlDraftUpdate: SpendingControlDraftUpdate
     SpendingControlDraft: SpendingControlDraft
     SpendingControlDraftStatus: SpendingControlDraftStatus
+    SpendingControlPromote: SpendingControlPromote
+    SpendingControlPromotion: SpendingControlPromotion
+    SpendingControlShadow: SpendingControlShadow
+    ShadowDecision: ShadowDecision
+    ShadowOutcome: ShadowOutcome
     SpendingControlDraftList: SpendingControlDraftList
     SpendingControlVersionId: SpendingControlVersionId
     SpendingControlVersion: SpendingControlVersion
+    SpendingControlOrigin: SpendingControlOrigin
     SpendingControlVersionList: SpendingControlVersionList
     CardProgramKind: CardProgramKind
     Balance: Balance
@@ -1035,6 +1053,11 @@ export interface components {
     TreasuryReportSucceededEvent: TreasuryReportSucceededEvent
     TreasuryReportFailedEvent: TreasuryReportFailedEvent
     BalanceLowEvent: BalanceLowEvent
+    SpendingControlDraftCreatedEvent: SpendingControlDraftCreatedEvent
+    SpendingControlDraftShadowStartedEvent: SpendingControlDraftShadowStartedEvent
+    SpendingControlDraftShadowEndedEvent: SpendingControlDraftShadowEndedEvent
+    SpendingControlDraftPromotedEvent: SpendingControlDraftPromotedEvent
+    SpendingControlDraftRolledBackEvent: SpendingControlDraftRolledBackEvent
     SpendingControlBacktestSucceededEvent: SpendingControlBacktestSucceededEvent
     SpendingControlBacktestFailedEvent: SpendingControlBacktestFailedEvent
     PassMessageSentEvent: PassMessageSentEvent

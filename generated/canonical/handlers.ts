@@ -82,6 +82,7 @@ import type {
   ListSpendingControlBacktestsQuery,
   ListSpendingControlDraftsQuery,
   ListSpendingControlFlipsQuery,
+  ListSpendingControlShadowFlipsQuery,
   ListSpendingControlVersionsQuery,
   ListTreasuryReportsQuery,
   ListWalletTokensQuery,
@@ -155,6 +156,8 @@ import type {
   SpendingControlDraftList,
   SpendingControlDraftUpdate,
   SpendingControlFlipList,
+  SpendingControlPromote,
+  SpendingControlShadow,
   SpendingControlVersionList,
   Token,
   TokenCreate,
@@ -469,11 +472,41 @@ export interface SpendingControlDraftsHandlers<Context> {
     context: Context,
     input: { path: operations['archiveSpendingControlDraft']['parameters']['path']; body?: Empty }
   ): Promise<Reply<200, SpendingControlDraft>>
+  /** POST /v1/spending_control_drafts/{spending_control_draft_id}/shadow: Start a shadow of a spending control draft */
+  startSpendingControlShadow(
+    context: Context,
+    input: { path: operations['startSpendingControlShadow']['parameters']['path']; body?: Empty }
+  ): Promise<Reply<200, SpendingControlDraft>>
+  /** GET /v1/spending_control_drafts/{spending_control_draft_id}/shadow: Retrieve the shadow of a spending control draft */
+  getSpendingControlShadow(
+    context: Context,
+    input: { path: operations['getSpendingControlShadow']['parameters']['path'] }
+  ): Promise<Reply<200, SpendingControlShadow>>
+  /** POST /v1/spending_control_drafts/{spending_control_draft_id}/end_shadow: End the shadow of a spending control draft */
+  endSpendingControlShadow(
+    context: Context,
+    input: { path: operations['endSpendingControlShadow']['parameters']['path']; body?: Empty }
+  ): Promise<Reply<200, SpendingControlDraft>>
+  /** POST /v1/spending_control_drafts/{spending_control_draft_id}/promote: Promote a spending control draft */
+  promoteSpendingControlDraft(
+    context: Context,
+    input: { path: operations['promoteSpendingControlDraft']['parameters']['path']; body?: SpendingControlPromote }
+  ): Promise<Reply<200, SpendingControlDraft>>
+  /** POST /v1/spending_control_drafts/{spending_control_draft_id}/roll_back: Roll back a spending control draft */
+  rollBackSpendingControlDraft(
+    context: Context,
+    input: { path: operations['rollBackSpendingControlDraft']['parameters']['path']; body?: Empty }
+  ): Promise<Reply<200, SpendingControlDraft>>
   /** GET /v1/spending_control_drafts/{spending_control_draft_id}/versions: List versions of a spending control draft */
   listSpendingControlVersions(
     context: Context,
     input: { path: operations['listSpendingControlVersions']['parameters']['path']; query: ListSpendingControlVersionsQuery }
   ): Promise<Reply<200, SpendingControlVersionList>>
+  /** GET /v1/spending_control_drafts/{spending_control_draft_id}/flips: List flips of the shadow of a spending control draft */
+  listSpendingControlShadowFlips(
+    context: Context,
+    input: { path: operations['listSpendingControlShadowFlips']['parameters']['path']; query: ListSpendingControlShadowFlipsQuery }
+  ): Promise<Reply<200, SpendingControlFlipList>>
 }
 
 export interface SpendingControlBacktestsHandlers<Context> {

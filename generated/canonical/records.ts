@@ -117,6 +117,11 @@ export const filters = {
       'treasury_report.succeeded',
       'treasury_report.failed',
       'balance.low',
+      'spending_control_draft.created',
+      'spending_control_draft.shadow_started',
+      'spending_control_draft.shadow_ended',
+      'spending_control_draft.promoted',
+      'spending_control_draft.rolled_back',
       'spending_control_backtest.succeeded',
       'spending_control_backtest.failed',
       'pass_message.sent',
@@ -126,9 +131,10 @@ export const filters = {
   },
   listCardholders: { status: ['pending', 'active', 'inactive', 'blocked'], type: ['individual', 'company'] },
   listSanctionsAlerts: { status: ['open', 'false_positive', 'confirmed'], cardholder_id: null },
-  listSpendingControlDrafts: { status: ['draft', 'archived'] },
+  listSpendingControlDrafts: { status: ['draft', 'shadow', 'active', 'superseded', 'archived'] },
   listSpendingControlBacktests: { spending_control_draft_id: null },
   listSpendingControlFlips: { change: ['approved_to_declined', 'declined_to_approved'] },
+  listSpendingControlShadowFlips: { change: ['approved_to_declined', 'declined_to_approved'] },
   listBalanceEntries: {
     account: ['program_funds', 'settlement_payable'],
     kind: [

@@ -32,6 +32,7 @@ export type ListSanctionsAlertsQuery = Lists<NonNullable<Newest['listSanctionsAl
 export type ListSpendingControlDraftsQuery = Lists<NonNullable<Newest['listSpendingControlDrafts']['parameters']['query']>, 'status'>
 export type ListSpendingControlBacktestsQuery = Lists<NonNullable<Newest['listSpendingControlBacktests']['parameters']['query']>, 'spending_control_draft_id'>
 export type ListSpendingControlFlipsQuery = Lists<NonNullable<Newest['listSpendingControlFlips']['parameters']['query']>, 'change'>
+export type ListSpendingControlShadowFlipsQuery = Lists<NonNullable<Newest['listSpendingControlShadowFlips']['parameters']['query']>, 'change'>
 export type ListBalanceEntriesQuery = Lists<NonNullable<Newest['listBalanceEntries']['parameters']['query']>, 'account' | 'kind' | 'source_id'>
 export type ListCardsQuery = Lists<NonNullable<Newest['listCards']['parameters']['query']>, 'status' | 'type' | 'cardholder_id'>
 export type ListWalletTokensQuery = Lists<NonNullable<Newest['listWalletTokens']['parameters']['query']>, 'card_id'>
@@ -67,6 +68,7 @@ export interface operations extends Omit<Newest, 'listAuditEntries'
   | 'listSpendingControlDrafts'
   | 'listSpendingControlBacktests'
   | 'listSpendingControlFlips'
+  | 'listSpendingControlShadowFlips'
   | 'listBalanceEntries'
   | 'listCards'
   | 'listWalletTokens'
@@ -94,6 +96,7 @@ export interface operations extends Omit<Newest, 'listAuditEntries'
   listSpendingControlDrafts: Queried<Newest['listSpendingControlDrafts'], ListSpendingControlDraftsQuery>
   listSpendingControlBacktests: Queried<Newest['listSpendingControlBacktests'], ListSpendingControlBacktestsQuery>
   listSpendingControlFlips: Queried<Newest['listSpendingControlFlips'], ListSpendingControlFlipsQuery>
+  listSpendingControlShadowFlips: Queried<Newest['listSpendingControlShadowFlips'], ListSpendingControlShadowFlipsQuery>
   listBalanceEntries: Queried<Newest['listBalanceEntries'], ListBalanceEntriesQuery>
   listCards: Queried<Newest['listCards'], ListCardsQuery>
   listWalletTokens: Queried<Newest['listWalletTokens'], ListWalletTokensQuery>

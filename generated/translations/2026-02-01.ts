@@ -95,6 +95,11 @@ const isKnownEnabledEvent = allBut(
     'cardholder.sanctions.alert',
     'cardholder.sanctions.resolved',
     'balance.low',
+    'spending_control_draft.created',
+    'spending_control_draft.shadow_started',
+    'spending_control_draft.shadow_ended',
+    'spending_control_draft.promoted',
+    'spending_control_draft.rolled_back',
     'spending_control_backtest.succeeded',
     'spending_control_backtest.failed',
     'pass_message.sent',
@@ -249,7 +254,8 @@ export function DeclineReason_down(value: v2026_05_19.DeclineReason): v2026_02_0
 
 /** CardTransaction: 2026-05-19 → 2026-02-01. */
 export function CardTransaction_down(value: v2026_05_19.CardTransaction): v2026_02_01.CardTransaction {
-  return { ...value, decline_reason: value.decline_reason && DeclineReason_down(value.decline_reason) }
+  const { shadow_decisions, ...rest } = value
+  return { ...rest, decline_reason: value.decline_reason && DeclineReason_down(value.decline_reason) }
 }
 
 /** CardTransactionList: 2026-05-19 → 2026-02-01. */

@@ -50,7 +50,10 @@ export function pairObjects(
     const property = from.properties.get(name)
     const isKnown = to.properties.has(name) || to.rest !== undefined
     if (isKnown) members.push(...changeOf(pair, name))
-    else if (property && step.direction === 'down' && isListed(to)) members.push({ kind: 'remove', name })
+    else if (property && step.direction === 'down' && isListed(to)) {
+      members.push({ kind: 'remove', name })
+      step.byHand.add(property.schema.place.pointer)
+    }
   }
   const parts: Rewrite[] = [{ kind: 'object', members: members.filter(isFirst) }]
   if (old.patterns.size > 0 || next.patterns.size > 0) missPatterns(step, old, next)

@@ -33,6 +33,14 @@ export async function trigger(
   const made: MadeIds = await RECIPES[type](session.client, {
     endpoint: options.endpoint,
     openLive: () => openLive(session, options),
+    askFactor: () => askFactor(terminal),
   })
   terminal.print(render({ triggered: type, ...made }, terminal.json).trimEnd())
+}
+
+async function askFactor({ ask }: SvcTerminal): Promise<string> {
+  const code = await ask?.('New code from your authenticator app: ')
+  if (code === undefined)
+    throw new MisuseError('the event needs a second factor: run the command in a terminal, which asks for it')
+  return code.trim()
 }

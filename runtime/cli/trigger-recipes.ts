@@ -1,5 +1,6 @@
 /** Triggers each type of event by calling the API. */
 import type { Client, WebhookEvent } from '../../generated/client/src/2026-05-19/index.ts'
+import { controlRecipes, type FactorAsker } from './control-recipes.ts'
 import type { LiveSession } from './live-session.ts'
 import { clearing, moneyRecipes } from './money-recipes.ts'
 import { payoutRecipes } from './payout-recipes.ts'
@@ -8,7 +9,7 @@ import { MisuseError } from './svc-session.ts'
 import { waitFor } from './wait-for.ts'
 import { webhookRecipes } from './webhook-recipes.ts'
 
-export interface RecipeOptions {
+export interface RecipeOptions extends FactorAsker {
   /** The webhook endpoint to use. */
   readonly endpoint?: string | undefined
   /**
@@ -66,6 +67,7 @@ export const RECIPES = {
   ...moneyRecipes((client) => makeCard(client)),
   ...settlementRecipes(clearing(makeCard)),
   ...payoutRecipes(settlementRecipes(clearing(makeCard))['settlement.settled']),
+  ...controlRecipes((client) => makeCard(client)),
   'cardholder.created': (client) => makeCardholder(client),
   'cardholder.updated': async (client) => {
     const made = await makeCardholder(client)

@@ -19,6 +19,8 @@ import { provisioningPayloadsHandlers } from '../cards/provisioning/handlers.ts'
 import { sanctionsAlertsHandlers } from '../cards/sanctions-alerts/handlers.ts'
 import { spendingControlBacktestsHandlers } from '../cards/spending-control-backtests/handlers.ts'
 import { spendingControlDraftsHandlers } from '../cards/spending-control-drafts/handlers.ts'
+import { spendingControlPromotionsHandlers } from '../cards/spending-control-promotions/handlers.ts'
+import { spendingControlShadowsHandlers } from '../cards/spending-control-shadows/handlers.ts'
 import { tokensHandlers } from '../cards/tokens/handlers.ts'
 import { cardTransactionsHandlers } from '../cards/transactions/handlers.ts'
 import { walletTokensHandlers } from '../cards/wallet-tokens/handlers.ts'
@@ -71,6 +73,8 @@ export const handlers = {
   ...settlementSimulators,
   ...spendingControlBacktestsHandlers,
   ...spendingControlDraftsHandlers,
+  ...spendingControlPromotionsHandlers,
+  ...spendingControlShadowsHandlers,
   ...testFaultsHandlers,
   ...tokensHandlers,
   ...treasuryReportsHandlers,

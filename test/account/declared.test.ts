@@ -95,6 +95,10 @@ const ACTIONS = new Map([
   ['createPassMessage', 'pass_message.created'],
   ['createPassMessageBatch', 'pass_message_batch.created'],
   ['cancelPassMessageBatch', 'pass_message_batch.canceled'],
+  ['startSpendingControlShadow', 'spending_control_shadow.started'],
+  ['endSpendingControlShadow', 'spending_control_shadow.ended'],
+  ['promoteSpendingControlDraft', 'spending_control_draft.promoted'],
+  ['rollBackSpendingControlDraft', 'spending_control_draft.reverted'],
 ])
 
 const operations = versions.flatMap(({ name, operations }) =>

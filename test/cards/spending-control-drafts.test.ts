@@ -1,18 +1,26 @@
 /** Drafts of spending controls: kept in versions, and tried on recorded authorizations before they bind. */
-import { beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { backtestWorker } from '../../runtime/cards/spending-control-backtests/job.ts'
 import { PENDING_BACKTESTS } from '../../runtime/cards/spending-control-backtests/work-queries.ts'
+import { type Confirmer, holdMachineClock, type MachineClock, makeConfirmer } from '../account/confirmers.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { makeTenant, type Send, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { eventsOf, make, makeCard, patch, speakAll } from './fixtures.ts'
+import { openTestNetwork } from './network/open-network.ts'
 
 const service = useService()
 let tenantId: string
 let send: Send
+let machine: MachineClock
+let member: Confirmer
+beforeAll(() => {
+  machine = holdMachineClock(service)
+})
 beforeEach(async () => {
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
+  member = await makeConfirmer(service, machine, tenantId)
   await send('/v1/test/funding', { body: { amount: 1_000_000 } })
 })
 
@@ -320,4 +328,207 @@ test('a backtest whose process stops is performed by another one, once', async (
   const { status, result } = (await send(`/v1/spending_control_backtests/${id}`)).body
   expect([status, result.approved_to_declined.count]).toEqual(['succeeded', 1])
   expect((await send(`/v1/spending_control_backtests/${id}/flips`)).body.data).toHaveLength(1)
+})
+
+/** Sends requests at the same time that each need a new code of the member. */
+function confirmAll(...paths: readonly string[]) {
+  machine.toNewCodes()
+  return Promise.all(
+    paths.map((path, steps) => send(path, { body: {}, headers: { 'Service-Factor': member.code(steps) } })),
+  )
+}
+
+/** Sends a request that needs a new code of the member. */
+function confirmed(path: string, body: object = {}) {
+  machine.toNewCodes()
+  return send(path, { body, headers: { 'Service-Factor': member.code() } })
+}
+
+const step = async (path: string) => {
+  const answer = await send(path, { body: {} })
+  expect([path, answer.status, answer.text]).toEqual([path, 200, answer.text])
+  return answer.body
+}
+
+test('a rule is drafted, backtested, run in shadow, promoted, and rolled back', async () => {
+  const before = { spending_limits: [{ amount: 100_000, interval: 'monthly', categories: null }] }
+  const card = await makeCard(send, { spending_controls: before })
+  await authorize(card.id, 3000)
+  const draft = await makeDraft(
+    { spending_limits: [{ amount: 5000, interval: 'monthly' }] },
+    { card_id: card.id },
+  )
+  const path = `${DRAFTS}/${draft.id}`
+  expect((await backtest(draft)).result.approved_to_declined.count).toBe(0)
+
+  expect((await step(`${path}/shadow`)).status).toBe('shadow')
+  const { '2026-05-19': admin } = await speakAll(service, tenantId, { scope: 'admin' })
+  const { number } = (await admin(`/v1/cards/${card.id}/details`)).body
+  const paid = { amount: 1000, currency: 'usd', merchant: { ...MERCHANT, country: 'US' } } as const
+  const sent_at = new Date(service.clock.now).toISOString()
+  const message = { message_id: 'm1', transaction_id: card.id, sent_at, card_number: number, ...paid }
+  for (
+    let times = 0;
+    times < 2;
+    times += 1 // the network repeats its message
+  )
+    expect(await openTestNetwork(service)('authorize', message)).toMatchObject({ decision: 'approved' })
+  const [same] = (await send(`/v1/card_transactions?card_id=${card.id}&limit=1`)).body.data
+  expect([same.status, same.shadow_decisions[0].outcome]).toEqual(['authorized', 'same'])
+  const flipped = await authorize(card.id, 2000)
+  const why = { code: 'spending_limit_exceeded', rule: 'spending_limit_monthly' }
+  const declines = { spending_control_draft_id: draft.id, version: 1, outcome: 'would_decline', ...why }
+  expect([flipped.status, flipped.shadow_decisions]).toEqual(['authorized', [declines]])
+  const elsewhere = await authorize((await makeCard(send)).id, 9000)
+  expect(elsewhere.shadow_decisions).toBeUndefined()
+  expect((await send(`${path}/shadow`)).body).toMatchObject({
+    version: 1,
+    ended: null,
+    result: {
+      evaluated: { count: 2, amount: 3000 },
+      approved_to_declined: { count: 1, amount: 2000 },
+      reasons: [{ change: 'approved_to_declined', code: why.code, count: 1, amount: 2000 }],
+    },
+  })
+  const flips = (await send(`${path}/flips?change=approved_to_declined`)).body.data
+  expect(flips).toMatchObject([{ card_transaction_id: flipped.id, card_id: card.id, amount: 2000, ...why }])
+
+  expect(refusal(await send(`${path}/promote`, { body: {} }))).toEqual([
+    403,
+    'permission_error',
+    'factor_required',
+  ])
+  expect(refusal(await confirmed(`${path}/promote`, { version: 2 }))).toEqual([
+    409,
+    'conflict',
+    'invalid_state',
+  ])
+  const promoted = await confirmed(`${path}/promote`, { version: 1 })
+  expect(promoted.body).toMatchObject({
+    status: 'active',
+    promotion: { version: 1, cards: 1, rolled_back: null },
+  })
+  expect((await send(`/v1/cards/${card.id}`)).body.spending_controls).toEqual(draft.spending_controls)
+  const declined = await authorize(card.id, 1)
+  expect(declined).toMatchObject({ status: 'declined', decline_reason: { code: why.code } })
+  expect(declined.shadow_decisions).toBeUndefined()
+  expect((await send(`${path}/shadow`)).body.ended).not.toBeNull()
+
+  const restored = await confirmed(`${path}/roll_back`)
+  expect(restored.body).toMatchObject({ status: 'draft', version: 1, promotion: { version: 1 } })
+  expect((await send(`/v1/cards/${card.id}`)).body.spending_controls).toMatchObject(before)
+  expect((await authorize(card.id, 1)).status).toBe('authorized')
+  const told = (await admin('/v1/audit_log?limit=6')).body.data as { action: string }[]
+  expect(
+    told
+      .map(({ action }) => action.replace('spending_control_', ''))
+      .filter((each) => /^(draft|version)/.test(each)),
+  ).toEqual(['draft.reverted', 'version.activated', 'version.replaced', 'draft.promoted'])
+  const versions = (await send(`${path}/versions?order=asc`)).body.data
+  expect(
+    versions.map(({ version, origin }: { version: number; origin: string }) => [version, origin]),
+  ).toEqual([
+    [1, 'proposed'],
+    [2, 'replaced'],
+    [3, 'restored'],
+  ])
+  expect(versions[2].spending_controls).toEqual(versions[1].spending_controls)
+  const types = (await eventsOf(send)).filter((type) => type.startsWith('spending_control'))
+  expect(types.map((type) => type.replace('spending_control_', ''))).toEqual([
+    'draft.created',
+    'backtest.succeeded',
+    'draft.shadow_started',
+    'draft.shadow_ended',
+    'draft.promoted',
+    'draft.rolled_back',
+  ])
+})
+
+const countLimit = (count: number | null) => ({ spending_controls: { max_authorization_count: count } })
+const countLimitOf = async (path: string) =>
+  (await send(path)).body.spending_controls.max_authorization_count as number | null
+
+test('a promotion changes the cards of a program, and a roll back leaves what has changed since', async () => {
+  const program = await make(send, '/v1/card_programs', { name: 'Fleet', kind: 'both', ...countLimit(9) })
+  const cards: { id: string }[] = []
+  for (const own of [{}, {}, countLimit(8)])
+    cards.push(await makeCard(send, { card_program_id: program.id, ...own }))
+  const target = { card_program_id: program.id }
+  const [first, second] = [
+    await makeDraft({ max_authorization_count: 1 }, target),
+    await makeDraft({ max_authorization_count: 2 }, target),
+  ]
+  const paths = [`/v1/card_programs/${program.id}`, ...cards.map(({ id }) => `/v1/cards/${id}`)]
+  const counts = () => Promise.all(paths.map(countLimitOf))
+
+  expect((await confirmed(`${DRAFTS}/${first.id}/promote`)).body.promotion.cards).toBe(3)
+  expect(await counts()).toEqual([1, 1, 1, 1])
+  await confirmed(`${DRAFTS}/${second.id}/promote`)
+  expect(await counts()).toEqual([2, 2, 2, 2])
+  expect((await send(`${DRAFTS}/${first.id}`)).body.status).toBe('superseded')
+
+  await patch(send, paths[1]!, countLimit(5))
+  await confirmed(`${DRAFTS}/${second.id}/roll_back`)
+  expect(await counts()).toEqual([1, 5, 1, 1])
+  expect((await send(`${DRAFTS}/${first.id}`)).body.status).toBe('active')
+  await confirmed(`${DRAFTS}/${first.id}/roll_back`)
+  expect(await counts()).toEqual([9, 5, 9, 8])
+  const replaced = (await send(`${DRAFTS}/${first.id}/versions?order=asc`)).body.data
+  expect(replaced.map(({ origin }: { origin: string }) => origin)).toEqual([
+    'proposed',
+    ...['replaced', 'replaced'],
+    ...['restored', 'restored'],
+  ])
+})
+
+test('of two promotions at the same time, one is refused, and the same of roll backs', async () => {
+  const card = await makeCard(send, countLimit(9))
+  const draft = await makeDraft({ max_authorization_count: 1 }, { card_id: card.id })
+  for (const [step, status] of [
+    ['promote', 'active'],
+    ['roll_back', 'draft'],
+  ]) {
+    const path = `${DRAFTS}/${draft.id}/${step}`
+    const answers = await confirmAll(path, path)
+    expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409])
+    expect((await send(`${DRAFTS}/${draft.id}`)).body.status).toBe(status)
+  }
+  expect(await countLimitOf(`/v1/cards/${card.id}`)).toBe(9)
+  expect((await send(`${DRAFTS}/${draft.id}/versions`)).body.data).toHaveLength(3)
+})
+
+test('a shadow judges what the controls decide and nothing else, and at most three run', async () => {
+  const card = await makeCard(send, countLimit(3))
+  const drafts = []
+  for (const controls of [{}, { blocked_categories: ['5812'] }, { max_authorization_count: 1 }, {}])
+    drafts.push(await makeDraft(controls))
+  for (const { id } of drafts.slice(0, 3)) await step(`${DRAFTS}/${id}/shadow`)
+  expect(refusal(await send(`${DRAFTS}/${drafts[3]!.id}/shadow`, { body: {} }))).toEqual([
+    409,
+    'conflict',
+    'invalid_state',
+  ])
+  const outcomes = (transaction: { shadow_decisions: { outcome: string }[] }) =>
+    transaction.shadow_decisions.map(({ outcome }) => outcome)
+  expect(outcomes(await authorize(card.id, 100))).toEqual(['same', 'would_decline', 'same'])
+  const second = await authorize(card.id, 100)
+  expect(outcomes(second)).toEqual(['same', 'would_decline', 'would_decline'])
+  const more = (await simulate('increment', { card_transaction_id: second.id, amount: 50 })).body
+  expect(outcomes(more)).toEqual(['same', 'would_decline', 'same']) // an increment is no further authorization
+  expect(outcomes(await authorize(card.id, 100_000_000))).toEqual(['fixed', 'fixed', 'fixed'])
+  await authorize(card.id, 100)
+  const over = await authorize(card.id, 100)
+  expect([over.status, ...outcomes(over)]).toEqual(['declined', 'would_approve', 'same', 'same'])
+  const { result } = (await send(`${DRAFTS}/${drafts[0]!.id}/shadow`)).body
+  expect(result).toEqual({
+    evaluated: { count: 5, amount: 450 },
+    approved_to_declined: { count: 0, amount: 0 },
+    declined_to_approved: { count: 1, amount: 100 },
+    fixed: [{ cause: 'balance', count: 1, amount: 100_000_000 }],
+    reasons: [
+      { change: 'declined_to_approved', code: 'authorization_count_exceeded', count: 1, amount: 100 },
+    ],
+  })
+  const { '2026-02-01': older } = await speakAll(service, tenantId)
+  expect((await older(`/v1/card_transactions/${over.id}`)).body.shadow_decisions).toBeUndefined()
 })

@@ -199,6 +199,7 @@ const announced: Readonly<Record<string, string>> = {
 + /components/schemas/PassTemplateUpdate/properties/translations
 + /components/schemas/PassTemplate/properties/warnings
 + /components/schemas/TemplateField/properties/change_message
++ /components/schemas/CardTransaction/properties/shadow_decisions
 + /components/schemas/TemplateField/properties/translations
 + /components/schemas/TemplateFieldInput/properties/change_message
 + /components/schemas/TemplateFieldInput/properties/translations

@@ -75,6 +75,11 @@ const table = `
 2025-11-01 treasury_report.succeeded treasury_report TreasuryReport
 2025-11-01 treasury_report.failed treasury_report TreasuryReport
 2026-05-19 balance.low balance_alert BalanceAlert
+2026-05-19 spending_control_draft.created spending_control_draft SpendingControlDraft
+2026-05-19 spending_control_draft.shadow_started spending_control_draft SpendingControlDraft
+2026-05-19 spending_control_draft.shadow_ended spending_control_draft SpendingControlDraft
+2026-05-19 spending_control_draft.promoted spending_control_draft SpendingControlDraft
+2026-05-19 spending_control_draft.rolled_back spending_control_draft SpendingControlDraft
 2026-05-19 spending_control_backtest.succeeded spending_control_backtest SpendingControlBacktest
 2026-05-19 spending_control_backtest.failed spending_control_backtest SpendingControlBacktest
 2026-05-19 pass_message.sent pass_message PassMessage

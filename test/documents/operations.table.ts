@@ -145,11 +145,17 @@ export const table = `
 2026-05-19 GET    /v1/spending_control_drafts/{spending_control_draft_id} read card:read read 200
 2026-05-19 PATCH  /v1/spending_control_drafts/{spending_control_draft_id} write card:write cards_write 200 verified
 2026-05-19 POST   /v1/spending_control_drafts/{spending_control_draft_id}/archive write card:write cards_write 200 verified
+2026-05-19 POST   /v1/spending_control_drafts/{spending_control_draft_id}/shadow write card:write cards_write 200 verified
+2026-05-19 GET    /v1/spending_control_drafts/{spending_control_draft_id}/shadow read card:read read 200
+2026-05-19 POST   /v1/spending_control_drafts/{spending_control_draft_id}/end_shadow write card:write cards_write 200 verified
+2026-05-19 POST   /v1/spending_control_drafts/{spending_control_draft_id}/promote write card:write cards_write 200 factor verified
+2026-05-19 POST   /v1/spending_control_drafts/{spending_control_draft_id}/roll_back write card:write cards_write 200 factor verified
 2026-05-19 GET    /v1/spending_control_drafts/{spending_control_draft_id}/versions read card:read read 200 list
 2026-05-19 POST   /v1/spending_control_drafts/{spending_control_draft_id}/backtests write card:write cards_write 201 verified
 2026-05-19 GET    /v1/spending_control_backtests read card:read read 200 list filters=spending_control_draft_id
 2026-05-19 GET    /v1/spending_control_backtests/{spending_control_backtest_id} read card:read read 200
 2026-05-19 GET    /v1/spending_control_backtests/{spending_control_backtest_id}/flips read card:read read 200 list filters=change
+2026-05-19 GET    /v1/spending_control_drafts/{spending_control_draft_id}/flips read card:read read 200 list filters=change
 2026-05-19 GET    /v1/test/faults read read read 200 sandbox
 2026-05-19 PUT    /v1/test/faults admin admin account_write 200 sandbox
 2026-05-19 DELETE /v1/test/faults admin admin account_write 200 sandbox

@@ -1,14 +1,54 @@
 /** POSTs about drafts of spending controls. */
+import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
 import { administer } from '../support/server.ts'
 import type { Send } from '../support/service.ts'
 import type { Post } from './post.ts'
 
-async function makeDraft(send: Send): Promise<string> {
-  const body = { name: crypto.randomUUID(), spending_controls: { max_authorization_count: 1 } }
+const CONTROLS = { spending_controls: { max_authorization_count: 1 } }
+
+async function makeDraft(send: Send, target: object = {}): Promise<string> {
+  const body = { name: crypto.randomUUID(), ...CONTROLS, ...target }
   return (await send('/v1/spending_control_drafts', { body })).body.id
 }
 
+/** A draft for a new card. */
+async function makeForCard(send: Send, content: object = {}) {
+  const cardholder_id = (await send('/v1/cardholders', { body: { name: 'Ada Moreau' } })).body.id
+  const body = { cardholder_id, type: 'virtual', ...content }
+  const card_id: string = (await send('/v1/cards', { body })).body.id
+  return { card_id, id: await makeDraft(send, { card_id }) }
+}
+
+/** Runs statements in both environments, because the walk through live prepares there. */
+async function administerBoth(url: string, ...statements: readonly string[]): Promise<void> {
+  for (const environment of ENVIRONMENTS)
+    for (const statement of statements) await administer(url, statement.replaceAll('{schema}', environment))
+}
+
+const setStatus = (from: string, to: string, where: string) =>
+  `UPDATE {schema}.spending_control_drafts SET status = '${to}', shadow_version = 1, shadow_started = created
+    WHERE status = '${from}' AND ${where}`
+
+const endShadows = (tenantId: string) =>
+  setStatus('shadow', 'draft', `split_part(tenant_id, '.', 1) = '${tenantId}'`)
+
 const STATUS = `SELECT count(*) AS count FROM sandbox.spending_control_drafts WHERE tenant_id = $1 AND id = $2`
+
+/** Counts the drafts whose card has controls that compare with theirs. */
+const IN_FORCE = `SELECT count(*) AS count FROM sandbox.spending_control_drafts d
+  JOIN sandbox.cards c ON c.tenant_id = d.tenant_id AND c.id = d.card_id
+ WHERE d.tenant_id = $1 AND d.id = $2 AND c.spending_controls`
+
+/** Statements that leave a draft as a promotion does, whose second factor a preparation does not have. */
+const promoted = (id: string): readonly string[] => [
+  `INSERT INTO {schema}.spending_control_versions (tenant_id, id, draft_id, version, spending_controls, created, origin)
+   SELECT tenant_id, replace(id, 'scd_', 'scv_'), id, 2, spending_controls || '{"max_authorization_count": null}', created, 'replaced'
+     FROM {schema}.spending_control_drafts WHERE id = '${id}'`,
+  `INSERT INTO {schema}.spending_control_replacements (tenant_id, draft_id, target_id, version)
+   SELECT tenant_id, id, card_id, 2 FROM {schema}.spending_control_drafts WHERE id = '${id}'`,
+  `UPDATE {schema}.spending_control_drafts SET status = 'active',
+          promotion = '{"version": 1, "cards": 1, "promoted": "2026-06-01T12:00:00.000Z", "rolled_back": null}' WHERE id = '${id}'`,
+]
 
 const endPending = (tenantId: string) =>
   `UPDATE sandbox.spending_control_backtests SET status = 'failed' WHERE tenant_id = '${tenantId}' AND status = 'pending'`
@@ -18,7 +58,7 @@ export const CONTROL_POSTS: readonly Post[] = [
     operation: 'createSpendingControlDraft',
     status: 201,
     audit: ['spending_control_draft.created'],
-    events: [],
+    events: ['spending_control_draft.created'],
     prepare: async () => {
       const id = crypto.randomUUID()
       return { path: '/v1/spending_control_drafts', body: { name: id, spending_controls: {} }, id }
@@ -39,6 +79,68 @@ export const CONTROL_POSTS: readonly Post[] = [
     },
     effect: `${STATUS} AND status = 'archived'`,
     once: 1,
+  },
+  {
+    operation: 'startSpendingControlShadow',
+    status: 200,
+    audit: ['spending_control_shadow.started'],
+    events: ['spending_control_draft.shadow_started'],
+    prepare: async (send, { database, tenantId }) => {
+      // The shadows of earlier rounds would reach the maximum number.
+      await administerBoth(database.url, endShadows(tenantId))
+      const id = await makeDraft(send)
+      return { path: `/v1/spending_control_drafts/${id}/shadow`, body: {}, id }
+    },
+    effect: `${STATUS} AND status = 'shadow'`,
+    once: 1,
+  },
+  {
+    operation: 'endSpendingControlShadow',
+    status: 200,
+    audit: ['spending_control_shadow.ended'],
+    events: ['spending_control_draft.shadow_ended'],
+    prepare: async (send, { database }) => {
+      const id = await makeDraft(send)
+      await administerBoth(database.url, setStatus('draft', 'shadow', `id = '${id}'`))
+      return { path: `/v1/spending_control_drafts/${id}/end_shadow`, body: {}, id }
+    },
+    effect: `${STATUS} AND status = 'draft' AND shadow_ended IS NOT NULL`,
+    once: 1,
+  },
+  {
+    operation: 'promoteSpendingControlDraft',
+    status: 200,
+    audit: [
+      'spending_control_version.replaced',
+      'spending_control_version.activated',
+      'spending_control_draft.promoted',
+    ],
+    events: ['card.updated', 'spending_control_draft.promoted'],
+    prepare: async (send) => {
+      const { id } = await makeForCard(send)
+      return { path: `/v1/spending_control_drafts/${id}/promote`, body: { version: 1 }, id }
+    },
+    effect: `${IN_FORCE} = d.spending_controls AND d.status = 'active'`,
+    once: 1,
+    factor: true,
+  },
+  {
+    operation: 'rollBackSpendingControlDraft',
+    status: 200,
+    audit: [
+      'spending_control_version.replaced',
+      'spending_control_version.activated',
+      'spending_control_draft.reverted',
+    ],
+    events: ['card.updated', 'spending_control_draft.rolled_back'],
+    prepare: async (send, { database }) => {
+      const { id } = await makeForCard(send, CONTROLS)
+      await administerBoth(database.url, ...promoted(id))
+      return { path: `/v1/spending_control_drafts/${id}/roll_back`, body: {}, id }
+    },
+    effect: `${IN_FORCE} <> d.spending_controls AND d.status = 'draft'`,
+    once: 1,
+    factor: true,
   },
   {
     operation: 'createSpendingControlBacktest',

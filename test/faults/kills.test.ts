@@ -38,7 +38,7 @@ const LEFT_OUT = new Set([
   ...['cancelPayout', 'simulatePayoutFailure', 'simulatePayoutReturn', 'retryDeliveryAttempt'],
   'advanceSettlementClock', // a worker moves earlier settlements of the tenant meanwhile
   ...['createWebhookEndpoint', 'testWebhookEndpoint', 'rotateAuthorizationEndpointSecret'],
-  ...['rotateCredentials', 'wipeSandbox'],
+  ...['rotateCredentials', 'wipeSandbox', 'promoteSpendingControlDraft', 'rollBackSpendingControlDraft'],
 ])
 const MIXED = POSTS.filter(({ operation }) => !LEFT_OUT.has(operation))
 

@@ -280,6 +280,12 @@ const SPENDING_CONTROL_DRAFTS = `INSERT INTO spending_control_drafts
 const CONTROL_VERSIONS = `INSERT INTO spending_control_versions
   SELECT $1, ${id('scv', 'n')}, ${id('scd', '0')}, n + 1, ${CONTROLS}, ${AT} FROM generate_series(0, $3 - 1) n`
 
+const SHADOW_TOTALS = `INSERT INTO spending_control_shadow_totals
+  SELECT $1, ${id('scd', 'n / 1000')} || '/1', ${id('card', 'n')}, 'same', '', 1, 100 FROM generate_series(0, $3 - 1) n WHERE ${AT} IS NOT NULL`
+
+const REPLACEMENTS = `INSERT INTO spending_control_replacements
+  SELECT $1, ${id('scd', 'n / 1000')}, ${id('card', 'n')}, 1 FROM generate_series(0, $3 - 1) n WHERE ${AT} IS NOT NULL`
+
 const BACKTESTS = `INSERT INTO spending_control_backtests (tenant_id, id, spending_control_draft_id, version, spending_controls, interval_start, interval_end,
     status, progress, created, updated)
   SELECT $1, ${id('scb', 'n')}, CASE WHEN n BETWEEN 10 AND 12 THEN ${id('scd', '1')} ELSE ${id('scd', '0')} END, 1, ${CONTROLS}, 'epoch', ${AT},
@@ -346,6 +352,8 @@ const TABLES = [
   [FLIPS, 1 / 3],
   [PASS_MESSAGE_BATCHES, 1 / 3],
   [PASS_MESSAGES, 1 / 3],
+  [SHADOW_TOTALS, 1 / 3],
+  [REPLACEMENTS, 1 / 3],
 ] as const
 
 /** Their names. */

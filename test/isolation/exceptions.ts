@@ -224,6 +224,10 @@ export const SPREAD: Table = [
 
 /** Statements that may read more rows than a few for each that they give. */
 export const LAVISH: Table = [
+  ['SELECT max(version) AS last', 'a draft has few versions, and a promotion reads them all'],
+  ['SELECT id FROM spending_control_versions', 'the same for one of them'],
+  ['SELECT r.target_id, r.version', 'and for those that a roll back restores'],
+  ['WITH crowded AS ( DELETE FROM control.challenges', 'a key has at most twenty open pages'],
   [
     '(SELECT id, coalesce(holder_name, holder_email, id) AS name',
     'a search looks into the content of recent records, which has no index, so that writes stay fast',

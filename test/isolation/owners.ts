@@ -179,6 +179,7 @@ async function makeOwner(
   const draft = { name: mark, spending_controls: { max_authorization_count: 1 }, metadata }
   await make('/v1/spending_control_drafts', draft)
   const scd = await make('/v1/spending_control_drafts', draft)
+  await ask(key.secret, 'POST', `/v1/spending_control_drafts/${scd}/shadow`, version, {}, sandboxSecret)
   const order = { cardholder_id: chd, card_program_id: cprg, type: 'virtual', metadata }
   await make('/v1/cards', order)
   const card = await make('/v1/cards', order)

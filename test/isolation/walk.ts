@@ -16,7 +16,7 @@ import { createCardDirectory } from '../../runtime/cards/card-keys/directory.ts'
 import { listingWorker } from '../../runtime/cards/card-keys/listing.ts'
 import { reseal } from '../../runtime/cards/card-keys/rotation.ts'
 import { cardholderScreeningWorker } from '../../runtime/cards/cardholders/screening-job.ts'
-import { lockCardsOf } from '../../runtime/cards/cards/queries.ts'
+import { lockCardsOf, lockFirstCards } from '../../runtime/cards/cards/queries.ts'
 import { abandonedDecisionWorker } from '../../runtime/cards/decisions/abandoned-job.ts'
 import { forgetRequest } from '../../runtime/cards/decisions/queries.ts'
 import { disputeExpiryWorker } from '../../runtime/cards/disputes/expiry-job.ts'
@@ -214,6 +214,8 @@ export async function tour(
   expect(await readStoredEvent(service.database[environment], space, event.id)).toMatchObject({
     id: event.id,
   })
+  for (const program of [null, 'cprg_x'])
+    await lockFirstCards(service.database[environment], space, program, 1)
   await findNamed(service.database[environment], space, 'ada')
   await findRecent(service.database[environment], space, 'ada')
   await readNames(service.database[environment], space, [newId('card')])
@@ -514,7 +516,15 @@ async function tryControls({ service, recorder }: Walker, send: Send): Promise<v
   // Each round performs the oldest of the tenant.
   while ((await read()).status === 'pending') await backtestWorker(parts).runOnce()
   expect((await read()).result.approved_to_declined.count).toBeGreaterThan(0)
-  for (const list of [`${path}/${id}/versions`, `/v1/spending_control_backtests/${body.id}/flips`])
+  expect((await send(`${path}/${id}/shadow`, { body: {} })).status).toBe(200)
+  const paid = { ...verified, amount: 1 }
+  for (let count = 0; count < 2; count += 1)
+    await send('/v1/test/cards/simulate_authorization', { body: paid })
+  expect((await send(`${path}/${id}/shadow`)).body.result.approved_to_declined.count).toBeGreaterThan(0)
+  expect((await send(`${path}/${id}/end_shadow`, { body: {} })).status).toBe(200)
+  for (const list of ['versions', 'flips']
+    .map((each) => `${path}/${id}/${each}`)
+    .concat(`/v1/spending_control_backtests/${body.id}/flips`))
     expect((await send(list)).status).toBe(200)
   expect((await send(`${path}/${id}/archive`, { body: {} })).status).toBe(200)
 }

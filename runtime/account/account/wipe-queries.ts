@@ -91,6 +91,8 @@ const NAMED: readonly WipedTable[] = [
   { name: 'spending_control_versions', key: 'id' },
   { name: 'spending_control_backtests', key: 'id', type: 'spending_control_backtest' },
   { name: 'spending_control_flips', key: 'id' },
+  { name: 'spending_control_shadow_totals', key: 'shadow' },
+  { name: 'spending_control_replacements', key: 'draft_id' },
   { name: 'promotions', key: 'id' },
   { name: 'promoted_objects', key: 'sandbox_id' },
   { name: 'promotion_heads' },

@@ -85,7 +85,7 @@ export async function lockCard(db: Database, tenantId: string, id: string): Prom
 }
 
 /** Locks cards in the order of their identifiers, so that concurrent transactions cannot deadlock. */
-const locked = (ids: string) => `SELECT c.* FROM (${ids} ORDER BY id) AS wanted
+const locked = (ids: string, limit = '') => `SELECT c.* FROM (${ids} ORDER BY id ${limit}) AS wanted
           CROSS JOIN LATERAL (
             SELECT ${COLUMNS} FROM cards c WHERE c.tenant_id = $1 AND c.id = wanted.id FOR UPDATE
           ) AS c`
@@ -124,6 +124,33 @@ export async function lockCardsOf(
 ): Promise<readonly CardRow[]> {
   const { rows } = await db.query<CardRow>(LOCK_OF_CARDHOLDER, [tenantId, cardholderId])
   return rows.filter(({ status }) => status !== 'canceled')
+}
+
+const LOCK_ALL: Statement = {
+  name: 'cards_lock_all',
+  text: locked('SELECT id FROM cards WHERE tenant_id = $1', 'LIMIT $2'),
+}
+
+const LOCK_OF_PROGRAM: Statement = {
+  name: 'cards_lock_of_program',
+  text: locked('SELECT id FROM cards WHERE tenant_id = $1 AND card_program_id = $3', 'LIMIT $2'),
+}
+
+/**
+ * Locks and returns the first cards of a program, or those of all programs, canceled ones included.
+ * @param programId null for all cards.
+ */
+export async function lockFirstCards(
+  db: Database,
+  tenantId: string,
+  programId: string | null,
+  limit: number,
+): Promise<readonly CardRow[]> {
+  const query =
+    programId === null
+      ? db.query<CardRow>(LOCK_ALL, [tenantId, limit])
+      : db.query<CardRow>(LOCK_OF_PROGRAM, [tenantId, limit, programId])
+  return (await query).rows
 }
 
 const UPDATE: Statement = {

@@ -5,12 +5,14 @@
 
 import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
+import { judgeShadows, showShadows } from '../spending-control-shadows/judging.ts'
+import { recordShadows } from '../spending-control-shadows/recording.ts'
 import { type LockedFacts, newCardTransaction } from '../transactions/authorizing.ts'
 import { type TransactionPlace, writeChange, writeNew } from '../transactions/changes.ts'
 import type { DeclineCode } from '../transactions/findings.ts'
 import { withMessage } from '../transactions/messages.ts'
 import { type CardTransactionRow, readCardTransaction } from '../transactions/queries.ts'
-import { type Decision, decide } from '../transactions/rules.ts'
+import { type AuthorizationRequest, type Decision, decide } from '../transactions/rules.ts'
 import { begin } from '../transactions/states.ts'
 import {
   type AskedUse,
@@ -46,22 +48,13 @@ export function notedOf(answer: NonNullable<AskedDecision['answer']>): NotedAnsw
 }
 
 /** Applies the spending rules to a card use. */
-export const decideOn = (use: AskedUse, facts: LockedFacts): Decision => {
+export const decideOn = (use: AskedUse, facts: LockedFacts): Decision => decide(requestOf(use, facts), facts)
+
+function requestOf(use: AskedUse, { now }: Pick<LockedFacts, 'now'>): AuthorizationRequest {
   const { requested: amount, currency, merchant, entry_method, wallet, checks = {}, mismatch, partial } = use
   const { category_code: categoryCode, country } = merchant
-  const how = { merchant, entryMethod: entry_method, checks, at: facts.now }
-  const asked = {
-    amount,
-    currency,
-    categoryCode,
-    country,
-    authorized: 0,
-    wallet,
-    mismatch,
-    partial,
-    use: how,
-  }
-  return decide(asked, facts)
+  const how = { merchant, entryMethod: entry_method, checks, at: now }
+  return { amount, currency, categoryCode, country, authorized: 0, wallet, mismatch, partial, use: how }
 }
 
 /** Returns the undecided card transaction that a question is about. */
@@ -109,21 +102,26 @@ interface Decided {
 async function writeDecided(
   place: AuthorizationPlace,
   { row: asked, use, known, decision }: Decided,
-  { clockOffset }: LockedFacts,
+  facts: LockedFacts,
 ): Promise<CardTransactionRow> {
+  const { requested: amount } = use
+  const shadows = judgeShadows(requestOf(use, facts), decision, facts.shadows)
   const type = `card.transaction.${decision.declined === undefined ? 'authorized' : 'declined'}` as const
-  const begun = begin(asked, decision, clockOffset, {
+  const begun = begin({ ...asked, shadow_decisions: showShadows(shadows) }, decision, facts.clockOffset, {
     ...use,
     sent: use.sent && { id: use.sent.id, at: use.sent.at },
   })
   if (known) {
-    const row = { ...withMessage(known, begun.messages![0]!), rules: decision.rules }
+    const { rules, shadow_decisions } = begun
+    const row = { ...withMessage(known, begun.messages![0]!), rules, shadow_decisions }
     await writeChange(place, known, row, type)
+    recordShadows(place, row, amount, shadows)
     return row
   }
   // The facts were read without a lock on the account, so the commit checks the available amount again.
   const required = decision.amount === undefined || !use.partial ? begun.requested : begun.authorized
   await writeNew(place, begun, type, begun.authorized > 0 ? required : undefined)
+  recordShadows(place, begun, amount, shadows)
   return begun
 }
 

@@ -1,10 +1,13 @@
 /** Applies messages of the card network to transactions. The caller has locked the card. */
 import { pipelined } from '../../database/pipelined.ts'
 import { readOpenSettlement } from '../../money/settlement-lines/queries.ts'
+import type { CardRow } from '../cards/queries.ts'
 import type { AuthorizationPlace } from '../decisions/concluding.ts'
 import { lockDisputesOf } from '../disputes/queries.ts'
 import { contestedBy, writeRefund } from '../disputes/refunds.ts'
 import { OPEN } from '../disputes/states.ts'
+import { judgeShadows, showShadows } from '../spending-control-shadows/judging.ts'
+import { recordShadows } from '../spending-control-shadows/recording.ts'
 import type { LockedFacts } from '../transactions/authorizing.ts'
 import {
   type TransactionEventType,
@@ -69,19 +72,26 @@ export async function applyIncrement(
   const { category_code: categoryCode, country } = merchant
   const use = { merchant, entryMethod: entry_method, checks: before.checks ?? {}, at: facts.now }
   const { db, space, now } = place
-  const uses = await readUses(db, space, before.card_id, facts.card.spending_controls, merchant, now)
+  const usesFor = (controls: CardRow['spending_controls']) =>
+    readUses(db, space, before.card_id, controls, merchant, now)
+  const uses = await usesFor(facts.card.spending_controls)
   // An increment needs no active wallet token: the wallet took part only in the original authorization.
-  const judged = decide(
-    { amount, currency, categoryCode, country, authorized, wallet: null, use },
-    { ...facts, uses },
-  )
+  const request = { amount, currency, categoryCode, country, authorized, wallet: null, use }
+  const judged = decide(request, { ...facts, uses })
   const decision =
     before.held > 0 ? judged : { ...judged, declined: judged.declined ?? 'transaction_not_allowed' }
   const expires = place.now + facts.clockOffset + holdFor(categoryCode)
   const own = ownMessage(before, askingMessage('increment', amount, decision, expires), place.now)
-  const after = { ...withMessage(before, { ...own, ...sent }), rules: decision.rules }
+  const shadowFacts = facts.shadows.map(async (each) => ({
+    ...each,
+    uses: await usesFor(each.spending_controls),
+  }))
+  const shadows = judgeShadows(request, decision, await Promise.all(shadowFacts))
+  const shadow_decisions = showShadows(shadows)
+  const after = { ...withMessage(before, { ...own, ...sent }), rules: decision.rules, shadow_decisions }
   requireTotals(after)
   await writeChange(place, before, after, 'card.transaction.updated')
+  recordShadows(place, after, amount, shadows)
   return after
 }
 

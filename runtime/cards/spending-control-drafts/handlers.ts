@@ -2,11 +2,12 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Detail } from 'dateline/runtime'
 import type { SpendingControlDraftsHandlers } from '../../../generated/canonical/handlers.ts'
 import type { components } from '../../../generated/canonical/types.ts'
-import { invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
+import { notFound, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { checkMetadata, mergePatch } from '../../api/json/merge-patch.ts'
 import { answerList } from '../../api/lists/list-query.ts'
 import { pipelined } from '../../database/pipelined.ts'
+import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import { readCard } from '../cards/queries.ts'
 import { readCardProgram } from '../programs/queries.ts'
@@ -18,9 +19,12 @@ import {
   listVersions,
   lockDraft,
   readDraft,
+  readLastVersion,
   type SpendingControlDraftRow,
+  UNTRIED,
   updateDraft,
 } from './queries.ts'
+import { requireOpen, versionOf } from './states.ts'
 import { showDraft, showVersion } from './view.ts'
 
 type Schemas = components['schemas']
@@ -41,10 +45,13 @@ export const spendingControlDraftsHandlers = {
       metadata: body.metadata ?? {},
       created: now,
       updated: now,
+      ...UNTRIED,
     }
     pipelined(insertDraft(context.db, context.caller.space, row))
-    writeVersion(context, row)
-    return { status: 201, body: showDraft(row) }
+    pipelined(insertVersion(context.db, context.caller.space, versionOf(row, now)))
+    const shown = showDraft(row)
+    emit(context.events, { type: 'spending_control_draft.created', data: { spending_control_draft: shown } })
+    return { status: 201, body: shown }
   },
 
   listSpendingControlDrafts: (context, { query }) => answerList(context, query, listDrafts, showDraft),
@@ -59,16 +66,19 @@ export const spendingControlDraftsHandlers = {
     const { caller, db } = context
     const row = await lockDraft(db, caller.space, path.spending_control_draft_id)
     if (!row) throw notFound()
-    const changed = patch(row, body, context.request.now)
+    const last = body.spending_controls === undefined ? 0 : await readLastVersion(db, caller.space, row.id)
+    const changed = patch(row, body, last, context.request.now)
     pipelined(updateDraft(db, caller.space, changed))
-    if (changed.version > row.version) writeVersion(context, changed)
+    if (changed.version > row.version) {
+      pipelined(insertVersion(db, caller.space, versionOf(changed, changed.updated)))
+    }
     return { status: 200, body: showDraft(changed) }
   },
 
   async archiveSpendingControlDraft({ caller, db, request }, { path }) {
     const row = await lockDraft(db, caller.space, path.spending_control_draft_id)
     if (!row) throw notFound()
-    requireOpen(row)
+    if (row.status !== 'superseded') requireOpen(row)
     const archived: SpendingControlDraftRow = { ...row, status: 'archived', updated: request.now }
     await updateDraft(db, caller.space, archived)
     return { status: 200, body: showDraft(archived) }
@@ -86,16 +96,13 @@ export const spendingControlDraftsHandlers = {
       showVersion,
     )
   },
-} satisfies SpendingControlDraftsHandlers<Context>
+} satisfies Partial<SpendingControlDraftsHandlers<Context>>
 
-function requireOpen({ status }: SpendingControlDraftRow): void {
-  if (status !== 'draft') throw invalidState('The draft is archived. Create a new draft.')
-}
-
-/** Applies a merge patch (RFC 7396). Other controls make a new version. */
+/** Applies a merge patch (RFC 7396). Other controls make a new version. @param last the greatest version number. */
 function patch(
   row: SpendingControlDraftRow,
   { spending_controls: given, ...content }: Schemas['SpendingControlDraftUpdate'],
+  last: number,
   now: number,
 ): SpendingControlDraftRow {
   const { name, metadata } = row
@@ -103,25 +110,11 @@ function patch(
   const spending_controls = patchControls(row.spending_controls, given)
   const isNew = !isDeepStrictEqual(spending_controls, row.spending_controls)
   if (isNew) requireOpen(row)
-  const version = row.version + (isNew ? 1 : 0)
+  const version = isNew ? last + 1 : row.version
   const changed = { ...row, metadata: {}, ...merged, spending_controls, version, updated: now }
   const faults = [...checkControls(given), ...checkMetadata(changed.metadata)]
   if (faults.length > 0) throw validationFailed(faults)
   return changed
-}
-
-function writeVersion(
-  { caller, db, request }: Context,
-  { id, version, spending_controls }: SpendingControlDraftRow,
-): void {
-  const row = {
-    id: newId('scv', request.now),
-    draft_id: id,
-    version,
-    spending_controls,
-    created: request.now,
-  }
-  pipelined(insertVersion(db, caller.space, row))
 }
 
 async function checkTarget(

@@ -14,6 +14,8 @@ export function showDraft(row: SpendingControlDraftRow): Schemas['SpendingContro
     status: row.status,
     version: row.version,
     spending_controls: row.spending_controls,
+    shadow_version: row.shadow_version,
+    promotion: row.promotion,
     metadata: row.metadata,
     created: writeInstant(row.created),
     updated: writeInstant(row.updated),
@@ -27,6 +29,7 @@ export function showVersion(row: SpendingControlVersionRow): Schemas['SpendingCo
     spending_control_draft_id: row.draft_id,
     version: row.version,
     spending_controls: row.spending_controls,
+    origin: row.origin ?? 'proposed',
     created: writeInstant(row.created),
   }
 }

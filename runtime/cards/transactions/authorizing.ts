@@ -9,9 +9,9 @@ import { newId } from '../../platform/ids.ts'
 import { type CardRow, lockCard } from '../cards/queries.ts'
 import type { CardTransactionRow } from './queries.ts'
 import type { AuthorizationFacts } from './rules.ts'
-import { readSpending, type Spending, type SpendingQuestion } from './spending.ts'
+import { readSpending, type ShadowSpending, type Spending, type SpendingQuestion } from './spending.ts'
 import { type Sent, typeOf } from './states.ts'
-import { type MerchantOfUse, type NetworkChecks, NO_USES } from './use-rules.ts'
+import { type EarlierUses, type MerchantOfUse, type NetworkChecks, NO_USES } from './use-rules.ts'
 import { readUses } from './uses-queries.ts'
 
 /** What the facts are read for. */
@@ -22,7 +22,15 @@ export interface FactsQuestion extends SpendingQuestion {
 
 /** A locked card and the facts that its authorization depends on. */
 export type LockedFacts = Omit<AuthorizationFacts, 'card'> &
-  Pick<Spending, 'clockOffset' | 'isAsked' | 'isKnown'> & { readonly card: CardRow }
+  Pick<Spending, 'clockOffset' | 'isAsked' | 'isKnown'> & {
+    readonly card: CardRow
+    readonly shadows: readonly ShadowFacts[]
+  }
+
+/** The facts on which the controls of a draft in shadow depend. */
+export interface ShadowFacts extends ShadowSpending {
+  readonly uses: EarlierUses
+}
 
 /**
  * Locks a card and reads the facts for a decision. Returns undefined if the card does not exist. With `locked`, the tenant's
@@ -46,10 +54,13 @@ export async function lockFacts(
   ])
   if (!card || !spending) return undefined
   const { merchant } = question
-  const uses = merchant
-    ? await readUses(db, tenantId, cardId, card.spending_controls, merchant, now)
-    : NO_USES
-  return { ...spending, card, uses, now, ...(locked && { available: locked.balance - locked.held }) }
+  const usesFor = async ({ spending_controls }: Pick<CardRow, 'spending_controls'>) =>
+    merchant ? readUses(db, tenantId, cardId, spending_controls, merchant, now) : NO_USES
+  const [uses, ...shadows] = await Promise.all([
+    usesFor(card),
+    ...spending.shadows.map(async (each) => ({ ...each, uses: await usesFor(each) })),
+  ])
+  return { ...spending, card, uses, shadows, now, ...(locked && { available: locked.balance - locked.held }) }
 }
 
 /** Throws 422 instead of 404, because the card is referenced in the request body. */
@@ -100,6 +111,7 @@ export function newCardTransaction(
     expires_at: null,
     cleared_at: null,
     rules: [],
+    shadow_decisions: null,
     history: [],
     messages: [],
     metadata: {},

@@ -64,6 +64,8 @@ export interface CardTransactionRow {
   /** Time of the last clearing. */
   readonly cleared_at: number | null
   readonly rules: readonly Schemas['JudgedRule'][]
+  /** Null if no draft was in shadow. */
+  readonly shadow_decisions: readonly Schemas['ShadowDecision'][] | null
   readonly history: readonly TransactionStep[]
   /** Read them with `messagesOf`. Null if an earlier version of the service wrote the row. */
   readonly messages: readonly TransactionMessage[] | null
@@ -99,7 +101,7 @@ const MUTABLE = [
     'decline_code',
     'hold_id',
   ],
-  ...['expires_at', 'cleared_at', 'rules', 'history', 'messages', 'metadata', 'updated'],
+  ...['expires_at', 'cleared_at', 'rules', 'shadow_decisions', 'history', 'messages', 'metadata', 'updated'],
 ] as const
 
 /** Columns of other types than text. */
@@ -113,6 +115,7 @@ const TYPES: Readonly<Record<string, 'bigint' | 'timestamptz' | 'json'>> = {
     rules: 'json',
     history: 'json',
   },
+  ...{ shadow_decisions: 'json' },
   ...{ messages: 'json', metadata: 'json', expires_at: 'timestamptz', cleared_at: 'timestamptz' },
   ...{ created: 'timestamptz', updated: 'timestamptz' },
 }
@@ -145,6 +148,7 @@ const changing = (row: CardTransactionRow): unknown[] => [
   optional(row.expires_at),
   optional(row.cleared_at),
   JSON.stringify(row.rules),
+  row.shadow_decisions && JSON.stringify(row.shadow_decisions),
   JSON.stringify(row.history),
   row.messages && JSON.stringify(row.messages),
   JSON.stringify(row.metadata),

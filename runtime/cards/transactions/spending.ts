@@ -3,6 +3,7 @@ import type { Database, Statement } from '../../database/database.ts'
 import { pipelined } from '../../database/pipelined.ts'
 import type { CardholderRow } from '../cardholders/queries.ts'
 import { categoryOf } from '../merchant-categories/catalogue.ts'
+import type { SpendingControls } from '../programs/spending-controls.ts'
 import type { WalletTokenRow } from '../wallet-tokens/queries.ts'
 import { type Periods, periodsOf } from './periods.ts'
 import type { CardTransactionRow } from './queries.ts'
@@ -15,13 +16,13 @@ const TIMES = `(VALUES ('daily', 'day', $3::date, $3::date), ('weekly', 'day', $
 
 const READ: Statement = {
   name: 'card_spending_read',
-  text: `SELECT h.status, h.sanctions_status,
-                CASE WHEN c.spending_controls->>'max_authorization_count' IS NOT NULL THEN (
+  text: `SELECT h.status, h.sanctions_status, k.draft_id, k.version, k.shadowed,
+                CASE WHEN k.spending_controls->>'max_authorization_count' IS NOT NULL THEN (
                   SELECT coalesce(sum(s.authorizations), 0)::bigint FROM card_spending s
                    WHERE s.tenant_id = $1 AND s.card_id = $2 AND s.granularity = 'all'
                 ) END AS authorizations,
                 (SELECT json_agg(coalesce(spent.amount, 0) ORDER BY l.place)
-                   FROM jsonb_array_elements(c.spending_controls->'spending_limits') WITH ORDINALITY AS l (entry, place)
+                   FROM jsonb_array_elements(k.spending_controls->'spending_limits') WITH ORDINALITY AS l (entry, place)
                    LEFT JOIN ${TIMES} ON t.interval = l.entry->>'interval'
                   CROSS JOIN LATERAL (
                     SELECT least(coalesce(sum(s.amount), 0), 9007199254740991)::bigint AS amount FROM card_spending s
@@ -46,6 +47,13 @@ const READ: Statement = {
           CROSS JOIN LATERAL (
             SELECT status, sanctions_status FROM cardholders h WHERE h.tenant_id = $1 AND h.id = c.cardholder_id OFFSET 0
           ) AS h
+          CROSS JOIN LATERAL (
+            SELECT NULL AS draft_id, NULL::bigint AS version, c.spending_controls, NULL::jsonb AS shadowed
+             UNION ALL
+            SELECT d.id, d.version, d.spending_controls, d.spending_controls FROM spending_control_drafts d
+             WHERE d.tenant_id = $1 AND d.status = 'shadow'
+               AND coalesce(d.card_id = c.id, d.card_program_id = c.card_program_id, d.card_program_id IS NULL)
+          ) AS k
           WHERE c.tenant_id = $1 AND c.id = $2`,
 }
 
@@ -63,6 +71,15 @@ export interface Spending {
   readonly isAsked: boolean
   /** Whether a message about the network's card use has arrived before. */
   readonly isKnown: boolean
+  /** The drafts in shadow that are for the card, by ID. */
+  readonly shadows: readonly ShadowSpending[]
+}
+
+/** The totals on which the controls of a draft in shadow depend. */
+export interface ShadowSpending extends Pick<Spending, 'spent' | 'authorizations'> {
+  readonly draft_id: string
+  readonly version: number
+  readonly spending_controls: SpendingControls
 }
 
 /** What a read of the facts is about, beside the card. */
@@ -75,7 +92,8 @@ export interface SpendingQuestion {
 
 /**
  * Returns what limits a card use: totals, the cardholder's status, and what is known about the use. Lock the card first. One
- * statement, because each statement costs as much as reading several rows.
+ * statement, because each statement costs as much as reading several rows. It has a row for the controls of the card, and
+ * one for those of each draft in shadow.
  * @param now service time.
  */
 export async function readSpending(
@@ -96,15 +114,23 @@ export async function readSpending(
       clock_offset: number | null
       is_asked: boolean
       is_known: boolean
+      draft_id: string | null
+      version: number | null
+      shadowed: SpendingControls | null
     }
   >(READ, [tenantId, cardId, day, week, month, year, ...asked])
-  const row = rows[0]
+  const row = rows.find(({ draft_id }) => draft_id === null)
   if (!row) return undefined
-  const { spent, authorizations, available, wallets } = row
+  const { available, wallets } = row
+  const shadows = rows.flatMap((each) => {
+    const { draft_id, version, shadowed: spending_controls } = each
+    if (draft_id === null || version === null || spending_controls === null) return []
+    return [{ draft_id, version, spending_controls, ...spentOf(each) }]
+  })
   return {
     cardholder: row,
-    spent: spent ?? [],
-    authorizations: authorizations ?? 0,
+    ...spentOf(row),
+    shadows: shadows.toSorted((a, b) => (a.draft_id < b.draft_id ? -1 : 1)),
     available: available ?? 0,
     wallets: wallets ?? [],
     clockOffset: row.clock_offset ?? 0,
@@ -112,6 +138,14 @@ export async function readSpending(
     isKnown: row.is_known,
   }
 }
+
+const spentOf = (row: {
+  readonly spent: Spending['spent'] | null
+  readonly authorizations: number | null
+}): Pick<Spending, 'spent' | 'authorizations'> => ({
+  spent: row.spent ?? [],
+  authorizations: row.authorizations ?? 0,
+})
 
 /** Names of parameters of a statement, such as `$7`, with the values of a card's spending. `$1` is the tenant. */
 export interface SpendingParameters {

@@ -61,6 +61,7 @@ export function showCardTransaction(row: CardTransactionRow): Schemas['CardTrans
     decision_id: row.decision_id,
     expires_at: row.expires_at === null ? null : writeInstant(row.expires_at),
     rules: [...row.rules],
+    ...(row.shadow_decisions && { shadow_decisions: [...row.shadow_decisions] }),
     history: [...row.history],
     metadata: row.metadata,
     created: writeInstant(row.created),

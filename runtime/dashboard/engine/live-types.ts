@@ -35,7 +35,7 @@ const TYPES: Readonly<Partial<Record<ListOperation, readonly string[]>>> = {
 const ACTIONS: Readonly<Partial<Record<ListOperation, readonly string[]>>> = {
   listAuditEntries: [''],
   listCardPrograms: ['card_program.'],
-  listSpendingControlDrafts: ['spending_control_draft.'],
+  listSpendingControlDrafts: ['spending_control_draft.', 'spending_control_shadow.'],
   // The event is about a copy.
   listPromotions: ['promotion.'],
   listSandboxes: ['sandbox.', 'sandbox_snapshot.'],

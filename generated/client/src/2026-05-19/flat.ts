@@ -75,6 +75,7 @@ import type {
   SpendingControlDraftList,
   SpendingControlFlip,
   SpendingControlFlipList,
+  SpendingControlShadow,
   SpendingControlVersion,
   SpendingControlVersionList,
   Token,
@@ -176,11 +177,17 @@ export type ListSpendingControlDraftsInput = Input<operations['listSpendingContr
 export type GetSpendingControlDraftInput = Input<operations['getSpendingControlDraft'], Managed>
 export type UpdateSpendingControlDraftInput = Input<operations['updateSpendingControlDraft'], Managed>
 export type ArchiveSpendingControlDraftInput = Input<operations['archiveSpendingControlDraft'], Managed> & KeyOption
+export type StartSpendingControlShadowInput = Input<operations['startSpendingControlShadow'], Managed> & KeyOption
+export type GetSpendingControlShadowInput = Input<operations['getSpendingControlShadow'], Managed>
+export type EndSpendingControlShadowInput = Input<operations['endSpendingControlShadow'], Managed> & KeyOption
+export type PromoteSpendingControlDraftInput = Input<operations['promoteSpendingControlDraft'], Managed> & KeyOption
+export type RollBackSpendingControlDraftInput = Input<operations['rollBackSpendingControlDraft'], Managed> & KeyOption
 export type ListSpendingControlVersionsInput = Input<operations['listSpendingControlVersions'], Managed>
 export type CreateSpendingControlBacktestInput = Input<operations['createSpendingControlBacktest'], Managed> & KeyOption
 export type ListSpendingControlBacktestsInput = Input<operations['listSpendingControlBacktests'], Managed>
 export type GetSpendingControlBacktestInput = Input<operations['getSpendingControlBacktest'], Managed>
 export type ListSpendingControlFlipsInput = Input<operations['listSpendingControlFlips'], Managed>
+export type ListSpendingControlShadowFlipsInput = Input<operations['listSpendingControlShadowFlips'], Managed>
 export type GetBalanceInput = Input<operations['getBalance'], Managed>
 export type ListBalanceEntriesInput = Input<operations['listBalanceEntries'], Managed>
 export type GetBalanceAlertInput = Input<operations['getBalanceAlert'], Managed>
@@ -420,6 +427,16 @@ export interface FlatMethods {
   updateSpendingControlDraft(input: UpdateSpendingControlDraftInput): Call<SpendingControlDraft>
   /** @deprecated Use `client.spendingControlDrafts.archive`. */
   archiveSpendingControlDraft(input: ArchiveSpendingControlDraftInput): Call<SpendingControlDraft>
+  /** @deprecated Use `client.spendingControlDrafts.shadow.start`. */
+  startSpendingControlShadow(input: StartSpendingControlShadowInput): Call<SpendingControlDraft>
+  /** @deprecated Use `client.spendingControlDrafts.shadow.retrieve`. */
+  getSpendingControlShadow(input: GetSpendingControlShadowInput): Call<SpendingControlShadow>
+  /** @deprecated Use `client.spendingControlDrafts.endShadow`. */
+  endSpendingControlShadow(input: EndSpendingControlShadowInput): Call<SpendingControlDraft>
+  /** @deprecated Use `client.spendingControlDrafts.promote`. */
+  promoteSpendingControlDraft(input: PromoteSpendingControlDraftInput): Call<SpendingControlDraft>
+  /** @deprecated Use `client.spendingControlDrafts.rollBack`. */
+  rollBackSpendingControlDraft(input: RollBackSpendingControlDraftInput): Call<SpendingControlDraft>
   /** @deprecated Use `client.spendingControlDrafts.versions.list`. */
   listSpendingControlVersions(input: ListSpendingControlVersionsInput): ListCall<SpendingControlVersionList, SpendingControlVersion>
   /** @deprecated Use `client.spendingControlDrafts.backtests.create`. */
@@ -430,6 +447,8 @@ export interface FlatMethods {
   getSpendingControlBacktest(input: GetSpendingControlBacktestInput): Call<SpendingControlBacktest>
   /** @deprecated Use `client.spendingControlBacktests.flips.list`. */
   listSpendingControlFlips(input: ListSpendingControlFlipsInput): ListCall<SpendingControlFlipList, SpendingControlFlip>
+  /** @deprecated Use `client.spendingControlDrafts.flips.list`. */
+  listSpendingControlShadowFlips(input: ListSpendingControlShadowFlipsInput): ListCall<SpendingControlFlipList, SpendingControlFlip>
   /** @deprecated Use `client.balance.retrieve`. */
   getBalance(input?: GetBalanceInput): Call<Balance>
   /** @deprecated Use `client.balanceEntries.list`. */
@@ -663,11 +682,17 @@ export function flatMethods(connection: ServiceConnection): FlatMethods {
     ['getSpendingControlDraft', functions.getSpendingControlDraft, ['spending_control_draft_id']],
     ['updateSpendingControlDraft', functions.updateSpendingControlDraft, ['spending_control_draft_id'], 'body'],
     ['archiveSpendingControlDraft', functions.archiveSpendingControlDraft, ['spending_control_draft_id']],
+    ['startSpendingControlShadow', functions.startSpendingControlShadow, ['spending_control_draft_id']],
+    ['getSpendingControlShadow', functions.getSpendingControlShadow, ['spending_control_draft_id']],
+    ['endSpendingControlShadow', functions.endSpendingControlShadow, ['spending_control_draft_id']],
+    ['promoteSpendingControlDraft', functions.promoteSpendingControlDraft, ['spending_control_draft_id'], 'body'],
+    ['rollBackSpendingControlDraft', functions.rollBackSpendingControlDraft, ['spending_control_draft_id']],
     ['listSpendingControlVersions', functions.listSpendingControlVersions, ['spending_control_draft_id'], 'query'],
     ['createSpendingControlBacktest', functions.createSpendingControlBacktest, ['spending_control_draft_id'], 'body'],
     ['listSpendingControlBacktests', functions.listSpendingControlBacktests, [], 'query'],
     ['getSpendingControlBacktest', functions.getSpendingControlBacktest, ['spending_control_backtest_id']],
     ['listSpendingControlFlips', functions.listSpendingControlFlips, ['spending_control_backtest_id'], 'query'],
+    ['listSpendingControlShadowFlips', functions.listSpendingControlShadowFlips, ['spending_control_draft_id'], 'query'],
     ['getBalance', functions.getBalance, [], 'query'],
     ['listBalanceEntries', functions.listBalanceEntries, [], 'query'],
     ['getBalanceAlert', functions.getBalanceAlert],

@@ -86,6 +86,7 @@ import type {
   ListSpendingControlBacktestsQuery,
   ListSpendingControlDraftsQuery,
   ListSpendingControlFlipsQuery,
+  ListSpendingControlShadowFlipsQuery,
   ListSpendingControlVersionsQuery,
   ListTreasuryReportsQuery,
   ListWalletTokensQuery,
@@ -162,6 +163,8 @@ import type {
   SpendingControlDraftUpdate,
   SpendingControlFlip,
   SpendingControlFlipList,
+  SpendingControlPromote,
+  SpendingControlShadow,
   SpendingControlVersion,
   SpendingControlVersionList,
   Token,
@@ -1826,6 +1829,122 @@ export function archiveSpendingControlDraft(connection: ServiceConnection, spend
 }
 
 /**
+ * Start a shadow of a spending control draft
+ *
+ * Evaluates the newest version of a draft beside the active spending controls for each authorization and increment of its cards. The result is recorded in
+ * `shadow_decisions` of the transaction and never changes the decision. Spending limits and the number of authorizations are compared with what the cards have
+ * spent, as the active controls let them spend. At most three drafts can be in shadow at the same time.
+ *
+ * `POST /v1/spending_control_drafts/{spending_control_draft_id}/shadow`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.spendingControlDrafts.shadow.start('scd_01jxf19g8h7j6k5m4n3p2q1r0s')
+ * ```
+ */
+export function startSpendingControlShadow(connection: ServiceConnection, spendingControlDraftId: string, options?: RequestOptions): Call<SpendingControlDraft> {
+  return call(
+    connection,
+    { method: 'POST', path: '/v1/spending_control_drafts/{spending_control_draft_id}/shadow', keyed: true },
+    { path: { spending_control_draft_id: spendingControlDraftId }, ...options }
+  )
+}
+
+/**
+ * Retrieve the shadow of a spending control draft
+ *
+ * Returns what the newest shadow of a draft has found so far. Shadows of the same version are added up.
+ *
+ * `GET /v1/spending_control_drafts/{spending_control_draft_id}/shadow`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.spendingControlDrafts.shadow.retrieve('scd_01jxf19g8h7j6k5m4n3p2q1r0s')
+ * ```
+ */
+export function getSpendingControlShadow(connection: ServiceConnection, spendingControlDraftId: string, options?: RequestOptions): Call<SpendingControlShadow> {
+  return call(
+    connection,
+    { method: 'GET', path: '/v1/spending_control_drafts/{spending_control_draft_id}/shadow' },
+    { path: { spending_control_draft_id: spendingControlDraftId }, ...options }
+  )
+}
+
+/**
+ * End the shadow of a spending control draft
+ *
+ * Ends the shadow. What it found can still be read.
+ *
+ * `POST /v1/spending_control_drafts/{spending_control_draft_id}/end_shadow`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.spendingControlDrafts.endShadow('scd_01jxf19g8h7j6k5m4n3p2q1r0s')
+ * ```
+ */
+export function endSpendingControlShadow(connection: ServiceConnection, spendingControlDraftId: string, options?: RequestOptions): Call<SpendingControlDraft> {
+  return call(
+    connection,
+    { method: 'POST', path: '/v1/spending_control_drafts/{spending_control_draft_id}/end_shadow', keyed: true },
+    { path: { spending_control_draft_id: spendingControlDraftId }, ...options }
+  )
+}
+
+/**
+ * Promote a spending control draft
+ *
+ * Makes the newest version of a draft the active spending controls of its cards, and of the program if the draft is for one. All of them change, or none does.
+ * The controls that are replaced are kept as versions of the draft. A shadow ends, and an active draft for the same cards becomes `superseded`. A draft can be
+ * promoted if it is for at most 1,000 cards, canceled ones included. Requires a second factor.
+ *
+ * `POST /v1/spending_control_drafts/{spending_control_draft_id}/promote`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.spendingControlDrafts.promote('scd_01jxf19g8h7j6k5m4n3p2q1r0s')
+ * ```
+ */
+export function promoteSpendingControlDraft(connection: ServiceConnection, spendingControlDraftId: string, params?: SpendingControlPromote, options?: RequestOptions
+  & { readonly headers?: HeadersOf<operations['promoteSpendingControlDraft'], Managed> }): Call<SpendingControlDraft> {
+  return call(
+    connection,
+    { method: 'POST', path: '/v1/spending_control_drafts/{spending_control_draft_id}/promote', keyed: true },
+    { path: { spending_control_draft_id: spendingControlDraftId }, body: params, ...options }
+  )
+}
+
+/**
+ * Roll back a spending control draft
+ *
+ * Restores the spending controls that an active draft replaced, as new versions of the draft. A card whose controls have changed since the promotion keeps
+ * them. A draft that this one superseded becomes active again. Requires a second factor.
+ *
+ * `POST /v1/spending_control_drafts/{spending_control_draft_id}/roll_back`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.spendingControlDrafts.rollBack('scd_01jxf19g8h7j6k5m4n3p2q1r0s')
+ * ```
+ */
+export function rollBackSpendingControlDraft(connection: ServiceConnection, spendingControlDraftId: string, options?: RequestOptions
+  & { readonly headers?: HeadersOf<operations['rollBackSpendingControlDraft'], Managed> }): Call<SpendingControlDraft> {
+  return call(
+    connection,
+    { method: 'POST', path: '/v1/spending_control_drafts/{spending_control_draft_id}/roll_back', keyed: true },
+    { path: { spending_control_draft_id: spendingControlDraftId }, ...options }
+  )
+}
+
+/**
  * List versions of a spending control draft
  *
  * Returns the versions of a draft, newest first. A version never changes.
@@ -1931,6 +2050,29 @@ export function listSpendingControlFlips(connection: ServiceConnection, spending
     connection,
     { method: 'GET', path: '/v1/spending_control_backtests/{spending_control_backtest_id}/flips' },
     { path: { spending_control_backtest_id: spendingControlBacktestId }, query: params, ...options }
+  )
+}
+
+// ----- Spending control drafts -----
+
+/**
+ * List flips of the shadow of a spending control draft
+ *
+ * Returns the decisions that the newest shadow would have changed, by the time of the authorization, newest first.
+ *
+ * `GET /v1/spending_control_drafts/{spending_control_draft_id}/flips`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.spendingControlDrafts.flips.list('scd_01jxf19g8h7j6k5m4n3p2q1r0s')
+ * ```
+ */
+export function listSpendingControlShadowFlips(connection: ServiceConnection, spendingControlDraftId: string, params?: ListSpendingControlShadowFlipsQuery, options?: RequestOptions): ListCall<SpendingControlFlipList, SpendingControlFlip> {
+  return list(
+    connection,
+    { method: 'GET', path: '/v1/spending_control_drafts/{spending_control_draft_id}/flips' },
+    { path: { spending_control_draft_id: spendingControlDraftId }, query: params, ...options }
   )
 }
 

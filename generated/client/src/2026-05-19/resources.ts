@@ -87,6 +87,7 @@ import type {
   ListSpendingControlBacktestsQuery,
   ListSpendingControlDraftsQuery,
   ListSpendingControlFlipsQuery,
+  ListSpendingControlShadowFlipsQuery,
   ListSpendingControlVersionsQuery,
   ListTreasuryReportsQuery,
   ListWalletTokensQuery,
@@ -163,6 +164,8 @@ import type {
   SpendingControlDraftUpdate,
   SpendingControlFlip,
   SpendingControlFlipList,
+  SpendingControlPromote,
+  SpendingControlShadow,
   SpendingControlVersion,
   SpendingControlVersionList,
   Token,
@@ -238,9 +241,11 @@ export type CardProgramListParams = ListCardProgramsQuery
 export type CardProgramUpdateParams = CardProgramUpdate
 export type SpendingControlDraftVersionListParams = ListSpendingControlVersionsQuery
 export type SpendingControlDraftBacktestCreateParams = SpendingControlBacktestCreate
+export type SpendingControlDraftFlipListParams = ListSpendingControlShadowFlipsQuery
 export type SpendingControlDraftCreateParams = SpendingControlDraftCreate
 export type SpendingControlDraftListParams = ListSpendingControlDraftsQuery
 export type SpendingControlDraftUpdateParams = SpendingControlDraftUpdate
+export type SpendingControlDraftPromoteParams = SpendingControlPromote
 export type SpendingControlBacktestFlipListParams = ListSpendingControlFlipsQuery
 export type SpendingControlBacktestListParams = ListSpendingControlBacktestsQuery
 export type BalanceRetrieveParams = GetBalanceQuery
@@ -1829,6 +1834,47 @@ export class CardProgramsResource extends Resource {
   }
 }
 
+/** Methods of `client.spendingControlDrafts.shadow`. */
+export class SpendingControlDraftsShadowResource extends Resource {
+  /**
+   * Start a shadow of a spending control draft
+   *
+   * Evaluates the newest version of a draft beside the active spending controls for each authorization and increment of its cards. The result is recorded in
+   * `shadow_decisions` of the transaction and never changes the decision. Spending limits and the number of authorizations are compared with what the cards
+   * have spent, as the active controls let them spend. At most three drafts can be in shadow at the same time.
+   *
+   * `POST /v1/spending_control_drafts/{spending_control_draft_id}/shadow`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlDrafts.shadow.start('scd_01jxf19g8h7j6k5m4n3p2q1r0s')
+   * ```
+   */
+  start(spendingControlDraftId: string, options?: RequestOptions): Call<SpendingControlDraft> {
+    return functions.startSpendingControlShadow(this.connection, spendingControlDraftId, options)
+  }
+
+  /**
+   * Retrieve the shadow of a spending control draft
+   *
+   * Returns what the newest shadow of a draft has found so far. Shadows of the same version are added up.
+   *
+   * `GET /v1/spending_control_drafts/{spending_control_draft_id}/shadow`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlDrafts.shadow.retrieve('scd_01jxf19g8h7j6k5m4n3p2q1r0s')
+   * ```
+   */
+  retrieve(spendingControlDraftId: string, options?: RequestOptions): Call<SpendingControlShadow> {
+    return functions.getSpendingControlShadow(this.connection, spendingControlDraftId, options)
+  }
+}
+
 /** Methods of `client.spendingControlDrafts.versions`. */
 export class SpendingControlDraftsVersionsResource extends Resource {
   /**
@@ -1876,10 +1922,33 @@ export class SpendingControlDraftsBacktestsResource extends Resource {
   }
 }
 
+/** Methods of `client.spendingControlDrafts.flips`. */
+export class SpendingControlDraftsFlipsResource extends Resource {
+  /**
+   * List flips of the shadow of a spending control draft
+   *
+   * Returns the decisions that the newest shadow would have changed, by the time of the authorization, newest first.
+   *
+   * `GET /v1/spending_control_drafts/{spending_control_draft_id}/flips`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlDrafts.flips.list('scd_01jxf19g8h7j6k5m4n3p2q1r0s')
+   * ```
+   */
+  list(spendingControlDraftId: string, params?: SpendingControlDraftFlipListParams, options?: RequestOptions): ListCall<SpendingControlFlipList, SpendingControlFlip> {
+    return functions.listSpendingControlShadowFlips(this.connection, spendingControlDraftId, params, options)
+  }
+}
+
 /** Methods of `client.spendingControlDrafts`. */
 export class SpendingControlDraftsResource extends Resource {
+  readonly shadow = new SpendingControlDraftsShadowResource(this.connection)
   readonly versions = new SpendingControlDraftsVersionsResource(this.connection)
   readonly backtests = new SpendingControlDraftsBacktestsResource(this.connection)
+  readonly flips = new SpendingControlDraftsFlipsResource(this.connection)
 
   /**
    * Create a spending control draft
@@ -1974,6 +2043,65 @@ export class SpendingControlDraftsResource extends Resource {
    */
   archive(spendingControlDraftId: string, options?: RequestOptions): Call<SpendingControlDraft> {
     return functions.archiveSpendingControlDraft(this.connection, spendingControlDraftId, options)
+  }
+
+  /**
+   * End the shadow of a spending control draft
+   *
+   * Ends the shadow. What it found can still be read.
+   *
+   * `POST /v1/spending_control_drafts/{spending_control_draft_id}/end_shadow`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlDrafts.endShadow('scd_01jxf19g8h7j6k5m4n3p2q1r0s')
+   * ```
+   */
+  endShadow(spendingControlDraftId: string, options?: RequestOptions): Call<SpendingControlDraft> {
+    return functions.endSpendingControlShadow(this.connection, spendingControlDraftId, options)
+  }
+
+  /**
+   * Promote a spending control draft
+   *
+   * Makes the newest version of a draft the active spending controls of its cards, and of the program if the draft is for one. All of them change, or none
+   * does. The controls that are replaced are kept as versions of the draft. A shadow ends, and an active draft for the same cards becomes `superseded`. A draft
+   * can be promoted if it is for at most 1,000 cards, canceled ones included. Requires a second factor.
+   *
+   * `POST /v1/spending_control_drafts/{spending_control_draft_id}/promote`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlDrafts.promote('scd_01jxf19g8h7j6k5m4n3p2q1r0s')
+   * ```
+   */
+  promote(spendingControlDraftId: string, params?: SpendingControlDraftPromoteParams, options?: RequestOptions
+    & { readonly headers?: HeadersOf<operations['promoteSpendingControlDraft'], Managed> }): Call<SpendingControlDraft> {
+    return functions.promoteSpendingControlDraft(this.connection, spendingControlDraftId, params, options)
+  }
+
+  /**
+   * Roll back a spending control draft
+   *
+   * Restores the spending controls that an active draft replaced, as new versions of the draft. A card whose controls have changed since the promotion keeps
+   * them. A draft that this one superseded becomes active again. Requires a second factor.
+   *
+   * `POST /v1/spending_control_drafts/{spending_control_draft_id}/roll_back`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.spendingControlDrafts.rollBack('scd_01jxf19g8h7j6k5m4n3p2q1r0s')
+   * ```
+   */
+  rollBack(spendingControlDraftId: string, options?: RequestOptions
+    & { readonly headers?: HeadersOf<operations['rollBackSpendingControlDraft'], Managed> }): Call<SpendingControlDraft> {
+    return functions.rollBackSpendingControlDraft(this.connection, spendingControlDraftId, options)
   }
 }
 

@@ -3417,10 +3417,14 @@ export type SpendingControlDraft = {
   /** The program whose cards the controls are for; otherwise null. If `card_id` is null too, the controls are for all cards. */
   card_program_id: CardProgramId | null;
   status: SpendingControlDraftStatus;
-  /** Number of the newest version. The first version is 1. @example 1 */
+  /** Number of the newest proposed version. The first version is 1. @example 1 */
   version: number;
   /** The proposed spending controls of the newest version. */
   spending_controls: SpendingControls;
+  /** The version of the newest shadow, or null if the draft has not been in shadow. @example 1 */
+  shadow_version?: number | null;
+  /** The newest promotion, or null if the draft has not been promoted. */
+  promotion?: SpendingControlPromotion | null;
   metadata: Metadata;
   /** Time of creation. */
   created: Timestamp;
@@ -3432,7 +3436,64 @@ export type SpendingControlDraft = {
  * @example draft
  * @enum {string}
  */
-export type SpendingControlDraftStatus = Open<"draft" | "archived">;
+export type SpendingControlDraftStatus = Open<"draft" | "shadow" | "active" | "superseded" | "archived">;
+/**
+ * A promotion of a draft.
+ * @example {
+ *       "version": 1
+ *     }
+ */
+export type SpendingControlPromote = {
+  /** The version that you have reviewed. If the draft has a newer one, the request is refused. @example 1 */
+  version?: number;
+};
+/** A promotion of a draft. */
+export type SpendingControlPromotion = {
+  /** The version that was promoted. @example 1 */
+  version: number;
+  /** Number of cards whose spending controls the promotion changed. @example 12 */
+  cards: number;
+  /** Time of the promotion. */
+  promoted: Timestamp;
+  /** Time of the roll back, or null. */
+  rolled_back: Timestamp | null;
+};
+/** What a draft would have decided beside the active spending controls. */
+export type SpendingControlShadow = {
+  /**
+   * Always `spending_control_shadow`.
+   * @constant
+   */
+  object: "spending_control_shadow";
+  /** The draft. */
+  spending_control_draft_id: SpendingControlDraftId;
+  /** The version that is evaluated. @example 1 */
+  version: number;
+  /** Time at which the shadow started. */
+  started: Timestamp;
+  /** Time at which the shadow ended, or null while it runs. */
+  ended: Timestamp | null;
+  /** The decisions so far. Only what the active controls approved counts as spent. */
+  result: SpendingControlBacktestResult;
+};
+/** What a draft of spending controls in shadow would have decided. */
+export type ShadowDecision = {
+  /** The draft. */
+  spending_control_draft_id: SpendingControlDraftId;
+  /** The version of the draft. @example 1 */
+  version: number;
+  outcome: ShadowOutcome;
+  /** The reason of the decline that the draft adds or removes, or null. */
+  code: DeclineReasonCode | null;
+  /** The rule that declines, by the draft or in the decision, or null. @example spending_limit_monthly */
+  rule: string | null;
+};
+/**
+ * How a draft in shadow compares with the decision.
+ * @example would_decline
+ * @enum {string}
+ */
+export type ShadowOutcome = Open<"same" | "would_decline" | "would_approve" | "fixed" | "failed">;
 /** One page of drafts, in the requested order. */
 export type SpendingControlDraftList = {
   /** Up to `limit` drafts; empty if nothing matches. */
@@ -3454,11 +3515,18 @@ export type SpendingControlVersion = {
   spending_control_draft_id: SpendingControlDraftId;
   /** Number of the version. The first version is 1. @example 1 */
   version: number;
-  /** The proposed spending controls. */
+  /** The spending controls. */
   spending_controls: SpendingControls;
+  origin?: SpendingControlOrigin;
   /** Time of creation. */
   created: Timestamp;
 };
+/**
+ * Where the spending controls of a version come from.
+ * @example proposed
+ * @enum {string}
+ */
+export type SpendingControlOrigin = Open<"proposed" | "replaced" | "restored">;
 /** One page of versions, in the requested order. */
 export type SpendingControlVersionList = {
   /** Up to `limit` versions. */
@@ -4012,6 +4080,8 @@ export type CardTransaction = {
   expires_at: string | null;
   /** The rules that were applied to the authorization, in order. */
   rules: JudgedRule[];
+  /** What drafts of spending controls in shadow would have decided. Like `rules`, of the last decision. */
+  shadow_decisions?: ShadowDecision[];
   /** The history of the transaction, in order. */
   history: CardTransactionStep[];
   metadata: Metadata;
@@ -5362,7 +5432,7 @@ export type SpendingControlFixed = {
    * @example balance
    * @enum {string}
    */
-  cause: Open<"authorization_endpoint" | "balance" | "card" | "network">;
+  cause: Open<"authorization_endpoint" | "balance" | "card" | "network" | "shadow">;
   /** Number of authorizations and increments. @example 3 */
   count: number;
   /** Sum of the requested amounts, in cents. @example 9000 */
@@ -7261,6 +7331,131 @@ export type BalanceLowEvent = {
     balance_alert: BalanceAlert;
   };
 };
+/** Body of `spending_control_draft.created`. */
+export type SpendingControlDraftCreatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `spending_control_draft.created`.
+   * @constant
+   */
+  type: "spending_control_draft.created";
+  /** The version in which the event is rendered. */
+  version: VersionDate;
+  /** Time of the event. Retries are scheduled from this time. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** The object of the event. */
+  data: {
+    /** The object at the time of the event. */
+    spending_control_draft: SpendingControlDraft;
+  };
+};
+/** Body of `spending_control_draft.shadow_started`. */
+export type SpendingControlDraftShadowStartedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `spending_control_draft.shadow_started`.
+   * @constant
+   */
+  type: "spending_control_draft.shadow_started";
+  /** The version in which the event is rendered. */
+  version: VersionDate;
+  /** Time of the event. Retries are scheduled from this time. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** The object of the event. */
+  data: {
+    /** The object at the time of the event. */
+    spending_control_draft: SpendingControlDraft;
+  };
+};
+/** Body of `spending_control_draft.shadow_ended`. */
+export type SpendingControlDraftShadowEndedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `spending_control_draft.shadow_ended`.
+   * @constant
+   */
+  type: "spending_control_draft.shadow_ended";
+  /** The version in which the event is rendered. */
+  version: VersionDate;
+  /** Time of the event. Retries are scheduled from this time. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** The object of the event. */
+  data: {
+    /** The object at the time of the event. */
+    spending_control_draft: SpendingControlDraft;
+  };
+};
+/** Body of `spending_control_draft.promoted`. */
+export type SpendingControlDraftPromotedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `spending_control_draft.promoted`.
+   * @constant
+   */
+  type: "spending_control_draft.promoted";
+  /** The version in which the event is rendered. */
+  version: VersionDate;
+  /** Time of the event. Retries are scheduled from this time. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** The object of the event. */
+  data: {
+    /** The object at the time of the event. */
+    spending_control_draft: SpendingControlDraft;
+  };
+};
+/** Body of `spending_control_draft.rolled_back`. */
+export type SpendingControlDraftRolledBackEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `spending_control_draft.rolled_back`.
+   * @constant
+   */
+  type: "spending_control_draft.rolled_back";
+  /** The version in which the event is rendered. */
+  version: VersionDate;
+  /** Time of the event. Retries are scheduled from this time. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** The object of the event. */
+  data: {
+    /** The object at the time of the event. */
+    spending_control_draft: SpendingControlDraft;
+  };
+};
 /** Body of `spending_control_backtest.succeeded`. */
 export type SpendingControlBacktestSucceededEvent = {
   id: EventId;
@@ -7453,6 +7648,11 @@ export type EventType = Open<"pass_template.created"
   | "treasury_report.succeeded"
   | "treasury_report.failed"
   | "balance.low"
+  | "spending_control_draft.created"
+  | "spending_control_draft.shadow_started"
+  | "spending_control_draft.shadow_ended"
+  | "spending_control_draft.promoted"
+  | "spending_control_draft.rolled_back"
   | "spending_control_backtest.succeeded"
   | "spending_control_backtest.failed"
   | "pass_message.sent"
@@ -7526,6 +7726,11 @@ export type EnabledEvent = Open<"*"
   | "treasury_report.succeeded"
   | "treasury_report.failed"
   | "balance.low"
+  | "spending_control_draft.created"
+  | "spending_control_draft.shadow_started"
+  | "spending_control_draft.shadow_ended"
+  | "spending_control_draft.promoted"
+  | "spending_control_draft.rolled_back"
   | "spending_control_backtest.succeeded"
   | "spending_control_backtest.failed"
   | "pass_message.sent"
@@ -8292,6 +8497,36 @@ export type ListSpendingControlFlipsQuery = {
   /** Return only flips of this kind. @example approved_to_declined */
   change?: SpendingControlChange;
 };
+export type ListSpendingControlShadowFlipsQuery = {
+  /** Number of records on a page. @example 25 */
+  limit?: Limit;
+  /**
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Return only records created after this instant. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Return only flips of this kind. @example approved_to_declined */
+  change?: SpendingControlChange;
+};
 export type GetBalanceQuery = {
   /**
    * The instant of the balance, which must not be in the future. The balance is that before the entries that are dated at this instant or later. Before the
@@ -8954,9 +9189,15 @@ export interface components {
     SpendingControlDraftUpdate: SpendingControlDraftUpdate;
     SpendingControlDraft: SpendingControlDraft;
     SpendingControlDraftStatus: SpendingControlDraftStatus;
+    SpendingControlPromote: SpendingControlPromote;
+    SpendingControlPromotion: SpendingControlPromotion;
+    SpendingControlShadow: SpendingControlShadow;
+    ShadowDecision: ShadowDecision;
+    ShadowOutcome: ShadowOutcome;
     SpendingControlDraftList: SpendingControlDraftList;
     SpendingControlVersionId: SpendingControlVersionId;
     SpendingControlVersion: SpendingControlVersion;
+    SpendingControlOrigin: SpendingControlOrigin;
     SpendingControlVersionList: SpendingControlVersionList;
     CardProgramKind: CardProgramKind;
     Balance: Balance;
@@ -9191,6 +9432,11 @@ export interface components {
     TreasuryReportSucceededEvent: TreasuryReportSucceededEvent;
     TreasuryReportFailedEvent: TreasuryReportFailedEvent;
     BalanceLowEvent: BalanceLowEvent;
+    SpendingControlDraftCreatedEvent: SpendingControlDraftCreatedEvent;
+    SpendingControlDraftShadowStartedEvent: SpendingControlDraftShadowStartedEvent;
+    SpendingControlDraftShadowEndedEvent: SpendingControlDraftShadowEndedEvent;
+    SpendingControlDraftPromotedEvent: SpendingControlDraftPromotedEvent;
+    SpendingControlDraftRolledBackEvent: SpendingControlDraftRolledBackEvent;
     SpendingControlBacktestSucceededEvent: SpendingControlBacktestSucceededEvent;
     SpendingControlBacktestFailedEvent: SpendingControlBacktestFailedEvent;
     PassMessageSentEvent: PassMessageSentEvent;
@@ -9627,6 +9873,50 @@ export interface operations {
       200: { content: { "application/json": SpendingControlDraft; }; };
     } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
   };
+  startSpendingControlShadow: {
+    parameters: {
+      header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; };
+      path: { spending_control_draft_id: SpendingControlDraftId_2; };
+    };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      200: { content: { "application/json": SpendingControlDraft; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  getSpendingControlShadow: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { spending_control_draft_id: SpendingControlDraftId_2; }; };
+    responses: { 200: { content: { "application/json": SpendingControlShadow; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  endSpendingControlShadow: {
+    parameters: {
+      header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; };
+      path: { spending_control_draft_id: SpendingControlDraftId_2; };
+    };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      200: { content: { "application/json": SpendingControlDraft; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  promoteSpendingControlDraft: {
+    parameters: {
+      header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; "Service-Factor"?: ServiceFactor; };
+      path: { spending_control_draft_id: SpendingControlDraftId_2; };
+    };
+    requestBody?: { content: { "application/json": SpendingControlPromote; }; };
+    responses: {
+      200: { content: { "application/json": SpendingControlDraft; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  rollBackSpendingControlDraft: {
+    parameters: {
+      header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; "Service-Factor"?: ServiceFactor; };
+      path: { spending_control_draft_id: SpendingControlDraftId_2; };
+    };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      200: { content: { "application/json": SpendingControlDraft; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
   listSpendingControlVersions: {
     parameters: {
       query?: ListSpendingControlVersionsQuery;
@@ -9658,6 +9948,14 @@ export interface operations {
       query?: ListSpendingControlFlipsQuery;
       header?: { "Service-Version"?: ServiceVersion; };
       path: { spending_control_backtest_id: SpendingControlBacktestId_2; };
+    };
+    responses: { 200: { content: { "application/json": SpendingControlFlipList; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  listSpendingControlShadowFlips: {
+    parameters: {
+      query?: ListSpendingControlShadowFlipsQuery;
+      header?: { "Service-Version"?: ServiceVersion; };
+      path: { spending_control_draft_id: SpendingControlDraftId_2; };
     };
     responses: { 200: { content: { "application/json": SpendingControlFlipList; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
   };
@@ -10366,6 +10664,31 @@ export interface operations {
     requestBody: { content: { "application/json": BalanceLowEvent; }; };
     responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
   };
+  onSpendingControlDraftCreated: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": SpendingControlDraftCreatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onSpendingControlDraftShadowStarted: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": SpendingControlDraftShadowStartedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onSpendingControlDraftShadowEnded: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": SpendingControlDraftShadowEndedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onSpendingControlDraftPromoted: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": SpendingControlDraftPromotedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onSpendingControlDraftRolledBack: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": SpendingControlDraftRolledBackEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
   onSpendingControlBacktestSucceeded: {
     parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
     requestBody: { content: { "application/json": SpendingControlBacktestSucceededEvent; }; };
@@ -10455,6 +10778,11 @@ export interface webhooks {
   "treasury_report.succeeded": { post: operations["onTreasuryReportSucceeded"]; };
   "treasury_report.failed": { post: operations["onTreasuryReportFailed"]; };
   "balance.low": { post: operations["onBalanceLow"]; };
+  "spending_control_draft.created": { post: operations["onSpendingControlDraftCreated"]; };
+  "spending_control_draft.shadow_started": { post: operations["onSpendingControlDraftShadowStarted"]; };
+  "spending_control_draft.shadow_ended": { post: operations["onSpendingControlDraftShadowEnded"]; };
+  "spending_control_draft.promoted": { post: operations["onSpendingControlDraftPromoted"]; };
+  "spending_control_draft.rolled_back": { post: operations["onSpendingControlDraftRolledBack"]; };
   "spending_control_backtest.succeeded": { post: operations["onSpendingControlBacktestSucceeded"]; };
   "spending_control_backtest.failed": { post: operations["onSpendingControlBacktestFailed"]; };
   "pass_message.sent": { post: operations["onPassMessageSent"]; };

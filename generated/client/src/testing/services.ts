@@ -215,6 +215,11 @@ const passTemplates_archive = {
   example: example_4
 } as const
 const body_9 = { required: true, pointer: '/paths/~1v1~1passes/post/requestBody/content/application~1json/schema' } as const
+const download = {
+  apple_url: 'http://127.0.0.1:4010/p/k3Jd81nQ0vXz.pkpass',
+  google_url: 'https://pay.google.com/gp/v/save/eyJhbGciOiJSUzI1NiJ9.e30.c2ln',
+  page_url: 'http://127.0.0.1:4010/p/k3Jd81nQ0vXz'
+} as const
 const example_5 = {
   id: 'pass_01jx3a9b8c7d6e5f4g3h2j1k0m',
   object: 'pass',
@@ -222,11 +227,7 @@ const example_5 = {
   status: 'issued',
   holder: { email: 'ada@example.com', name: 'Ada Moreau' },
   fields: { points: '120' },
-  download: {
-    apple_url: 'http://127.0.0.1:4010/p/k3Jd81nQ0vXz.pkpass',
-    google_url: 'https://pay.google.com/gp/v/save/eyJhbGciOiJSUzI1NiJ9.e30.c2ln',
-    page_url: 'http://127.0.0.1:4010/p/k3Jd81nQ0vXz'
-  },
+  download,
   platforms: ['apple'],
   expires_at: '2027-01-01T00:00:00.000Z',
   installed_at: '2026-06-01T10:00:00.000Z',
@@ -240,24 +241,25 @@ const passes_create = { method: 'POST', path: '/v1/passes', parameters: paramete
 const parameters_23 = { name: 'status', in: 'query', type: 'string', pointer: '/components/parameters/PassStatusFilter/schema' } as const
 const parameters_24 = { name: 'template_id', in: 'query', type: 'string', pointer: '/components/parameters/PassTemplateFilter/schema' } as const
 const parameters_25 = { name: 'include_archived', in: 'query', type: 'boolean', pointer: '/components/parameters/IncludeArchived/schema' } as const
+const parameters_26 = [
+  parameters_7,
+  parameters_8,
+  parameters_9,
+  parameters_10,
+  parameters_11,
+  parameters_12,
+  parameters_13,
+  parameters_14,
+  parameters_15,
+  parameters_23,
+  parameters_24,
+  parameters_25,
+  parameters
+] as const
 const passes_list = {
   method: 'GET',
   path: '/v1/passes',
-  parameters: [
-    parameters_7,
-    parameters_8,
-    parameters_9,
-    parameters_10,
-    parameters_11,
-    parameters_12,
-    parameters_13,
-    parameters_14,
-    parameters_15,
-    parameters_23,
-    parameters_24,
-    parameters_25,
-    parameters
-  ],
+  parameters: parameters_26,
   status: 200,
   example: { data: [example_5], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
@@ -269,37 +271,31 @@ const passes_count = {
   status: 200,
   example: { object: 'count', count: 1204 }
 } as const
-const parameters_26 = { name: 'pass_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PassId/schema' } as const
-const parameters_27 = [parameters_26, parameters] as const
-const passes_retrieve = { method: 'GET', path: '/v1/passes/{pass_id}', parameters: parameters_27, status: 200, example: example_5 } as const
-const passes_update = {
-  method: 'PATCH',
-  path: '/v1/passes/{pass_id}',
-  parameters: parameters_27,
-  body: { required: true, pointer: '/paths/~1v1~1passes~1{pass_id}/patch/requestBody/content/application~1json/schema' },
-  status: 200,
-  example: example_5
-} as const
-const parameters_28 = [parameters_26, parameters, parameters_5] as const
-const body_10 = { pointer: '/paths/~1v1~1passes~1{pass_id}~1revoke/post/requestBody/content/application~1json/schema' } as const
+const parameters_27 = { name: 'pass_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PassId/schema' } as const
+const parameters_28 = [parameters_27, parameters] as const
+const passes_retrieve = { method: 'GET', path: '/v1/passes/{pass_id}', parameters: parameters_28, status: 200, example: example_5 } as const
+const body_10 = { required: true, pointer: '/paths/~1v1~1passes~1{pass_id}/patch/requestBody/content/application~1json/schema' } as const
+const passes_update = { method: 'PATCH', path: '/v1/passes/{pass_id}', parameters: parameters_28, body: body_10, status: 200, example: example_5 } as const
+const parameters_29 = [parameters_27, parameters, parameters_5] as const
+const body_11 = { pointer: '/paths/~1v1~1passes~1{pass_id}~1revoke/post/requestBody/content/application~1json/schema' } as const
 const passes_revoke = {
   method: 'POST',
   path: '/v1/passes/{pass_id}/revoke',
-  parameters: parameters_28,
-  body: body_10,
-  status: 200,
-  example: example_5
-} as const
-const body_11 = { pointer: '/paths/~1v1~1passes~1{pass_id}~1archive/post/requestBody/content/application~1json/schema' } as const
-const passes_archive = {
-  method: 'POST',
-  path: '/v1/passes/{pass_id}/archive',
-  parameters: parameters_28,
+  parameters: parameters_29,
   body: body_11,
   status: 200,
   example: example_5
 } as const
-const body_12 = { required: true, pointer: '/paths/~1v1~1scans/post/requestBody/content/application~1json/schema' } as const
+const body_12 = { pointer: '/paths/~1v1~1passes~1{pass_id}~1archive/post/requestBody/content/application~1json/schema' } as const
+const passes_archive = {
+  method: 'POST',
+  path: '/v1/passes/{pass_id}/archive',
+  parameters: parameters_29,
+  body: body_12,
+  status: 200,
+  example: example_5
+} as const
+const body_13 = { required: true, pointer: '/paths/~1v1~1scans/post/requestBody/content/application~1json/schema' } as const
 const example_6 = {
   id: 'scan_01jx4b9c8d7e6f5g4h3j2k1m0n',
   object: 'scan',
@@ -311,7 +307,7 @@ const example_6 = {
   scanned_at: '2026-06-01T09:30:00.000Z',
   created: '2026-06-01T09:30:00.000Z'
 } as const
-const scans_create = { method: 'POST', path: '/v1/scans', parameters: parameters_19, body: body_12, status: 201, example: example_6 } as const
+const scans_create = { method: 'POST', path: '/v1/scans', parameters: parameters_19, body: body_13, status: 201, example: example_6 } as const
 const scans_list = {
   method: 'GET',
   path: '/v1/scans',
@@ -340,7 +336,7 @@ const scans_retrieve = {
   status: 200,
   example: example_6
 } as const
-const body_13 = { required: true, pointer: '/paths/~1v1~1webhook-endpoints/post/requestBody/content/application~1json/schema' } as const
+const body_14 = { required: true, pointer: '/paths/~1v1~1webhook-endpoints/post/requestBody/content/application~1json/schema' } as const
 const example_7 = {
   id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p',
   object: 'webhook_endpoint',
@@ -358,11 +354,11 @@ const webhookEndpoints_create = {
   method: 'POST',
   path: '/v1/webhook-endpoints',
   parameters: parameters_19,
-  body: body_13,
+  body: body_14,
   status: 201,
   example: example_7
 } as const
-const parameters_29 = [
+const parameters_30 = [
   parameters_7,
   parameters_8,
   parameters_9,
@@ -378,41 +374,41 @@ const parameters_29 = [
 const webhookEndpoints_list = {
   method: 'GET',
   path: '/v1/webhook-endpoints',
-  parameters: parameters_29,
+  parameters: parameters_30,
   status: 200,
   example: { data: [example_7], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
 } as const
-const parameters_30 = { name: 'whe_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookEndpointId/schema' } as const
-const parameters_31 = [parameters_30, parameters] as const
-const webhookEndpoints_retrieve = { method: 'GET', path: '/v1/webhook-endpoints/{whe_id}', parameters: parameters_31, status: 200, example: example_7 } as const
-const body_14 = { required: true, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}/patch/requestBody/content/application~1json/schema' } as const
+const parameters_31 = { name: 'whe_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookEndpointId/schema' } as const
+const parameters_32 = [parameters_31, parameters] as const
+const webhookEndpoints_retrieve = { method: 'GET', path: '/v1/webhook-endpoints/{whe_id}', parameters: parameters_32, status: 200, example: example_7 } as const
+const body_15 = { required: true, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}/patch/requestBody/content/application~1json/schema' } as const
 const webhookEndpoints_update = {
   method: 'PATCH',
   path: '/v1/webhook-endpoints/{whe_id}',
-  parameters: parameters_31,
-  body: body_14,
+  parameters: parameters_32,
+  body: body_15,
   status: 200,
   example: example_7
 } as const
 const webhookEndpoints_delete = {
   method: 'DELETE',
   path: '/v1/webhook-endpoints/{whe_id}',
-  parameters: parameters_31,
+  parameters: parameters_32,
   status: 200,
   example: { id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p', object: 'webhook_endpoint', deleted: true }
 } as const
-const parameters_32 = [parameters_30, parameters, parameters_5] as const
-const body_15 = { pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1rotate_secret/post/requestBody/content/application~1json/schema' } as const
+const parameters_33 = [parameters_31, parameters, parameters_5] as const
+const body_16 = { pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1rotate_secret/post/requestBody/content/application~1json/schema' } as const
 const webhookEndpoints_rotateSecret = {
   method: 'POST',
   path: '/v1/webhook-endpoints/{whe_id}/rotate_secret',
-  parameters: parameters_32,
-  body: body_15,
+  parameters: parameters_33,
+  body: body_16,
   status: 200,
   example: example_7
 } as const
-const body_16 = { pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1test/post/requestBody/content/application~1json/schema' } as const
+const body_17 = { pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1test/post/requestBody/content/application~1json/schema' } as const
 const data = { scan: { id: 'scan_01jx4b9c8d7e6f5g4h3j2k1m0n', object: 'scan' } } as const
 const example_8 = {
   id: 'evt_01jx7e9f8g7h6j5k4m3n2p1q0r',
@@ -423,13 +419,13 @@ const example_8 = {
   created: '2026-06-01T09:30:00.000Z',
   data
 } as const
-const parameters_33 = {
+const parameters_34 = {
   name: 'status',
   in: 'query',
   type: 'string',
   pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts/get/parameters/10/schema'
 } as const
-const parameters_34 = {
+const parameters_35 = {
   name: 'event_id',
   in: 'query',
   type: 'string',
@@ -458,7 +454,7 @@ const webhookEndpoints_deliveryAttempts_list = {
   method: 'GET',
   path: '/v1/webhook-endpoints/{whe_id}/delivery-attempts',
   parameters: [
-    parameters_30,
+    parameters_31,
     parameters_7,
     parameters_8,
     parameters_9,
@@ -468,15 +464,15 @@ const webhookEndpoints_deliveryAttempts_list = {
     parameters_13,
     parameters_14,
     parameters_15,
-    parameters_33,
     parameters_34,
+    parameters_35,
     parameters
   ],
   status: 200,
   example: example_9,
   paged: { limit: 'limit', size: 25 }
 } as const
-const parameters_35 = {
+const parameters_36 = {
   name: 'wdla_id',
   in: 'path',
   type: 'string',
@@ -486,22 +482,22 @@ const parameters_35 = {
 const webhookEndpoints_deliveryAttempts_retrieve = {
   method: 'GET',
   path: '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}',
-  parameters: [parameters_30, parameters_35, parameters],
+  parameters: [parameters_31, parameters_36, parameters],
   status: 200,
   example: data_2
 } as const
-const body_17 = {
+const body_18 = {
   pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts~1{wdla_id}~1retry/post/requestBody/content/application~1json/schema'
 } as const
 const webhookEndpoints_deliveryAttempts_retry = {
   method: 'POST',
   path: '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry',
-  parameters: [parameters_30, parameters_35, parameters, parameters_5],
-  body: body_17,
+  parameters: [parameters_31, parameters_36, parameters, parameters_5],
+  body: body_18,
   status: 202,
   example: data_2
 } as const
-const parameters_36 = [
+const parameters_37 = [
   parameters_7,
   parameters_8,
   parameters_9,
@@ -521,31 +517,31 @@ const events_stream = {
   status: 200,
   media: 'text/event-stream'
 } as const
-const parameters_37 = [{ name: 'event_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/EventId/schema' }, parameters] as const
-const body_18 = { required: true, pointer: '/paths/~1v1~1test~1passes~1simulate_scan/post/requestBody/content/application~1json/schema' } as const
+const parameters_38 = [{ name: 'event_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/EventId/schema' }, parameters] as const
+const body_19 = { required: true, pointer: '/paths/~1v1~1test~1passes~1simulate_scan/post/requestBody/content/application~1json/schema' } as const
 const test_passes_simulateScan = {
   method: 'POST',
   path: '/v1/test/passes/simulate_scan',
   parameters: parameters_19,
-  body: body_18,
+  body: body_19,
   status: 201,
   example: example_6
 } as const
-const body_19 = { required: true, pointer: '/paths/~1v1~1test~1passes~1simulate_install/post/requestBody/content/application~1json/schema' } as const
+const body_20 = { required: true, pointer: '/paths/~1v1~1test~1passes~1simulate_install/post/requestBody/content/application~1json/schema' } as const
 const test_passes_simulateInstall = {
   method: 'POST',
   path: '/v1/test/passes/simulate_install',
   parameters: parameters_19,
-  body: body_19,
+  body: body_20,
   status: 200,
   example: example_5
 } as const
-const body_20 = { required: true, pointer: '/paths/~1v1~1test~1passes~1simulate_uninstall/post/requestBody/content/application~1json/schema' } as const
+const body_21 = { required: true, pointer: '/paths/~1v1~1test~1passes~1simulate_uninstall/post/requestBody/content/application~1json/schema' } as const
 const test_passes_simulateUninstall = {
   method: 'POST',
   path: '/v1/test/passes/simulate_uninstall',
   parameters: parameters_19,
-  body: body_20,
+  body: body_21,
   status: 200,
   example: example_5
 } as const
@@ -819,7 +815,7 @@ const example_11 = {
   created: '2026-06-01T09:30:00.000Z',
   data
 } as const
-const body_21 = { required: true, pointer: '/paths/~1v1~1tokens/post/requestBody/content/application~1json/schema' } as const
+const body_22 = { required: true, pointer: '/paths/~1v1~1tokens/post/requestBody/content/application~1json/schema' } as const
 const example_12 = {
   id: 'tok_01jxc19d8e7f6g5h4j3k2m1n0p',
   object: 'token',
@@ -828,7 +824,7 @@ const example_12 = {
   used_at: null,
   created: '2026-06-01T09:30:00.000Z'
 } as const
-const body_22 = { required: true, pointer: '/paths/~1v1~1cardholders/post/requestBody/content/application~1json/schema' } as const
+const body_23 = { required: true, pointer: '/paths/~1v1~1cardholders/post/requestBody/content/application~1json/schema' } as const
 const billing_address = { line1: '500 Harbor Street', line2: 'Suite 2', city: 'Oakland', state: 'CA', postal_code: '94607', country: 'US' } as const
 const example_13 = {
   id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q',
@@ -867,18 +863,18 @@ const cardholders_list = {
   example: { data: [example_13], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
 } as const
-const parameters_38 = { name: 'cardholder_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardholderId/schema' } as const
-const parameters_39 = [parameters_38, parameters] as const
-const cardholders_retrieve = { method: 'GET', path: '/v1/cardholders/{cardholder_id}', parameters: parameters_39, status: 200, example: example_13 } as const
+const parameters_39 = { name: 'cardholder_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardholderId/schema' } as const
+const parameters_40 = [parameters_39, parameters] as const
+const cardholders_retrieve = { method: 'GET', path: '/v1/cardholders/{cardholder_id}', parameters: parameters_40, status: 200, example: example_13 } as const
 const cardholders_update = {
   method: 'PATCH',
   path: '/v1/cardholders/{cardholder_id}',
-  parameters: parameters_39,
+  parameters: parameters_40,
   body: { required: true, pointer: '/paths/~1v1~1cardholders~1{cardholder_id}/patch/requestBody/content/application~1json/schema' },
   status: 200,
   example: example_13
 } as const
-const body_23 = { pointer: '/paths/~1v1~1cardholders~1{cardholder_id}~1screen/post/requestBody/content/application~1json/schema' } as const
+const body_24 = { pointer: '/paths/~1v1~1cardholders~1{cardholder_id}~1screen/post/requestBody/content/application~1json/schema' } as const
 const data_3 = {
   id: 'sal_01jxe19f8g7h6j5k4m3n2p1q0r',
   object: 'sanctions_alert',
@@ -914,7 +910,7 @@ const sanctionsAlerts_list = {
   example: { data: [data_3], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
 } as const
-const parameters_40 = {
+const parameters_41 = {
   name: 'sanctions_alert_id',
   in: 'path',
   type: 'string',
@@ -924,15 +920,15 @@ const parameters_40 = {
 const sanctionsAlerts_retrieve = {
   method: 'GET',
   path: '/v1/sanctions_alerts/{sanctions_alert_id}',
-  parameters: [parameters_40, parameters],
+  parameters: [parameters_41, parameters],
   status: 200,
   example: data_3
 } as const
-const body_24 = {
+const body_25 = {
   required: true,
   pointer: '/paths/~1v1~1sanctions_alerts~1{sanctions_alert_id}~1resolve/post/requestBody/content/application~1json/schema'
 } as const
-const body_25 = { required: true, pointer: '/paths/~1v1~1card_programs/post/requestBody/content/application~1json/schema' } as const
+const body_26 = { required: true, pointer: '/paths/~1v1~1card_programs/post/requestBody/content/application~1json/schema' } as const
 const spending_limits = [{ amount: 50000, interval: 'monthly', categories: ['5812'] }] as const
 const spending_controls = { allowed_categories: ['5812', '5814'], blocked_countries: ['US'], spending_limits, max_authorization_count: 100 } as const
 const design = { background_color: '#1E3A5F', foreground_color: '#FFFFFF', text: 'Harbour Coffee' } as const
@@ -955,29 +951,29 @@ const cardPrograms_list = {
   example: { data: [example_14], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
 } as const
-const parameters_41 = [
+const parameters_42 = [
   { name: 'card_program_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardProgramId/schema' },
   parameters
 ] as const
 const cardPrograms_retrieve = {
   method: 'GET',
   path: '/v1/card_programs/{card_program_id}',
-  parameters: parameters_41,
+  parameters: parameters_42,
   status: 200,
   example: example_14
 } as const
-const body_26 = { required: true, pointer: '/paths/~1v1~1card_programs~1{card_program_id}/patch/requestBody/content/application~1json/schema' } as const
+const body_27 = { required: true, pointer: '/paths/~1v1~1card_programs~1{card_program_id}/patch/requestBody/content/application~1json/schema' } as const
 const cardPrograms_update = {
   method: 'PATCH',
   path: '/v1/card_programs/{card_program_id}',
-  parameters: parameters_41,
-  body: body_26,
+  parameters: parameters_42,
+  body: body_27,
   status: 200,
   example: example_14
 } as const
 const example_15 = { object: 'balance', currency: 'usd', available: 250000, held: 1250, payable: 48000 } as const
 const balance_retrieve = { method: 'GET', path: '/v1/balance', parameters: parameters_2, status: 200, example: example_15 } as const
-const body_27 = { required: true, pointer: '/paths/~1v1~1cards/post/requestBody/content/application~1json/schema' } as const
+const body_28 = { required: true, pointer: '/paths/~1v1~1cards/post/requestBody/content/application~1json/schema' } as const
 const shipping = { address: billing_address, service: 'standard', status: 'shipped', tracking_number: '1Z999AA10123456784' } as const
 const wallets = {
   apple_pay: { eligible: true, ineligible_reason: 'card_inactive' },
@@ -1004,7 +1000,7 @@ const example_16 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_42 = [
+const parameters_43 = [
   parameters_7,
   parameters_8,
   parameters_9,
@@ -1022,30 +1018,30 @@ const parameters_42 = [
 const cards_list = {
   method: 'GET',
   path: '/v1/cards',
-  parameters: parameters_42,
+  parameters: parameters_43,
   status: 200,
   example: { data: [example_16], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
 } as const
-const parameters_43 = { name: 'card_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardId/schema' } as const
-const parameters_44 = [parameters_43, parameters] as const
-const cards_retrieve = { method: 'GET', path: '/v1/cards/{card_id}', parameters: parameters_44, status: 200, example: example_16 } as const
-const body_28 = { required: true, pointer: '/paths/~1v1~1cards~1{card_id}/patch/requestBody/content/application~1json/schema' } as const
-const cards_update = { method: 'PATCH', path: '/v1/cards/{card_id}', parameters: parameters_44, body: body_28, status: 200, example: example_16 } as const
-const parameters_45 = [parameters_43, parameters, parameters_5] as const
-const body_29 = { pointer: '/paths/~1v1~1cards~1{card_id}~1activate/post/requestBody/content/application~1json/schema' } as const
-const body_30 = { pointer: '/paths/~1v1~1cards~1{card_id}~1freeze/post/requestBody/content/application~1json/schema' } as const
-const body_31 = { pointer: '/paths/~1v1~1cards~1{card_id}~1unfreeze/post/requestBody/content/application~1json/schema' } as const
-const body_32 = { pointer: '/paths/~1v1~1cards~1{card_id}~1cancel/post/requestBody/content/application~1json/schema' } as const
-const body_33 = { required: true, pointer: '/paths/~1v1~1cards~1{card_id}~1replace/post/requestBody/content/application~1json/schema' } as const
+const parameters_44 = { name: 'card_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/CardId/schema' } as const
+const parameters_45 = [parameters_44, parameters] as const
+const cards_retrieve = { method: 'GET', path: '/v1/cards/{card_id}', parameters: parameters_45, status: 200, example: example_16 } as const
+const body_29 = { required: true, pointer: '/paths/~1v1~1cards~1{card_id}/patch/requestBody/content/application~1json/schema' } as const
+const cards_update = { method: 'PATCH', path: '/v1/cards/{card_id}', parameters: parameters_45, body: body_29, status: 200, example: example_16 } as const
+const parameters_46 = [parameters_44, parameters, parameters_5] as const
+const body_30 = { pointer: '/paths/~1v1~1cards~1{card_id}~1activate/post/requestBody/content/application~1json/schema' } as const
+const body_31 = { pointer: '/paths/~1v1~1cards~1{card_id}~1freeze/post/requestBody/content/application~1json/schema' } as const
+const body_32 = { pointer: '/paths/~1v1~1cards~1{card_id}~1unfreeze/post/requestBody/content/application~1json/schema' } as const
+const body_33 = { pointer: '/paths/~1v1~1cards~1{card_id}~1cancel/post/requestBody/content/application~1json/schema' } as const
+const body_34 = { required: true, pointer: '/paths/~1v1~1cards~1{card_id}~1replace/post/requestBody/content/application~1json/schema' } as const
 const cards_details_retrieve = {
   method: 'GET',
   path: '/v1/cards/{card_id}/details',
-  parameters: parameters_44,
+  parameters: parameters_45,
   status: 200,
   example: { object: 'card_details', card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t', number: '4000009990004242', cvc: '123', exp_month: 6, exp_year: 2030 }
 } as const
-const body_34 = { required: true, pointer: '/paths/~1v1~1cards~1{card_id}~1provisioning_payloads/post/requestBody/content/application~1json/schema' } as const
+const body_35 = { required: true, pointer: '/paths/~1v1~1cards~1{card_id}~1provisioning_payloads/post/requestBody/content/application~1json/schema' } as const
 const example_17 = {
   id: 'ppl_01jxh19j8k7m6n5p4q3r2s1t0v',
   object: 'provisioning_payload',
@@ -1062,7 +1058,7 @@ const cards_provisioningPayloads_list = {
   method: 'GET',
   path: '/v1/cards/{card_id}/provisioning_payloads',
   parameters: [
-    parameters_43,
+    parameters_44,
     parameters_7,
     parameters_8,
     parameters_9,
@@ -1082,7 +1078,7 @@ const cards_provisioningPayloads_retrieve = {
   method: 'GET',
   path: '/v1/cards/{card_id}/provisioning_payloads/{provisioning_payload_id}',
   parameters: [
-    parameters_43,
+    parameters_44,
     { name: 'provisioning_payload_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/ProvisioningPayloadId/schema' },
     parameters
   ],
@@ -1119,20 +1115,20 @@ const walletTokens_list = {
   example: { data: [data_4], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
 } as const
-const parameters_46 = [
+const parameters_47 = [
   { name: 'wallet_token_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WalletTokenId/schema' },
   parameters
 ] as const
-const walletTokens_retrieve = { method: 'GET', path: '/v1/wallet_tokens/{wallet_token_id}', parameters: parameters_46, status: 200, example: data_4 } as const
+const walletTokens_retrieve = { method: 'GET', path: '/v1/wallet_tokens/{wallet_token_id}', parameters: parameters_47, status: 200, example: data_4 } as const
 const walletTokens_update = {
   method: 'PATCH',
   path: '/v1/wallet_tokens/{wallet_token_id}',
-  parameters: parameters_46,
+  parameters: parameters_47,
   body: { required: true, pointer: '/paths/~1v1~1wallet_tokens~1{wallet_token_id}/patch/requestBody/content/application~1json/schema' },
   status: 200,
   example: data_4
 } as const
-const parameters_47 = [
+const parameters_48 = [
   parameters_7,
   parameters_8,
   parameters_9,
@@ -1173,17 +1169,17 @@ const data_5 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_48 = {
+const parameters_49 = {
   name: 'card_transaction_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/CardTransactionId/schema'
 } as const
-const parameters_49 = [parameters_48, parameters] as const
-const body_35 = { required: true, pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}/patch/requestBody/content/application~1json/schema' } as const
-const body_36 = { pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}~1release/post/requestBody/content/application~1json/schema' } as const
-const body_37 = { required: true, pointer: '/paths/~1v1~1disputes/post/requestBody/content/application~1json/schema' } as const
+const parameters_50 = [parameters_49, parameters] as const
+const body_36 = { required: true, pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}/patch/requestBody/content/application~1json/schema' } as const
+const body_37 = { pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}~1release/post/requestBody/content/application~1json/schema' } as const
+const body_38 = { required: true, pointer: '/paths/~1v1~1disputes/post/requestBody/content/application~1json/schema' } as const
 const example_18 = {
   id: 'dsp_01jxm19n8p7q6r5s4t3v2w1x0y',
   object: 'dispute',
@@ -1226,20 +1222,20 @@ const disputes_list = {
   example: { data: [example_18], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
 } as const
-const parameters_50 = { name: 'dispute_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/DisputeId/schema' } as const
-const parameters_51 = [parameters_50, parameters] as const
-const disputes_retrieve = { method: 'GET', path: '/v1/disputes/{dispute_id}', parameters: parameters_51, status: 200, example: example_18 } as const
+const parameters_51 = { name: 'dispute_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/DisputeId/schema' } as const
+const parameters_52 = [parameters_51, parameters] as const
+const disputes_retrieve = { method: 'GET', path: '/v1/disputes/{dispute_id}', parameters: parameters_52, status: 200, example: example_18 } as const
 const disputes_update = {
   method: 'PATCH',
   path: '/v1/disputes/{dispute_id}',
-  parameters: parameters_51,
+  parameters: parameters_52,
   body: { required: true, pointer: '/paths/~1v1~1disputes~1{dispute_id}/patch/requestBody/content/application~1json/schema' },
   status: 200,
   example: example_18
 } as const
-const parameters_52 = [parameters_50, parameters, parameters_5] as const
-const body_38 = { pointer: '/paths/~1v1~1disputes~1{dispute_id}~1submit/post/requestBody/content/application~1json/schema' } as const
-const body_39 = { pointer: '/paths/~1v1~1disputes~1{dispute_id}~1withdraw/post/requestBody/content/application~1json/schema' } as const
+const parameters_53 = [parameters_51, parameters, parameters_5] as const
+const body_39 = { pointer: '/paths/~1v1~1disputes~1{dispute_id}~1submit/post/requestBody/content/application~1json/schema' } as const
+const body_40 = { pointer: '/paths/~1v1~1disputes~1{dispute_id}~1withdraw/post/requestBody/content/application~1json/schema' } as const
 const merchantCategories_list = {
   method: 'GET',
   path: '/v1/merchant_categories',
@@ -1247,7 +1243,7 @@ const merchantCategories_list = {
   status: 200,
   example: { object: 'list', data: [{ code: '5812', label: 'restaurants' }] }
 } as const
-const parameters_53 = [
+const parameters_54 = [
   parameters_7,
   parameters_8,
   parameters_9,
@@ -1292,16 +1288,16 @@ const data_7 = [data_6] as const
 const settlements_list = {
   method: 'GET',
   path: '/v1/settlements',
-  parameters: parameters_53,
+  parameters: parameters_54,
   status: 200,
   example: { data: data_7, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
 } as const
-const parameters_54 = { name: 'settlement_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SettlementId/schema' } as const
-const parameters_55 = [parameters_54, parameters] as const
-const settlements_retrieve = { method: 'GET', path: '/v1/settlements/{settlement_id}', parameters: parameters_55, status: 200, example: data_6 } as const
-const parameters_56 = [
-  parameters_54,
+const parameters_55 = { name: 'settlement_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SettlementId/schema' } as const
+const parameters_56 = [parameters_55, parameters] as const
+const settlements_retrieve = { method: 'GET', path: '/v1/settlements/{settlement_id}', parameters: parameters_56, status: 200, example: data_6 } as const
+const parameters_57 = [
+  parameters_55,
   parameters_7,
   parameters_8,
   parameters_9,
@@ -1318,7 +1314,7 @@ const parameters_56 = [
 const settlements_lines_list = {
   method: 'GET',
   path: '/v1/settlements/{settlement_id}/lines',
-  parameters: parameters_56,
+  parameters: parameters_57,
   status: 200,
   example: { data: lines, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
@@ -1360,9 +1356,9 @@ const payouts_list = {
   example: { data: [data_8], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
 } as const
-const parameters_57 = { name: 'payout_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PayoutId/schema' } as const
-const payouts_retrieve = { method: 'GET', path: '/v1/payouts/{payout_id}', parameters: [parameters_57, parameters], status: 200, example: data_8 } as const
-const body_40 = { required: true, pointer: '/paths/~1v1~1payout_destinations/post/requestBody/content/application~1json/schema' } as const
+const parameters_58 = { name: 'payout_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PayoutId/schema' } as const
+const payouts_retrieve = { method: 'GET', path: '/v1/payouts/{payout_id}', parameters: [parameters_58, parameters], status: 200, example: data_8 } as const
+const body_41 = { required: true, pointer: '/paths/~1v1~1payout_destinations/post/requestBody/content/application~1json/schema' } as const
 const example_19 = {
   id: 'pod_01jxs19t8v7w6x5y4z3a2b1c0d',
   object: 'payout_destination',
@@ -1398,31 +1394,31 @@ const payoutDestinations_list = {
   example: { data: [example_19], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
 } as const
-const parameters_58 = {
+const parameters_59 = {
   name: 'payout_destination_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/PayoutDestinationId/schema'
 } as const
-const parameters_59 = [parameters_58, parameters] as const
+const parameters_60 = [parameters_59, parameters] as const
 const payoutDestinations_retrieve = {
   method: 'GET',
   path: '/v1/payout_destinations/{payout_destination_id}',
-  parameters: parameters_59,
+  parameters: parameters_60,
   status: 200,
   example: example_19
 } as const
 const payoutDestinations_update = {
   method: 'PATCH',
   path: '/v1/payout_destinations/{payout_destination_id}',
-  parameters: parameters_59,
+  parameters: parameters_60,
   body: { required: true, pointer: '/paths/~1v1~1payout_destinations~1{payout_destination_id}/patch/requestBody/content/application~1json/schema' },
   status: 200,
   example: example_19
 } as const
-const body_41 = { pointer: '/paths/~1v1~1payout_destinations~1{payout_destination_id}~1disable/post/requestBody/content/application~1json/schema' } as const
-const body_42 = { required: true, pointer: '/paths/~1v1~1treasury_reports/post/requestBody/content/application~1json/schema' } as const
+const body_42 = { pointer: '/paths/~1v1~1payout_destinations~1{payout_destination_id}~1disable/post/requestBody/content/application~1json/schema' } as const
+const body_43 = { required: true, pointer: '/paths/~1v1~1treasury_reports/post/requestBody/content/application~1json/schema' } as const
 const result = {
   files: [{ format: 'csv', url: 'http://127.0.0.1:4010/reports/k3Jd81nQ0vXz', sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' }],
   expires_at: '2026-06-08T09:30:00.000Z',
@@ -1450,37 +1446,37 @@ const treasuryReports_list = {
   example: { data: [example_20], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
 } as const
-const parameters_60 = [
+const parameters_61 = [
   { name: 'treasury_report_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/TreasuryReportId/schema' },
   parameters
 ] as const
 const treasuryReports_retrieve = {
   method: 'GET',
   path: '/v1/treasury_reports/{treasury_report_id}',
-  parameters: parameters_60,
+  parameters: parameters_61,
   status: 200,
   example: example_20
 } as const
-const body_43 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_authorization/post/requestBody/content/application~1json/schema' } as const
-const body_44 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_decline/post/requestBody/content/application~1json/schema' } as const
-const body_45 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_increment/post/requestBody/content/application~1json/schema' } as const
-const body_46 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_reversal/post/requestBody/content/application~1json/schema' } as const
-const body_47 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_expiry/post/requestBody/content/application~1json/schema' } as const
-const body_48 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_clearing/post/requestBody/content/application~1json/schema' } as const
-const body_49 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_refund/post/requestBody/content/application~1json/schema' } as const
-const body_50 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_force_post/post/requestBody/content/application~1json/schema' } as const
-const body_51 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_shipping/post/requestBody/content/application~1json/schema' } as const
-const body_52 = {
+const body_44 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_authorization/post/requestBody/content/application~1json/schema' } as const
+const body_45 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_decline/post/requestBody/content/application~1json/schema' } as const
+const body_46 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_increment/post/requestBody/content/application~1json/schema' } as const
+const body_47 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_reversal/post/requestBody/content/application~1json/schema' } as const
+const body_48 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_expiry/post/requestBody/content/application~1json/schema' } as const
+const body_49 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_clearing/post/requestBody/content/application~1json/schema' } as const
+const body_50 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_refund/post/requestBody/content/application~1json/schema' } as const
+const body_51 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_force_post/post/requestBody/content/application~1json/schema' } as const
+const body_52 = { required: true, pointer: '/paths/~1v1~1test~1cards~1simulate_shipping/post/requestBody/content/application~1json/schema' } as const
+const body_53 = {
   required: true,
   pointer: '/paths/~1v1~1test~1cardholders~1simulate_sanctions_match/post/requestBody/content/application~1json/schema'
 } as const
-const body_53 = { required: true, pointer: '/paths/~1v1~1test~1disputes~1simulate_outcome/post/requestBody/content/application~1json/schema' } as const
-const body_54 = { required: true, pointer: '/paths/~1v1~1test~1funding/post/requestBody/content/application~1json/schema' } as const
-const body_55 = { pointer: '/paths/~1v1~1test~1settlements~1advance_clock/post/requestBody/content/application~1json/schema' } as const
+const body_54 = { required: true, pointer: '/paths/~1v1~1test~1disputes~1simulate_outcome/post/requestBody/content/application~1json/schema' } as const
+const body_55 = { required: true, pointer: '/paths/~1v1~1test~1funding/post/requestBody/content/application~1json/schema' } as const
+const body_56 = { pointer: '/paths/~1v1~1test~1settlements~1advance_clock/post/requestBody/content/application~1json/schema' } as const
 const example_21 = { object: 'list', now: '2026-06-01T09:30:00.000Z', data: data_7 } as const
-const body_56 = { required: true, pointer: '/paths/~1v1~1test~1settlements~1simulate_failure/post/requestBody/content/application~1json/schema' } as const
-const body_57 = { required: true, pointer: '/paths/~1v1~1test~1payouts~1simulate_failure/post/requestBody/content/application~1json/schema' } as const
-const body_58 = { required: true, pointer: '/paths/~1v1~1test~1payouts~1simulate_return/post/requestBody/content/application~1json/schema' } as const
+const body_57 = { required: true, pointer: '/paths/~1v1~1test~1settlements~1simulate_failure/post/requestBody/content/application~1json/schema' } as const
+const body_58 = { required: true, pointer: '/paths/~1v1~1test~1payouts~1simulate_failure/post/requestBody/content/application~1json/schema' } as const
+const body_59 = { required: true, pointer: '/paths/~1v1~1test~1payouts~1simulate_return/post/requestBody/content/application~1json/schema' } as const
 const ProvisioningPayloadId = { schema: { $ref: '#/components/schemas/ProvisioningPayloadId' } } as const
 const CardTransactionId = { schema: { $ref: '#/components/schemas/CardTransactionId' } } as const
 const PayoutDestinationId = { schema: { $ref: '#/components/schemas/PayoutDestinationId' } } as const
@@ -2104,18 +2100,18 @@ const errors_16 = [
   { status: 503, type: 'unavailable', code: 'unavailable' }
 ] as const
 const example_22 = { object: 'me', tenant, environment: 'sandbox', version: '2026-02-01', key } as const
-const parameters_61 = {
+const parameters_62 = {
   name: 'Idempotency-Key',
   in: 'header',
   type: 'string',
   required: true,
   pointer: '/components/parameters/IdempotencyKey/schema'
 } as const
-const parameters_62 = [parameters, parameters_61, parameters_3] as const
+const parameters_63 = [parameters, parameters_62, parameters_3] as const
 const account_rotateCredentials_2 = {
   method: 'POST',
   path: '/v1/account/rotate_credentials',
-  parameters: parameters_62,
+  parameters: parameters_63,
   body: body_3,
   status: 200,
   example: example_2
@@ -2123,7 +2119,7 @@ const account_rotateCredentials_2 = {
 const account_wipeSandbox_2 = {
   method: 'POST',
   path: '/v1/account/wipe_sandbox',
-  parameters: parameters_62,
+  parameters: parameters_63,
   body: body_4,
   status: 200,
   example: { object: 'wipe', deleted: { pass_template: 3, pass: 120 } }
@@ -2131,58 +2127,20 @@ const account_wipeSandbox_2 = {
 const promotions_create_2 = {
   method: 'POST',
   path: '/v1/promotions',
-  parameters: [parameters_17, parameters, parameters_61],
+  parameters: [parameters_17, parameters, parameters_62],
   body: body_5,
   status: 201,
   example: example_3
 } as const
-const parameters_63 = [parameters, parameters_61] as const
-const parameters_64 = [parameters_21, parameters, parameters_61] as const
-const passes_create_2 = { method: 'POST', path: '/v1/passes', parameters: parameters_63, body: body_9, status: 201, example: example_5 } as const
+const parameters_64 = [parameters, parameters_62] as const
+const parameters_65 = [parameters_21, parameters, parameters_62] as const
+const body_60 = { required: true, pointer: '/paths/~1v1~1passes~1batch/post/requestBody/content/application~1json/schema' } as const
 const example_23 = { object: 'batch', results: [{ index: 0, status: 'succeeded', pass: example_5 }] } as const
-const passes_batch_create = {
-  method: 'POST',
-  path: '/v1/passes/batch',
-  parameters: parameters_63,
-  body: { required: true, pointer: '/paths/~1v1~1passes~1batch/post/requestBody/content/application~1json/schema' },
-  status: 200,
-  example: example_23
-} as const
-const passes_batchUpdate = {
-  method: 'POST',
-  path: '/v1/passes/batch_update',
-  parameters: parameters_63,
-  body: { required: true, pointer: '/paths/~1v1~1passes~1batch_update/post/requestBody/content/application~1json/schema' },
-  status: 200,
-  example: example_23
-} as const
-const passes_batchRevoke = {
-  method: 'POST',
-  path: '/v1/passes/batch_revoke',
-  parameters: parameters_63,
-  body: { required: true, pointer: '/paths/~1v1~1passes~1batch_revoke/post/requestBody/content/application~1json/schema' },
-  status: 200,
-  example: example_23
-} as const
-const parameters_65 = [parameters_26, parameters, parameters_61] as const
-const passes_revoke_2 = {
-  method: 'POST',
-  path: '/v1/passes/{pass_id}/revoke',
-  parameters: parameters_65,
-  body: body_10,
-  status: 200,
-  example: example_5
-} as const
-const passes_archive_2 = {
-  method: 'POST',
-  path: '/v1/passes/{pass_id}/archive',
-  parameters: parameters_65,
-  body: body_11,
-  status: 200,
-  example: example_5
-} as const
-const scans_create_2 = { method: 'POST', path: '/v1/scans', parameters: parameters_63, body: body_12, status: 201, example: example_6 } as const
-const parameters_66 = [parameters_30, parameters, parameters_61] as const
+const body_61 = { required: true, pointer: '/paths/~1v1~1passes~1batch_update/post/requestBody/content/application~1json/schema' } as const
+const body_62 = { required: true, pointer: '/paths/~1v1~1passes~1batch_revoke/post/requestBody/content/application~1json/schema' } as const
+const parameters_66 = [parameters_27, parameters, parameters_62] as const
+const scans_create_2 = { method: 'POST', path: '/v1/scans', parameters: parameters_64, body: body_13, status: 201, example: example_6 } as const
+const parameters_67 = [parameters_31, parameters, parameters_62] as const
 const example_24 = {
   id: 'evt_01jx7e9f8g7h6j5k4m3n2p1q0r',
   object: 'event',
@@ -2195,35 +2153,35 @@ const example_24 = {
 const webhookEndpoints_deliveryAttempts_retry_2 = {
   method: 'POST',
   path: '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry',
-  parameters: [parameters_30, parameters_35, parameters, parameters_61],
-  body: body_17,
+  parameters: [parameters_31, parameters_36, parameters, parameters_62],
+  body: body_18,
   status: 202,
   example: data_2
 } as const
-const tokens_create = { method: 'POST', path: '/v1/tokens', parameters: parameters_63, body: body_21, status: 201, example: example_12 } as const
-const cardholders_create = { method: 'POST', path: '/v1/cardholders', parameters: parameters_63, body: body_22, status: 201, example: example_13 } as const
+const tokens_create = { method: 'POST', path: '/v1/tokens', parameters: parameters_64, body: body_22, status: 201, example: example_12 } as const
+const cardholders_create = { method: 'POST', path: '/v1/cardholders', parameters: parameters_64, body: body_23, status: 201, example: example_13 } as const
 const cardholders_screen = {
   method: 'POST',
   path: '/v1/cardholders/{cardholder_id}/screen',
-  parameters: [parameters_38, parameters, parameters_61],
-  body: body_23,
+  parameters: [parameters_39, parameters, parameters_62],
+  body: body_24,
   status: 200,
   example: example_13
 } as const
 const sanctionsAlerts_resolve = {
   method: 'POST',
   path: '/v1/sanctions_alerts/{sanctions_alert_id}/resolve',
-  parameters: [parameters_40, parameters, parameters_61],
-  body: body_24,
+  parameters: [parameters_41, parameters, parameters_62],
+  body: body_25,
   status: 200,
   example: data_3
 } as const
-const parameters_67 = [parameters_43, parameters, parameters_61] as const
+const parameters_68 = [parameters_44, parameters, parameters_62] as const
 const cards_provisioningPayloads_create = {
   method: 'POST',
   path: '/v1/cards/{card_id}/provisioning_payloads',
-  parameters: parameters_67,
-  body: body_34,
+  parameters: parameters_68,
+  body: body_35,
   status: 201,
   example: example_17
 } as const
@@ -2251,7 +2209,7 @@ const data_9 = {
 const cardTransactions_list = {
   method: 'GET',
   path: '/v1/card_transactions',
-  parameters: parameters_47,
+  parameters: parameters_48,
   status: 200,
   example: { data: [data_9], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
   paged: { limit: 'limit', size: 25 }
@@ -2259,23 +2217,23 @@ const cardTransactions_list = {
 const cardTransactions_retrieve = {
   method: 'GET',
   path: '/v1/card_transactions/{card_transaction_id}',
-  parameters: parameters_49,
+  parameters: parameters_50,
   status: 200,
   example: data_9
 } as const
 const cardTransactions_update = {
   method: 'PATCH',
   path: '/v1/card_transactions/{card_transaction_id}',
-  parameters: parameters_49,
-  body: body_35,
+  parameters: parameters_50,
+  body: body_36,
   status: 200,
   example: data_9
 } as const
 const cardTransactions_release = {
   method: 'POST',
   path: '/v1/card_transactions/{card_transaction_id}/release',
-  parameters: [parameters_48, parameters, parameters_61],
-  body: body_36,
+  parameters: [parameters_49, parameters, parameters_62],
+  body: body_37,
   status: 200,
   example: data_9
 } as const
@@ -2288,21 +2246,7 @@ const example_25 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const authorizationEndpoint_retrieve = {
-  method: 'GET',
-  path: '/v1/authorization_endpoint',
-  parameters: parameters_2,
-  status: 200,
-  example: example_25
-} as const
-const authorizationEndpoint_replace = {
-  method: 'PUT',
-  path: '/v1/authorization_endpoint',
-  parameters: parameters_2,
-  body: { required: true, pointer: '/paths/~1v1~1authorization_endpoint/put/requestBody/content/application~1json/schema' },
-  status: 200,
-  example: example_25
-} as const
+const body_63 = { required: true, pointer: '/paths/~1v1~1authorization_endpoint/put/requestBody/content/application~1json/schema' } as const
 const authorizationEndpoint_delete = {
   method: 'DELETE',
   path: '/v1/authorization_endpoint',
@@ -2310,13 +2254,13 @@ const authorizationEndpoint_delete = {
   status: 200,
   example: { object: 'authorization_endpoint', deleted: true }
 } as const
-const authorizationEndpoint_rotateSecret = {
-  method: 'POST',
-  path: '/v1/authorization_endpoint/rotate_secret',
-  parameters: parameters_63,
-  body: { pointer: '/paths/~1v1~1authorization_endpoint~1rotate_secret/post/requestBody/content/application~1json/schema' },
-  status: 200,
-  example: example_25
+const body_64 = { pointer: '/paths/~1v1~1authorization_endpoint~1rotate_secret/post/requestBody/content/application~1json/schema' } as const
+const parameters_69 = { name: 'status', in: 'query', type: 'string', pointer: '/paths/~1v1~1authorization_decisions/get/parameters/9/schema' } as const
+const parameters_70 = {
+  name: 'card_transaction_id',
+  in: 'query',
+  type: 'string',
+  pointer: '/paths/~1v1~1authorization_decisions/get/parameters/10/schema'
 } as const
 const data_10 = {
   id: 'azd_01jxn19p8q7r6s5t4v3w2x1y0z',
@@ -2332,27 +2276,7 @@ const data_10 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const authorizationDecisions_list = {
-  method: 'GET',
-  path: '/v1/authorization_decisions',
-  parameters: [
-    parameters_7,
-    parameters_8,
-    parameters_9,
-    parameters_10,
-    parameters_11,
-    parameters_12,
-    parameters_13,
-    parameters_14,
-    parameters_15,
-    { name: 'status', in: 'query', type: 'string', pointer: '/paths/~1v1~1authorization_decisions/get/parameters/9/schema' },
-    { name: 'card_transaction_id', in: 'query', type: 'string', pointer: '/paths/~1v1~1authorization_decisions/get/parameters/10/schema' },
-    parameters
-  ],
-  status: 200,
-  example: { data: [data_10], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
-  paged: { limit: 'limit', size: 25 }
-} as const
+const example_26 = { data: [data_10], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' } as const
 const authorizationDecisions_retrieve = {
   method: 'GET',
   path: '/v1/authorization_decisions/{authorization_decision_id}',
@@ -2363,158 +2287,142 @@ const authorizationDecisions_retrieve = {
   status: 200,
   example: data_10
 } as const
-const disputes_create = { method: 'POST', path: '/v1/disputes', parameters: parameters_63, body: body_37, status: 201, example: example_18 } as const
-const parameters_68 = [parameters_50, parameters, parameters_61] as const
+const disputes_create = { method: 'POST', path: '/v1/disputes', parameters: parameters_64, body: body_38, status: 201, example: example_18 } as const
+const parameters_71 = [parameters_51, parameters, parameters_62] as const
 const disputes_submit = {
   method: 'POST',
   path: '/v1/disputes/{dispute_id}/submit',
-  parameters: parameters_68,
-  body: body_38,
+  parameters: parameters_71,
+  body: body_39,
   status: 200,
   example: example_18
 } as const
 const disputes_withdraw = {
   method: 'POST',
   path: '/v1/disputes/{dispute_id}/withdraw',
-  parameters: parameters_68,
-  body: body_39,
+  parameters: parameters_71,
+  body: body_40,
   status: 200,
   example: example_18
 } as const
 const payoutDestinations_create = {
   method: 'POST',
   path: '/v1/payout_destinations',
-  parameters: parameters_63,
-  body: body_40,
+  parameters: parameters_64,
+  body: body_41,
   status: 201,
   example: example_19
 } as const
 const payoutDestinations_disable = {
   method: 'POST',
   path: '/v1/payout_destinations/{payout_destination_id}/disable',
-  parameters: [parameters_58, parameters, parameters_61],
-  body: body_41,
+  parameters: [parameters_59, parameters, parameters_62],
+  body: body_42,
   status: 200,
   example: example_19
 } as const
 const test_passes_simulateScan_2 = {
   method: 'POST',
   path: '/v1/test/passes/simulate_scan',
-  parameters: parameters_63,
-  body: body_18,
+  parameters: parameters_64,
+  body: body_19,
   status: 201,
   example: example_6
-} as const
-const test_passes_simulateInstall_2 = {
-  method: 'POST',
-  path: '/v1/test/passes/simulate_install',
-  parameters: parameters_63,
-  body: body_19,
-  status: 200,
-  example: example_5
-} as const
-const test_passes_simulateUninstall_2 = {
-  method: 'POST',
-  path: '/v1/test/passes/simulate_uninstall',
-  parameters: parameters_63,
-  body: body_20,
-  status: 200,
-  example: example_5
 } as const
 const test_cards_simulateAuthorization = {
   method: 'POST',
   path: '/v1/test/cards/simulate_authorization',
-  parameters: parameters_63,
-  body: body_43,
+  parameters: parameters_64,
+  body: body_44,
   status: 201,
   example: data_9
 } as const
 const test_cards_simulateDecline = {
   method: 'POST',
   path: '/v1/test/cards/simulate_decline',
-  parameters: parameters_63,
-  body: body_44,
+  parameters: parameters_64,
+  body: body_45,
   status: 201,
   example: data_9
 } as const
 const test_cards_simulateIncrement = {
   method: 'POST',
   path: '/v1/test/cards/simulate_increment',
-  parameters: parameters_63,
-  body: body_45,
+  parameters: parameters_64,
+  body: body_46,
   status: 200,
   example: data_9
 } as const
 const test_cards_simulateReversal = {
   method: 'POST',
   path: '/v1/test/cards/simulate_reversal',
-  parameters: parameters_63,
-  body: body_46,
+  parameters: parameters_64,
+  body: body_47,
   status: 200,
   example: data_9
 } as const
 const test_cards_simulateExpiry = {
   method: 'POST',
   path: '/v1/test/cards/simulate_expiry',
-  parameters: parameters_63,
-  body: body_47,
+  parameters: parameters_64,
+  body: body_48,
   status: 200,
   example: data_9
 } as const
 const test_cards_simulateClearing = {
   method: 'POST',
   path: '/v1/test/cards/simulate_clearing',
-  parameters: parameters_63,
-  body: body_48,
+  parameters: parameters_64,
+  body: body_49,
   status: 200,
   example: data_9
 } as const
 const test_cards_simulateRefund = {
   method: 'POST',
   path: '/v1/test/cards/simulate_refund',
-  parameters: parameters_63,
-  body: body_49,
+  parameters: parameters_64,
+  body: body_50,
   status: 200,
   example: data_9
 } as const
 const test_cards_simulateForcePost = {
   method: 'POST',
   path: '/v1/test/cards/simulate_force_post',
-  parameters: parameters_63,
-  body: body_50,
+  parameters: parameters_64,
+  body: body_51,
   status: 201,
   example: data_9
 } as const
 const test_cardholders_simulateSanctionsMatch = {
   method: 'POST',
   path: '/v1/test/cardholders/simulate_sanctions_match',
-  parameters: parameters_63,
-  body: body_52,
+  parameters: parameters_64,
+  body: body_53,
   status: 201,
   example: data_3
 } as const
 const test_disputes_simulateOutcome = {
   method: 'POST',
   path: '/v1/test/disputes/simulate_outcome',
-  parameters: parameters_63,
-  body: body_53,
+  parameters: parameters_64,
+  body: body_54,
   status: 200,
   example: example_18
 } as const
-const test_funding_simulate = { method: 'POST', path: '/v1/test/funding', parameters: parameters_63, body: body_54, status: 200, example: example_15 } as const
+const test_funding_simulate = { method: 'POST', path: '/v1/test/funding', parameters: parameters_64, body: body_55, status: 200, example: example_15 } as const
 const test_payouts_simulateFailure = {
   method: 'POST',
   path: '/v1/test/payouts/simulate_failure',
-  parameters: parameters_63,
-  body: body_57,
+  parameters: parameters_64,
+  body: body_58,
   status: 200,
   example: data_8
 } as const
 const test_payouts_simulateReturn = {
   method: 'POST',
   path: '/v1/test/payouts/simulate_return',
-  parameters: parameters_63,
-  body: body_58,
+  parameters: parameters_64,
+  body: body_59,
   status: 200,
   example: data_8
 } as const
@@ -2543,57 +2451,8 @@ const PassBatchRevoke = {
   required: ['ids'],
   properties: { ids: { type: 'array', minItems: 1, maxItems: 1000, items: { $ref: '#/components/schemas/PassId' } } }
 } as const
-const AuthorizationEndpointPut = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['url'],
-  properties: { url, timeout_ms: { type: 'integer', minimum: 100, maximum: 2000 }, default_action: { $ref: '#/components/schemas/AuthorizationDefaultAction' } }
-} as const
 const AuthorizationDecisionStatus = { type: 'string', enum: ['pending', 'responded', 'timed_out', 'errored'] } as const
 const AuthorizationDecisionId_2 = { type: 'string', pattern: '^azd_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 } as const
-const MerchantInput = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['name', 'category_code'],
-  properties: {
-    name: { type: 'string', minLength: 1, maxLength: 100 },
-    category_code: { $ref: '#/components/schemas/MerchantCategoryCode' },
-    country: { $ref: '#/components/schemas/CountryCode' },
-    city: { type: 'string', maxLength: 100 }
-  }
-} as const
-const DeclineReasonCode = {
-  type: 'string',
-  enum: [
-    'insufficient_funds',
-    'card_inactive',
-    'card_frozen',
-    'card_canceled',
-    'card_expired',
-    'card_lost',
-    'card_stolen',
-    'cardholder_inactive',
-    'cardholder_blocked',
-    'cardholder_verification_required',
-    'account_disabled',
-    'merchant_category_blocked',
-    'merchant_country_blocked',
-    'spending_limit_exceeded',
-    'authorization_count_exceeded',
-    'transaction_not_allowed',
-    'incorrect_cvc',
-    'incorrect_pin',
-    'incorrect_expiry',
-    'address_mismatch',
-    'authentication_failed',
-    'suspected_fraud',
-    'decision_declined',
-    'decision_timed_out',
-    'decision_errored',
-    'unsupported_currency',
-    'processing_error'
-  ]
-} as const
 const _v1_passes_batch = { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchCreate' } } } } } } as const
 const _v1_passes_batch_update = {
   post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassBatchUpdate' } } } } }
@@ -2615,11 +2474,9 @@ const _v1_card_transactions = {
 const _v1_authorization_endpoint = {
   put: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/AuthorizationEndpointPut' } } } } }
 } as const
-const _v1_authorization_decisions = {
-  get: { parameters: { '9': { schema: { $ref: '#/components/schemas/AuthorizationDecisionStatus' } }, '10': CardTransactionId } }
-} as const
-const example_26 = { object: 'me', tenant, environment: 'sandbox', version: '2026-05-19', key } as const
-const example_27 = {
+const _9 = { schema: { $ref: '#/components/schemas/AuthorizationDecisionStatus' } } as const
+const example_27 = { object: 'me', tenant, environment: 'sandbox', version: '2026-05-19', key } as const
+const example_28 = {
   id: 'sbx_01jxc4e8m3q5r7s9t1v3w5x7yz',
   object: 'sandbox',
   name: 'Checkout tests',
@@ -2628,9 +2485,9 @@ const example_27 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_69 = { name: 'sandbox_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SandboxId/schema' } as const
-const parameters_70 = [parameters_69, parameters] as const
-const example_28 = {
+const parameters_72 = { name: 'sandbox_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SandboxId/schema' } as const
+const parameters_73 = [parameters_72, parameters] as const
+const example_29 = {
   id: 'snap_01jxc5f9n4r6s8t0v2w4x6y8z0',
   object: 'sandbox_snapshot',
   sandbox_id: 'sbx_01jxc4e8m3q5r7s9t1v3w5x7yz',
@@ -2639,8 +2496,8 @@ const example_28 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_71 = { name: 'snapshot_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SandboxSnapshotId/schema' } as const
-const parameters_72 = [parameters_69, parameters_71, parameters] as const
+const parameters_74 = { name: 'snapshot_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SandboxSnapshotId/schema' } as const
+const parameters_75 = [parameters_72, parameters_74, parameters] as const
 const data_11 = {
   id: 'req_01jx3k7q2m4n6p8r0s2t4v6w8x',
   object: 'request_log',
@@ -2658,7 +2515,7 @@ const data_11 = {
   response_body: '{"id":"pass_01jx3a9b8c7d6e5f4g3h2j1k0m","object":"pass"}',
   created: '2026-06-01T09:30:00.000Z'
 } as const
-const example_29 = {
+const example_30 = {
   id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z',
   object: 'pass_template',
   name: 'Coffee loyalty',
@@ -2675,7 +2532,66 @@ const example_29 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const example_30 = {
+const example_31 = {
+  id: 'pass_01jx3a9b8c7d6e5f4g3h2j1k0m',
+  object: 'pass',
+  template_id: 'tpl_01jx2f8m3q5r7s9t1v3w5x7y9z',
+  status: 'issued',
+  holder: { email: 'ada@example.com', name: 'Ada Moreau' },
+  fields: { points: '120' },
+  download,
+  platforms: ['apple'],
+  expires_at: '2027-01-01T00:00:00.000Z',
+  installed_at: '2026-06-01T10:00:00.000Z',
+  revoked_at: null,
+  archived_at: null,
+  messages_opted_out_at: null,
+  metadata: { order: '1042' },
+  created: '2026-06-01T09:30:00.000Z',
+  updated: '2026-06-01T09:30:00.000Z'
+} as const
+const example_32 = { object: 'batch', results: [{ index: 0, status: 'succeeded', pass: example_31 }] } as const
+const translations = { de: { header: 'Früherer Einlass', body: 'Einlass heute ab 18:30 Uhr.' } } as const
+const example_33 = {
+  id: 'pmg_01jx3b7c9d1e3f5g7h9j1k3m5n',
+  object: 'pass_message',
+  pass_id: 'pass_01jx3a9b8c7d6e5f4g3h2j1k0m',
+  pass_message_batch_id: 'pmb_01jx3b7c9d1e3f5g7h9j1k3m5n',
+  header: 'Doors open earlier',
+  body: 'Doors open at 18:30 today.',
+  translations,
+  starts_at: null,
+  ends_at: '2026-06-01T22:00:00.000Z',
+  status: 'sent',
+  reason: 'opted_out',
+  sent_at: '2026-06-01T16:00:00.000Z',
+  created: '2026-06-01T09:30:00.000Z',
+  updated: '2026-06-01T09:30:00.000Z'
+} as const
+const example_34 = {
+  id: 'pmb_01jx3b7c9d1e3f5g7h9j1k3m5n',
+  object: 'pass_message_batch',
+  filter: {},
+  header: 'Doors open earlier',
+  body: 'Doors open at 18:30 today.',
+  translations,
+  starts_at: null,
+  ends_at: '2026-06-01T22:00:00.000Z',
+  status: 'completed',
+  total: 1200,
+  sent: 1150,
+  skipped: 50,
+  created: '2026-06-01T09:30:00.000Z',
+  updated: '2026-06-01T09:30:00.000Z'
+} as const
+const parameters_76 = {
+  name: 'pass_message_batch_id',
+  in: 'path',
+  type: 'string',
+  required: true,
+  pointer: '/components/parameters/PassMessageBatchId/schema'
+} as const
+const example_35 = {
   id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p',
   object: 'webhook_endpoint',
   url: 'https://example.com/hooks',
@@ -2689,7 +2605,7 @@ const example_30 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const example_31 = {
+const example_36 = {
   id: 'evt_01jx7e9f8g7h6j5k4m3n2p1q0r',
   object: 'event',
   type: 'pass.installed',
@@ -2699,7 +2615,7 @@ const example_31 = {
   data,
   previous_attributes: { status: 'issued' }
 } as const
-const example_32 = {
+const example_37 = {
   id: 'whr_01jx6e9f8g7h6j5k4m3n2p1q0r',
   object: 'webhook_recovery',
   webhook_endpoint_id: 'whe_01jx5c9d8e7f6g5h4j3k2m1n0p',
@@ -2715,9 +2631,16 @@ const example_32 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_73 = { name: 'whr_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookRecoveryId/schema' } as const
-const spending_controls_3 = { blocked_categories: ['7995', '0000'], blocked_countries: ['US'], spending_limits, max_authorization_count: 100 } as const
-const example_33 = {
+const parameters_77 = { name: 'whr_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookRecoveryId/schema' } as const
+const spending_controls_3 = {
+  blocked_categories: ['7995', '0000'],
+  blocked_countries: ['US'],
+  spending_limits,
+  max_authorization_count: 100,
+  allowed_countries: ['US', 'CA'],
+  partial_approval: 'allowed'
+} as const
+const example_38 = {
   id: 'cprg_01jxf19g8h7j6k5m4n3p2q1r0s',
   object: 'card_program',
   name: 'Team meals',
@@ -2728,7 +2651,7 @@ const example_33 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const example_34 = {
+const example_39 = {
   id: 'scd_01jxf19g8h7j6k5m4n3p2q1r0s',
   object: 'spending_control_draft',
   name: 'Lower limits for meals',
@@ -2737,20 +2660,29 @@ const example_34 = {
   status: 'draft',
   version: 1,
   spending_controls: spending_controls_3,
+  shadow_version: 1,
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_74 = {
+const parameters_78 = {
   name: 'spending_control_draft_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/SpendingControlDraftId/schema'
 } as const
-const parameters_75 = [parameters_74, parameters] as const
-const parameters_76 = [parameters_74, parameters, parameters_61] as const
-const example_35 = {
+const parameters_79 = [parameters_78, parameters] as const
+const parameters_80 = [parameters_78, parameters, parameters_62] as const
+const result_2 = {
+  evaluated: { count: 120, amount: 480000 },
+  approved_to_declined: { count: 120, amount: 480000 },
+  declined_to_approved: { count: 120, amount: 480000 },
+  fixed: [{ cause: 'balance', count: 3, amount: 9000 }],
+  reasons: [{ change: 'approved_to_declined', code: 'insufficient_funds', count: 3, amount: 9000 }]
+} as const
+const parameters_81 = [parameters_78, parameters, parameters_62, parameters_3] as const
+const example_40 = {
   id: 'scb_01jxv19w8x7y6z5a4b3c2d1e0f',
   object: 'spending_control_backtest',
   spending_control_draft_id: 'scd_01jxf19g8h7j6k5m4n3p2q1r0s',
@@ -2759,25 +2691,34 @@ const example_35 = {
   interval_end: '2026-06-01T00:00:00.000Z',
   status: 'succeeded',
   progress: 100,
-  result: {
-    evaluated: { count: 120, amount: 480000 },
-    approved_to_declined: { count: 120, amount: 480000 },
-    declined_to_approved: { count: 120, amount: 480000 },
-    fixed: [{ cause: 'balance', count: 3, amount: 9000 }],
-    reasons: [{ change: 'approved_to_declined', code: 'insufficient_funds', count: 3, amount: 9000 }]
-  },
+  result: result_2,
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_77 = {
+const parameters_82 = {
   name: 'spending_control_backtest_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/SpendingControlBacktestId/schema'
 } as const
-const example_36 = { object: 'balance_alert', threshold: 1250, status: 'armed', available: 248750, currency: 'usd' } as const
-const example_37 = {
+const example_41 = {
+  data: [{
+    id: 'scf_01jxf19g8h7j6k5m4n3p2q1r0s',
+    object: 'spending_control_flip',
+    card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
+    card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
+    change: 'approved_to_declined',
+    code: 'insufficient_funds',
+    rule: 'spending_limit_monthly',
+    amount: 3000,
+    created: '2026-06-01T09:30:00.000Z'
+  }],
+  has_more: true,
+  next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB'
+} as const
+const example_42 = { object: 'balance_alert', threshold: 1250, status: 'armed', available: 248750, currency: 'usd' } as const
+const example_43 = {
   id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
   object: 'card',
   cardholder_id: 'chd_01jxd19e8f7g6h5j4k3m2n1p0q',
@@ -2795,6 +2736,16 @@ const example_37 = {
   wallets,
   spending_controls: spending_controls_3,
   metadata: { order: '1042' },
+  created: '2026-06-01T09:30:00.000Z',
+  updated: '2026-06-01T09:30:00.000Z'
+} as const
+const example_44 = {
+  object: 'authorization_endpoint',
+  url: 'https://example.com/authorizations',
+  timeout_ms: 1500,
+  default_action: 'approve',
+  default_max_amount: 5000,
+  secret: 'whsec_K1rqvY0c2sKc1oXkq9tVwAB3n5Jb7dTz8LmPqRsUvWx',
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
@@ -2827,7 +2778,7 @@ const data_12 = {
   updated: '2026-06-01T09:30:00.000Z'
 } as const
 const data_13 = [data_12] as const
-const example_38 = {
+const example_45 = {
   id: 'trp_01jxv19w8x7y6z5a4b3c2d1e0f',
   object: 'treasury_report',
   type: 'ledger_entries',
@@ -2840,7 +2791,7 @@ const example_38 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const example_39 = {
+const example_46 = {
   object: 'faults',
   latency_ms: 250,
   rate_limited_percent: 10,
@@ -2855,6 +2806,7 @@ const example_39 = {
   expires_at: '2026-06-01T09:30:00.000Z',
   created: '2026-06-01T09:30:00.000Z'
 } as const
+const PassMessageBatchId = { schema: { $ref: '#/components/schemas/PassMessageBatchId' } } as const
 const SpendingControlDraftId = { schema: { $ref: '#/components/schemas/SpendingControlDraftId' } } as const
 const SandboxCreate = {
   type: 'object',
@@ -2864,7 +2816,13 @@ const SandboxCreate = {
 } as const
 const propertyNames = { type: 'string', pattern: '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$', maxLength: 12 } as const
 const apple_url = { type: ['string', 'null'], pattern: '^[a-z][a-z0-9+.-]{0,30}:[!-~]+$', maxLength: 500 } as const
+const translations_2 = { $ref: '#/components/schemas/PassMessageTranslationsInput' } as const
 const filters = { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/WebhookFilterInput' } } as const
+const allowed_entry_methods = { type: ['array', 'null'], minItems: 1, maxItems: 5, items: { $ref: '#/components/schemas/EntryMethod' } } as const
+const threshold = { oneOf: [{ $ref: '#/components/schemas/Amount' }, { type: 'null' }] } as const
+const _v1_spending_control_backtests__spending_control_backtest_id__flips = {
+  get: { parameters: { '10': { schema: { $ref: '#/components/schemas/SpendingControlChange' } } } }
+} as const
 
 /** The operations, errors and request schemas of each version. */
 export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01' | '2026-05-19', MockedVersion>> = {
@@ -2953,8 +2911,8 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'webhookEndpoints.test': {
         method: 'POST',
         path: '/v1/webhook-endpoints/{whe_id}/test',
-        parameters: parameters_32,
-        body: body_16,
+        parameters: parameters_33,
+        body: body_17,
         status: 201,
         example: example_8
       },
@@ -2964,13 +2922,13 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'events.list': {
         method: 'GET',
         path: '/v1/events',
-        parameters: parameters_36,
+        parameters: parameters_37,
         status: 200,
         example: { data: [example_8], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'events.stream': events_stream,
-      'events.retrieve': { method: 'GET', path: '/v1/events/{event_id}', parameters: parameters_37, status: 200, example: example_8 },
+      'events.retrieve': { method: 'GET', path: '/v1/events/{event_id}', parameters: parameters_38, status: 200, example: example_8 },
       'test.passes.simulateScan': test_passes_simulateScan,
       'test.passes.simulateInstall': test_passes_simulateInstall,
       'test.passes.simulateUninstall': test_passes_simulateUninstall,
@@ -3207,8 +3165,8 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'webhookEndpoints.test': {
         method: 'POST',
         path: '/v1/webhook-endpoints/{whe_id}/test',
-        parameters: parameters_32,
-        body: body_16,
+        parameters: parameters_33,
+        body: body_17,
         status: 201,
         example: example_11
       },
@@ -3218,23 +3176,23 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'events.list': {
         method: 'GET',
         path: '/v1/events',
-        parameters: parameters_36,
+        parameters: parameters_37,
         status: 200,
         example: { data: [example_11], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'events.stream': events_stream,
-      'events.retrieve': { method: 'GET', path: '/v1/events/{event_id}', parameters: parameters_37, status: 200, example: example_11 },
-      'tokens.create': { method: 'POST', path: '/v1/tokens', parameters: parameters_19, body: body_21, status: 201, example: example_12 },
-      'cardholders.create': { method: 'POST', path: '/v1/cardholders', parameters: parameters_19, body: body_22, status: 201, example: example_13 },
+      'events.retrieve': { method: 'GET', path: '/v1/events/{event_id}', parameters: parameters_38, status: 200, example: example_11 },
+      'tokens.create': { method: 'POST', path: '/v1/tokens', parameters: parameters_19, body: body_22, status: 201, example: example_12 },
+      'cardholders.create': { method: 'POST', path: '/v1/cardholders', parameters: parameters_19, body: body_23, status: 201, example: example_13 },
       'cardholders.list': cardholders_list,
       'cardholders.retrieve': cardholders_retrieve,
       'cardholders.update': cardholders_update,
       'cardholders.screen': {
         method: 'POST',
         path: '/v1/cardholders/{cardholder_id}/screen',
-        parameters: [parameters_38, parameters, parameters_5],
-        body: body_23,
+        parameters: [parameters_39, parameters, parameters_5],
+        body: body_24,
         status: 200,
         example: example_13
       },
@@ -3243,31 +3201,31 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'sanctionsAlerts.resolve': {
         method: 'POST',
         path: '/v1/sanctions_alerts/{sanctions_alert_id}/resolve',
-        parameters: [parameters_40, parameters, parameters_5],
-        body: body_24,
+        parameters: [parameters_41, parameters, parameters_5],
+        body: body_25,
         status: 200,
         example: data_3
       },
-      'cardPrograms.create': { method: 'POST', path: '/v1/card_programs', parameters: parameters_19, body: body_25, status: 201, example: example_14 },
+      'cardPrograms.create': { method: 'POST', path: '/v1/card_programs', parameters: parameters_19, body: body_26, status: 201, example: example_14 },
       'cardPrograms.list': cardPrograms_list,
       'cardPrograms.retrieve': cardPrograms_retrieve,
       'cardPrograms.update': cardPrograms_update,
       'balance.retrieve': balance_retrieve,
-      'cards.create': { method: 'POST', path: '/v1/cards', parameters: parameters_19, body: body_27, status: 201, example: example_16 },
+      'cards.create': { method: 'POST', path: '/v1/cards', parameters: parameters_19, body: body_28, status: 201, example: example_16 },
       'cards.list': cards_list,
       'cards.retrieve': cards_retrieve,
       'cards.update': cards_update,
-      'cards.activate': { method: 'POST', path: '/v1/cards/{card_id}/activate', parameters: parameters_45, body: body_29, status: 200, example: example_16 },
-      'cards.freeze': { method: 'POST', path: '/v1/cards/{card_id}/freeze', parameters: parameters_45, body: body_30, status: 200, example: example_16 },
-      'cards.unfreeze': { method: 'POST', path: '/v1/cards/{card_id}/unfreeze', parameters: parameters_45, body: body_31, status: 200, example: example_16 },
-      'cards.cancel': { method: 'POST', path: '/v1/cards/{card_id}/cancel', parameters: parameters_45, body: body_32, status: 200, example: example_16 },
-      'cards.replace': { method: 'POST', path: '/v1/cards/{card_id}/replace', parameters: parameters_45, body: body_33, status: 201, example: example_16 },
+      'cards.activate': { method: 'POST', path: '/v1/cards/{card_id}/activate', parameters: parameters_46, body: body_30, status: 200, example: example_16 },
+      'cards.freeze': { method: 'POST', path: '/v1/cards/{card_id}/freeze', parameters: parameters_46, body: body_31, status: 200, example: example_16 },
+      'cards.unfreeze': { method: 'POST', path: '/v1/cards/{card_id}/unfreeze', parameters: parameters_46, body: body_32, status: 200, example: example_16 },
+      'cards.cancel': { method: 'POST', path: '/v1/cards/{card_id}/cancel', parameters: parameters_46, body: body_33, status: 200, example: example_16 },
+      'cards.replace': { method: 'POST', path: '/v1/cards/{card_id}/replace', parameters: parameters_46, body: body_34, status: 201, example: example_16 },
       'cards.details.retrieve': cards_details_retrieve,
       'cards.provisioningPayloads.create': {
         method: 'POST',
         path: '/v1/cards/{card_id}/provisioning_payloads',
-        parameters: parameters_45,
-        body: body_34,
+        parameters: parameters_46,
+        body: body_35,
         status: 201,
         example: example_17
       },
@@ -3279,7 +3237,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'cardTransactions.list': {
         method: 'GET',
         path: '/v1/card_transactions',
-        parameters: parameters_47,
+        parameters: parameters_48,
         status: 200,
         example: { data: [data_5], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
@@ -3287,43 +3245,43 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'cardTransactions.retrieve': {
         method: 'GET',
         path: '/v1/card_transactions/{card_transaction_id}',
-        parameters: parameters_49,
+        parameters: parameters_50,
         status: 200,
         example: data_5
       },
       'cardTransactions.update': {
         method: 'PATCH',
         path: '/v1/card_transactions/{card_transaction_id}',
-        parameters: parameters_49,
-        body: body_35,
+        parameters: parameters_50,
+        body: body_36,
         status: 200,
         example: data_5
       },
       'cardTransactions.release': {
         method: 'POST',
         path: '/v1/card_transactions/{card_transaction_id}/release',
-        parameters: [parameters_48, parameters, parameters_5],
-        body: body_36,
+        parameters: [parameters_49, parameters, parameters_5],
+        body: body_37,
         status: 200,
         example: data_5
       },
-      'disputes.create': { method: 'POST', path: '/v1/disputes', parameters: parameters_19, body: body_37, status: 201, example: example_18 },
+      'disputes.create': { method: 'POST', path: '/v1/disputes', parameters: parameters_19, body: body_38, status: 201, example: example_18 },
       'disputes.list': disputes_list,
       'disputes.retrieve': disputes_retrieve,
       'disputes.update': disputes_update,
       'disputes.submit': {
         method: 'POST',
         path: '/v1/disputes/{dispute_id}/submit',
-        parameters: parameters_52,
-        body: body_38,
+        parameters: parameters_53,
+        body: body_39,
         status: 200,
         example: example_18
       },
       'disputes.withdraw': {
         method: 'POST',
         path: '/v1/disputes/{dispute_id}/withdraw',
-        parameters: parameters_52,
-        body: body_39,
+        parameters: parameters_53,
+        body: body_40,
         status: 200,
         example: example_18
       },
@@ -3337,7 +3295,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/payout_destinations',
         parameters: parameters_19,
-        body: body_40,
+        body: body_41,
         status: 201,
         example: example_19
       },
@@ -3347,12 +3305,12 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'payoutDestinations.disable': {
         method: 'POST',
         path: '/v1/payout_destinations/{payout_destination_id}/disable',
-        parameters: [parameters_58, parameters, parameters_5],
-        body: body_41,
+        parameters: [parameters_59, parameters, parameters_5],
+        body: body_42,
         status: 200,
         example: example_19
       },
-      'treasuryReports.create': { method: 'POST', path: '/v1/treasury_reports', parameters: parameters_19, body: body_42, status: 201, example: example_20 },
+      'treasuryReports.create': { method: 'POST', path: '/v1/treasury_reports', parameters: parameters_19, body: body_43, status: 201, example: example_20 },
       'treasuryReports.list': treasuryReports_list,
       'treasuryReports.retrieve': treasuryReports_retrieve,
       'test.passes.simulateScan': test_passes_simulateScan,
@@ -3362,7 +3320,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/cards/simulate_authorization',
         parameters: parameters_19,
-        body: body_43,
+        body: body_44,
         status: 201,
         example: data_5
       },
@@ -3370,7 +3328,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/cards/simulate_decline',
         parameters: parameters_19,
-        body: body_44,
+        body: body_45,
         status: 201,
         example: data_5
       },
@@ -3378,7 +3336,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/cards/simulate_increment',
         parameters: parameters_19,
-        body: body_45,
+        body: body_46,
         status: 200,
         example: data_5
       },
@@ -3386,7 +3344,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/cards/simulate_reversal',
         parameters: parameters_19,
-        body: body_46,
+        body: body_47,
         status: 200,
         example: data_5
       },
@@ -3394,7 +3352,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/cards/simulate_expiry',
         parameters: parameters_19,
-        body: body_47,
+        body: body_48,
         status: 200,
         example: data_5
       },
@@ -3402,7 +3360,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/cards/simulate_clearing',
         parameters: parameters_19,
-        body: body_48,
+        body: body_49,
         status: 200,
         example: data_5
       },
@@ -3410,7 +3368,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/cards/simulate_refund',
         parameters: parameters_19,
-        body: body_49,
+        body: body_50,
         status: 200,
         example: data_5
       },
@@ -3418,7 +3376,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/cards/simulate_force_post',
         parameters: parameters_19,
-        body: body_50,
+        body: body_51,
         status: 201,
         example: data_5
       },
@@ -3426,7 +3384,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/cards/simulate_shipping',
         parameters: parameters_19,
-        body: body_51,
+        body: body_52,
         status: 200,
         example: example_16
       },
@@ -3434,7 +3392,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/cardholders/simulate_sanctions_match',
         parameters: parameters_19,
-        body: body_52,
+        body: body_53,
         status: 201,
         example: data_3
       },
@@ -3442,16 +3400,16 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/disputes/simulate_outcome',
         parameters: parameters_19,
-        body: body_53,
+        body: body_54,
         status: 200,
         example: example_18
       },
-      'test.funding.simulate': { method: 'POST', path: '/v1/test/funding', parameters: parameters_19, body: body_54, status: 200, example: example_15 },
+      'test.funding.simulate': { method: 'POST', path: '/v1/test/funding', parameters: parameters_19, body: body_55, status: 200, example: example_15 },
       'test.settlements.advanceClock': {
         method: 'POST',
         path: '/v1/test/settlements/advance_clock',
         parameters: parameters_19,
-        body: body_55,
+        body: body_56,
         status: 200,
         example: example_21
       },
@@ -3459,7 +3417,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/settlements/simulate_failure',
         parameters: parameters_19,
-        body: body_56,
+        body: body_57,
         status: 200,
         example: data_6
       },
@@ -3467,7 +3425,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/payouts/simulate_failure',
         parameters: parameters_19,
-        body: body_57,
+        body: body_58,
         status: 200,
         example: data_8
       },
@@ -3475,7 +3433,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'POST',
         path: '/v1/test/payouts/simulate_return',
         parameters: parameters_19,
-        body: body_58,
+        body: body_59,
         status: 200,
         example: data_8
       },
@@ -4248,32 +4206,32 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'promotions.create': promotions_create_2,
       'promotions.list': promotions_list,
       'promotions.retrieve': promotions_retrieve,
-      'passTemplates.create': { method: 'POST', path: '/v1/pass_templates', parameters: parameters_63, body: body_6, status: 201, example: example_4 },
+      'passTemplates.create': { method: 'POST', path: '/v1/pass_templates', parameters: parameters_64, body: body_6, status: 201, example: example_4 },
       'passTemplates.list': passTemplates_list,
       'passTemplates.retrieve': passTemplates_retrieve,
       'passTemplates.update': passTemplates_update,
       'passTemplates.archive': {
         method: 'POST',
         path: '/v1/pass_templates/{template_id}/archive',
-        parameters: parameters_64,
+        parameters: parameters_65,
         body: body_8,
         status: 200,
         example: example_4
       },
-      'passes.create': passes_create_2,
+      'passes.create': { method: 'POST', path: '/v1/passes', parameters: parameters_64, body: body_9, status: 201, example: example_5 },
       'passes.list': passes_list,
       'passes.count': passes_count,
-      'passes.batch.create': passes_batch_create,
-      'passes.batchUpdate': passes_batchUpdate,
-      'passes.batchRevoke': passes_batchRevoke,
+      'passes.batch.create': { method: 'POST', path: '/v1/passes/batch', parameters: parameters_64, body: body_60, status: 200, example: example_23 },
+      'passes.batchUpdate': { method: 'POST', path: '/v1/passes/batch_update', parameters: parameters_64, body: body_61, status: 200, example: example_23 },
+      'passes.batchRevoke': { method: 'POST', path: '/v1/passes/batch_revoke', parameters: parameters_64, body: body_62, status: 200, example: example_23 },
       'passes.retrieve': passes_retrieve,
       'passes.update': passes_update,
-      'passes.revoke': passes_revoke_2,
-      'passes.archive': passes_archive_2,
+      'passes.revoke': { method: 'POST', path: '/v1/passes/{pass_id}/revoke', parameters: parameters_66, body: body_11, status: 200, example: example_5 },
+      'passes.archive': { method: 'POST', path: '/v1/passes/{pass_id}/archive', parameters: parameters_66, body: body_12, status: 200, example: example_5 },
       'scans.create': scans_create_2,
       'scans.list': scans_list,
       'scans.retrieve': scans_retrieve,
-      'webhookEndpoints.create': { method: 'POST', path: '/v1/webhook-endpoints', parameters: parameters_63, body: body_13, status: 201, example: example_7 },
+      'webhookEndpoints.create': { method: 'POST', path: '/v1/webhook-endpoints', parameters: parameters_64, body: body_14, status: 201, example: example_7 },
       'webhookEndpoints.list': webhookEndpoints_list,
       'webhookEndpoints.retrieve': webhookEndpoints_retrieve,
       'webhookEndpoints.update': webhookEndpoints_update,
@@ -4281,16 +4239,16 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'webhookEndpoints.rotateSecret': {
         method: 'POST',
         path: '/v1/webhook-endpoints/{whe_id}/rotate_secret',
-        parameters: parameters_66,
-        body: body_15,
+        parameters: parameters_67,
+        body: body_16,
         status: 200,
         example: example_7
       },
       'webhookEndpoints.test': {
         method: 'POST',
         path: '/v1/webhook-endpoints/{whe_id}/test',
-        parameters: parameters_66,
-        body: body_16,
+        parameters: parameters_67,
+        body: body_17,
         status: 201,
         example: example_24
       },
@@ -4300,13 +4258,13 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'events.list': {
         method: 'GET',
         path: '/v1/events',
-        parameters: parameters_36,
+        parameters: parameters_37,
         status: 200,
         example: { data: [example_24], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'events.stream': events_stream,
-      'events.retrieve': { method: 'GET', path: '/v1/events/{event_id}', parameters: parameters_37, status: 200, example: example_24 },
+      'events.retrieve': { method: 'GET', path: '/v1/events/{event_id}', parameters: parameters_38, status: 200, example: example_24 },
       'tokens.create': tokens_create,
       'cardholders.create': cardholders_create,
       'cardholders.list': cardholders_list,
@@ -4316,20 +4274,20 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'sanctionsAlerts.list': sanctionsAlerts_list,
       'sanctionsAlerts.retrieve': sanctionsAlerts_retrieve,
       'sanctionsAlerts.resolve': sanctionsAlerts_resolve,
-      'cardPrograms.create': { method: 'POST', path: '/v1/card_programs', parameters: parameters_63, body: body_25, status: 201, example: example_14 },
+      'cardPrograms.create': { method: 'POST', path: '/v1/card_programs', parameters: parameters_64, body: body_26, status: 201, example: example_14 },
       'cardPrograms.list': cardPrograms_list,
       'cardPrograms.retrieve': cardPrograms_retrieve,
       'cardPrograms.update': cardPrograms_update,
       'balance.retrieve': balance_retrieve,
-      'cards.create': { method: 'POST', path: '/v1/cards', parameters: parameters_63, body: body_27, status: 201, example: example_16 },
+      'cards.create': { method: 'POST', path: '/v1/cards', parameters: parameters_64, body: body_28, status: 201, example: example_16 },
       'cards.list': cards_list,
       'cards.retrieve': cards_retrieve,
       'cards.update': cards_update,
-      'cards.activate': { method: 'POST', path: '/v1/cards/{card_id}/activate', parameters: parameters_67, body: body_29, status: 200, example: example_16 },
-      'cards.freeze': { method: 'POST', path: '/v1/cards/{card_id}/freeze', parameters: parameters_67, body: body_30, status: 200, example: example_16 },
-      'cards.unfreeze': { method: 'POST', path: '/v1/cards/{card_id}/unfreeze', parameters: parameters_67, body: body_31, status: 200, example: example_16 },
-      'cards.cancel': { method: 'POST', path: '/v1/cards/{card_id}/cancel', parameters: parameters_67, body: body_32, status: 200, example: example_16 },
-      'cards.replace': { method: 'POST', path: '/v1/cards/{card_id}/replace', parameters: parameters_67, body: body_33, status: 201, example: example_16 },
+      'cards.activate': { method: 'POST', path: '/v1/cards/{card_id}/activate', parameters: parameters_68, body: body_30, status: 200, example: example_16 },
+      'cards.freeze': { method: 'POST', path: '/v1/cards/{card_id}/freeze', parameters: parameters_68, body: body_31, status: 200, example: example_16 },
+      'cards.unfreeze': { method: 'POST', path: '/v1/cards/{card_id}/unfreeze', parameters: parameters_68, body: body_32, status: 200, example: example_16 },
+      'cards.cancel': { method: 'POST', path: '/v1/cards/{card_id}/cancel', parameters: parameters_68, body: body_33, status: 200, example: example_16 },
+      'cards.replace': { method: 'POST', path: '/v1/cards/{card_id}/replace', parameters: parameters_68, body: body_34, status: 201, example: example_16 },
       'cards.details.retrieve': cards_details_retrieve,
       'cards.provisioningPayloads.create': cards_provisioningPayloads_create,
       'cards.provisioningPayloads.list': cards_provisioningPayloads_list,
@@ -4341,11 +4299,45 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'cardTransactions.retrieve': cardTransactions_retrieve,
       'cardTransactions.update': cardTransactions_update,
       'cardTransactions.release': cardTransactions_release,
-      'authorizationEndpoint.retrieve': authorizationEndpoint_retrieve,
-      'authorizationEndpoint.replace': authorizationEndpoint_replace,
+      'authorizationEndpoint.retrieve': { method: 'GET', path: '/v1/authorization_endpoint', parameters: parameters_2, status: 200, example: example_25 },
+      'authorizationEndpoint.replace': {
+        method: 'PUT',
+        path: '/v1/authorization_endpoint',
+        parameters: parameters_2,
+        body: body_63,
+        status: 200,
+        example: example_25
+      },
       'authorizationEndpoint.delete': authorizationEndpoint_delete,
-      'authorizationEndpoint.rotateSecret': authorizationEndpoint_rotateSecret,
-      'authorizationDecisions.list': authorizationDecisions_list,
+      'authorizationEndpoint.rotateSecret': {
+        method: 'POST',
+        path: '/v1/authorization_endpoint/rotate_secret',
+        parameters: parameters_64,
+        body: body_64,
+        status: 200,
+        example: example_25
+      },
+      'authorizationDecisions.list': {
+        method: 'GET',
+        path: '/v1/authorization_decisions',
+        parameters: [
+          parameters_7,
+          parameters_8,
+          parameters_9,
+          parameters_10,
+          parameters_11,
+          parameters_12,
+          parameters_13,
+          parameters_14,
+          parameters_15,
+          parameters_69,
+          parameters_70,
+          parameters
+        ],
+        status: 200,
+        example: example_26,
+        paged: { limit: 'limit', size: 25 }
+      },
       'authorizationDecisions.retrieve': authorizationDecisions_retrieve,
       'disputes.create': disputes_create,
       'disputes.list': disputes_list,
@@ -4364,12 +4356,26 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'payoutDestinations.retrieve': payoutDestinations_retrieve,
       'payoutDestinations.update': payoutDestinations_update,
       'payoutDestinations.disable': payoutDestinations_disable,
-      'treasuryReports.create': { method: 'POST', path: '/v1/treasury_reports', parameters: parameters_63, body: body_42, status: 201, example: example_20 },
+      'treasuryReports.create': { method: 'POST', path: '/v1/treasury_reports', parameters: parameters_64, body: body_43, status: 201, example: example_20 },
       'treasuryReports.list': treasuryReports_list,
       'treasuryReports.retrieve': treasuryReports_retrieve,
       'test.passes.simulateScan': test_passes_simulateScan_2,
-      'test.passes.simulateInstall': test_passes_simulateInstall_2,
-      'test.passes.simulateUninstall': test_passes_simulateUninstall_2,
+      'test.passes.simulateInstall': {
+        method: 'POST',
+        path: '/v1/test/passes/simulate_install',
+        parameters: parameters_64,
+        body: body_20,
+        status: 200,
+        example: example_5
+      },
+      'test.passes.simulateUninstall': {
+        method: 'POST',
+        path: '/v1/test/passes/simulate_uninstall',
+        parameters: parameters_64,
+        body: body_21,
+        status: 200,
+        example: example_5
+      },
       'test.cards.simulateAuthorization': test_cards_simulateAuthorization,
       'test.cards.simulateDecline': test_cards_simulateDecline,
       'test.cards.simulateIncrement': test_cards_simulateIncrement,
@@ -4381,8 +4387,8 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'test.cards.simulateShipping': {
         method: 'POST',
         path: '/v1/test/cards/simulate_shipping',
-        parameters: parameters_63,
-        body: body_51,
+        parameters: parameters_64,
+        body: body_52,
         status: 200,
         example: example_16
       },
@@ -4392,16 +4398,16 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'test.settlements.advanceClock': {
         method: 'POST',
         path: '/v1/test/settlements/advance_clock',
-        parameters: parameters_63,
-        body: body_55,
+        parameters: parameters_64,
+        body: body_56,
         status: 200,
         example: example_21
       },
       'test.settlements.simulateFailure': {
         method: 'POST',
         path: '/v1/test/settlements/simulate_failure',
-        parameters: parameters_63,
-        body: body_56,
+        parameters: parameters_64,
+        body: body_57,
         status: 200,
         example: data_6
       },
@@ -4668,7 +4674,16 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           CardTransactionType: { type: 'string', enum: ['purchase', 'cash_withdrawal'] },
           CardTransactionId: CardTransactionId_2,
           CardTransactionUpdate,
-          AuthorizationEndpointPut,
+          AuthorizationEndpointPut: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['url'],
+            properties: {
+              url,
+              timeout_ms: { type: 'integer', minimum: 100, maximum: 2000 },
+              default_action: { $ref: '#/components/schemas/AuthorizationDefaultAction' }
+            }
+          },
           AuthorizationDefaultAction: { type: 'string', enum: ['approve', 'decline'] },
           AuthorizationDecisionStatus,
           AuthorizationDecisionId: AuthorizationDecisionId_2,
@@ -4702,11 +4717,52 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           InstallSimulation,
           Platform: { type: 'string', enum: ['apple', 'google'] },
           AuthorizationSimulation,
-          MerchantInput,
+          MerchantInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['name', 'category_code'],
+            properties: {
+              name: { type: 'string', minLength: 1, maxLength: 100 },
+              category_code: { $ref: '#/components/schemas/MerchantCategoryCode' },
+              country: { $ref: '#/components/schemas/CountryCode' },
+              city: { type: 'string', maxLength: 100 }
+            }
+          },
           EntryMethod,
           Wallet: { type: 'string', enum: ['apple_pay', 'google_pay'] },
           DeclineSimulation,
-          DeclineReasonCode,
+          DeclineReasonCode: {
+            type: 'string',
+            enum: [
+              'insufficient_funds',
+              'card_inactive',
+              'card_frozen',
+              'card_canceled',
+              'card_expired',
+              'card_lost',
+              'card_stolen',
+              'cardholder_inactive',
+              'cardholder_blocked',
+              'cardholder_verification_required',
+              'account_disabled',
+              'merchant_category_blocked',
+              'merchant_country_blocked',
+              'spending_limit_exceeded',
+              'authorization_count_exceeded',
+              'transaction_not_allowed',
+              'incorrect_cvc',
+              'incorrect_pin',
+              'incorrect_expiry',
+              'address_mismatch',
+              'authentication_failed',
+              'suspected_fraud',
+              'decision_declined',
+              'decision_timed_out',
+              'decision_errored',
+              'unsupported_currency',
+              'processing_error'
+            ]
+          },
           IncrementSimulation,
           ReversalSimulation,
           ExpirySimulation,
@@ -4772,7 +4828,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         '/v1/card_transactions/{card_transaction_id}/release': _v1_account_rotate_credentials,
         '/v1/authorization_endpoint': _v1_authorization_endpoint,
         '/v1/authorization_endpoint/rotate_secret': _v1_account_rotate_credentials,
-        '/v1/authorization_decisions': _v1_authorization_decisions,
+        '/v1/authorization_decisions': { get: { parameters: { '9': _9, '10': CardTransactionId } } },
         '/v1/disputes': _v1_disputes,
         '/v1/disputes/{dispute_id}': _v1_disputes__dispute_id_,
         '/v1/disputes/{dispute_id}/submit': _v1_account_rotate_credentials,
@@ -4812,55 +4868,55 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
     faults: faults,
     errors: errors_16,
     operations: {
-      'me.retrieve': { method: 'GET', path: '/v1/me', parameters: parameters_2, status: 200, example: example_26 },
-      'account.billing.update': { method: 'PATCH', path: '/v1/account/billing', parameters: parameters_4, body: body_2, status: 200, example: example_26 },
+      'me.retrieve': { method: 'GET', path: '/v1/me', parameters: parameters_2, status: 200, example: example_27 },
+      'account.billing.update': { method: 'PATCH', path: '/v1/account/billing', parameters: parameters_4, body: body_2, status: 200, example: example_27 },
       'account.rotateCredentials': account_rotateCredentials_2,
       'account.wipeSandbox': account_wipeSandbox_2,
       'sandboxes.create': {
         method: 'POST',
         path: '/v1/sandboxes',
-        parameters: parameters_63,
+        parameters: parameters_64,
         body: { required: true, pointer: '/paths/~1v1~1sandboxes/post/requestBody/content/application~1json/schema' },
         status: 201,
-        example: example_27
+        example: example_28
       },
       'sandboxes.list': {
         method: 'GET',
         path: '/v1/sandboxes',
         parameters: parameters_18,
         status: 200,
-        example: { data: [example_27], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_28], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'sandboxes.retrieve': { method: 'GET', path: '/v1/sandboxes/{sandbox_id}', parameters: parameters_70, status: 200, example: example_27 },
+      'sandboxes.retrieve': { method: 'GET', path: '/v1/sandboxes/{sandbox_id}', parameters: parameters_73, status: 200, example: example_28 },
       'sandboxes.update': {
         method: 'PATCH',
         path: '/v1/sandboxes/{sandbox_id}',
-        parameters: parameters_70,
+        parameters: parameters_73,
         body: { required: true, pointer: '/paths/~1v1~1sandboxes~1{sandbox_id}/patch/requestBody/content/application~1json/schema' },
         status: 200,
-        example: example_27
+        example: example_28
       },
       'sandboxes.delete': {
         method: 'DELETE',
         path: '/v1/sandboxes/{sandbox_id}',
-        parameters: parameters_70,
+        parameters: parameters_73,
         status: 200,
         example: { id: 'sbx_01jxc4e8m3q5r7s9t1v3w5x7yz', object: 'sandbox', deleted: true }
       },
       'sandboxes.snapshots.create': {
         method: 'POST',
         path: '/v1/sandboxes/{sandbox_id}/snapshots',
-        parameters: [parameters_69, parameters, parameters_61],
+        parameters: [parameters_72, parameters, parameters_62],
         body: { required: true, pointer: '/paths/~1v1~1sandboxes~1{sandbox_id}~1snapshots/post/requestBody/content/application~1json/schema' },
         status: 201,
-        example: example_28
+        example: example_29
       },
       'sandboxes.snapshots.list': {
         method: 'GET',
         path: '/v1/sandboxes/{sandbox_id}/snapshots',
         parameters: [
-          parameters_69,
+          parameters_72,
           parameters_7,
           parameters_8,
           parameters_9,
@@ -4873,30 +4929,30 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           parameters
         ],
         status: 200,
-        example: { data: [example_28], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_29], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'sandboxes.snapshots.retrieve': {
         method: 'GET',
         path: '/v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}',
-        parameters: parameters_72,
+        parameters: parameters_75,
         status: 200,
-        example: example_28
+        example: example_29
       },
       'sandboxes.snapshots.delete': {
         method: 'DELETE',
         path: '/v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}',
-        parameters: parameters_72,
+        parameters: parameters_75,
         status: 200,
         example: { id: 'snap_01jxc5f9n4r6s8t0v2w4x6y8z0', object: 'sandbox_snapshot', deleted: true }
       },
       'sandboxes.snapshots.restore': {
         method: 'POST',
         path: '/v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}/restore',
-        parameters: [parameters_69, parameters_71, parameters, parameters_61],
+        parameters: [parameters_72, parameters_74, parameters, parameters_62],
         body: { pointer: '/paths/~1v1~1sandboxes~1{sandbox_id}~1snapshots~1{snapshot_id}~1restore/post/requestBody/content/application~1json/schema' },
         status: 200,
-        example: example_27
+        example: example_28
       },
       'auditLog.list': {
         method: 'GET',
@@ -4959,101 +5015,191 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'promotions.create': promotions_create_2,
       'promotions.list': promotions_list,
       'promotions.retrieve': promotions_retrieve,
-      'passTemplates.create': { method: 'POST', path: '/v1/pass_templates', parameters: parameters_63, body: body_6, status: 201, example: example_29 },
+      'passTemplates.create': { method: 'POST', path: '/v1/pass_templates', parameters: parameters_64, body: body_6, status: 201, example: example_30 },
       'passTemplates.list': {
         method: 'GET',
         path: '/v1/pass_templates',
         parameters: parameters_20,
         status: 200,
-        example: { data: [example_29], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_30], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'passTemplates.retrieve': { method: 'GET', path: '/v1/pass_templates/{template_id}', parameters: parameters_22, status: 200, example: example_29 },
+      'passTemplates.retrieve': { method: 'GET', path: '/v1/pass_templates/{template_id}', parameters: parameters_22, status: 200, example: example_30 },
       'passTemplates.update': {
         method: 'PATCH',
         path: '/v1/pass_templates/{template_id}',
         parameters: parameters_22,
         body: body_7,
         status: 200,
-        example: example_29
+        example: example_30
       },
       'passTemplates.archive': {
         method: 'POST',
         path: '/v1/pass_templates/{template_id}/archive',
-        parameters: parameters_64,
+        parameters: parameters_65,
         body: body_8,
         status: 200,
-        example: example_29
+        example: example_30
       },
-      'passes.create': passes_create_2,
-      'passes.list': passes_list,
+      'passes.create': { method: 'POST', path: '/v1/passes', parameters: parameters_64, body: body_9, status: 201, example: example_31 },
+      'passes.list': {
+        method: 'GET',
+        path: '/v1/passes',
+        parameters: parameters_26,
+        status: 200,
+        example: { data: [example_31], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        paged: { limit: 'limit', size: 25 }
+      },
       'passes.count': passes_count,
-      'passes.batch.create': passes_batch_create,
-      'passes.batchUpdate': passes_batchUpdate,
-      'passes.batchRevoke': passes_batchRevoke,
-      'passes.retrieve': passes_retrieve,
-      'passes.update': passes_update,
-      'passes.revoke': passes_revoke_2,
-      'passes.archive': passes_archive_2,
+      'passes.batch.create': { method: 'POST', path: '/v1/passes/batch', parameters: parameters_64, body: body_60, status: 200, example: example_32 },
+      'passes.batchUpdate': { method: 'POST', path: '/v1/passes/batch_update', parameters: parameters_64, body: body_61, status: 200, example: example_32 },
+      'passes.batchRevoke': { method: 'POST', path: '/v1/passes/batch_revoke', parameters: parameters_64, body: body_62, status: 200, example: example_32 },
+      'passes.retrieve': { method: 'GET', path: '/v1/passes/{pass_id}', parameters: parameters_28, status: 200, example: example_31 },
+      'passes.update': { method: 'PATCH', path: '/v1/passes/{pass_id}', parameters: parameters_28, body: body_10, status: 200, example: example_31 },
+      'passes.revoke': { method: 'POST', path: '/v1/passes/{pass_id}/revoke', parameters: parameters_66, body: body_11, status: 200, example: example_31 },
+      'passes.archive': { method: 'POST', path: '/v1/passes/{pass_id}/archive', parameters: parameters_66, body: body_12, status: 200, example: example_31 },
+      'passes.messages.create': {
+        method: 'POST',
+        path: '/v1/passes/{pass_id}/messages',
+        parameters: parameters_66,
+        body: { required: true, pointer: '/paths/~1v1~1passes~1{pass_id}~1messages/post/requestBody/content/application~1json/schema' },
+        status: 201,
+        example: example_33
+      },
+      'passMessages.list': {
+        method: 'GET',
+        path: '/v1/pass_messages',
+        parameters: [
+          parameters_7,
+          parameters_8,
+          parameters_9,
+          parameters_10,
+          parameters_11,
+          parameters_12,
+          parameters_13,
+          parameters_14,
+          parameters_15,
+          { name: 'pass_id', in: 'query', type: 'string', pointer: '/paths/~1v1~1pass_messages/get/parameters/9/schema' },
+          { name: 'pass_message_batch_id', in: 'query', type: 'string', pointer: '/paths/~1v1~1pass_messages/get/parameters/10/schema' },
+          { name: 'status', in: 'query', type: 'string', pointer: '/paths/~1v1~1pass_messages/get/parameters/11/schema' },
+          parameters
+        ],
+        status: 200,
+        example: { data: [example_33], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        paged: { limit: 'limit', size: 25 }
+      },
+      'passMessages.retrieve': {
+        method: 'GET',
+        path: '/v1/pass_messages/{pass_message_id}',
+        parameters: [
+          { name: 'pass_message_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/PassMessageId/schema' },
+          parameters
+        ],
+        status: 200,
+        example: example_33
+      },
+      'passMessageBatches.create': {
+        method: 'POST',
+        path: '/v1/pass_message_batches',
+        parameters: parameters_64,
+        body: { required: true, pointer: '/paths/~1v1~1pass_message_batches/post/requestBody/content/application~1json/schema' },
+        status: 201,
+        example: example_34
+      },
+      'passMessageBatches.list': {
+        method: 'GET',
+        path: '/v1/pass_message_batches',
+        parameters: [
+          parameters_7,
+          parameters_8,
+          parameters_9,
+          parameters_10,
+          parameters_11,
+          parameters_12,
+          parameters_13,
+          parameters_14,
+          parameters_15,
+          { name: 'status', in: 'query', type: 'string', pointer: '/paths/~1v1~1pass_message_batches/get/parameters/9/schema' },
+          parameters
+        ],
+        status: 200,
+        example: { data: [example_34], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        paged: { limit: 'limit', size: 25 }
+      },
+      'passMessageBatches.retrieve': {
+        method: 'GET',
+        path: '/v1/pass_message_batches/{pass_message_batch_id}',
+        parameters: [parameters_76, parameters],
+        status: 200,
+        example: example_34
+      },
+      'passMessageBatches.cancel': {
+        method: 'POST',
+        path: '/v1/pass_message_batches/{pass_message_batch_id}/cancel',
+        parameters: [parameters_76, parameters, parameters_62],
+        body: { pointer: '/paths/~1v1~1pass_message_batches~1{pass_message_batch_id}~1cancel/post/requestBody/content/application~1json/schema' },
+        status: 200,
+        example: example_34
+      },
       'scans.create': scans_create_2,
       'scans.list': scans_list,
       'scans.retrieve': scans_retrieve,
-      'webhookEndpoints.create': { method: 'POST', path: '/v1/webhook-endpoints', parameters: parameters_63, body: body_13, status: 201, example: example_30 },
+      'webhookEndpoints.create': { method: 'POST', path: '/v1/webhook-endpoints', parameters: parameters_64, body: body_14, status: 201, example: example_35 },
       'webhookEndpoints.list': {
         method: 'GET',
         path: '/v1/webhook-endpoints',
-        parameters: parameters_29,
+        parameters: parameters_30,
         status: 200,
-        example: { data: [example_30], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_35], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'webhookEndpoints.retrieve': { method: 'GET', path: '/v1/webhook-endpoints/{whe_id}', parameters: parameters_31, status: 200, example: example_30 },
+      'webhookEndpoints.retrieve': { method: 'GET', path: '/v1/webhook-endpoints/{whe_id}', parameters: parameters_32, status: 200, example: example_35 },
       'webhookEndpoints.update': {
         method: 'PATCH',
         path: '/v1/webhook-endpoints/{whe_id}',
-        parameters: parameters_31,
-        body: body_14,
+        parameters: parameters_32,
+        body: body_15,
         status: 200,
-        example: example_30
+        example: example_35
       },
       'webhookEndpoints.delete': webhookEndpoints_delete,
       'webhookEndpoints.rotateSecret': {
         method: 'POST',
         path: '/v1/webhook-endpoints/{whe_id}/rotate_secret',
-        parameters: parameters_66,
-        body: body_15,
+        parameters: parameters_67,
+        body: body_16,
         status: 200,
-        example: example_30
+        example: example_35
       },
       'webhookEndpoints.test': {
         method: 'POST',
         path: '/v1/webhook-endpoints/{whe_id}/test',
-        parameters: parameters_66,
-        body: body_16,
+        parameters: parameters_67,
+        body: body_17,
         status: 201,
-        example: example_31
+        example: example_36
       },
       'webhookEndpoints.skip': {
         method: 'POST',
         path: '/v1/webhook-endpoints/{whe_id}/skip',
-        parameters: parameters_66,
+        parameters: parameters_67,
         body: { required: true, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1skip/post/requestBody/content/application~1json/schema' },
         status: 200,
-        example: example_30
+        example: example_35
       },
       'webhookEndpoints.recover': {
         method: 'POST',
         path: '/v1/webhook-endpoints/{whe_id}/recover',
-        parameters: parameters_66,
+        parameters: parameters_67,
         body: { required: true, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1recover/post/requestBody/content/application~1json/schema' },
         status: 201,
-        example: example_32
+        example: example_37
       },
       'webhookEndpoints.recoveries.list': {
         method: 'GET',
         path: '/v1/webhook-endpoints/{whe_id}/recoveries',
         parameters: [
-          parameters_30,
+          parameters_31,
           parameters_7,
           parameters_8,
           parameters_9,
@@ -5067,29 +5213,29 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           parameters
         ],
         status: 200,
-        example: { data: [example_32], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_37], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'webhookEndpoints.recoveries.retrieve': {
         method: 'GET',
         path: '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}',
-        parameters: [parameters_30, parameters_73, parameters],
+        parameters: [parameters_31, parameters_77, parameters],
         status: 200,
-        example: example_32
+        example: example_37
       },
       'webhookEndpoints.recoveries.cancel': {
         method: 'POST',
         path: '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}/cancel',
-        parameters: [parameters_30, parameters_73, parameters, parameters_61],
+        parameters: [parameters_31, parameters_77, parameters, parameters_62],
         body: { pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1recoveries~1{whr_id}~1cancel/post/requestBody/content/application~1json/schema' },
         status: 200,
-        example: example_32
+        example: example_37
       },
       'webhookEndpoints.deliveryAttempts.list': {
         method: 'GET',
         path: '/v1/webhook-endpoints/{whe_id}/delivery-attempts',
         parameters: [
-          parameters_30,
+          parameters_31,
           parameters_7,
           parameters_8,
           parameters_9,
@@ -5099,8 +5245,8 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           parameters_13,
           parameters_14,
           parameters_15,
-          parameters_33,
           parameters_34,
+          parameters_35,
           { name: 'outcome', in: 'query', type: 'string', pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts/get/parameters/12/schema' },
           parameters
         ],
@@ -5113,13 +5259,13 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'events.list': {
         method: 'GET',
         path: '/v1/events',
-        parameters: parameters_36,
+        parameters: parameters_37,
         status: 200,
-        example: { data: [example_31], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_36], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'events.stream': events_stream,
-      'events.retrieve': { method: 'GET', path: '/v1/events/{event_id}', parameters: parameters_37, status: 200, example: example_31 },
+      'events.retrieve': { method: 'GET', path: '/v1/events/{event_id}', parameters: parameters_38, status: 200, example: example_36 },
       'tokens.create': tokens_create,
       'cardholders.create': cardholders_create,
       'cardholders.list': cardholders_list,
@@ -5129,31 +5275,31 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'sanctionsAlerts.list': sanctionsAlerts_list,
       'sanctionsAlerts.retrieve': sanctionsAlerts_retrieve,
       'sanctionsAlerts.resolve': sanctionsAlerts_resolve,
-      'cardPrograms.create': { method: 'POST', path: '/v1/card_programs', parameters: parameters_63, body: body_25, status: 201, example: example_33 },
+      'cardPrograms.create': { method: 'POST', path: '/v1/card_programs', parameters: parameters_64, body: body_26, status: 201, example: example_38 },
       'cardPrograms.list': {
         method: 'GET',
         path: '/v1/card_programs',
         parameters: parameters_18,
         status: 200,
-        example: { data: [example_33], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_38], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'cardPrograms.retrieve': { method: 'GET', path: '/v1/card_programs/{card_program_id}', parameters: parameters_41, status: 200, example: example_33 },
+      'cardPrograms.retrieve': { method: 'GET', path: '/v1/card_programs/{card_program_id}', parameters: parameters_42, status: 200, example: example_38 },
       'cardPrograms.update': {
         method: 'PATCH',
         path: '/v1/card_programs/{card_program_id}',
-        parameters: parameters_41,
-        body: body_26,
+        parameters: parameters_42,
+        body: body_27,
         status: 200,
-        example: example_33
+        example: example_38
       },
       'spendingControlDrafts.create': {
         method: 'POST',
         path: '/v1/spending_control_drafts',
-        parameters: parameters_63,
+        parameters: parameters_64,
         body: { required: true, pointer: '/paths/~1v1~1spending_control_drafts/post/requestBody/content/application~1json/schema' },
         status: 201,
-        example: example_34
+        example: example_39
       },
       'spendingControlDrafts.list': {
         method: 'GET',
@@ -5172,40 +5318,86 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           parameters
         ],
         status: 200,
-        example: { data: [example_34], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_39], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'spendingControlDrafts.retrieve': {
         method: 'GET',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}',
-        parameters: parameters_75,
+        parameters: parameters_79,
         status: 200,
-        example: example_34
+        example: example_39
       },
       'spendingControlDrafts.update': {
         method: 'PATCH',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}',
-        parameters: parameters_75,
+        parameters: parameters_79,
         body: {
           required: true,
           pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}/patch/requestBody/content/application~1json/schema'
         },
         status: 200,
-        example: example_34
+        example: example_39
       },
       'spendingControlDrafts.archive': {
         method: 'POST',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}/archive',
-        parameters: parameters_76,
+        parameters: parameters_80,
         body: { pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1archive/post/requestBody/content/application~1json/schema' },
         status: 200,
-        example: example_34
+        example: example_39
+      },
+      'spendingControlDrafts.shadow.start': {
+        method: 'POST',
+        path: '/v1/spending_control_drafts/{spending_control_draft_id}/shadow',
+        parameters: parameters_80,
+        body: { pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1shadow/post/requestBody/content/application~1json/schema' },
+        status: 200,
+        example: example_39
+      },
+      'spendingControlDrafts.shadow.retrieve': {
+        method: 'GET',
+        path: '/v1/spending_control_drafts/{spending_control_draft_id}/shadow',
+        parameters: parameters_79,
+        status: 200,
+        example: {
+          object: 'spending_control_shadow',
+          spending_control_draft_id: 'scd_01jxf19g8h7j6k5m4n3p2q1r0s',
+          version: 1,
+          started: '2026-06-01T09:30:00.000Z',
+          ended: '2026-06-01T09:30:00.000Z',
+          result: result_2
+        }
+      },
+      'spendingControlDrafts.endShadow': {
+        method: 'POST',
+        path: '/v1/spending_control_drafts/{spending_control_draft_id}/end_shadow',
+        parameters: parameters_80,
+        body: { pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1end_shadow/post/requestBody/content/application~1json/schema' },
+        status: 200,
+        example: example_39
+      },
+      'spendingControlDrafts.promote': {
+        method: 'POST',
+        path: '/v1/spending_control_drafts/{spending_control_draft_id}/promote',
+        parameters: parameters_81,
+        body: { pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1promote/post/requestBody/content/application~1json/schema' },
+        status: 200,
+        example: example_39
+      },
+      'spendingControlDrafts.rollBack': {
+        method: 'POST',
+        path: '/v1/spending_control_drafts/{spending_control_draft_id}/roll_back',
+        parameters: parameters_81,
+        body: { pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1roll_back/post/requestBody/content/application~1json/schema' },
+        status: 200,
+        example: example_39
       },
       'spendingControlDrafts.versions.list': {
         method: 'GET',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}/versions',
         parameters: [
-          parameters_74,
+          parameters_78,
           parameters_7,
           parameters_8,
           parameters_9,
@@ -5235,13 +5427,13 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'spendingControlDrafts.backtests.create': {
         method: 'POST',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}/backtests',
-        parameters: parameters_76,
+        parameters: parameters_80,
         body: {
           required: true,
           pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1backtests/post/requestBody/content/application~1json/schema'
         },
         status: 201,
-        example: example_35
+        example: example_40
       },
       'spendingControlBacktests.list': {
         method: 'GET',
@@ -5260,21 +5452,21 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           parameters
         ],
         status: 200,
-        example: { data: [example_35], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_40], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'spendingControlBacktests.retrieve': {
         method: 'GET',
         path: '/v1/spending_control_backtests/{spending_control_backtest_id}',
-        parameters: [parameters_77, parameters],
+        parameters: [parameters_82, parameters],
         status: 200,
-        example: example_35
+        example: example_40
       },
       'spendingControlBacktests.flips.list': {
         method: 'GET',
         path: '/v1/spending_control_backtests/{spending_control_backtest_id}/flips',
         parameters: [
-          parameters_77,
+          parameters_82,
           parameters_7,
           parameters_8,
           parameters_9,
@@ -5293,21 +5485,33 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           parameters
         ],
         status: 200,
-        example: {
-          data: [{
-            id: 'scf_01jxf19g8h7j6k5m4n3p2q1r0s',
-            object: 'spending_control_flip',
-            card_transaction_id: 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x',
-            card_id: 'card_01jxg19h8j7k6m5n4p3q2r1s0t',
-            change: 'approved_to_declined',
-            code: 'insufficient_funds',
-            rule: 'spending_limit_monthly',
-            amount: 3000,
-            created: '2026-06-01T09:30:00.000Z'
-          }],
-          has_more: true,
-          next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB'
-        },
+        example: example_41,
+        paged: { limit: 'limit', size: 25 }
+      },
+      'spendingControlDrafts.flips.list': {
+        method: 'GET',
+        path: '/v1/spending_control_drafts/{spending_control_draft_id}/flips',
+        parameters: [
+          parameters_78,
+          parameters_7,
+          parameters_8,
+          parameters_9,
+          parameters_10,
+          parameters_11,
+          parameters_12,
+          parameters_13,
+          parameters_14,
+          parameters_15,
+          {
+            name: 'change',
+            in: 'query',
+            type: 'string',
+            pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1flips/get/parameters/10/schema'
+          },
+          parameters
+        ],
+        status: 200,
+        example: example_41,
         paged: { limit: 'limit', size: 25 }
       },
       'balance.retrieve': {
@@ -5355,31 +5559,31 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         },
         paged: { limit: 'limit', size: 25 }
       },
-      'balanceAlert.retrieve': { method: 'GET', path: '/v1/balance_alert', parameters: parameters_2, status: 200, example: example_36 },
+      'balanceAlert.retrieve': { method: 'GET', path: '/v1/balance_alert', parameters: parameters_2, status: 200, example: example_42 },
       'balanceAlert.replace': {
         method: 'PUT',
         path: '/v1/balance_alert',
         parameters: parameters_2,
         body: { required: true, pointer: '/paths/~1v1~1balance_alert/put/requestBody/content/application~1json/schema' },
         status: 200,
-        example: example_36
+        example: example_42
       },
-      'cards.create': { method: 'POST', path: '/v1/cards', parameters: parameters_63, body: body_27, status: 201, example: example_37 },
+      'cards.create': { method: 'POST', path: '/v1/cards', parameters: parameters_64, body: body_28, status: 201, example: example_43 },
       'cards.list': {
         method: 'GET',
         path: '/v1/cards',
-        parameters: parameters_42,
+        parameters: parameters_43,
         status: 200,
-        example: { data: [example_37], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_43], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: parameters_44, status: 200, example: example_37 },
-      'cards.update': { method: 'PATCH', path: '/v1/cards/{card_id}', parameters: parameters_44, body: body_28, status: 200, example: example_37 },
-      'cards.activate': { method: 'POST', path: '/v1/cards/{card_id}/activate', parameters: parameters_67, body: body_29, status: 200, example: example_37 },
-      'cards.freeze': { method: 'POST', path: '/v1/cards/{card_id}/freeze', parameters: parameters_67, body: body_30, status: 200, example: example_37 },
-      'cards.unfreeze': { method: 'POST', path: '/v1/cards/{card_id}/unfreeze', parameters: parameters_67, body: body_31, status: 200, example: example_37 },
-      'cards.cancel': { method: 'POST', path: '/v1/cards/{card_id}/cancel', parameters: parameters_67, body: body_32, status: 200, example: example_37 },
-      'cards.replace': { method: 'POST', path: '/v1/cards/{card_id}/replace', parameters: parameters_67, body: body_33, status: 201, example: example_37 },
+      'cards.retrieve': { method: 'GET', path: '/v1/cards/{card_id}', parameters: parameters_45, status: 200, example: example_43 },
+      'cards.update': { method: 'PATCH', path: '/v1/cards/{card_id}', parameters: parameters_45, body: body_29, status: 200, example: example_43 },
+      'cards.activate': { method: 'POST', path: '/v1/cards/{card_id}/activate', parameters: parameters_68, body: body_30, status: 200, example: example_43 },
+      'cards.freeze': { method: 'POST', path: '/v1/cards/{card_id}/freeze', parameters: parameters_68, body: body_31, status: 200, example: example_43 },
+      'cards.unfreeze': { method: 'POST', path: '/v1/cards/{card_id}/unfreeze', parameters: parameters_68, body: body_32, status: 200, example: example_43 },
+      'cards.cancel': { method: 'POST', path: '/v1/cards/{card_id}/cancel', parameters: parameters_68, body: body_33, status: 200, example: example_43 },
+      'cards.replace': { method: 'POST', path: '/v1/cards/{card_id}/replace', parameters: parameters_68, body: body_34, status: 201, example: example_43 },
       'cards.details.retrieve': cards_details_retrieve,
       'cards.provisioningPayloads.create': cards_provisioningPayloads_create,
       'cards.provisioningPayloads.list': cards_provisioningPayloads_list,
@@ -5391,11 +5595,46 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'cardTransactions.retrieve': cardTransactions_retrieve,
       'cardTransactions.update': cardTransactions_update,
       'cardTransactions.release': cardTransactions_release,
-      'authorizationEndpoint.retrieve': authorizationEndpoint_retrieve,
-      'authorizationEndpoint.replace': authorizationEndpoint_replace,
+      'authorizationEndpoint.retrieve': { method: 'GET', path: '/v1/authorization_endpoint', parameters: parameters_2, status: 200, example: example_44 },
+      'authorizationEndpoint.replace': {
+        method: 'PUT',
+        path: '/v1/authorization_endpoint',
+        parameters: parameters_2,
+        body: body_63,
+        status: 200,
+        example: example_44
+      },
       'authorizationEndpoint.delete': authorizationEndpoint_delete,
-      'authorizationEndpoint.rotateSecret': authorizationEndpoint_rotateSecret,
-      'authorizationDecisions.list': authorizationDecisions_list,
+      'authorizationEndpoint.rotateSecret': {
+        method: 'POST',
+        path: '/v1/authorization_endpoint/rotate_secret',
+        parameters: parameters_64,
+        body: body_64,
+        status: 200,
+        example: example_44
+      },
+      'authorizationDecisions.list': {
+        method: 'GET',
+        path: '/v1/authorization_decisions',
+        parameters: [
+          parameters_7,
+          parameters_8,
+          parameters_9,
+          parameters_10,
+          parameters_11,
+          parameters_12,
+          parameters_13,
+          parameters_14,
+          parameters_15,
+          parameters_69,
+          parameters_70,
+          { name: 'stand_in_reason', in: 'query', type: 'string', pointer: '/paths/~1v1~1authorization_decisions/get/parameters/11/schema' },
+          parameters
+        ],
+        status: 200,
+        example: example_26,
+        paged: { limit: 'limit', size: 25 }
+      },
       'authorizationDecisions.retrieve': authorizationDecisions_retrieve,
       'disputes.create': disputes_create,
       'disputes.list': disputes_list,
@@ -5407,16 +5646,16 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'settlements.list': {
         method: 'GET',
         path: '/v1/settlements',
-        parameters: parameters_53,
+        parameters: parameters_54,
         status: 200,
         example: { data: data_13, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
-      'settlements.retrieve': { method: 'GET', path: '/v1/settlements/{settlement_id}', parameters: parameters_55, status: 200, example: data_12 },
+      'settlements.retrieve': { method: 'GET', path: '/v1/settlements/{settlement_id}', parameters: parameters_56, status: 200, example: data_12 },
       'settlements.lines.list': {
         method: 'GET',
         path: '/v1/settlements/{settlement_id}/lines',
-        parameters: parameters_56,
+        parameters: parameters_57,
         status: 200,
         example: { data: lines_2, has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
@@ -5424,7 +5663,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'payouts.create': {
         method: 'POST',
         path: '/v1/payouts',
-        parameters: parameters_63,
+        parameters: parameters_64,
         body: { required: true, pointer: '/paths/~1v1~1payouts/post/requestBody/content/application~1json/schema' },
         status: 201,
         example: data_8
@@ -5434,7 +5673,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'payouts.cancel': {
         method: 'POST',
         path: '/v1/payouts/{payout_id}/cancel',
-        parameters: [parameters_57, parameters, parameters_61],
+        parameters: [parameters_58, parameters, parameters_62],
         body: { pointer: '/paths/~1v1~1payouts~1{payout_id}~1cancel/post/requestBody/content/application~1json/schema' },
         status: 200,
         example: data_8
@@ -5444,25 +5683,39 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'payoutDestinations.retrieve': payoutDestinations_retrieve,
       'payoutDestinations.update': payoutDestinations_update,
       'payoutDestinations.disable': payoutDestinations_disable,
-      'treasuryReports.create': { method: 'POST', path: '/v1/treasury_reports', parameters: parameters_63, body: body_42, status: 201, example: example_38 },
+      'treasuryReports.create': { method: 'POST', path: '/v1/treasury_reports', parameters: parameters_64, body: body_43, status: 201, example: example_45 },
       'treasuryReports.list': {
         method: 'GET',
         path: '/v1/treasury_reports',
         parameters: parameters_18,
         status: 200,
-        example: { data: [example_38], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
+        example: { data: [example_45], has_more: true, next_cursor: 'AZeQp3Y0c2sKc1oXkq9tVwAB' },
         paged: { limit: 'limit', size: 25 }
       },
       'treasuryReports.retrieve': {
         method: 'GET',
         path: '/v1/treasury_reports/{treasury_report_id}',
-        parameters: parameters_60,
+        parameters: parameters_61,
         status: 200,
-        example: example_38
+        example: example_45
       },
       'test.passes.simulateScan': test_passes_simulateScan_2,
-      'test.passes.simulateInstall': test_passes_simulateInstall_2,
-      'test.passes.simulateUninstall': test_passes_simulateUninstall_2,
+      'test.passes.simulateInstall': {
+        method: 'POST',
+        path: '/v1/test/passes/simulate_install',
+        parameters: parameters_64,
+        body: body_20,
+        status: 200,
+        example: example_31
+      },
+      'test.passes.simulateUninstall': {
+        method: 'POST',
+        path: '/v1/test/passes/simulate_uninstall',
+        parameters: parameters_64,
+        body: body_21,
+        status: 200,
+        example: example_31
+      },
       'test.cards.simulateAuthorization': test_cards_simulateAuthorization,
       'test.cards.simulateDecline': test_cards_simulateDecline,
       'test.cards.simulateIncrement': test_cards_simulateIncrement,
@@ -5474,10 +5727,10 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'test.cards.simulateShipping': {
         method: 'POST',
         path: '/v1/test/cards/simulate_shipping',
-        parameters: parameters_63,
-        body: body_51,
+        parameters: parameters_64,
+        body: body_52,
         status: 200,
-        example: example_37
+        example: example_43
       },
       'test.cardholders.simulateSanctionsMatch': test_cardholders_simulateSanctionsMatch,
       'test.disputes.simulateOutcome': test_disputes_simulateOutcome,
@@ -5485,29 +5738,29 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'test.settlements.advanceClock': {
         method: 'POST',
         path: '/v1/test/settlements/advance_clock',
-        parameters: parameters_63,
-        body: body_55,
+        parameters: parameters_64,
+        body: body_56,
         status: 200,
         example: { object: 'list', now: '2026-06-01T09:30:00.000Z', data: data_13 }
       },
       'test.settlements.simulateFailure': {
         method: 'POST',
         path: '/v1/test/settlements/simulate_failure',
-        parameters: parameters_63,
-        body: body_56,
+        parameters: parameters_64,
+        body: body_57,
         status: 200,
         example: data_12
       },
       'test.payouts.simulateFailure': test_payouts_simulateFailure,
       'test.payouts.simulateReturn': test_payouts_simulateReturn,
-      'test.faults.retrieve': { method: 'GET', path: '/v1/test/faults', parameters: parameters_2, status: 200, example: example_39 },
+      'test.faults.retrieve': { method: 'GET', path: '/v1/test/faults', parameters: parameters_2, status: 200, example: example_46 },
       'test.faults.replace': {
         method: 'PUT',
         path: '/v1/test/faults',
         parameters: parameters_2,
         body: { required: true, pointer: '/paths/~1v1~1test~1faults/put/requestBody/content/application~1json/schema' },
         status: 200,
-        example: example_39
+        example: example_46
       },
       'test.faults.delete': { method: 'DELETE', path: '/v1/test/faults', parameters: parameters_2, status: 200, example: { object: 'faults', deleted: true } },
     },
@@ -5537,6 +5790,8 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           PassTemplateFilter: { schema: { $ref: '#/components/schemas/TemplateId' } },
           IncludeArchived: { schema: { type: 'boolean' } },
           PassId: { schema: { $ref: '#/components/schemas/PassId' } },
+          PassMessageId: { schema: { $ref: '#/components/schemas/PassMessageId' } },
+          PassMessageBatchId,
           ScanId: { schema: { $ref: '#/components/schemas/ScanId' } },
           WebhookEndpointId,
           WebhookRecoveryId: { schema: { $ref: '#/components/schemas/WebhookRecoveryId' } },
@@ -5603,6 +5858,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               relevant_locations: { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
               language: { $ref: '#/components/schemas/TemplateLanguage' },
               translations: { $ref: '#/components/schemas/TemplateTranslationsInput' },
+              images: { $ref: '#/components/schemas/TemplateImagesInput' },
               relevant_dates: { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/RelevantDateInput' } },
               sharing_prohibited: { type: 'boolean' },
               grouping_identifier: { type: 'string', minLength: 1, maxLength: 60 },
@@ -5668,6 +5924,19 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               properties: { name: { type: ['string', 'null'], maxLength: 100 }, logo_text: { type: ['string', 'null'], maxLength: 60 } }
             }
           },
+          TemplateImagesInput: {
+            type: 'object',
+            maxProperties: 10,
+            propertyNames,
+            additionalProperties: {
+              type: ['object', 'null'],
+              additionalProperties: false,
+              properties: {
+                logo: { type: ['string', 'null'], pattern: '^[A-Za-z0-9+/]+={0,2}$', maxLength: 174764 },
+                strip: { type: ['string', 'null'], pattern: '^[A-Za-z0-9+/]+={0,2}$', maxLength: 699052 }
+              }
+            }
+          },
           RelevantDateInput: {
             type: 'object',
             additionalProperties: false,
@@ -5706,6 +5975,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               relevant_locations: { type: ['array', 'null'], maxItems: 10, items: { $ref: '#/components/schemas/RelevantLocationInput' } },
               language: { oneOf: [{ $ref: '#/components/schemas/TemplateLanguage' }, { type: 'null' }] },
               translations: { oneOf: [{ $ref: '#/components/schemas/TemplateTranslationsInput' }, { type: 'null' }] },
+              images: { oneOf: [{ $ref: '#/components/schemas/TemplateImagesInput' }, { type: 'null' }] },
               relevant_dates: { type: ['array', 'null'], maxItems: 10, items: { $ref: '#/components/schemas/RelevantDateInput' } },
               sharing_prohibited: { type: ['boolean', 'null'] },
               grouping_identifier: { type: ['string', 'null'], minLength: 1, maxLength: 60 },
@@ -5729,6 +5999,50 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           HolderPatch,
           PassBatchRevoke,
           PassUpdate,
+          PassMessageCreate: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['header', 'body'],
+            properties: {
+              header: { type: 'string', minLength: 1, maxLength: 60 },
+              body: { type: 'string', minLength: 1, maxLength: 500 },
+              translations: translations_2,
+              starts_at: { $ref: '#/components/schemas/Timestamp' },
+              ends_at: { $ref: '#/components/schemas/Timestamp' }
+            }
+          },
+          PassMessageTranslationsInput: {
+            type: 'object',
+            maxProperties: 20,
+            propertyNames,
+            additionalProperties: {
+              type: 'object',
+              additionalProperties: false,
+              properties: { header: { type: 'string', minLength: 1, maxLength: 60 }, body: { type: 'string', minLength: 1, maxLength: 500 } }
+            }
+          },
+          PassMessageBatchId: { type: 'string', pattern: '^pmb_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
+          PassMessageStatus: { type: 'string', enum: ['queued', 'sent', 'skipped'] },
+          PassMessageId: { type: 'string', pattern: '^pmg_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
+          PassMessageBatchCreate: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['filter', 'header', 'body'],
+            properties: {
+              filter: { $ref: '#/components/schemas/PassMessageFilter' },
+              header: { type: 'string', minLength: 1, maxLength: 60 },
+              body: { type: 'string', minLength: 1, maxLength: 500 },
+              translations: translations_2,
+              starts_at: { $ref: '#/components/schemas/Timestamp' },
+              ends_at: { $ref: '#/components/schemas/Timestamp' }
+            }
+          },
+          PassMessageFilter: {
+            type: 'object',
+            additionalProperties: false,
+            properties: { template_id: { $ref: '#/components/schemas/TemplateId' }, status: { $ref: '#/components/schemas/PassStatus' } }
+          },
+          PassMessageBatchStatus: { type: 'string', enum: ['queuing', 'sending', 'completed', 'canceled'] },
           ScanCreate,
           ScanMode: { type: 'string', enum: ['verify', 'redeem'] },
           ScanLocationInput,
@@ -5745,6 +6059,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               metadata: { $ref: '#/components/schemas/Metadata' },
               signature: { $ref: '#/components/schemas/WebhookSignature' },
               delivery: { $ref: '#/components/schemas/WebhookDelivery' },
+              fifo_key: { $ref: '#/components/schemas/WebhookFifoKey' },
               filters,
               retry_schedule: { $ref: '#/components/schemas/WebhookRetrySchedule' }
             }
@@ -5766,6 +6081,8 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'pass.expired',
               'pass.archived',
               'webhook_endpoint.disabled',
+              'webhook_endpoint.blocked',
+              'webhook_endpoint.unblocked',
               'webhook_endpoint.test',
               'webhook_recovery.completed',
               'promotion.created',
@@ -5813,12 +6130,21 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'treasury_report.succeeded',
               'treasury_report.failed',
               'balance.low',
+              'spending_control_draft.created',
+              'spending_control_draft.shadow_started',
+              'spending_control_draft.shadow_ended',
+              'spending_control_draft.promoted',
+              'spending_control_draft.rolled_back',
               'spending_control_backtest.succeeded',
-              'spending_control_backtest.failed'
+              'spending_control_backtest.failed',
+              'pass_message.sent',
+              'pass_message.skipped',
+              'pass_message_batch.completed'
             ]
           },
           WebhookSignature: { type: 'string', enum: ['service', 'standard_webhooks'] },
           WebhookDelivery: { type: 'string', enum: ['unordered', 'fifo'] },
+          WebhookFifoKey: { type: 'string', enum: ['endpoint', 'object'] },
           WebhookFilterInput: {
             type: 'object',
             additionalProperties: false,
@@ -5866,7 +6192,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               until: { $ref: '#/components/schemas/Timestamp' },
               types: { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/EventType' } },
               scope: { $ref: '#/components/schemas/WebhookRecoveryScope' },
-              rate: { type: 'integer', minimum: 1, maximum: 100 }
+              rate: { type: 'integer', minimum: 1, maximum: 1000 }
             }
           },
           EventType: {
@@ -5885,6 +6211,8 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'pass.expired',
               'pass.archived',
               'webhook_endpoint.disabled',
+              'webhook_endpoint.blocked',
+              'webhook_endpoint.unblocked',
               'webhook_endpoint.test',
               'webhook_recovery.completed',
               'promotion.created',
@@ -5932,8 +6260,16 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'treasury_report.succeeded',
               'treasury_report.failed',
               'balance.low',
+              'spending_control_draft.created',
+              'spending_control_draft.shadow_started',
+              'spending_control_draft.shadow_ended',
+              'spending_control_draft.promoted',
+              'spending_control_draft.rolled_back',
               'spending_control_backtest.succeeded',
-              'spending_control_backtest.failed'
+              'spending_control_backtest.failed',
+              'pass_message.sent',
+              'pass_message.skipped',
+              'pass_message_batch.completed'
             ]
           },
           WebhookRecoveryScope: { type: 'string', enum: ['failed', 'all'] },
@@ -5968,13 +6304,77 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               blocked_categories: allowed_categories,
               blocked_countries,
               spending_limits: spending_limits_2,
-              max_authorization_count: { type: ['integer', 'null'], minimum: 0, maximum: 1000000 }
+              max_authorization_count: { type: ['integer', 'null'], minimum: 0, maximum: 1000000 },
+              allowed_countries: { type: ['array', 'null'], minItems: 1, maxItems: 250, items: { $ref: '#/components/schemas/CountryCode' } },
+              allowed_merchant_ids: { type: ['array', 'null'], minItems: 1, maxItems: 500, items: { $ref: '#/components/schemas/MerchantNetworkId' } },
+              blocked_merchant_ids: { type: ['array', 'null'], maxItems: 500, items: { $ref: '#/components/schemas/MerchantNetworkId' } },
+              allowed_merchant_names: { type: ['array', 'null'], minItems: 1, maxItems: 200, items: { $ref: '#/components/schemas/MerchantNamePattern' } },
+              blocked_merchant_names: { type: ['array', 'null'], maxItems: 200, items: { $ref: '#/components/schemas/MerchantNamePattern' } },
+              allowed_entry_methods,
+              blocked_entry_methods: { type: ['array', 'null'], maxItems: 5, items: { $ref: '#/components/schemas/EntryMethod' } },
+              allowed_times: { type: ['array', 'null'], minItems: 1, maxItems: 50, items: { $ref: '#/components/schemas/AllowedTimesInput' } },
+              merchant_limits: { type: ['array', 'null'], maxItems: 5, items: { $ref: '#/components/schemas/MerchantLimitInput' } },
+              merchant_count_limits: { type: ['array', 'null'], maxItems: 5, items: { $ref: '#/components/schemas/MerchantCountLimitInput' } },
+              first_use_abroad: { oneOf: [{ $ref: '#/components/schemas/FirstUseAbroadInput' }, { type: 'null' }] },
+              required_checks: { type: ['array', 'null'], maxItems: 3, items: { $ref: '#/components/schemas/RequiredCheckInput' } },
+              partial_approval: { oneOf: [{ $ref: '#/components/schemas/PartialApproval' }, { type: 'null' }] }
             }
           },
           MerchantCategoryCode,
           SpendingLimitInput,
           Amount: { type: 'integer', minimum: 0, maximum: 1000000000000000 },
           SpendingInterval,
+          MerchantNetworkId: { type: 'string', minLength: 1, maxLength: 64 },
+          MerchantNamePattern: { type: 'string', minLength: 1, maxLength: 100 },
+          EntryMethod,
+          AllowedTimesInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['days', 'start', 'end', 'time_zone'],
+            properties: {
+              days: { type: 'array', minItems: 1, maxItems: 7, items: { $ref: '#/components/schemas/Weekday' } },
+              start: { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', minLength: 5, maxLength: 5 },
+              end: { type: 'string', pattern: '^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$', minLength: 5, maxLength: 5 },
+              time_zone: { type: 'string', minLength: 1, maxLength: 64 }
+            }
+          },
+          Weekday: { type: 'string', enum: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] },
+          MerchantLimitInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['amount', 'interval'],
+            properties: { amount: { $ref: '#/components/schemas/Amount' }, interval: { $ref: '#/components/schemas/RuleInterval' } }
+          },
+          RuleInterval: { type: 'string', enum: ['daily', 'weekly', 'monthly', 'yearly', 'all_time'] },
+          MerchantCountLimitInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['count', 'interval'],
+            properties: { count: { type: 'integer', minimum: 0, maximum: 1000000 }, interval: { $ref: '#/components/schemas/RuleInterval' } }
+          },
+          FirstUseAbroadInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['action', 'home_countries'],
+            properties: {
+              action: { $ref: '#/components/schemas/FirstUseAbroadAction' },
+              home_countries: { type: 'array', minItems: 1, maxItems: 250, items: { $ref: '#/components/schemas/CountryCode' } }
+            }
+          },
+          FirstUseAbroadAction: { type: 'string', enum: ['decline', 'allow'] },
+          RequiredCheckInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['check', 'result'],
+            properties: {
+              check: { $ref: '#/components/schemas/RequiredCheckName' },
+              result: { $ref: '#/components/schemas/RequiredCheckResult' },
+              entry_methods: allowed_entry_methods
+            }
+          },
+          RequiredCheckName: { type: 'string', enum: ['cvc', 'address_line', 'postal_code'] },
+          RequiredCheckResult: { type: 'string', enum: ['match', 'no_mismatch'] },
+          PartialApproval: { type: 'string', enum: ['allowed', 'declined'] },
           CardDesignInput,
           CardProgramId,
           CardProgramUpdate,
@@ -5992,7 +6392,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
             }
           },
           CardId,
-          SpendingControlDraftStatus: { type: 'string', enum: ['draft', 'archived'] },
+          SpendingControlDraftStatus: { type: 'string', enum: ['draft', 'shadow', 'active', 'superseded', 'archived'] },
           SpendingControlDraftId: { type: 'string', pattern: '^scd_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
           SpendingControlDraftUpdate: {
             type: 'object',
@@ -6002,6 +6402,11 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               spending_controls: spending_controls_2,
               metadata: { $ref: '#/components/schemas/MetadataPatch' }
             }
+          },
+          SpendingControlPromote: {
+            type: 'object',
+            additionalProperties: false,
+            properties: { version: { type: 'integer', minimum: 1, maximum: 9007199254740991 } }
           },
           SpendingControlBacktestCreate: {
             type: 'object',
@@ -6027,12 +6432,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'adjustment'
             ]
           },
-          BalanceAlertPut: {
-            type: 'object',
-            additionalProperties: false,
-            required: ['threshold'],
-            properties: { threshold: { oneOf: [{ $ref: '#/components/schemas/Amount' }, { type: 'null' }] } }
-          },
+          BalanceAlertPut: { type: 'object', additionalProperties: false, required: ['threshold'], properties: { threshold } },
           CardCreate,
           CardType: { type: 'string', enum: ['virtual', 'physical'] },
           CardShippingInput,
@@ -6053,9 +6453,20 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           CardTransactionType: { type: 'string', enum: ['purchase', 'cash_withdrawal'] },
           CardTransactionId: CardTransactionId_2,
           CardTransactionUpdate,
-          AuthorizationEndpointPut,
+          AuthorizationEndpointPut: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['url'],
+            properties: {
+              url,
+              timeout_ms: { type: 'integer', minimum: 100, maximum: 2000 },
+              default_action: { $ref: '#/components/schemas/AuthorizationDefaultAction' },
+              default_max_amount: threshold
+            }
+          },
           AuthorizationDefaultAction: { type: 'string', enum: ['approve', 'decline'] },
           AuthorizationDecisionStatus,
+          StandInReason: { type: 'string', enum: ['timed_out', 'connection_failed', 'bad_status', 'bad_answer', 'interrupted'] },
           AuthorizationDecisionId: AuthorizationDecisionId_2,
           DisputeCreate,
           PositiveAmount: { type: 'integer', minimum: 1, maximum: 1000000000000000 },
@@ -6129,14 +6540,77 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               currency: { type: 'string', pattern: '^[a-z]{3}$', maxLength: 3 },
               merchant: { $ref: '#/components/schemas/MerchantInput' },
               entry_method: { $ref: '#/components/schemas/EntryMethod' },
-              wallet: { $ref: '#/components/schemas/Wallet' }
+              wallet: { $ref: '#/components/schemas/Wallet' },
+              checks: { $ref: '#/components/schemas/NetworkChecksInput' },
+              partial_approval: { type: 'boolean' }
             }
           },
-          MerchantInput,
-          EntryMethod,
+          MerchantInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['name', 'category_code'],
+            properties: {
+              name: { type: 'string', minLength: 1, maxLength: 100 },
+              category_code: { $ref: '#/components/schemas/MerchantCategoryCode' },
+              country: { $ref: '#/components/schemas/CountryCode' },
+              city: { type: 'string', maxLength: 100 },
+              network_id: { $ref: '#/components/schemas/MerchantNetworkId' }
+            }
+          },
           Wallet: { type: 'string', enum: ['apple_pay', 'google_pay'] },
+          NetworkChecksInput: {
+            type: 'object',
+            additionalProperties: false,
+            properties: {
+              cvc: { $ref: '#/components/schemas/NetworkCheckResult' },
+              pin: { $ref: '#/components/schemas/NetworkCheckResult' },
+              expiry: { $ref: '#/components/schemas/NetworkCheckResult' },
+              address_line: { $ref: '#/components/schemas/NetworkCheckResult' },
+              postal_code: { $ref: '#/components/schemas/NetworkCheckResult' },
+              authentication: { $ref: '#/components/schemas/NetworkCheckResult' }
+            }
+          },
+          NetworkCheckResult: { type: 'string', enum: ['match', 'mismatch', 'unchecked'] },
           DeclineSimulation,
-          DeclineReasonCode,
+          DeclineReasonCode: {
+            type: 'string',
+            enum: [
+              'insufficient_funds',
+              'card_inactive',
+              'card_frozen',
+              'card_canceled',
+              'card_expired',
+              'card_lost',
+              'card_stolen',
+              'cardholder_inactive',
+              'cardholder_blocked',
+              'cardholder_verification_required',
+              'account_disabled',
+              'merchant_category_blocked',
+              'merchant_country_blocked',
+              'spending_limit_exceeded',
+              'authorization_count_exceeded',
+              'merchant_blocked',
+              'entry_method_blocked',
+              'time_blocked',
+              'merchant_limit_exceeded',
+              'merchant_count_exceeded',
+              'first_use_abroad',
+              'check_failed',
+              'transaction_not_allowed',
+              'incorrect_cvc',
+              'incorrect_pin',
+              'incorrect_expiry',
+              'address_mismatch',
+              'authentication_failed',
+              'suspected_fraud',
+              'decision_declined',
+              'decision_timed_out',
+              'decision_errored',
+              'unsupported_currency',
+              'processing_error'
+            ]
+          },
           IncrementSimulation,
           ReversalSimulation,
           ExpirySimulation,
@@ -6207,6 +6681,23 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         '/v1/passes/{pass_id}': _v1_passes__pass_id_,
         '/v1/passes/{pass_id}/revoke': _v1_account_rotate_credentials,
         '/v1/passes/{pass_id}/archive': _v1_account_rotate_credentials,
+        '/v1/passes/{pass_id}/messages': {
+          post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassMessageCreate' } } } } }
+        },
+        '/v1/pass_messages': {
+          get: {
+            parameters: {
+              '9': { schema: { $ref: '#/components/schemas/PassId' } },
+              '10': PassMessageBatchId,
+              '11': { schema: { $ref: '#/components/schemas/PassMessageStatus' } }
+            }
+          }
+        },
+        '/v1/pass_message_batches': {
+          post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PassMessageBatchCreate' } } } } },
+          get: { parameters: { '9': { schema: { $ref: '#/components/schemas/PassMessageBatchStatus' } } } }
+        },
+        '/v1/pass_message_batches/{pass_message_batch_id}/cancel': _v1_account_rotate_credentials,
         '/v1/scans': _v1_scans,
         '/v1/webhook-endpoints': _v1_webhook_endpoints,
         '/v1/webhook-endpoints/{whe_id}': _v1_webhook_endpoints__whe_id_,
@@ -6248,13 +6739,18 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SpendingControlDraftUpdate' } } } } }
         },
         '/v1/spending_control_drafts/{spending_control_draft_id}/archive': _v1_account_rotate_credentials,
+        '/v1/spending_control_drafts/{spending_control_draft_id}/shadow': _v1_account_rotate_credentials,
+        '/v1/spending_control_drafts/{spending_control_draft_id}/end_shadow': _v1_account_rotate_credentials,
+        '/v1/spending_control_drafts/{spending_control_draft_id}/promote': {
+          post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SpendingControlPromote' } } } } }
+        },
+        '/v1/spending_control_drafts/{spending_control_draft_id}/roll_back': _v1_account_rotate_credentials,
         '/v1/spending_control_drafts/{spending_control_draft_id}/backtests': {
           post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SpendingControlBacktestCreate' } } } } }
         },
         '/v1/spending_control_backtests': { get: { parameters: { '9': SpendingControlDraftId } } },
-        '/v1/spending_control_backtests/{spending_control_backtest_id}/flips': {
-          get: { parameters: { '10': { schema: { $ref: '#/components/schemas/SpendingControlChange' } } } }
-        },
+        '/v1/spending_control_backtests/{spending_control_backtest_id}/flips': _v1_spending_control_backtests__spending_control_backtest_id__flips,
+        '/v1/spending_control_drafts/{spending_control_draft_id}/flips': _v1_spending_control_backtests__spending_control_backtest_id__flips,
         '/v1/balance': { get: { parameters: { '0': { schema: { $ref: '#/components/schemas/Instant' } } } } },
         '/v1/balance_entries': {
           get: {
@@ -6281,7 +6777,9 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         '/v1/card_transactions/{card_transaction_id}/release': _v1_account_rotate_credentials,
         '/v1/authorization_endpoint': _v1_authorization_endpoint,
         '/v1/authorization_endpoint/rotate_secret': _v1_account_rotate_credentials,
-        '/v1/authorization_decisions': _v1_authorization_decisions,
+        '/v1/authorization_decisions': {
+          get: { parameters: { '9': _9, '10': CardTransactionId, '11': { schema: { $ref: '#/components/schemas/StandInReason' } } } }
+        },
         '/v1/disputes': _v1_disputes,
         '/v1/disputes/{dispute_id}': _v1_disputes__dispute_id_,
         '/v1/disputes/{dispute_id}/submit': _v1_account_rotate_credentials,

@@ -54,16 +54,7 @@ export const SPENDING_CONTROL_BACKTESTS = resource<Backtest>({
     parameter: 'spending_control_backtest_id',
     name: ({ version }) => `Backtest of version ${version}`,
     status: ({ status }) => status,
-    picture: ({ result }) =>
-      result === null
-        ? html``
-        : figures([
-            { name: 'Evaluated', value: countOf(result.evaluated) },
-            { name: 'Newly declined', value: countOf(result.approved_to_declined) },
-            { name: 'Amount newly declined', value: money(result.approved_to_declined.amount, CURRENCY) },
-            { name: 'Newly approved', value: countOf(result.declined_to_approved) },
-            { name: 'Amount newly approved', value: money(result.declined_to_approved.amount, CURRENCY) },
-          ]),
+    picture: ({ result }) => (result === null ? html`` : writeResult(result)),
     facts: (
       { id, spending_control_draft_id, interval_start, interval_end, progress, result, created },
       link,
@@ -82,6 +73,16 @@ export const SPENDING_CONTROL_BACKTESTS = resource<Backtest>({
   },
 })
 
+/** Writes what a draft would have decided, in figures. */
+export const writeResult = (result: Schemas['SpendingControlBacktestResult']): Html =>
+  figures([
+    { name: 'Evaluated', value: countOf(result.evaluated) },
+    { name: 'Newly declined', value: countOf(result.approved_to_declined) },
+    { name: 'Amount newly declined', value: money(result.approved_to_declined.amount, CURRENCY) },
+    { name: 'Newly approved', value: countOf(result.declined_to_approved) },
+    { name: 'Amount newly approved', value: money(result.declined_to_approved.amount, CURRENCY) },
+  ])
+
 const FLIP_COLUMNS: readonly ListColumn<Flip>[] = [
   { title: 'Transaction', show: ({ card_transaction_id }, link) => link.to(card_transaction_id) },
   { title: 'Card', show: ({ card_id }, link) => link.to(card_id) },
@@ -99,13 +100,37 @@ async function writeFlips({ id, status }: Backtest, visit: DashboardVisit): Prom
     path: { spending_control_backtest_id: id },
     query: { limit: SHOWN },
   })
-  if (data.length > 0)
-    return writeTable('Changed decisions', FLIP_COLUMNS, data, await linkNaming(visit, data))
-  return html`<p class="empty">${
-    status === 'pending'
-      ? 'The backtest is not complete yet. Reload this page in a moment.'
-      : 'The draft would have decided nothing otherwise.'
-  }</p>`
+  return status === 'pending'
+    ? html`<p class="empty">The backtest is not complete yet. Reload this page in a moment.</p>`
+    : writeFlipTable(data, visit)
+}
+
+async function writeFlipTable(flips: readonly Flip[], visit: DashboardVisit): Promise<Html> {
+  if (flips.length > 0)
+    return writeTable('Changed decisions', FLIP_COLUMNS, flips, await linkNaming(visit, flips))
+  return html`<p class="empty">The draft would have decided nothing otherwise.</p>`
+}
+
+const REASON_COLUMNS: readonly ListColumn<Schemas['SpendingControlReason']>[] = [
+  { title: 'Change', show: ({ change }) => words(change) },
+  { title: 'Reason', show: ({ code }) => words(code) },
+  { title: 'Decisions', isAmount: true, show: countOf },
+  { title: 'Amount', isAmount: true, show: ({ amount }) => money(amount, CURRENCY) },
+]
+
+/** Writes what the newest shadow of a draft has found, with its newest flips. */
+export async function writeShadow(draftId: string, visit: DashboardVisit, link: LinkTo): Promise<Html> {
+  const path = { spending_control_draft_id: draftId }
+  const [{ version, started, ended, result }, { data }] = await Promise.all([
+    visit.read<Schemas['SpendingControlShadow']>('getSpendingControlShadow', { path }),
+    visit.read<ApiPage<Flip>>('listSpendingControlShadowFlips', { path, query: { limit: SHOWN } }),
+  ])
+  return html`<p>Version ${String(version)}, from ${exactly(started)} ${
+    ended === null ? 'until now' : html`to ${exactly(ended)}`
+  }.</p>
+${writeResult(result)}
+${result.reasons.length > 0 && writeTable('Reasons', REASON_COLUMNS, result.reasons, link)}
+${await writeFlipTable(data, visit)}`
 }
 
 /** Writes the newest backtests of a draft. */

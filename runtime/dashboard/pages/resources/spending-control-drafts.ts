@@ -4,7 +4,7 @@ import { readDay } from '../../engine/bodies.ts'
 import { resource } from '../../engine/shapes.ts'
 import { code, state, when } from '../../engine/values.ts'
 import { CARD, CARD_PROGRAM } from '../pickers/pickable.ts'
-import { writeBacktests } from './spending-control-backtests.ts'
+import { writeBacktests, writeShadow } from './spending-control-backtests.ts'
 import {
   CONTROL_FIELDS,
   controlFacts,
@@ -78,6 +78,14 @@ export const SPENDING_CONTROL_DRAFTS = resource<Draft>({
       ['Card', link.to(draft.card_id)],
       ['Card program', link.to(draft.card_program_id)],
       ['Version', String(draft.version)],
+      ...(draft.promotion
+        ? ([
+            ['Promoted', when(draft.promotion.promoted)],
+            ['Promoted version', String(draft.promotion.version)],
+            ['Cards changed', draft.promotion.cards.toLocaleString('en')],
+            ['Rolled back', draft.promotion.rolled_back === null ? '–' : when(draft.promotion.rolled_back)],
+          ] as const)
+        : []),
       ...controlFacts(draft.spending_controls),
       ['Created', when(draft.created)],
       ['Updated', when(draft.updated)],
@@ -113,12 +121,56 @@ export const SPENDING_CONTROL_DRAFTS = resource<Draft>({
         }),
       },
       {
+        name: 'shadow',
+        operation: 'startSpendingControlShadow',
+        button: 'Start shadow',
+        done: 'Shadow started',
+        warning:
+          'From now on, each authorization is also judged by this draft. The result is recorded and changes no decision.',
+        when: isOpen,
+      },
+      {
+        name: 'end-shadow',
+        operation: 'endSpendingControlShadow',
+        button: 'End shadow',
+        done: 'Shadow ended',
+        when: ({ status }) => status === 'shadow',
+      },
+      {
+        name: 'promote',
+        operation: 'promoteSpendingControlDraft',
+        button: 'Promote draft',
+        done: 'Draft promoted',
+        warning:
+          'The spending controls of all cards of this draft are replaced at once. You can roll the draft back later.',
+        fields: [
+          {
+            name: 'version',
+            label: 'Version',
+            kind: 'number',
+            hint: 'The version that you have reviewed. Nothing changes if the draft has a newer one.',
+          },
+        ],
+        values: ({ version }) => ({ version: String(version) }),
+        when: ({ status }) => status === 'draft' || status === 'shadow',
+      },
+      {
+        name: 'roll-back',
+        operation: 'rollBackSpendingControlDraft',
+        button: 'Roll back',
+        done: 'Draft rolled back',
+        warning:
+          'Each card gets back the spending controls that it had before the promotion. A card whose controls have changed since keeps them.',
+        isDanger: true,
+        when: ({ status }) => status === 'active',
+      },
+      {
         name: 'archive',
         operation: 'archiveSpendingControlDraft',
         button: 'Archive draft',
         warning: 'An archived draft cannot be used again.',
         isDanger: true,
-        when: isOpen,
+        when: (draft) => isOpen(draft) || draft.status === 'superseded',
       },
     ],
     sections: [
@@ -126,6 +178,11 @@ export const SPENDING_CONTROL_DRAFTS = resource<Draft>({
         title: 'Spending limits',
         write: ({ spending_controls }, _visit, link) =>
           writeLimits(spending_controls, link, 'No spending limits.'),
+      },
+      {
+        title: 'Shadow',
+        when: ({ shadow_version = null }) => shadow_version !== null,
+        write: ({ id }, visit, link) => writeShadow(id, visit, link),
       },
       { title: 'Backtests', write: ({ id }, visit, link) => writeBacktests(id, visit, link) },
     ],
