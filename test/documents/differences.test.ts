@@ -89,6 +89,10 @@ const announced: Readonly<Record<string, string>> = {
 + /components/schemas/WebhookEndpoint/properties/filters
 + /components/schemas/WebhookEndpoint/properties/retry_schedule
 + /components/schemas/WebhookEndpoint/properties/blocked
++ /components/schemas/WebhookEndpoint/properties/blocked_keys
++ /components/schemas/WebhookEndpoint/properties/fifo_key
++ /components/schemas/WebhookEndpoint/properties/unblocked
++ /components/schemas/WebhookEndpointCreate/properties/fifo_key
 + /components/schemas/WebhookEndpointCreate/properties/signature
 + /components/schemas/WebhookEndpointCreate/properties/delivery
 + /components/schemas/WebhookEndpointCreate/properties/filters

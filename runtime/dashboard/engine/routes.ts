@@ -138,7 +138,7 @@ function actionRoutes(
   action: ItemAction<Identified>,
   send: SendFramed,
 ): DashboardRoute[] {
-  const button = action.operation.startsWith('update') ? 'Save changes' : action.button
+  const button = action.values && action.operation.startsWith('update') ? 'Save changes' : action.button
   const form = { ...action, button, fields: fieldsIn(environment, action.fields) }
   const list = `/${environment}/${resource.path}`
   const placeOf = (id: string, name: string): FormPlace => {

@@ -70,7 +70,7 @@ export const SANDBOXES = resource<Sandbox>({
         name: 'snapshot',
         operation: 'createSandboxSnapshot',
         button: 'Take snapshot',
-        done: 'The snapshot is being taken',
+        done: 'Snapshot started',
         fields: [NAME],
       },
       {
