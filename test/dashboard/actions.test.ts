@@ -114,6 +114,15 @@ const makeDestination = async () => {
   return id
 }
 
+/** A draft for a card; the first form promotes it, and the second one rolls it back. */
+let draftPage: string
+async function makeDraft(): Promise<string> {
+  const card_id = (await makeCard(sandbox)).id
+  const body = { name: 'Travel', card_id, spending_controls: { blocked_categories: ['5813'] } }
+  draftPage = `/sandbox/spending-control-drafts/${await itemOf(sandbox, '/v1/spending_control_drafts', body)}`
+  return draftPage
+}
+
 async function makeDisabledEndpoint(): Promise<string> {
   const id = await itemOf(live, '/v1/webhook-endpoints', ENDPOINT)
   await live(`/v1/webhook-endpoints/${id}`, { method: 'PATCH', body: { status: 'disabled' } })
@@ -194,6 +203,11 @@ const FORMS: Readonly<Record<string, () => Promise<Form>>> = {
     page: `/sandbox/webhook-endpoints/${await itemOf(sandbox, '/v1/webhook-endpoints', ENDPOINT)}/rotate`,
   }),
   'sandboxes/new': async () => ({ page: '/sandbox/sandboxes/new', typed: { name: 'Checkout tests' } }),
+  'spending-control-drafts/:id/promote': async () => ({
+    page: `${await makeDraft()}/promote`,
+    typed: { version: '1' },
+  }),
+  'spending-control-drafts/:id/roll-back': async () => ({ page: draftPage, action: `${draftPage}/roll-back` }),
   'payout-destinations/new': async () => ({
     page: '/sandbox/payout-destinations/new',
     typed: { holder_name: 'Harbour', type: 'usdc_address', address: ON_CHAIN, default: 'false' },

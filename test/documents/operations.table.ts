@@ -159,6 +159,7 @@ export const table = `
 2026-05-19 GET    /v1/test/faults read read read 200 sandbox
 2026-05-19 PUT    /v1/test/faults admin admin account_write 200 sandbox
 2026-05-19 DELETE /v1/test/faults admin admin account_write 200 sandbox
+2026-05-19 GET    /v1/authorization_decisions read card:read read 200 plan=enterprise list filters=status,card_transaction_id,stand_in_reason
 2026-05-19 POST   /v1/passes/{pass_id}/messages write pass:write passes_write 201
 2026-05-19 GET    /v1/pass_messages read pass:read read 200 list filters=pass_id,pass_message_batch_id,status
 2026-05-19 GET    /v1/pass_messages/{pass_message_id} read pass:read read 200

@@ -5,4 +5,3 @@ ALTER TABLE authorization_endpoints ADD COLUMN default_max_amount bigint CHECK (
 ALTER TABLE authorization_decisions ADD COLUMN default_max_amount bigint;
 ALTER TABLE authorization_decisions ADD COLUMN stand_in_reason text
   CHECK (stand_in_reason IN ('timed_out', 'connection_failed', 'bad_status', 'bad_answer', 'interrupted'));
-CREATE INDEX authorization_decisions_by_reason ON authorization_decisions (tenant_id, stand_in_reason, created, id);
