@@ -207,7 +207,7 @@ const FORMS: Readonly<Record<string, () => Promise<Form>>> = {
     page: `${await makeDraft()}/promote`,
     typed: { version: '1' },
   }),
-  'spending-control-drafts/:id/roll-back': async () => ({ page: draftPage, action: `${draftPage}/roll-back` }),
+  'spending-control-drafts/:id/roll-back': async () => ({ page: `${draftPage}/roll-back` }),
   'payout-destinations/new': async () => ({
     page: '/sandbox/payout-destinations/new',
     typed: { holder_name: 'Harbour', type: 'usdc_address', address: ON_CHAIN, default: 'false' },
