@@ -50,6 +50,7 @@ async function makeRecords(send: Send, promote: (body: object) => ReturnType<Sen
     (await make(send, `/v1/test/cards/simulate_${what}`, { card_id: card.id, amount: 1000, ...body })).id
   const authorized = await simulate('authorization', { merchant: MERCHANT })
   const declined = await simulate('decline', { reason: 'decision_timed_out' })
+  const blocked = await simulate('decline', { reason: 'merchant_blocked' })
   const spend = () => simulate('force_post', { merchant: MERCHANT })
   const disputed = { card_transaction_id: await spend(), reason: 'customer_complaint' }
   const dispute = await make(send, '/v1/disputes', disputed)
@@ -66,8 +67,11 @@ async function makeRecords(send: Send, promote: (body: object) => ReturnType<Sen
   const ofProgram = await promoted('card_program', program.id)
   return {
     card: () => card.id,
-    ctx: ({ name }) =>
-      name.includes('Open a dispute') ? spend() : name.includes('declined') ? declined : authorized,
+    ctx: ({ name }) => {
+      if (name.includes('Open a dispute')) return spend()
+      if (name.includes('Explain declined uses')) return blocked
+      return name.includes('declined') ? declined : authorized
+    },
     dsp: () => dispute.id,
     cprg: () => program.id,
     stl: () => settlement.id,

@@ -30,10 +30,10 @@ const one = (version: string) =>
   `import { createClient } from '@dateline/passes/${version}'; await createClient({ baseUrl: '' }).me.retrieve()`
 const newest = versions.at(-1)!.name
 
-test.each(versions.map(({ name }) => name))('one operation of %s weighs at most 13.6 kB', async (version) => {
+test.each(versions.map(({ name }) => name))('one operation of %s weighs at most 14.5 kB', async (version) => {
   const bytes = gzipSync(await bundle(one(version))).length
   expect(bytes).toBeGreaterThan(500)
-  expect(bytes).toBeLessThanOrEqual(13.6 * KILOBYTE)
+  expect(bytes).toBeLessThanOrEqual(14.5 * KILOBYTE)
 })
 
 test('the README says what each import weighs', async () => {
