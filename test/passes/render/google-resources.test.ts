@@ -182,6 +182,26 @@ test('a picture has an address of its own: another one has another', () => {
   expect(new Set([uriOf('AAAA'), uriOf('AAAA'), uriOf('BBBB'), uriOf(undefined)]).size).toBe(3)
 })
 
+test('Smart Tap and notifications of updates are on while the template has them, but generic passes do not notify', () => {
+  const on = {
+    enableSmartTap: true,
+    redemptionIssuers: ['3388000000000000043'],
+    notifyPreference: 'NOTIFY_ON_UPDATE',
+  }
+  expect(classFor(makePass('coupon'))).toMatchObject(on)
+  expect(objectFor(makePass('coupon'))).toMatchObject({
+    smartTapRedemptionValue: '1111SCAN',
+    notifyPreference: 'NOTIFY_ON_UPDATE',
+  })
+  expect(objectFor(makePass('generic'))).toMatchObject({ smartTapRedemptionValue: '1111SCAN' })
+  const off = { enableSmartTap: null, redemptionIssuers: null, notifyPreference: null }
+  expect(classOf(templateOf(makePlainPass('coupon')), ISSUER)).toMatchObject(off)
+  expect(objectOf(makePlainPass('coupon'), ISSUER)).toMatchObject({
+    smartTapRedemptionValue: null,
+    notifyPreference: null,
+  })
+})
+
 test('callbacks are asked for where Google can reach the service', () => {
   expect(classFor(makePass('coupon')).callbackOptions).toEqual({
     url: `https://passes.example/google/v1/callback/ten_${'0'.repeat(26)}`,
