@@ -1692,7 +1692,7 @@ const ShadowOutcome$values = new Set(['same', 'would_decline', 'would_approve', 
 const ShippingSimulation$properties = new Set(['card_id', 'status'])
 const ShippingStatus$values = new Set(['pending', 'shipped', 'delivered', 'returned', 'failed', 'canceled'])
 const SmartTapInput$properties = new Set(['redemption_issuers'])
-const SmartTapInput$redemption_issuers_pattern = new RegExp('^[1-9][0-9]{0,18}$', 'u')
+const SmartTapInput$redemption_issuers_pattern = new RegExp('^[1-9][0-9]*$', 'u')
 const SpendingControlBacktest$properties = new Set([
   'id',
   'object',
@@ -10320,7 +10320,13 @@ function SmartTapInput$(value) {
   if (!Array.isArray(redemption_issuers) || redemption_issuers.length < 1 || redemption_issuers.length > 20) return false
   for (let index = 0; index < redemption_issuers.length; index++) {
     const redemption_issuers_item = redemption_issuers[index]
-    if (!(typeof redemption_issuers_item === 'string' && SmartTapInput$redemption_issuers_pattern.test(redemption_issuers_item))) return false
+    if (
+      !((
+        typeof redemption_issuers_item === 'string' && (
+          redemption_issuers_item.length <= 19 || (redemption_issuers_item.length <= 38 && length(redemption_issuers_item) <= 19)
+        ) && SmartTapInput$redemption_issuers_pattern.test(redemption_issuers_item)
+      ))
+    ) return false
   }
   if (!unique(redemption_issuers)) return false
   if (!closed(value, known, SmartTapInput$properties)) return false

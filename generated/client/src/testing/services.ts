@@ -5963,7 +5963,13 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
             additionalProperties: false,
             required: ['redemption_issuers'],
             properties: {
-              redemption_issuers: { type: 'array', minItems: 1, maxItems: 20, uniqueItems: true, items: { type: 'string', pattern: '^[1-9][0-9]{0,18}$' } }
+              redemption_issuers: {
+                type: 'array',
+                minItems: 1,
+                maxItems: 20,
+                uniqueItems: true,
+                items: { type: 'string', pattern: '^[1-9][0-9]*$', maxLength: 19 }
+              }
             }
           },
           SemanticTagsInput: {
