@@ -159,7 +159,7 @@ export const CLASS_SHAPES: Readonly<Record<string, ShapeCheck>> = {
 export const OBJECT_SHAPES: Readonly<Record<string, ShapeCheck>> = {
   loyaltyObject: members({ ...shownObject, accountName: text, accountId: text }),
   giftCardObject: members({ ...shownObject, 'cardNumber!': text }),
-  offerObject: members({ ...shownObject }),
+  offerObject: members(shownObject),
   eventTicketObject: members({ ...shownObject, ticketHolderName: text }),
   transitObject: members({
     ...shownObject,

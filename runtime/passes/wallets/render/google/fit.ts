@@ -1,4 +1,4 @@
-/** Checks classes, objects and messages against the table of Google's keys (tables/google-keys.json, with its sources). */
+/** Checks what is sent to Google against the table of its keys, types and sizes (tables/google-keys.json, with its sources). */
 import { fitMembers, type KeyTable, type PassMembers } from '../tables/fit.ts'
 import table from '../tables/google-keys.json' with { type: 'json' }
 

@@ -55,8 +55,7 @@ export function translatedName(template: Pick<PassState, 'name' | 'options'>): u
 }
 
 /**
- * Returns the setting for notifications of updates. Google forgets it after each request, so each has it, and ignores it
- * when it creates a resource.
+ * Returns the setting for notifications of updates. It applies only to the request that has it, so each request has it.
  */
 export function notifyPreference({ options }: Pick<PassState, 'options'>): unknown {
   return options?.notify_on_update ? 'NOTIFY_ON_UPDATE' : null
