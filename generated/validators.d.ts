@@ -503,6 +503,8 @@ export declare function ShippingService(value: unknown): value is v2026_05_19.Sh
 export declare function ShippingSimulation(value: unknown): value is v2026_05_19.ShippingSimulation
 export declare function ShippingStatus(value: unknown): value is v2026_05_19.ShippingStatus
 export declare function SignedAmount(value: unknown): value is v2026_05_19.SignedAmount
+export declare function SmartTap(value: unknown): value is v2026_05_19.SmartTap
+export declare function SmartTapInput(value: unknown): value is v2026_05_19.SmartTapInput
 export declare function SpendingControlBacktest(value: unknown): value is v2026_05_19.SpendingControlBacktest
 export declare function SpendingControlBacktestCreate(value: unknown): value is v2026_05_19.SpendingControlBacktestCreate
 export declare function SpendingControlBacktestFailedEvent(value: unknown): value is v2026_05_19.SpendingControlBacktestFailedEvent

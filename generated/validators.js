@@ -1460,6 +1460,8 @@ const PassTemplate$properties = new Set([
   'associated_store_identifiers',
   'app_links',
   'nfc',
+  'smart_tap',
+  'notify_on_update',
   'semantics',
   'warnings',
   'metadata',
@@ -1483,6 +1485,8 @@ const PassTemplateCreate$properties = new Set([
   'associated_store_identifiers',
   'app_links',
   'nfc',
+  'smart_tap',
+  'notify_on_update',
   'semantics',
   'metadata'
 ])
@@ -1506,6 +1510,8 @@ const PassTemplateUpdate$properties = new Set([
   'associated_store_identifiers',
   'app_links',
   'nfc',
+  'smart_tap',
+  'notify_on_update',
   'semantics',
   'metadata'
 ])
@@ -1685,6 +1691,8 @@ const ShadowDecision$properties = new Set(['spending_control_draft_id', 'version
 const ShadowOutcome$values = new Set(['same', 'would_decline', 'would_approve', 'fixed', 'failed'])
 const ShippingSimulation$properties = new Set(['card_id', 'status'])
 const ShippingStatus$values = new Set(['pending', 'shipped', 'delivered', 'returned', 'failed', 'canceled'])
+const SmartTapInput$properties = new Set(['redemption_issuers'])
+const SmartTapInput$redemption_issuers_pattern = new RegExp('^[1-9][0-9]*$', 'u')
 const SpendingControlBacktest$properties = new Set([
   'id',
   'object',
@@ -1923,6 +1931,29 @@ function closed(value, known, names) {
   if (known === 0) return true
   for (const name in value) if (!names.has(name)) return false
   return true
+}
+
+/** Returns whether all items are different, in one loop. */
+function unique(list) {
+  const scalars = new Set()
+  const others = new Set()
+  for (const item of list) {
+    const other = typeof item === 'object' && item !== null
+    const seen = other ? others : scalars
+    const mark = other ? canonical(item) : item
+    if (seen.has(mark)) return false
+    seen.add(mark)
+  }
+  return true
+}
+
+/** JSON with sorted names: the same for equal values. */
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  let text = '{'
+  for (const name of Object.keys(value).sort()) text += `${JSON.stringify(name)}:${canonical(value[name])},`
+  return text
 }
 
 function format(name) {
@@ -7552,6 +7583,14 @@ function PassTemplate$(value) {
   if (nfc !== undefined) {
     if (!PassNfc$(nfc)) return false
   }
+  const smart_tap = value.smart_tap
+  if (smart_tap !== undefined) {
+    if (!SmartTap$(smart_tap)) return false
+  }
+  const notify_on_update = value.notify_on_update
+  if (notify_on_update !== undefined) {
+    if (!(typeof notify_on_update === 'boolean')) return false
+  }
   const semantics = value.semantics
   if (semantics !== undefined) {
     if (!SemanticTags$(semantics)) return false
@@ -7694,6 +7733,16 @@ function PassTemplateCreate$(value) {
   if (nfc !== undefined) {
     known++
     if (!PassNfcInput$(nfc)) return false
+  }
+  const smart_tap = value.smart_tap
+  if (smart_tap !== undefined) {
+    known++
+    if (!SmartTapInput$(smart_tap)) return false
+  }
+  const notify_on_update = value.notify_on_update
+  if (notify_on_update !== undefined) {
+    known++
+    if (!(typeof notify_on_update === 'boolean')) return false
   }
   const semantics = value.semantics
   if (semantics !== undefined) {
@@ -7912,6 +7961,16 @@ function PassTemplateUpdate$(value) {
   if (nfc !== undefined) {
     known++
     if (!(nfc === null || PassNfcInput$(nfc))) return false
+  }
+  const smart_tap = value.smart_tap
+  if (smart_tap !== undefined) {
+    known++
+    if (!(smart_tap === null || SmartTapInput$(smart_tap))) return false
+  }
+  const notify_on_update = value.notify_on_update
+  if (notify_on_update !== undefined) {
+    known++
+    if (!(notify_on_update === null || typeof notify_on_update === 'boolean')) return false
   }
   const semantics = value.semantics
   if (semantics !== undefined) {
@@ -10241,6 +10300,37 @@ function ShippingStatus$(value) {
 
 function SignedAmount$(value) {
   return (Number.isInteger(value) && value >= -1000000000000000 && value <= 1000000000000000)
+}
+
+function SmartTap$(value) {
+  if (!isObject(value)) return false
+  const redemption_issuers = value.redemption_issuers
+  if (!Array.isArray(redemption_issuers)) return false
+  for (let index = 0; index < redemption_issuers.length; index++) {
+    const redemption_issuers_item = redemption_issuers[index]
+    if (!(typeof redemption_issuers_item === 'string')) return false
+  }
+  return true
+}
+
+function SmartTapInput$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const redemption_issuers = value.redemption_issuers
+  if (!Array.isArray(redemption_issuers) || redemption_issuers.length < 1 || redemption_issuers.length > 20) return false
+  for (let index = 0; index < redemption_issuers.length; index++) {
+    const redemption_issuers_item = redemption_issuers[index]
+    if (
+      !((
+        typeof redemption_issuers_item === 'string' && (
+          redemption_issuers_item.length <= 19 || (redemption_issuers_item.length <= 38 && length(redemption_issuers_item) <= 19)
+        ) && SmartTapInput$redemption_issuers_pattern.test(redemption_issuers_item)
+      ))
+    ) return false
+  }
+  if (!unique(redemption_issuers)) return false
+  if (!closed(value, known, SmartTapInput$properties)) return false
+  return true
 }
 
 function SpendingControlBacktest$(value) {
@@ -13406,6 +13496,8 @@ export const ShippingService = ShippingService$
 export const ShippingSimulation = ShippingSimulation$
 export const ShippingStatus = ShippingStatus$
 export const SignedAmount = SignedAmount$
+export const SmartTap = SmartTap$
+export const SmartTapInput = SmartTapInput$
 export const SpendingControlBacktest = SpendingControlBacktest$
 export const SpendingControlBacktestCreate = SpendingControlBacktestCreate$
 export const SpendingControlBacktestFailedEvent = SpendingControlBacktestFailedEvent$

@@ -55,6 +55,8 @@ export type AppLinksInput = ClosedMembers<client.AppLinksInput>
 export type AppLinks = ClosedMembers<client.AppLinks>
 export type PassNfcInput = ClosedMembers<client.PassNfcInput>
 export type PassNfc = ClosedMembers<client.PassNfc>
+export type SmartTapInput = ClosedMembers<client.SmartTapInput>
+export type SmartTap = ClosedMembers<client.SmartTap>
 export type SemanticTagsInput = ClosedMembers<client.SemanticTagsInput>
 export type SemanticTags = ClosedMembers<client.SemanticTags>
 export type WalletWarning = ClosedMembers<client.WalletWarning>
@@ -630,6 +632,8 @@ export interface components {
     AppLinks: AppLinks
     PassNfcInput: PassNfcInput
     PassNfc: PassNfc
+    SmartTapInput: SmartTapInput
+    SmartTap: SmartTap
     SemanticTagsInput: SemanticTagsInput
     SemanticTags: SemanticTags
     WalletWarning: WalletWarning

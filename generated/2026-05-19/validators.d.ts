@@ -375,6 +375,8 @@ export declare function ShippingService(value: unknown): value is types.Shipping
 export declare function ShippingSimulation(value: unknown): value is types.ShippingSimulation
 export declare function ShippingStatus(value: unknown): value is types.ShippingStatus
 export declare function SignedAmount(value: unknown): value is types.SignedAmount
+export declare function SmartTap(value: unknown): value is types.SmartTap
+export declare function SmartTapInput(value: unknown): value is types.SmartTapInput
 export declare function SpendingControlBacktest(value: unknown): value is types.SpendingControlBacktest
 export declare function SpendingControlBacktestCreate(value: unknown): value is types.SpendingControlBacktestCreate
 export declare function SpendingControlBacktestFailedEvent(value: unknown): value is types.SpendingControlBacktestFailedEvent

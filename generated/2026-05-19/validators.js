@@ -374,6 +374,8 @@ export {
   ShippingSimulation,
   ShippingStatus,
   SignedAmount,
+  SmartTap,
+  SmartTapInput,
   SpendingControlBacktest,
   SpendingControlBacktestCreate,
   SpendingControlBacktestFailedEvent,

@@ -28,6 +28,8 @@ export function PassTemplate_down(value: v2026_05_19.PassTemplate): v2026_02_01.
     associated_store_identifiers,
     app_links,
     nfc,
+    smart_tap,
+    notify_on_update,
     semantics,
     warnings,
     ...rest

@@ -129,7 +129,7 @@ test('all that a template has is typed, stored, and in the form that edits it', 
   })
 })
 
-test('nfc is sent as a whole, and a refusal is shown at its key', async () => {
+test('nfc and Smart Tap are sent as a whole, and a refusal is shown at its key', async () => {
   const template = await read(await makeOne())
   const nfc = { encryption_public_key: 'a2V5', message: 'COFFEE', requires_authentication: true }
   const before = draftOf({ ...template, nfc })
@@ -140,6 +140,11 @@ test('nfc is sent as a whole, and a refusal is shown at its key', async () => {
   expect(patchBody(began, contentWith({ 'nfc.message': '' }))).toEqual({ nfc: { ...nfc, message: null } })
   const none = { 'nfc.encryption_public_key': '', 'nfc.message': '', 'nfc.requires_authentication': '' }
   expect(patchBody(began, contentWith(none))).toEqual({ nfc: null })
+  const smart_tap = { redemption_issuers: ['3388000000022904000', '7'] }
+  expect(contentOf(draftOf({ ...template, smart_tap })).smart_tap).toEqual(smart_tap)
+  expect(patchBody(began, contentWith({ smart_tap: '7' }))).toEqual({
+    smart_tap: { redemption_issuers: ['7'] },
+  })
   const theirs = draftOf({ ...template, nfc, name: 'Theirs' })
   const mine = { ...before, options: { ...before.options, 'nfc.message': 'TEA' } }
   const merged = mergeDrafts(digest(began), mine, theirs)
@@ -147,6 +152,8 @@ test('nfc is sent as a whole, and a refusal is shown at its key', async () => {
 
   const key = 'MDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgAC/Bu9nyAtG1DQe7t7jszLb+dZ1GbXoR8G0rIXoak67NM='
   const sent = { ...(await open(ada, NEW)), ...TYPED, 'nfc.encryption_public_key': key }
+  const wrong = await ada.upload(NEW, { ...sent, smart_tap: 'Harbour' })
+  expect(wrong.text).toMatch(/name="smart_tap"[^>]*aria-invalid="true"/)
   const { status, text } = await ada.upload(NEW, sent)
   expect(status).toBe(422)
   expect(text).toMatch(/name="nfc\.encryption_public_key"[^>]*aria-invalid="true"/)

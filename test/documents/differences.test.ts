@@ -177,9 +177,11 @@ const announced: Readonly<Record<string, string>> = {
 + /components/schemas/PassTemplate/properties/images
 + /components/schemas/PassTemplate/properties/language
 + /components/schemas/PassTemplate/properties/nfc
++ /components/schemas/PassTemplate/properties/notify_on_update
 + /components/schemas/PassTemplate/properties/relevant_dates
 + /components/schemas/PassTemplate/properties/semantics
 + /components/schemas/PassTemplate/properties/sharing_prohibited
++ /components/schemas/PassTemplate/properties/smart_tap
 + /components/schemas/PassTemplate/properties/translations
 + /components/schemas/PassTemplateCreate/properties/app_links
 + /components/schemas/PassTemplateCreate/properties/associated_store_identifiers
@@ -187,9 +189,11 @@ const announced: Readonly<Record<string, string>> = {
 + /components/schemas/PassTemplateCreate/properties/images
 + /components/schemas/PassTemplateCreate/properties/language
 + /components/schemas/PassTemplateCreate/properties/nfc
++ /components/schemas/PassTemplateCreate/properties/notify_on_update
 + /components/schemas/PassTemplateCreate/properties/relevant_dates
 + /components/schemas/PassTemplateCreate/properties/semantics
 + /components/schemas/PassTemplateCreate/properties/sharing_prohibited
++ /components/schemas/PassTemplateCreate/properties/smart_tap
 + /components/schemas/PassTemplateCreate/properties/translations
 + /components/schemas/PassTemplateUpdate/properties/app_links
 + /components/schemas/PassTemplateUpdate/properties/associated_store_identifiers
@@ -197,9 +201,11 @@ const announced: Readonly<Record<string, string>> = {
 + /components/schemas/PassTemplateUpdate/properties/images
 + /components/schemas/PassTemplateUpdate/properties/language
 + /components/schemas/PassTemplateUpdate/properties/nfc
++ /components/schemas/PassTemplateUpdate/properties/notify_on_update
 + /components/schemas/PassTemplateUpdate/properties/relevant_dates
 + /components/schemas/PassTemplateUpdate/properties/semantics
 + /components/schemas/PassTemplateUpdate/properties/sharing_prohibited
++ /components/schemas/PassTemplateUpdate/properties/smart_tap
 + /components/schemas/PassTemplateUpdate/properties/translations
 + /components/schemas/PassTemplate/properties/warnings
 + /components/schemas/TemplateField/properties/change_message

@@ -66,6 +66,11 @@ export function checkTemplate({
   }
   const { format, message } = barcode ?? {}
   if (options.nfc) faults.push(...checkNfc(options.nfc, message))
+  if (options.smart_tap && !/^[ -~]*$/.test(message ?? ''))
+    faults.push({
+      field: 'barcode.message',
+      issue: 'must be printable ASCII, because the template has smart_tap',
+    })
   const issue = format && message !== undefined ? barcodeIssue(format, message) : undefined
   if (issue !== undefined) faults.push({ field: 'barcode.message', issue })
   return [...faults, ...checkMetadata(metadata)]

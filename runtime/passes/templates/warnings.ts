@@ -58,6 +58,12 @@ function appleWarnings(template: WarnedTemplate): WalletWarning[] {
     ...(options?.app_links?.web_url === undefined
       ? []
       : [warn('app_links.web_url', 'Apple Wallet has no link to a website.')]),
+    ...(options?.smart_tap
+      ? [warn('smart_tap', 'Apple Wallet sends nothing to Smart Tap readers: use nfc.')]
+      : []),
+    ...(options?.notify_on_update
+      ? [warn('notify_on_update', 'Apple Wallet notifies only of fields with a change_message.')]
+      : []),
   ]
 }
 
@@ -122,7 +128,16 @@ function googleWarnings(template: WarnedTemplate): WalletWarning[] {
       true,
       'Google Wallet shows the image of the brand in all languages: it translates only the description of an image.',
     ]),
-    ['nfc', options.nfc !== undefined, 'Google Wallet sends nothing to NFC readers.'],
+    [
+      'nfc',
+      options.nfc !== undefined,
+      'Google Wallet sends nothing to readers of Apple’s passes: use smart_tap.',
+    ],
+    [
+      'notify_on_update',
+      options.notify_on_update === true && kind === 'generic',
+      'Google Wallet does not notify of updates of passes of the kind generic.',
+    ],
     ['semantics', Object.keys(options.semantics ?? {}).length > 0, 'Google Wallet has no semantic tags.'],
   ]
   return rules.flatMap(([field, isLost, message]) =>

@@ -1,4 +1,4 @@
-/** Classes and objects are what Google publishes, and the stand-in takes exactly that. */
+/** Classes and objects fit the table of what Google publishes, and the stand-in takes exactly that. */
 import { describe, expect, test } from 'vitest'
 import {
   CLASS_SHAPES,
@@ -6,16 +6,25 @@ import {
   OBJECT_SHAPES,
 } from '../../../runtime/passes/wallets/fakes/google-fields.ts'
 import { classOf } from '../../../runtime/passes/wallets/render/google/class.ts'
+import { requireFit } from '../../../runtime/passes/wallets/render/google/fit.ts'
 import { GOOGLE_KINDS } from '../../../runtime/passes/wallets/render/google/kinds.ts'
 import { changeMessage } from '../../../runtime/passes/wallets/render/google/messages.ts'
 import { objectOf } from '../../../runtime/passes/wallets/render/google/object.ts'
 import { withoutEmpty } from '../../../runtime/passes/wallets/render/google/resource.ts'
 import { PASS_KINDS, type PassState } from '../../../runtime/passes/wallets/render/pass-state.ts'
-import { differences, requiredOf, typeOf } from './google-published.ts'
+import type { KeyTable } from '../../../runtime/passes/wallets/render/tables/fit.ts'
+import table from '../../../runtime/passes/wallets/render/tables/google-keys.json' with { type: 'json' }
 import { ISSUER, makePass, makePlainPass, templateOf } from './google-states.ts'
 
 const classFor = (pass: PassState, issuer = ISSUER) => withoutEmpty(classOf(templateOf(pass), issuer))
 const objectFor = (pass: PassState) => withoutEmpty(objectOf(pass, ISSUER))
+
+const TYPES: KeyTable = table.types
+/** Members that Google requires of a type, such as `loyaltyClass`. */
+const requiredOf = (type: string) =>
+  Object.entries(TYPES[type[0]!.toUpperCase() + type.slice(1)]!).flatMap(([name, { required }]) =>
+    required ? [name] : [],
+  )
 
 describe.each(PASS_KINDS)('%s', (kind) => {
   const { classes, objects } = GOOGLE_KINDS[kind]
@@ -24,8 +33,8 @@ describe.each(PASS_KINDS)('%s', (kind) => {
     ['with everything', makePass(kind)],
     ['with nothing that is not needed', makePlainPass(kind)],
   ])('%s: members are published, none that is required is missing, and the stand-in agrees', (_, pass) => {
-    expect(differences(typeOf(classes), classFor(pass))).toEqual([])
-    expect(differences(typeOf(objects), objectFor(pass))).toEqual([])
+    requireFit(classes, classFor(pass))
+    requireFit(objects, objectFor(pass))
     expect(CLASS_SHAPES[classes]!(classFor(pass), 'resource')).toBeUndefined()
     expect(OBJECT_SHAPES[objects]!(objectFor(pass), 'resource')).toBeUndefined()
   })
@@ -35,17 +44,37 @@ describe.each(PASS_KINDS)('%s', (kind) => {
       [classes, CLASS_SHAPES[classes]!, classFor(makePass(kind))],
       [objects, OBJECT_SHAPES[objects]!, objectFor(makePass(kind))],
     ] as const) {
-      for (const name of requiredOf(typeOf(type))) {
+      for (const name of requiredOf(type)) {
         const { [name]: _, ...without } = resource
         expect(shape(without, 'resource')).toBe(`Missing required field: resource.${name}`)
+        expect(() => requireFit(type, without)).toThrow(`${name} is missing`)
       }
       expect(shape({ ...resource, colour: 'x' }, 'resource')).toContain('Unknown name "colour"')
       for (const [name, value] of Object.entries(resource)) {
         const wrong = typeof value === 'string' ? 7 : 'text'
         expect(shape({ ...resource, [name]: wrong }, 'resource')).toContain(`resource.${name}`)
+        expect(() => requireFit(type, { ...resource, [name]: wrong })).toThrow(`${name} does not fit`)
       }
     }
   })
+})
+
+test.each([
+  ['an unknown member', { colour: 'red' }, 'colour'],
+  ['a value outside its list', { state: 'VOID' }, 'state'],
+  [
+    'more items than Google takes',
+    { merchantLocations: Array(11).fill({ latitude: 0, longitude: 0 }) },
+    'merchantLocations',
+  ],
+  ['a wrong type within a list', { textModulesData: [{ id: 'a', body: 7 }] }, 'textModulesData[0].body'],
+])('%s does not fit, and the error has no value', (_, wrong, path) => {
+  const fit = () => requireFit('loyaltyObject', { ...objectFor(makePass('loyalty')), ...wrong })
+  expect(fit).toThrow(
+    new Error(
+      `The service did not send a loyaltyObject to Google Wallet: ${path} does not fit google-keys.json.`,
+    ),
+  )
 })
 
 test.each([
@@ -151,6 +180,26 @@ test('a picture has an address of its own: another one has another', () => {
     new RegExp(`^https://passes\\.example/google/v1/images/${place}/logo-[0-9a-f]{16}\\.png$`),
   )
   expect(new Set([uriOf('AAAA'), uriOf('AAAA'), uriOf('BBBB'), uriOf(undefined)]).size).toBe(3)
+})
+
+test('Smart Tap and notifications of updates are on while the template has them, but generic passes do not notify', () => {
+  const on = {
+    enableSmartTap: true,
+    redemptionIssuers: ['3388000000000000043'],
+    notifyPreference: 'NOTIFY_ON_UPDATE',
+  }
+  expect(classFor(makePass('coupon'))).toMatchObject(on)
+  expect(objectFor(makePass('coupon'))).toMatchObject({
+    smartTapRedemptionValue: '1111SCAN',
+    notifyPreference: 'NOTIFY_ON_UPDATE',
+  })
+  expect(objectFor(makePass('generic'))).toMatchObject({ smartTapRedemptionValue: '1111SCAN' })
+  const off = { enableSmartTap: null, redemptionIssuers: null, notifyPreference: null }
+  expect(classOf(templateOf(makePlainPass('coupon')), ISSUER)).toMatchObject(off)
+  expect(objectOf(makePlainPass('coupon'), ISSUER)).toMatchObject({
+    smartTapRedemptionValue: null,
+    notifyPreference: null,
+  })
 })
 
 test('callbacks are asked for where Google can reach the service', () => {

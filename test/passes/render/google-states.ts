@@ -34,6 +34,8 @@ export function makePass(kind: PassKind, changes: Partial<PassState> = {}): Pass
       translations: { de: { name: 'Kaffeekarte' } },
       relevant_dates: [{ starts_at: '2026-06-01T18:00:00.000Z', ends_at: '2026-06-01T21:00:00.000Z' }],
       grouping_identifier: 'harbour',
+      smart_tap: { redemption_issuers: ['3388000000000000043'] },
+      notify_on_update: true,
       app_links: { android_url: 'https://harbour.example/app', web_url: 'https://harbour.example/card' },
     },
     holder: { name: 'Ada Lovelace', email: 'ada@example.com' },

@@ -4,6 +4,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { checkTemplate } from '../../../runtime/passes/templates/rules.ts'
+import type { WalletWarning } from '../../../runtime/passes/templates/warnings.ts'
 import { passOf } from '../../../runtime/passes/wallets/render/apple/pass-json.ts'
 import { issuePass, speakFor, TEMPLATE } from '../../api/fixtures.ts'
 import { makeTenant, type Send, useService } from '../../support/service.ts'
@@ -96,6 +97,28 @@ test('nfc is refused without Apple’s entitlement, and needs a key that readers
     teamIdentifier: 'EXAMPLE',
   })
   expect(made).toMatchObject({ removed: [], pass: { nfc: { encryptionPublicKey: key } } })
+})
+
+test('Smart Tap needs a barcode in ASCII, and older versions do not see it; each wallet warns of what it lacks', async () => {
+  const smart_tap = { redemption_issuers: ['3388000000022904000'] }
+  const { body } = await make({ kind: 'generic', smart_tap, notify_on_update: true })
+  expect(body).toMatchObject({ smart_tap, notify_on_update: true })
+  expect(body.warnings.map(({ field, wallet }: WalletWarning) => `${wallet} ${field}`)).toEqual([
+    'apple smart_tap',
+    'apple notify_on_update',
+    'google notify_on_update',
+  ])
+  const path = `/v1/pass_templates/${body.id}`
+  const older = await send(path, { headers: { 'Service-Version': '2026-02-01' } })
+  expect(Object.keys(older.body)).not.toContain('smart_tap')
+  const barcode = { format: 'qr', message: 'żółw' }
+  const refused = await send(path, { method: 'PATCH', body: { barcode } })
+  expect([refused.status, refused.body.error.details[0].field]).toEqual([422, 'barcode.message'])
+  const off = await send(path, {
+    method: 'PATCH',
+    body: { barcode, smart_tap: null, notify_on_update: null },
+  })
+  expect([off.status, off.body.smart_tap, off.body.warnings]).toEqual([200, undefined, undefined])
 })
 
 test('a template with one key for two fields is refused, in a change too', async () => {

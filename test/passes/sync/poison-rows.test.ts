@@ -66,20 +66,27 @@ test('Google: a template that cannot be shown does not hold up its tenant’s ot
     const badPass = await make(send, '/v1/passes', { template_id: bad })
     const good = await make(send, '/v1/pass_templates', template)
     const goodPass = await make(send, '/v1/passes', { template_id: good })
-    const show = (text: string) =>
-      database.control.query({ text: 'UPDATE sandbox.pass_templates SET fields = $2 WHERE id = $1' }, [
-        bad,
-        text,
+    const misfit = await make(send, '/v1/pass_templates', template)
+    const write = (id: string, column: 'fields' | 'brand', value: unknown) =>
+      database.control.query({ text: `UPDATE sandbox.pass_templates SET ${column} = $2 WHERE id = $1` }, [
+        id,
+        JSON.stringify(value),
       ])
-    await show('[null]')
+    await write(bad, 'fields', [null])
+    await write(misfit, 'brand', { ...brand, background_color: 'red' })
     stage.follow()
     await until('the other pass', () => stage.at('loyalty', goodPass))
     await until('the end of the events', async () => (await stage.cursor(tenantId))?.token === null)
-    expect((await setAsideOf(stage.service, 'google_wallet')).sort()).toEqual([badPass, bad].sort())
+    expect((await setAsideOf(stage.service, 'google_wallet')).sort()).toEqual([badPass, bad, misfit].sort())
+    const { set_aside } = await listSetAside(operator, { work: 'google_wallet' })
+    expect(set_aside.find(({ subject_id }) => subject_id === misfit)?.reason).toBe(
+      'The service did not send a loyaltyClass to Google Wallet: hexBackgroundColor does not fit google-keys.json.',
+    )
     expect(stage.at('loyalty', badPass)).toBeUndefined()
 
-    await show(JSON.stringify(fields))
-    expect(await retrySetAside(operator, { work: 'google_wallet' })).toEqual({ retried: 2 })
+    await write(bad, 'fields', fields)
+    await write(misfit, 'brand', brand)
+    expect(await retrySetAside(operator, { work: 'google_wallet' })).toEqual({ retried: 3 })
     await until('its own pass', () => stage.at('loyalty', badPass))
     await until('none to be set aside', async () => {
       return (await setAsideOf(stage.service, 'google_wallet')).length === 0

@@ -311,6 +311,13 @@ export type PassTemplateCreate = {
   associated_store_identifiers?: number[];
   app_links?: AppLinksInput;
   nfc?: PassNfcInput;
+  smart_tap?: SmartTapInput;
+  /**
+   * Whether Google Wallet notifies the holder of updates. Google decides which changes lead to a notification. For a field with text of your own, use
+   * `change_message`. If absent, it is false.
+   * @example true
+   */
+  notify_on_update?: boolean;
   semantics?: SemanticTagsInput;
   metadata?: Metadata;
 };
@@ -376,6 +383,17 @@ export type PassTemplateUpdate = {
   /** Changes to what the pass sends to NFC readers, as a merge patch. null removes it. @example null */
   nfc?: PassNfcInput | null;
   /**
+   * The new settings for Smart Tap, or null to turn it off.
+   * @example {
+   *       "redemption_issuers": [
+   *         "3388000000022904000"
+   *       ]
+   *     }
+   */
+  smart_tap?: SmartTapInput | null;
+  /** Whether Google Wallet notifies the holder of updates. null restores false. @example true */
+  notify_on_update?: boolean | null;
+  /**
    * Changes to the semantic tags, as a merge patch. null removes all.
    * @example {
    *       "eventName": "Harbour Nights"
@@ -420,6 +438,9 @@ export type PassTemplate = {
   associated_store_identifiers?: number[];
   app_links?: AppLinks;
   nfc?: PassNfc;
+  smart_tap?: SmartTap;
+  /** Whether Google Wallet notifies the holder of updates. Google decides which changes lead to a notification. If absent, it is false. @example true */
+  notify_on_update?: boolean;
   semantics?: SemanticTags;
   /** What one of the wallets cannot show of the template. Absent if both show everything. */
   warnings?: WalletWarning[];
@@ -783,6 +804,40 @@ export type PassNfc = {
   encryption_public_key: string;
   /** Whether the holder must unlock the phone. If absent, it is false. @example true */
   requires_authentication?: boolean;
+};
+/**
+ * Turns on Google’s Smart Tap: readers of the named merchants get the content of the barcode over NFC. The content must be printable ASCII.
+ * @example {
+ *       "redemption_issuers": [
+ *         "3388000000022904000"
+ *       ]
+ *     }
+ */
+export type SmartTapInput = {
+  /**
+   * Google Wallet issuer IDs of the merchants whose readers get the content. Each needs a Smart Tap key at Google.
+   * @example [
+   *       "3388000000022904000"
+   *     ]
+   */
+  redemption_issuers: string[];
+};
+/**
+ * Settings of Google’s Smart Tap: readers of the named merchants get the content of the barcode over NFC.
+ * @example {
+ *       "redemption_issuers": [
+ *         "3388000000022904000"
+ *       ]
+ *     }
+ */
+export type SmartTap = {
+  /**
+   * Google Wallet issuer IDs of the merchants whose readers get the content.
+   * @example [
+   *       "3388000000022904000"
+   *     ]
+   */
+  redemption_issuers: string[];
 };
 /**
  * Semantic tags by Apple’s names, such as `eventName` for an event ticket and `departureGate` for a boarding pass. Amounts have the form `12.50 USD`, lists
@@ -9009,6 +9064,8 @@ export interface components {
     AppLinks: AppLinks;
     PassNfcInput: PassNfcInput;
     PassNfc: PassNfc;
+    SmartTapInput: SmartTapInput;
+    SmartTap: SmartTap;
     SemanticTagsInput: SemanticTagsInput;
     SemanticTags: SemanticTags;
     WalletWarning: WalletWarning;

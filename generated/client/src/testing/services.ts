@@ -2528,6 +2528,7 @@ const example_30 = {
   sharing_prohibited: true,
   grouping_identifier: 'harbour-nights',
   associated_store_identifiers: [1234567890],
+  notify_on_update: true,
   metadata: { order: '1042' },
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
@@ -5865,6 +5866,8 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               associated_store_identifiers: { type: 'array', maxItems: 10, items: { type: 'integer', minimum: 1, maximum: 999999999999 } },
               app_links: { $ref: '#/components/schemas/AppLinksInput' },
               nfc: { $ref: '#/components/schemas/PassNfcInput' },
+              smart_tap: { $ref: '#/components/schemas/SmartTapInput' },
+              notify_on_update: { type: 'boolean' },
               semantics: { $ref: '#/components/schemas/SemanticTagsInput' },
               metadata: { $ref: '#/components/schemas/Metadata' }
             }
@@ -5955,6 +5958,20 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               requires_authentication: { type: 'boolean' }
             }
           },
+          SmartTapInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['redemption_issuers'],
+            properties: {
+              redemption_issuers: {
+                type: 'array',
+                minItems: 1,
+                maxItems: 20,
+                uniqueItems: true,
+                items: { type: 'string', pattern: '^[1-9][0-9]*$', maxLength: 19 }
+              }
+            }
+          },
           SemanticTagsInput: {
             type: 'object',
             maxProperties: 60,
@@ -5982,6 +5999,8 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               associated_store_identifiers: { type: ['array', 'null'], maxItems: 10, items: { type: 'integer', minimum: 1, maximum: 999999999999 } },
               app_links: { oneOf: [{ $ref: '#/components/schemas/AppLinksInput' }, { type: 'null' }] },
               nfc: { oneOf: [{ $ref: '#/components/schemas/PassNfcInput' }, { type: 'null' }] },
+              smart_tap: { oneOf: [{ $ref: '#/components/schemas/SmartTapInput' }, { type: 'null' }] },
+              notify_on_update: { type: ['boolean', 'null'] },
               semantics: { oneOf: [{ $ref: '#/components/schemas/SemanticTagsInput' }, { type: 'null' }] },
               metadata: { $ref: '#/components/schemas/MetadataPatch' }
             }

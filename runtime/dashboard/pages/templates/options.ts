@@ -25,6 +25,10 @@ interface DraftDate {
   readonly ends_at?: string
 }
 
+interface DraftSmartTap {
+  readonly redemption_issuers: readonly string[]
+}
+
 const INPUTS: readonly OptionInput[] = [
   {
     name: 'relevant_dates',
@@ -65,6 +69,22 @@ const INPUTS: readonly OptionInput[] = [
   { name: 'app_links.apple_url', label: 'App link for Apple Wallet' },
   { name: 'app_links.android_url', label: 'App link for Google Wallet' },
   { name: 'app_links.web_url', label: 'Website for Google Wallet' },
+  {
+    name: 'smart_tap',
+    label: 'Smart Tap in Google Wallet',
+    hint: 'Google Wallet issuer IDs of the merchants whose readers get the content of the barcode, separated by commas.',
+    read: (text) => ({ redemption_issuers: lines(text) }),
+    write: (smartTap) => (smartTap as DraftSmartTap).redemption_issuers.join(', '),
+  },
+  {
+    name: 'notify_on_update',
+    label: 'Updates in Google Wallet',
+    control: [
+      ['', 'Shown silently, except for change messages'],
+      ['true', 'Google Wallet may notify the holder'],
+    ],
+    read: (text) => text === 'true',
+  },
 ]
 
 /** What a pass sends to NFC readers. The API takes all members together. */
@@ -139,7 +159,7 @@ export function writeOptions(texts: OptionTexts, faultOf: (name: string) => stri
       if (typeof control === 'object') return choice({ ...given, options: control })
       return control === undefined ? field(given) : textArea({ ...given, rows: control })
     })
-  return html`<fieldset><legend>Dates, groups and apps</legend>
+  return html`<fieldset><legend>Dates, groups, apps and readers</legend>
 ${inputs(INPUTS)}
 </fieldset>
 <fieldset><legend>NFC in Apple Wallet</legend>

@@ -2,7 +2,7 @@
  * The shapes of classes and objects in Google Wallet (REST reference, v1): the members that the service may send, those
  * that Google requires, and the values of its enumerations.
  */
-import { listOf, matching, members, oneOf, type ShapeCheck, text, within } from './shapes.ts'
+import { flag, listOf, matching, members, oneOf, type ShapeCheck, text, within } from './shapes.ts'
 
 const id = matching(/^\d+\.[\w.-]+$/, 'must be the issuer’s number, a dot, and letters, digits, . _ or -')
 const uri = matching(/^[a-z][a-z0-9+.-]*:\S+$/i, 'URIs must have a scheme')
@@ -14,6 +14,8 @@ const color = matching(/^#([0-9a-f]{6}|[0-9a-f]{3})$/i, 'must be #rrggbb')
 const instant = members({
   'date!': matching(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?$/, 'must be ISO 8601'),
 })
+
+const notifyPreference = oneOf('NOTIFICATION_SETTINGS_FOR_UPDATES_UNSPECIFIED', 'NOTIFY_ON_UPDATE')
 
 const firstValue = members({
   'firstValue!': members({
@@ -41,6 +43,8 @@ const everyClass = {
   classTemplateInfo: members({
     cardTemplateOverride: members({ 'cardRowTemplateInfos!': listOf(row, 3) }),
   }),
+  enableSmartTap: flag,
+  redemptionIssuers: listOf(matching(/^\d+$/, 'must be the number of an issuer')),
   merchantLocations: listOf(members({ 'latitude!': within(-90, 90), 'longitude!': within(-180, 180) }), 10),
 }
 
@@ -51,6 +55,7 @@ const reviewedClass = {
   'reviewStatus!': oneOf('DRAFT', 'UNDER_REVIEW'),
   hexBackgroundColor: color,
   heroImage: image,
+  notifyPreference,
 }
 
 /** Body of `addMessage`, and messages of objects. */
@@ -73,6 +78,7 @@ const link = members({
 })
 
 const everyObject = {
+  smartTapRedemptionValue: matching(/^[\x20-\x7e]*$/, 'must be ASCII'),
   groupingInfo: members({ 'groupingId!': text }),
   appLinkData: members({ androidAppLinkInfo: link, webAppLinkInfo: link }),
   messages: listOf(message, 10),
@@ -111,6 +117,9 @@ const everyObject = {
 
 const state = oneOf('ACTIVE', 'COMPLETED', 'EXPIRED', 'INACTIVE')
 
+/** Members of all objects except generic ones. */
+const shownObject = { ...everyObject, 'state!': state, notifyPreference }
+
 /** Shapes by resource type, the last segment of the path. */
 export const CLASS_SHAPES: Readonly<Record<string, ShapeCheck>> = {
   loyaltyClass: members({
@@ -148,13 +157,12 @@ export const CLASS_SHAPES: Readonly<Record<string, ShapeCheck>> = {
 }
 
 export const OBJECT_SHAPES: Readonly<Record<string, ShapeCheck>> = {
-  loyaltyObject: members({ ...everyObject, 'state!': state, accountName: text, accountId: text }),
-  giftCardObject: members({ ...everyObject, 'state!': state, 'cardNumber!': text }),
-  offerObject: members({ ...everyObject, 'state!': state }),
-  eventTicketObject: members({ ...everyObject, 'state!': state, ticketHolderName: text }),
+  loyaltyObject: members({ ...shownObject, accountName: text, accountId: text }),
+  giftCardObject: members({ ...shownObject, 'cardNumber!': text }),
+  offerObject: members(shownObject),
+  eventTicketObject: members({ ...shownObject, ticketHolderName: text }),
   transitObject: members({
-    ...everyObject,
-    'state!': state,
+    ...shownObject,
     'tripType!': oneOf('ROUND_TRIP', 'ONE_WAY'),
     passengerNames: text,
   }),

@@ -9,6 +9,9 @@ export type ShapeCheck = (value: unknown, at: string) => string | undefined
 export const text: ShapeCheck = (value, at) =>
   typeof value === 'string' ? undefined : `Invalid value at '${at}' (TYPE_STRING)`
 
+export const flag: ShapeCheck = (value, at) =>
+  typeof value === 'boolean' ? undefined : `Invalid value at '${at}' (TYPE_BOOL)`
+
 export function oneOf(...words: readonly string[]): ShapeCheck {
   return (value, at) =>
     words.some((word) => word === value)

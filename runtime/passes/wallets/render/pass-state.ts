@@ -108,6 +108,13 @@ export interface PassOptions {
     readonly encryption_public_key: string
     readonly requires_authentication?: boolean
   }
+  /** Who may read the barcode's message over NFC (Google, "Smart Tap"). */
+  readonly smart_tap?: {
+    /** Issuer IDs of merchants at Google: digits. */
+    readonly redemption_issuers: string[]
+  }
+  /** Whether Google Wallet notifies holders when it gets new values of the members for which it does so. */
+  readonly notify_on_update?: boolean
   /** Semantic tags by Apple's names. */
   readonly semantics?: Readonly<Record<string, string>>
   /** Language of the texts that are not translations, as a BCP 47 tag. */
@@ -128,6 +135,8 @@ export const OPTION_NAMES = [
   'associated_store_identifiers',
   'app_links',
   'nfc',
+  'smart_tap',
+  'notify_on_update',
   'semantics',
 ] as const satisfies readonly (keyof PassOptions)[]
 

@@ -5,6 +5,7 @@ import {
   type GoogleResource,
   imageOf,
   localizedName,
+  notifyPreference,
   type TemplateState,
   translatedName,
 } from './resource.ts'
@@ -61,7 +62,8 @@ const OWN: Readonly<Record<PassKind, (template: TemplateState, issuer: GoogleIss
  * class. Only one holder can save an object, on all of their devices, so a delete callback means that no wallet has it.
  */
 export function classOf(template: TemplateState, issuer: GoogleIssuer): GoogleResource {
-  const { space, templateId, kind, fieldKeys, locations } = template
+  const { space, templateId, kind, fieldKeys, locations, options } = template
+  const { redemption_issuers: redemptionIssuers } = options?.smart_tap ?? {}
   return {
     id: googleId(issuer.issuerId, templateId),
     ...OWN[kind](template, issuer),
@@ -73,6 +75,8 @@ export function classOf(template: TemplateState, issuer: GoogleIssuer): GoogleRe
     classTemplateInfo: fieldKeys.length === 0 ? null : frontOf(fieldKeys),
     merchantLocations:
       locations.length === 0 ? null : locations.map(({ latitude, longitude }) => ({ latitude, longitude })),
+    enableSmartTap: redemptionIssuers ? true : null,
+    redemptionIssuers: redemptionIssuers ?? null,
   }
 }
 
@@ -83,6 +87,7 @@ function shown(template: TemplateState, issuer: GoogleIssuer): object {
     reviewStatus: 'UNDER_REVIEW',
     hexBackgroundColor: template.brand.background_color,
     heroImage: imageOf(issuer, template, 'strip'),
+    notifyPreference: notifyPreference(template),
   }
 }
 

@@ -1,7 +1,14 @@
 import { fieldIn, languageOf, languagesOf, type TextByLanguage, translationsOf } from '../languages.ts'
 import type { BarcodeFormat, PassKind, PassState, PassStateStatus } from '../pass-state.ts'
 import { googleId } from './kinds.ts'
-import { type GoogleIssuer, type GoogleResource, imageOf, localized, localizedName } from './resource.ts'
+import {
+  type GoogleIssuer,
+  type GoogleResource,
+  imageOf,
+  localized,
+  localizedName,
+  notifyPreference,
+} from './resource.ts'
 
 const BARCODES: Readonly<Record<BarcodeFormat, string>> = {
   qr: 'QR_CODE',
@@ -44,14 +51,17 @@ const OWN: Readonly<Record<PassKind, (pass: PassState, issuer: GoogleIssuer) => 
 
 /** Returns the object for a pass, in the class of its template. */
 export function objectOf(pass: PassState, issuer: GoogleIssuer): GoogleResource {
-  const { place, templateId, kind, status, barcode, fields, expiresAt, pageUrl } = pass
-  const groupingId = pass.options?.grouping_identifier
+  const { place, templateId, kind, status, barcode, fields, expiresAt, pageUrl, options } = pass
+  const groupingId = options?.grouping_identifier
   return {
     id: googleId(issuer.issuerId, place.passId),
     classId: googleId(issuer.issuerId, templateId),
     state: STATES[status],
     ...OWN[kind](pass, issuer),
     barcode: { type: BARCODES[barcode.format], value: barcode.message },
+    smartTapRedemptionValue: options?.smart_tap ? barcode.message : null,
+    // Google has no such member for generic objects.
+    ...(kind !== 'generic' && { notifyPreference: notifyPreference(pass) }),
     textModulesData: fields.length === 0 ? null : textsOf(fields, languageOf(pass)),
     validTimeInterval: expiresAt === null ? null : { end: { date: new Date(expiresAt).toISOString() } },
     groupingInfo: groupingId === undefined ? null : { groupingId },

@@ -54,6 +54,13 @@ export function translatedName(template: Pick<PassState, 'name' | 'options'>): u
   return Object.keys(translations).length > 0 ? localizedName(template) : null
 }
 
+/**
+ * Returns the setting for notifications of updates. It applies only to the request that has it, so each request has it.
+ */
+export function notifyPreference({ options }: Pick<PassState, 'options'>): unknown {
+  return options?.notify_on_update ? 'NOTIFY_ON_UPDATE' : null
+}
+
 /** Template images that Google Wallet shows. */
 export const GOOGLE_IMAGES = ['logo', 'strip'] as const
 export type GoogleImage = (typeof GOOGLE_IMAGES)[number]

@@ -4,6 +4,7 @@ import { writeSentToGoogle } from '../../../pass-messages/work-queries.ts'
 import { readPassState, type StateSources } from '../../../passes/state.ts'
 import { readTemplate } from '../../../templates/queries.ts'
 import { classOf } from '../../render/google/class.ts'
+import { requireFit } from '../../render/google/fit.ts'
 import { GOOGLE_KINDS, googleId } from '../../render/google/kinds.ts'
 import {
   canSpeak,
@@ -14,7 +15,7 @@ import {
   missingMessages,
 } from '../../render/google/messages.ts'
 import { objectOf } from '../../render/google/object.ts'
-import type { GoogleIssuer } from '../../render/google/resource.ts'
+import { type GoogleIssuer, type GoogleResource, withoutEmpty } from '../../render/google/resource.ts'
 import type { PassState } from '../../render/pass-state.ts'
 import { DONE, type GoogleClient, type SyncOutcome } from './client.ts'
 
@@ -42,6 +43,12 @@ export interface SyncOptions {
 export type Sync = (target: Target) => Promise<SyncOutcome>
 
 export function createSync({ db, client, issuer, sources, now }: SyncOptions): Sync {
+  /** @throws Error if the resource does not fit Google's table. */
+  const put = async (type: string, resource: GoogleResource, isNew: boolean): Promise<SyncOutcome> => {
+    requireFit(type, withoutEmpty(resource))
+    return client.put(type, resource, isNew ? 'insert' : 'patch')
+  }
+
   const syncTemplate = async ({ space, id, isNew }: Target): Promise<SyncOutcome> => {
     const [template, organization] = await Promise.all([
       readTemplate(db, space, id),
@@ -59,7 +66,7 @@ export function createSync({ db, client, issuer, sources, now }: SyncOptions): S
       options: template.options,
       fieldKeys: template.fields.map(({ key }) => key),
     }
-    return client.put(GOOGLE_KINDS[state.kind].classes, classOf(state, issuer), isNew ? 'insert' : 'patch')
+    return put(GOOGLE_KINDS[state.kind].classes, classOf(state, issuer), isNew)
   }
 
   /**
@@ -82,6 +89,7 @@ export function createSync({ db, client, issuer, sources, now }: SyncOptions): S
     { messages = [] }: KnownObject,
     message: GoogleMessage,
   ): Promise<SyncOutcome> => {
+    requireFit('message', { ...message })
     if (messages.length >= MAX_MESSAGES) {
       const latest = messages.slice(1 - MAX_MESSAGES)
       const trimmed = await client.put(type, { id, messages: latest }, 'patch')
@@ -118,13 +126,13 @@ export function createSync({ db, client, issuer, sources, now }: SyncOptions): S
     const { objects } = GOOGLE_KINDS[state.kind]
     const told = isNew || !canSpeak(state) ? DONE : await tellChanges(objects, state)
     if (told.outcome === 'later') return told
-    const put = () => client.put(objects, objectOf(state, issuer), isNew ? 'insert' : 'patch')
-    const sent = await put()
+    const putObject = () => put(objects, objectOf(state, issuer), isNew)
+    const sent = await putObject()
     if (sent.outcome === 'done') return sendMessages(objects, state)
     if (sent.outcome !== 'refused' || sent.status !== 404) return sent
     // The class is missing: the template is older than the Google Wallet settings, or Google has lost the class.
     const made = await syncTemplate({ space, id: state.templateId, isNew: true })
-    const again = made.outcome === 'done' ? await put() : made
+    const again = made.outcome === 'done' ? await putObject() : made
     return again.outcome === 'done' ? sendMessages(objects, state) : again
   }
 
