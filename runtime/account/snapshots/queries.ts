@@ -55,16 +55,32 @@ export async function countSnapshots(db: Database, tenantId: string, sandboxId: 
 
 const INSERT: Statement = {
   name: 'sandbox_snapshots_insert',
-  text: `INSERT INTO sandbox_snapshots (tenant_id, id, sandbox_id, name, status, created, updated)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+  text: `INSERT INTO sandbox_snapshots (tenant_id, id, sandbox_id, name, status, created, updated, source_id)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 }
 
-export function insertSnapshot(db: Database, tenantId: string, row: SandboxSnapshotRow): Promise<unknown> {
+/** Leaves a snapshot to the worker that takes it. @param sourceId the sandbox to take it of; null: the one that it belongs to. */
+export function insertSnapshot(
+  db: Database,
+  tenantId: string,
+  row: SandboxSnapshotRow,
+  sourceId: string | null = null,
+): Promise<unknown> {
   const { id, sandbox_id, name, status, created, updated } = row
   return db.query(INSERT, [
     ...[tenantId, id, sandbox_id, name, status],
-    ...[toTimestamp(created), toTimestamp(updated)],
+    ...[toTimestamp(created), toTimestamp(updated), sourceId],
   ])
+}
+
+const RESTORED: Statement = {
+  name: 'sandbox_snapshots_restored',
+  text: 'SELECT FROM sandboxes x WHERE x.tenant_id = $1 AND x.restoring = $2 LIMIT 1',
+}
+
+/** Returns whether a sandbox is being filled from the snapshot. */
+export async function isRestored(db: Database, tenantId: string, id: string): Promise<boolean> {
+  return (await db.query(RESTORED, [tenantId, id])).count > 0
 }
 
 const DELETE: Statement = {

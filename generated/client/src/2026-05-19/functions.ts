@@ -274,9 +274,9 @@ export function wipeSandbox(connection: ServiceConnection, params: WipeCreate, o
 /**
  * Create a sandbox
  *
- * Creates a named sandbox, which is empty and separate from the account’s default sandbox and from every other one, and a secret key for it. The key is shown
- * only in this answer. An account has at most 10 named sandboxes; creating another one is refused with 409 `invalid_state`. Call this with a key of the default
- * sandbox.
+ * Creates a named sandbox, which is separate from the account’s default sandbox and from every other one, and a secret key for it. The key is shown only in
+ * this answer. The sandbox is empty, or with `from` a copy. An account has at most 10 named sandboxes; creating another one is refused with 409
+ * `invalid_state`. Call this with a key of the default sandbox.
  *
  * `POST /v1/sandboxes`
  *

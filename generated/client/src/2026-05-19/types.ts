@@ -1399,7 +1399,15 @@ export type SandboxId = string;
  */
 export type SandboxCreate = {
   name: SandboxName;
+  from?: SandboxSource;
 };
+/**
+ * What the sandbox is a copy of: a snapshot, or a sandbox as it is now, of which a snapshot is taken first. That snapshot belongs to the new sandbox. The
+ * `status` is `restoring` until the copy is ready. Identifiers, balances, settings, secrets, webhook endpoints and events are those of the original; keys and
+ * simulated failures are not copied.
+ * @example sbx_01jxc4e8m3q5r7s9t1v3w5x7yz
+ */
+export type SandboxSource = string;
 /**
  * The new name.
  * @example {
@@ -9054,6 +9062,7 @@ export interface components {
     PromotionId: PromotionId;
     SandboxId: SandboxId;
     SandboxCreate: SandboxCreate;
+    SandboxSource: SandboxSource;
     SandboxUpdate: SandboxUpdate;
     SandboxName: SandboxName;
     Sandbox: Sandbox;
