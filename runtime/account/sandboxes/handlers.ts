@@ -15,7 +15,10 @@ export const sandboxesHandlers = {
     const row = { id: newId('sbx', now), name: body.name, created: now, updated: now }
     const key = await account.createSandbox({ ...row, from: body.from })
     audit.add({ action: 'key.created', targetId: key.id })
-    return { status: 201, body: { ...showSandbox({ ...row, restoring: key.restoring }), secret_key: key.secret } }
+    return {
+      status: 201,
+      body: { ...showSandbox({ ...row, restoring: key.restoring }), secret_key: key.secret },
+    }
   },
 
   async listSandboxes({ caller, db, cursors }, { query }) {

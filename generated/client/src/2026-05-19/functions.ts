@@ -346,11 +346,13 @@ export function updateSandbox(connection: ServiceConnection, sandboxId: string, 
 /**
  * Delete a sandbox
  *
- * Permanently deletes a sandbox with all of its data, and revokes its keys. The default sandbox and other sandboxes stay as they are.
+ * Permanently deletes a sandbox with all of its data, and revokes its keys. The default sandbox and other sandboxes stay as they are. A sandbox that is being
+ * copied is not deleted: 409 `invalid_state`.
  *
  * `DELETE /v1/sandboxes/{sandbox_id}`
  *
- * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * RateLimitedError | ApiError | UnavailableError}
  * @example
  * ```ts
  * await client.sandboxes.delete('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz')

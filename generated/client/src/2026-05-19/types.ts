@@ -9499,7 +9499,7 @@ export interface operations {
   };
   deleteSandbox: {
     parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { sandbox_id: SandboxId_2; }; };
-    responses: { 200: { content: { "application/json": DeletedSandbox; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+    responses: { 200: { content: { "application/json": DeletedSandbox; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 429 | 500 | 503, Refusal>;
   };
   createSandboxSnapshot: {
     parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { sandbox_id: SandboxId_2; }; };
