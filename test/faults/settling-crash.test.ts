@@ -295,9 +295,9 @@ async function rowsIn(space: string): Promise<Record<string, number>> {
 }
 
 /** A restore has a statement for each table, so the steps are wider. */
-const WIDE = STEP === 1 ? 1 : 4 * STEP
+const WIDE = STEP === 1 ? 1 : 10 * STEP
 
-test('a sandbox is copied whole or not yet while workers are killed', { timeout: 300_000 }, async () => {
+test('a sandbox is copied whole or not yet while workers are killed', { timeout: 900_000 }, async () => {
   const copy = () =>
     snapshotWorker({
       ...{ database: service.database, log: strictLog },
