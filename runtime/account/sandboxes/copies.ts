@@ -1,12 +1,17 @@
 /** Fills new sandboxes from another one of the account, by a restore in the worker of snapshots. */
 import { invalidState, validationFailed } from '../../api/errors/errors.ts'
 import type { Database, Statement } from '../../database/database.ts'
+import { toTimestamp } from '../../database/types.ts'
 import { newId } from '../../platform/ids.ts'
-import { insertSnapshot } from '../snapshots/queries.ts'
 import { lockSandbox } from './queries.ts'
 
 const SNAPSHOT: Statement = {
   text: 'SELECT s.sandbox_id FROM sandbox_snapshots s WHERE s.tenant_id = $1 AND s.id = $2',
+}
+
+const ORDER: Statement = {
+  text: `INSERT INTO sandbox_snapshots (tenant_id, id, sandbox_id, name, status, created, updated, source_id)
+         VALUES ($1, $2, $3, $4, 'pending', $5, $5, $6)`,
 }
 
 /**
@@ -36,10 +41,9 @@ export async function planCopy(
   if (source.restoring !== null) {
     throw invalidState('The sandbox to copy is being restored. Copy it when it is ready.')
   }
-  const times = { created: now, updated: now }
-  const row = { id: newId('snap', now), sandbox_id, name: source.name, status: 'pending', ...times } as const
-  await insertSnapshot(db, tenantId, row, source.id)
-  return row.id
+  const id = newId('snap', now)
+  await db.query(ORDER, [tenantId, id, sandbox_id, source.name, toTimestamp(now), source.id])
+  return id
 }
 
 const NEEDED: Statement = {

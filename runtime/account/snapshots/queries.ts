@@ -55,21 +55,15 @@ export async function countSnapshots(db: Database, tenantId: string, sandboxId: 
 
 const INSERT: Statement = {
   name: 'sandbox_snapshots_insert',
-  text: `INSERT INTO sandbox_snapshots (tenant_id, id, sandbox_id, name, status, created, updated, source_id)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+  text: `INSERT INTO sandbox_snapshots (tenant_id, id, sandbox_id, name, status, created, updated)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 }
 
-/** Leaves a snapshot to the worker that takes it. @param sourceId the sandbox to take it of; null: the one that it belongs to. */
-export function insertSnapshot(
-  db: Database,
-  tenantId: string,
-  row: SandboxSnapshotRow,
-  sourceId: string | null = null,
-): Promise<unknown> {
+export function insertSnapshot(db: Database, tenantId: string, row: SandboxSnapshotRow): Promise<unknown> {
   const { id, sandbox_id, name, status, created, updated } = row
   return db.query(INSERT, [
     ...[tenantId, id, sandbox_id, name, status],
-    ...[toTimestamp(created), toTimestamp(updated), sourceId],
+    ...[toTimestamp(created), toTimestamp(updated)],
   ])
 }
 

@@ -1402,7 +1402,7 @@ export type SandboxCreate = {
   from?: SandboxSource;
 };
 /**
- * What the sandbox is a copy of: a snapshot, or a sandbox as it is now, of which a snapshot is taken first. That snapshot belongs to the new sandbox. The
+ * What the sandbox is a copy of: a snapshot, or a sandbox as it is now. For a sandbox, a snapshot is taken first, which belongs to the new sandbox. The
  * `status` is `restoring` until the copy is ready. Identifiers, balances, settings, secrets, webhook endpoints and events are those of the original; keys and
  * simulated failures are not copied.
  * @example sbx_01jxc4e8m3q5r7s9t1v3w5x7yz
