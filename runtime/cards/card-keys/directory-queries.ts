@@ -61,9 +61,10 @@ export async function forgetCards(control: Database, space: string, limit: numbe
   return (await control.query(FORGET, [space, limit])).count < limit
 }
 
+const SPACES: Statement = { text: 'SELECT space FROM sandbox.sandboxes WHERE tenant_id = $1' }
+
 const RELIST: Statement = {
-  text: `UPDATE sandbox.card_numbers SET listed = NULL
-          WHERE listed IS NOT TRUE AND listed = false AND starts_with(tenant_id, $1)`,
+  text: 'UPDATE sandbox.card_numbers SET listed = NULL WHERE tenant_id = $1 AND listed = false',
 }
 
 /**
@@ -73,8 +74,10 @@ const RELIST: Statement = {
  * @param control connection of the owner.
  * @returns true.
  */
-export async function relistCopies(control: Database, space: string): Promise<boolean> {
-  const { tenantId, sandbox } = readSpace(space)
-  if (sandbox !== undefined) await control.query(RELIST, [`${tenantId}.s`])
+export async function relistCopies(control: Database, wiped: string): Promise<boolean> {
+  const { tenantId, sandbox } = readSpace(wiped)
+  if (sandbox === undefined) return true
+  const { rows } = await control.query<{ space: string }>(SPACES, [tenantId])
+  for (const { space } of rows) await control.query(RELIST, [space])
   return true
 }
