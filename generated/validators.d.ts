@@ -457,6 +457,7 @@ export declare function SandboxSnapshotCreate(value: unknown): value is v2026_05
 export declare function SandboxSnapshotId(value: unknown): value is v2026_05_19.SandboxSnapshotId
 export declare function SandboxSnapshotList(value: unknown): value is v2026_05_19.SandboxSnapshotList
 export declare function SandboxSnapshotStatus(value: unknown): value is v2026_05_19.SandboxSnapshotStatus
+export declare function SandboxSource(value: unknown): value is v2026_05_19.SandboxSource
 export declare function SandboxStatus(value: unknown): value is v2026_05_19.SandboxStatus
 export declare function SandboxUpdate(value: unknown): value is v2026_05_19.SandboxUpdate
 export declare function Scan(value: unknown): value is v2026_05_19.Scan

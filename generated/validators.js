@@ -1632,10 +1632,12 @@ const SanctionsAlertId$pattern = new RegExp('^sal_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const SanctionsAlertResolve$properties = new Set(['resolution', 'note'])
 const SanctionsMatchSimulation$properties = new Set(['cardholder_id', 'score'])
 const Sandbox$properties = new Set(['id', 'object', 'name', 'status', 'secret_key', 'created', 'updated'])
-const SandboxCreate$properties = new Set(['name'])
+const SandboxCreate$properties = new Set(['name', 'from'])
 const SandboxId$pattern = new RegExp('^sbx_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const SandboxSnapshot$properties = new Set(['id', 'object', 'sandbox_id', 'name', 'status', 'created', 'updated'])
 const SandboxSnapshotId$pattern = new RegExp('^snap_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const SandboxSource$pattern = new RegExp('^(sbx|snap)_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const SandboxUpdate$properties = new Set(['name'])
 const Scan$properties = new Set(['id', 'object', 'pass_id', 'mode', 'result', 'scanner', 'location', 'scanned_at', 'created'])
 const ScanCreate$properties = new Set(['pass_id', 'barcode_message', 'mode', 'scanner', 'location'])
 const ScanId$pattern = new RegExp('^scan_[0-9a-hjkmnp-tv-z]{26}$', 'u')
@@ -9547,6 +9549,11 @@ function SandboxCreate$(value) {
   const name = value.name
   if (name === undefined) return false
   if (!SandboxName$(name)) return false
+  const from = value.from
+  if (from !== undefined) {
+    known++
+    if (!SandboxSource$(from)) return false
+  }
   if (!closed(value, known, SandboxCreate$properties)) return false
   return true
 }
@@ -9609,7 +9616,7 @@ function SandboxSnapshotCreate$(value) {
   let known = 1
   const name = value.name
   if (!((typeof name === 'string' && (name.length <= 200 || (name.length <= 400 && length(name) <= 200)) && name !== ''))) return false
-  if (!closed(value, known, SandboxCreate$properties)) return false
+  if (!closed(value, known, SandboxUpdate$properties)) return false
   return true
 }
 
@@ -9642,6 +9649,14 @@ function SandboxSnapshotStatus$(value) {
   return (value === 'pending' || value === 'done')
 }
 
+function SandboxSource$(value) {
+  return (
+    typeof value === 'string' && (
+      value.length <= 31 || (value.length <= 62 && length(value) <= 31)
+    ) && (value.length >= 60 || length(value) >= 30) && SandboxSource$pattern.test(value)
+  )
+}
+
 function SandboxStatus$(value) {
   return (value === 'ready' || value === 'restoring')
 }
@@ -9652,7 +9667,7 @@ function SandboxUpdate$(value) {
   const name = value.name
   if (name === undefined) return false
   if (!SandboxName$(name)) return false
-  if (!closed(value, known, SandboxCreate$properties)) return false
+  if (!closed(value, known, SandboxUpdate$properties)) return false
   return true
 }
 
@@ -13450,6 +13465,7 @@ export const SandboxSnapshotCreate = SandboxSnapshotCreate$
 export const SandboxSnapshotId = SandboxSnapshotId$
 export const SandboxSnapshotList = SandboxSnapshotList$
 export const SandboxSnapshotStatus = SandboxSnapshotStatus$
+export const SandboxSource = SandboxSource$
 export const SandboxStatus = SandboxStatus$
 export const SandboxUpdate = SandboxUpdate$
 export const Scan = Scan$

@@ -102,6 +102,7 @@ export type AuditOutcome = Closed<client.AuditOutcome>
 export type PromotionId = Closed<client.PromotionId>
 export type SandboxId = Closed<client.SandboxId>
 export type SandboxCreate = ClosedMembers<client.SandboxCreate>
+export type SandboxSource = Closed<client.SandboxSource>
 export type SandboxUpdate = ClosedMembers<client.SandboxUpdate>
 export type SandboxName = Closed<client.SandboxName>
 export type Sandbox = ClosedMembers<client.Sandbox>
@@ -679,6 +680,7 @@ export interface components {
     PromotionId: PromotionId
     SandboxId: SandboxId
     SandboxCreate: SandboxCreate
+    SandboxSource: SandboxSource
     SandboxUpdate: SandboxUpdate
     SandboxName: SandboxName
     Sandbox: Sandbox

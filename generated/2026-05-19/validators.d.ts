@@ -340,6 +340,7 @@ export declare function SandboxSnapshotCreate(value: unknown): value is types.Sa
 export declare function SandboxSnapshotId(value: unknown): value is types.SandboxSnapshotId
 export declare function SandboxSnapshotList(value: unknown): value is types.SandboxSnapshotList
 export declare function SandboxSnapshotStatus(value: unknown): value is types.SandboxSnapshotStatus
+export declare function SandboxSource(value: unknown): value is types.SandboxSource
 export declare function SandboxStatus(value: unknown): value is types.SandboxStatus
 export declare function SandboxUpdate(value: unknown): value is types.SandboxUpdate
 export declare function Scan(value: unknown): value is types.Scan

@@ -339,6 +339,7 @@ export {
   SandboxSnapshotId,
   SandboxSnapshotList,
   SandboxSnapshotStatus,
+  SandboxSource,
   SandboxStatus,
   SandboxUpdate,
   Scan,

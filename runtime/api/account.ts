@@ -15,6 +15,8 @@ export interface RotatedKey {
 export interface NewSandbox {
   readonly id: string
   readonly name: string
+  /** The snapshot or the sandbox that it is to be a copy of. */
+  readonly from?: string | undefined
   readonly created: number
   readonly updated: number
 }
@@ -33,10 +35,12 @@ export interface AccountActions {
    */
   wipeSandbox(): Promise<Readonly<Record<string, number>>>
   /**
-   * Creates a named sandbox. Returns its first key, whose text is shown only once. Rejects with `ApiError` if the
-   * account has too many.
+   * Creates a named sandbox. Returns its first key, whose text is shown only once, and the snapshot that it is to be
+   * filled from. Rejects with `ApiError` if the account has too many, or if it cannot be filled.
    */
-  createSandbox(row: NewSandbox): Promise<{ readonly id: string; readonly secret: string }>
+  createSandbox(
+    row: NewSandbox,
+  ): Promise<{ readonly id: string; readonly secret: string; readonly restoring: string | null }>
   /** Deletes a named sandbox with its keys. Returns whether it existed. */
   deleteSandbox(id: string): Promise<boolean>
   /** Sets the failures that are simulated in the sandbox. */

@@ -13,6 +13,7 @@ import { addOpen } from './svc-open.ts'
 import { addPromote } from './svc-promote.ts'
 import { addRecovery } from './svc-recover.ts'
 import { addRequests } from './svc-request.ts'
+import { addSandboxes } from './svc-sandboxes.ts'
 import { addSeed } from './svc-seed.ts'
 import {
   MisuseError,
@@ -76,6 +77,7 @@ export function createProgram(
   addRequests(program, run, surroundings)
   addListen(program, run, surroundings)
   addTrigger(program, run)
+  addSandboxes(program, run)
   addSeed(program, run)
   addCards(program, run)
   addEvents(program, run)

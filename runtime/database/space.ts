@@ -31,11 +31,13 @@ export function sandboxOf(space: string): string {
 }
 
 /**
- * Returns the part of a space that secrets and codes are bound to: they stay valid when a named sandbox gets the same rows
- * in a new space. In the default sandbox, rows never change their space.
+ * Returns the part of a space that secrets and codes are bound to. The named sandboxes of an account have it in common, so
+ * they stay valid when a restore or a copy gives a named sandbox the same rows in a new space. In the default sandbox, rows
+ * never change their space.
  */
 export function lastingSpaceOf(space: string): string {
-  return readSpace(space).sandbox === undefined ? space : sandboxOf(space)
+  const { tenantId, sandbox } = readSpace(space)
+  return sandbox === undefined ? space : `${tenantId}.s`
 }
 
 /** Pattern of a space. */

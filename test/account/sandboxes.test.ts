@@ -1,10 +1,15 @@
 /** Named sandboxes: each has its own data and its own keys, and nothing of one reaches another. */
 import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { current } from '../../generated/versions.ts'
 import { wipeWorker } from '../../runtime/account/account/wipe-job.ts'
 import { CLOSED_TABLES, WIPED_TABLES } from '../../runtime/account/account/wipe-queries.ts'
 import { snapshotWorker } from '../../runtime/account/snapshots/job.ts'
+import { createCardKeys } from '../../runtime/cards/card-keys/card-keys.ts'
+import { createCardDirectory } from '../../runtime/cards/card-keys/directory.ts'
+import { listingWorker } from '../../runtime/cards/card-keys/listing.ts'
+import { createPassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { issuePass, makeTemplate, refusal } from '../api/fixtures.ts'
 import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
@@ -163,6 +168,66 @@ test('a sandbox is filled, snapshotted, broken and restored', async () => {
   await emptyWiped()
   expect(await rowsIn(`${tenantId}.s1`)).toEqual({})
   expect((await one.send(`/v1/cards/${card.id}`)).body.status).toBe('active')
+})
+
+test('a copy of a sandbox has everything in it, and does not need the original', async () => {
+  const one = await open('Filled')
+  const { pass, card, token } = await fill(one.send)
+  const number = async (by: Send) => (await by(`/v1/cards/${card.id}/details`)).body.number as string
+  const found = await number(one.send)
+  const code = createPassTokens(service.database.pepper, 'sandbox').scanCode({
+    ...{ space: `${tenantId}.s1`, passId: pass.id },
+  })
+  const filled = await rowsIn(`${tenantId}.s1`)
+
+  const copied = await send('/v1/sandboxes', { body: { name: 'Copy', from: one.id } })
+  expect([copied.status, copied.body.status]).toEqual([201, 'restoring'])
+  const by = speak(service.urls.sandbox, { secret: copied.body.secret_key, version: current })
+  const gone = () => send(`/v1/sandboxes/${one.id}`, { method: 'DELETE' })
+  const again = { name: 'Copy', from: copied.body.id }
+  // A sandbox that is being filled is no original, and one that is being copied stays.
+  for (const refused of [await gone(), await send('/v1/sandboxes', { body: again })])
+    expect(refusal(refused)[2]).toBe('invalid_state')
+  await worker()
+  await worker()
+  expect((await send(`/v1/sandboxes/${copied.body.id}`)).body.status).toBe('ready')
+  const space = await rowsIn(`${tenantId}.s2.1`)
+  // The card network finds a number in one sandbox at a time.
+  const { card_numbers, ...others } = filled
+  expect(space).toMatchObject(others)
+  expect(space.card_numbers).toHaveLength(card_numbers!.length)
+
+  // A snapshot of the copy came with it, and fills a third sandbox.
+  const [first] = (await send(`/v1/sandboxes/${copied.body.id}/snapshots`)).body.data
+  expect([first.name, first.status]).toEqual(['Filled', 'done'])
+  const third = await send('/v1/sandboxes', { body: { name: 'Third', from: first.id } })
+  const path = `/v1/sandboxes/${copied.body.id}/snapshots/${first.id}`
+  expect(refusal(await send(path, { method: 'DELETE' }))[2]).toBe('invalid_state')
+  await worker()
+  expect((await send(`/v1/sandboxes/${third.body.id}`)).body.status).toBe('ready')
+
+  await one.send(`/v1/passes/${pass.id}/revoke`, { body: {} })
+  expect((await gone()).body.deleted).toBe(true)
+  await emptyWiped()
+  const keys = createCardKeys(service.database.cards!, service.clock)
+  const room = service.database.cards!
+  await listingWorker({
+    ...{ control: service.database.control, clock: service.clock, room, keys },
+    log: pino({ level: 'silent' }),
+  }).runOnce()
+  const listed = await createCardDirectory(room.pool, keys).find('sandbox', found)
+  expect([listed?.cardId, listed?.space]).toEqual([card.id, expect.stringMatching(/\.s[23]\.1$/)])
+
+  for (const each of [by, speak(service.urls.sandbox, { secret: third.body.secret_key, version: current })]) {
+    expect(await number(each)).toBe(found)
+    const scan = await each('/v1/scans', { body: { barcode_message: code, mode: 'verify' } })
+    expect([scan.status, scan.body.result, scan.body.pass_id]).toEqual([201, 'accepted', pass.id])
+    const holder = await each('/v1/cardholders', { body: { token_id: token.id } })
+    expect([holder.text, holder.status]).toEqual([holder.text, 201])
+  }
+  await verifyAudit({ control: service.database.control }, tenantId, 'sandbox')
+  for (const from of [one.id, `snap_${one.id.slice('sbx_'.length)}`])
+    expect(refusal(await send('/v1/sandboxes', { body: { name: 'None', from } }))[0]).toBe(422)
 })
 
 test('a sandbox has few snapshots, which go with it; a pending restore keeps its snapshot', async () => {

@@ -148,6 +148,11 @@ const CASES: Readonly<Record<string, Case>> = {
     mistake: () => ['--months', 'many'],
     interrupted: () => ['--base-url', silent.url],
   },
+  'sandboxes create': {
+    success: () => ['Checkout tests'],
+    mistake: () => ['Copy', '--from', 'snap_01jx1a2b3c4d5e6f7g8h9j0k1m'],
+    interrupted: () => ['Copy', '--base-url', silent.url],
+  },
   'cards simulate': {
     success: () => ['force-post', card, '--amount', '100'],
     mistake: () => ['authorization', card],
@@ -221,6 +226,7 @@ function settle(text: string): string {
     .replaceAll(endpoint.url, 'http://endpoint/')
     .replaceAll(home, '~')
     .replace(/whsec_[\w-]+/g, 'whsec_…')
+    .replace(/svc_sk_sandbox_\w+/g, 'svc_sk_sandbox_…')
     .replace(/\b([a-z]+)_01(?!jx1a2b3c)[0-9a-hjkmnp-tv-z]{24}/g, '$1_…')
     .replace(/\b(tpl|card|ctx|evt|ten|key|whe|wdla|req)_0[0-9a-hjkmnp-tv-z]{25}/g, (id) =>
       id.includes('jx1a2b3c') ? id : `${id.split('_')[0]}_…`,

@@ -1,5 +1,6 @@
-/** A process that does the work of a worker of the service once it is signalled to: settlements, low balances, backtests, or the totals of each day. */
+/** A process that does the work of a worker of the service once it is signalled to: settlements, low balances, backtests, copies of sandboxes, or the totals of each day. */
 
+import { snapshotWorker } from '../../runtime/account/snapshots/job.ts'
 import { totalsWorker } from '../../runtime/account/totals/job.ts'
 import { openSanctions } from '../../runtime/cards/sanctions/list-in-use.ts'
 import { backtestWorker } from '../../runtime/cards/spending-control-backtests/job.ts'
@@ -21,9 +22,13 @@ process.once('SIGUSR2', async () => {
     totals: totalsWorker,
     alerts: balanceAlertWorker,
     backtests: backtestWorker,
+    snapshots: snapshotWorker,
     settlements: () => settlementWorker(parts),
   }
-  await workers[TEST_WORKER as keyof typeof workers](parts).runOnce()
+  const worker = workers[TEST_WORKER as keyof typeof workers](parts)
+  await worker.runOnce()
+  // A copy is restored once its snapshot is taken.
+  if (TEST_WORKER === 'snapshots') await worker.runOnce()
   process.stdout.write('{"done":true}\n')
 })
 process.stdout.write('{"ready":true}\n')

@@ -1,19 +1,23 @@
 /**
  * A worker is killed at each statement of the transaction in which holds of destinations end, a settlement is closed, processed
  * and settled, and its payout is made: all of it has happened or nothing, and the next worker does it once. The same holds for the
- * workers that keep the totals of each day, report low balances and replay spending controls.
+ * workers that keep the totals of each day, report low balances, replay spending controls and copy sandboxes.
  */
 import { afterAll, expect, test } from 'vitest'
+import { current } from '../../generated/versions.ts'
+import { CLOSED_TABLES, WIPED_TABLES } from '../../runtime/account/account/wipe-queries.ts'
+import { snapshotWorker } from '../../runtime/account/snapshots/job.ts'
 import { totalsWorker } from '../../runtime/account/totals/job.ts'
 import { backtestWorker } from '../../runtime/cards/spending-control-backtests/job.ts'
 import { balanceAlertWorker } from '../../runtime/money/balance/alert-job.ts'
 import { settlementWorker } from '../../runtime/money/settlements/job.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
+import { issuePass, makeTemplate } from '../api/fixtures.ts'
 import { type Account, openAccount, perform } from '../cards/money-account.ts'
 import type { Operation } from '../cards/money-model.ts'
 import { expectSound, expectTold } from '../cards/money-properties.ts'
 import { endPrograms, startProgram, until } from '../support/programs.ts'
-import { useService } from '../support/service.ts'
+import { makeKey, makeTenant, speak, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { openWire, type Point, STEP, transactionPoints } from './wire.ts'
 
@@ -44,23 +48,32 @@ async function openUsed(): Promise<Account> {
   return account
 }
 
-async function startWorker(worker: 'settlements' | 'totals' | 'alerts' | 'backtests', point: Point) {
-  const { rows } = await service.database.sandbox.query<{ role: string }>({
+async function startWorker(
+  worker: 'settlements' | 'totals' | 'alerts' | 'backtests' | 'snapshots',
+  point: Point,
+  by: 'sandbox' | 'control' = 'sandbox',
+) {
+  const { rows } = await service.database[by].query<{ role: string }>({
     text: 'SELECT current_user AS role',
   })
   const { role } = rows[0]!
   const wire = await openWire(service.database.url, { [role]: ['transaction'] })
-  wire.stopAt(point)
   const program = startProgram(process.execPath, ['test/faults/settler.ts'], {
     ...{ TEST_DATABASE: wire.url, TEST_PEPPER: service.database.pepper },
     ...{ TEST_WORKER: worker, TEST_NOW: String(service.clock.now + THEN_MS) },
   })
-  return { wire, program, role }
+  return { wire, program, role, point }
 }
 
 /** Kills the worker with SIGKILL at its point; returns false if it is done before. */
-async function kill({ wire, program, role }: Awaited<ReturnType<typeof startWorker>>): Promise<boolean> {
+async function kill({
+  wire,
+  program,
+  role,
+  point,
+}: Awaited<ReturnType<typeof startWorker>>): Promise<boolean> {
   await program.ready()
+  wire.stopAt(point)
   program.child.kill('SIGUSR2')
   await until('a stop, or the end', () => wire.stopped().length > 0 || program.stdout().includes('done'))
   const isKilled = wire.stopped().length > 0
@@ -73,7 +86,8 @@ async function kill({ wire, program, role }: Awaited<ReturnType<typeof startWork
 /** The killed worker's transaction ends when the server notices. */
 async function forgotten(role: string): Promise<void> {
   const text = `SELECT count(*) AS count FROM pg_stat_activity
-                 WHERE datname = current_database() AND usename = $1 AND xact_start IS NOT NULL`
+                 WHERE datname = current_database() AND usename = $1 AND xact_start IS NOT NULL
+                  AND pid <> pg_backend_pid()`
   const count = async () =>
     (await service.database.control.query<{ count: number }>({ text }, [role])).rows[0]!.count
   await until('the transaction to end', async () => (await count()) === 0)
@@ -266,4 +280,64 @@ test('a backtest whose workers are killed is performed from the beginning, and e
   // Twice BEGIN, the lease and COMMIT; the progress; the flips, the end, the event and the audit entry.
   expect(killed * STEP).toBeGreaterThan(6)
   await verifyAudit(service.operator, account.tenantId, 'sandbox')
+})
+
+/** Number of rows that a space has in each table. */
+async function rowsIn(space: string): Promise<Record<string, number>> {
+  const counts = [...WIPED_TABLES, ...CLOSED_TABLES].map(
+    (table) => `SELECT '${table}' AS name, count(*) AS count FROM sandbox.${table} WHERE tenant_id = $1`,
+  )
+  const { rows } = await service.database.control.query<{ name: string; count: number }>(
+    { text: counts.join(' UNION ALL ') },
+    [space],
+  )
+  return Object.fromEntries(rows.flatMap(({ name, count }) => (count > 0 ? [[name, count]] : [])))
+}
+
+/** A restore has a statement for each table, so the steps are wider. */
+const WIDE = STEP === 1 ? 1 : 10 * STEP
+
+test('a sandbox is copied whole or not yet while workers are killed', { timeout: 900_000 }, async () => {
+  const copy = () =>
+    snapshotWorker({
+      ...{ database: service.database, log: strictLog },
+      clock: { machine: Date.now, service: () => service.clock.now },
+    }).runOnce()
+  const tenantId = await makeTenant(service, 'standard')
+  const { secret } = await makeKey(service, tenantId, { scope: 'admin' })
+  const send = speak(service.urls.sandbox, { secret, version: current })
+  const original = (await send('/v1/sandboxes', { body: { name: 'Original' } })).body
+  const within = speak(service.urls.sandbox, { secret: original.secret_key, version: current })
+  await issuePass(within, await makeTemplate(within))
+  const whole = await rowsIn(`${tenantId}.s1`)
+  expect(whole).toMatchObject({ passes: 1, events: 2 })
+  const points = transactionPoints(WIDE)
+  const next = () => startWorker('snapshots', points.next().value!, 'control')
+  let killed = 0
+  for (let coming = next(); ; ) {
+    const worker = await coming
+    coming = next()
+    const { body } = await send('/v1/sandboxes', { body: { name: 'Copy', from: original.id } })
+    const isKilled = await kill(worker)
+    const path = `/v1/sandboxes/${body.id}`
+    const { status } = (await send(path)).body
+    const [taken] = (await send(`${path}/snapshots`)).body.data
+    const space = `${tenantId}.s${killed + 2}.1`
+    const isWhole = status === 'ready'
+    expect([killed, isWhole || isKilled, await rowsIn(space)]).toEqual([killed, true, isWhole ? whole : {}])
+    const pages = await service.database.control.query(
+      { text: 'SELECT FROM sandbox.sandbox_snapshot_pages WHERE snapshot_id = $1' },
+      [taken.id],
+    )
+    const kept = taken.status === 'done' ? Object.keys(whole).length : 0
+    expect([killed, pages.count]).toEqual([killed, kept])
+    for (const _step of ['snapshot', 'restore']) await Promise.all([copy(), copy()])
+    expect([killed, (await send(path)).body.status, await rowsIn(space)]).toEqual([killed, 'ready', whole])
+    await send(path, { method: 'DELETE' })
+    if (!isKilled) break
+    killed += 1
+  }
+  // BEGIN, the snapshot, its pages and COMMIT; BEGIN, pages of each table, the new space and COMMIT.
+  expect(killed * WIDE).toBeGreaterThan(60)
+  await verifyAudit(service.operator, tenantId, 'sandbox')
 })

@@ -17,14 +17,14 @@ export interface Point {
 export const STEP = process.env.EVERY_STATEMENT === undefined ? 6 : 1
 
 /**
- * Before the first statement of a transaction, and after each STEP-th, from another one on each time, without an end. To the
+ * Before the first statement of a transaction, and after each `step`-th, from another one on each time, without an end. To the
  * database the moment after a statement is that before the next.
  */
-export function* transactionPoints(): Generator<Point> {
+export function* transactionPoints(step = STEP): Generator<Point> {
   yield { kind: 'transaction', statement: 1, side: 'before' }
-  const first = randomInt(STEP) + 1
-  console.log(`killed at statement ${first}, and at every ${STEP}. after it`)
-  for (let statement = first; ; statement += STEP) yield { kind: 'transaction', statement, side: 'after' }
+  const first = randomInt(step) + 1
+  console.log(`killed at statement ${first}, and at every ${step}. after it`)
+  for (let statement = first; ; statement += step) yield { kind: 'transaction', statement, side: 'after' }
 }
 
 /** A way to the database on which the connections of one role stop at a point. */

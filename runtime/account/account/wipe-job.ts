@@ -1,7 +1,7 @@
 /** The worker that empties wiped spaces. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { forgetCards } from '../../cards/card-keys/directory-queries.ts'
+import { forgetCards, relistCopies } from '../../cards/card-keys/directory-queries.ts'
 import type { Database } from '../../database/database.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { bumpRevision } from '../../database/revision.ts'
@@ -53,7 +53,7 @@ export function wipeWorker(options: WiperOptions): DeclaredWorker {
       return !isStopping()
     }
     if (!(await emptySpace(database.sandbox, space, batch, isOver, rest))) return
-    for (const forget of [forgetNumbers, forgetDevices, forgetCards])
+    for (const forget of [forgetNumbers, forgetDevices, forgetCards, relistCopies])
       while (!(await forget(database.control, space, batch))) if (!(await rest())) return
     await forgetSpace(database.sandbox, space)
     told.delete(space)

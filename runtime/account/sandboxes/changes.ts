@@ -10,6 +10,7 @@ import { bumpRevision } from '../../database/revision.ts'
 import { sandboxOf, spaceOf } from '../../database/space.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { insertKey } from '../../tenants/admin/keys.ts'
+import { planCopy, refuseNeeded } from './copies.ts'
 import { LOCK_TENANT, retireSpace } from './spaces.ts'
 
 /** Maximum number of named sandboxes of an account. */
@@ -23,7 +24,8 @@ const NEXT_NUMBER: Statement = {
 }
 
 const INSERT: Statement = {
-  text: `INSERT INTO sandboxes (tenant_id, id, name, space, created, updated) VALUES ($1, $2, $3, $4, $5, $6)`,
+  text: `INSERT INTO sandboxes (tenant_id, id, name, space, restoring, created, updated)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 }
 
 const OPEN: Statement = {
@@ -46,15 +48,16 @@ export interface SandboxCreator {
 }
 
 /**
- * Creates an empty sandbox and a secret key for it. Returns the key, which is shown only once.
+ * Creates a sandbox and a secret key for it, which is shown only once. The sandbox is empty until a worker fills it from
+ * the snapshot or the sandbox that it is to be a copy of.
  *
- * @throws ApiError `invalid_state` if the account has as many sandboxes as it may have.
+ * @throws ApiError `invalid_state` if the account has as many sandboxes as it may have, and those of `planCopy`.
  */
 export async function createSandbox(
   db: Database,
   { pepper, tenantId, actorId }: SandboxCreator,
-  { id, name, created, updated }: NewSandbox,
-): Promise<{ readonly id: string; readonly secret: string }> {
+  { id, name, from, created, updated }: NewSandbox,
+): Promise<{ readonly id: string; readonly secret: string; readonly restoring: string | null }> {
   const numbered = await db.query<{ number: number }>(NEXT_NUMBER, [tenantId])
   const counted = await db.query<{ count: number }>(COUNT, [tenantId])
   if (counted.rows[0]!.count >= MAX_SANDBOXES) {
@@ -64,7 +67,8 @@ export async function createSandbox(
   }
   const space = spaceOf(tenantId, 0, numbered.rows[0]!.number)
   const times = [toTimestamp(created), toTimestamp(updated)]
-  pipelined(db.query(INSERT, [tenantId, id, name, space, ...times]))
+  const restoring = from === undefined ? null : await planCopy(db, tenantId, from, { id, now: created })
+  pipelined(db.query(INSERT, [tenantId, id, name, space, restoring, ...times]))
   // Every account has a head, because creating its first key or member is an entry.
   if ((await db.query(OPEN, [tenantId, space])).count === 0) {
     throw new Error(`${tenantId} has no audit log in the sandbox`)
@@ -76,7 +80,7 @@ export async function createSandbox(
   const { member_id, allowed_ips } = creators.rows[0]!
   const key = { tenantId, environment: 'sandbox', kind: 'secret', scope: 'admin', replacesId: null } as const
   const owned = { ...key, memberId: member_id, allowedIps: allowed_ips, space }
-  return insertKey(db, pepper, owned, created)
+  return { ...(await insertKey(db, pepper, owned, created)), restoring }
 }
 
 const DELETE: Statement = {
@@ -110,6 +114,7 @@ const END_FAULTS: Statement = {
  *
  * @param now service time and machine time, in milliseconds since the epoch.
  * @returns whether there was such a sandbox.
+ * @throws ApiError `invalid_state` while another sandbox is filled from it.
  */
 export async function deleteSandbox(
   db: Database,
@@ -118,6 +123,7 @@ export async function deleteSandbox(
   now: { readonly service: number; readonly machine: number },
 ): Promise<boolean> {
   pipelined(db.query(LOCK_TENANT, [tenantId]))
+  await refuseNeeded(db, tenantId, id)
   const { rows } = await db.query<{ space: string }>(DELETE, [tenantId, id])
   const space = rows[0]?.space
   if (space === undefined) return false

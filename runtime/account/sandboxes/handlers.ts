@@ -12,10 +12,13 @@ import { listSandboxes, readSandbox, renameSandbox, type SandboxRow } from './qu
 export const sandboxesHandlers = {
   async createSandbox({ account, audit, caller, request: { now } }, { body }) {
     refuseNamed(caller)
-    const row = { id: newId('sbx', now), name: body.name, restoring: null, created: now, updated: now }
-    const key = await account.createSandbox(row)
+    const row = { id: newId('sbx', now), name: body.name, created: now, updated: now }
+    const key = await account.createSandbox({ ...row, from: body.from })
     audit.add({ action: 'key.created', targetId: key.id })
-    return { status: 201, body: { ...showSandbox(row), secret_key: key.secret } }
+    return {
+      status: 201,
+      body: { ...showSandbox({ ...row, restoring: key.restoring }), secret_key: key.secret },
+    }
   },
 
   async listSandboxes({ caller, db, cursors }, { query }) {

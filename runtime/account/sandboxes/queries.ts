@@ -4,7 +4,7 @@ import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
 
 /** A stored sandbox. */
-export interface SandboxRow extends NewSandbox {
+export interface SandboxRow extends Omit<NewSandbox, 'from'> {
   /** The snapshot that is to be restored. */
   readonly restoring: string | null
 }
@@ -68,7 +68,27 @@ const RENAME: Statement = {
 export async function renameSandbox(
   db: Database,
   tenantId: string,
-  { id, name, updated }: Omit<NewSandbox, 'created'>,
+  { id, name, updated }: Omit<NewSandbox, 'created' | 'from'>,
 ): Promise<SandboxRow | undefined> {
   return (await db.query<SandboxRow>(RENAME, [tenantId, id, name, toTimestamp(updated)])).rows[0]
+}
+
+const KEYS: Statement = {
+  text: 'SELECT id, space FROM control.keys WHERE tenant_id = $1 AND space IS NOT NULL',
+}
+
+const SPACES: Statement = { text: 'SELECT space, name FROM sandbox.sandboxes WHERE tenant_id = $1' }
+
+/**
+ * Returns the names of the sandboxes that keys belong to, by the ID of the key. Keys of the default sandbox are missing.
+ *
+ * @param control connection of the owner.
+ */
+export async function sandboxesOfKeys(control: Database, tenantId: string): Promise<Map<string, string>> {
+  const [keys, sandboxes] = await Promise.all([
+    control.query<{ id: string; space: string }>(KEYS, [tenantId]),
+    control.query<{ space: string; name: string }>(SPACES, [tenantId]),
+  ])
+  const names = new Map(sandboxes.rows.map(({ space, name }) => [space, name]))
+  return new Map(keys.rows.map(({ id, space }) => [id, names.get(space) ?? 'Deleted']))
 }

@@ -84,6 +84,23 @@ const LIST_CARDS: Statement = {
             WHERE d.space = $3 OR starts_with(d.space, $3 || '.')`,
 }
 
+const LISTED_ELSEWHERE: Statement = {
+  text: `SELECT r.card_id FROM json_populate_recordset(NULL::control.card_directory, $2::json) AS r
+           JOIN control.card_directory d USING (environment, digest)
+          WHERE d.space <> $1`,
+}
+
+const UNLIST: Statement = {
+  text: 'UPDATE card_numbers SET listed = false WHERE tenant_id = $1 AND card_id = ANY ($2)',
+}
+
+/** Lists the cards of a page, and notes which of them have a number that is listed for another sandbox. */
+async function listCards(db: Database, space: string, page: string): Promise<void> {
+  await db.query(LIST_CARDS, [space, page, sandboxOf(space)])
+  const { rows } = await db.query<{ card_id: string }>(LISTED_ELSEWHERE, [space, page])
+  if (rows.length > 0) await db.query(UNLIST, [space, rows.map(({ card_id }) => card_id)])
+}
+
 /** Pages of a snapshot. */
 export interface FrozenSpace {
   readonly id: string
@@ -116,7 +133,7 @@ async function fillSpace(db: Database, frozen: FrozenSpace, space: string): Prom
     }
   }
   for await (const page of readPages(db, frozen, DIRECTORY)) {
-    await db.query(LIST_CARDS, [space, page, sandboxOf(space)])
+    await listCards(db, space, page)
   }
   await db.query(END, [space])
 }

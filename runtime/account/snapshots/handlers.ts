@@ -11,6 +11,7 @@ import {
   countSnapshots,
   deleteSnapshot,
   insertSnapshot,
+  isRestored,
   listSnapshots,
   readSnapshot,
   type SandboxSnapshotRow,
@@ -63,9 +64,9 @@ export const sandboxSnapshotsHandlers = {
 
   async deleteSandboxSnapshot({ caller, db }, { path }) {
     refuseNamed(caller)
-    const sandbox = await lockSandbox(db, caller.tenant.id, path.sandbox_id)
-    if (sandbox?.restoring === path.snapshot_id) {
-      throw invalidState('The snapshot is being restored. Delete it when the sandbox is ready.')
+    await lockSandbox(db, caller.tenant.id, path.sandbox_id)
+    if (await isRestored(db, caller.tenant.id, path.snapshot_id)) {
+      throw invalidState('A sandbox is being filled from the snapshot. Delete it when the sandbox is ready.')
     }
     const isDeleted = await deleteSnapshot(db, caller.tenant.id, path.sandbox_id, path.snapshot_id)
     if (!isDeleted) throw notFound()

@@ -27,7 +27,9 @@ interface Wanted {
 const FIND: Statement = {
   text: `SELECT s.tenant_id, s.id, 'take' AS kind FROM sandbox_snapshots s WHERE s.status = 'pending'
          UNION ALL
-         SELECT x.tenant_id, x.id, 'restore' AS kind FROM sandboxes x WHERE x.restoring IS NOT NULL
+         SELECT x.tenant_id, x.id, 'restore' AS kind FROM sandboxes x
+           JOIN sandbox_snapshots s ON s.tenant_id = x.tenant_id AND s.id = x.restoring AND s.status = 'done'
+          WHERE x.restoring IS NOT NULL
          LIMIT $1`,
 }
 
@@ -60,7 +62,7 @@ export function snapshotWorker(options: SnapshotWorkerOptions): DeclaredWorker {
 }
 
 const HOLD_SNAPSHOT: Statement = {
-  text: `SELECT s.sandbox_id FROM sandbox_snapshots s
+  text: `SELECT coalesce(s.source_id, s.sandbox_id) AS sandbox_id FROM sandbox_snapshots s
           WHERE s.tenant_id = $1 AND s.id = $2 AND s.status = 'pending' FOR UPDATE SKIP LOCKED`,
 }
 
@@ -89,7 +91,7 @@ async function take(db: Database, tenantId: string, id: string, clock: Clock): P
 const HOLD_RESTORED: Statement = {
   text: `SELECT s.id, s.space, x.space AS old FROM sandboxes x
            JOIN sandbox_snapshots s ON s.tenant_id = x.tenant_id AND s.id = x.restoring
-          WHERE x.tenant_id = $1 AND x.id = $2 FOR UPDATE OF s SKIP LOCKED`,
+          WHERE x.tenant_id = $1 AND x.id = $2 AND s.status = 'done' FOR UPDATE OF s SKIP LOCKED`,
 }
 
 const RESTORED: Statement = {

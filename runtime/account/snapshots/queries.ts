@@ -67,6 +67,16 @@ export function insertSnapshot(db: Database, tenantId: string, row: SandboxSnaps
   ])
 }
 
+const RESTORED: Statement = {
+  name: 'sandbox_snapshots_restored',
+  text: 'SELECT FROM sandboxes x WHERE x.tenant_id = $1 AND x.restoring = $2 LIMIT 1',
+}
+
+/** Returns whether a sandbox is being filled from the snapshot. */
+export async function isRestored(db: Database, tenantId: string, id: string): Promise<boolean> {
+  return (await db.query(RESTORED, [tenantId, id])).count > 0
+}
+
 const DELETE: Statement = {
   name: 'sandbox_snapshots_delete',
   text: `DELETE FROM sandbox_snapshots s WHERE ${OF_SANDBOX} AND s.id = $3 RETURNING s.space`,

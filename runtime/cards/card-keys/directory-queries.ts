@@ -1,4 +1,5 @@
 import type { Database, Statement } from '../../database/database.ts'
+import { readSpace } from '../../database/space.ts'
 import { inSteps } from '../../database/steps.ts'
 import { COMMIT_IN_TWO_PHASES } from '../../database/two-phase.ts'
 import type { Environment } from '../../platform/environment.ts'
@@ -58,4 +59,25 @@ const FORGET: Statement = {
  */
 export async function forgetCards(control: Database, space: string, limit: number): Promise<boolean> {
   return (await control.query(FORGET, [space, limit])).count < limit
+}
+
+const SPACES: Statement = { text: 'SELECT space FROM sandbox.sandboxes WHERE tenant_id = $1' }
+
+const RELIST: Statement = {
+  text: 'UPDATE sandbox.card_numbers SET listed = NULL WHERE tenant_id = $1 AND listed = false',
+}
+
+/**
+ * Lets the worker of the directory list cards of other named sandboxes that have the numbers of a wiped one, because one is
+ * a copy of the other. Call this when the wiped space has no entries any more.
+ *
+ * @param control connection of the owner.
+ * @returns true.
+ */
+export async function relistCopies(control: Database, wiped: string): Promise<boolean> {
+  const { tenantId, sandbox } = readSpace(wiped)
+  if (sandbox === undefined) return true
+  const { rows } = await control.query<{ space: string }>(SPACES, [tenantId])
+  for (const { space } of rows) await control.query(RELIST, [space])
+  return true
 }

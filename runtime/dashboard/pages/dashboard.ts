@@ -97,7 +97,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...attemptRoutes(send),
     ...recoveryRoutes(),
     ...comparisonRoutes(send),
-    ...sandboxRoutes(),
+    ...sandboxRoutes(send),
     ...keyRoutes(send),
     ...versionRoutes(send),
     ...memberRoutes(send),

@@ -274,9 +274,9 @@ export function wipeSandbox(connection: ServiceConnection, params: WipeCreate, o
 /**
  * Create a sandbox
  *
- * Creates a named sandbox, which is empty and separate from the account’s default sandbox and from every other one, and a secret key for it. The key is shown
- * only in this answer. An account has at most 10 named sandboxes; creating another one is refused with 409 `invalid_state`. Call this with a key of the default
- * sandbox.
+ * Creates a named sandbox, which is separate from the account’s default sandbox and from every other one, and a secret key for it. The key is shown only in
+ * this answer. The sandbox is empty, or with `from` a copy. An account has at most 10 named sandboxes; creating another one is refused with 409
+ * `invalid_state`. Call this with a key of the default sandbox.
  *
  * `POST /v1/sandboxes`
  *
@@ -346,11 +346,13 @@ export function updateSandbox(connection: ServiceConnection, sandboxId: string, 
 /**
  * Delete a sandbox
  *
- * Permanently deletes a sandbox with all of its data, and revokes its keys. The default sandbox and other sandboxes stay as they are.
+ * Permanently deletes a sandbox with all of its data, and revokes its keys. The default sandbox and other sandboxes stay as they are. A sandbox that is being
+ * copied is not deleted: 409 `invalid_state`.
  *
  * `DELETE /v1/sandboxes/{sandbox_id}`
  *
- * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * RateLimitedError | ApiError | UnavailableError}
  * @example
  * ```ts
  * await client.sandboxes.delete('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz')

@@ -484,9 +484,9 @@ export class SandboxesResource extends Resource {
   /**
    * Create a sandbox
    *
-   * Creates a named sandbox, which is empty and separate from the account’s default sandbox and from every other one, and a secret key for it. The key is shown
-   * only in this answer. An account has at most 10 named sandboxes; creating another one is refused with 409 `invalid_state`. Call this with a key of the
-   * default sandbox.
+   * Creates a named sandbox, which is separate from the account’s default sandbox and from every other one, and a secret key for it. The key is shown only in
+   * this answer. The sandbox is empty, or with `from` a copy. An account has at most 10 named sandboxes; creating another one is refused with 409
+   * `invalid_state`. Call this with a key of the default sandbox.
    *
    * `POST /v1/sandboxes`
    *
@@ -558,12 +558,13 @@ export class SandboxesResource extends Resource {
   /**
    * Delete a sandbox
    *
-   * Permanently deletes a sandbox with all of its data, and revokes its keys. The default sandbox and other sandboxes stay as they are.
+   * Permanently deletes a sandbox with all of its data, and revokes its keys. The default sandbox and other sandboxes stay as they are. A sandbox that is being
+   * copied is not deleted: 409 `invalid_state`.
    *
    * `DELETE /v1/sandboxes/{sandbox_id}`
    *
-   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
-   * UnavailableError}
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * RateLimitedError | ApiError | UnavailableError}
    * @example
    * ```ts
    * await client.sandboxes.delete('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz')

@@ -1454,7 +1454,15 @@ export type SandboxId = string;
  */
 export type SandboxCreate = {
   name: SandboxName;
+  from?: SandboxSource;
 };
+/**
+ * What the sandbox is a copy of: a snapshot, or a sandbox as it is now. For a sandbox, a snapshot is taken first, which belongs to the new sandbox. The
+ * `status` is `restoring` until the copy is ready. Identifiers, balances, settings, secrets, webhook endpoints and events are those of the original; keys and
+ * simulated failures are not copied.
+ * @example sbx_01jxc4e8m3q5r7s9t1v3w5x7yz
+ */
+export type SandboxSource = string;
 /**
  * The new name.
  * @example {
@@ -9111,6 +9119,7 @@ export interface components {
     PromotionId: PromotionId;
     SandboxId: SandboxId;
     SandboxCreate: SandboxCreate;
+    SandboxSource: SandboxSource;
     SandboxUpdate: SandboxUpdate;
     SandboxName: SandboxName;
     Sandbox: Sandbox;
@@ -9547,7 +9556,7 @@ export interface operations {
   };
   deleteSandbox: {
     parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { sandbox_id: SandboxId_2; }; };
-    responses: { 200: { content: { "application/json": DeletedSandbox; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+    responses: { 200: { content: { "application/json": DeletedSandbox; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 429 | 500 | 503, Refusal>;
   };
   createSandboxSnapshot: {
     parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { sandbox_id: SandboxId_2; }; };

@@ -2809,12 +2809,6 @@ const example_46 = {
 } as const
 const PassMessageBatchId = { schema: { $ref: '#/components/schemas/PassMessageBatchId' } } as const
 const SpendingControlDraftId = { schema: { $ref: '#/components/schemas/SpendingControlDraftId' } } as const
-const SandboxCreate = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['name'],
-  properties: { name: { $ref: '#/components/schemas/SandboxName' } }
-} as const
 const propertyNames = { type: 'string', pattern: '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$', maxLength: 12 } as const
 const apple_url = { type: ['string', 'null'], pattern: '^[a-z][a-z0-9+.-]{0,30}:[!-~]+$', maxLength: 500 } as const
 const translations_2 = { $ref: '#/components/schemas/PassMessageTranslationsInput' } as const
@@ -5819,12 +5813,23 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           BillingUpdate,
           Empty,
           WipeCreate,
-          SandboxCreate,
+          SandboxCreate: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['name'],
+            properties: { name: { $ref: '#/components/schemas/SandboxName' }, from: { $ref: '#/components/schemas/SandboxSource' } }
+          },
           SandboxName: { type: 'string', minLength: 1, maxLength: 200 },
+          SandboxSource: { type: 'string', pattern: '^(sbx|snap)_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 31 },
           Cursor: { type: 'string', minLength: 1, maxLength: 512 },
           Instant,
           SandboxId: { type: 'string', pattern: '^sbx_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
-          SandboxUpdate: SandboxCreate,
+          SandboxUpdate: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['name'],
+            properties: { name: { $ref: '#/components/schemas/SandboxName' } }
+          },
           SandboxSnapshotCreate: {
             type: 'object',
             additionalProperties: false,

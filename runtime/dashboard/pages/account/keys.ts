@@ -1,5 +1,6 @@
 /** API keys of the tenant. Owners create, rotate, and revoke them; each secret is shown once. */
 import { hash } from 'node:crypto'
+import { sandboxesOfKeys } from '../../../account/sandboxes/queries.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { html } from '../../../platform/html.ts'
 import { bodyOf } from '../../../platform/ids.ts'
@@ -119,8 +120,17 @@ const COLUMNS: readonly ListColumn<Key>[] = [
   { title: 'Created', show: ({ created }) => when(created) },
 ]
 
+/** The column that names the sandbox of each key. Live has no sandboxes. */
+async function sandboxColumn({ operator, member, environment }: DashboardVisit): Promise<ListColumn<Key>[]> {
+  if (environment === 'live') return []
+  const names = await sandboxesOfKeys(operator.control, member.tenantId)
+  return [{ title: 'Sandbox', show: ({ id }) => names.get(id) ?? 'Default' }]
+}
+
 async function showKeys(visit: DashboardVisit, send: SendFramed): Promise<void> {
-  const keys = await readKeys(visit)
+  const [keys, ofSandbox] = await Promise.all([readKeys(visit), sandboxColumn(visit)])
+  const [first, ...others] = COLUMNS
+  const columns = [first!, ...ofSandbox, ...others]
   const isOwner = mayAct(visit.member.role, 'owner')
   const link = linkIn(visit)
   const changes: ListColumn<Key> = {
@@ -134,7 +144,7 @@ async function showKeys(visit: DashboardVisit, send: SendFramed): Promise<void> 
 ${isOwner && html`<div class="actions"><a class="button" href="/${visit.environment}/${PATH}/new">Create API key</a></div>`}
 ${
   keys.length > 0
-    ? writeTable('API keys', isOwner ? [...COLUMNS, changes] : COLUMNS, keys, link)
+    ? writeTable('API keys', isOwner ? [...columns, changes] : columns, keys, link)
     : html`<p class="empty">No API keys yet. Create a key to send your first request.</p>`
 }`
   send(visit, 200, { title: 'API keys', path: PATH, content })

@@ -2,7 +2,8 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import type { OperationId } from '../../../api/operate.ts'
 import { type Html, html } from '../../../platform/html.ts'
-import { describe, keyField, perform } from '../../engine/form-page.ts'
+import { type FormPlace, showForm, submitForm } from '../../engine/form-page.ts'
+import type { SendFramed } from '../../engine/frame.ts'
 import { writeTable } from '../../engine/list-page.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
 import { type ApiPage, type FormField, type LinkTo, type ListColumn, resource } from '../../engine/shapes.ts'
@@ -17,6 +18,13 @@ type Snapshot = Schemas['SandboxSnapshot']
 const PATH = 'sandboxes'
 
 const NAME: FormField = { name: 'name', label: 'Name' }
+
+const FROM: FormField = {
+  name: 'from',
+  label: 'Copy of',
+  optional: true,
+  hint: 'ID of a sandbox or of a snapshot. Leave empty for an empty sandbox.',
+}
 
 export const SANDBOXES = resource<Sandbox>({
   path: PATH,
@@ -41,7 +49,7 @@ export const SANDBOXES = resource<Sandbox>({
     operation: 'createSandbox',
     title: 'Create sandbox',
     button: 'Create sandbox',
-    fields: [NAME],
+    fields: [NAME, FROM],
     secret: (answer) => (answer as Sandbox).secret_key,
   },
   detail: {
@@ -85,14 +93,30 @@ export const SANDBOXES = resource<Sandbox>({
   },
 })
 
+interface SnapshotChange {
+  readonly operation: OperationId
+  readonly text: string
+  readonly button: string
+  readonly warning: string
+  readonly done: string
+}
+
 const CHANGES = {
   restore: {
     operation: 'restoreSandboxSnapshot',
-    button: 'Restore',
+    text: 'Restore',
+    button: 'Restore snapshot',
+    warning: 'Everything that changed in the sandbox since the snapshot is lost. You cannot undo this.',
     done: 'The snapshot is being restored',
   },
-  delete: { operation: 'deleteSandboxSnapshot', button: 'Delete', done: 'Snapshot deleted' },
-} as const satisfies Record<string, { operation: OperationId; button: string; done: string }>
+  delete: {
+    operation: 'deleteSandboxSnapshot',
+    text: 'Delete',
+    button: 'Delete snapshot',
+    warning: 'The snapshot is deleted, and the sandbox stays as it is. You cannot undo this.',
+    done: 'Snapshot deleted',
+  },
+} as const satisfies Record<string, SnapshotChange>
 
 type ChangeName = keyof typeof CHANGES
 
@@ -100,6 +124,7 @@ const NAMES: readonly ChangeName[] = ['restore', 'delete']
 
 const COLUMNS: readonly ListColumn<Snapshot>[] = [
   { title: 'Name', show: ({ name }) => name },
+  { title: 'ID', show: ({ id }) => code(id) },
   { title: 'Status', show: ({ status }) => state(status) },
   { title: 'Created', show: ({ created }) => when(created) },
 ]
@@ -111,16 +136,18 @@ async function writeSnapshots({ id }: Sandbox, visit: DashboardVisit, link: Link
   const change: ListColumn<Snapshot> = {
     title: 'Actions',
     show: (snapshot) =>
-      snapshot.status === 'done' ? html`${NAMES.map((name) => writeChange(snapshot, name, visit))}` : '–',
+      snapshot.status === 'done' ? html`${NAMES.map((name) => writeChange(snapshot, name))}` : '–',
   }
   const mayChange = mayAct(visit.member.role, roleFor('restoreSandboxSnapshot'))
   return writeTable('Snapshots', mayChange ? [...COLUMNS, change] : COLUMNS, data, link)
 }
 
-function writeChange({ id, sandbox_id, name: of }: Snapshot, name: ChangeName, visit: DashboardVisit): Html {
-  const address = `/sandbox/${PATH}/${sandbox_id}/snapshots/${id}/${name}`
-  const { button } = CHANGES[name]
-  return html`<form method="post" action="${address}">${visit.guard(address)}${keyField()}<button class="second small" type="submit" aria-label="${`${button} ${of}`}">${button}</button></form>`
+const addressOf = (sandboxId: string, id: string, name: ChangeName) =>
+  `/sandbox/${PATH}/${encodeURIComponent(sandboxId)}/snapshots/${encodeURIComponent(id)}/${name}`
+
+function writeChange({ id, sandbox_id, name: of }: Snapshot, name: ChangeName): Html {
+  const { text } = CHANGES[name]
+  return html`<a href="${addressOf(sandbox_id, id, name)}" aria-label="${`${text} ${of}`}">${text}</a> `
 }
 
 /** Writes the button that makes the dashboard show a sandbox. @param id `default` for the default sandbox. */
@@ -129,26 +156,53 @@ function writeUse(id: string, text: string, visit: DashboardVisit): Html {
   return html`<form method="post" action="${address}">${visit.guard(address)}<button class="second" type="submit">${text}</button></form>`
 }
 
-/** The routes that restore and delete snapshots, and that choose the sandbox of the dashboard. */
-export function sandboxRoutes(): DashboardRoute[] {
-  const changes = NAMES.map(
-    (name): DashboardRoute => ({
-      method: 'POST',
-      path: `/sandbox/${PATH}/:id/snapshots/:snapshot/${name}`,
-      environment: 'sandbox',
-      needs: roleFor(CHANGES[name].operation),
-      handle: async (visit, sandbox_id) => {
-        const { snapshot } = visit.request.params
-        const { operation, button, done } = CHANGES[name]
-        const form = { operation, button, fields: [] }
-        const path = { sandbox_id, snapshot_id: typeof snapshot === 'string' ? snapshot : '' }
-        const answer = await perform(visit, form, path)
-        visit.finish(`/sandbox/${PATH}/${sandbox_id}`, answer.ok ? done : describe(answer.error))
-      },
-    }),
-  )
+/** The pages that restore and delete a snapshot after a warning. */
+function changeRoutes(name: ChangeName, send: SendFramed): DashboardRoute[] {
+  const { operation, button, warning, done } = CHANGES[name]
+  const form = { operation, button, fields: [] }
+  const parametersOf = ({ request: { params } }: DashboardVisit, sandbox_id: string) => ({
+    sandbox_id,
+    snapshot_id: typeof params.snapshot === 'string' ? params.snapshot : '',
+  })
+  const placeOf = async (visit: DashboardVisit, sandboxId: string): Promise<FormPlace> => {
+    const parameters = parametersOf(visit, sandboxId)
+    const snapshot = await visit.read<Snapshot>('getSandboxSnapshot', { path: parameters })
+    return {
+      title: `${button}: ${snapshot.name}`,
+      path: PATH,
+      address: addressOf(sandboxId, snapshot.id, name),
+      back: `/sandbox/${PATH}/${encodeURIComponent(sandboxId)}`,
+      parameters,
+      warning,
+      isDanger: true,
+    }
+  }
+  const common = {
+    path: `/sandbox/${PATH}/:id/snapshots/:snapshot/${name}`,
+    environment: 'sandbox',
+    needs: roleFor(operation),
+  } as const
   return [
-    ...changes,
+    {
+      ...common,
+      method: 'GET',
+      handle: async (visit, id) => showForm(visit, form, await placeOf(visit, id), send),
+    },
+    {
+      ...common,
+      method: 'POST',
+      handle: async (visit, id) => {
+        const answer = await submitForm(visit, form, () => placeOf(visit, id), send, parametersOf(visit, id))
+        if (answer) visit.finish(`/sandbox/${PATH}/${encodeURIComponent(id)}`, done)
+      },
+    },
+  ]
+}
+
+/** The routes that restore and delete snapshots, and that choose the sandbox of the dashboard. */
+export function sandboxRoutes(send: SendFramed): DashboardRoute[] {
+  return [
+    ...NAMES.flatMap((name) => changeRoutes(name, send)),
     {
       method: 'POST',
       path: `/sandbox/${PATH}/:id/use`,
