@@ -267,6 +267,11 @@ export const LAVISH: Table = [
     'the endpoints of the tenant, a hundred at most, before one more is made',
   ],
   [
+    'SELECT e.id, e.sequence, e.type, e.created, CASE WHEN got.by_one',
+    'differences of two endpoints: a page compares the last thousand events',
+  ],
+  ['SELECT min(e.sequence) AS sequence, count(*) = 1000', 'and the end of these events'],
+  [
     'SELECT (SELECT min(e.sequence) FROM ( SELECT n.sequence FROM events n',
     'the ends of a recovery, once for each: five thousand events around each end',
   ],
