@@ -324,7 +324,7 @@ test('with scripts, a picker finds a person by the keyboard, rows are added in p
   await page.getByRole('button', { name: 'Issue card' }).click()
   await page.waitForURL(/\/sandbox\/cards\/card_/)
   await page.goto(`${dashboard.origin}/sandbox/card-programs/new`)
-  await page.getByRole('textbox', { name: 'Name' }).fill('Crew')
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Crew')
   await page.getByRole('button', { name: 'Add limit' }).click()
   await page.getByLabel('Amount (USD)').fill('20')
   expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Crew')
