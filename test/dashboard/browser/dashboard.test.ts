@@ -327,7 +327,7 @@ test('with scripts, a picker finds a person by the keyboard, rows are added in p
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Crew')
   await page.getByRole('button', { name: 'Add limit' }).click()
   await page.getByLabel('Amount (USD)').fill('20')
-  expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Crew')
+  expect(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue()).toBe('Crew')
   await loadAxe(page)
   expect(await examine(page)).toEqual([])
   await page.getByRole('button', { name: 'Create card program' }).click()
