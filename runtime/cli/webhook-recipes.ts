@@ -2,8 +2,8 @@
 import type { Client } from '../../generated/client/src/2026-05-19/index.ts'
 import { waitFor } from './wait-for.ts'
 
-/** No name below `.invalid` exists (RFC 2606), so each delivery fails. */
-const URL = 'https://receiver.invalid/'
+/** No name below `.example` exists (RFC 2606), so each delivery fails at once. */
+const URL = 'https://receiver.example/'
 
 type BlockEvent = 'webhook_endpoint.blocked' | 'webhook_endpoint.unblocked'
 

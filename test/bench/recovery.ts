@@ -1,7 +1,8 @@
 /**
  * `npm run bench:recovery`: an account with a million events that an ordered endpoint missed, recovered in order to a receiver on this
  * machine that verifies order and signatures; then new events, in order for the endpoint and for each object. `-- --events 1000` makes
- * fewer, `--recovered 1000` recovers only the newest ones, and `--rate 25` sets the events per second (at most 1000).
+ * fewer, `--recovered 1000` recovers only the newest ones, and `--rate 25` sets the events per second (at most 1000). V8 has the options
+ * of `npm start`, which the processes inherit.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'

@@ -9,6 +9,7 @@ import { backtestWorker } from '../../runtime/cards/spending-control-backtests/j
 import { deriveSecret } from '../../runtime/cli/svc-listen.ts'
 import { runSvc } from '../../runtime/cli/svc-run.ts'
 import { RECIPES } from '../../runtime/cli/trigger-recipes.ts'
+import { type Delivery, openDelivery } from '../../runtime/events/delivery/open-delivery.ts'
 import { balanceAlertWorker } from '../../runtime/money/balance/alert-job.ts'
 import { openTransferListener } from '../../runtime/money/payouts/transfer-listener.ts'
 import { reportWorker } from '../../runtime/money/reports/job.ts'
@@ -22,6 +23,7 @@ import { serveEndpoint } from './stream-server.ts'
 
 const service = useService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
 let jobs: readonly PeriodicJob[]
+let delivery: Delivery
 const failures: unknown[] = []
 beforeAll(async () => {
   const parts = { ...service, log: strictLog, wakeUpChannel: { publish: service.wakeUps.notify } }
@@ -30,6 +32,7 @@ beforeAll(async () => {
   const alerts = balanceAlertWorker(parts)
   const backtests = backtestWorker(parts)
   for (const worker of [phones, reports, alerts, backtests]) worker.start()
+  delivery = openDelivery(parts)
   jobs = [
     phones,
     reports,
@@ -40,6 +43,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   for (const job of jobs) await job.stop()
+  await delivery.stop()
   expect(failures).toEqual([])
 })
 afterEach(endPrograms)

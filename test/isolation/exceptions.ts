@@ -246,10 +246,6 @@ export const LAVISH: Table = [
   ],
   ['WITH result AS ( SELECT * FROM json_to_recordset', 'the queue: how endpoints react, in batches'],
   [
-    'WITH outcome AS ( SELECT * FROM json_to_recordset',
-    'the same of one tenant: what is ready to be sent of it',
-  ],
-  [
     'WITH visit AS MATERIALIZED ( SELECT t.position, s.* FROM',
     'the queue: it looks at the endpoints of each tenant, a hundred at most',
   ],
@@ -267,9 +263,20 @@ export const LAVISH: Table = [
     'the endpoints of the tenant, a hundred at most, before one more is made',
   ],
   [
+    'SELECT e.id, e.sequence, e.type, e.created, CASE WHEN got.by_one',
+    'differences of two endpoints: a page compares the last thousand events',
+  ],
+  ['SELECT min(e.sequence) AS sequence, count(*) = 1000', 'and the end of these events'],
+  [
     'SELECT (SELECT min(e.sequence) FROM ( SELECT n.sequence FROM events n',
     'the ends of a recovery, once for each: five thousand events around each end',
   ],
+  [
+    'SELECT count(*) AS count FROM ( SELECT e.id, e.sequence',
+    'the size of a recovery: ten thousand events in each step',
+  ],
+  ['SELECT coalesce(max(n.sequence), $3) AS reached', 'the end of such a step'],
+  ['INSERT INTO passes (', 'it reads no rows: each pass has an entry in every index'],
   ['SELECT coalesce( (SELECT max(p.sequence)', 'totals: the events of one step, two thousand at most'],
   ['INSERT INTO daily_totals', 'and these events and entries, which become a few totals'],
   ['SELECT t.kind, t.day, sum', 'the totals of a period, which home adds up by day'],

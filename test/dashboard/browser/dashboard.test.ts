@@ -36,6 +36,7 @@ beforeAll(async () => {
   const pass = await make(send, '/v1/passes', { template_id, holder: { name: 'Ada Moreau' } })
   const url = `https://93.184.215.14/${'long'.repeat(60)}`
   const endpoint = await make(send, '/v1/webhook-endpoints', { url, enabled_events: ['*'] })
+  const other = await make(send, '/v1/webhook-endpoints', { url: `${url}/b`, enabled_events: ['*'] })
   const card = await makeCard(send)
   const transaction = await make(send, '/v1/test/cards/simulate_authorization', {
     card_id: card.id,
@@ -61,6 +62,7 @@ beforeAll(async () => {
     '/webhook-endpoints/new',
     `/webhook-endpoints/${endpoint.id}`,
     `/webhook-endpoints/${endpoint.id}/delete`,
+    `/webhook-endpoints/${endpoint.id}/compare?with=${other.id}`,
     '/pass-templates/new',
     `/pass-templates/${template_id}`,
     `/pass-templates/${template_id}/edit`,
@@ -325,7 +327,7 @@ test('with scripts, a picker finds a person by the keyboard, rows are added in p
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Crew')
   await page.getByRole('button', { name: 'Add limit' }).click()
   await page.getByLabel('Amount (USD)').fill('20')
-  expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Crew')
+  expect(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue()).toBe('Crew')
   await loadAxe(page)
   expect(await examine(page)).toEqual([])
   await page.getByRole('button', { name: 'Create card program' }).click()

@@ -140,19 +140,35 @@ test('stopped between claim and sending for longer than its lease a worker claim
   expect(receiver.got.length).toBe(1)
 })
 
-test('an ordered endpoint whose worker is killed gets every event, and none before the one that was lost', async () => {
-  await stage.addEndpoint(tenantId, receiver.url, ['*'], { delivery: 'fifo' })
-  receiver.answer = () => (receiver.got.length === 4 ? 'hang' : 204)
-  const ids = await stage.emit(tenantId, 8)
-  const program = await startWorker()
-  await until('the fourth event', () => receiver.got.length === 4)
-  await program.end('SIGKILL')
-  stage.work({ leaseMs: LEASE_MS, pollMs: POLL_MS })
-  await until('all events', () => times().size === 8)
-  await stage.drained(tenantId)
-  const arrived = receiver.got.map(({ headers }) => headers['service-event-id'])
-  expect(arrived).toEqual([...ids.slice(0, 4), ...ids.slice(3)])
-})
+test.each(['endpoint', 'object'] as const)(
+  'an endpoint ordered by %s whose worker is killed gets every event, and none of a key before the one that was lost',
+  async (fifo_key) => {
+    await stage.addEndpoint(tenantId, receiver.url, ['*'], { delivery: 'fifo', fifo_key })
+    const keyOf = (body: string) =>
+      fifo_key === 'object' ? (JSON.parse(body).data.pass.id as string) : 'all'
+    const gotOf = (key: string) =>
+      receiver.got
+        .filter(({ body }) => keyOf(body) === key)
+        .map(({ headers }) => String(headers['service-event-id']))
+    // The second event of each key is sent, and not settled.
+    receiver.answer = ({ body }) => (gotOf(keyOf(body)).length === 2 ? 'hang' : 204)
+    const rounds: string[][] = []
+    for (let round = 0; round < 4; round += 1) rounds.push(await stage.emit(tenantId, 3))
+    const keys = fifo_key === 'object' ? ['pass_0', 'pass_1', 'pass_2'] : ['all']
+    const sentOf = (key: string) =>
+      key === 'all' ? rounds.flat() : rounds.map((ids) => ids[Number(key.at(-1))]!)
+    const program = await startWorker()
+    await until('the second event of each key', () => receiver.got.length === 2 * keys.length)
+    await program.end('SIGKILL')
+    stage.work({ leaseMs: LEASE_MS, pollMs: POLL_MS })
+    await until('all events', () => times().size === 12)
+    await stage.drained(tenantId)
+    for (const key of keys) {
+      const ids = sentOf(key)
+      expect([key, gotOf(key)]).toEqual([key, [...ids.slice(0, 2), ...ids.slice(1)]])
+    }
+  },
+)
 
 test('a recovery whose process is killed continues in the next one, and loses no event', async () => {
   const endpoint = await stage.addEndpoint(tenantId, receiver.url, ['pass.revoked'])

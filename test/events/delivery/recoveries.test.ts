@@ -22,7 +22,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   receiver = await openReceiver()
   tenantId = newId('ten')
-  stage.clock.now = START
+  Object.assign(stage.clock, { now: START, shift: 0, frozen: undefined })
 })
 afterEach(async () => {
   await stage.dismiss()
@@ -110,6 +110,27 @@ test('one event at a time, events are sent in the order of the sequence; a recov
   const done = await finish(endpoint, await recover(endpoint, { scope: 'all', rate: 1 }))
   expect(done).toMatchObject({ status: 'completed', total: 7, sent: 7 })
   expect(idsAt('/order')).toEqual([...early, ...ids])
+})
+
+test('in order, attempts that are not sent when their lease is about to run out are released, and sent next', async () => {
+  const endpoint = await stage.addEndpoint(tenantId, `${receiver.url}/order`, ['pass.revoked'], {
+    delivery: 'fifo',
+  })
+  const ids = await stage.emit(tenantId, 6)
+  // Machine time stands still, so a lease that is not released never ends.
+  stage.clock.frozen = Date.now()
+  receiver.answer = () => {
+    if (receiver.got.length === 3) stage.clock.shift = 10_000
+    return 204
+  }
+  const id = await recover(endpoint, { scope: 'all' })
+  await worker().runOnce()
+  await stage.rows("UPDATE webhook_recoveries SET next_at = '-infinity'", [])
+  await worker().runOnce()
+  const { stats } = stage.work({ leaseMs: 20_000 })
+  expect(await finish(endpoint, id)).toMatchObject({ total: 6, sent: 6, failed: 0 })
+  expect(idsAt('/order')).toEqual(ids)
+  expect(stats().attempts).toMatchObject({ succeeded: 6, lost: 0 })
 })
 
 test('the period and the types limit a recovery; failures are counted and not repeated', async () => {

@@ -277,8 +277,7 @@ async function writeBlock(
   const object: ListColumn<Block> = { title: 'Object', show: ({ key }) => link.to(key || null) }
   const columns: readonly ListColumn<Block>[] = [
     { title: 'Event', show: ({ event_id }) => link.to(event_id) },
-    { title: 'Since', show: ({ since }) => when(since) },
-    { title: 'Reason', show: ({ reason }) => reason },
+    { title: 'Failed', show: ({ since, reason }) => html`${when(since)}: ${reason}` },
     {
       title: 'Waiting',
       show: ({ waiting_events: count = 0 }) => (count < 1000 ? String(count) : '1,000 or more'),

@@ -15,18 +15,25 @@ WITH outcome AS (
     tenant_id text, attempt_id text, token uuid, status text, response_status smallint, response_body text,
     error text, duration_ms integer, attempted_at timestamptz, next_id text, next_due timestamptz,
     generation integer)
+), held AS MATERIALIZED (
+  -- A range of one value, and a deletion by position, have the same plan however long the tenant's queue is (successes.ts).
+  SELECT o.*, q.*
+    FROM outcome o
+   CROSS JOIN LATERAL (SELECT r.ctid AS place, r.endpoint_id, r.event_id, r.attempt, r.trigger, r.previous_id, r.resume_at,
+                              r.due_at, r.generation AS series
+                         FROM webhook_ready r
+                        WHERE r.tenant_id = o.tenant_id AND r.attempt_id >= o.attempt_id
+                          AND r.attempt_id <= o.attempt_id AND r.token = o.token
+                        ORDER BY r.attempt_id LIMIT 1 FOR UPDATE) AS q
 ), released AS (
-  DELETE FROM webhook_ready r USING outcome o
-   WHERE r.tenant_id = o.tenant_id AND r.attempt_id = o.attempt_id AND r.token = o.token
-  RETURNING o.*, r.endpoint_id, r.event_id, r.attempt, r.trigger, r.previous_id, r.resume_at,
-            r.due_at, r.generation AS series
+  DELETE FROM webhook_ready WHERE ctid = ANY (ARRAY(SELECT place FROM held))
 ), result AS MATERIALIZED (
   -- `resumes`: a manual attempt that preceded the scheduled one returns to the schedule when it fails. Nothing follows if the
   -- endpoint was disabled since then, even if it is enabled again.
   SELECT r.*, r.trigger = 'manual' AND r.status = 'succeeded' AS ends_series,
          CASE WHEN e.id IS NOT NULL THEN coalesce(r.next_due, r.resume_at) END AS follows_at,
          e.id IS NOT NULL AND r.next_due IS NULL AS resumes
-    FROM released r
+    FROM held r
     LEFT JOIN webhook_endpoints e ON (r.next_due IS NOT NULL OR r.resume_at IS NOT NULL) AND r.status = 'failed'
      AND e.tenant_id = r.tenant_id AND e.id = r.endpoint_id AND e.status = 'enabled'
      AND e.generation = coalesce(r.generation, r.series)
