@@ -59,7 +59,9 @@ test.each(versions)('$name shows an example of each call where it is declared', 
   const shown = [...text.matchAll(/\* (?:await |for await \(const item of )client\.(?:\w+\.)*(\w+)\(/g)].map(
     ([, method]) => method,
   )
-  expect(shown).toEqual([...text.matchAll(/^ {2}(\w+)\(.*(?:\{|RequestOptions)$/gm)].map(([, method]) => method))
+  expect(shown).toEqual(
+    [...text.matchAll(/^ {2}(\w+)\(.*(?:\{|RequestOptions)$/gm)].map(([, method]) => method),
+  )
 })
 
 test.each(Object.entries(packages))(
