@@ -41,7 +41,20 @@ const MERCHANT: readonly SimulationOption[] = [
   },
   { flags: '--country <code>', text: 'merchant country (default: US)', field: 'merchant.country' },
   { flags: '--city <name>', text: 'merchant city', field: 'merchant.city' },
+  {
+    flags: '--merchant-id <id>',
+    text: 'network identifier of the merchant',
+    field: 'merchant.network_id',
+  },
 ]
+
+const CHECKS = ['cvc', 'pin', 'expiry', 'address_line', 'postal_code', 'authentication'].map(
+  (check): SimulationOption => ({
+    flags: `--${check.replace('_', '-')} <result>`,
+    text: 'result of this check of the network: match, mismatch, …',
+    field: `checks.${check}`,
+  }),
+)
 
 const CARD = 'card_01jxg19h8j7k6m5n4p3q2r1s0t'
 const TRANSACTION = 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x'
@@ -62,6 +75,13 @@ export const SIMULATIONS: Readonly<Record<string, CardSimulation>> = {
         field: 'entry_method',
       },
       { flags: '--wallet <wallet>', text: 'device wallet used for the payment', field: 'wallet' },
+      ...CHECKS,
+      {
+        flags: '--partial-approval <yes-or-no>',
+        text: 'whether the merchant accepts less than the amount (default: no)',
+        field: 'partial_approval',
+        reads: 'boolean',
+      },
     ],
     example: `authorization ${CARD} --amount 1250 --entry-method contactless`,
   },

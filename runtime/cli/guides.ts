@@ -12,6 +12,7 @@ export const GUIDES: readonly string[] = [
   'limits',
   'webhooks',
   'testing',
+  'sandboxes',
   'oauth',
   'wallets',
   'cards',
@@ -32,6 +33,7 @@ const GUIDE_OF: Readonly<Record<string, string>> = {
   logs: 'testing',
   trigger: 'testing',
   cards: 'cards',
+  sandboxes: 'sandboxes',
 }
 
 /** Adds the guide to the help of each command. */

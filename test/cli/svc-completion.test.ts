@@ -32,7 +32,7 @@ test.each<[line: string, offers: readonly string[]]>([
     'events --type pass_template.',
     ['pass_template.archived', 'pass_template.created', 'pass_template.updated'],
   ],
-  ['trigger webhook', ['webhook_endpoint.test']],
+  ['trigger webhook', ['webhook_endpoint.blocked', 'webhook_endpoint.test', 'webhook_endpoint.unblocked']],
   ['open we', ['webhooks']],
   ['logs ', ['list', 'tail']],
   ['logs tail --m', ['--method']],

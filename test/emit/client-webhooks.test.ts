@@ -61,11 +61,12 @@ function filesOf(...webhooks: string[]): ReadonlyMap<string, string> {
   return new Map(files.map(({ path, text }) => [path, text]))
 }
 
+const events = (files: ReadonlyMap<string, string>) => files.get('client/src/2030-01-01/events.ts') ?? ''
 const index = (files: ReadonlyMap<string, string>) => files.get('client/src/2030-01-01/index.ts') ?? ''
 
 test('signed events have a type, a verifier and a page', () => {
   const files = filesOf(webhook('thing.made', signature('"it\'s"')))
-  expect(index(files)).toContain('export type WebhookEvent = EventOf<webhooks>\n')
+  expect(events(files)).toContain('export type WebhookEvent = EventOf<webhooks>\n')
   expect(index(files)).toContain(
     "  return verifyDelivery<WebhookEvent>('it\\'s', body, headers, secret, options)\n",
   )
@@ -74,7 +75,7 @@ test('signed events have a type, a verifier and a page', () => {
 
 test('events that are signed in another way have their type alone', () => {
   const files = filesOf(webhook('thing.made', id))
-  expect(index(files)).toContain('export type WebhookEvent = ')
+  expect(events(files)).toContain('export type WebhookEvent = ')
   expect(index(files)).not.toContain('verifyDelivery')
   expect(files.get('client/GUIDE.md')).not.toContain('## Webhooks')
 })

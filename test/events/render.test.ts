@@ -74,13 +74,14 @@ describe('an event of change', () => {
 })
 
 test.each(VERSIONS)('a type is rendered in %s when the version has it', (version) => {
+  const records = { pass: {}, payout: {}, authorization_decision: {}, cardholder: {} }
   for (const [type, since] of [
     ['pass.created', '2025-06-01'],
     ['payout.paid', '2025-11-01'],
     ['authorization_decision.errored', '2026-02-01'],
     ['cardholder.sanctions.alert', '2026-05-19'],
   ] as const) {
-    expect([type, renderEvent(views, version, { type, data: {} }, NOW) !== undefined]).toEqual([
+    expect([type, renderEvent(views, version, { type, data: records }, NOW) !== undefined]).toEqual([
       type,
       version >= since,
     ])

@@ -227,6 +227,11 @@ export const LAVISH: Table = [
   ['SELECT max(version) AS last', 'a draft has few versions, and a promotion reads them all'],
   ['SELECT id FROM spending_control_versions', 'the same for one of them'],
   ['SELECT r.target_id, r.version', 'and for those that a roll back restores'],
+  [
+    'SELECT FROM sandboxes x JOIN sandbox_snapshots s',
+    'an account has ten sandboxes and fifty snapshots at most',
+  ],
+  ['SELECT space FROM sandbox.sandboxes WHERE tenant_id', 'the same ten sandboxes'],
   ['WITH crowded AS ( DELETE FROM control.challenges', 'a key has at most twenty open pages'],
   [
     '(SELECT id, coalesce(holder_name, holder_email, id) AS name',
@@ -243,6 +248,10 @@ export const LAVISH: Table = [
   [
     'WITH unclaimed AS ( SELECT attempt_id FROM webhook_ready',
     'the queue: what is ready to be sent of an endpoint, or of its tenant where that is short',
+  ],
+  [
+    'WITH outcome AS ( SELECT * FROM json_to_recordset',
+    'the queue: what is ready of the lanes of an outcome',
   ],
   ['WITH result AS ( SELECT * FROM json_to_recordset', 'the queue: how endpoints react, in batches'],
   [

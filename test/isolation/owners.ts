@@ -163,7 +163,7 @@ async function makeOwner(
   const pass = await make('/v1/passes', { template_id: tpl, holder: { name: mark }, metadata })
   await make('/v1/scans', { pass_id: pass, mode: 'verify', scanner: mark })
   const scan = await make('/v1/scans', { pass_id: pass, mode: 'redeem', scanner: mark })
-  const text = { header: mark, body: mark }
+  const text = { header: 'Notice', body: mark }
   await make(`/v1/passes/${pass}/messages`, text)
   const pmg = await make(`/v1/passes/${pass}/messages`, text)
   await make('/v1/pass_message_batches', { ...text, filter: {} })

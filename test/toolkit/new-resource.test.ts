@@ -59,7 +59,7 @@ test('new-resource puts a resource in and leaves every other line as it is writt
   const { text, blocks } = addResource(SOURCE, REQUEST)
   // The one line that changes is a list in brackets.
   expect(difference(SOURCE, text).lost.map((line) => line.trim())).toEqual([
-    'tags: [pass_templates, passes, scans]',
+    'tags: [pass_templates, passes, pass_messages, pass_message_batches, scans]',
   ])
   const lines = text.split('\n')
   const own = new Set(blocks.flatMap(([from, to]) => lines.slice(from - 1, to)))

@@ -17,6 +17,3 @@ CREATE TABLE sandboxes (
 CREATE INDEX sandboxes_by_time ON sandboxes (tenant_id, created, id);
 -- What a worker is to restore.
 CREATE INDEX sandboxes_restoring ON sandboxes (tenant_id, id) WHERE restoring IS NOT NULL;
-
--- As 0012 says: each tenant is planned for as a large one.
-ALTER TABLE sandboxes ALTER COLUMN tenant_id SET (n_distinct = 20);

@@ -36,6 +36,5 @@ CREATE TABLE sandbox_restores (
 );
 
 -- As 0012 says: each tenant is planned for as a large one.
-ALTER TABLE sandbox_snapshots ALTER COLUMN tenant_id SET (n_distinct = 20);
 ALTER TABLE sandbox_snapshot_pages ALTER COLUMN tenant_id SET (n_distinct = 20);
 ALTER TABLE sandbox_restores ALTER COLUMN tenant_id SET (n_distinct = 20);

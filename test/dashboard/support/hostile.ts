@@ -90,6 +90,8 @@ export async function makeHostileTenant(dashboard: TestDashboard): Promise<Hosti
       if (found) places.set(found.path.split('/')[0]!, id)
     }
     places.set(':attempt', ids.get('wdla')!)
+    const snapshot = ids.get('snap')
+    if (snapshot !== undefined) places.set(':snapshot', snapshot)
     places.set(':version', versions[1]!.name)
   }
   const addressOf = addressesIn(addresses)
