@@ -148,7 +148,7 @@ async function validate(
   validators: ValidatorSource,
   { request, status, version, answer, streamed }: Observed,
 ): Promise<Disagreement[]> {
-  const { path } = splitTarget(normalizeTarget(request.target))
+  const path = normalizeTarget(splitTarget(request.target).path)
   if (version === '') return []
   const code = codeOf(answer)
   const checkRequest = await validators(version, path)
