@@ -8,8 +8,7 @@ import { type EndpointRow, insertEndpoint } from '../../runtime/events/webhook-e
 import { createEndpointSecrets } from '../../runtime/events/webhook-endpoints/secrets.ts'
 import { recoveryWorker } from '../../runtime/events/webhook-recoveries/job.ts'
 import {
-  findRange,
-  insertRecovery,
+  beginRecovery,
   type RecoveryRow,
   readRecovery,
 } from '../../runtime/events/webhook-recoveries/queries.ts'
@@ -80,26 +79,15 @@ const methods = {
   /** Starts a recovery of what failed. */
   recover: async (endpointId: string, rate: number): Promise<string> => {
     const now = Date.now()
-    const period = { since: 0, until: now }
-    const range = await findRange(pool, tenantId, period)
-    const row: RecoveryRow = {
-      id: newId('whr', now),
+    const asked = {
       endpoint_id: endpointId,
-      ...period,
+      since: 0,
+      until: now,
       types: null,
       scope: 'failed',
       rate,
-      status: 'counting',
-      total: 0,
-      sent: 0,
-      failed: 0,
-      ...range,
-      reached: range.before,
-      queued: [],
-      created: now,
-      updated: now,
-    }
-    await insertRecovery(pool, tenantId, row)
+    } as const
+    const row = await beginRecovery(pool, tenantId, asked, now)
     recoveries.wake('sandbox')
     return row.id
   },

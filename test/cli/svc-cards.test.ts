@@ -95,6 +95,11 @@ test.each(Object.entries(SIMULATIONS))(
   },
 )
 
+const YES_OR_NO = new Map<unknown, string>([
+  [true, 'yes'],
+  [false, 'no'],
+])
+
 test.each(Object.entries(SIMULATIONS))(
   'svc cards simulate %s reads and explains as the document does',
   (_, { operation, options }) => {
@@ -106,10 +111,6 @@ test.each(Object.entries(SIMULATIONS))(
       const { type, enum: members } = resolve(schema)
       expect(reads, field).toBe(type === 'integer' ? 'number' : type === 'boolean' ? 'boolean' : undefined)
       const [, absent] = /\(default: (\w+)\)$/.exec(text) ?? []
-      const YES_OR_NO = new Map<unknown, string>([
-        [true, 'yes'],
-        [false, 'no'],
-      ])
       expect(absent, field).toBe(YES_OR_NO.get(schema.default) ?? schema.default)
       const [, named] = /: ([\w, ]+), …$/.exec(text) ?? []
       if (named !== undefined) expect(members, field).toEqual(expect.arrayContaining(named.split(', ')))

@@ -11,16 +11,12 @@ import type { Clock } from '../../tenants/clock/clock.ts'
 import { deleteFaults, putFaults } from '../../tenants/faults/queries.ts'
 import type { Caller } from '../../tenants/keys/caller.ts'
 import { createSandbox, deleteSandbox } from '../sandboxes/changes.ts'
+import { LOCK_TENANT } from '../sandboxes/spaces.ts'
 import { wipeSpace } from './wipe-queries.ts'
 
 /** Applies the settings that the role of the environment has. */
 const ENTER: Statement = {
   text: `SELECT set_config('search_path', $1, true), set_config('statement_timeout', '30s', true)`,
-}
-
-// Serializes concurrent rotations. The second one finds the successors that the first one created.
-const LOCK_TENANT: Statement = {
-  text: 'SELECT plan FROM control.tenants WHERE id = $1 FOR NO KEY UPDATE',
 }
 
 const KEYS_IN_USE: Statement = {
@@ -108,6 +104,7 @@ async function rotateKeys(
   { tenantId, space, environment }: KeyPlace,
   now: number,
 ): Promise<readonly RotatedKey[]> {
+  // The second of two concurrent rotations finds the successors that the first one created.
   pipelined(db.query(LOCK_TENANT, [tenantId]))
   const { rows } = await db.query<KeyInUse>(KEYS_IN_USE, [tenantId, environment, spaceOfKeys(space)])
   const rotated = await Promise.all(

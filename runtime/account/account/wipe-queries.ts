@@ -7,7 +7,7 @@ import { pipelined } from '../../database/pipelined.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { readSpace, spaceOf } from '../../database/space.ts'
 import { toTimestamp } from '../../database/types.ts'
-import { moveSandbox } from '../sandboxes/spaces.ts'
+import { endDeliveries, moveSandbox, retireSpace } from '../sandboxes/spaces.ts'
 
 /** Tables of an environment that a wipe keeps: the audit log, usage, and the lists of sandboxes and of wiped spaces. */
 export const KEPT_TABLES = [
@@ -149,10 +149,7 @@ const MOVE: Statement = {
 // write fails and is retried in the new space.
 const CLOSE: Statement = { text: 'UPDATE audit_heads SET wipes = $2 WHERE tenant_id = $1' }
 
-const RETIRE: Statement = { text: 'INSERT INTO wiped_spaces (tenant_id, wiped_at) VALUES ($1, $2)' }
-
-// Workers need the bucket to deliver, so removing it ends deliveries of the old space. The new space gets the tokens
-// that are left.
+// Without its bucket, the old space sends no deliveries. The new space gets the tokens that are left.
 const READ_BUCKET: Statement = {
   text: 'SELECT tokens, refilled_at FROM webhook_senders WHERE tenant_id = $1 FOR UPDATE',
 }
@@ -160,8 +157,6 @@ const READ_BUCKET: Statement = {
 const OPEN_BUCKET: Statement = {
   text: 'INSERT INTO webhook_senders (tenant_id, tokens, refilled_at, planned) VALUES ($1, $2, $3, $4)',
 }
-
-const REMOVE_BUCKET: Statement = { text: 'DELETE FROM webhook_senders WHERE tenant_id = $1' }
 
 // The sequence of events continues, so that a client that streams events does not see a number twice.
 const READ_SEQUENCE: Statement = { text: 'SELECT sequence FROM event_heads WHERE tenant_id = $1' }
@@ -182,7 +177,7 @@ async function carryOver(db: Database, old: string, space: string): Promise<void
     pipelined(db.query(OPEN_BUCKET, [space, tokens, toTimestamp(refilled_at), sequence ?? 0]))
   }
   if (sequence !== undefined) pipelined(db.query(OPEN_SEQUENCE, [space, sequence]))
-  pipelined(db.query(REMOVE_BUCKET, [old]))
+  endDeliveries(db, old)
 }
 
 /**
@@ -232,7 +227,7 @@ export async function wipeSpace(
   if (sandbox === undefined) {
     if ((await db.query(MOVE, [tenantId, wipes])).count === 0) throw wipedAlready()
     pipelined(db.query(CLOSE, [tenantId, wipes + 1]))
-    pipelined(db.query(RETIRE, [old, toTimestamp(now)]))
+    retireSpace(db, old, now)
   } else if (!(await moveSandbox(db, old, space, now))) {
     throw wipedAlready()
   }

@@ -11,7 +11,7 @@ import { sandboxOf, spaceOf } from '../../database/space.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { insertKey } from '../../tenants/admin/keys.ts'
 import { planCopy, refuseNeeded } from './copies.ts'
-import { LOCK_TENANT, retireSpace } from './spaces.ts'
+import { endDeliveries, LOCK_TENANT, retireSpace } from './spaces.ts'
 
 /** Maximum number of named sandboxes of an account. */
 export const MAX_SANDBOXES = 10
@@ -91,8 +91,6 @@ const CLOSE: Statement = {
   text: 'UPDATE audit_heads SET open_spaces = array_remove(open_spaces, $2) WHERE tenant_id = $1',
 }
 
-const REMOVE_BUCKET: Statement = { text: 'DELETE FROM webhook_senders WHERE tenant_id = $1' }
-
 const REVOKE_KEYS: Statement = {
   text: `UPDATE control.keys SET revoked_at = coalesce(revoked_at, $3) WHERE tenant_id = $1 AND space = $2`,
 }
@@ -129,7 +127,7 @@ export async function deleteSandbox(
   if (space === undefined) return false
   pipelined(db.query(CLOSE, [tenantId, space]))
   retireSpace(db, space, now.machine)
-  pipelined(db.query(REMOVE_BUCKET, [space]))
+  endDeliveries(db, space)
   pipelined(db.query(REVOKE_KEYS, [tenantId, space, toTimestamp(now.service)]))
   const snapshots = await db.query<{ id: string; space: string | null }>(DELETE_SNAPSHOTS, [tenantId, id])
   for (const { id: snapshotId, space: copied } of snapshots.rows) {

@@ -28,6 +28,14 @@ export function retireSpace(db: Database, space: string, now: number): void {
   pipelined(db.query(RETIRE, [space, toTimestamp(now)]))
 }
 
+// Workers need the bucket to deliver.
+const REMOVE_BUCKET: Statement = { text: 'DELETE FROM webhook_senders WHERE tenant_id = $1' }
+
+/** Ends the deliveries of a space. */
+export function endDeliveries(db: Database, space: string): void {
+  pipelined(db.query(REMOVE_BUCKET, [space]))
+}
+
 /**
  * Gives a named sandbox a different space, which its keys open from the commit on. Writes in the old one fail from then
  * on, and a worker deletes its rows. Call this in a transaction of the owner.

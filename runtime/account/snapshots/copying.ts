@@ -12,6 +12,7 @@ import type { Database, Statement } from '../../database/database.ts'
 import { pipelined } from '../../database/pipelined.ts'
 import { readSpace, sandboxOf, spaceOf } from '../../database/space.ts'
 import { CLOSED_TABLES, WIPED_TABLES } from '../account/wipe-queries.ts'
+import { endDeliveries } from '../sandboxes/spaces.ts'
 
 /** Tables of a space, in an order in which rows can be deleted. */
 const TABLES: readonly string[] = [...WIPED_TABLES, ...CLOSED_TABLES]
@@ -138,8 +139,6 @@ async function fillSpace(db: Database, frozen: FrozenSpace, space: string): Prom
   await db.query(END, [space])
 }
 
-const REMOVE_BUCKET: Statement = { text: 'DELETE FROM webhook_senders WHERE tenant_id = $1' }
-
 /**
  * Fills a new space of a sandbox from a snapshot, and ends deliveries of the old one. Call this in a transaction of the
  * owner, and give the sandbox the new space before it ends.
@@ -151,6 +150,6 @@ export async function restoreSpace(db: Database, frozen: FrozenSpace, old: strin
   const { tenantId, wipes, sandbox } = readSpace(old)
   const space = spaceOf(tenantId, wipes + 1, sandbox)
   await fillSpace(db, frozen, space)
-  pipelined(db.query(REMOVE_BUCKET, [old]))
+  endDeliveries(db, old)
   return space
 }

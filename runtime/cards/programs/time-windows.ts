@@ -4,16 +4,18 @@ import type { components } from '../../../generated/canonical/types.ts'
 type AllowedTimes = components['schemas']['AllowedTimes']
 type Weekday = components['schemas']['Weekday']
 
-/** In the order of `Date.getUTCDay`. */
-const WEEKDAYS: readonly Weekday[] = [
-  'sunday',
+export const WEEKDAYS = [
   'monday',
   'tuesday',
   'wednesday',
   'thursday',
   'friday',
   'saturday',
-]
+  'sunday',
+] as const satisfies readonly Weekday[]
+
+/** Sunday is the first day of `Date.getUTCDay`. */
+const weekdayOf = (day: number): Weekday => WEEKDAYS[(day + 6) % 7]!
 
 const MINUTE_MS = 60_000
 const QUARTER_MS = 15 * MINUTE_MS
@@ -94,7 +96,7 @@ export function isWithin({ days, start, end, time_zone }: AllowedTimes, at: numb
   const minute = local.getUTCHours() * 60 + local.getUTCMinutes()
   const day = local.getUTCDay()
   const [from, until] = [minutesOf(start), minutesOf(end)]
-  const begins = days.includes(WEEKDAYS[day]!)
+  const begins = days.includes(weekdayOf(day))
   if (from < until) return begins && from <= minute && minute < until
-  return (begins && minute >= from) || (days.includes(WEEKDAYS[(day + 6) % 7]!) && minute < until)
+  return (begins && minute >= from) || (days.includes(weekdayOf(day + 6)) && minute < until)
 }

@@ -2,7 +2,7 @@
 import type { Detail } from 'dateline/runtime'
 import type { components } from '../../../generated/canonical/types.ts'
 import { isCountry } from '../../platform/countries.ts'
-import { isTimeZone } from './time-windows.ts'
+import { isTimeZone, WEEKDAYS } from './time-windows.ts'
 
 type Schemas = components['schemas']
 type Given = Schemas['SpendingControlsInput']
@@ -10,16 +10,6 @@ type UseControls = Omit<
   Schemas['SpendingControls'],
   'blocked_categories' | 'blocked_countries' | 'spending_limits' | 'max_authorization_count'
 >
-
-const WEEKDAYS = [
-  'monday',
-  'tuesday',
-  'wednesday',
-  'thursday',
-  'friday',
-  'saturday',
-  'sunday',
-] as const satisfies readonly Schemas['Weekday'][]
 
 /** Removes duplicates and sorts. */
 export const sorted = <Word extends string>(words: readonly Word[]): Word[] => [...new Set(words)].toSorted()

@@ -4,7 +4,8 @@ import type { CardTransactionRow } from './queries.ts'
 
 type Schemas = components['schemas']
 
-const MESSAGES: Readonly<Record<Schemas['DeclineReasonCode'], string>> = {
+/** What the interface says for each reason to decline. */
+export const DECLINE_MESSAGES: Readonly<Record<Schemas['DeclineReasonCode'], string>> = {
   insufficient_funds: 'The balance does not cover the amount.',
   card_inactive: 'The card is not activated.',
   card_frozen: 'The card is frozen.',
@@ -57,7 +58,7 @@ export function showCardTransaction(row: CardTransactionRow): Schemas['CardTrans
     amounts: { requested, authorized, held, cleared, refunded, reversed },
     entry_method: row.entry_method,
     wallet: row.wallet,
-    decline_reason: code && { code, message: MESSAGES[code] },
+    decline_reason: code && { code, message: DECLINE_MESSAGES[code] },
     decision_id: row.decision_id,
     expires_at: row.expires_at === null ? null : writeInstant(row.expires_at),
     rules: [...row.rules],

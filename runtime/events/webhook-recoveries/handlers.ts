@@ -3,13 +3,11 @@ import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { answerList } from '../../api/lists/list-query.ts'
-import { newId } from '../../platform/ids.ts'
 import { parseInstant, writeInstant } from '../../platform/instants.ts'
 import { lockEndpoint, readEndpoint } from '../webhook-endpoints/queries.ts'
 import {
+  beginRecovery,
   findOpenRecovery,
-  findRange,
-  insertRecovery,
   listRecoveries,
   lockRecovery,
   type RecoveryRow,
@@ -35,25 +33,14 @@ export const webhookRecoveriesHandlers = {
         `The recovery ${open} of this endpoint has not ended. Wait for its end, or cancel it first.`,
       )
     }
-    const range = await findRange(db, caller.space, period)
-    const row: RecoveryRow = {
-      id: newId('whr', now),
+    const asked = {
       endpoint_id: path.whe_id,
       ...period,
       types: body.types ? [...new Set(body.types)] : null,
       scope: body.scope ?? 'failed',
       rate: body.rate ?? RATE,
-      status: 'counting',
-      total: 0,
-      sent: 0,
-      failed: 0,
-      ...range,
-      reached: range.before,
-      queued: [],
-      created: now,
-      updated: now,
     }
-    await insertRecovery(db, caller.space, row)
+    const row = await beginRecovery(db, caller.space, asked, now)
     return { status: 201, body: showRecovery(row) }
   },
 

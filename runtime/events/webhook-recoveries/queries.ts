@@ -2,6 +2,7 @@ import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
+import { newId } from '../../platform/ids.ts'
 
 type Schemas = components['schemas']
 
@@ -100,7 +101,7 @@ const RANGE: Statement = {
 }
 
 /** Finds the numbers of the tenant's sequence that hold every event of a period. The range is empty if the period has no events. */
-export async function findRange(
+async function findRange(
   db: Database,
   tenantId: string,
   { since, until }: Pick<RecoveryRow, 'since' | 'until'>,
@@ -121,9 +122,25 @@ const INSERT: Statement = {
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'counting', $9, $10, $9, now(), $11, $11)`,
 }
 
-/** Writes a new recovery. */
-export function insertRecovery(db: Database, tenantId: string, row: RecoveryRow): Promise<unknown> {
-  return db.query(INSERT, [
+/** What a recovery sends again, and how fast. */
+type AskedRecovery = Pick<RecoveryRow, 'endpoint_id' | 'since' | 'until' | 'types' | 'scope' | 'rate'>
+
+/**
+ * Begins a recovery of the events that the period has now.
+ *
+ * @param now service time.
+ */
+export async function beginRecovery(
+  db: Database,
+  tenantId: string,
+  asked: AskedRecovery,
+  now: number,
+): Promise<RecoveryRow> {
+  const range = await findRange(db, tenantId, asked)
+  const counts = { total: 0, sent: 0, failed: 0, reached: range.before, queued: [] }
+  const id = newId('whr', now)
+  const row = { id, ...asked, status: 'counting' as const, ...range, ...counts, created: now, updated: now }
+  await db.query(INSERT, [
     tenantId,
     row.id,
     row.endpoint_id,
@@ -136,6 +153,7 @@ export function insertRecovery(db: Database, tenantId: string, row: RecoveryRow)
     row.last,
     toTimestamp(row.created),
   ])
+  return row
 }
 
 // The pace is a batch a second. At most one batch may be late. A separate statement: the replicas of a distributed table must all get

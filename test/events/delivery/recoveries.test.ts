@@ -2,8 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { recoveryWorker } from '../../../runtime/events/webhook-recoveries/job.ts'
 import {
-  findRange,
-  insertRecovery,
+  beginRecovery,
   type RecoveryRow,
   readRecovery,
   updateRecovery,
@@ -32,30 +31,20 @@ afterAll(() => stage.close())
 
 const worker = () => recoveryWorker({ ...stage, wakeUpChannel: { publish: () => {} } })
 
-async function recover(endpoint: Endpoint, content: Partial<RecoveryRow> = {}): Promise<string> {
-  const db = stage.database.sandbox
+type Asked = Parameters<typeof beginRecovery>[2]
+
+async function recover(endpoint: Endpoint, content: Partial<Asked> = {}): Promise<string> {
   const { now } = stage.clock
-  const period = { since: START, until: now, ...content }
-  const range = await findRange(db, tenantId, period)
-  const row: RecoveryRow = {
-    id: newId('whr', now),
+  const period = { since: START, until: now }
+  const asked = {
     endpoint_id: endpoint.id,
+    ...period,
     types: null,
     scope: 'failed',
     rate: 100,
-    status: 'counting',
-    total: 0,
-    sent: 0,
-    failed: 0,
-    queued: [],
-    created: now,
-    updated: now,
-    ...period,
-    ...range,
-    reached: range.before,
-  }
-  await insertRecovery(db, tenantId, row)
-  return row.id
+    ...content,
+  } as const
+  return (await beginRecovery(stage.database.sandbox, tenantId, asked, now)).id
 }
 
 const read = async (endpoint: Endpoint, id: string) =>

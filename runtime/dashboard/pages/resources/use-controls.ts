@@ -1,5 +1,6 @@
 /** Spending controls that depend on how and where a card is used: form fields, parsing, and display. */
 import type { components } from '../../../../generated/canonical/types.ts'
+import { WEEKDAYS } from '../../../cards/programs/time-windows.ts'
 import type { FormField, FormValues } from '../../engine/shapes.ts'
 import { words } from '../../engine/values.ts'
 import { COUNTRY, countryName } from '../pickers/lists.ts'
@@ -8,16 +9,6 @@ type Controls = components['schemas']['SpendingControls']
 type Window = components['schemas']['AllowedTimes']
 
 const AT = 'spending_controls'
-
-const DAYS = [
-  'monday',
-  'tuesday',
-  'wednesday',
-  'thursday',
-  'friday',
-  'saturday',
-  'sunday',
-] as const satisfies Window['days'][number][]
 
 const METHODS = [
   'chip',
@@ -30,7 +21,7 @@ const METHODS = [
 const optionsOf = (names: readonly string[]) => names.map((name) => [name, words(name)] as const)
 
 const WINDOW_FIELDS: readonly FormField[] = [
-  { name: 'days', label: 'Days', kind: 'checks', options: optionsOf(DAYS) },
+  { name: 'days', label: 'Days', kind: 'checks', options: optionsOf(WEEKDAYS) },
   { name: 'start', label: 'From', value: '08:00', hint: 'Local time, such as 08:00.' },
   {
     name: 'end',

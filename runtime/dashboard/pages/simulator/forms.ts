@@ -1,5 +1,6 @@
 /** The forms of the sandbox simulator. */
 import type { components } from '../../../../generated/canonical/types.ts'
+import { DECLINE_MESSAGES } from '../../../cards/transactions/view.ts'
 import type { FormField, OperationForm } from '../../engine/shapes.ts'
 import { CARDHOLDER, DISPUTE, PAYOUT, SETTLEMENT } from '../pickers/pickable.ts'
 import {
@@ -33,42 +34,7 @@ export interface HelperGroup {
   readonly helpers: readonly Helper[]
 }
 
-const DECLINES = [
-  'insufficient_funds',
-  'card_inactive',
-  'card_frozen',
-  'card_canceled',
-  'card_expired',
-  'card_lost',
-  'card_stolen',
-  'cardholder_inactive',
-  'cardholder_blocked',
-  'cardholder_verification_required',
-  'account_disabled',
-  'merchant_category_blocked',
-  'merchant_country_blocked',
-  'spending_limit_exceeded',
-  'authorization_count_exceeded',
-  'merchant_blocked',
-  'entry_method_blocked',
-  'time_blocked',
-  'merchant_limit_exceeded',
-  'merchant_count_exceeded',
-  'first_use_abroad',
-  'check_failed',
-  'transaction_not_allowed',
-  'incorrect_cvc',
-  'incorrect_pin',
-  'incorrect_expiry',
-  'address_mismatch',
-  'authentication_failed',
-  'suspected_fraud',
-  'decision_declined',
-  'decision_timed_out',
-  'decision_errored',
-  'unsupported_currency',
-  'processing_error',
-] as const satisfies readonly Schemas['DeclineReasonCode'][]
+const DECLINES = Object.keys(DECLINE_MESSAGES)
 
 const toTransaction = ({ id }: Schemas['CardTransaction']) => `card-transactions/${id}`
 const toPass = ({ id }: Schemas['Pass']) => `passes/${id}`
