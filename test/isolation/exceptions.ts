@@ -272,6 +272,10 @@ export const LAVISH: Table = [
     'the endpoints of the tenant, a hundred at most, before one more is made',
   ],
   [
+    'SELECT w.id, coalesce(w.settled, w.since, 0) AS settled',
+    'the endpoints of the tenant, before the next event of the ordered ones is queued',
+  ],
+  [
     'SELECT e.id, e.sequence, e.type, e.created, CASE WHEN got.by_one',
     'differences of two endpoints: a page compares the last thousand events',
   ],

@@ -39,7 +39,7 @@ export async function deliverInOrder(send: Send, pool: Pool, space: string, skip
       await recover(send, pool, space, id)
     }
     await pool.transaction(async (tx) => {
-      removeHeld(tx, space, id, [{ key: id, sequence: 1, event_id: skipped, done: true }])
+      removeHeld(tx, space, id, [{ key: id, event_id: skipped, done: true }])
       await advanceKeys(tx, space, id, [id])
       await releaseAttempt(tx, space, skipped, NOBODY)
     })

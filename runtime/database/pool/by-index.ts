@@ -75,7 +75,7 @@ async function sendByIndex<Row>(db: Database, statement: Statement, values?: rea
   return () => sent // a function, so that the result is not awaited before the COMMIT
 }
 
-/** Allows only index scans for the following statements of a transaction. */
+/** Allows only index scans for the following statements of a transaction. Named ones have a generic plan. */
 export function useIndexes(db: Database): void {
-  pipelined(db.query(BY_INDEX))
+  pipelined(db.query(BY_INDEX_ONCE))
 }

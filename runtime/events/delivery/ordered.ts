@@ -2,6 +2,7 @@
 
 import type { Database } from '../../database/database.ts'
 import { pipelined } from '../../database/pipelined.ts'
+import { useIndexes } from '../../database/pool/by-index.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { systemEntry } from '../../tenants/audit/entry.ts'
@@ -42,6 +43,7 @@ export interface OrderedPlan {
 export async function planOrdered(options: OrderedOptions, tenantId: string): Promise<OrderedPlan> {
   try {
     return await options.pool.forTenant(tenantId).transaction(async (tx) => {
+      useIndexes(tx)
       let queued = false
       const announcements: Announcement[] = []
       for (const endpoint of await lockOrdered(tx, tenantId)) {

@@ -3,6 +3,7 @@ import type { Database, Statement } from '../../../database/database.ts'
 
 // A repeated attempt that waits for its time is what blocks.
 const NOTE: Statement = {
+  name: 'webhook_blocks_note',
   text: `INSERT INTO webhook_blocks (tenant_id, endpoint_id, event_id, key, since)
          SELECT q.tenant_id, q.endpoint_id, q.event_id, h.key, coalesce(p.attempted_at, q.due_at)
            FROM webhook_waiting q
@@ -32,6 +33,7 @@ export interface BlockEnd {
 }
 
 const NOTE_ENDS: Statement = {
+  name: 'webhook_blocks_note_ends',
   text: `DELETE FROM webhook_blocks b
           WHERE b.tenant_id = $1 AND b.endpoint_id = $2
             AND NOT EXISTS (SELECT FROM webhook_ready r

@@ -4,7 +4,7 @@ import { pipelined } from '../../../database/pipelined.ts'
 import { byIndex, useIndexes } from '../../../database/pool/by-index.ts'
 import type { Pool } from '../../../database/pool/pool.ts'
 import { toTimestamp } from '../../../database/types.ts'
-import { isOpen } from './fifo-by-key.ts'
+import { hasEnded } from './fifo-by-key.ts'
 
 const PROMOTE: Statement = {
   name: 'webhook_waiting_promote',
@@ -95,7 +95,7 @@ const HAS_NEXT = `CASE w.fifo_key
        AND NOT EXISTS (SELECT FROM webhook_waiting v WHERE v.tenant_id = w.tenant_id AND v.endpoint_id = w.id)
       ELSE coalesce(w.settled, w.since, 0) < h.sequence
         OR EXISTS (SELECT FROM webhook_held_events h WHERE h.tenant_id = w.tenant_id AND h.endpoint_id = w.id
-                      AND h.state <> 'held' AND NOT ${isOpen('w.tenant_id')}) END
+                      AND h.state <> 'held' AND ${hasEnded('w.tenant_id', 'w.id')}) END
      AND NOT EXISTS (SELECT FROM webhook_recoveries v
                       WHERE v.tenant_id = w.tenant_id AND v.endpoint_id = w.id AND v.status IN ('counting', 'running'))`
 

@@ -2,6 +2,7 @@
  * Statements for ordered endpoints that get the events of each key one at a time (`fifo_key: object`). Events are read from the tenant's
  * sequence into `webhook_held_events`. The first event of each key has an attempt, and the others wait until it was delivered or skipped.
  */
+import { byPlace } from '../../../database/by-place.ts'
 import type { Database, Statement } from '../../../database/database.ts'
 import { pipelined } from '../../../database/pipelined.ts'
 import { HAS_RECOVERY, IS_MISSING, SEARCHED_AT_ONCE } from './fifo.ts'
@@ -10,6 +11,7 @@ import { HAS_RECOVERY, IS_MISSING, SEARCHED_AT_ONCE } from './fifo.ts'
 export const QUEUED_AT_ONCE = 256
 
 const ROOM: Statement = {
+  name: 'webhook_ready_room',
   text: `SELECT CASE WHEN ${HAS_RECOVERY} THEN 0 ELSE ${QUEUED_AT_ONCE} - count(*) END::integer AS room
            FROM (SELECT FROM webhook_ready r WHERE r.tenant_id = $1 AND r.endpoint_id = $2 LIMIT ${QUEUED_AT_ONCE}) AS queued`,
 }
@@ -19,28 +21,37 @@ export async function readRoom(db: Database, tenantId: string, endpointId: strin
   return (await db.query<{ room: number }>(ROOM, [tenantId, endpointId])).rows[0]!.room
 }
 
-/** Condition that the first event of a key, `h`, has an attempt that is queued, sent or scheduled. @param tenant its tenant. */
-export const isOpen = (tenant: string) => `(EXISTS (SELECT FROM webhook_ready r
-                        WHERE r.tenant_id = ${tenant} AND r.endpoint_id = h.endpoint_id AND r.event_id = h.event_id)
-             OR EXISTS (SELECT FROM webhook_waiting q
-                         WHERE q.tenant_id = ${tenant} AND q.endpoint_id = h.endpoint_id AND q.event_id = h.event_id))`
+/**
+ * Condition that the first event of a key, `h`, has no attempt that is queued, sent or scheduled. Written without EXISTS, for which
+ * PostgreSQL may read all attempts of the tenant into a hash table, or compare each event with each attempt.
+ *
+ * @param tenant its tenant.
+ * @param endpoint its endpoint.
+ */
+export const hasEnded = (tenant: string, endpoint: string) => `
+                h.event_id <> ALL (ARRAY(SELECT r.event_id FROM webhook_ready r WHERE r.tenant_id = ${tenant} AND r.endpoint_id = ${endpoint}))
+            AND (SELECT q.event_id FROM webhook_waiting q
+                  WHERE q.tenant_id = ${tenant} AND q.endpoint_id = ${endpoint} AND q.event_id = h.event_id LIMIT 1) IS NULL`
+
+const IS_DELIVERED = `(SELECT a.status FROM webhook_attempts a
+                   WHERE a.tenant_id = $1 AND a.event_id = h.event_id AND a.endpoint_id = $2 AND a.status = 'succeeded'
+                   LIMIT 1) IS NOT NULL`
 
 // An event that retention has removed cannot be sent any more.
 const FIND_ENDED: Statement = {
-  text: `SELECT h.key, h.sequence, h.event_id,
-                h.state = 'skipped' OR NOT EXISTS (SELECT FROM events e WHERE e.tenant_id = $1 AND e.id = h.event_id)
-                OR EXISTS (SELECT FROM webhook_attempts a
-                            WHERE a.tenant_id = $1 AND a.event_id = h.event_id AND a.endpoint_id = $2
-                              AND a.status = 'succeeded') AS done
+  name: 'webhook_held_events_find_ended',
+  text: `SELECT h.key, h.event_id,
+                h.state = 'skipped'
+                OR (SELECT e.id FROM events e WHERE e.tenant_id = $1 AND e.id = h.event_id) IS NULL
+                OR ${IS_DELIVERED} AS done
            FROM webhook_held_events h
-          WHERE h.tenant_id = $1 AND h.endpoint_id = $2 AND h.state <> 'held' AND NOT ${isOpen('$1')}
+          WHERE h.tenant_id = $1 AND h.endpoint_id = $2 AND h.state <> 'held' AND ${hasEnded('$1', '$2')}
           ORDER BY h.event_id LIMIT ${QUEUED_AT_ONCE}`,
 }
 
 /** The first event of a key, whose attempt has ended. If it is not done, its attempt was canceled or given up. */
 export interface EndedHead {
   readonly key: string
-  readonly sequence: number
   readonly event_id: string
   readonly done: boolean
 }
@@ -55,8 +66,9 @@ export async function findEnded(
 }
 
 const REMOVE: Statement = {
-  text: `DELETE FROM webhook_held_events h USING unnest($3::text[], $4::bigint[]) AS n (key, sequence)
-          WHERE h.tenant_id = $1 AND h.endpoint_id = $2 AND h.key = n.key AND h.sequence = n.sequence`,
+  name: 'webhook_held_events_remove',
+  text: `DELETE FROM webhook_held_events h
+          WHERE h.tenant_id = $1 AND h.endpoint_id = $2 AND h.event_id = ANY ($3::text[]) AND h.state <> 'held'`,
 }
 
 /** Removes events that are done. */
@@ -66,12 +78,12 @@ export function removeHeld(
   endpointId: string,
   heads: readonly EndedHead[],
 ): void {
-  const sequences = heads.map(({ sequence }) => sequence)
-  pipelined(db.query(REMOVE, [tenantId, endpointId, heads.map(({ key }) => key), sequences]))
+  pipelined(db.query(REMOVE, [tenantId, endpointId, heads.map(({ event_id }) => event_id)]))
 }
 
 // The key is the id of the one object in `data`, in canonical form.
 const HOLD: Statement = {
+  name: 'webhook_held_events_hold',
   text: `INSERT INTO webhook_held_events (tenant_id, endpoint_id, key, sequence, event_id, state)
          SELECT e.tenant_id, $2,
                 coalesce((SELECT o.value ->> 'id' FROM json_each(coalesce(e.source, e.body::json) -> 'data') AS o LIMIT 1), ''),
@@ -82,6 +94,7 @@ const HOLD: Statement = {
 }
 
 const END: Statement = {
+  name: 'webhook_events_page_end',
   text: `SELECT coalesce(max(page.sequence), $2) AS reached, count(*) = ${SEARCHED_AT_ONCE} AS more
            FROM (SELECT e.sequence FROM events e WHERE e.tenant_id = $1 AND e.sequence > $2
                   ORDER BY e.sequence LIMIT ${SEARCHED_AT_ONCE}) AS page`,
@@ -101,19 +114,17 @@ export async function holdPage(
   return { keys: rows.map(({ key }) => key), reached, more }
 }
 
-const ADVANCE: Statement = {
-  text: `UPDATE webhook_held_events h SET state = 'queued'
-           FROM (SELECT first.key, first.sequence
-                   FROM unnest($3::text[]) AS k (key)
-                  CROSS JOIN LATERAL (SELECT n.key, n.sequence, n.state FROM webhook_held_events n
-                                       WHERE n.tenant_id = $1 AND n.endpoint_id = $2 AND n.key = k.key
-                                       ORDER BY n.sequence LIMIT 1) AS first
-                  WHERE first.state = 'held') AS f
-          WHERE h.tenant_id = $1 AND h.endpoint_id = $2 AND h.key = f.key AND h.sequence = f.sequence
-         RETURNING h.event_id,
-                   EXISTS (SELECT FROM webhook_attempts a WHERE a.tenant_id = $1 AND a.event_id = h.event_id
-                              AND a.endpoint_id = $2 AND a.status = 'succeeded') AS delivered`,
-}
+const ADVANCE = byPlace(
+  'webhook_held_events_advance',
+  `UPDATE webhook_held_events h SET state = 'queued'
+    WHERE h.tenant_id = $1 AND h.ctid = ANY (ARRAY(
+            SELECT first.ctid FROM unnest($3::text[]) AS k (key)
+             CROSS JOIN LATERAL (SELECT n.ctid, n.state FROM webhook_held_events n
+                                  WHERE n.tenant_id = $1 AND n.endpoint_id = $2 AND n.key = k.key
+                                  ORDER BY n.sequence LIMIT 1) AS first
+             WHERE first.state = 'held'))
+   RETURNING h.event_id, ${IS_DELIVERED} AS delivered`,
+)
 
 /** Makes the first event of each key the one that is sent. Returns those that were not; a recovery may have delivered some. */
 export async function advanceKeys(

@@ -20,6 +20,7 @@ export interface OrderedEndpoint {
 
 // SKIP LOCKED: a request may be changing the endpoint, or a different worker may be planning for it.
 const LOCK_ORDERED: Statement = {
+  name: 'webhook_endpoints_lock_ordered',
   text: `SELECT w.id, coalesce(w.settled, w.since, 0) AS settled, w.fifo_key FROM webhook_endpoints w
           WHERE w.tenant_id = $1 AND w.delivery = 'fifo' AND w.status = 'enabled'
           ORDER BY w.id FOR NO KEY UPDATE SKIP LOCKED`,
@@ -45,6 +46,7 @@ export const HAS_RECOVERY = `EXISTS (SELECT FROM webhook_recoveries v WHERE v.te
 
 // A separate statement, so that it sees what was committed before the lock was taken.
 const FIND_NEXT: Statement = {
+  name: 'webhook_events_find_next',
   text: `WITH page AS MATERIALIZED (
            SELECT e.id, e.sequence, e.type, e.audience, e.audience_endpoint_id, e.body, e.source FROM events e
             WHERE e.tenant_id = $1 AND e.sequence > $3 ORDER BY e.sequence LIMIT $4
@@ -85,6 +87,7 @@ export async function findNextEvent(
 }
 
 const SETTLE: Statement = {
+  name: 'webhook_endpoints_settle',
   text: 'UPDATE webhook_endpoints SET settled = $3 WHERE tenant_id = $1 AND id = $2',
 }
 
@@ -103,18 +106,20 @@ const ATTEMPT_ID = `'wdla_' || substr(e.id, 5, 14) || substr(md5(e.id || $2::tex
 // An event that was given up, because its endpoint was disabled, has the attempt already.
 const QUEUE_FIRST: readonly Statement[] = [
   {
+    name: 'webhook_attempts_queue_first',
     text: `INSERT INTO webhook_attempts AS a (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at, created,
                                               updated)
            SELECT e.tenant_id, ${ATTEMPT_ID}, $2, e.id, 1, 'pending', 'schedule', e.created, e.created, e.created
-             FROM unnest($3::text[]) AS n (event_id) JOIN events e ON e.tenant_id = $1 AND e.id = n.event_id
+             FROM events e WHERE e.tenant_id = $1 AND e.id = ANY ($3::text[])
            ON CONFLICT (tenant_id, id) DO UPDATE
               SET status = 'pending', trigger = 'schedule', response_status = NULL, response_body = NULL, error = NULL,
                   duration_ms = NULL, attempted_at = NULL, next_attempt_at = NULL`,
   },
   {
+    name: 'webhook_ready_queue_first',
     text: `INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, due_at)
            SELECT e.tenant_id, ${ATTEMPT_ID}, $2, e.id, 1, 'schedule', e.created
-             FROM unnest($3::text[]) AS n (event_id) JOIN events e ON e.tenant_id = $1 AND e.id = n.event_id`,
+             FROM events e WHERE e.tenant_id = $1 AND e.id = ANY ($3::text[])`,
   },
 ]
 
