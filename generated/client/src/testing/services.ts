@@ -2811,6 +2811,7 @@ const PassMessageBatchId = { schema: { $ref: '#/components/schemas/PassMessageBa
 const SpendingControlDraftId = { schema: { $ref: '#/components/schemas/SpendingControlDraftId' } } as const
 const propertyNames = { type: 'string', pattern: '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$', maxLength: 12 } as const
 const apple_url = { type: ['string', 'null'], pattern: '^[a-z][a-z0-9+.-]{0,30}:[!-~]+$', maxLength: 500 } as const
+const properties_2 = { header: { type: 'string', minLength: 1, maxLength: 60 }, body: { type: 'string', minLength: 1, maxLength: 500 } } as const
 const translations_2 = { $ref: '#/components/schemas/PassMessageTranslationsInput' } as const
 const filters = { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/WebhookFilterInput' } } as const
 const allowed_entry_methods = { type: ['array', 'null'], minItems: 1, maxItems: 5, items: { $ref: '#/components/schemas/EntryMethod' } } as const
@@ -5872,6 +5873,9 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               app_links: { $ref: '#/components/schemas/AppLinksInput' },
               nfc: { $ref: '#/components/schemas/PassNfcInput' },
               smart_tap: { $ref: '#/components/schemas/SmartTapInput' },
+              rotating_barcode: { $ref: '#/components/schemas/RotatingBarcodeInput' },
+              apple_poster: { $ref: '#/components/schemas/ApplePosterInput' },
+              message_introduction: { $ref: '#/components/schemas/MessageIntroductionInput' },
               notify_on_update: { type: 'boolean' },
               semantics: { $ref: '#/components/schemas/SemanticTagsInput' },
               metadata: { $ref: '#/components/schemas/Metadata' }
@@ -5977,6 +5981,37 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               }
             }
           },
+          RotatingBarcodeInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['period', 'digits', 'fallback'],
+            properties: {
+              period: { type: 'integer', minimum: 15, maximum: 3600 },
+              digits: { type: 'integer', minimum: 6, maximum: 8 },
+              fallback: { $ref: '#/components/schemas/RotatingBarcodeFallback' }
+            }
+          },
+          RotatingBarcodeFallback: { type: 'string', enum: ['fixed_code', 'no_code'] },
+          ApplePosterInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['artwork'],
+            properties: {
+              artwork: { type: 'string', pattern: '^[A-Za-z0-9+/]+={0,2}$', maxLength: 699052 },
+              secondary_logo: { type: ['string', 'null'], pattern: '^[A-Za-z0-9+/]+={0,2}$', maxLength: 87384 }
+            }
+          },
+          MessageIntroductionInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['header', 'body'],
+            properties: {
+              header: { type: 'string', minLength: 1, maxLength: 60 },
+              body: { type: 'string', minLength: 1, maxLength: 500 },
+              translations: { $ref: '#/components/schemas/PassMessageTranslations' }
+            }
+          },
+          PassMessageTranslations: { type: 'object', maxProperties: 20, propertyNames, additionalProperties: { type: 'object', properties: properties_2 } },
           SemanticTagsInput: {
             type: 'object',
             maxProperties: 60,
@@ -6005,6 +6040,9 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               app_links: { oneOf: [{ $ref: '#/components/schemas/AppLinksInput' }, { type: 'null' }] },
               nfc: { oneOf: [{ $ref: '#/components/schemas/PassNfcInput' }, { type: 'null' }] },
               smart_tap: { oneOf: [{ $ref: '#/components/schemas/SmartTapInput' }, { type: 'null' }] },
+              rotating_barcode: { oneOf: [{ $ref: '#/components/schemas/RotatingBarcodeInput' }, { type: 'null' }] },
+              apple_poster: { oneOf: [{ $ref: '#/components/schemas/ApplePosterInput' }, { type: 'null' }] },
+              message_introduction: { oneOf: [{ $ref: '#/components/schemas/MessageIntroductionInput' }, { type: 'null' }] },
               notify_on_update: { type: ['boolean', 'null'] },
               semantics: { oneOf: [{ $ref: '#/components/schemas/SemanticTagsInput' }, { type: 'null' }] },
               metadata: { $ref: '#/components/schemas/MetadataPatch' }
@@ -6039,11 +6077,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
             type: 'object',
             maxProperties: 20,
             propertyNames,
-            additionalProperties: {
-              type: 'object',
-              additionalProperties: false,
-              properties: { header: { type: 'string', minLength: 1, maxLength: 60 }, body: { type: 'string', minLength: 1, maxLength: 500 } }
-            }
+            additionalProperties: { type: 'object', additionalProperties: false, properties: properties_2 }
           },
           PassMessageBatchId: { type: 'string', pattern: '^pmb_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
           PassMessageStatus: { type: 'string', enum: ['queued', 'sent', 'skipped'] },
@@ -6070,7 +6104,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           ScanCreate,
           ScanMode: { type: 'string', enum: ['verify', 'redeem'] },
           ScanLocationInput,
-          ScanResult,
+          ScanResult: { type: 'string', enum: ['accepted', 'already_redeemed', 'not_redeemable', 'expired', 'revoked', 'outdated_code', 'unknown'] },
           ScanId,
           WebhookEndpointCreate: {
             type: 'object',

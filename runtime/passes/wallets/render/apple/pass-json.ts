@@ -57,7 +57,7 @@ export function passOf(state: PassState, { passTypeIdentifier, teamIdentifier }:
     webServiceURL: state.webServiceUrl,
     authenticationToken: state.appleToken,
     ...(state.locations.length > 0 && { locations: state.locations.map(location) }),
-    ...barcodes(state.barcode),
+    ...(state.rotation?.fallback !== 'no_code' && barcodes(state.barcode)),
     ...optional(state.options),
     ...nfcOf(state),
     [STYLES[state.kind]]: fieldGroups(state),
