@@ -254,7 +254,7 @@ test('a picture that is none, or too large, is refused beside its field', async 
 
 test('a form that is too large, or no form, is refused', async () => {
   const fields = await open(ada, NEW)
-  expect((await ada.upload(NEW, fields, { logo_file: new Uint8Array(3 * 1024 * 1024) })).status).toBe(413)
+  expect((await ada.upload(NEW, fields, { logo_file: new Uint8Array(6 * 1024 * 1024) })).status).toBe(413)
   const session = { Cookie: (await ada.get(NEW)).cookie, 'Content-Type': 'multipart/form-data; boundary=x' }
   expect(
     (await fetch(dashboard.origin + NEW, { method: 'POST', headers: session, body: 'none' })).status,
