@@ -6528,7 +6528,7 @@ function MessageIntroductionInput$(value) {
   const translations = value.translations
   if (translations !== undefined) {
     known++
-    if (!PassMessageTranslations$(translations)) return false
+    if (!PassMessageTranslationsInput$(translations)) return false
   }
   if (!closed(value, known, MessageIntroductionInput$properties)) return false
   return true

@@ -953,7 +953,7 @@ export type MessageIntroductionInput = {
   header: string;
   /** The text. @example You get news about your card here. */
   body: string;
-  translations?: PassMessageTranslations;
+  translations?: PassMessageTranslationsInput;
 };
 /**
  * The text on the back of a pass in Apple Wallet before its first message. A phone notifies the holder only of a message that replaces a text, so without an

@@ -2811,7 +2811,6 @@ const PassMessageBatchId = { schema: { $ref: '#/components/schemas/PassMessageBa
 const SpendingControlDraftId = { schema: { $ref: '#/components/schemas/SpendingControlDraftId' } } as const
 const propertyNames = { type: 'string', pattern: '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$', maxLength: 12 } as const
 const apple_url = { type: ['string', 'null'], pattern: '^[a-z][a-z0-9+.-]{0,30}:[!-~]+$', maxLength: 500 } as const
-const properties_2 = { header: { type: 'string', minLength: 1, maxLength: 60 }, body: { type: 'string', minLength: 1, maxLength: 500 } } as const
 const translations_2 = { $ref: '#/components/schemas/PassMessageTranslationsInput' } as const
 const filters = { type: 'array', maxItems: 10, items: { $ref: '#/components/schemas/WebhookFilterInput' } } as const
 const allowed_entry_methods = { type: ['array', 'null'], minItems: 1, maxItems: 5, items: { $ref: '#/components/schemas/EntryMethod' } } as const
@@ -6008,10 +6007,19 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
             properties: {
               header: { type: 'string', minLength: 1, maxLength: 60 },
               body: { type: 'string', minLength: 1, maxLength: 500 },
-              translations: { $ref: '#/components/schemas/PassMessageTranslations' }
+              translations: translations_2
             }
           },
-          PassMessageTranslations: { type: 'object', maxProperties: 20, propertyNames, additionalProperties: { type: 'object', properties: properties_2 } },
+          PassMessageTranslationsInput: {
+            type: 'object',
+            maxProperties: 20,
+            propertyNames,
+            additionalProperties: {
+              type: 'object',
+              additionalProperties: false,
+              properties: { header: { type: 'string', minLength: 1, maxLength: 60 }, body: { type: 'string', minLength: 1, maxLength: 500 } }
+            }
+          },
           SemanticTagsInput: {
             type: 'object',
             maxProperties: 60,
@@ -6072,12 +6080,6 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               starts_at: { $ref: '#/components/schemas/Timestamp' },
               ends_at: { $ref: '#/components/schemas/Timestamp' }
             }
-          },
-          PassMessageTranslationsInput: {
-            type: 'object',
-            maxProperties: 20,
-            propertyNames,
-            additionalProperties: { type: 'object', additionalProperties: false, properties: properties_2 }
           },
           PassMessageBatchId: { type: 'string', pattern: '^pmb_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
           PassMessageStatus: { type: 'string', enum: ['queued', 'sent', 'skipped'] },

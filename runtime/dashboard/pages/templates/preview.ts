@@ -13,8 +13,7 @@ import type {
   PassOptions,
   PassState,
 } from '../../../passes/wallets/render/pass-state.ts'
-import { createPassTokens } from '../../../passes/wallets/render/pass-tokens.ts'
-import { SEPARATOR } from '../../../passes/wallets/render/rotation.ts'
+import { createPassTokens, SEPARATOR } from '../../../passes/wallets/render/pass-tokens.ts'
 import { type Html, html, trusted } from '../../../platform/html.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { assetPath } from '../../html/assets.ts'

@@ -1,5 +1,4 @@
-import type { PassPlace } from './pass-tokens.ts'
-import type { PassRotation } from './rotation.ts'
+import type { PassPlace, RotatingParts } from './pass-tokens.ts'
 
 /**
  * Everything that wallets show of a pass. Files, pages and Google objects are computed from this state and the signer
@@ -84,6 +83,9 @@ export interface FieldTexts {
   readonly value?: string
   readonly change_message?: string
 }
+
+/** How the barcode of a pass changes with time. */
+export type PassRotation = NonNullable<PassOptions['rotating_barcode']> & RotatingParts
 
 /** Images in one language. */
 export type LocalImages = Pick<PassBrand, 'logo' | 'strip'>

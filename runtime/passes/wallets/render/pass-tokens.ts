@@ -9,7 +9,6 @@ import type { Environment } from '../../../platform/environment.ts'
 import { bodyOf, isId } from '../../../platform/ids.ts'
 import { deriveSecret } from '../../../platform/secrets.ts'
 import { readPlaceToken, writePlaceToken } from '../../../tenants/addresses/place-tokens.ts'
-import { type RotatingParts, SEPARATOR } from './rotation.ts'
 
 /** The location of a pass. */
 export interface PassPlace {
@@ -21,6 +20,17 @@ export interface PassPlace {
  * `page`: for the holder page and the pass file. `apple`: for Apple's `authenticationToken`, which devices send back.
  */
 export type TokenUse = 'page' | 'apple'
+
+/** The parts of a barcode message that changes with time. */
+export interface RotatingParts {
+  /** The part that stays the same. The fixed code of the pass cannot be computed from it. */
+  readonly prefix: string
+  /** Key of the one-time passwords (RFC 6238): 20 bytes. */
+  readonly secret: Buffer
+}
+
+/** Separates the prefix from the digits. QR codes have a short form for upper-case letters, digits and this character. */
+export const SEPARATOR = '-'
 
 export interface PassTokens {
   /** Returns the token of a pass, always the same one: 60 characters of base64url, up to 66 after a sandbox wipe. */

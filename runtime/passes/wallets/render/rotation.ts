@@ -1,20 +1,7 @@
 /** Barcodes that change with time: a text of the pass, and a one-time password (RFC 6238 with SHA-1, as Google Wallet makes it). */
 import { Secret, TOTP } from 'otpauth'
-import type { PassOptions, PassState } from './pass-state.ts'
-
-/** The parts of a rotating code that differ for each pass. */
-export interface RotatingParts {
-  /** The part that stays the same. The fixed code of the pass cannot be computed from it. */
-  readonly prefix: string
-  /** Key of the one-time passwords: 20 bytes. */
-  readonly secret: Buffer
-}
-
-/** How the barcode of a pass rotates. */
-export type PassRotation = NonNullable<PassOptions['rotating_barcode']> & RotatingParts
-
-/** Separates the prefix from the digits. QR codes have a short form for upper-case letters, digits and this character. */
-export const SEPARATOR = '-'
+import type { PassRotation, PassState } from './pass-state.ts'
+import { SEPARATOR } from './pass-tokens.ts'
 
 const SECOND = 1000
 

@@ -1,6 +1,6 @@
 import { fieldIn, languageOf, languagesOf, type TextByLanguage, translationsOf } from '../languages.ts'
-import type { BarcodeFormat, PassKind, PassState, PassStateStatus } from '../pass-state.ts'
-import { type PassRotation, SEPARATOR } from '../rotation.ts'
+import type { BarcodeFormat, PassKind, PassRotation, PassState, PassStateStatus } from '../pass-state.ts'
+import { SEPARATOR } from '../pass-tokens.ts'
 import { googleId } from './kinds.ts'
 import {
   type GoogleIssuer,
