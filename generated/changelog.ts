@@ -422,5 +422,15 @@ export const changes: readonly ChangeEntry[] = [
     ],
     everyEvent: false,
     examples: [{ of: 'DeclineReasonCode', before: '"transaction_not_allowed"', after: '"merchant_blocked"' }]
+  },
+  {
+    name: '2026-05-19/report-outdated-codes',
+    version: '2026-05-19',
+    title: 'Report outdated codes',
+    why: 'Scans of passes whose barcode rotates have the result `outdated_code` if the code is not the current one. Earlier versions, which cannot create such passes, show `unknown`.',
+    operations: ['createScan', 'listScans', 'getScan', 'simulateScan'],
+    events: ['pass.scanned'],
+    everyEvent: false,
+    examples: [{ of: 'ScanResult', before: '"unknown"', after: '"outdated_code"' }]
   }
 ]

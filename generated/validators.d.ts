@@ -13,6 +13,8 @@ export declare function AppLinks(value: unknown): value is v2026_05_19.AppLinks
 export declare function AppLinksInput(value: unknown): value is v2026_05_19.AppLinksInput
 export declare function ApplePayProvisioning(value: unknown): value is v2026_05_19.ApplePayProvisioning
 export declare function ApplePayProvisioningPayload(value: unknown): value is v2026_05_19.ApplePayProvisioningPayload
+export declare function ApplePoster(value: unknown): value is v2026_05_19.ApplePoster
+export declare function ApplePosterInput(value: unknown): value is v2026_05_19.ApplePosterInput
 export declare function AuditActor(value: unknown): value is v2026_05_19.AuditActor
 export declare function AuditActorType(value: unknown): value is v2026_05_19.AuditActorType
 export declare function AuditEntry(value: unknown): value is v2026_05_19.AuditEntry
@@ -284,6 +286,8 @@ export declare function MerchantLimitInput(value: unknown): value is v2026_05_19
 export declare function MerchantNamePattern(value: unknown): value is v2026_05_19.MerchantNamePattern
 export declare function MerchantNetworkId(value: unknown): value is v2026_05_19.MerchantNetworkId
 export declare function Merchant_2025_11_01(value: unknown): value is v2025_11_01.Merchant
+export declare function MessageIntroduction(value: unknown): value is v2026_05_19.MessageIntroduction
+export declare function MessageIntroductionInput(value: unknown): value is v2026_05_19.MessageIntroductionInput
 export declare function Metadata(value: unknown): value is v2026_05_19.Metadata
 export declare function MetadataPatch(value: unknown): value is v2026_05_19.MetadataPatch
 export declare function NetworkCheckResult(value: unknown): value is v2026_05_19.NetworkCheckResult
@@ -343,6 +347,7 @@ export declare function PassRedeemedEvent_2026_02_01(value: unknown): value is v
 export declare function PassRevokedEvent(value: unknown): value is v2026_05_19.PassRevokedEvent
 export declare function PassRevokedEvent_2026_02_01(value: unknown): value is v2026_02_01.PassRevokedEvent
 export declare function PassScannedEvent(value: unknown): value is v2026_05_19.PassScannedEvent
+export declare function PassScannedEvent_2026_02_01(value: unknown): value is v2026_02_01.PassScannedEvent
 export declare function PassStatus(value: unknown): value is v2026_05_19.PassStatus
 export declare function PassTemplate(value: unknown): value is v2026_05_19.PassTemplate
 export declare function PassTemplateArchivedEvent(value: unknown): value is v2026_05_19.PassTemplateArchivedEvent
@@ -436,6 +441,9 @@ export declare function RequiredCheckName(value: unknown): value is v2026_05_19.
 export declare function RequiredCheckResult(value: unknown): value is v2026_05_19.RequiredCheckResult
 export declare function ReversalSimulation(value: unknown): value is v2026_05_19.ReversalSimulation
 export declare function RotatedKey(value: unknown): value is v2026_05_19.RotatedKey
+export declare function RotatingBarcode(value: unknown): value is v2026_05_19.RotatingBarcode
+export declare function RotatingBarcodeFallback(value: unknown): value is v2026_05_19.RotatingBarcodeFallback
+export declare function RotatingBarcodeInput(value: unknown): value is v2026_05_19.RotatingBarcodeInput
 export declare function RuleInterval(value: unknown): value is v2026_05_19.RuleInterval
 export declare function RuleOutcome(value: unknown): value is v2026_05_19.RuleOutcome
 export declare function SanctionsAlert(value: unknown): value is v2026_05_19.SanctionsAlert
@@ -464,11 +472,14 @@ export declare function Scan(value: unknown): value is v2026_05_19.Scan
 export declare function ScanCreate(value: unknown): value is v2026_05_19.ScanCreate
 export declare function ScanId(value: unknown): value is v2026_05_19.ScanId
 export declare function ScanList(value: unknown): value is v2026_05_19.ScanList
+export declare function ScanList_2026_02_01(value: unknown): value is v2026_02_01.ScanList
 export declare function ScanLocation(value: unknown): value is v2026_05_19.ScanLocation
 export declare function ScanLocationInput(value: unknown): value is v2026_05_19.ScanLocationInput
 export declare function ScanMode(value: unknown): value is v2026_05_19.ScanMode
 export declare function ScanResult(value: unknown): value is v2026_05_19.ScanResult
+export declare function ScanResult_2026_02_01(value: unknown): value is v2026_02_01.ScanResult
 export declare function ScanSimulation(value: unknown): value is v2026_05_19.ScanSimulation
+export declare function Scan_2026_02_01(value: unknown): value is v2026_02_01.Scan
 export declare function SemanticTags(value: unknown): value is v2026_05_19.SemanticTags
 export declare function SemanticTagsInput(value: unknown): value is v2026_05_19.SemanticTagsInput
 export declare function Settlement(value: unknown): value is v2026_05_19.Settlement

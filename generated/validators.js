@@ -25,6 +25,7 @@ const ApplePayProvisioningPayload$properties = new Set([
   'consumed_at',
   'created'
 ])
+const ApplePosterInput$properties = new Set(['artwork', 'secondary_logo'])
 const AuditActor$properties = new Set(['type', 'id'])
 const AuditActorType$values = new Set(['key', 'token', 'member', 'operator', 'system'])
 const AuditEntry$properties = new Set([
@@ -1348,6 +1349,7 @@ const MerchantCountLimitInput$properties = new Set(['count', 'interval'])
 const MerchantInput$properties = new Set(['name', 'category_code', 'country', 'city', 'network_id'])
 const MerchantInput$properties_2 = new Set(['name', 'category_code', 'country', 'city'])
 const MerchantLimitInput$properties = new Set(['amount', 'interval'])
+const MessageIntroductionInput$properties = new Set(['header', 'body', 'translations'])
 const NetworkChecksInput$properties = new Set(['cvc', 'pin', 'expiry', 'address_line', 'postal_code', 'authentication'])
 const Pass$properties = new Set([
   'id',
@@ -1461,6 +1463,9 @@ const PassTemplate$properties = new Set([
   'app_links',
   'nfc',
   'smart_tap',
+  'rotating_barcode',
+  'apple_poster',
+  'message_introduction',
   'notify_on_update',
   'semantics',
   'warnings',
@@ -1486,6 +1491,9 @@ const PassTemplateCreate$properties = new Set([
   'app_links',
   'nfc',
   'smart_tap',
+  'rotating_barcode',
+  'apple_poster',
+  'message_introduction',
   'notify_on_update',
   'semantics',
   'metadata'
@@ -1511,6 +1519,9 @@ const PassTemplateUpdate$properties = new Set([
   'app_links',
   'nfc',
   'smart_tap',
+  'rotating_barcode',
+  'apple_poster',
+  'message_introduction',
   'notify_on_update',
   'semantics',
   'metadata'
@@ -1613,6 +1624,7 @@ const RequestLog$properties = new Set([
 ])
 const RequiredCheckInput$properties = new Set(['check', 'result', 'entry_methods'])
 const RotatedKey$properties = new Set(['id', 'replaces_key_id', 'secret'])
+const RotatingBarcodeInput$properties = new Set(['period', 'digits', 'fallback'])
 const RuleInterval$values = new Set(['daily', 'weekly', 'monthly', 'yearly', 'all_time'])
 const SanctionsAlert$properties = new Set([
   'id',
@@ -1642,7 +1654,8 @@ const Scan$properties = new Set(['id', 'object', 'pass_id', 'mode', 'result', 's
 const ScanCreate$properties = new Set(['pass_id', 'barcode_message', 'mode', 'scanner', 'location'])
 const ScanId$pattern = new RegExp('^scan_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const ScanLocationInput$properties = new Set(['latitude', 'longitude'])
-const ScanResult$values = new Set(['accepted', 'already_redeemed', 'not_redeemable', 'expired', 'revoked', 'unknown'])
+const ScanResult$values = new Set(['accepted', 'already_redeemed', 'not_redeemable', 'expired', 'revoked', 'outdated_code', 'unknown'])
+const ScanResult$values_2 = new Set(['accepted', 'already_redeemed', 'not_redeemable', 'expired', 'revoked', 'unknown'])
 const ScanSimulation$properties = new Set(['pass_id', 'mode', 'scanner', 'location'])
 const Settlement$properties = new Set([
   'id',
@@ -2204,6 +2217,45 @@ function ApplePayProvisioningPayload$(value) {
   if (ephemeral_public_key !== undefined) {
     if (!(typeof ephemeral_public_key === 'string')) return false
   }
+  return true
+}
+
+function ApplePoster$(value) {
+  if (!isObject(value)) return false
+  const artwork = value.artwork
+  if (!(typeof artwork === 'string')) return false
+  const secondary_logo = value.secondary_logo
+  if (secondary_logo !== undefined) {
+    if (!(typeof secondary_logo === 'string')) return false
+  }
+  return true
+}
+
+function ApplePosterInput$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const artwork = value.artwork
+  if (
+    !((
+      typeof artwork === 'string' && (
+        artwork.length <= 699052 || (artwork.length <= 1398104 && length(artwork) <= 699052)
+      ) && TemplateImagesInput$logo_pattern.test(artwork)
+    ))
+  ) return false
+  const secondary_logo = value.secondary_logo
+  if (secondary_logo !== undefined) {
+    known++
+    if (
+      !((
+        secondary_logo === null || (
+          typeof secondary_logo === 'string' && (
+            secondary_logo.length <= 87384 || (secondary_logo.length <= 174768 && length(secondary_logo) <= 87384)
+          ) && TemplateImagesInput$logo_pattern.test(secondary_logo)
+        )
+      ))
+    ) return false
+  }
+  if (!closed(value, known, ApplePosterInput$properties)) return false
   return true
 }
 
@@ -6453,6 +6505,35 @@ function Merchant_2025_11_01$(value) {
   return true
 }
 
+function MessageIntroduction$(value) {
+  if (!isObject(value)) return false
+  const header = value.header
+  if (!(typeof header === 'string')) return false
+  const body = value.body
+  if (!(typeof body === 'string')) return false
+  const translations = value.translations
+  if (translations !== undefined) {
+    if (!PassMessageTranslations$(translations)) return false
+  }
+  return true
+}
+
+function MessageIntroductionInput$(value) {
+  if (!isObject(value)) return false
+  let known = 2
+  const header = value.header
+  if (!((typeof header === 'string' && (header.length <= 60 || (header.length <= 120 && length(header) <= 60)) && header !== ''))) return false
+  const body = value.body
+  if (!((typeof body === 'string' && (body.length <= 500 || (body.length <= 1000 && length(body) <= 500)) && body !== ''))) return false
+  const translations = value.translations
+  if (translations !== undefined) {
+    known++
+    if (!PassMessageTranslationsInput$(translations)) return false
+  }
+  if (!closed(value, known, MessageIntroductionInput$properties)) return false
+  return true
+}
+
 function Metadata$(value) {
   if (!isObject(value)) return false
   const size = Object.keys(value).length
@@ -7469,7 +7550,7 @@ function PassRevokedEvent_2026_02_01$(value) {
   return PassRevokedEvent$in(value, Pass_2026_02_01$)
 }
 
-function PassScannedEvent$(value) {
+function PassScannedEvent$in(value, Scan$version) {
   if (!isObject(value)) return false
   const id = value.id
   if (id === undefined) return false
@@ -7491,8 +7572,15 @@ function PassScannedEvent$(value) {
   if (!isObject(data)) return false
   const data_scan = data.scan
   if (data_scan === undefined) return false
-  if (!Scan$(data_scan)) return false
+  if (!Scan$version(data_scan)) return false
   return true
+}
+
+function PassScannedEvent$(value) {
+  return PassScannedEvent$in(value, Scan$)
+}
+function PassScannedEvent_2026_02_01$(value) {
+  return PassScannedEvent$in(value, Scan_2026_02_01$)
 }
 
 function PassStatus$(value) {
@@ -7588,6 +7676,18 @@ function PassTemplate$(value) {
   const smart_tap = value.smart_tap
   if (smart_tap !== undefined) {
     if (!SmartTap$(smart_tap)) return false
+  }
+  const rotating_barcode = value.rotating_barcode
+  if (rotating_barcode !== undefined) {
+    if (!RotatingBarcode$(rotating_barcode)) return false
+  }
+  const apple_poster = value.apple_poster
+  if (apple_poster !== undefined) {
+    if (!ApplePoster$(apple_poster)) return false
+  }
+  const message_introduction = value.message_introduction
+  if (message_introduction !== undefined) {
+    if (!MessageIntroduction$(message_introduction)) return false
   }
   const notify_on_update = value.notify_on_update
   if (notify_on_update !== undefined) {
@@ -7740,6 +7840,21 @@ function PassTemplateCreate$(value) {
   if (smart_tap !== undefined) {
     known++
     if (!SmartTapInput$(smart_tap)) return false
+  }
+  const rotating_barcode = value.rotating_barcode
+  if (rotating_barcode !== undefined) {
+    known++
+    if (!RotatingBarcodeInput$(rotating_barcode)) return false
+  }
+  const apple_poster = value.apple_poster
+  if (apple_poster !== undefined) {
+    known++
+    if (!ApplePosterInput$(apple_poster)) return false
+  }
+  const message_introduction = value.message_introduction
+  if (message_introduction !== undefined) {
+    known++
+    if (!MessageIntroductionInput$(message_introduction)) return false
   }
   const notify_on_update = value.notify_on_update
   if (notify_on_update !== undefined) {
@@ -7968,6 +8083,21 @@ function PassTemplateUpdate$(value) {
   if (smart_tap !== undefined) {
     known++
     if (!(smart_tap === null || SmartTapInput$(smart_tap))) return false
+  }
+  const rotating_barcode = value.rotating_barcode
+  if (rotating_barcode !== undefined) {
+    known++
+    if (!(rotating_barcode === null || RotatingBarcodeInput$(rotating_barcode))) return false
+  }
+  const apple_poster = value.apple_poster
+  if (apple_poster !== undefined) {
+    known++
+    if (!(apple_poster === null || ApplePosterInput$(apple_poster))) return false
+  }
+  const message_introduction = value.message_introduction
+  if (message_introduction !== undefined) {
+    known++
+    if (!(message_introduction === null || MessageIntroductionInput$(message_introduction))) return false
   }
   const notify_on_update = value.notify_on_update
   if (notify_on_update !== undefined) {
@@ -9402,6 +9532,36 @@ function RotatedKey$(value) {
   return true
 }
 
+function RotatingBarcode$(value) {
+  if (!isObject(value)) return false
+  const period = value.period
+  if (!Number.isInteger(period)) return false
+  const digits = value.digits
+  if (!Number.isInteger(digits)) return false
+  const fallback = value.fallback
+  if (fallback === undefined) return false
+  if (!RotatingBarcodeFallback$(fallback)) return false
+  return true
+}
+
+function RotatingBarcodeFallback$(value) {
+  return (value === 'fixed_code' || value === 'no_code')
+}
+
+function RotatingBarcodeInput$(value) {
+  if (!isObject(value)) return false
+  let known = 3
+  const period = value.period
+  if (!(Number.isInteger(period) && period >= 15 && period <= 3600)) return false
+  const digits = value.digits
+  if (!(Number.isInteger(digits) && digits >= 6 && digits <= 8)) return false
+  const fallback = value.fallback
+  if (fallback === undefined) return false
+  if (!RotatingBarcodeFallback$(fallback)) return false
+  if (!closed(value, known, RotatingBarcodeInput$properties)) return false
+  return true
+}
+
 function RuleInterval$(value) {
   return RuleInterval$values.has(value)
 }
@@ -9671,7 +9831,7 @@ function SandboxUpdate$(value) {
   return true
 }
 
-function Scan$(value) {
+function Scan$in(value, ScanResult$version) {
   if (!isObject(value)) return false
   const id = value.id
   if (id === undefined) return false
@@ -9686,7 +9846,7 @@ function Scan$(value) {
   if (!ScanMode$(mode)) return false
   const result = value.result
   if (result === undefined) return false
-  if (!ScanResult$(result)) return false
+  if (!ScanResult$version(result)) return false
   const scanner = value.scanner
   if (!(scanner === null || typeof scanner === 'string')) return false
   const location = value.location
@@ -9699,6 +9859,13 @@ function Scan$(value) {
   if (created === undefined) return false
   if (!Timestamp$(created)) return false
   return true
+}
+
+function Scan$(value) {
+  return Scan$in(value, ScanResult$)
+}
+function Scan_2026_02_01$(value) {
+  return Scan$in(value, ScanResult_2026_02_01$)
 }
 
 function ScanCreate$(value) {
@@ -9745,13 +9912,13 @@ function ScanId$(value) {
   )
 }
 
-function ScanList$(value) {
+function ScanList$in(value, Scan$version) {
   if (!isObject(value)) return false
   const data = value.data
   if (!Array.isArray(data) || data.length > 100) return false
   for (let index = 0; index < data.length; index++) {
     const data_item = data[index]
-    if (!Scan$(data_item)) return false
+    if (!Scan$version(data_item)) return false
   }
   const has_more = value.has_more
   if (has_more === undefined) return false
@@ -9760,6 +9927,13 @@ function ScanList$(value) {
   if (next_cursor === undefined) return false
   if (!NextCursor$(next_cursor)) return false
   return true
+}
+
+function ScanList$(value) {
+  return ScanList$in(value, Scan$)
+}
+function ScanList_2026_02_01$(value) {
+  return ScanList$in(value, Scan_2026_02_01$)
 }
 
 function ScanLocation$(value) {
@@ -9788,6 +9962,10 @@ function ScanMode$(value) {
 
 function ScanResult$(value) {
   return ScanResult$values.has(value)
+}
+
+function ScanResult_2026_02_01$(value) {
+  return ScanResult$values_2.has(value)
 }
 
 function ScanSimulation$(value) {
@@ -13021,6 +13199,8 @@ export const AppLinks = AppLinks$
 export const AppLinksInput = AppLinksInput$
 export const ApplePayProvisioning = ApplePayProvisioning$
 export const ApplePayProvisioningPayload = ApplePayProvisioningPayload$
+export const ApplePoster = ApplePoster$
+export const ApplePosterInput = ApplePosterInput$
 export const AuditActor = AuditActor$
 export const AuditActorType = AuditActorType$
 export const AuditEntry = AuditEntry$
@@ -13292,6 +13472,8 @@ export const MerchantLimitInput = MerchantLimitInput$
 export const MerchantNamePattern = MerchantNamePattern$
 export const MerchantNetworkId = MerchantNetworkId$
 export const Merchant_2025_11_01 = Merchant_2025_11_01$
+export const MessageIntroduction = MessageIntroduction$
+export const MessageIntroductionInput = MessageIntroductionInput$
 export const Metadata = Metadata$
 export const MetadataPatch = MetadataPatch$
 export const NetworkCheckResult = NetworkCheckResult$
@@ -13351,6 +13533,7 @@ export const PassRedeemedEvent_2026_02_01 = PassRedeemedEvent_2026_02_01$
 export const PassRevokedEvent = PassRevokedEvent$
 export const PassRevokedEvent_2026_02_01 = PassRevokedEvent_2026_02_01$
 export const PassScannedEvent = PassScannedEvent$
+export const PassScannedEvent_2026_02_01 = PassScannedEvent_2026_02_01$
 export const PassStatus = PassStatus$
 export const PassTemplate = PassTemplate$
 export const PassTemplateArchivedEvent = PassTemplateArchivedEvent$
@@ -13444,6 +13627,9 @@ export const RequiredCheckName = RequiredCheckName$
 export const RequiredCheckResult = RequiredCheckResult$
 export const ReversalSimulation = ReversalSimulation$
 export const RotatedKey = RotatedKey$
+export const RotatingBarcode = RotatingBarcode$
+export const RotatingBarcodeFallback = RotatingBarcodeFallback$
+export const RotatingBarcodeInput = RotatingBarcodeInput$
 export const RuleInterval = RuleInterval$
 export const RuleOutcome = RuleOutcome$
 export const SanctionsAlert = SanctionsAlert$
@@ -13472,11 +13658,14 @@ export const Scan = Scan$
 export const ScanCreate = ScanCreate$
 export const ScanId = ScanId$
 export const ScanList = ScanList$
+export const ScanList_2026_02_01 = ScanList_2026_02_01$
 export const ScanLocation = ScanLocation$
 export const ScanLocationInput = ScanLocationInput$
 export const ScanMode = ScanMode$
 export const ScanResult = ScanResult$
+export const ScanResult_2026_02_01 = ScanResult_2026_02_01$
 export const ScanSimulation = ScanSimulation$
+export const Scan_2026_02_01 = Scan_2026_02_01$
 export const SemanticTags = SemanticTags$
 export const SemanticTagsInput = SemanticTagsInput$
 export const Settlement = Settlement$

@@ -8,8 +8,11 @@ import {
   PassTemplateList_down,
   PassTemplate_down,
   Pass_down,
+  ScanList_down,
+  Scan_down,
   countPasses_query_up,
-  listPasses_query_up
+  listPasses_query_up,
+  listScans_query_up
 } from '../translations/2026-02-01.ts'
 import {
   BillingUpdate,
@@ -707,6 +710,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: true, validate: ScanCreate, pointer: '/paths/~1v1~1scans/post/requestBody/content/application~1json/schema' },
+    down: Scan_down,
     downs: answers3,
   },
   {
@@ -731,6 +735,8 @@ const operations: readonly Operation<OperationExtensions>[] = [
       { name: 'result', type: 'string', required: false, set: true, validate: ScanResult, pointer: '/paths/~1v1~1scans/get/parameters/10/schema' }
     ],
     headers: [parameterServiceVersion],
+    upQuery: listScans_query_up,
+    down: ScanList_down,
     downs: answers,
   },
   {
@@ -743,6 +749,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     pathParameters: [parameterScanId],
     query: [],
     headers: [parameterServiceVersion],
+    down: Scan_down,
     downs: answers5,
   },
   // ----- Webhook endpoints -----
@@ -1000,6 +1007,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: true, validate: ScanSimulation, pointer: '/paths/~1v1~1test~1passes~1simulate_scan/post/requestBody/content/application~1json/schema' },
+    down: Scan_down,
     downs: answers4,
   },
   {

@@ -57,6 +57,13 @@ export type PassNfcInput = ClosedMembers<client.PassNfcInput>
 export type PassNfc = ClosedMembers<client.PassNfc>
 export type SmartTapInput = ClosedMembers<client.SmartTapInput>
 export type SmartTap = ClosedMembers<client.SmartTap>
+export type RotatingBarcodeInput = ClosedMembers<client.RotatingBarcodeInput>
+export type RotatingBarcode = ClosedMembers<client.RotatingBarcode>
+export type RotatingBarcodeFallback = Closed<client.RotatingBarcodeFallback>
+export type ApplePosterInput = ClosedMembers<client.ApplePosterInput>
+export type ApplePoster = ClosedMembers<client.ApplePoster>
+export type MessageIntroductionInput = ClosedMembers<client.MessageIntroductionInput>
+export type MessageIntroduction = ClosedMembers<client.MessageIntroduction>
 export type SemanticTagsInput = ClosedMembers<client.SemanticTagsInput>
 export type SemanticTags = ClosedMembers<client.SemanticTags>
 export type WalletWarning = ClosedMembers<client.WalletWarning>
@@ -635,6 +642,13 @@ export interface components {
     PassNfc: PassNfc
     SmartTapInput: SmartTapInput
     SmartTap: SmartTap
+    RotatingBarcodeInput: RotatingBarcodeInput
+    RotatingBarcode: RotatingBarcode
+    RotatingBarcodeFallback: RotatingBarcodeFallback
+    ApplePosterInput: ApplePosterInput
+    ApplePoster: ApplePoster
+    MessageIntroductionInput: MessageIntroductionInput
+    MessageIntroduction: MessageIntroduction
     SemanticTagsInput: SemanticTagsInput
     SemanticTags: SemanticTags
     WalletWarning: WalletWarning

@@ -10,6 +10,8 @@ export declare function AppLinks(value: unknown): value is types.AppLinks
 export declare function AppLinksInput(value: unknown): value is types.AppLinksInput
 export declare function ApplePayProvisioning(value: unknown): value is types.ApplePayProvisioning
 export declare function ApplePayProvisioningPayload(value: unknown): value is types.ApplePayProvisioningPayload
+export declare function ApplePoster(value: unknown): value is types.ApplePoster
+export declare function ApplePosterInput(value: unknown): value is types.ApplePosterInput
 export declare function AuditActor(value: unknown): value is types.AuditActor
 export declare function AuditActorType(value: unknown): value is types.AuditActorType
 export declare function AuditEntry(value: unknown): value is types.AuditEntry
@@ -197,6 +199,8 @@ export declare function MerchantLimit(value: unknown): value is types.MerchantLi
 export declare function MerchantLimitInput(value: unknown): value is types.MerchantLimitInput
 export declare function MerchantNamePattern(value: unknown): value is types.MerchantNamePattern
 export declare function MerchantNetworkId(value: unknown): value is types.MerchantNetworkId
+export declare function MessageIntroduction(value: unknown): value is types.MessageIntroduction
+export declare function MessageIntroductionInput(value: unknown): value is types.MessageIntroductionInput
 export declare function Metadata(value: unknown): value is types.Metadata
 export declare function MetadataPatch(value: unknown): value is types.MetadataPatch
 export declare function NetworkCheckResult(value: unknown): value is types.NetworkCheckResult
@@ -319,6 +323,9 @@ export declare function RequiredCheckName(value: unknown): value is types.Requir
 export declare function RequiredCheckResult(value: unknown): value is types.RequiredCheckResult
 export declare function ReversalSimulation(value: unknown): value is types.ReversalSimulation
 export declare function RotatedKey(value: unknown): value is types.RotatedKey
+export declare function RotatingBarcode(value: unknown): value is types.RotatingBarcode
+export declare function RotatingBarcodeFallback(value: unknown): value is types.RotatingBarcodeFallback
+export declare function RotatingBarcodeInput(value: unknown): value is types.RotatingBarcodeInput
 export declare function RuleInterval(value: unknown): value is types.RuleInterval
 export declare function RuleOutcome(value: unknown): value is types.RuleOutcome
 export declare function SanctionsAlert(value: unknown): value is types.SanctionsAlert

@@ -49,7 +49,7 @@ export const filters = {
   countPasses: { status: ['issued', 'installed', 'active', 'redeemed', 'revoked', 'expired'], template_id: null },
   listPassMessages: { pass_id: null, pass_message_batch_id: null, status: ['queued', 'sent', 'skipped'] },
   listPassMessageBatches: { status: ['queuing', 'sending', 'completed', 'canceled'] },
-  listScans: { pass_id: null, result: ['accepted', 'already_redeemed', 'not_redeemable', 'expired', 'revoked', 'unknown'] },
+  listScans: { pass_id: null, result: ['accepted', 'already_redeemed', 'not_redeemable', 'expired', 'revoked', 'outdated_code', 'unknown'] },
   listWebhookEndpoints: { status: ['enabled', 'disabled'] },
   listWebhookRecoveries: { status: ['counting', 'running', 'completed', 'canceled'] },
   listDeliveryAttempts: { status: ['pending', 'succeeded', 'failed', 'canceled'], event_id: null, outcome: ['delivered', 'given_up'] },

@@ -29,6 +29,9 @@ export function PassTemplate_down(value: v2026_05_19.PassTemplate): v2026_02_01.
     app_links,
     nfc,
     smart_tap,
+    rotating_barcode,
+    apple_poster,
+    message_introduction,
     notify_on_update,
     semantics,
     warnings,
@@ -86,6 +89,31 @@ export function PassBatchResult_down(value: Value): Value {
 /** PassBatch: 2026-05-19 → 2026-02-01. */
 export function PassBatch_down(value: v2026_05_19.PassBatch): v2026_02_01.PassBatch {
   return { ...value, results: value.results.map((item) => PassBatchResult_down(item)) }
+}
+
+const rename_ScanResult_down = renames('2026-05-19/report-outdated-codes', [['outdated_code', 'unknown']])
+
+/** ScanResult: 2026-05-19 → 2026-02-01. */
+export function ScanResult_down(value: v2026_05_19.ScanResult): v2026_02_01.ScanResult {
+  return rename_ScanResult_down(value)
+}
+
+/** Scan: 2026-05-19 → 2026-02-01. */
+export function Scan_down(value: v2026_05_19.Scan): v2026_02_01.Scan {
+  return { ...value, result: ScanResult_down(value.result) }
+}
+
+/** ScanList: 2026-05-19 → 2026-02-01. */
+export function ScanList_down(value: v2026_05_19.ScanList): v2026_02_01.ScanList {
+  return { ...value, data: value.data.map((item) => Scan_down(item)) }
+}
+
+const listScans_result_meanings = meanings('2026-05-19/report-outdated-codes', [['unknown', ['unknown', 'outdated_code']]])
+
+/** Query of listScans: 2026-02-01 → 2026-05-19. */
+export function listScans_query_up(query: Lists<v2026_02_01.ListScansQuery, 'pass_id' | 'result'>): Lists<v2026_05_19.ListScansQuery, 'pass_id' | 'result'> {
+  const { result, ...rest } = query
+  return { ...rest, ...(result !== undefined && { result: result.flatMap((value) => listScans_result_meanings(value)) }) }
 }
 
 const isKnownEnabledEvent = allBut(
@@ -446,6 +474,11 @@ export function PassInstalledEvent_down(value: v2026_05_19.PassInstalledEvent): 
 /** PassUninstalledEvent: 2026-05-19 → 2026-02-01. */
 export function PassUninstalledEvent_down(value: v2026_05_19.PassUninstalledEvent): v2026_02_01.PassUninstalledEvent {
   return { ...value, data: { ...value.data, pass: PassOnPlatform_down(value.data.pass) } }
+}
+
+/** PassScannedEvent: 2026-05-19 → 2026-02-01. */
+export function PassScannedEvent_down(value: v2026_05_19.PassScannedEvent): v2026_02_01.PassScannedEvent {
+  return { ...value, data: { ...value.data, scan: Scan_down(value.data.scan) } }
 }
 
 /** PassRedeemedEvent: 2026-05-19 → 2026-02-01. */

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
 import { openPassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
+import { codeAt } from '../../runtime/passes/wallets/render/rotation.ts'
 import { unzip } from '../passes/render/apple-files.ts'
 import {
   type Answer,
@@ -435,4 +436,100 @@ test('the list of scans has filters, orders and pages', async () => {
   const cursor = (await send(`/v1/scans?pass_id=${one}&limit=1`)).body.next_cursor
   const moved = await send(`/v1/scans?pass_id=${two}&starting_after=${cursor}`)
   expect(refusal(moved)).toEqual([400, 'invalid_parameter', 'invalid_cursor'])
+})
+
+describe('a rotating barcode', () => {
+  const rotating_barcode = { period: 30, digits: 6, fallback: 'no_code' as const }
+  let send: Send
+  let tenantId: string
+  beforeAll(async () => {
+    tenantId = await makeTenant(service)
+    send = await speakFor(service, tenantId)
+  })
+
+  const make = async (rotation: object, content: object = {}) => {
+    const template = await makeTemplate(send, { kind: 'coupon', rotating_barcode: rotation, ...content })
+    const pass = await issuePass(send, template)
+    const place = { space: tenantId, passId: pass.id as string }
+    const parts = tokens.sandbox.rotatingParts(place)
+    const at = (periods: number) =>
+      codeAt({ ...rotating_barcode, ...parts }, service.clock.now + 30_000 * periods)
+    return { pass, template, at, fixed: tokens.sandbox.scanCode(place) }
+  }
+  const read = async (barcode_message: string, mode = 'verify', by = send) =>
+    (await scan(by, { barcode_message, mode })).body.result
+
+  test('counts in its period and in the ones next to it, on every node, and is redeemed once', async () => {
+    const { pass, at } = await make(rotating_barcode)
+    const results = await Promise.all([-2, -1, 0, 1, 2].map((periods) => read(at(periods))))
+    const outdated = 'outdated_code'
+    expect(results).toEqual([outdated, 'accepted', 'accepted', 'accepted', outdated])
+    const code = at(0)
+    service.clock.now += 60_000
+    other.clock.now = service.clock.now
+    expect([await read(code, 'redeem'), await statusOf(send, pass.id)]).toEqual([outdated, 'active'])
+    const { secret } = await makeKey(service, tenantId)
+    const twice = [send, speak(other.urls.sandbox, { secret })].map((by) => read(at(0), 'redeem', by))
+    expect((await Promise.all(twice)).toSorted()).toEqual(['accepted', 'already_redeemed'])
+    expect(await told(send, pass.id)).toContain(`pass.scanned ${outdated}`)
+    const past = { headers: { 'Service-Version': '2026-02-01' } }
+    const shown = (await send(`/v1/scans?pass_id=${pass.id}&result=${outdated}&limit=1`)).body.data[0]
+    expect((await send(`/v1/scans/${shown.id}`, past)).body).toEqual({ ...shown, result: 'unknown' })
+  })
+
+  test('leaves the fixed code only where a wallet shows it, or a phone sends it to readers', async () => {
+    const file = async ({ download }: { download: { apple_url: string } }) => {
+      const bytes = Buffer.from(await (await fetch(download.apple_url)).arrayBuffer())
+      return JSON.parse(unzip(bytes).get('pass.json')!.toString())
+    }
+    const without = await make(rotating_barcode)
+    expect([await read(without.fixed), (await file(without.pass)).barcodes]).toEqual([
+      'outdated_code',
+      undefined,
+    ])
+    const shown = await make({ ...rotating_barcode, fallback: 'fixed_code' })
+    expect((await file(shown.pass)).barcodes[0].message).toBe(shown.fixed)
+    expect([await read(shown.fixed), await read(shown.at(0))]).toEqual(['accepted', 'accepted'])
+    const smart_tap = { redemption_issuers: ['3388000000022904000'] }
+    expect(await read((await make(rotating_barcode, { smart_tap })).fixed)).toBe('accepted')
+    // A code of the time before the template changed.
+    await send(`/v1/pass_templates/${shown.template}`, { method: 'PATCH', body: { rotating_barcode: null } })
+    expect([await read(shown.fixed), await read(shown.at(0))]).toEqual(['accepted', 'outdated_code'])
+  })
+
+  test('is shown by the page, which loads the next one without a script', async () => {
+    const { pass } = await make(rotating_barcode)
+    service.clock.now += 30_000 - (service.clock.now % 30_000) + 12_400
+    const visit = async () => {
+      const { headers } = await fetch(pass.download.page_url)
+      return ['refresh', 'cache-control', 'etag'].map((name) => headers.get(name))
+    }
+    expect(await visit()).toEqual(['18', 'no-store', null])
+    await send(`/v1/passes/${pass.id}/revoke`, { method: 'POST' })
+    expect((await visit())[0]).toBeNull()
+  })
+
+  test('needs a code of each pass in a format that Google Wallet rotates, and older versions keep it unseen', async () => {
+    const path = '/v1/pass_templates'
+    const barcode = { format: 'aztec', message: 'SAME' }
+    const refused = await send(path, {
+      body: {
+        name: 'x',
+        kind: 'coupon',
+        brand: { background_color: '#000000', foreground_color: '#ffffff' },
+        barcode,
+        rotating_barcode,
+      },
+    })
+    expect(refused.body.error.details.map(({ field }: { field: string }) => field)).toEqual([
+      'barcode.format',
+      'barcode.message',
+    ])
+    const id = await makeTemplate(send, { rotating_barcode })
+    const past = { headers: { 'Service-Version': '2026-02-01' } }
+    const renamed = await send(`${path}/${id}`, { ...past, method: 'PATCH', body: { name: 'Tea' } })
+    expect(Object.keys(renamed.body)).not.toContain('rotating_barcode')
+    const { body } = await send(`${path}/${id}`)
+    expect([body.rotating_barcode, body.warnings[0].field]).toEqual([rotating_barcode, 'rotating_barcode'])
+  })
 })

@@ -254,7 +254,7 @@ test('a picture that is none, or too large, is refused beside its field', async 
 
 test('a form that is too large, or no form, is refused', async () => {
   const fields = await open(ada, NEW)
-  expect((await ada.upload(NEW, fields, { logo_file: new Uint8Array(3 * 1024 * 1024) })).status).toBe(413)
+  expect((await ada.upload(NEW, fields, { logo_file: new Uint8Array(6 * 1024 * 1024) })).status).toBe(413)
   const session = { Cookie: (await ada.get(NEW)).cookie, 'Content-Type': 'multipart/form-data; boundary=x' }
   expect(
     (await fetch(dashboard.origin + NEW, { method: 'POST', headers: session, body: 'none' })).status,
@@ -304,4 +304,74 @@ test('the second of two members is told what the first has changed, and neither 
     fields: [{ value: '14C' }, {}],
     metadata: { campaign: 'ada' },
   })
+})
+
+test('a rotating barcode, a poster, an introduction and images by language are typed, drawn and stored', async () => {
+  const image = Buffer.from(logo).toString('base64')
+  const typed = {
+    ...TYPED,
+    'barcode.format': 'qr',
+    'barcode.message': '',
+    'rotating_barcode.period': '30',
+    'rotating_barcode.digits': '6',
+    'rotating_barcode.fallback': 'no_code',
+    'message_introduction.header': 'News',
+    'message_introduction.body': 'Soon.',
+    'message_introduction.translations': 'de.header = Neues',
+    'images[0].language': 'de',
+    'images[1].language': 'pt-BR',
+  }
+  const files = {
+    apple_poster_artwork_file: logo,
+    images_0_logo_file: logo,
+    images_1_strip_file: logo,
+    images_1_logo_file: logo,
+  }
+  const drawn = await ada.upload(NEW, { ...(await open(ada, NEW)), ...typed, do: 'preview' }, files)
+  const [, apple, poster, google] = drawn.text.split('<template shadowrootmode="open">')
+  expect([apple, poster, google].map((each) => each!.includes('role="img"'))).toEqual([false, false, true])
+  expect(poster).toContain('Harbour Nights')
+  for (const warning of [
+    'rotating_barcode: Apple Wallet has',
+    'semantics.venueRoom: Apple',
+    'apple_poster: Google',
+  ])
+    expect(drawn.text).toContain(warning)
+  // The files that were uploaded for the preview come back with the form.
+  const { location, text } = await ada.upload(NEW, { ...hiddenFields(drawn.text, NEW), ...typed })
+  expect(location, text).toMatch(/tpl_/)
+  const id = location!.split('/').at(-1)!
+  const stored = await read(id)
+  expect(stored).toMatchObject({
+    rotating_barcode: { period: 30, digits: 6, fallback: 'no_code' },
+    apple_poster: { artwork: image },
+    message_introduction: { header: 'News', body: 'Soon.', translations: { de: { header: 'Neues' } } },
+    images: { de: { logo: image }, 'pt-BR': { logo: image, strip: image } },
+  })
+  const edit = `${LIST}/${id}/edit`
+  const { kind: _kind, ...kept } = typed
+  expect((await ada.upload(edit, { ...(await open(ada, edit)), ...kept })).location).toBe(`${LIST}/${id}`)
+  expect({ ...(await read(id)), updated: stored.updated }).toEqual(stored)
+  const changed = {
+    ...kept,
+    'rotating_barcode.period': '5',
+    'images[0].language': 'fr',
+    images_1_strip_remove: 'yes',
+    apple_poster_artwork_remove: 'yes',
+  }
+  const refused = await ada.upload(edit, { ...(await open(ada, edit)), ...changed })
+  expect([refused.status, /name="rotating_barcode\.period"[^>]*aria-invalid/.test(refused.text)]).toEqual([
+    422,
+    true,
+  ])
+  const cleared = {
+    ...changed,
+    'rotating_barcode.period': '',
+    'rotating_barcode.digits': '',
+    'rotating_barcode.fallback': '',
+  }
+  expect((await ada.upload(edit, { ...(await open(ada, edit)), ...cleared })).status).toBe(303)
+  const { images, ...rest } = await read(id)
+  expect(images).toEqual({ fr: { logo: image }, 'pt-BR': { logo: image } })
+  expect([rest.rotating_barcode, rest.apple_poster]).toEqual([undefined, undefined])
 })

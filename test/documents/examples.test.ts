@@ -49,6 +49,7 @@ const FITTING: Readonly<Record<string, (body: Body) => Body>> = {
   // The service of the test has no entitlement of Apple.
   'createPassTemplate nfc': ({ nfc: _, ...body }) => body,
   'updatePassTemplate nfc': () => ({ nfc: null }),
+  'updatePassTemplate rotating_barcode': (body) => ({ ...body, barcode: null }),
   'createWebhookEndpoint fifo_key': (body) => ({ ...body, delivery: 'fifo' }),
   'createPromotion plan_id': (body) => ({ ...body, plan_id: planId, dry_run: false }),
 }

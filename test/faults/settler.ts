@@ -1,4 +1,4 @@
-/** A process that does the work of a worker of the service once it is signalled to: settlements, low balances, backtests, copies of sandboxes, or the totals of each day. */
+/** A process that does the work of a worker of the service once it is signalled to: settlements, low balances, backtests, copies of sandboxes, messages to holders, or the totals of each day. */
 
 import { snapshotWorker } from '../../runtime/account/snapshots/job.ts'
 import { totalsWorker } from '../../runtime/account/totals/job.ts'
@@ -7,6 +7,8 @@ import { backtestWorker } from '../../runtime/cards/spending-control-backtests/j
 import { openDatabase } from '../../runtime/database/open/open-database.ts'
 import { balanceAlertWorker } from '../../runtime/money/balance/alert-job.ts'
 import { settlementWorker } from '../../runtime/money/settlements/job.ts'
+import { passMessageBatchWorker } from '../../runtime/passes/pass-messages/batch-job.ts'
+import { passMessageWorker } from '../../runtime/passes/pass-messages/job.ts'
 import { strictLog } from '../support/strict-log.ts'
 
 const { TEST_DATABASE = '', TEST_PEPPER = '', TEST_NOW = '', TEST_WORKER } = process.env
@@ -23,6 +25,8 @@ process.once('SIGUSR2', async () => {
     alerts: balanceAlertWorker,
     backtests: backtestWorker,
     snapshots: snapshotWorker,
+    batches: passMessageBatchWorker,
+    messages: passMessageWorker,
     settlements: () => settlementWorker(parts),
   }
   const worker = workers[TEST_WORKER as keyof typeof workers](parts)

@@ -1,8 +1,9 @@
 /**
  * A worker is killed at each statement of the transaction in which holds of destinations end, a settlement is closed, processed
  * and settled, and its payout is made: all of it has happened or nothing, and the next worker does it once. The same holds for the
- * workers that keep the totals of each day, report low balances, replay spending controls and copy sandboxes.
+ * workers that keep the totals of each day, report low balances, replay spending controls, copy sandboxes and send messages.
  */
+import { randomInt } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
 import { current } from '../../generated/versions.ts'
 import { CLOSED_TABLES, WIPED_TABLES } from '../../runtime/account/account/wipe-queries.ts'
@@ -11,6 +12,8 @@ import { totalsWorker } from '../../runtime/account/totals/job.ts'
 import { backtestWorker } from '../../runtime/cards/spending-control-backtests/job.ts'
 import { balanceAlertWorker } from '../../runtime/money/balance/alert-job.ts'
 import { settlementWorker } from '../../runtime/money/settlements/job.ts'
+import { passMessageBatchWorker } from '../../runtime/passes/pass-messages/batch-job.ts'
+import { passMessageWorker } from '../../runtime/passes/pass-messages/job.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { issuePass, makeTemplate } from '../api/fixtures.ts'
 import { type Account, openAccount, perform } from '../cards/money-account.ts'
@@ -49,7 +52,7 @@ async function openUsed(): Promise<Account> {
 }
 
 async function startWorker(
-  worker: 'settlements' | 'totals' | 'alerts' | 'backtests' | 'snapshots',
+  worker: 'settlements' | 'totals' | 'alerts' | 'backtests' | 'snapshots' | 'batches' | 'messages',
   point: Point,
   by: 'sandbox' | 'control' = 'sandbox',
 ) {
@@ -339,5 +342,56 @@ test('a sandbox is copied whole or not yet while workers are killed', { timeout:
   }
   // BEGIN, the snapshot, its pages and COMMIT; BEGIN, pages of each table, the new space and COMMIT.
   expect(killed * WIDE).toBeGreaterThan(60)
+  await verifyAudit(service.operator, tenantId, 'sandbox')
+})
+
+/** A statement of a transaction with at least so many of them; with EVERY_STATEMENT=1 each. */
+function* messagePoints(statements: number): Generator<Point> {
+  if (STEP === 1) return yield* transactionPoints()
+  yield { kind: 'transaction', statement: randomInt(statements) + 1, side: 'after' }
+}
+
+test('a batch is sent to each holder once while workers are killed', { timeout: 300_000 }, async () => {
+  const parts = {
+    ...{ database: service.database, log: strictLog, wakeUpChannel: { publish: () => {} } },
+    clock: { machine: Date.now, service: () => service.clock.now + THEN_MS },
+  }
+  const work = { batches: passMessageBatchWorker(parts), messages: passMessageWorker(parts) }
+  const tenantId = await makeTenant(service, 'enterprise')
+  const { secret } = await makeKey(service, tenantId)
+  const send = speak(service.urls.sandbox, { secret, version: current })
+  const countTold = async (type: string): Promise<number> =>
+    (await send(`/v1/events?type=${type}&limit=100`)).body.data.length
+  let rounds = 0
+  let killed = 0
+  for (const [worker, statements] of [
+    ['batches', 6],
+    ['messages', 14],
+  ] as const) {
+    for (const point of messagePoints(statements)) {
+      const coming = startWorker(worker, point)
+      const template_id = await makeTemplate(send)
+      for (const { id } of [await issuePass(send, template_id), await issuePass(send, template_id)])
+        await send('/v1/test/passes/simulate_install', { body: { pass_id: id, platform: 'apple' } })
+      const text = { header: 'Doors', body: 'Open at 18:30.', filter: { template_id } }
+      const path = `/v1/pass_message_batches/${(await send('/v1/pass_message_batches', { body: text })).body.id}`
+      if (worker === 'messages') await work.batches.runOnce()
+      const isKilled = await kill(await coming)
+      const batch = (await send(path)).body
+      const messages = (await send('/v1/pass_messages?limit=100')).body.data
+      const own = messages.filter((each: typeof batch) => each.pass_message_batch_id === batch.id)
+      const sent = own.filter(({ status }: typeof batch) => status === 'sent')
+      expect([point, own.length, sent.length]).toEqual([point, batch.total, batch.sent])
+      for (const { runOnce } of Object.values(work)) await Promise.all([runOnce(), runOnce()])
+      const end = { status: 'completed', total: 2, sent: 2, skipped: 0 }
+      expect([point, (await send(path)).body]).toMatchObject([point, end])
+      rounds += 1
+      const told = ['pass_message.sent', 'pass_message_batch.completed'].map(countTold)
+      expect(await Promise.all(told)).toEqual([2 * rounds, rounds])
+      if (!isKilled) break
+      killed += 1
+    }
+  }
+  expect(killed).toBeGreaterThan(STEP === 1 ? 20 : 1)
   await verifyAudit(service.operator, tenantId, 'sandbox')
 })

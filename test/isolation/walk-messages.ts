@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { passMessageBatchWorker } from '../../runtime/passes/pass-messages/batch-job.ts'
 import { passMessageWorker } from '../../runtime/passes/pass-messages/job.ts'
 import { writeSentToGoogle } from '../../runtime/passes/pass-messages/work-queries.ts'
+import { openPassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
 import { readWalk } from '../../runtime/passes/wallets/sync/google/queries.ts'
 import type { Environment } from '../../runtime/platform/environment.ts'
 import { issuePass, makeTemplate } from '../api/fixtures.ts'
@@ -34,6 +35,12 @@ export async function walkMessagesOf(
   await passMessageWorker(parts).runOnce()
   expect((await send(`/v1/pass_messages/${message.body.id}`)).body.status).toBe('skipped')
   expect((await send(`/v1/pass_message_batches/${batch.body.id}`)).body.status).toBe('completed')
+  const barcode_message = openPassTokens(service.database.pepper)[environment].scanCode({
+    space,
+    passId: pass.id,
+  })
+  const scan = await send('/v1/scans', { body: { barcode_message, mode: 'verify' } })
+  expect(scan.body.result).toBe('accepted')
   const { body } = await send('/v1/pass_message_batches', { body: { ...text, filter: {} } })
   const canceled = await send(`/v1/pass_message_batches/${body.id}/cancel`, { method: 'POST' })
   expect(canceled.status).toBe(200)

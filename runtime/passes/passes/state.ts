@@ -11,7 +11,7 @@ import { statusAt } from './status.ts'
 /** Inputs of a pass state that come from outside the tenant's space. */
 export interface StateSources {
   readonly baseUrl: string
-  readonly passTokens: Pick<PassTokens, 'write' | 'scanCode'>
+  readonly passTokens: Pick<PassTokens, 'write' | 'scanCode' | 'rotatingParts'>
   readonly tenantNames: TenantNames
 }
 
@@ -93,6 +93,7 @@ function stateFrom(
   { baseUrl, passTokens }: StateSources,
   now: number,
 ): PassState {
+  const { rotating_barcode: rotation } = row.options
   return {
     place,
     templateId: row.template_id,
@@ -106,6 +107,7 @@ function stateFrom(
       format: row.barcode.format,
       message: row.barcode.message ?? passTokens.scanCode(place),
     },
+    rotation: rotation && { ...rotation, ...passTokens.rotatingParts(place) },
     locations: row.relevant_locations,
     options: row.options,
     holder: { name: row.holder_name, email: row.holder_email },
@@ -125,7 +127,7 @@ function stateFrom(
 }
 
 export function pageUrlOf(
-  { baseUrl, passTokens }: Pick<StateSources, 'baseUrl' | 'passTokens'>,
+  { baseUrl, passTokens }: Pick<StateSources, 'baseUrl'> & { readonly passTokens: Pick<PassTokens, 'write'> },
   place: PassPlace,
 ): string {
   return `${baseUrl}/p/${passTokens.write('page', place)}`

@@ -9,6 +9,8 @@ import { writeInstant } from '../../platform/instants.ts'
 import { lockPasses, type PassRow, updatePasses } from '../passes/queries.ts'
 import { showingOf, showPass } from '../passes/view.ts'
 import { tellWallets } from '../passes/wallet-queue.ts'
+import { readCodeOptions } from '../templates/queries.ts'
+import { isAccepted, readCode } from './codes.ts'
 import { insertScan, type ScanRow } from './queries.ts'
 import { scanPass } from './result.ts'
 
@@ -25,8 +27,9 @@ export async function recordScan(context: Context, reading: ScanReading): Promis
   const { caller, db, events, request } = context
   const { now } = request
   const { mode, scanner, location } = reading
-  const before = await lockPass(context, reading)
-  const scanned = before && scanPass(before, mode, now)
+  const { pass: before, isOutdated } = await lockPass(context, reading)
+  const scanned =
+    before && (isOutdated ? { result: 'outdated_code' as const, pass: before } : scanPass(before, mode, now))
   const row: ScanRow = {
     id: newId('scan', now),
     pass_id: before?.id ?? null,
@@ -46,17 +49,26 @@ export async function recordScan(context: Context, reading: ScanReading): Promis
   return scan
 }
 
-/** Locks the scanned pass. Returns undefined if the code does not belong to a pass. */
-async function lockPass(
-  { caller, db, links }: Context,
-  { pass_id, barcode_message }: ScanReading,
-): Promise<PassRow | undefined> {
-  const id = pass_id ?? links.passTokens.readScanCode(caller.space, barcode_message ?? '')
+interface LockedPass {
+  /** Undefined if the code does not belong to a pass. */
+  readonly pass: PassRow | undefined
+  /** Whether the code is one that the pass does not have now. */
+  readonly isOutdated: boolean
+}
+
+/** Locks the scanned pass. */
+async function lockPass(context: Context, { pass_id, barcode_message }: ScanReading): Promise<LockedPass> {
+  const { caller, db, links } = context
+  const code =
+    pass_id === undefined ? readCode(links.passTokens, caller.space, barcode_message ?? '') : undefined
+  const id = pass_id ?? code?.passId
   const pass = id === undefined ? undefined : (await lockPasses(db, caller.space, [id])).get(id)
   if (!pass && pass_id !== undefined) {
     throw validationFailed([{ field: 'pass_id', issue: 'is not the ID of a pass' }])
   }
-  return pass
+  if (!pass || !code) return { pass, isOutdated: false }
+  const options = await readCodeOptions(db, caller.space, pass.template_id)
+  return { pass, isOutdated: !isAccepted(context, code, options) }
 }
 
 /** Writes the pass. Wallets show an active pass as before, so they are updated only after a redemption. */

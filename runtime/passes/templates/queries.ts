@@ -105,6 +105,23 @@ export async function lockTemplate(
   return rows[0]
 }
 
+const READ_CODE_OPTIONS: Statement = {
+  name: 'pass_templates_code_options',
+  text: `SELECT json_build_object('rotating_barcode', options -> 'rotating_barcode', 'nfc', options -> 'nfc',
+                                  'smart_tap', options -> 'smart_tap') AS options
+           FROM pass_templates WHERE tenant_id = $1 AND id = $2`,
+}
+
+/** The options that decide which codes of a pass scans accept. Options that are not set are null. */
+export type CodeOptions = {
+  readonly [Name in 'rotating_barcode' | 'nfc' | 'smart_tap']: PassOptions[Name] | null
+}
+
+/** Reads the options of a template that exists, without its images. */
+export async function readCodeOptions(db: Database, tenantId: string, id: string): Promise<CodeOptions> {
+  return (await db.query<{ options: CodeOptions }>(READ_CODE_OPTIONS, [tenantId, id])).rows[0]!.options
+}
+
 /** The columns needed to issue a pass. */
 export interface LockedTemplate {
   readonly id: string

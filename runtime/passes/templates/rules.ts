@@ -14,6 +14,8 @@ export const IMAGE_RULES = {
   icon: { width: 174, height: 174, bytes: 64 * KIB, squareFrom: 29 },
   logo: { width: 480, height: 150, bytes: 128 * KIB },
   strip: { width: 1125, height: 432, bytes: 512 * KIB },
+  artwork: { width: 1074, height: 1344, bytes: 512 * KIB },
+  secondary_logo: { width: 405, height: 36, bytes: 64 * KIB },
 } as const satisfies Record<string, ImageRule>
 
 /** Limit of all images by language, because reads and events of a template include them. */
@@ -59,12 +61,13 @@ export function checkTemplate({
     const issue = image === undefined ? undefined : checkPng(image, IMAGE_RULES[name])
     if (issue !== undefined) faults.push({ field: `brand.${name}`, issue })
   }
-  faults.push(...checkLocalImages(options.images))
+  faults.push(...checkLocalImages(options.images), ...checkPoster(options.apple_poster))
   for (const [index, { starts_at, ends_at }] of (options.relevant_dates ?? []).entries()) {
     if (ends_at !== undefined && Date.parse(ends_at) <= Date.parse(starts_at))
       faults.push({ field: `relevant_dates[${index}].ends_at`, issue: 'must be after starts_at' })
   }
   const { format, message } = barcode ?? {}
+  if (options.rotating_barcode) faults.push(...checkRotating(barcode))
   if (options.nfc) faults.push(...checkNfc(options.nfc, message))
   if (options.smart_tap && !/^[ -~]*$/.test(message ?? ''))
     faults.push({
@@ -91,6 +94,27 @@ function checkLocalImages(images: TemplateContent['options']['images'] = {}): De
   if (bytes > LOCAL_IMAGES_BYTES)
     faults.push({ field: 'images', issue: `are larger than ${LOCAL_IMAGES_BYTES / KIB} KiB together` })
   return faults
+}
+
+function checkPoster(poster: TemplateContent['options']['apple_poster']): Detail[] {
+  return (['artwork', 'secondary_logo'] as const).flatMap((name) => {
+    const image = poster?.[name]
+    const issue = image === undefined ? undefined : checkPng(image, IMAGE_RULES[name])
+    return issue === undefined ? [] : [{ field: `apple_poster.${name}`, issue }]
+  })
+}
+
+/** Checks the barcode of a template whose barcode rotates. Google Wallet rotates only these formats ("RotatingBarcode"). */
+function checkRotating({ format = 'qr', message }: Partial<TemplateContent['barcode']> = {}): Detail[] {
+  const because = 'because the template has rotating_barcode'
+  return [
+    ...(format === 'qr' || format === 'pdf417'
+      ? []
+      : [{ field: 'barcode.format', issue: `must be qr or pdf417, ${because}` }]),
+    ...(message === undefined
+      ? []
+      : [{ field: 'barcode.message', issue: `must be absent, ${because}: each pass has its own code` }]),
+  ]
 }
 
 /** Maximum number of bytes that a reader gets (Apple, "Pass.NFC"). */

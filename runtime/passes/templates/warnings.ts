@@ -2,6 +2,7 @@
 
 import { WITH_STRIP } from '../wallets/render/apple/images.ts'
 import { passOf } from '../wallets/render/apple/pass-json.ts'
+import { missingTags, posterOf } from '../wallets/render/apple/poster.ts'
 import { MAX_TEXTS } from '../wallets/render/google/object.ts'
 import { stringsOf } from '../wallets/render/languages.ts'
 import type { LocalImages, PassState } from '../wallets/render/pass-state.ts'
@@ -64,6 +65,57 @@ function appleWarnings(template: WarnedTemplate): WalletWarning[] {
     ...(options?.notify_on_update
       ? [warn('notify_on_update', 'Apple Wallet notifies only of fields with a change_message.')]
       : []),
+    ...(options?.rotating_barcode
+      ? [warn('rotating_barcode', ROTATING[options.rotating_barcode.fallback])]
+      : []),
+    ...posterWarnings(template, warn),
+  ]
+}
+
+const ROTATING = {
+  fixed_code:
+    'Apple Wallet has no rotating barcode: it shows the fixed code of the pass, which scans accept from every pass of the template.',
+  no_code:
+    'Apple Wallet has no rotating barcode: it shows no code. Holders find the code on the page of the pass.',
+}
+
+function posterWarnings(
+  { kind, brand, options = {} }: WarnedTemplate,
+  warn: (field: string, message: string) => WalletWarning,
+): WalletWarning[] {
+  const { apple_poster: poster, nfc, semantics } = options
+  if (!poster) return []
+  const style = posterOf({ kind, options })
+  if (!style)
+    return [warn('apple_poster', `Apple Wallet has no poster layout for passes of the kind ${kind}.`)]
+  const noLogo =
+    brand.logo === undefined
+      ? [warn('brand.logo', 'The poster layout of Apple Wallet shows no text in place of a logo.')]
+      : []
+  if (style === 'posterGeneric') {
+    return [
+      ...noLogo,
+      ...(poster.secondary_logo === undefined
+        ? []
+        : [warn('apple_poster.secondary_logo', 'Apple Wallet shows a second logo only on event tickets.')]),
+    ]
+  }
+  return [
+    ...noLogo,
+    ...missingTags(semantics).map((name) =>
+      warn(
+        `semantics.${name}`,
+        'Apple Wallet shows the classic layout, because the poster layout requires this tag.',
+      ),
+    ),
+    ...(nfc
+      ? []
+      : [
+          warn(
+            'nfc',
+            'Apple Wallet’s poster layout is for tickets that are read by NFC, and is not for entry with a barcode. NFC requires an entitlement of Apple.',
+          ),
+        ]),
   ]
 }
 
@@ -137,6 +189,12 @@ function googleWarnings(template: WarnedTemplate): WalletWarning[] {
       'notify_on_update',
       options.notify_on_update === true && kind === 'generic',
       'Google Wallet does not notify of updates of passes of the kind generic.',
+    ],
+    ['apple_poster', options.apple_poster !== undefined, 'Google Wallet shows the ordinary layout.'],
+    [
+      'message_introduction',
+      options.message_introduction !== undefined,
+      'Google Wallet shows no introduction: it notifies of the first message without one.',
     ],
     ['semantics', Object.keys(options.semantics ?? {}).length > 0, 'Google Wallet has no semantic tags.'],
   ]

@@ -265,6 +265,44 @@ test('a pass has what Apple reads for its kind, and nothing else, whatever the t
     expect(passOf(stateOf(kind, EVERYTHING), signer.passType).removed).toEqual([])
 })
 
+test('a poster stands beside the classic layout, as passkit-generator reads it, and says what it lacks', async () => {
+  const [artwork, logo] = [await picture(400, 500), await picture(126, 30)].map((png) =>
+    png.toString('base64'),
+  )
+  const brand = { background_color: '#102030', foreground_color: '#ffffff', logo: logo! }
+  const poster = { apple_poster: { artwork: artwork!, secondary_logo: logo! } }
+  const made = async (kind: PassState['kind']) => {
+    const state = stateOf(kind, { brand, options: poster })
+    const files = unzip(await builder.build(state))
+    const { pass, removed } = passOf(state, signer.passType)
+    const { types } = new PKPass(Object.fromEntries(files), certificates())
+    const warned = warningsOf(state).filter(({ wallet }) => wallet === 'apple')
+    return { files, pass, removed, types, warned: warned.map(({ field }) => field) }
+  }
+  const keysOf = (fields: unknown) => (fields as readonly { key: string }[]).map(({ key }) => key)
+  const loyalty = await made('loyalty')
+  const { posterGeneric, storeCard } = loyalty.pass as Record<string, Record<string, unknown>>
+  expect(loyalty.removed).toEqual([])
+  expect(keysOf(posterGeneric!.primaryFields)).toEqual(['field_0', 'field_1', 'field_2', 'field_3'])
+  expect([posterGeneric!.headerFields, posterGeneric!.footerFields].map(keysOf)).toEqual([
+    ['field_4'],
+    ['field_5'],
+  ])
+  expect(keysOf(storeCard!.primaryFields)).toEqual(['field_0'])
+  expect(loyalty.types.map(({ type }) => type)).toEqual(['storeCard', 'posterGeneric'])
+  expect(loyalty.types[1]!.footerFields[0]).toMatchObject({ key: 'field_5', value: 'Value 5' })
+  expect(loyalty.files.has('artwork@3x.png')).toBe(true)
+  expect(loyalty.warned).toEqual(['apple_poster.secondary_logo'])
+  const ticket = await made('event_ticket')
+  expect(ticket.pass.preferredStyleSchemes).toEqual(['posterEventTicket', 'eventTicket'])
+  expect(ticket.warned).toEqual([
+    ...['eventName', 'venueName', 'venueRegionName', 'venueRoom'].map((name) => `semantics.${name}`),
+    'nfc',
+  ])
+  const trip = await made('boarding_pass')
+  expect([trip.files.has('artwork.png'), trip.warned]).toEqual([false, ['apple_poster']])
+})
+
 const ORDERED = ['semantics.duration', 'semantics.departureGate', 'semantics.unheard']
 
 test('a signature is refused where any of its bytes that count is another', async () => {

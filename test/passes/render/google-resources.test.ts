@@ -209,3 +209,24 @@ test('callbacks are asked for where Google can reach the service', () => {
   const local = { ...ISSUER, baseUrl: 'http://127.0.0.1:4010' }
   expect(classFor(makePass('coupon'), local)).not.toHaveProperty('callbackOptions')
 })
+
+test('a barcode that changes takes the place of the fixed one, of which nothing is left', () => {
+  const rotation = { period: 30, digits: 6, fallback: 'no_code', prefix: 'PREFIX' } as const
+  const secret = Buffer.from('12345678901234567890')
+  const object = objectOf(makePass('gift_card', { rotation: { ...rotation, secret }, options: {} }), ISSUER)
+  expect(object).toMatchObject({
+    barcode: null,
+    rotatingBarcode: {
+      type: 'QR_CODE',
+      valuePattern: 'PREFIX-{totp_value_0}',
+      totpDetails: {
+        algorithm: 'TOTP_SHA1',
+        periodMillis: '30000',
+        parameters: [{ key: '3132333435363738393031323334353637383930', valueLength: 6 }],
+      },
+    },
+  })
+  expect(JSON.stringify(object)).not.toContain('1111SCAN')
+  requireFit('giftCardObject', withoutEmpty(object))
+  expect(objectOf(makePass('gift_card'), ISSUER)).toMatchObject({ rotatingBarcode: null })
+})

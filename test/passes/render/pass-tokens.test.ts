@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createPassTokens } from '../../../runtime/passes/wallets/render/pass-tokens.ts'
+import { codeAt, isCurrent, secondsLeft } from '../../../runtime/passes/wallets/render/rotation.ts'
 import { newId } from '../../../runtime/platform/ids.ts'
 
 const tokens = createPassTokens('pepper', 'sandbox')
@@ -67,5 +68,42 @@ describe('codes for scanners', () => {
     ['in other letters', () => tokens.readScanCode(place.space, 'ſ'.repeat(39))],
   ])('a code for scanners is not taken for one %s', (_name, read) => {
     expect(read()).toBeUndefined()
+  })
+})
+
+describe('codes that change with time', () => {
+  const [place] = PLACES as [(typeof PLACES)[0]]
+  const settings = { period: 30, digits: 8, fallback: 'no_code' } as const
+
+  test.each([
+    [59, '94287082'],
+    [1_111_111_109, '07081804'],
+    [20_000_000_000, '65353130'],
+  ])('are those of RFC 6238 at %i s', (seconds, digits) => {
+    const rotation = { ...settings, prefix: 'A', secret: Buffer.from('12345678901234567890') }
+    expect(codeAt(rotation, seconds * 1000)).toBe(`A-${digits}`)
+    const accepted = [-2, -1, 0, 1, 2].map((n) => isCurrent(rotation, digits, (seconds + 30 * n) * 1000))
+    expect(accepted).toEqual([false, true, true, true, false])
+    expect(isCurrent(rotation, digits.slice(1), seconds * 1000)).toBe(false)
+    expect(secondsLeft(rotation, 60_000) + secondsLeft(rotation, 89_999)).toBe(31)
+  })
+
+  test('name the pass within its space, and do not contain its fixed code', () => {
+    const parts = tokens.rotatingParts(place)
+    const code = codeAt({ ...settings, ...parts }, 59_000)
+    expect(tokens.readRotatingCode(place.space, code.toLowerCase())).toEqual({
+      passId,
+      digits: code.slice(-8),
+    })
+    expect([parts.secret.length, tokens.readScanCode(place.space, parts.prefix)]).toEqual([20, undefined])
+    const [wiped, other] = [`${tenant}.1`, newId('ten')]
+    for (const space of [wiped, other]) expect(tokens.readRotatingCode(space, code)).toBeUndefined()
+    for (const text of [parts.prefix, `${code}-1`, `${tokens.scanCode(place)}-12345678`])
+      expect(tokens.readRotatingCode(place.space, text)).toBeUndefined()
+    const sandboxes = [`${tenant}.s1`, `${tenant}.s2.7`].map((space) =>
+      tokens.rotatingParts({ space, passId }),
+    )
+    expect(sandboxes[0]).toEqual(sandboxes[1])
+    expect(sandboxes[0]).not.toEqual(parts)
   })
 })

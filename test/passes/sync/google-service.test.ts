@@ -14,6 +14,7 @@ import { issuePass, makeTemplate } from '../../api/fixtures.ts'
 import { type BareDatabase, createTestDatabase } from '../../support/database.ts'
 import { endPrograms, startService, until } from '../../support/programs.ts'
 import { speak } from '../../support/service.ts'
+import { proveTicket } from './merchant.ts'
 
 let database: BareDatabase
 let google: GoogleStandIn
@@ -39,7 +40,7 @@ interface Ready {
   readonly keys: { readonly sandbox_secret: string }
 }
 
-test('the service sends template and pass, PATCH and revocation, and takes a callback', {
+test('the service sends template and pass, PATCH and revocation, and takes a callback; a ticket speaks in both wallets', {
   timeout: 120_000,
 }, async () => {
   const { wallet, token, keys } = google.urls
@@ -48,6 +49,7 @@ test('the service sends template and pass, PATCH and revocation, and takes a cal
       DATABASE_URL: database.url,
       SVC_PEPPER: database.pepper,
       DATA_DIR: dataDir,
+      APPLE_PASS_NFC: 'on',
       GOOGLE_WALLET_URL: wallet,
       GOOGLE_TOKEN_URL: token,
       GOOGLE_CALLBACK_KEYS_URL: keys,
@@ -91,6 +93,7 @@ test('the service sends template and pass, PATCH and revocation, and takes a cal
 
   await send(`/v1/passes/${pass.id}/revoke`, { method: 'POST' })
   await untilObject({ state: 'INACTIVE' })
+  await proveTicket(send, google, signer.issuerId, dataDir)
   expect(google.requests.filter(({ status }) => status >= 400)).toEqual([])
   const metrics = await (await fetch(`${ready.console_url}/metrics`)).text()
   expect(metrics).toMatch(/^svc_google_resources_total\{environment="sandbox",outcome="done"\} [1-9]/m)

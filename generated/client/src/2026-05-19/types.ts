@@ -312,6 +312,9 @@ export type PassTemplateCreate = {
   app_links?: AppLinksInput;
   nfc?: PassNfcInput;
   smart_tap?: SmartTapInput;
+  rotating_barcode?: RotatingBarcodeInput;
+  apple_poster?: ApplePosterInput;
+  message_introduction?: MessageIntroductionInput;
   /**
    * Whether Google Wallet notifies the holder of updates. Google decides which changes lead to a notification. For a field with text of your own, use
    * `change_message`. If absent, it is false.
@@ -391,6 +394,25 @@ export type PassTemplateUpdate = {
    *     }
    */
   smart_tap?: SmartTapInput | null;
+  /**
+   * The new settings of the rotating barcode, or null for a fixed barcode.
+   * @example {
+   *       "period": 30,
+   *       "digits": 6,
+   *       "fallback": "fixed_code"
+   *     }
+   */
+  rotating_barcode?: RotatingBarcodeInput | null;
+  /** Changes to the images of the poster layout, as a merge patch. null restores the classic layout. @example null */
+  apple_poster?: ApplePosterInput | null;
+  /**
+   * The new text, which replaces the existing one, or null to remove it.
+   * @example {
+   *       "header": "News",
+   *       "body": "You get news about your card here."
+   *     }
+   */
+  message_introduction?: MessageIntroductionInput | null;
   /** Whether Google Wallet notifies the holder of updates. null restores false. @example true */
   notify_on_update?: boolean | null;
   /**
@@ -439,6 +461,9 @@ export type PassTemplate = {
   app_links?: AppLinks;
   nfc?: PassNfc;
   smart_tap?: SmartTap;
+  rotating_barcode?: RotatingBarcode;
+  apple_poster?: ApplePoster;
+  message_introduction?: MessageIntroduction;
   /** Whether Google Wallet notifies the holder of updates. Google decides which changes lead to a notification. If absent, it is false. @example true */
   notify_on_update?: boolean;
   semantics?: SemanticTags;
@@ -838,6 +863,112 @@ export type SmartTap = {
    *     ]
    */
   redemption_issuers: string[];
+};
+/**
+ * The barcode of each pass changes after every period (TOTP, RFC 6238), so that a picture of it soon becomes useless. Google Wallet and the holder page show
+ * the current code. Apple Wallet has no rotating barcode: `fallback` says what it shows. The barcode must be `qr` or `pdf417`, without a `message`.
+ * @example {
+ *       "period": 30,
+ *       "digits": 6,
+ *       "fallback": "fixed_code"
+ *     }
+ */
+export type RotatingBarcodeInput = {
+  /** Seconds after which the code changes. Scans also accept the code before and the code after. @example 30 */
+  period: number;
+  /** Number of digits that change. @example 6 */
+  digits: number;
+  fallback: RotatingBarcodeFallback;
+};
+/**
+ * The barcode of each pass changes after every period (TOTP, RFC 6238), so that a picture of it soon becomes useless. Google Wallet and the holder page show
+ * the current code. Apple Wallet has no rotating barcode: `fallback` says what it shows. The barcode must be `qr` or `pdf417`, without a `message`.
+ * @example {
+ *       "period": 30,
+ *       "digits": 6,
+ *       "fallback": "fixed_code"
+ *     }
+ */
+export type RotatingBarcode = {
+  /** Seconds after which the code changes. Scans also accept the code before and the code after. @example 30 */
+  period: number;
+  /** Number of digits that change. @example 6 */
+  digits: number;
+  fallback: RotatingBarcodeFallback;
+};
+/**
+ * The code that Apple Wallet shows.
+ * @example fixed_code
+ * @enum {string}
+ */
+export type RotatingBarcodeFallback = Open<"fixed_code" | "no_code">;
+/**
+ * The images of Apple Wallet’s poster layout. Event tickets have it from iOS 18, and the other kinds except boarding passes from iOS 27. Earlier versions, and
+ * phones for which something is missing, show the classic layout. `warnings` lists what is missing.
+ * @example {
+ *       "artwork": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+ *     }
+ */
+export type ApplePosterInput = {
+  /**
+   * The picture that fills the pass: a PNG in base64, up to 1074 × 1344 pixels and 512 KiB.
+   * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==
+   */
+  artwork: string;
+  /**
+   * A logo at the bottom of an event ticket: a PNG in base64, up to 405 × 36 pixels and 64 KiB.
+   * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==
+   */
+  secondary_logo?: string | null;
+};
+/**
+ * The images of Apple Wallet’s poster layout. Event tickets have it from iOS 18, and the other kinds except boarding passes from iOS 27. Earlier versions, and
+ * phones for which something is missing, show the classic layout. `warnings` lists what is missing.
+ * @example {
+ *       "artwork": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+ *     }
+ */
+export type ApplePoster = {
+  /**
+   * The picture that fills the pass: a PNG in base64, up to 1074 × 1344 pixels and 512 KiB.
+   * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==
+   */
+  artwork: string;
+  /**
+   * A logo at the bottom of an event ticket: a PNG in base64, up to 405 × 36 pixels and 64 KiB.
+   * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==
+   */
+  secondary_logo?: string;
+};
+/**
+ * The text on the back of a pass in Apple Wallet before its first message. A phone notifies the holder only of a message that replaces a text, so without an
+ * introduction, the first message of a pass is silent.
+ * @example {
+ *       "header": "News",
+ *       "body": "You get news about your card here."
+ *     }
+ */
+export type MessageIntroductionInput = {
+  /** The heading. @example News */
+  header: string;
+  /** The text. @example You get news about your card here. */
+  body: string;
+  translations?: PassMessageTranslationsInput;
+};
+/**
+ * The text on the back of a pass in Apple Wallet before its first message. A phone notifies the holder only of a message that replaces a text, so without an
+ * introduction, the first message of a pass is silent.
+ * @example {
+ *       "header": "News",
+ *       "body": "You get news about your card here."
+ *     }
+ */
+export type MessageIntroduction = {
+  /** The heading. @example News */
+  header: string;
+  /** The text. @example You get news about your card here. */
+  body: string;
+  translations?: PassMessageTranslations;
 };
 /**
  * Semantic tags by Apple’s names, such as `eventName` for an event ticket and `departureGate` for a boarding pass. Amounts have the form `12.50 USD`, lists
@@ -1731,7 +1862,7 @@ export type ScanMode = Open<"verify" | "redeem">;
  * @example accepted
  * @enum {string}
  */
-export type ScanResult = Open<"accepted" | "already_redeemed" | "not_redeemable" | "expired" | "revoked" | "unknown">;
+export type ScanResult = Open<"accepted" | "already_redeemed" | "not_redeemable" | "expired" | "revoked" | "outdated_code" | "unknown">;
 /**
  * The location of the scanner.
  * @example {
@@ -9074,6 +9205,13 @@ export interface components {
     PassNfc: PassNfc;
     SmartTapInput: SmartTapInput;
     SmartTap: SmartTap;
+    RotatingBarcodeInput: RotatingBarcodeInput;
+    RotatingBarcode: RotatingBarcode;
+    RotatingBarcodeFallback: RotatingBarcodeFallback;
+    ApplePosterInput: ApplePosterInput;
+    ApplePoster: ApplePoster;
+    MessageIntroductionInput: MessageIntroductionInput;
+    MessageIntroduction: MessageIntroduction;
     SemanticTagsInput: SemanticTagsInput;
     SemanticTags: SemanticTags;
     WalletWarning: WalletWarning;

@@ -5872,6 +5872,9 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               app_links: { $ref: '#/components/schemas/AppLinksInput' },
               nfc: { $ref: '#/components/schemas/PassNfcInput' },
               smart_tap: { $ref: '#/components/schemas/SmartTapInput' },
+              rotating_barcode: { $ref: '#/components/schemas/RotatingBarcodeInput' },
+              apple_poster: { $ref: '#/components/schemas/ApplePosterInput' },
+              message_introduction: { $ref: '#/components/schemas/MessageIntroductionInput' },
               notify_on_update: { type: 'boolean' },
               semantics: { $ref: '#/components/schemas/SemanticTagsInput' },
               metadata: { $ref: '#/components/schemas/Metadata' }
@@ -5977,6 +5980,46 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               }
             }
           },
+          RotatingBarcodeInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['period', 'digits', 'fallback'],
+            properties: {
+              period: { type: 'integer', minimum: 15, maximum: 3600 },
+              digits: { type: 'integer', minimum: 6, maximum: 8 },
+              fallback: { $ref: '#/components/schemas/RotatingBarcodeFallback' }
+            }
+          },
+          RotatingBarcodeFallback: { type: 'string', enum: ['fixed_code', 'no_code'] },
+          ApplePosterInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['artwork'],
+            properties: {
+              artwork: { type: 'string', pattern: '^[A-Za-z0-9+/]+={0,2}$', maxLength: 699052 },
+              secondary_logo: { type: ['string', 'null'], pattern: '^[A-Za-z0-9+/]+={0,2}$', maxLength: 87384 }
+            }
+          },
+          MessageIntroductionInput: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['header', 'body'],
+            properties: {
+              header: { type: 'string', minLength: 1, maxLength: 60 },
+              body: { type: 'string', minLength: 1, maxLength: 500 },
+              translations: translations_2
+            }
+          },
+          PassMessageTranslationsInput: {
+            type: 'object',
+            maxProperties: 20,
+            propertyNames,
+            additionalProperties: {
+              type: 'object',
+              additionalProperties: false,
+              properties: { header: { type: 'string', minLength: 1, maxLength: 60 }, body: { type: 'string', minLength: 1, maxLength: 500 } }
+            }
+          },
           SemanticTagsInput: {
             type: 'object',
             maxProperties: 60,
@@ -6005,6 +6048,9 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               app_links: { oneOf: [{ $ref: '#/components/schemas/AppLinksInput' }, { type: 'null' }] },
               nfc: { oneOf: [{ $ref: '#/components/schemas/PassNfcInput' }, { type: 'null' }] },
               smart_tap: { oneOf: [{ $ref: '#/components/schemas/SmartTapInput' }, { type: 'null' }] },
+              rotating_barcode: { oneOf: [{ $ref: '#/components/schemas/RotatingBarcodeInput' }, { type: 'null' }] },
+              apple_poster: { oneOf: [{ $ref: '#/components/schemas/ApplePosterInput' }, { type: 'null' }] },
+              message_introduction: { oneOf: [{ $ref: '#/components/schemas/MessageIntroductionInput' }, { type: 'null' }] },
               notify_on_update: { type: ['boolean', 'null'] },
               semantics: { oneOf: [{ $ref: '#/components/schemas/SemanticTagsInput' }, { type: 'null' }] },
               metadata: { $ref: '#/components/schemas/MetadataPatch' }
@@ -6035,16 +6081,6 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               ends_at: { $ref: '#/components/schemas/Timestamp' }
             }
           },
-          PassMessageTranslationsInput: {
-            type: 'object',
-            maxProperties: 20,
-            propertyNames,
-            additionalProperties: {
-              type: 'object',
-              additionalProperties: false,
-              properties: { header: { type: 'string', minLength: 1, maxLength: 60 }, body: { type: 'string', minLength: 1, maxLength: 500 } }
-            }
-          },
           PassMessageBatchId: { type: 'string', pattern: '^pmb_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
           PassMessageStatus: { type: 'string', enum: ['queued', 'sent', 'skipped'] },
           PassMessageId: { type: 'string', pattern: '^pmg_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
@@ -6070,7 +6106,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           ScanCreate,
           ScanMode: { type: 'string', enum: ['verify', 'redeem'] },
           ScanLocationInput,
-          ScanResult,
+          ScanResult: { type: 'string', enum: ['accepted', 'already_redeemed', 'not_redeemable', 'expired', 'revoked', 'outdated_code', 'unknown'] },
           ScanId,
           WebhookEndpointCreate: {
             type: 'object',

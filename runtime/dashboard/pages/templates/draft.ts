@@ -3,12 +3,23 @@ import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { components } from '../../../../generated/canonical/types.ts'
 import type { PassKind } from '../../../passes/wallets/render/pass-state.ts'
+import { readLines, readTranslations, type TextsByLanguage, writeLines, writeTranslations } from './lines.ts'
 import { memberOfText, type OptionTexts, optionTexts, optionValues } from './options.ts'
 
 export type TemplateObject = components['schemas']['PassTemplate']
 
 export const IMAGES = ['logo', 'strip', 'icon'] as const
 export type TemplateImage = (typeof IMAGES)[number]
+
+export const POSTER_IMAGES = ['artwork', 'secondary_logo'] as const
+export const LOCAL_IMAGES = ['logo', 'strip'] as const
+
+/** Images in one language. */
+export interface DraftImages extends Readonly<Record<(typeof LOCAL_IMAGES)[number], string>> {
+  readonly language: string
+  /** The language in which the template has the images of this row; empty for a new row. */
+  readonly was: string
+}
 
 export interface DraftLocation {
   readonly latitude: string
@@ -45,6 +56,8 @@ export interface TemplateDraft {
     readonly label_color: string
     readonly logo_text: string
   } & Readonly<Record<TemplateImage, string>>
+  readonly poster: Readonly<Record<(typeof POSTER_IMAGES)[number], string>>
+  readonly images: readonly DraftImages[]
   readonly fields: readonly DraftField[]
   readonly barcode: { readonly format: string; readonly message: string }
   readonly relevant_locations: readonly DraftLocation[]
@@ -70,6 +83,8 @@ export const NEW: TemplateDraft = {
     strip: '',
     icon: '',
   },
+  poster: { artwork: '', secondary_logo: '' },
+  images: [],
   fields: [{ key: 'points', label: 'Points', value: '0', change_message: '', translations: '' }],
   barcode: { format: 'qr', message: '' },
   relevant_locations: [],
@@ -95,6 +110,16 @@ export function draftOf(template: TemplateObject): TemplateDraft {
       strip: text(brand.strip),
       icon: text(brand.icon),
     },
+    poster: {
+      artwork: text(template.apple_poster?.artwork),
+      secondary_logo: text(template.apple_poster?.secondary_logo),
+    },
+    images: Object.entries(template.images ?? {}).map(([language, { logo, strip }]) => ({
+      language,
+      was: language,
+      logo: text(logo),
+      strip: text(strip),
+    })),
     fields: fields.map(({ key, label, value, change_message, translations = {} }) => ({
       key,
       label,
@@ -118,15 +143,6 @@ export function draftOf(template: TemplateObject): TemplateDraft {
   }
 }
 
-function writeLines(entries: readonly (readonly [key: string, value: string])[]): string {
-  return entries.map(([key, value]) => `${key} = ${escapeLine(value)}`).join('\n')
-}
-
-const escapeLine = (text: string) =>
-  text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r')
-const LINE_ESCAPES: Readonly<Record<string, string>> = { '\\n': '\n', '\\r': '\r', '\\\\': '\\' }
-const unescapeLine = (text: string) => text.replaceAll(/\\[nr\\]/g, (each) => LINE_ESCAPES[each]!)
-
 /** Values by their path in the request body, such as `brand.logo`, or null for no value. A list is one value. */
 export type DraftContent = Readonly<Record<string, unknown>>
 
@@ -135,6 +151,8 @@ export function contentOf(draft: TemplateDraft): DraftContent {
   return {
     name,
     ...under('brand', brand),
+    apple_poster: posterOf(draft.poster),
+    ...under('images', imagesOf(draft.images)),
     fields: fields.map(({ change_message, translations, ...each }) => ({
       ...each,
       change_message: change_message || null,
@@ -150,33 +168,17 @@ export function contentOf(draft: TemplateDraft): DraftContent {
   }
 }
 
-/** Reads lines in the form `key = value`. */
-export function readLines(text: string): (readonly [key: string, value: string])[] {
-  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
-  return lines.map((line) => {
-    const [key = '', ...rest] = line.split('=')
-    return [key.trim(), unescapeLine(rest.join('=').trim())]
-  })
+/** The API takes the images of a poster together. */
+function posterOf({ artwork, secondary_logo }: TemplateDraft['poster']): object | null {
+  if (artwork === '' && secondary_logo === '') return null
+  return { ...(artwork !== '' && { artwork }), secondary_logo: secondary_logo || null }
 }
 
-type TextsByLanguage = Readonly<Record<string, Readonly<Record<string, string | null | undefined>>>>
-
-function writeTranslations(translations: TextsByLanguage): string {
-  return writeLines(
-    Object.entries(translations).flatMap(([language, texts]) =>
-      Object.entries(texts).map(([name, text]) => [`${language}.${name}`, text ?? ''] as const),
-    ),
+/** Returns the images by language. A row without a language stays, so that the API reports the error. */
+function imagesOf(images: readonly DraftImages[]): Readonly<Record<string, object>> {
+  return Object.fromEntries(
+    images.map(({ language, logo, strip }) => [language, { logo: logo || null, strip: strip || null }]),
   )
-}
-
-/** Reads lines in the form `language.name = text`. */
-export function readTranslations(lines: string): Record<string, Record<string, string>> {
-  const read: Record<string, Record<string, string>> = {}
-  for (const [path, text] of readLines(lines)) {
-    const [language = '', name = ''] = path.split('.')
-    read[language] = { ...read[language], [name]: text }
-  }
-  return read
 }
 
 /** Null removes a text of the template that has no line anymore. */
@@ -244,12 +246,13 @@ export function changedPaths(from: DraftContent, to: DraftContent): string[] {
 
 /** Returns the content with images replaced by their digests. A form carries it as the state of the template when it was loaded. */
 export function digest(content: DraftContent): DraftContent {
-  const isImage = (path: string) => IMAGES.some((name) => path === `brand.${name}`)
+  const isImage = (path: string) =>
+    path === 'apple_poster' || path.startsWith('images.') || IMAGES.some((name) => path === `brand.${name}`)
   return Object.fromEntries(
     Object.entries(content).map(([path, value]) => [
       path,
-      isImage(path) && typeof value === 'string'
-        ? createHash('sha256').update(value).digest('base64url')
+      isImage(path) && value !== null
+        ? createHash('sha256').update(JSON.stringify(value)).digest('base64url')
         : value,
     ]),
   )
@@ -280,6 +283,19 @@ function mergeLanguages(own: ReadonlySet<string>, mine: string, theirs: string):
   return Object.fromEntries(kept)
 }
 
+/** New rows without a language yet stay at the end. */
+function mergeImages(
+  own: ReadonlySet<string>,
+  mine: readonly DraftImages[],
+  theirs: readonly DraftImages[],
+): readonly DraftImages[] {
+  const named = new Set([...theirs, ...mine].map(({ language }) => language))
+  return [...named].flatMap((language) => {
+    const of = own.has(`images.${language}`) || language === '' ? mine : theirs
+    return of.filter((each) => each.language === language)
+  })
+}
+
 /** Merges a draft with changes that another member saved since: values changed in `mine` win, all others come from `theirs`. */
 export function mergeDrafts(began: DraftContent, mine: TemplateDraft, theirs: TemplateDraft): TemplateDraft {
   const own = new Set(changedPaths(began, digest(contentOf(mine))))
@@ -300,6 +316,8 @@ export function mergeDrafts(began: DraftContent, mine: TemplateDraft, theirs: Te
     kind: theirs.kind,
     name: pick('name', mine.name, theirs.name),
     brand: each('brand', mine.brand, theirs.brand),
+    poster: pick('apple_poster', mine.poster, theirs.poster),
+    images: mergeImages(own, mine.images, theirs.images),
     fields: pick('fields', mine.fields, theirs.fields),
     barcode: each('barcode', mine.barcode, theirs.barcode),
     relevant_locations: pick('relevant_locations', mine.relevant_locations, theirs.relevant_locations),

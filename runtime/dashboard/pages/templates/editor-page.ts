@@ -1,7 +1,5 @@
 /** The template form, next to a preview of its passes. */
 import type { ErrorBody } from '../../../api/errors/errors.ts'
-import { IMAGE_RULES } from '../../../passes/templates/rules.ts'
-import { png } from '../../../passes/wallets/render/page/front.ts'
 import { PASS_KINDS } from '../../../passes/wallets/render/pass-state.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { type ShownCall, writeCalls } from '../../engine/api-call.ts'
@@ -16,16 +14,19 @@ import {
   createBody,
   draftOf,
   IMAGES,
+  LOCAL_IMAGES,
+  POSTER_IMAGES,
   patchBody,
-  readTranslations,
   type TemplateDraft,
   type TemplateImage,
   type TemplateObject,
   writeDigest,
 } from './draft.ts'
+import { writeImage } from './image-inputs.ts'
+import { readTranslations } from './lines.ts'
 import { writeOptions } from './options.ts'
 import type { BarcodeSamples } from './preview.ts'
-import { MAX_FIELDS, MAX_LOCATIONS } from './typed.ts'
+import { MAX_FIELDS, MAX_LANGUAGES, MAX_LOCATIONS } from './typed.ts'
 
 export interface Editor {
   /** Target of the form. */
@@ -67,7 +68,9 @@ ${writeFields(draft, fault)}
 ${writeBarcode(draft, samples, fault)}
 ${writeLocations(draft, fault)}
 ${writeOptions(draft.options, fault)}
+${writePoster(draft, template, fault)}
 ${writeLanguages(draft, language, fault)}
+${writeLocalImages(draft, template, fault)}
 ${textArea({ name: 'semantics', label: 'Semantic tags', optional: true, rows: 3, value: draft.semantics, hint: 'What the pass is about, by Apple’s names. One tag per line: eventName = Harbour Nights.', fault: fault('semantics') })}
 ${textArea({ name: 'metadata', label: 'Metadata', optional: true, rows: 3, value: draft.metadata, hint: 'Key-value pairs for your integration. One pair per line: key = value.', fault: fault('metadata') })}
 <div class="actions"><button type="submit">${template ? 'Save template' : 'Create template'}</button> <button class="second" type="submit" name="do" value="preview" formnovalidate>Update preview</button> <a class="button second" href="${back}">Back</a></div>
@@ -81,11 +84,24 @@ ${preview}
 function callOf(draft: TemplateDraft, template: TemplateObject | undefined): ShownCall {
   const stored = template && draftOf(template)
   const images = IMAGES.filter((name) => !['', stored?.brand[name]].includes(draft.brand[name]))
-  const named = Object.fromEntries(images.map((name) => [name, `${name.toUpperCase()}_AS_BASE64`]))
-  const brief = { ...draft, brand: { ...draft.brand, ...named } }
+  const named = inWords(images)
+  const poster = POSTER_IMAGES.filter((name) => !['', stored?.poster[name]].includes(draft.poster[name]))
+  const brief = {
+    ...draft,
+    brand: { ...draft.brand, ...named },
+    poster: { ...draft.poster, ...inWords(poster) },
+    images: draft.images.map((each) => ({
+      ...each,
+      ...inWords(LOCAL_IMAGES.filter((name) => each[name] !== '')),
+    })),
+  }
   if (!template || !stored) return { operation: 'createPassTemplate', path: {}, body: createBody(brief) }
   const body = patchBody(contentOf(stored), contentOf(brief))
   return { operation: 'updatePassTemplate', path: { template_id: template.id }, body }
+}
+
+function inWords(names: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(names.map((name) => [name, `${name.toUpperCase()}_AS_BASE64`]))
 }
 
 type FaultOf = (name: string) => string | undefined
@@ -117,59 +133,17 @@ ${field({ ...one('foreground_color', 'Text color'), type: 'color' })}
 ${field({ ...one('label_color', 'Label color'), optional: true, hint: 'For example, #b8c7d9. Leave empty to use the text color.' })}
 </div>
 ${field({ ...one('logo_text', 'Logo text'), optional: true })}
-${IMAGES.map((name) => writeImage(name, brand[name], template?.brand[name] ?? '', fault(`brand.${name}`)))}
+${IMAGES.map((name) => {
+  const path = `brand.${name}`
+  return writeImage({
+    name,
+    path,
+    value: brand[name],
+    stored: template?.brand[name] ?? '',
+    fault: fault(path),
+  })
+})}
 </fieldset>`
-}
-
-interface ImageSlot {
-  readonly label: string
-  readonly hint: string
-  /** Shapes to crop to, in pixels. */
-  readonly shapes: readonly (readonly [text: string, width: number, height: number])[]
-}
-
-const { icon: square, logo, strip } = IMAGE_RULES
-
-const SLOTS: Readonly<Record<TemplateImage, ImageSlot>> = {
-  logo: {
-    label: 'Logo',
-    hint: 'At the top of the pass.',
-    shapes: [
-      ['Square', logo.height, logo.height],
-      ['Wide', logo.width, logo.height],
-    ],
-  },
-  strip: {
-    label: 'Strip image',
-    hint: 'Behind the main field in Apple Wallet, and below the barcode in Google Wallet.',
-    shapes: [['Strip', strip.width, strip.height]],
-  },
-  icon: {
-    label: 'Icon',
-    hint: 'On the lock screen and in notifications. If you select no icon, one is drawn from the colors.',
-    shapes: [['Square', square.width, square.height]],
-  },
-}
-
-function sizeHint(name: TemplateImage): string {
-  const { width, height, bytes } = IMAGE_RULES[name]
-  return `PNG, up to ${width} × ${height} pixels and ${bytes / 1024} KB.`
-}
-
-/** Browsers do not resend a file, so an image that is not stored yet is carried in a hidden field. */
-function writeImage(name: TemplateImage, value: string, stored: string, issue: string | undefined): Html {
-  const { label, hint, shapes } = SLOTS[name]
-  const id = `${name}_file`
-  const { bytes } = IMAGE_RULES[name]
-  const isLarge = Buffer.byteLength(value, 'base64') > bytes
-  const fault =
-    issue &&
-    (isLarge ? `The picture is larger than ${bytes / 1024} KB.` : issue.replace(/^Is /, 'The picture is '))
-  return html`<div class="field picture" data-picture="${label}" data-shapes="${JSON.stringify(shapes)}" data-bytes="${String(bytes)}"><label for="${id}">${label}</label>
-${value !== '' && html`<p class="chosen"><img src="${png(value)}" alt="${label}, selected image"> <label><input type="checkbox" name="${name}_remove" value="yes"> Remove</label></p>`}
-<input id="${id}" name="${id}" type="file" accept="image/png" aria-describedby="${fault !== undefined && `${id}-fault `}${id}-hint"${fault !== undefined && html` aria-invalid="true"`}>
-${value !== stored && html`<input type="hidden" name="brand.${name}" value="${value}">`}
-${fault !== undefined && html`<p class="fault" id="${id}-fault">${fault}</p>`}<p class="hint" id="${id}-hint">${hint} ${sizeHint(name)}</p></div>`
 }
 
 function writeFields({ fields }: TemplateDraft, fault: FaultOf): Html {
@@ -257,7 +231,61 @@ ${choice({ name: LANGUAGE, label: 'Language of the preview', value: shown, optio
 </fieldset>`
 }
 
-type List = 'fields' | 'relevant_locations'
+/** Writes the images of Apple Wallet’s poster layout. */
+function writePoster({ poster }: TemplateDraft, template: TemplateObject | undefined, fault: FaultOf): Html {
+  return html`<fieldset><legend>Poster in Apple Wallet</legend>
+<p class="hint">With artwork, new phones show the pass as a poster, and older ones as before. The preview lists what is missing.</p>
+${POSTER_IMAGES.map((name) => {
+  const path = `apple_poster.${name}`
+  const stored = template?.apple_poster?.[name] ?? ''
+  // A fault of the poster as a whole is shown at its first image.
+  const issue = fault(path) ?? (name === 'artwork' ? fault('apple_poster') : undefined)
+  return writeImage({ name, path, value: poster[name], stored, fault: issue })
+})}
+</fieldset>`
+}
+
+/** Writes the images by language. A hidden field names the stored language of a row, whose images the browser does not resend. */
+function writeLocalImages(
+  { images }: TemplateDraft,
+  template: TemplateObject | undefined,
+  fault: FaultOf,
+): Html {
+  return html`<fieldset><legend>Images by language</legend>
+<p class="hint">Phones with Apple Wallet show these images in the language of the holder, and those of the brand in all other languages.</p>
+${images.map(({ language, was, ...each }, index) => {
+  const row = `images[${index}]`
+  return writeRow(
+    `Language ${index + 1}`,
+    [
+      html`<input type="hidden" name="${row}.was" value="${was}">`,
+      field({
+        name: `${row}.language`,
+        label: 'Language',
+        value: language,
+        hint: 'For example, de or pt-BR.',
+        fault: fault(`images.${language}`) ?? (index === 0 ? fault('images') : undefined),
+      }),
+      ...LOCAL_IMAGES.map((name) =>
+        writeImage({
+          name,
+          path: `${row}.${name}`,
+          value: each[name],
+          stored: template?.images?.[was]?.[name] ?? '',
+          fault: fault(`images.${language}.${name}`),
+        }),
+      ),
+    ],
+    'images',
+    index,
+    images.length,
+  )
+})}
+${images.length < MAX_LANGUAGES && addButton('images', 'Add language')}
+</fieldset>`
+}
+
+type List = 'fields' | 'relevant_locations' | 'images'
 
 function writeRow(name: string, controls: readonly Html[], list: List, index: number, rows: number): Html {
   const button = (verb: string, text: string) =>

@@ -34,8 +34,8 @@ type AuditEntryObject = components['schemas']['AuditEntry']
 
 const PATH = 'pass-templates'
 
-/** Room for three images twice: as uploaded files, and as base64 in hidden fields. */
-const MAX_FORM_BYTES = 2 * 1024 * 1024
+/** Room for all images twice: as uploaded files, and as base64 in hidden fields. */
+const MAX_FORM_BYTES = 5 * 1024 * 1024
 
 /** Routes of the editor. Register them before the routes of the resource, whose `:id` would match `new` and `colors.css`. */
 export function templateRoutes(send: SendFramed): DashboardRoute[] {
@@ -187,7 +187,7 @@ async function findEditor(visit: DashboardVisit, target_id: string): Promise<str
 
 function showValue(path: string, value: unknown): Html | string {
   if (value === null || value === undefined) return '–'
-  if (/^brand\.(?:icon|logo|strip)$/.test(path)) return 'Image'
+  if (/^brand\.(?:icon|logo|strip)$|^apple_poster$|^images\./.test(path)) return 'Image'
   if (typeof value === 'string') return value
   if (!Array.isArray(value)) return JSON.stringify(value)
   const lines = value.map((row: object) => Object.values(row).join(', '))

@@ -1,6 +1,7 @@
 /** The optional content of a template in its form: each part is one control, with its value as text. */
 import { type Html, html } from '../../../platform/html.ts'
 import { choice, field, textArea } from '../../html/components.ts'
+import { readTranslations, type TextsByLanguage, writeTranslations } from './lines.ts'
 
 interface OptionInput {
   /** Path of the member in the API. */
@@ -87,29 +88,101 @@ const INPUTS: readonly OptionInput[] = [
   },
 ]
 
-/** What a pass sends to NFC readers. The API takes all members together. */
-const NFC_INPUTS: readonly OptionInput[] = [
+/** Inputs whose values the API takes together. */
+interface OptionGroup {
+  /** Name of the member in the API. */
+  readonly name: string
+  readonly legend: string
+  readonly inputs: readonly OptionInput[]
+  /** Returns the value of the API. @param text returns the text of one input, which has at least one. */
+  readonly combine: (text: (name: string) => string) => object
+}
+
+const asNumber = (text: string) => (/^\d+$/.test(text) ? Number(text) : text)
+
+const GROUPS: readonly OptionGroup[] = [
   {
-    name: 'nfc.encryption_public_key',
-    label: 'Public key of the readers',
-    hint: 'A P-256 key with a compressed point, in base64. Without a key, passes send nothing.',
-  },
-  {
-    name: 'nfc.message',
-    label: 'Content for readers',
-    hint: 'The same for every pass, at most 64 bytes. Leave empty to send the content of the barcode.',
-  },
-  {
-    name: 'nfc.requires_authentication',
-    label: 'Lock',
-    control: [
-      ['', 'Works on a locked phone'],
-      ['true', 'The holder must unlock the phone'],
+    name: 'rotating_barcode',
+    legend: 'Rotating barcode',
+    inputs: [
+      {
+        name: 'rotating_barcode.period',
+        label: 'Seconds until the barcode changes',
+        hint: '15 to 3600. A picture of the barcode soon stops working. Leave empty for a fixed barcode.',
+      },
+      { name: 'rotating_barcode.digits', label: 'Digits that change', hint: '6 to 8.' },
+      {
+        name: 'rotating_barcode.fallback',
+        label: 'Apple Wallet, which has no rotating barcode, shows',
+        control: [
+          ['', 'The fixed code, which scans accept'],
+          ['no_code', 'No code'],
+        ],
+        write: (fallback) => (fallback === 'fixed_code' ? '' : String(fallback)),
+      },
     ],
+    combine: (text) => ({
+      period: asNumber(text('period')),
+      digits: asNumber(text('digits')),
+      fallback: text('fallback') || 'fixed_code',
+    }),
+  },
+  {
+    name: 'nfc',
+    legend: 'NFC in Apple Wallet',
+    inputs: [
+      {
+        name: 'nfc.encryption_public_key',
+        label: 'Public key of the readers',
+        hint: 'A P-256 key with a compressed point, in base64. Without a key, passes send nothing.',
+      },
+      {
+        name: 'nfc.message',
+        label: 'Content for readers',
+        hint: 'The same for every pass, at most 64 bytes. Leave empty to send the content of the barcode.',
+      },
+      {
+        name: 'nfc.requires_authentication',
+        label: 'Lock',
+        control: [
+          ['', 'Works on a locked phone'],
+          ['true', 'The holder must unlock the phone'],
+        ],
+      },
+    ],
+    combine: (text) => ({
+      encryption_public_key: text('encryption_public_key'),
+      message: text('message') || null,
+      requires_authentication: text('requires_authentication') === 'true',
+    }),
+  },
+  {
+    name: 'message_introduction',
+    legend: 'Introduction of messages in Apple Wallet',
+    inputs: [
+      {
+        name: 'message_introduction.header',
+        label: 'Heading',
+        hint: 'On the back of the pass until the first message. Without an introduction, the first message is silent.',
+      },
+      { name: 'message_introduction.body', label: 'Text' },
+      {
+        name: 'message_introduction.translations',
+        label: 'Translations',
+        hint: 'One text per line, such as de.header = Neues.',
+        control: 2,
+        write: (translations) => writeTranslations(translations as TextsByLanguage),
+      },
+    ],
+    combine: (text) => ({
+      header: text('header'),
+      body: text('body'),
+      ...(text('translations') !== '' && { translations: readTranslations(text('translations')) }),
+    }),
   },
 ]
 
-const ALL = [...INPUTS, ...NFC_INPUTS]
+const ALL = [...INPUTS, ...GROUPS.flatMap(({ inputs }) => inputs)]
 
 /** Texts by path in the API. An empty text means no value. */
 export type OptionTexts = Readonly<Record<string, string>>
@@ -136,25 +209,23 @@ export function readOptionTexts(text: (name: string) => string): OptionTexts {
 /** Returns the values for the API by path, null for no value. */
 export function optionValues(texts: OptionTexts): Readonly<Record<string, unknown>> {
   const values = INPUTS.map(({ name, read = String }) => [name, texts[name] ? read(texts[name]) : null])
-  return { ...Object.fromEntries(values), nfc: nfcOf(texts) }
+  const groups = GROUPS.map(({ name, inputs, combine }) => {
+    const hasText = inputs.some((input) => texts[input.name])
+    return [name, hasText ? combine((part) => texts[`${name}.${part}`] ?? '') : null]
+  })
+  return Object.fromEntries([...values, ...groups])
 }
 
 /** Returns the member of the API in which the value of a text is. */
 export function memberOfText(path: string): string {
-  return path.startsWith('nfc.') ? 'nfc' : path
-}
-
-function nfcOf(texts: OptionTexts): object | null {
-  const [encryption_public_key, message, locked] = NFC_INPUTS.map(({ name }) => texts[name] ?? '')
-  if (!encryption_public_key && !message && !locked) return null
-  return { encryption_public_key, message: message || null, requires_authentication: locked === 'true' }
+  return GROUPS.find(({ name }) => path.startsWith(`${name}.`))?.name ?? path
 }
 
 export function writeOptions(texts: OptionTexts, faultOf: (name: string) => string | undefined): Html {
-  const inputs = (all: readonly OptionInput[]) =>
-    all.map(({ name, label, hint, control }) => {
-      // A fault of `nfc` as a whole is shown at its first input.
-      const fault = faultOf(name) ?? (name === NFC_INPUTS[0]!.name ? faultOf('nfc') : undefined)
+  const inputs = (all: readonly OptionInput[], group?: string) =>
+    all.map(({ name, label, hint, control }, index) => {
+      // A fault of a group as a whole is shown at its first input.
+      const fault = faultOf(name) ?? (group !== undefined && index === 0 ? faultOf(group) : undefined)
       const given = { name, label, value: texts[name] ?? '', optional: true, hint, fault }
       if (typeof control === 'object') return choice({ ...given, options: control })
       return control === undefined ? field(given) : textArea({ ...given, rows: control })
@@ -162,7 +233,9 @@ export function writeOptions(texts: OptionTexts, faultOf: (name: string) => stri
   return html`<fieldset><legend>Dates, groups, apps and readers</legend>
 ${inputs(INPUTS)}
 </fieldset>
-<fieldset><legend>NFC in Apple Wallet</legend>
-${inputs(NFC_INPUTS)}
-</fieldset>`
+${GROUPS.map(
+  ({ name, legend, inputs: own }) => html`<fieldset><legend>${legend}</legend>
+${inputs(own, name)}
+</fieldset>`,
+)}`
 }

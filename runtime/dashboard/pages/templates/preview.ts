@@ -13,22 +13,16 @@ import type {
   PassOptions,
   PassState,
 } from '../../../passes/wallets/render/pass-state.ts'
-import { createPassTokens } from '../../../passes/wallets/render/pass-tokens.ts'
+import { createPassTokens, SEPARATOR } from '../../../passes/wallets/render/pass-tokens.ts'
 import { type Html, html, trusted } from '../../../platform/html.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { assetPath } from '../../html/assets.ts'
 import { notice } from '../../html/components.ts'
-import {
-  BARCODE_FORMATS,
-  type DraftField,
-  NEW,
-  nest,
-  readLines,
-  readTranslations,
-  type TemplateDraft,
-} from './draft.ts'
+import { BARCODE_FORMATS, type DraftField, NEW, nest, type TemplateDraft } from './draft.ts'
 import { showGoogleCard } from './google-card.ts'
+import { readLines, readTranslations } from './lines.ts'
 import { optionValues } from './options.ts'
+import { showPoster } from './poster.ts'
 
 const COLOR = /^#[0-9a-f]{6}$/i
 const COLOR_NAMES = ['background_color', 'foreground_color', 'label_color'] as const
@@ -127,16 +121,29 @@ export async function drawPasses(
   const { tenant } = await visit.read<{ readonly tenant: { readonly name: string } }>('getMe')
   const state = passIn(stateOf(draft, tenant.name, pass), pass.language ?? '')
   const { format, message } = state.barcode
-  const drawn = barcodeIssue(format, message) === undefined ? await visit.draw(state.barcode) : undefined
+  const rotation = state.options?.rotating_barcode
+  const draw = (message: string) =>
+    barcodeIssue(format, message) === undefined ? visit.draw({ format, message }) : undefined
+  const drawn = await draw(message)
+  // A rotating code is a sample also for a pass that exists: scans do not accept it.
+  const changing = rotation ? await draw(`${SAMPLE.scanCode}${SEPARATOR}${'1'.repeat(6)}`) : drawn
+  const onApple = rotation?.fallback === 'no_code' ? 'no_code' : drawn
+  const poster = showPoster(state, onApple === 'no_code' ? undefined : onApple)
   const { background_color, foreground_color, label_color = '' } = state.brand
   const colors = new URLSearchParams({ background_color, foreground_color, label_color })
   const styles = (name: string) => html`<link rel="stylesheet" href="${assetPath(name)}">
 <link rel="stylesheet" href="/${visit.environment}/${COLORS_PATH}?${String(colors)}">`
   // Shadow roots isolate the style sheets of passes from the console, because they share class names.
   return html`<div class="wallets" role="group" tabindex="0" aria-label="The pass in both wallets"><figure><figcaption>Apple Wallet</figcaption>
-<div class="pass-preview"><template shadowrootmode="open">${styles('pass.css')}${showFront(state, drawn)}</template></div></figure>
+<div class="pass-preview"><template shadowrootmode="open">${styles('pass.css')}${showFront(state, onApple)}</template></div></figure>
+${
+  poster &&
+  html`<figure><figcaption>Apple Wallet, poster</figcaption>
+<div class="pass-preview"><template shadowrootmode="open">${styles('poster.css')}${poster}</template></div></figure>`
+}
 <figure><figcaption>Google Wallet</figcaption>
-<div class="pass-preview"><template shadowrootmode="open">${styles('google-card.css')}${showGoogleCard(state, drawn)}</template></div></figure></div>
+<div class="pass-preview"><template shadowrootmode="open">${styles('google-card.css')}${showGoogleCard(state, changing)}</template></div></figure></div>
+${rotation && html`<p class="hint">Google Wallet and the page of the pass change the barcode every ${String(rotation.period)} seconds. The barcode shown for Google Wallet is a sample.</p>`}
 <p class="hint">This preview follows the published layouts of both wallets. Passes can look slightly different on phones.</p>`
 }
 
@@ -157,7 +164,11 @@ function stateOf(
     status,
     brand: brandOf(draft),
     fields: shownFields(fields.map(fieldOf), values),
-    options: { ...optionsOf(draft), translations: readTranslations(draft.translations) },
+    options: {
+      ...optionsOf(draft),
+      translations: readTranslations(draft.translations),
+      images: localImagesOf(draft),
+    },
     barcode: { format: barcode.format as BarcodeFormat, message: barcode.message || scanCode },
     locations: [],
     holder,
@@ -174,9 +185,24 @@ function fieldOf({ key, label, value, translations }: DraftField): TemplateField
 }
 
 /** Returns the optional content, without parts that are incomplete. */
-function optionsOf({ options, semantics }: TemplateDraft): PassOptions {
-  const given = { ...nest(optionValues(options)), semantics: Object.fromEntries(readLines(semantics)) }
+function optionsOf({ options, semantics, poster }: TemplateDraft): PassOptions {
+  const { artwork, secondary_logo } = poster
+  const given = {
+    ...nest(optionValues(options)),
+    semantics: Object.fromEntries(readLines(semantics)),
+    apple_poster: artwork === '' ? null : { artwork, secondary_logo: secondary_logo || null },
+  }
   return mergePatch({}, given) as PassOptions
+}
+
+function localImagesOf({ images }: TemplateDraft): NonNullable<PassOptions['images']> {
+  const rows = images.filter(({ language }) => language !== '')
+  return Object.fromEntries(
+    rows.map(({ language, logo, strip }) => [
+      language,
+      { ...(logo !== '' && { logo }), ...(strip !== '' && { strip }) },
+    ]),
+  )
 }
 
 function brandOf({ brand }: TemplateDraft): PassBrand {

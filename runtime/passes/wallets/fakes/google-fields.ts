@@ -102,6 +102,20 @@ const everyObject = {
     'value!': text,
     alternateText: text,
   }),
+  rotatingBarcode: members({
+    'type!': oneOf('PDF_417', 'QR_CODE'),
+    valuePattern: matching(/\{totp_value_0\}/, 'must contain a substitution'),
+    totpDetails: members({
+      'algorithm!': oneOf('TOTP_SHA1'),
+      'periodMillis!': matching(/^\d+$/, 'must be a number as text (TYPE_INT64)'),
+      'parameters!': listOf(
+        members({
+          'key!': matching(/^([0-9a-f]{2})+$/i, 'must be Base16'),
+          'valueLength!': within(1, 10),
+        }),
+      ),
+    }),
+  }),
   textModulesData: listOf(
     members({
       'id!': matching(/^[\w-]+$/, 'must be letters, digits, _ or -'),

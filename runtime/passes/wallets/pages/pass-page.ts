@@ -5,7 +5,8 @@ import { readSpace } from '../../../database/space.ts'
 import { deviceOf } from '../render/page/buttons.ts'
 import { type PassPage, writeMissingPage, writePassPage } from '../render/page/page.ts'
 import { readWanted } from '../render/page/voice.ts'
-import type { PassState } from '../render/pass-state.ts'
+import { isVoid, type PassState } from '../render/pass-state.ts'
+import { secondsLeft, withCodeAt } from '../render/rotation.ts'
 import type { Barcodes } from './barcodes.ts'
 import { type HttpValidators, isUnchanged, validatorHeaders } from './conditions.ts'
 
@@ -16,6 +17,8 @@ export interface PageRequest {
   readonly googleUrl: string
   /** Whether the environment is the sandbox. */
   readonly isTest: boolean
+  /** Service time, in milliseconds since the epoch. It decides which code a pass shows. */
+  readonly now: number
 }
 
 export interface PageAnswer {
@@ -37,7 +40,7 @@ const FINGERPRINT = PROGRAM.digest('base64url')
 
 function validatorsOf(
   facts: PageInputs,
-  { headers, isTest }: Omit<PageRequest, 'googleUrl'>,
+  { headers, isTest }: Pick<PageRequest, 'headers' | 'isTest'>,
 ): HttpValidators {
   const { place, organization, pageUrl, changed } = facts
   const shown = [isTest, deviceOf(headers['user-agent']), wantedBy(headers)]
@@ -49,7 +52,7 @@ function validatorsOf(
 /** Returns a 304 if the client already has the page; otherwise undefined. */
 export function answerUnchanged(
   facts: PageInputs,
-  request: Omit<PageRequest, 'googleUrl'>,
+  request: Pick<PageRequest, 'headers' | 'isTest'>,
 ): PageAnswer | undefined {
   const validators = validatorsOf(facts, request)
   if (!isUnchanged(request.headers, validators)) return undefined
@@ -66,19 +69,27 @@ const wantedBy = (headers: IncomingHttpHeaders) => readWanted(headers['accept-la
  * @throws `unavailable` if too many barcodes are waiting.
  */
 export async function answerPassPage(
-  state: PassState,
+  pass: PassState,
   request: PageRequest,
   barcodes: Pick<Barcodes, 'draw'>,
 ): Promise<PageAnswer> {
-  const { headers, googleUrl, isTest } = request
+  const { headers, googleUrl, isTest, now } = request
+  const state = withCodeAt(pass, now)
   const barcode = await barcodes.draw(readSpace(state.place.space).tenantId, state.barcode)
   const device = deviceOf(headers['user-agent'])
   const page = writePassPage(state, { barcode, device, wanted: wantedBy(headers), googleUrl, isTest })
   return {
     status: 200,
-    headers: [...describe(page), ...validatorHeaders(validatorsOf(state, request)), ...VARY],
+    headers: [...describe(page), ...freshness(state, request), ...VARY],
     body: Buffer.from(page.html),
   }
+}
+
+/** Returns the headers about the age of the page. A code that changes has no validators: the browser loads the next one. */
+function freshness(state: PassState, request: PageRequest): readonly string[] {
+  const { rotation } = state
+  if (!rotation || isVoid(state)) return validatorHeaders(validatorsOf(state, request))
+  return ['Cache-Control', 'no-store', 'Refresh', String(secondsLeft(rotation, request.now))]
 }
 
 /** Returns the page for every unknown address. It does not reveal which part of an address was wrong. */

@@ -51,7 +51,7 @@ async function answer(
     readLinks(db, place.space, [place.passId]),
   ])
   if (!state || !link) return undefined
-  return answerPassPage(state, { headers, googleUrl: showLink(link), isTest }, barcodes)
+  return answerPassPage(state, { headers, googleUrl: showLink(link), isTest, now }, barcodes)
 }
 
 function send({ request, response }: HolderRequest, { status, headers, body }: PageAnswer): ServerResponse {

@@ -23,7 +23,7 @@ export function translationsOf<Name extends string>(
   return Object.fromEntries(entries.filter(([, text]) => text !== undefined))
 }
 
-/** Returns each text that has translations, with these. Apple Wallet shows only the newest message. */
+/** Returns each text that has translations, with these. Apple Wallet shows only the newest message, or the introduction. */
 function translatedTexts({ name, brand, fields, locations, options, messages = [] }: Spoken) {
   const texts: [text: string | undefined, translations: TextByLanguage | undefined][] = [
     [name, translationsOf(options?.translations, 'name')],
@@ -37,10 +37,12 @@ function translatedTexts({ name, brand, fields, locations, options, messages = [
       relevant_text,
       translations,
     ]),
-    ...messages.slice(0, 1).flatMap(({ header, body, translations }): typeof texts => [
-      [header, translationsOf(translations, 'header')],
-      [body, translationsOf(translations, 'body')],
-    ]),
+    ...[messages[0] ?? options?.message_introduction ?? []]
+      .flat()
+      .flatMap(({ header, body, translations }): typeof texts => [
+        [header, translationsOf(translations, 'header')],
+        [body, translationsOf(translations, 'body')],
+      ]),
   ]
   return texts.flatMap(([text, translations = {}]) =>
     text && Object.keys(translations).length > 0 ? [{ text, translations }] : [],

@@ -1,7 +1,7 @@
 import type { PassField, PassKind } from './pass-state.ts'
 
-/** The area of a pass that shows a field. */
-export type FieldGroup = 'header' | 'primary' | 'secondary' | 'auxiliary' | 'back'
+/** The area of a pass that shows a field. Only posters have a footer. */
+export type FieldGroup = 'header' | 'primary' | 'secondary' | 'auxiliary' | 'footer' | 'back'
 
 export type PassLayout = Readonly<Record<FieldGroup, readonly PassField[]>>
 
@@ -39,17 +39,33 @@ const PLACES: Readonly<Record<PassKind, Places>> = {
   ],
 }
 
+/** Areas of a generic poster (Apple, "Creating a poster generic pass"). */
+const POSTER: Places = [
+  ['primary', 4],
+  ['header', 1],
+  ['footer', 1],
+]
+
 /** Longer values, and values with line breaks, would be cut off on the front. */
 const MAX_ON_FRONT = 60
 
 /** Assigns fields to areas, in order. Long values and fields that find no room on the front go to the back. */
 export function arrangeFields(kind: PassKind, fields: readonly PassField[]): PassLayout {
-  const layout = { header: [], primary: [], secondary: [], auxiliary: [], back: [] } as {
+  return arrange(PLACES[kind], fields)
+}
+
+/** Assigns fields to the areas of a generic poster, in order. */
+export function arrangePoster(fields: readonly PassField[]): PassLayout {
+  return arrange(POSTER, fields)
+}
+
+function arrange(places: Places, fields: readonly PassField[]): PassLayout {
+  const layout = { header: [], primary: [], secondary: [], auxiliary: [], footer: [], back: [] } as {
     [Group in FieldGroup]: PassField[]
   }
   for (const field of fields) {
     const isLong = field.value.length > MAX_ON_FRONT || /[\r\n]/.test(field.value)
-    const place = isLong ? undefined : PLACES[kind].find(([group, room]) => layout[group].length < room)
+    const place = isLong ? undefined : places.find(([group, room]) => layout[group].length < room)
     layout[place?.[0] ?? 'back'].push(field)
   }
   return layout

@@ -1,4 +1,4 @@
-import type { PassPlace } from './pass-tokens.ts'
+import type { PassPlace, RotatingParts } from './pass-tokens.ts'
 
 /**
  * Everything that wallets show of a pass. Files, pages and Google objects are computed from this state and the signer
@@ -19,6 +19,8 @@ export interface PassState {
   readonly fields: readonly PassField[]
   /** Barcode with the message that scanners read. */
   readonly barcode: { readonly format: BarcodeFormat; readonly message: string }
+  /** How the code changes with time; `barcode` has the fixed code. Absent if the code does not change. */
+  readonly rotation?: PassRotation | undefined
   readonly locations: readonly PassLocation[]
   readonly options?: PassOptions
   readonly holder: { readonly name: string | null; readonly email: string | null }
@@ -82,6 +84,9 @@ export interface FieldTexts {
   readonly change_message?: string
 }
 
+/** How the barcode of a pass changes with time. */
+export type PassRotation = NonNullable<PassOptions['rotating_barcode']> & RotatingParts
+
 /** Images in one language. */
 export type LocalImages = Pick<PassBrand, 'logo' | 'strip'>
 
@@ -113,6 +118,19 @@ export interface PassOptions {
     /** Issuer IDs of merchants at Google: digits. */
     readonly redemption_issuers: string[]
   }
+  /** Settings of a code that changes with time. */
+  readonly rotating_barcode?: {
+    /** In seconds. */
+    readonly period: number
+    readonly digits: number
+    /** What Apple Wallet shows, which has no such code. */
+    readonly fallback: 'fixed_code' | 'no_code'
+  }
+  /** Images of the poster layout of Apple Wallet: base64-encoded PNGs. */
+  readonly apple_poster?: { readonly artwork: string; readonly secondary_logo?: string }
+  /** What Apple Wallet shows in the place of a message before the first one. */
+  readonly message_introduction?: Pick<ShownMessage, 'header' | 'body'> &
+    Partial<Pick<ShownMessage, 'translations'>>
   /** Whether Google Wallet notifies holders when it gets new values of the members for which it does so. */
   readonly notify_on_update?: boolean
   /** Semantic tags by Apple's names. */
@@ -136,6 +154,9 @@ export const OPTION_NAMES = [
   'app_links',
   'nfc',
   'smart_tap',
+  'rotating_barcode',
+  'apple_poster',
+  'message_introduction',
   'notify_on_update',
   'semantics',
 ] as const satisfies readonly (keyof PassOptions)[]

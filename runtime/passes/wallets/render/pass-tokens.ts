@@ -21,6 +21,17 @@ export interface PassPlace {
  */
 export type TokenUse = 'page' | 'apple'
 
+/** The parts of a barcode message that changes with time. */
+export interface RotatingParts {
+  /** The part that stays the same. The fixed code of the pass cannot be computed from it. */
+  readonly prefix: string
+  /** Key of the one-time passwords (RFC 6238): 20 bytes. */
+  readonly secret: Buffer
+}
+
+/** Separates the prefix from the digits. QR codes have a short form for upper-case letters, digits and this character. */
+export const SEPARATOR = '-'
+
 export interface PassTokens {
   /** Returns the token of a pass, always the same one: 60 characters of base64url, up to 66 after a sandbox wipe. */
   write(use: TokenUse, place: PassPlace): string
@@ -30,21 +41,39 @@ export interface PassTokens {
   scanCode(place: PassPlace): string
   /** Returns the ID of the pass with that code, or undefined if it is not a code of the space. Ignores case. */
   readScanCode(space: string, code: string): string | undefined
+  /** Returns the parts of the barcode message that changes with time. */
+  rotatingParts(place: PassPlace): RotatingParts
+  /** Returns the pass and the digits of such a message, or undefined if it is not one of the space. Ignores case. */
+  readRotatingCode(
+    space: string,
+    code: string,
+  ): { readonly passId: string; readonly digits: string } | undefined
 }
 
 const KIND = 1
 /** Base32 characters of the MAC: 65 bits. That is enough because guessing needs an API key and is rate limited. */
 const CODE_MAC = 13
 const BODY = 26
+/** Bytes of the key of one-time passwords: the length of a SHA-1 (RFC 4226, 4, R6). */
+const SECRET = 20
 
 export function createPassTokens(pepper: string, environment: Environment): PassTokens {
   const keyOf = (use: string) => deriveSecret(pepper, `passes of ${environment}: ${use}`)
   const keys = { page: keyOf('page'), apple: keyOf('apple'), code: keyOf('scan code') }
-  const scanCode = ({ space, passId }: PassPlace): string => {
-    const mac = createHmac('sha256', keys.code)
+  const rotating = { code: keyOf('rotating code'), secret: keyOf('secret of the rotating code') }
+  const macOf = (key: string, { space, passId }: PassPlace): Buffer =>
+    createHmac('sha256', key)
       .update(`${lastingSpaceOf(space)} ${passId}`)
       .digest()
-    return `${passId.slice('pass_'.length)}${bodyOf(mac).slice(-CODE_MAC)}`.toUpperCase()
+  const codeOf = (key: string, place: PassPlace): string =>
+    `${place.passId.slice('pass_'.length)}${bodyOf(macOf(key, place)).slice(-CODE_MAC)}`.toUpperCase()
+  const readCode = (key: string, space: string, code: string): string | undefined => {
+    if (code.length !== BODY + CODE_MAC) return undefined
+    const passId = `pass_${code.slice(0, BODY).toLowerCase()}`
+    if (!isId('pass', passId)) return undefined
+    const given = Buffer.from(code.toUpperCase())
+    const wanted = Buffer.from(codeOf(key, { space, passId }))
+    return given.length === wanted.length && timingSafeEqual(given, wanted) ? passId : undefined
   }
 
   return {
@@ -53,14 +82,16 @@ export function createPassTokens(pepper: string, environment: Environment): Pass
       const place = readPlaceToken(keys[use], 'pass', token)
       return place && { space: place.space, passId: place.id }
     },
-    scanCode,
-    readScanCode(space, code) {
-      if (code.length !== BODY + CODE_MAC) return undefined
-      const passId = `pass_${code.slice(0, BODY).toLowerCase()}`
-      if (!isId('pass', passId)) return undefined
-      const given = Buffer.from(code.toUpperCase())
-      const wanted = Buffer.from(scanCode({ space, passId }))
-      return given.length === wanted.length && timingSafeEqual(given, wanted) ? passId : undefined
+    scanCode: (place) => codeOf(keys.code, place),
+    readScanCode: (space, code) => readCode(keys.code, space, code),
+    rotatingParts: (place) => ({
+      prefix: codeOf(rotating.code, place),
+      secret: macOf(rotating.secret, place).subarray(0, SECRET),
+    }),
+    readRotatingCode(space, code) {
+      const [prefix = '', digits, ...more] = code.split(SEPARATOR)
+      const passId = readCode(rotating.code, space, prefix)
+      return passId === undefined || digits === undefined || more.length > 0 ? undefined : { passId, digits }
     },
   }
 }

@@ -24,7 +24,12 @@ const shown = new Map<string, PassState>()
 const barcodes = createBarcodes()
 const server = createServer(async (request, response) => {
   const state = shown.get(request.url ?? '')
-  const facts = { headers: request.headers, googleUrl: 'https://pay.google.com/gp/v/save/jwt', isTest: true }
+  const facts = {
+    headers: request.headers,
+    googleUrl: 'https://pay.google.com/gp/v/save/jwt',
+    isTest: true,
+    now: 0,
+  }
   const { status, headers, body } = state ? await answerPassPage(state, facts, barcodes) : answerMissing({})
   response.writeHead(status, [...headers]).end(body)
 })

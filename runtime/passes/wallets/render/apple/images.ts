@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { drawBoxes } from '../boxes.ts'
-import type { PassBrand, PassKind, PassState } from '../pass-state.ts'
+import type { LocalImages, PassBrand, PassKind, PassState } from '../pass-state.ts'
 import { decodePng, encodePng, type Image, readPng } from '../png.ts'
 import { resample } from '../resample.ts'
+import { posterOf } from './poster.ts'
 
 /** A file in a pass, with its hash for the manifest. */
 export interface PassFile {
@@ -12,11 +13,20 @@ export interface PassFile {
   readonly sha1: string
 }
 
-type AppleImage = 'icon' | 'logo' | 'strip'
+type AppleImage = 'icon' | 'logo' | 'strip' | 'artwork' | 'primaryLogo' | 'secondaryLogo'
 
-/** Side of an icon, and maximum size of the other images, in points (Apple, "Pass Design and Creation"). */
+/**
+ * Side of an icon, and maximum size of the other images, in points (Apple, "Pass Design and Creation", and "Wallet" in the
+ * Human Interface Guidelines for posters).
+ */
 const ICON = 29
-const ROOM = { logo: { width: 160, height: 50 }, strip: { width: 375, height: 432 } } as const
+const ROOM = {
+  logo: { width: 160, height: 50 },
+  strip: { width: 375, height: 432 },
+  artwork: { width: 358, height: 448 },
+  primaryLogo: { width: 126, height: 30 },
+  secondaryLogo: { width: 135, height: 12 },
+} as const
 
 const SCALES = [1, 2, 3] as const
 
@@ -36,17 +46,28 @@ export interface Images {
 }
 
 /** Cache size for each image name in MiB, including keys. */
-const CACHE_BYTES = { icon: 8, logo: 16, strip: 48 } as const
+const CACHE_BYTES = {
+  icon: 8,
+  logo: 16,
+  strip: 48,
+  artwork: 48,
+  primaryLogo: 8,
+  secondaryLogo: 4,
+} as const
 
 /**
  * Creates the image scaler. It caches recent results by image content, because all passes of a template share their
  * images.
  */
 export function createImages(mebibytes: Readonly<Record<AppleImage, number>> = CACHE_BYTES): Images {
-  const caches = {
-    icon: createCache(mebibytes.icon * 2 ** 20),
-    logo: createCache(mebibytes.logo * 2 ** 20),
-    strip: createCache(mebibytes.strip * 2 ** 20),
+  const cacheOf = (name: AppleImage) => createCache(mebibytes[name] * 2 ** 20)
+  const caches: Readonly<Record<AppleImage, ImageCache>> = {
+    icon: cacheOf('icon'),
+    logo: cacheOf('logo'),
+    strip: cacheOf('strip'),
+    artwork: cacheOf('artwork'),
+    primaryLogo: cacheOf('primaryLogo'),
+    secondaryLogo: cacheOf('secondaryLogo'),
   }
   const given = async (name: AppleImage, base64: string | undefined): Promise<readonly PassFile[]> =>
     base64 === undefined ? [] : caches[name].find(base64, () => scaled(name, base64))
@@ -55,24 +76,33 @@ export function createImages(mebibytes: Readonly<Record<AppleImage, number>> = C
       inSizes('icon', (scale) => drawIcon(ICON * scale, background_color, foreground_color)),
     )
   return {
-    async filesOf({ kind, brand, options: { images = {} } = {} }, languages) {
+    async filesOf({ kind, brand, options = {} }, languages) {
+      const { images = {}, apple_poster: poster } = options
+      const style = posterOf({ kind, options })
       /** An image beside the folders would hide those in them, so each folder has one, or none has. */
-      const inLanguages = async (name: 'logo' | 'strip'): Promise<readonly PassFile[]> => {
-        if (!Object.values(images).some((each) => each[name] !== undefined)) return given(name, brand[name])
+      const inLanguages = async (
+        source: keyof LocalImages,
+        name: AppleImage = source,
+      ): Promise<readonly PassFile[]> => {
+        if (!Object.values(images).some((each) => each[source] !== undefined))
+          return given(name, brand[source])
         const found = languages.map(async (language) =>
-          (await given(name, images[language]?.[name] ?? brand[name])).map((file) => ({
+          (await given(name, images[language]?.[source] ?? brand[source])).map((file) => ({
             ...file,
             name: `${language}.lproj/${file.name}`,
           })),
         )
         return (await Promise.all(found)).flat()
       }
-      const [icon, logo, strip] = await Promise.all([
+      const [icon, ...others] = await Promise.all([
         given('icon', brand.icon),
         inLanguages('logo'),
         WITH_STRIP.has(kind) ? inLanguages('strip') : [],
+        style ? given('artwork', poster?.artwork) : [],
+        style ? inLanguages('logo', 'primaryLogo') : [],
+        style === 'posterEventTicket' ? given('secondaryLogo', poster?.secondary_logo) : [],
       ])
-      return [...(icon.length > 0 ? icon : await drawn(brand)), ...logo, ...strip]
+      return [...(icon.length > 0 ? icon : await drawn(brand)), ...others.flat()]
     },
   }
 }

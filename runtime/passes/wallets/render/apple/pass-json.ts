@@ -1,13 +1,7 @@
-import { arrangeFields, type FieldGroup, type PassLayout } from '../layout.ts'
-import {
-  isVoid,
-  type PassField,
-  type PassKind,
-  type PassOptions,
-  type PassState,
-  type ShownMessage,
-} from '../pass-state.ts'
+import { arrangeFields, arrangePoster, type FieldGroup, type PassLayout } from '../layout.ts'
+import { isVoid, type PassField, type PassKind, type PassOptions, type PassState } from '../pass-state.ts'
 import { type FittedPass, fitPass, readTags } from './fit.ts'
+import { posterOf } from './poster.ts'
 
 /** The pass type and team for which passes are signed. */
 export interface PassType {
@@ -57,10 +51,11 @@ export function passOf(state: PassState, { passTypeIdentifier, teamIdentifier }:
     webServiceURL: state.webServiceUrl,
     authenticationToken: state.appleToken,
     ...(state.locations.length > 0 && { locations: state.locations.map(location) }),
-    ...barcodes(state.barcode),
+    ...(state.rotation?.fallback !== 'no_code' && barcodes(state.barcode)),
     ...optional(state.options),
     ...nfcOf(state),
     [STYLES[state.kind]]: fieldGroups(state),
+    ...posterMembers(state),
   }
   return fitPass(given, STYLES[state.kind])
 }
@@ -155,18 +150,36 @@ const GROUPS = [
   'back',
 ] as const satisfies readonly FieldGroup[]
 
-function fieldGroups({ kind, fields, messages = [] }: PassState): object {
-  const front = arrangeFields(kind, fields)
-  const layout = { ...front, back: [...messages.slice(0, 1).map(messageField), ...front.back] }
+function fieldGroups(state: PassState): object {
   return {
-    ...Object.fromEntries(GROUPS.map((group) => [`${group}Fields`, fieldsOf(layout, group)])),
-    ...(kind === 'boarding_pass' && { transitType: 'PKTransitTypeGeneric' }),
+    ...groupsOf(state, arrangeFields(state.kind, state.fields), GROUPS),
+    ...(state.kind === 'boarding_pass' && { transitType: 'PKTransitTypeGeneric' }),
   }
 }
 
-/** Returns the field that shows a message. No field of a template can have its key, and the text is the notification. */
-function messageField({ header, body }: ShownMessage): PassField {
-  return { key: 'newest-message', label: header, value: body, change_message: '%@' }
+const POSTER_GROUPS = ['header', 'primary', 'footer', 'back'] as const
+
+/** Returns the members that select a poster. The classic style stays for phones that show no poster. */
+function posterMembers(state: PassState): object {
+  const style = posterOf(state)
+  if (style === 'posterEventTicket') return { preferredStyleSchemes: [style, STYLES[state.kind]] }
+  return style ? { [style]: groupsOf(state, arrangePoster(state.fields), POSTER_GROUPS) } : {}
+}
+
+function groupsOf(state: PassState, front: PassLayout, groups: readonly FieldGroup[]): object {
+  const layout = { ...front, back: [...messageFields(state), ...front.back] }
+  return Object.fromEntries(groups.map((group) => [`${group}Fields`, fieldsOf(layout, group)]))
+}
+
+/**
+ * Returns the field that shows the newest message, or the introduction. No field of a template can have its key. The text
+ * of a message is the notification. The introduction has none, so it is silent when it replaces a message that ended.
+ */
+function messageFields({ messages: [message] = [], options }: PassState): PassField[] {
+  const key = 'newest-message'
+  const introduction = options?.message_introduction
+  if (message) return [{ key, label: message.header, value: message.body, change_message: '%@' }]
+  return introduction ? [{ key, label: introduction.header, value: introduction.body }] : []
 }
 
 /**

@@ -1,5 +1,6 @@
 import { fieldIn, languageOf, languagesOf, type TextByLanguage, translationsOf } from '../languages.ts'
-import type { BarcodeFormat, PassKind, PassState, PassStateStatus } from '../pass-state.ts'
+import type { BarcodeFormat, PassKind, PassRotation, PassState, PassStateStatus } from '../pass-state.ts'
+import { SEPARATOR } from '../pass-tokens.ts'
 import { googleId } from './kinds.ts'
 import {
   type GoogleIssuer,
@@ -32,7 +33,8 @@ export const MAX_TEXTS = 10
 /** Members that depend on the kind of object. */
 const OWN: Readonly<Record<PassKind, (pass: PassState, issuer: GoogleIssuer) => object>> = {
   loyalty: ({ holder }) => ({ accountName: holder.name }),
-  gift_card: ({ barcode }) => ({ cardNumber: barcode.message }),
+  // The card number is shown as text, so it must not be a code that scans can accept.
+  gift_card: ({ place, barcode, rotation }) => ({ cardNumber: rotation ? place.passId : barcode.message }),
   coupon: () => ({}),
   event_ticket: ({ holder }) => ({ ticketHolderName: holder.name }),
   boarding_pass: ({ holder }) => ({ tripType: 'ONE_WAY', passengerNames: holder.name }),
@@ -51,14 +53,16 @@ const OWN: Readonly<Record<PassKind, (pass: PassState, issuer: GoogleIssuer) => 
 
 /** Returns the object for a pass, in the class of its template. */
 export function objectOf(pass: PassState, issuer: GoogleIssuer): GoogleResource {
-  const { place, templateId, kind, status, barcode, fields, expiresAt, pageUrl, options } = pass
+  const { place, templateId, kind, status, barcode, rotation, fields, expiresAt, pageUrl, options } = pass
+  const type = BARCODES[barcode.format]
   const groupingId = options?.grouping_identifier
   return {
     id: googleId(issuer.issuerId, place.passId),
     classId: googleId(issuer.issuerId, templateId),
     state: STATES[status],
     ...OWN[kind](pass, issuer),
-    barcode: { type: BARCODES[barcode.format], value: barcode.message },
+    barcode: rotation ? null : { type, value: barcode.message },
+    rotatingBarcode: rotation ? { type, ...rotating(rotation) } : null,
     smartTapRedemptionValue: options?.smart_tap ? barcode.message : null,
     // Google has no such member for generic objects.
     ...(kind !== 'generic' && { notifyPreference: notifyPreference(pass) }),
@@ -67,6 +71,19 @@ export function objectOf(pass: PassState, issuer: GoogleIssuer): GoogleResource 
     groupingInfo: groupingId === undefined ? null : { groupingId },
     appLinkData: appLinksOf(pass),
     linksModuleData: { uris: [{ id: 'page', uri: pageUrl, description: 'Pass' }] },
+  }
+}
+
+/** Returns the members with which phones compute the code (Google Wallet, REST reference, v1, "RotatingBarcode"). */
+function rotating({ prefix, secret, period, digits }: PassRotation): object {
+  const key = secret.toString('hex').toUpperCase()
+  return {
+    valuePattern: `${prefix}${SEPARATOR}{totp_value_0}`,
+    totpDetails: {
+      algorithm: 'TOTP_SHA1',
+      periodMillis: String(period * 1000),
+      parameters: [{ key, valueLength: digits }],
+    },
   }
 }
 

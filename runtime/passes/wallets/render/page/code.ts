@@ -8,12 +8,18 @@ import type { Voice } from './voice.ts'
 /** Longer messages get no caption, because they are too long to type in by hand. */
 const MAX_CAPTION = 40
 
-export function showCode({ barcode }: PassState, drawn: DrawnBarcode | undefined, voice: Voice): Html {
+export function showCode(
+  { barcode, rotation }: PassState,
+  drawn: DrawnBarcode | undefined,
+  voice: Voice,
+): Html {
   const { format, message } = barcode
   if (!drawn) return html`<p class="code"><span class="caption" dir="auto">${message}</span></p>`
   return html`<figure class="code ${shapeOf(drawn)} ${format}">${showDrawing(barcode, drawn, voice)}${
-    message.length <= MAX_CAPTION &&
-    html`<figcaption class="caption" dir="auto" translate="no">${message}</figcaption>`
+    rotation
+      ? html`<figcaption class="caption" dir="auto">${voice.say('rotates')}</figcaption>`
+      : message.length <= MAX_CAPTION &&
+        html`<figcaption class="caption" dir="auto" translate="no">${message}</figcaption>`
   }</figure>`
 }
 

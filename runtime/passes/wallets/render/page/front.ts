@@ -18,12 +18,12 @@ const ARROW = html`<svg class="arrow" viewBox="0 0 44 16" aria-hidden="true" foc
 /**
  * Renders the front in the layout of Apple Wallet.
  *
- * @param barcode undefined if the format cannot hold the message.
+ * @param barcode undefined if the format cannot hold the message, `no_code` if the wallet shows none.
  * @param spoken attributes for the language of the pass.
  */
 export function showFront(
   state: PassState,
-  barcode: DrawnBarcode | undefined,
+  barcode: DrawnBarcode | 'no_code' | undefined,
   voice: Voice = ENGLISH,
   spoken: Html = html``,
 ): Html {
@@ -34,7 +34,7 @@ export function showFront(
 ${showTop(state, header)}
 ${showMain(state, showFields(isJourney ? 'primary pair' : 'primary', primary), isJourney)}
 ${rowsOf(kind, secondary, auxiliary).map((row) => showFields(row.length > MANY ? 'row many' : 'row', row))}
-${isVoid(state) ? showStamp(state, voice) : showCode(state, barcode, voice)}
+${isVoid(state) ? showStamp(state, voice) : barcode !== 'no_code' && showCode(state, barcode, voice)}
 </section>`
 }
 
