@@ -7,7 +7,7 @@ import { contains } from '../platform/networks.ts'
 import type { KnownCredential, MemberName } from '../tenants/keys/credential-queries.ts'
 import { includesScope } from '../tenants/keys/scopes.ts'
 import { claimsToBeToken } from '../tenants/keys/tokens.ts'
-import { ApiError, forbidden, invalidParameter, unauthenticated } from './errors/errors.ts'
+import { ApiError, forbidden, invalidParameter, unauthenticated, validationFailed } from './errors/errors.ts'
 import type { ApiCall, ApiService, ReceivedRequest } from './exchange.ts'
 import { fingerprintOf } from './idempotency.ts'
 import type { ApiRoute } from './version-table.ts'
@@ -109,8 +109,17 @@ export async function authenticateOther(
   const name = HEADERS[environment]
   const header = call.request.headers[name.toLowerCase()]
   if (header === undefined) {
-    const of = environment === 'live' ? 'of live' : 'of the sandbox'
-    throw invalidParameter('missing_field', name, `${name} is missing. Send Bearer <secret key ${of}>.`)
+    // The document of an operation that reads live cannot say when the header is required.
+    if (environment === 'live') {
+      throw validationFailed([
+        { field: 'from', issue: `needs the header ${name}: Bearer <secret key of live>` },
+      ])
+    }
+    throw invalidParameter(
+      'missing_field',
+      name,
+      `${name} is missing. Send Bearer <secret key of the sandbox>.`,
+    )
   }
   const key = BEARER.exec(String(header))?.[1]
   try {
