@@ -37,7 +37,8 @@ export type SeedStep =
   | { readonly action: 'cardholder'; readonly name: string; readonly email: string }
   | { readonly action: 'card'; readonly cardholder: number }
   | PlannedPurchase
-  | { readonly action: 'clock'; readonly seconds: number }
+  /** Advances the clock to a time, in seconds from the beginning. */
+  | { readonly action: 'clock'; readonly until: number }
 
 const DAYS_PER_MONTH = 30
 const DAY_S = 86_400
@@ -91,7 +92,10 @@ const ENDS: readonly [PlannedPurchase['end'], ...PlannedPurchase['end'][]] = [
 
 const nameOf = (random: Random) => `${random.pick(FIRST_NAMES)} ${random.pick(LAST_NAMES)}`
 
-/** Yields the steps of the plan in order. After the steps of a day, the clock advances by a day. */
+/** Parts of a day: passes and cards come in the morning, purchases at noon and in the evening. */
+const PARTS = [0.35, 0.5, 0.8] as const
+
+/** Yields the steps of the plan in order. The clock advances several times a day. */
 export function* planSeed(options: SeedOptions): Generator<SeedStep> {
   const random = createRandom(`svc seed ${options.seed}`)
   const days = options.months * DAYS_PER_MONTH
@@ -99,8 +103,14 @@ export function* planSeed(options: SeedOptions): Generator<SeedStep> {
   const doneBy = (day: number, total: number, over = days) =>
     Math.min(total, Math.floor(((day + 1) * total) / over))
   const issuingDays = Math.max(1, Math.ceil(days * ISSUING_SHARE))
+  const at = (day: number, part = 0): SeedStep => ({
+    action: 'clock',
+    until: Math.round((day + part) * DAY_S) || 1,
+  })
+  yield at(0)
   for (const template of TEMPLATES) yield { action: 'template', ...template }
   for (let day = 0, [passes, cards, bought] = [0, 0, 0]; day < days; day += 1) {
+    yield at(day, PARTS[0])
     for (const until = doneBy(day, options.passes); passes < until; ) {
       const count = Math.min(until - passes, PASSES_AT_ONCE)
       const holders = Array.from({ length: count }, () => nameOf(random))
@@ -118,11 +128,16 @@ export function* planSeed(options: SeedOptions): Generator<SeedStep> {
       const purchases = Array.from({ length: count }, () => planPurchase(random, cards))
       const amount = purchases.reduce((sum, purchase) => sum + purchase.amount, 0)
       if (amount > 0) yield { action: 'funding', amount }
-      yield* purchases
+      const noon = Math.ceil(count / 2)
+      for (const [place, purchase] of purchases.entries()) {
+        if (place === 0) yield at(day, PARTS[1])
+        if (place === noon) yield at(day, PARTS[2])
+        yield purchase
+      }
     }
-    yield { action: 'clock', seconds: DAY_S }
+    yield at(day + 1)
   }
-  yield { action: 'clock', seconds: LAST_SETTLEMENT_S }
+  yield at(days, LAST_SETTLEMENT_S / DAY_S)
 }
 
 /** What the holders of all `passes` do after `count` more passes: one in 20 installs a pass, one in 10 is scanned. */
