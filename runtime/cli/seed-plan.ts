@@ -92,10 +92,10 @@ const ENDS: readonly [PlannedPurchase['end'], ...PlannedPurchase['end'][]] = [
 
 const nameOf = (random: Random) => `${random.pick(FIRST_NAMES)} ${random.pick(LAST_NAMES)}`
 
-/** Parts of a day: passes and cards come in the morning, purchases at noon and in the evening. */
-const PARTS = [0.35, 0.5, 0.8] as const
+/** Parts of a day. Passes and cards come at the first, purchases at both. */
+const [NOON, EVENING] = [0.45, 0.8] as const
 
-/** Yields the steps of the plan in order. The clock advances several times a day. */
+/** Yields the steps of the plan in order. The clock advances twice a day if there are purchases. */
 export function* planSeed(options: SeedOptions): Generator<SeedStep> {
   const random = createRandom(`svc seed ${options.seed}`)
   const days = options.months * DAYS_PER_MONTH
@@ -103,22 +103,20 @@ export function* planSeed(options: SeedOptions): Generator<SeedStep> {
   const doneBy = (day: number, total: number, over = days) =>
     Math.min(total, Math.floor(((day + 1) * total) / over))
   const issuingDays = Math.max(1, Math.ceil(days * ISSUING_SHARE))
-  const at = (day: number, part = 0): SeedStep => ({
-    action: 'clock',
-    until: Math.round((day + part) * DAY_S) || 1,
-  })
+  const at = (day: number): SeedStep => ({ action: 'clock', until: Math.round(day * DAY_S) })
   yield at(0)
   for (const template of TEMPLATES) yield { action: 'template', ...template }
   for (let day = 0, [passes, cards, bought] = [0, 0, 0]; day < days; day += 1) {
-    yield at(day, PARTS[0])
-    for (const until = doneBy(day, options.passes); passes < until; ) {
-      const count = Math.min(until - passes, PASSES_AT_ONCE)
+    const [allPasses, allCards] = [doneBy(day, options.passes), doneBy(day, options.cards, issuingDays)]
+    yield at(day + NOON)
+    while (passes < allPasses) {
+      const count = Math.min(allPasses - passes, PASSES_AT_ONCE)
       const holders = Array.from({ length: count }, () => nameOf(random))
       yield { action: 'passes', template: random.between(0, TEMPLATES.length - 1), holders }
       passes += count
       yield* planHolders(random, passes, count)
     }
-    for (const until = doneBy(day, options.cards, issuingDays); cards < until; cards += 1) {
+    for (; cards < allCards; cards += 1) {
       if (cards % 2 === 0) yield planCardholder(random, cards / 2)
       yield { action: 'card', cardholder: Math.floor(cards / 2) }
     }
@@ -128,16 +126,14 @@ export function* planSeed(options: SeedOptions): Generator<SeedStep> {
       const purchases = Array.from({ length: count }, () => planPurchase(random, cards))
       const amount = purchases.reduce((sum, purchase) => sum + purchase.amount, 0)
       if (amount > 0) yield { action: 'funding', amount }
-      const noon = Math.ceil(count / 2)
       for (const [place, purchase] of purchases.entries()) {
-        if (place === 0) yield at(day, PARTS[1])
-        if (place === noon) yield at(day, PARTS[2])
+        if (place === Math.floor(count / 2)) yield at(day + EVENING)
         yield purchase
       }
     }
-    yield at(day + 1)
+    if ((day + 1) % DAYS_PER_MONTH === 0) yield at(day + 1)
   }
-  yield at(days, LAST_SETTLEMENT_S / DAY_S)
+  yield at(days + LAST_SETTLEMENT_S / DAY_S)
 }
 
 /** What the holders of all `passes` do after `count` more passes: one in 20 installs a pass, one in 10 is scanned. */

@@ -49,7 +49,7 @@ Examples:
 /** The client repeats a request until the rate limit allows it, and gives up at last if the service keeps failing. */
 const MAX_RETRIES = 30
 
-const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
 
 /** A month of the plan. */
 const MONTH_S = 30 * 86_400
@@ -70,6 +70,8 @@ interface Seeded {
   readonly reports: string[]
   installs: number
   scans: number
+  /** Whether the sandbox dates what is created by its clock, because that began in the past; known from the first pass on. */
+  isDated: boolean
   /** The clock at the beginning and now, in milliseconds since the epoch; NaN before the first step. */
   began: number
   now: number
@@ -79,7 +81,8 @@ interface Seeded {
 async function seed(client: Client, options: SeedOptions, terminal: SvcTerminal): Promise<object> {
   const seeded: Seeded = {
     ...{ templates: [], passes: [], cardholders: [], cards: [], transactions: [] },
-    ...{ settlements: new Set(), reports: [], installs: 0, scans: 0, began: Number.NaN, now: Number.NaN },
+    ...{ settlements: new Set(), reports: [], installs: 0, scans: 0 },
+    ...{ isDated: false, began: Number.NaN, now: Number.NaN },
   }
   let requests = 0
   const next = (): Call => {
@@ -96,7 +99,7 @@ async function seed(client: Client, options: SeedOptions, terminal: SvcTerminal)
       )
     }
   }
-  if (isDated(seeded)) await catchUp(client, seeded)
+  if (seeded.isDated) await catchUp(client, seeded)
   const { installs, scans, settlements, reports, now } = seeded
   return {
     seed: options.seed,
@@ -145,6 +148,8 @@ async function perform(client: Client, step: SeedStep, made: Seeded, next: () =>
       for (const result of results) {
         if (result.status !== 'succeeded') throw new Error(`a pass was refused: ${result.error.message}`)
         made.passes.push(result.pass.id)
+        // Hours after the beginning, the clock of any other sandbox is ahead of the service's.
+        made.isDated = made.now - Date.parse(result.pass.created) < HOUR_MS
       }
       return
     }
@@ -181,7 +186,7 @@ async function perform(client: Client, step: SeedStep, made: Seeded, next: () =>
       const seconds = Number.isNaN(before) ? 1 : Math.round((made.began - before) / 1000) + step.until
       await advance(client, made, { seconds: Math.max(1, seconds) }, next())
       if (Number.isNaN(before)) made.began = made.now
-      else if (isDated(made)) await closeMonth(client, made, before, next)
+      else if (made.isDated) await closeMonth(client, made, before, next)
     }
   }
 }
@@ -196,9 +201,6 @@ async function advance(
   for (const { id } of data) made.settlements.add(id)
   made.now = Date.parse(now)
 }
-
-/** Returns whether the sandbox dates everything by its own clock, because it began in the past. */
-const isDated = ({ began }: Seeded): boolean => Date.now() - began > DAY_MS
 
 /** If a calendar month has ended, creates its reports. @param before the clock until now. */
 async function closeMonth(client: Client, made: Seeded, before: number, next: () => Call): Promise<void> {
@@ -221,9 +223,10 @@ function monthOf(time: number): number {
 /** Moves the clock to the present. Not repeated with the rest, because the distance depends on the time of the run. */
 async function catchUp(client: Client, made: Seeded): Promise<void> {
   for (;;) {
-    const seconds = Math.floor((Date.now() - made.now) / 1000)
+    const seconds = Math.ceil((Date.now() - made.now) / 1000)
     if (seconds <= 0) return
-    await advance(client, made, { seconds: Math.min(seconds, MAX_SECONDS) })
+    // A little further, because a clock that is behind stays so, and this machine may be behind the service.
+    await advance(client, made, { seconds: Math.min(seconds + 60, MAX_SECONDS) })
   }
 }
 
