@@ -2,9 +2,7 @@
 import type { Client } from '../../generated/client/src/2026-05-19/index.ts'
 import { waitFor } from './wait-for.ts'
 
-interface MadeSandbox {
-  readonly sandbox_id: string
-}
+type MadeSandbox = { readonly sandbox_id: string }
 
 /** Creates a sandbox, and deletes it after `work`, because an account has few. */
 async function withSandbox<Made extends MadeSandbox>(
