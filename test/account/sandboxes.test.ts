@@ -246,6 +246,7 @@ async function openCopy(body: object, headers = {}) {
   expect((await send(`/v1/sandboxes/${copied.body.id}`)).body.status).toBe('ready')
   return {
     id: copied.body.id as string,
+    secret: copied.body.secret_key as string,
     send: speak(service.urls.sandbox, { secret: copied.body.secret_key, version: current }),
   }
 }
@@ -323,7 +324,8 @@ test('a copy of live has its configuration alone, without secrets and with no wa
   ])
   const starts_at = '2026-02-03T04:05:06.000Z'
   const headers = { 'Service-Live-Authorization': `Bearer ${secret}` }
-  const { id, send: by } = await openCopy({ from: 'live', starts_at }, headers)
+  const copy = await openCopy({ from: 'live', starts_at }, headers)
+  const { id, send: by } = copy
   const space = `${tenantId}.s1.1`
   expect(Object.keys(await rowsIn(space)).toSorted()).toEqual([
     ...['authorization_endpoints', 'balance_alerts', 'card_programs', 'pass_templates', 'settlement_clocks'],
@@ -345,6 +347,11 @@ test('a copy of live has its configuration alone, without secrets and with no wa
   expect((await by('/v1/authorization_endpoint')).body).toMatchObject({
     ...{ ...setting, url: 'https://not-copied.invalid/' },
   })
+  // Promoting a copy back compares it with its original.
+  const authorization = { 'Service-Sandbox-Authorization': `Bearer ${copy.secret}` }
+  const order = { resource_type: 'pass_template', sandbox_ids: [templateId], dry_run: true }
+  const promoted = await live('/v1/promotions', { body: order, headers: authorization })
+  expect(promoted.body.plan).toMatchObject([{ live_id: templateId, action: 'unchanged' }])
   // A pass of a copied template is dated by the clock of the sandbox.
   const pass = (await by('/v1/passes', { body: { template_id: templateId } })).body
   expect(pass.created.slice(0, 16)).toBe(starts_at.slice(0, 16))
