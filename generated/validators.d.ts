@@ -457,10 +457,16 @@ export declare function SanctionsResolution(value: unknown): value is v2026_05_1
 export declare function SanctionsStatus(value: unknown): value is v2026_05_19.SanctionsStatus
 export declare function Sandbox(value: unknown): value is v2026_05_19.Sandbox
 export declare function SandboxCreate(value: unknown): value is v2026_05_19.SandboxCreate
+export declare function SandboxCreatedEvent(value: unknown): value is v2026_05_19.SandboxCreatedEvent
+export declare function SandboxDeletedEvent(value: unknown): value is v2026_05_19.SandboxDeletedEvent
 export declare function SandboxId(value: unknown): value is v2026_05_19.SandboxId
+export declare function SandboxKey(value: unknown): value is v2026_05_19.SandboxKey
+export declare function SandboxKeyCreate(value: unknown): value is v2026_05_19.SandboxKeyCreate
 export declare function SandboxList(value: unknown): value is v2026_05_19.SandboxList
 export declare function SandboxName(value: unknown): value is v2026_05_19.SandboxName
+export declare function SandboxRestoredEvent(value: unknown): value is v2026_05_19.SandboxRestoredEvent
 export declare function SandboxSnapshot(value: unknown): value is v2026_05_19.SandboxSnapshot
+export declare function SandboxSnapshotCompletedEvent(value: unknown): value is v2026_05_19.SandboxSnapshotCompletedEvent
 export declare function SandboxSnapshotCreate(value: unknown): value is v2026_05_19.SandboxSnapshotCreate
 export declare function SandboxSnapshotId(value: unknown): value is v2026_05_19.SandboxSnapshotId
 export declare function SandboxSnapshotList(value: unknown): value is v2026_05_19.SandboxSnapshotList
@@ -674,6 +680,7 @@ export declare function listSettlementLines_source_id(value: unknown): value is 
 export declare function parameter_IdempotencyKey(value: unknown): value is NonNullable<NonNullable<v2026_05_19.operations['rotateCredentials']['parameters']['header']>['Idempotency-Key']>
 export declare function parameter_IncludeArchived(value: unknown): value is NonNullable<v2026_05_19.ListPassesQuery['include_archived']>
 export declare function parameter_Limit(value: unknown): value is NonNullable<v2026_05_19.ListSandboxesQuery['limit']>
+export declare function parameter_LiveAuthorization(value: unknown): value is NonNullable<NonNullable<v2026_05_19.operations['createSandbox']['parameters']['header']>['Service-Live-Authorization']>
 export declare function parameter_Order(value: unknown): value is NonNullable<v2026_05_19.ListSandboxesQuery['order']>
 export declare function parameter_SandboxAuthorization(value: unknown): value is NonNullable<NonNullable<v2026_05_19.operations['createPromotion']['parameters']['header']>['Service-Sandbox-Authorization']>
 export declare function parameter_ServiceFactor(value: unknown): value is NonNullable<NonNullable<v2026_05_19.operations['updateBilling']['parameters']['header']>['Service-Factor']>

@@ -413,6 +413,10 @@ const EnabledEvent$values = new Set([
   'webhook_endpoint.unblocked',
   'webhook_endpoint.test',
   'webhook_recovery.completed',
+  'sandbox.created',
+  'sandbox.restored',
+  'sandbox.deleted',
+  'sandbox_snapshot.completed',
   'promotion.created',
   'cardholder.created',
   'cardholder.updated',
@@ -794,6 +798,10 @@ const EventType$values = new Set([
   'webhook_endpoint.unblocked',
   'webhook_endpoint.test',
   'webhook_recovery.completed',
+  'sandbox.created',
+  'sandbox.restored',
+  'sandbox.deleted',
+  'sandbox_snapshot.completed',
   'promotion.created',
   'cardholder.created',
   'cardholder.updated',
@@ -1644,11 +1652,15 @@ const SanctionsAlertId$pattern = new RegExp('^sal_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const SanctionsAlertResolve$properties = new Set(['resolution', 'note'])
 const SanctionsMatchSimulation$properties = new Set(['cardholder_id', 'score'])
 const Sandbox$properties = new Set(['id', 'object', 'name', 'status', 'secret_key', 'created', 'updated'])
-const SandboxCreate$properties = new Set(['name', 'from'])
+const SandboxCreate$properties = new Set(['name', 'from', 'starts_at'])
+const SandboxCreatedEvent$data_properties = new Set(['sandbox'])
 const SandboxId$pattern = new RegExp('^sbx_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const SandboxKey$properties = new Set(['id', 'object', 'sandbox_id', 'scope', 'secret_key', 'created'])
+const SandboxKeyCreate$properties = new Set(['scope'])
 const SandboxSnapshot$properties = new Set(['id', 'object', 'sandbox_id', 'name', 'status', 'created', 'updated'])
+const SandboxSnapshotCompletedEvent$data_properties = new Set(['sandbox_snapshot'])
 const SandboxSnapshotId$pattern = new RegExp('^snap_[0-9a-hjkmnp-tv-z]{26}$', 'u')
-const SandboxSource$pattern = new RegExp('^(sbx|snap)_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const SandboxSource$pattern = new RegExp('^((sbx|snap)_[0-9a-hjkmnp-tv-z]{26}|default|live)$', 'u')
 const SandboxUpdate$properties = new Set(['name'])
 const Scan$properties = new Set(['id', 'object', 'pass_id', 'mode', 'result', 'scanner', 'location', 'scanned_at', 'created'])
 const ScanCreate$properties = new Set(['pass_id', 'barcode_message', 'mode', 'scanner', 'location'])
@@ -1919,6 +1931,7 @@ const WipeCreate$properties = new Set(['confirm'])
 const listRequestLogs_method$values = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
 const listRequestLogs_status$pattern = new RegExp('^[2-5]([0-9]{2}|xx)$', 'u')
 const parameter_IdempotencyKey$format = format('uuid')
+const parameter_LiveAuthorization$pattern = new RegExp('^Bearer svc_sk_live_[0-9A-Za-z]{49}$', 'u')
 const parameter_SandboxAuthorization$pattern = new RegExp('^Bearer svc_sk_sandbox_[0-9A-Za-z]{49}$', 'u')
 const parameter_ServiceFactor$pattern = new RegExp('^(?:[0-9]{6}|fct_[0-9A-Za-z_-]{16,128})$', 'u')
 
@@ -9714,7 +9727,64 @@ function SandboxCreate$(value) {
     known++
     if (!SandboxSource$(from)) return false
   }
+  const starts_at = value.starts_at
+  if (starts_at !== undefined) {
+    known++
+    if (!Instant$(starts_at)) return false
+  }
   if (!closed(value, known, SandboxCreate$properties)) return false
+  return true
+}
+
+function SandboxCreatedEvent$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!EventId$(id)) return false
+  const object = value.object
+  if (!(object === 'event')) return false
+  const type = value.type
+  if (!(type === 'sandbox.created')) return false
+  const version = value.version
+  if (version === undefined) return false
+  if (!VersionDate$(version)) return false
+  const emitted_at = value.emitted_at
+  if (emitted_at === undefined) return false
+  if (!Timestamp$(emitted_at)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const data = value.data
+  if (!isObject(data)) return false
+  const data_sandbox = data.sandbox
+  if (data_sandbox === undefined) return false
+  if (!Sandbox$(data_sandbox)) return false
+  return true
+}
+
+function SandboxDeletedEvent$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!EventId$(id)) return false
+  const object = value.object
+  if (!(object === 'event')) return false
+  const type = value.type
+  if (!(type === 'sandbox.deleted')) return false
+  const version = value.version
+  if (version === undefined) return false
+  if (!VersionDate$(version)) return false
+  const emitted_at = value.emitted_at
+  if (emitted_at === undefined) return false
+  if (!Timestamp$(emitted_at)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const data = value.data
+  if (!isObject(data)) return false
+  const data_sandbox = data.sandbox
+  if (data_sandbox === undefined) return false
+  if (!Sandbox$(data_sandbox)) return false
   return true
 }
 
@@ -9724,6 +9794,39 @@ function SandboxId$(value) {
       value.length <= 30 || (value.length <= 60 && length(value) <= 30)
     ) && (value.length >= 60 || length(value) >= 30) && SandboxId$pattern.test(value)
   )
+}
+
+function SandboxKey$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!KeyId$(id)) return false
+  const object = value.object
+  if (!(object === 'sandbox_key')) return false
+  const sandbox_id = value.sandbox_id
+  if (sandbox_id === undefined) return false
+  if (!SandboxId$(sandbox_id)) return false
+  const scope = value.scope
+  if (scope === undefined) return false
+  if (!KeyScope$(scope)) return false
+  const secret_key = value.secret_key
+  if (!(typeof secret_key === 'string')) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  return true
+}
+
+function SandboxKeyCreate$(value) {
+  if (!isObject(value)) return false
+  let known = 0
+  const scope = value.scope
+  if (scope !== undefined) {
+    known++
+    if (!KeyScope$(scope)) return false
+  }
+  if (!closed(value, known, SandboxKeyCreate$properties)) return false
+  return true
 }
 
 function SandboxList$(value) {
@@ -9747,6 +9850,32 @@ function SandboxName$(value) {
   return (typeof value === 'string' && (value.length <= 200 || (value.length <= 400 && length(value) <= 200)) && value !== '')
 }
 
+function SandboxRestoredEvent$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!EventId$(id)) return false
+  const object = value.object
+  if (!(object === 'event')) return false
+  const type = value.type
+  if (!(type === 'sandbox.restored')) return false
+  const version = value.version
+  if (version === undefined) return false
+  if (!VersionDate$(version)) return false
+  const emitted_at = value.emitted_at
+  if (emitted_at === undefined) return false
+  if (!Timestamp$(emitted_at)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const data = value.data
+  if (!isObject(data)) return false
+  const data_sandbox = data.sandbox
+  if (data_sandbox === undefined) return false
+  if (!Sandbox$(data_sandbox)) return false
+  return true
+}
+
 function SandboxSnapshot$(value) {
   if (!isObject(value)) return false
   const id = value.id
@@ -9768,6 +9897,32 @@ function SandboxSnapshot$(value) {
   const updated = value.updated
   if (updated === undefined) return false
   if (!Timestamp$(updated)) return false
+  return true
+}
+
+function SandboxSnapshotCompletedEvent$(value) {
+  if (!isObject(value)) return false
+  const id = value.id
+  if (id === undefined) return false
+  if (!EventId$(id)) return false
+  const object = value.object
+  if (!(object === 'event')) return false
+  const type = value.type
+  if (!(type === 'sandbox_snapshot.completed')) return false
+  const version = value.version
+  if (version === undefined) return false
+  if (!VersionDate$(version)) return false
+  const emitted_at = value.emitted_at
+  if (emitted_at === undefined) return false
+  if (!Timestamp$(emitted_at)) return false
+  const created = value.created
+  if (created === undefined) return false
+  if (!Timestamp$(created)) return false
+  const data = value.data
+  if (!isObject(data)) return false
+  const data_sandbox_snapshot = data.sandbox_snapshot
+  if (data_sandbox_snapshot === undefined) return false
+  if (!SandboxSnapshot$(data_sandbox_snapshot)) return false
   return true
 }
 
@@ -9813,7 +9968,7 @@ function SandboxSource$(value) {
   return (
     typeof value === 'string' && (
       value.length <= 31 || (value.length <= 62 && length(value) <= 31)
-    ) && (value.length >= 60 || length(value) >= 30) && SandboxSource$pattern.test(value)
+    ) && (value.length >= 8 || length(value) >= 4) && SandboxSource$pattern.test(value)
   )
 }
 
@@ -13174,6 +13329,10 @@ function parameter_Limit$(value) {
   return (Number.isInteger(value) && value >= 1 && value <= 100)
 }
 
+function parameter_LiveAuthorization$(value) {
+  return (typeof value === 'string' && (value.length <= 80 || (value.length <= 160 && length(value) <= 80)) && parameter_LiveAuthorization$pattern.test(value))
+}
+
 function parameter_Order$(value) {
   return (value === 'asc' || value === 'desc')
 }
@@ -13643,10 +13802,16 @@ export const SanctionsResolution = SanctionsResolution$
 export const SanctionsStatus = SanctionsStatus$
 export const Sandbox = Sandbox$
 export const SandboxCreate = SandboxCreate$
+export const SandboxCreatedEvent = SandboxCreatedEvent$
+export const SandboxDeletedEvent = SandboxDeletedEvent$
 export const SandboxId = SandboxId$
+export const SandboxKey = SandboxKey$
+export const SandboxKeyCreate = SandboxKeyCreate$
 export const SandboxList = SandboxList$
 export const SandboxName = SandboxName$
+export const SandboxRestoredEvent = SandboxRestoredEvent$
 export const SandboxSnapshot = SandboxSnapshot$
+export const SandboxSnapshotCompletedEvent = SandboxSnapshotCompletedEvent$
 export const SandboxSnapshotCreate = SandboxSnapshotCreate$
 export const SandboxSnapshotId = SandboxSnapshotId$
 export const SandboxSnapshotList = SandboxSnapshotList$
@@ -13860,6 +14025,7 @@ export const listSettlementLines_source_id = listSettlementLines_source_id$
 export const parameter_IdempotencyKey = parameter_IdempotencyKey$
 export const parameter_IncludeArchived = parameter_IncludeArchived$
 export const parameter_Limit = parameter_Limit$
+export const parameter_LiveAuthorization = parameter_LiveAuthorization$
 export const parameter_Order = parameter_Order$
 export const parameter_SandboxAuthorization = parameter_SandboxAuthorization$
 export const parameter_ServiceFactor = parameter_ServiceFactor$

@@ -88,6 +88,7 @@ import {
   SanctionsMatchSimulation,
   SandboxCreate,
   SandboxId,
+  SandboxKeyCreate,
   SandboxSnapshotCreate,
   SandboxSnapshotId,
   SandboxUpdate,
@@ -142,6 +143,7 @@ import {
   parameter_IdempotencyKey,
   parameter_IncludeArchived,
   parameter_Limit,
+  parameter_LiveAuthorization,
   parameter_Order,
   parameter_SandboxAuthorization,
   parameter_ServiceFactor
@@ -277,6 +279,14 @@ const parameterLimit: Parameter = {
   set: false,
   validate: parameter_Limit,
   pointer: '/components/parameters/Limit/schema'
+}
+const parameterLiveAuthorization: Parameter = {
+  name: 'Service-Live-Authorization',
+  type: 'string',
+  required: false,
+  set: false,
+  validate: parameter_LiveAuthorization,
+  pointer: '/components/parameters/LiveAuthorization/schema'
 }
 const parameterOrder: Parameter = {
   name: 'order',
@@ -564,7 +574,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     extensions: { scope: 'admin', rateLimit: 'account_write', environment: 'sandbox', auditAction: 'sandbox.created', account: 'environment', sensitive: true },
     pathParameters: [],
     query: [],
-    headers: [parameterServiceVersion, parameterIdempotencyKey],
+    headers: [parameterLiveAuthorization, parameterServiceVersion, parameterIdempotencyKey],
     body: { required: true, validate: SandboxCreate, pointer: '/paths/~1v1~1sandboxes/post/requestBody/content/application~1json/schema' },
   },
   {
@@ -621,6 +631,29 @@ const operations: readonly Operation<OperationExtensions>[] = [
     pathParameters: [parameterSandboxId],
     query: [],
     headers: [parameterServiceVersion],
+  },
+  {
+    id: 'createSandboxKey',
+    method: 'POST',
+    path: '/v1/sandboxes/{sandbox_id}/keys',
+    status: 201,
+    oauth: ['admin'],
+    extensions: {
+      scope: 'admin',
+      rateLimit: 'account_write',
+      environment: 'sandbox',
+      auditAction: 'sandbox_key.created',
+      account: 'environment',
+      sensitive: true
+    },
+    pathParameters: [parameterSandboxId],
+    query: [],
+    headers: [parameterServiceVersion, parameterIdempotencyKey],
+    body: {
+      required: false,
+      validate: SandboxKeyCreate,
+      pointer: '/paths/~1v1~1sandboxes~1{sandbox_id}~1keys/post/requestBody/content/application~1json/schema'
+    },
   },
   // ----- Sandbox snapshots -----
   {

@@ -110,6 +110,8 @@ export type PromotionId = Closed<client.PromotionId>
 export type SandboxId = Closed<client.SandboxId>
 export type SandboxCreate = ClosedMembers<client.SandboxCreate>
 export type SandboxSource = Closed<client.SandboxSource>
+export type SandboxKeyCreate = ClosedMembers<client.SandboxKeyCreate>
+export type SandboxKey = ClosedMembers<client.SandboxKey>
 export type SandboxUpdate = ClosedMembers<client.SandboxUpdate>
 export type SandboxName = Closed<client.SandboxName>
 export type Sandbox = ClosedMembers<client.Sandbox>
@@ -442,6 +444,10 @@ export type WebhookEndpointBlockedEvent = ClosedMembers<client.WebhookEndpointBl
 export type WebhookEndpointUnblockedEvent = ClosedMembers<client.WebhookEndpointUnblockedEvent>
 export type WebhookEndpointTestEvent = ClosedMembers<client.WebhookEndpointTestEvent>
 export type WebhookRecoveryCompletedEvent = ClosedMembers<client.WebhookRecoveryCompletedEvent>
+export type SandboxCreatedEvent = ClosedMembers<client.SandboxCreatedEvent>
+export type SandboxRestoredEvent = ClosedMembers<client.SandboxRestoredEvent>
+export type SandboxDeletedEvent = ClosedMembers<client.SandboxDeletedEvent>
+export type SandboxSnapshotCompletedEvent = ClosedMembers<client.SandboxSnapshotCompletedEvent>
 export type PromotedResource = ClosedMembers<client.PromotedResource>
 export type PromotionCreatedEvent = ClosedMembers<client.PromotionCreatedEvent>
 export type CardholderCreatedEvent = ClosedMembers<client.CardholderCreatedEvent>
@@ -504,6 +510,7 @@ export type ServiceVersion = Closed<client.ServiceVersion>
 export type Refusal = Closed<client.Refusal>
 export type ServiceFactor = Closed<client.ServiceFactor>
 export type IdempotencyKey = Closed<client.IdempotencyKey>
+export type LiveAuthorization = Closed<client.LiveAuthorization>
 export type Limit = Closed<client.Limit>
 export type StartingAfter = Closed<client.StartingAfter>
 export type EndingBefore = Closed<client.EndingBefore>
@@ -695,6 +702,8 @@ export interface components {
     SandboxId: SandboxId
     SandboxCreate: SandboxCreate
     SandboxSource: SandboxSource
+    SandboxKeyCreate: SandboxKeyCreate
+    SandboxKey: SandboxKey
     SandboxUpdate: SandboxUpdate
     SandboxName: SandboxName
     Sandbox: Sandbox
@@ -1027,6 +1036,10 @@ export interface components {
     WebhookEndpointUnblockedEvent: WebhookEndpointUnblockedEvent
     WebhookEndpointTestEvent: WebhookEndpointTestEvent
     WebhookRecoveryCompletedEvent: WebhookRecoveryCompletedEvent
+    SandboxCreatedEvent: SandboxCreatedEvent
+    SandboxRestoredEvent: SandboxRestoredEvent
+    SandboxDeletedEvent: SandboxDeletedEvent
+    SandboxSnapshotCompletedEvent: SandboxSnapshotCompletedEvent
     PromotedResource: PromotedResource
     PromotionCreatedEvent: PromotionCreatedEvent
     CardholderCreatedEvent: CardholderCreatedEvent

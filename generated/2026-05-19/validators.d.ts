@@ -339,10 +339,16 @@ export declare function SanctionsResolution(value: unknown): value is types.Sanc
 export declare function SanctionsStatus(value: unknown): value is types.SanctionsStatus
 export declare function Sandbox(value: unknown): value is types.Sandbox
 export declare function SandboxCreate(value: unknown): value is types.SandboxCreate
+export declare function SandboxCreatedEvent(value: unknown): value is types.SandboxCreatedEvent
+export declare function SandboxDeletedEvent(value: unknown): value is types.SandboxDeletedEvent
 export declare function SandboxId(value: unknown): value is types.SandboxId
+export declare function SandboxKey(value: unknown): value is types.SandboxKey
+export declare function SandboxKeyCreate(value: unknown): value is types.SandboxKeyCreate
 export declare function SandboxList(value: unknown): value is types.SandboxList
 export declare function SandboxName(value: unknown): value is types.SandboxName
+export declare function SandboxRestoredEvent(value: unknown): value is types.SandboxRestoredEvent
 export declare function SandboxSnapshot(value: unknown): value is types.SandboxSnapshot
+export declare function SandboxSnapshotCompletedEvent(value: unknown): value is types.SandboxSnapshotCompletedEvent
 export declare function SandboxSnapshotCreate(value: unknown): value is types.SandboxSnapshotCreate
 export declare function SandboxSnapshotId(value: unknown): value is types.SandboxSnapshotId
 export declare function SandboxSnapshotList(value: unknown): value is types.SandboxSnapshotList
@@ -511,6 +517,7 @@ export declare function listSettlementLines_source_id(value: unknown): value is 
 export declare function parameter_IdempotencyKey(value: unknown): value is NonNullable<NonNullable<types.operations['rotateCredentials']['parameters']['header']>['Idempotency-Key']>
 export declare function parameter_IncludeArchived(value: unknown): value is NonNullable<types.ListPassesQuery['include_archived']>
 export declare function parameter_Limit(value: unknown): value is NonNullable<types.ListSandboxesQuery['limit']>
+export declare function parameter_LiveAuthorization(value: unknown): value is NonNullable<NonNullable<types.operations['createSandbox']['parameters']['header']>['Service-Live-Authorization']>
 export declare function parameter_Order(value: unknown): value is NonNullable<types.ListSandboxesQuery['order']>
 export declare function parameter_SandboxAuthorization(value: unknown): value is NonNullable<NonNullable<types.operations['createPromotion']['parameters']['header']>['Service-Sandbox-Authorization']>
 export declare function parameter_ServiceFactor(value: unknown): value is NonNullable<NonNullable<types.operations['updateBilling']['parameters']['header']>['Service-Factor']>

@@ -132,6 +132,8 @@ import type {
   SanctionsMatchSimulation,
   Sandbox,
   SandboxCreate,
+  SandboxKey,
+  SandboxKeyCreate,
   SandboxList,
   SandboxSnapshot,
   SandboxSnapshotCreate,
@@ -205,6 +207,11 @@ export interface SandboxesHandlers<Context> {
   updateSandbox(context: Context, input: { path: operations['updateSandbox']['parameters']['path']; body: SandboxUpdate }): Promise<Reply<200, Sandbox>>
   /** DELETE /v1/sandboxes/{sandbox_id}: Delete a sandbox */
   deleteSandbox(context: Context, input: { path: operations['deleteSandbox']['parameters']['path'] }): Promise<Reply<200, DeletedSandbox>>
+  /** POST /v1/sandboxes/{sandbox_id}/keys: Create a key of a sandbox */
+  createSandboxKey(
+    context: Context,
+    input: { path: operations['createSandboxKey']['parameters']['path']; body?: SandboxKeyCreate }
+  ): Promise<Reply<201, SandboxKey>>
 }
 
 export interface SandboxSnapshotsHandlers<Context> {

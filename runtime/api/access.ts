@@ -2,11 +2,12 @@
 
 import type { OperationExtensions } from '../../generated/extensions.ts'
 import { plainAddress } from '../platform/client-address.ts'
+import type { Environment } from '../platform/environment.ts'
 import { contains } from '../platform/networks.ts'
 import type { KnownCredential, MemberName } from '../tenants/keys/credential-queries.ts'
 import { includesScope } from '../tenants/keys/scopes.ts'
 import { claimsToBeToken } from '../tenants/keys/tokens.ts'
-import { ApiError, forbidden, invalidParameter, unauthenticated } from './errors/errors.ts'
+import { ApiError, forbidden, invalidParameter, unauthenticated, validationFailed } from './errors/errors.ts'
 import type { ApiCall, ApiService, ReceivedRequest } from './exchange.ts'
 import { fingerprintOf } from './idempotency.ts'
 import type { ApiRoute } from './version-table.ts'
@@ -91,46 +92,62 @@ export async function authenticateAgain(
   return authenticate(received, service)
 }
 
-const SANDBOX_HEADER = 'Service-Sandbox-Authorization'
+const HEADERS = { sandbox: 'Service-Sandbox-Authorization', live: 'Service-Live-Authorization' } as const
 
 /**
- * Authenticates access to the sandbox for a request to live that also reads the sandbox. The header must hold a
- * secret key with the scope `admin`, of the same tenant. The key must pass the same checks as in the sandbox.
+ * Authenticates access to the other environment, for a request that reads both. The header must hold a secret key with
+ * the scope `admin`, of the same tenant. The key must pass the same checks as in its environment.
  *
  * @throws ApiError that names the header.
  */
-export async function authenticateSandbox(call: ApiCall, service: ApiService): Promise<KnownCredential> {
-  if (call.member) return checkSandboxMember(call.member, service)
-  const header = call.request.headers[SANDBOX_HEADER.toLowerCase()]
+export async function authenticateOther(
+  environment: Environment,
+  call: ApiCall,
+  service: ApiService,
+): Promise<KnownCredential> {
+  if (call.member) return checkOtherMember(environment, call.member, service)
+  const name = HEADERS[environment]
+  const header = call.request.headers[name.toLowerCase()]
   if (header === undefined) {
-    const message = `${SANDBOX_HEADER} is missing. Send Bearer <secret key of the sandbox>.`
-    throw invalidParameter('missing_field', SANDBOX_HEADER, message)
+    // The document of an operation that reads live cannot say when the header is required.
+    if (environment === 'live') {
+      throw validationFailed([
+        { field: 'from', issue: `needs the header ${name}: Bearer <secret key of live>` },
+      ])
+    }
+    throw invalidParameter(
+      'missing_field',
+      name,
+      `${name} is missing. Send Bearer <secret key of the sandbox>.`,
+    )
   }
   const key = BEARER.exec(String(header))?.[1]
   try {
-    return await checkSandboxKey(key, call, service)
+    return await checkOtherKey(environment, key, call, service)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     const { status, type, code, message, parts } = error
-    throw new ApiError(status, type, code, `${SANDBOX_HEADER}: ${message}`, {
+    throw new ApiError(status, type, code, `${name}: ${message}`, {
       ...parts,
-      param: SANDBOX_HEADER,
+      param: name,
     })
   }
 }
 
 /** A member needs no key: the session counts in both environments. */
-async function checkSandboxMember(
+async function checkOtherMember(
+  environment: Environment,
   member: MemberName,
   { keyring, clock }: ApiService,
 ): Promise<KnownCredential> {
-  const found = await keyring.findMember(member, 'sandbox')
-  const credential = checkCredential(found, { environment: 'sandbox', clock }, clock.service('sandbox'))
+  const found = await keyring.findMember(member, environment)
+  const credential = checkCredential(found, { environment, clock }, clock.service(environment))
   checkScope(credential, { scope: 'admin' })
   return credential
 }
 
-async function checkSandboxKey(
+async function checkOtherKey(
+  environment: Environment,
   key: string | undefined,
   { address, credential: caller }: ApiCall,
   { keyring, clock }: ApiService,
@@ -138,7 +155,7 @@ async function checkSandboxKey(
   if (key === undefined)
     throw unauthenticated('invalid_api_key', 'The header must have the form Bearer <API key>.')
   const found = await keyring.find(key)
-  const credential = checkCredential(found, { environment: 'sandbox', clock }, clock.service('sandbox'))
+  const credential = checkCredential(found, { environment, clock }, clock.service(environment))
   if (credential.tenant.id !== caller.tenant.id) {
     throw unauthenticated('invalid_api_key', 'This key belongs to a different account.')
   }

@@ -15,10 +15,19 @@ export interface RotatedKey {
 export interface NewSandbox {
   readonly id: string
   readonly name: string
-  /** The snapshot or the sandbox that it is to be a copy of. */
+  /** The snapshot or the sandbox that it is to be a copy of, `default` or `live`. */
   readonly from?: string | undefined
+  /** How far its clock starts in the past, in milliseconds. */
+  readonly lag: number
   readonly created: number
   readonly updated: number
+}
+
+/** A key to create for a named sandbox. */
+export interface NewSandboxKey {
+  /** ID of the sandbox. */
+  readonly id: string
+  readonly scope: 'read' | 'write' | 'admin'
 }
 
 /** Changes to the account, for operations whose document declares such a change. */
@@ -41,6 +50,8 @@ export interface AccountActions {
   createSandbox(
     row: NewSandbox,
   ): Promise<{ readonly id: string; readonly secret: string; readonly restoring: string | null }>
+  /** Creates a key of a named sandbox, whose text is shown only once; undefined if there is no such sandbox. */
+  createSandboxKey(key: NewSandboxKey): Promise<{ readonly id: string; readonly secret: string } | undefined>
   /** Deletes a named sandbox with its keys. Returns whether it existed. */
   deleteSandbox(id: string): Promise<boolean>
   /** Sets the failures that are simulated in the sandbox. */

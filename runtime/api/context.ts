@@ -83,7 +83,7 @@ class Facts implements RequestFacts {
   constructor(call: ApiCall, { clock }: ApiService) {
     this.id = call.requestId
     this.version = call.version.name
-    this.now = call.now
+    this.now = call.time
     this.machineNow = clock.machine()
     this.#call = call
   }
@@ -112,8 +112,8 @@ class Events implements RequestEvents {
 
   emit(event: NewEvent): EmittedEvent | undefined {
     if (!this.#effects) throw noEffects()
-    const { credential, now } = this.#call
-    const rendered = renderFor({ pin: credential.pin, now }, event)
+    const { credential, time } = this.#call
+    const rendered = renderFor({ pin: credential.pin, now: time }, event)
     if (rendered) this.#effects.events.push(rendered)
     return rendered
   }
@@ -189,6 +189,7 @@ const NO_ACCOUNT: AccountActions = {
   changeBilling: noAccount,
   wipeSandbox: noAccount,
   createSandbox: noAccount,
+  createSandboxKey: noAccount,
   deleteSandbox: noAccount,
   putFaults: noAccount,
   deleteFaults: noAccount,

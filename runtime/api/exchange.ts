@@ -145,6 +145,8 @@ export interface ApiCall extends ReceivedRequest, RequestParameters, RequestBody
   readonly version: VersionTable
   readonly route: ApiRoute
   readonly allowance: Allowance
+  /** Service time in the space of the caller, which `now` is not if a named sandbox has its clock in the past. */
+  readonly time: number
 }
 
 /** A successful or stored answer, in canonical form. */

@@ -85,7 +85,7 @@ export interface RequestFacts {
    * The caller's version. Handlers use it only to store it for later rendering: they know only the canonical version.
    */
   readonly version: string
-  /** Service time of arrival. */
+  /** Service time of arrival, in the space of the caller. */
   readonly now: number
   /** Machine time in milliseconds, by which leases are checked. */
   readonly machineNow: number
@@ -183,6 +183,11 @@ export interface PrepareContext extends Context {
    * refused.
    */
   openSandbox(): Promise<Sandbox>
+  /**
+   * Checks the key in `Service-Live-Authorization`, for a request to the sandbox that also reads live. Rejects with an
+   * `ApiError` if it is refused.
+   */
+  requireLive(): Promise<unknown>
   /**
    * Runs a separate transaction, which ends before the request's own begins. Its writes remain if the process dies,
    * so a repeated request must be able to find them.

@@ -2,9 +2,10 @@
 
 import type { Database } from '../database/database.ts'
 import { codeOf, constraintOf, isWorthRepeating, UNIQUE_VIOLATION } from '../database/errors.ts'
+import { timeIn } from '../money/settlement-lines/clock.ts'
 import { isSpaceWiped } from '../tenants/audit/queries.ts'
 import type { KnownCredential } from '../tenants/keys/credential-queries.ts'
-import { authenticateSandbox } from './access.ts'
+import { authenticateOther } from './access.ts'
 import type { RequestTurn } from './capacity.ts'
 import { createContext, createInput, Effects, type HandlerInput } from './context.ts'
 import { ApiError, notImplemented } from './errors/errors.ts'
@@ -19,14 +20,16 @@ import type { ApiRoute } from './version-table.ts'
  *
  * @param authenticateCaller reads the credential again, for a write whose space was wiped during the request.
  */
-export function perform(
-  call: ApiCall,
+export async function perform(
+  received: ApiCall,
   turn: RequestTurn,
   service: ApiService,
   authenticateCaller: () => Promise<KnownCredential>,
 ): Promise<WrittenReply> {
-  const { handler, write: rules } = call.route
+  const { handler, write: rules } = received.route
   if (!handler) notImplemented()
+  const { space } = received.credential
+  const call = { ...received, time: await timeIn(databaseOf(received, service), space, received.now) }
   if (!rules) return read(call, service, handler)
   if (call.member?.isDryRun) return dryRun(call, service, handler)
   return write({ call, turn, service, handler, rules }, authenticateCaller)
@@ -156,10 +159,11 @@ function contextBetween({ call, service, input }: WriteWork): PrepareContext {
     work.catch((err) => log.warn({ err }, 'work after a response failed'))
   }
   const openSandbox = async () => {
-    const { tenant, space } = await authenticateSandbox(call, service)
+    const { tenant, space } = await authenticateOther('sandbox', call, service)
     return { db: service.sandbox.forTenant(tenant.id), space }
   }
-  return { ...context, destinations, pin, isVerified, openSandbox, transaction, afterwards }
+  const requireLive = () => authenticateOther('live', call, service)
+  return { ...context, destinations, pin, isVerified, openSandbox, requireLive, transaction, afterwards }
 }
 
 /** Restores the parts that were left out of a stored response. Refusals are stored complete. */

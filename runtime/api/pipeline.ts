@@ -57,7 +57,10 @@ async function runStages(received: ReceivedRequest, service: ApiService): Promis
     const parameters = readParameters(received, version, route, pathValues)
     const content = await whileOpen(response, readBody(received, version, route, service))
     exchange.body = content.body
-    const call: ApiCall = { ...received, credential, version, route, allowance, ...parameters, ...content }
+    const call: ApiCall = {
+      ...{ ...received, credential, version, route, allowance, ...parameters, ...content },
+      time: received.now,
+    }
     const faults = faultsOf(call)
     if (faults) await whileOpen(response, injectFaults(exchange, call, faults, service))
     await whileOpen(response, requireFactor(call, service))

@@ -9,12 +9,14 @@ export interface LiveOptions {
   readonly liveBaseUrl?: string | undefined
 }
 
+/** Creates the option for the live API key. */
+export const liveKeyOption = (): Option =>
+  new Option('--live-api-key <key>', 'live secret key with the scope admin').env('SVC_LIVE_API_KEY')
+
 /** Adds the options for the live API key and address. */
 export function takeLive(command: Command): Command {
   return command
-    .addOption(
-      new Option('--live-api-key <key>', 'live secret key with the scope admin').env('SVC_LIVE_API_KEY'),
-    )
+    .addOption(liveKeyOption())
     .addOption(
       new Option('--live-base-url <url>', `address of the live API (default: ${baseUrlOf('live')})`).env(
         'SVC_LIVE_BASE_URL',
@@ -33,6 +35,9 @@ export interface LiveSession {
   promote(order: Omit<PromotionOrder, 'dry_run'> & { readonly dry_run?: boolean }): Promise<LivePromotion>
 }
 
+export const noLiveKey = (): MisuseError =>
+  new MisuseError('the live API key is missing: use --live-api-key, or set SVC_LIVE_API_KEY')
+
 /**
  * Opens the live session.
  * @throws MisuseError unless the session uses a sandbox key and the live key and address are valid.
@@ -45,9 +50,7 @@ export function openLive(sandbox: SvcSession, { liveApiKey, liveBaseUrl }: LiveO
       '--api-key is a live key: use a sandbox key there, and the live key as --live-api-key',
     )
   }
-  if (!liveApiKey) {
-    throw new MisuseError('the live API key is missing: use --live-api-key, or set SVC_LIVE_API_KEY')
-  }
+  if (!liveApiKey) throw noLiveKey()
   // Checked before `openSession`, whose error would name --base-url.
   const baseUrl = readHttpUrl('--live-base-url', liveBaseUrl ?? baseUrlOf('live')).href
   const live = openSession({ apiKey: liveApiKey, baseUrl })

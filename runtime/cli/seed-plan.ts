@@ -37,7 +37,8 @@ export type SeedStep =
   | { readonly action: 'cardholder'; readonly name: string; readonly email: string }
   | { readonly action: 'card'; readonly cardholder: number }
   | PlannedPurchase
-  | { readonly action: 'clock'; readonly seconds: number }
+  /** Advances the clock to a time, in seconds from the beginning. */
+  | { readonly action: 'clock'; readonly until: number }
 
 const DAYS_PER_MONTH = 30
 const DAY_S = 86_400
@@ -91,7 +92,10 @@ const ENDS: readonly [PlannedPurchase['end'], ...PlannedPurchase['end'][]] = [
 
 const nameOf = (random: Random) => `${random.pick(FIRST_NAMES)} ${random.pick(LAST_NAMES)}`
 
-/** Yields the steps of the plan in order. After the steps of a day, the clock advances by a day. */
+/** Parts of a day. Passes and cards come at the first, purchases at both. */
+const [NOON, EVENING] = [0.45, 0.8] as const
+
+/** Yields the steps of the plan in order. The clock advances twice a day if there are purchases. */
 export function* planSeed(options: SeedOptions): Generator<SeedStep> {
   const random = createRandom(`svc seed ${options.seed}`)
   const days = options.months * DAYS_PER_MONTH
@@ -99,16 +103,20 @@ export function* planSeed(options: SeedOptions): Generator<SeedStep> {
   const doneBy = (day: number, total: number, over = days) =>
     Math.min(total, Math.floor(((day + 1) * total) / over))
   const issuingDays = Math.max(1, Math.ceil(days * ISSUING_SHARE))
+  const at = (day: number): SeedStep => ({ action: 'clock', until: Math.round(day * DAY_S) })
+  yield at(0)
   for (const template of TEMPLATES) yield { action: 'template', ...template }
   for (let day = 0, [passes, cards, bought] = [0, 0, 0]; day < days; day += 1) {
-    for (const until = doneBy(day, options.passes); passes < until; ) {
-      const count = Math.min(until - passes, PASSES_AT_ONCE)
+    const [allPasses, allCards] = [doneBy(day, options.passes), doneBy(day, options.cards, issuingDays)]
+    yield at(day + NOON)
+    while (passes < allPasses) {
+      const count = Math.min(allPasses - passes, PASSES_AT_ONCE)
       const holders = Array.from({ length: count }, () => nameOf(random))
       yield { action: 'passes', template: random.between(0, TEMPLATES.length - 1), holders }
       passes += count
       yield* planHolders(random, passes, count)
     }
-    for (const until = doneBy(day, options.cards, issuingDays); cards < until; cards += 1) {
+    for (; cards < allCards; cards += 1) {
       if (cards % 2 === 0) yield planCardholder(random, cards / 2)
       yield { action: 'card', cardholder: Math.floor(cards / 2) }
     }
@@ -118,11 +126,14 @@ export function* planSeed(options: SeedOptions): Generator<SeedStep> {
       const purchases = Array.from({ length: count }, () => planPurchase(random, cards))
       const amount = purchases.reduce((sum, purchase) => sum + purchase.amount, 0)
       if (amount > 0) yield { action: 'funding', amount }
-      yield* purchases
+      for (const [place, purchase] of purchases.entries()) {
+        if (place === Math.floor(count / 2)) yield at(day + EVENING)
+        yield purchase
+      }
     }
-    yield { action: 'clock', seconds: DAY_S }
+    if ((day + 1) % DAYS_PER_MONTH === 0) yield at(day + 1)
   }
-  yield { action: 'clock', seconds: LAST_SETTLEMENT_S }
+  yield at(days + LAST_SETTLEMENT_S / DAY_S)
 }
 
 /** What the holders of all `passes` do after `count` more passes: one in 20 installs a pass, one in 10 is scanned. */

@@ -1,6 +1,7 @@
 /** `svc sandboxes`: lists, creates and copies named sandboxes, and takes and restores their snapshots. */
 import { setTimeout as wait } from 'node:timers/promises'
-import { Argument, type Command } from 'commander'
+import { Argument, type Command, Option } from 'commander'
+import { type LiveOptions, liveKeyOption, noLiveKey } from './live-session.ts'
 import { render, tabulate } from './print.ts'
 import type { SvcRunner, SvcSession, SvcTerminal } from './svc-session.ts'
 
@@ -8,12 +9,17 @@ interface Waiting {
   readonly wait?: true
 }
 
-interface CreateOptions extends Waiting {
+interface CreateOptions extends Waiting, Pick<LiveOptions, 'liveApiKey'> {
   readonly from?: string
+  readonly startsAt?: string
 }
 
 /** Milliseconds between two looks at the status. */
 const PAUSE_MS = 500
+
+const SCOPES = ['read', 'write', 'admin'] as const
+
+type Scope = (typeof SCOPES)[number]
 
 const SANDBOX = new Argument('<sandbox>', 'named sandbox (sbx_…)')
 
@@ -30,10 +36,26 @@ export function addSandboxes(program: Command, run: SvcRunner): void {
     .command('create')
     .description('create a sandbox, and print it with its secret key')
     .argument('<name>', 'your name for the sandbox')
-    .option('--from <id>', 'sandbox (sbx_…) or snapshot (snap_…) to copy (default: an empty sandbox)')
+    .option(
+      '--from <source>',
+      'what to copy: a sandbox (sbx_…), a snapshot (snap_…), default, or the configuration of live (default: an empty sandbox)',
+    )
+    .option('--starts-at <time>', 'where the clock of the sandbox starts, in the past')
+    .addOption(liveKeyOption())
     .option('--wait', 'wait until the copy is ready')
     .action((name: string, words: CreateOptions, command: Command) =>
       run(command, (session, terminal) => createSandbox(session, name, words, terminal)),
+    )
+  sandboxes
+    .command('key')
+    .description('create another secret key of a sandbox, and print it')
+    .addArgument(SANDBOX)
+    .addOption(new Option('--scope <scope>', 'scope of the key').choices(SCOPES).default('admin'))
+    .action((sandbox_id: string, { scope }: { readonly scope: Scope }, command: Command) =>
+      run(command, async ({ client }, { json, print }) => {
+        const key = await client.createSandboxKey({ path: { sandbox_id }, body: { scope } })
+        print(render(key, json).trimEnd())
+      }),
     )
   sandboxes
     .command('snapshot')
@@ -56,11 +78,14 @@ export function addSandboxes(program: Command, run: SvcRunner): void {
 }
 
 const HELP = `
---api-key must be a key of the default sandbox with the scope admin.
+--api-key must be a key of the default sandbox with the scope admin. A copy of live also needs --live-api-key.
 
 Examples:
   svc sandboxes create "Checkout tests"
   svc sandboxes create "Copy" --from sbx_01jxc4e8m3q5r7s9t1v3w5x7yz --wait
+  svc sandboxes create "Like production" --from live --wait
+  svc sandboxes create "Half a year" --starts-at 2026-01-01
+  svc sandboxes key sbx_01jxc4e8m3q5r7s9t1v3w5x7yz --scope write
   svc sandboxes snapshot sbx_01jxc4e8m3q5r7s9t1v3w5x7yz Filled --wait
   svc sandboxes restore sbx_01jxc4e8m3q5r7s9t1v3w5x7yz snap_01jxc5f9n4r6s8t0v2w4x6y8z0 --wait`
 
@@ -86,11 +111,13 @@ async function ready({ client }: SvcSession, sandbox_id: string) {
 async function createSandbox(
   session: SvcSession,
   name: string,
-  { from, wait: waits }: CreateOptions,
+  { from, startsAt: starts_at, liveApiKey, wait: waits }: CreateOptions,
   { json, print }: SvcTerminal,
 ): Promise<void> {
-  const body = { name, ...(from !== undefined && { from }) }
-  const created = await session.client.createSandbox({ body })
+  const body = { name, ...(from !== undefined && { from }), ...(starts_at !== undefined && { starts_at }) }
+  if (from === 'live' && !liveApiKey) throw noLiveKey()
+  const header = from === 'live' ? { 'Service-Live-Authorization': `Bearer ${liveApiKey}` } : {}
+  const created = await session.client.createSandbox({ body, header })
   // The key is in the first answer only.
   const sandbox = waits ? { ...created, ...(await ready(session, created.id)) } : created
   print(render(sandbox, json).trimEnd())

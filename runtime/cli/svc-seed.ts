@@ -31,8 +31,10 @@ export function addSeed(program: Command, run: SvcRunner): void {
 }
 
 const HELP = `
-The history begins at the current time of the settlement clock. After each day, the command advances the clock, so
-that settlements close and holds expire. \`created\` of passes, cards and transactions is the time of the run.
+The history begins at the current time of the settlement clock, which the command advances through the days. In a
+sandbox that was created with \`svc sandboxes create --starts-at\`, everything has the dates of those days, each
+calendar month gets a statement and a reconciliation of settlements, and the clock moves to the present at the end.
+In any other sandbox, \`created\` of passes, cards and transactions is the time of the run.
 
 The same options give the same history. If the command is interrupted, run it again with the same options within
 24 hours: it continues where it stopped. For more history in the same sandbox, use a different --seed.
@@ -40,11 +42,20 @@ The same options give the same history. If the command is interrupted, run it ag
 The command keeps to the rate limits, which determine how long it takes.
 
 Examples:
+  svc sandboxes create "Half a year" --starts-at 2026-01-01
   svc seed
   svc seed --months 6 --passes 10000 --cards 500 --seed 7`
 
 /** The client repeats a request until the rate limit allows it, and gives up at last if the service keeps failing. */
 const MAX_RETRIES = 30
+
+const HOUR_MS = 3_600_000
+
+/** A month of the plan. */
+const MONTH_S = 30 * 86_400
+
+/** Most that the clock can advance in one request. */
+const MAX_SECONDS = 31_536_000
 
 type Call = { readonly idempotencyKey: string; readonly maxRetries: number }
 
@@ -56,17 +67,22 @@ interface Seeded {
   readonly cards: string[]
   readonly transactions: string[]
   readonly settlements: Set<string>
+  readonly reports: string[]
   installs: number
   scans: number
-  days: number
-  now: string
+  /** Whether the sandbox dates what is created by its clock, because that began in the past; known from the first pass on. */
+  isDated: boolean
+  /** The clock at the beginning and now, in milliseconds since the epoch; NaN before the first step. */
+  began: number
+  now: number
 }
 
 /** Carries out the plan, and returns the numbers of created objects. Every request has a key that follows from the options. */
 async function seed(client: Client, options: SeedOptions, terminal: SvcTerminal): Promise<object> {
   const seeded: Seeded = {
     ...{ templates: [], passes: [], cardholders: [], cards: [], transactions: [] },
-    ...{ settlements: new Set(), installs: 0, scans: 0, days: 0, now: '' },
+    ...{ settlements: new Set(), reports: [], installs: 0, scans: 0 },
+    ...{ isDated: false, began: Number.NaN, now: Number.NaN },
   }
   let requests = 0
   const next = (): Call => {
@@ -75,14 +91,16 @@ async function seed(client: Client, options: SeedOptions, terminal: SvcTerminal)
   }
   for (const step of planSeed(options)) {
     await perform(client, step, seeded, next)
-    if (step.action === 'clock' && seeded.days % 30 === 0 && seeded.days / 30 <= options.months) {
+    const months = step.action === 'clock' ? step.until / MONTH_S : 0
+    if (months > 0 && Number.isInteger(months)) {
       const { passes, cards, transactions } = seeded
       terminal.say(
-        `month ${seeded.days / 30} of ${options.months}: ${passes.length} passes, ${cards.length} cards, ${transactions.length} card transactions`,
+        `month ${months} of ${options.months}: ${passes.length} passes, ${cards.length} cards, ${transactions.length} card transactions`,
       )
     }
   }
-  const { installs, scans, settlements, now } = seeded
+  if (seeded.isDated) await catchUp(client, seeded)
+  const { installs, scans, settlements, reports, now } = seeded
   return {
     seed: options.seed,
     pass_templates: seeded.templates.length,
@@ -93,7 +111,8 @@ async function seed(client: Client, options: SeedOptions, terminal: SvcTerminal)
     cards: seeded.cards.length,
     card_transactions: seeded.transactions.length,
     settlements: settlements.size,
-    settlement_clock: now,
+    treasury_reports: reports.length,
+    settlement_clock: new Date(now).toISOString(),
   }
 }
 
@@ -129,6 +148,8 @@ async function perform(client: Client, step: SeedStep, made: Seeded, next: () =>
       for (const result of results) {
         if (result.status !== 'succeeded') throw new Error(`a pass was refused: ${result.error.message}`)
         made.passes.push(result.pass.id)
+        // Hours after the beginning, the clock of any other sandbox is ahead of the service's.
+        made.isDated = made.now - Date.parse(result.pass.created) < HOUR_MS
       }
       return
     }
@@ -161,14 +182,51 @@ async function perform(client: Client, step: SeedStep, made: Seeded, next: () =>
       made.transactions.push(await purchase(client, step, made.cards[step.card]!, next))
       return
     case 'clock': {
-      const { now, data } = await client.advanceSettlementClock({
-        body: { seconds: step.seconds },
-        ...next(),
-      })
-      for (const { id } of data) made.settlements.add(id)
-      made.now = now
-      made.days += 1
+      const before = made.now
+      const seconds = Number.isNaN(before) ? 1 : Math.round((made.began - before) / 1000) + step.until
+      await advance(client, made, { seconds: Math.max(1, seconds) }, next())
+      if (Number.isNaN(before)) made.began = made.now
+      else if (made.isDated) await closeMonth(client, made, before, next)
     }
+  }
+}
+
+async function advance(
+  client: Client,
+  made: Seeded,
+  body: { readonly seconds: number },
+  call?: Call,
+): Promise<void> {
+  const { now, data } = await client.advanceSettlementClock({ body, ...call })
+  for (const { id } of data) made.settlements.add(id)
+  made.now = Date.parse(now)
+}
+
+/** If a calendar month has ended, creates its reports. @param before the clock until now. */
+async function closeMonth(client: Client, made: Seeded, before: number, next: () => Call): Promise<void> {
+  const [start, end] = [monthOf(before), monthOf(made.now)]
+  if (start === end) return
+  const interval = {
+    interval_start: new Date(start).toISOString(),
+    interval_end: new Date(end).toISOString(),
+  }
+  for (const type of ['statement', 'settlement_reconciliation'] as const) {
+    made.reports.push((await client.createTreasuryReport({ body: { type, ...interval }, ...next() })).id)
+  }
+}
+
+function monthOf(time: number): number {
+  const date = new Date(time)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth())
+}
+
+/** Moves the clock to the present. Not repeated with the rest, because the distance depends on the time of the run. */
+async function catchUp(client: Client, made: Seeded): Promise<void> {
+  for (;;) {
+    const seconds = Math.ceil((Date.now() - made.now) / 1000)
+    if (seconds <= 0) return
+    // A little further, because a clock that is behind stays so, and this machine may be behind the service.
+    await advance(client, made, { seconds: Math.min(seconds + 60, MAX_SECONDS) })
   }
 }
 

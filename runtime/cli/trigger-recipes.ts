@@ -4,6 +4,7 @@ import { controlRecipes, type FactorAsker } from './control-recipes.ts'
 import type { LiveSession } from './live-session.ts'
 import { clearing, moneyRecipes } from './money-recipes.ts'
 import { payoutRecipes } from './payout-recipes.ts'
+import { sandboxRecipes } from './sandbox-recipes.ts'
 import { settlementRecipes } from './settlement-recipes.ts'
 import { MisuseError } from './svc-session.ts'
 import { waitFor } from './wait-for.ts'
@@ -122,6 +123,7 @@ export const RECIPES = {
     return { webhook_endpoint_id: whe_id, event_id: event.id }
   },
   ...webhookRecipes,
+  ...sandboxRecipes,
 } satisfies Partial<Record<WebhookEvent['type'], Recipe>>
 
 /** Marks the created objects, so that the merchant can recognize them. */

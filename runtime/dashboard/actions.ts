@@ -79,6 +79,7 @@ export const ACTIONS: Readonly<Record<string, ConsoleAction>> = {
   'webhook-endpoints/:id/delete': SESSION,
   'webhook-endpoints/:id/test': SESSION,
   'sandboxes/new': code('sandbox.created'),
+  'sandboxes/:id/key': code('sandbox_key.created'),
   'sandboxes/:id/rename': SESSION,
   'sandboxes/:id/snapshot': SESSION,
   'sandboxes/:id/delete': SESSION,

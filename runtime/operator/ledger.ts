@@ -14,12 +14,16 @@ export async function findSpaces(control: Database, tenantId: string): Promise<R
   return { sandbox: spaceOf(tenantId, rows[0]!.sandbox_wipes), live: tenantId }
 }
 
+const NAMED: Statement = {
+  text: 'SELECT x.id, x.space FROM sandbox.sandboxes x WHERE x.tenant_id = $1 ORDER BY x.id',
+}
+
 export interface CheckedLedger {
   readonly tenant_id: string
   readonly balanced: boolean
-  /** The first fault in each environment whose ledger is not balanced. */
+  /** The first fault in live and in each sandbox whose ledger is not balanced. */
   readonly faults: readonly string[]
-  /** Number of entries in each environment. */
+  /** Number of entries in each environment, those of named sandboxes included. */
   readonly entries: Readonly<Record<Environment, number>>
 }
 
@@ -32,11 +36,14 @@ export async function checkLedger({ control }: Operator, tenantId: string): Prom
   const spaces = await findSpaces(control, tenantId)
   const faults: string[] = []
   const entries = { sandbox: 0, live: 0 }
-  for (const environment of ENVIRONMENTS) {
-    const fault = await findFault(control, environment, spaces[environment])
-    if (fault !== undefined) faults.push(`the ledger of ${environment} is not balanced: ${fault}`)
-    entries[environment] = await countEntries(control, environment, spaces[environment])
+  const check = async (environment: Environment, space: string, name: string = environment) => {
+    const fault = await findFault(control, environment, space)
+    if (fault !== undefined) faults.push(`the ledger of ${name} is not balanced: ${fault}`)
+    entries[environment] += await countEntries(control, environment, space)
   }
+  for (const environment of ENVIRONMENTS) await check(environment, spaces[environment])
+  const { rows } = await control.query<{ id: string; space: string }>(NAMED, [tenantId])
+  for (const { id, space } of rows) await check('sandbox', space, id)
   return { tenant_id: tenantId, balanced: faults.length === 0, faults, entries }
 }
 

@@ -9,6 +9,7 @@ import { backtestWorker } from '../cards/spending-control-backtests/job.ts'
 import { holdExpiryWorker } from '../cards/transactions/expiry-job.ts'
 import { type Delivery, openDelivery } from '../events/delivery/open-delivery.ts'
 import { startRetentionJob } from '../events/delivery/retention-job.ts'
+import { createEndpointSecrets } from '../events/webhook-endpoints/secrets.ts'
 import { recoveryWorker } from '../events/webhook-recoveries/job.ts'
 import { balanceAlertWorker } from '../money/balance/alert-job.ts'
 import { holdTotalsWorker } from '../money/balance/hold-totals-job.ts'
@@ -52,6 +53,7 @@ export function startWork(parts: Foundation): Work {
   const { urls } = google
   const pushes = openPushes({ ...parts, passTokens })
   const followers = urls && openFollowers({ ...parts, passTokens, tenantNames, google: { ...google, urls } })
+  const seals = createSeals(database.pepper)
   const reporting = { ...parts, links: openReportLinks(database.pepper, parts.baseUrls) }
   const queue: readonly DeclaredWorker[] = [
     passExpiryWorker({ ...parts, passTokens }),
@@ -65,11 +67,11 @@ export function startWork(parts: Foundation): Work {
     abandonedDecisionWorker(parts),
     backtestWorker(parts),
     cardholderScreeningWorker(parts),
-    ...(bank ? [bankWorker({ ...parts, bank, seals: createSeals(database.pepper) })] : []),
+    ...(bank ? [bankWorker({ ...parts, bank, seals })] : []),
     reportWorker(reporting),
     reportExpiryWorker(reporting),
     wipeWorker({ database, clock, log }),
-    snapshotWorker({ database, clock, log }),
+    snapshotWorker({ ...parts, endpointSecrets: createEndpointSecrets(seals, 'sandbox') }),
     totalsWorker({ database, clock, log }),
     holdTotalsWorker(parts),
     balanceAlertWorker(parts),

@@ -8,6 +8,7 @@ const ACTIONS = new Map([
   ['rotateCredentials', 'credentials.rotated'],
   ['wipeSandbox', 'sandbox.wiped'],
   ['createSandbox', 'sandbox.created'],
+  ['createSandboxKey', 'sandbox_key.created'],
   ['updateSandbox', 'sandbox.updated'],
   ['deleteSandbox', 'sandbox.deleted'],
   ['createSandboxSnapshot', 'sandbox_snapshot.created'],
@@ -113,7 +114,7 @@ test('audited writes have names that never change, in every version', () => {
 
 test('the operations of the account are the same in every version, and the newest adds those of faults and sandboxes', () => {
   const everywhere = ['rotateCredentials environment', 'updateBilling whole', 'wipeSandbox environment']
-  const added = ['createSandbox', 'deleteFaults', 'deleteSandbox', 'putFaults'].map(
+  const added = ['createSandbox', 'createSandboxKey', 'deleteFaults', 'deleteSandbox', 'putFaults'].map(
     (id) => `${id} environment`,
   )
   for (const { name, operations } of versions) {

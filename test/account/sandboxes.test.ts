@@ -9,7 +9,9 @@ import { snapshotWorker } from '../../runtime/account/snapshots/job.ts'
 import { createCardKeys } from '../../runtime/cards/card-keys/card-keys.ts'
 import { createCardDirectory } from '../../runtime/cards/card-keys/directory.ts'
 import { listingWorker } from '../../runtime/cards/card-keys/listing.ts'
+import { createEndpointSecrets } from '../../runtime/events/webhook-endpoints/secrets.ts'
 import { createPassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
+import { createSeals } from '../../runtime/platform/secrets.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { issuePass, makeTemplate, refusal } from '../api/fixtures.ts'
 import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
@@ -64,7 +66,9 @@ test('a pass of a sandbox is seen with its keys alone, and what is set there hol
   const pass = (await one.send('/v1/passes', { body, headers })).body
   expect((await one.send('/v1/test/faults', { method: 'PUT', body: { seed: 3 } })).status).toBe(200)
   expect(await seen(one.send, pass.id)).toEqual([200, 1, 2, 200])
-  for (const by of [send, other.send]) expect(await seen(by, pass.id)).toEqual([404, 0, 0, 404])
+  // The default sandbox has the events about the two sandboxes.
+  expect(await seen(send, pass.id)).toEqual([404, 0, 2, 404])
+  expect(await seen(other.send, pass.id)).toEqual([404, 0, 0, 404])
   // The key is claimed in one sandbox only, and a repetition there answers with the same pass.
   expect((await one.send('/v1/passes', { body, headers })).body.id).toBe(pass.id)
   expect((await other.send('/v1/passes', { body, headers })).status).toBe(422)
@@ -90,7 +94,10 @@ test('sandboxes are listed, renamed and limited, and only keys of the default sa
 
 /** Takes and restores what is asked for. The process hears of it as if it was another one. */
 async function worker(): Promise<void> {
-  await snapshotWorker({ database: service.database, clock: service.clock, log: strictLog }).runOnce()
+  const { database, clock } = service
+  const endpointSecrets = createEndpointSecrets(createSeals(database.pepper), 'sandbox')
+  const wakeUpChannel = { publish: () => {} }
+  await snapshotWorker({ database, clock, log: strictLog, endpointSecrets, wakeUpChannel }).runOnce()
   service.forget()
 }
 
@@ -228,6 +235,166 @@ test('a copy of a sandbox has everything in it, and does not need the original',
   await verifyAudit({ control: service.database.control }, tenantId, 'sandbox')
   for (const from of [one.id, `snap_${one.id.slice('sbx_'.length)}`])
     expect(refusal(await send('/v1/sandboxes', { body: { name: 'None', from } }))[0]).toBe(422)
+})
+
+/** Creates a sandbox as a copy, and waits until it is filled. Returns its ID, and speaks with its key. */
+async function openCopy(body: object, headers = {}) {
+  const copied = await send('/v1/sandboxes', { body: { name: 'Copy', ...body }, headers })
+  expect([copied.text, copied.status, copied.body.status]).toEqual([copied.text, 201, 'restoring'])
+  await worker()
+  await worker()
+  expect((await send(`/v1/sandboxes/${copied.body.id}`)).body.status).toBe('ready')
+  return {
+    id: copied.body.id as string,
+    secret: copied.body.secret_key as string,
+    send: speak(service.urls.sandbox, { secret: copied.body.secret_key, version: current }),
+  }
+}
+
+test('a copy of the default sandbox has everything in it, and its secrets and codes work in copies of the copy', async () => {
+  await send('/v1/webhook-endpoints', { body: { url: 'https://93.184.215.14/hooks', enabled_events: ['*'] } })
+  const { pass, card, token } = await fill(send)
+  const number = async (by: Send) => (await by(`/v1/cards/${card.id}/details`)).body.number as string
+  const code = createPassTokens(service.database.pepper, 'sandbox').scanCode({
+    ...{ space: tenantId, passId: pass.id },
+  })
+  const found = await number(send)
+  const first = await openCopy({ from: 'default' })
+  const second = await openCopy({ from: first.id })
+  expect(Object.keys(await rowsIn(`${tenantId}.s2.1.d0`))).toContain('ledger_entries')
+  for (const { send: by } of [first, second]) {
+    expect(await number(by)).toBe(found)
+    const scan = await by('/v1/scans', { body: { barcode_message: code, mode: 'verify' } })
+    expect([scan.text, scan.body.result]).toEqual([scan.text, 'accepted'])
+    expect((await by('/v1/cardholders', { body: { token_id: token.id } })).status).toBe(201)
+    const { data } = (await by('/v1/webhook-endpoints')).body
+    expect((await by(`/v1/webhook-endpoints/${data[0].id}/rotate_secret`, { body: {} })).status).toBe(200)
+    const page = new URL((await by(`/v1/passes/${pass.id}`)).body.download.page_url)
+    expect((await fetch(page)).status).toBe(200)
+  }
+  // The scans redeemed or activated it in the copies alone, and what changes in one of them stays there.
+  await first.send(`/v1/passes/${pass.id}/revoke`, { body: {} })
+  const statuses = [send, second.send].map(async (by) => (await by(`/v1/passes/${pass.id}`)).body.status)
+  expect(await Promise.all(statuses)).toEqual(['issued', 'active'])
+  await verifyAudit({ control: service.database.control }, tenantId, 'sandbox')
+})
+
+test('a copy of live has its configuration alone, without secrets and with no way to production', async () => {
+  await service.database.control.query(
+    { text: `UPDATE control.tenants SET verified_at = now(), plan = 'enterprise' WHERE id = $1` },
+    [tenantId],
+  )
+  const { secret } = await makeKey(service, tenantId, { environment: 'live', scope: 'admin' })
+  const live = speak(service.urls.live, { secret, version: current })
+  const make = async (path: string, body: object, method = 'POST') => {
+    const answer = await live(path, { method, body })
+    expect([path, answer.text, answer.status < 300]).toEqual([path, answer.text, true])
+    return answer.body
+  }
+  const templateId = await makeTemplate(live)
+  await make('/v1/passes', { template_id: templateId })
+  const spending_controls = { spending_limits: [{ amount: 5000, interval: 'daily' }] }
+  const program = await make('/v1/card_programs', { name: 'Travel', kind: 'virtual', spending_controls })
+  const draft = await make('/v1/spending_control_drafts', {
+    ...{ name: 'Stricter', card_program_id: program.id },
+    spending_controls: { spending_limits: [{ amount: 100, interval: 'daily' }] },
+  })
+  const holder = await make('/v1/cardholders', { name: 'Ada Moreau' })
+  const url = 'https://93.184.215.14/hooks'
+  const hook = await make('/v1/webhook-endpoints', {
+    url,
+    enabled_events: ['*'],
+    signature: 'standard_webhooks',
+  })
+  const setting = { url, timeout_ms: 900, default_action: 'approve', default_max_amount: 700 }
+  await make('/v1/authorization_endpoint', setting, 'PUT')
+  await make('/v1/balance_alert', { threshold: 12_345 }, 'PUT')
+
+  // Only a key of live opens live.
+  const refused = await Promise.all([
+    send('/v1/sandboxes', { body: { name: 'Copy', from: 'live' } }),
+    send('/v1/sandboxes', {
+      ...{ body: { name: 'Copy', from: 'live' } },
+      headers: { 'Service-Live-Authorization': `Bearer ${secret.slice(0, -1)}` },
+    }),
+  ])
+  expect(refused.map((answer) => [answer.status, answer.body.error.param])).toEqual([
+    [422, undefined],
+    [401, 'Service-Live-Authorization'],
+  ])
+  const starts_at = '2026-02-03T04:05:06.000Z'
+  const headers = { 'Service-Live-Authorization': `Bearer ${secret}` }
+  const copy = await openCopy({ from: 'live', starts_at }, headers)
+  const { id, send: by } = copy
+  const space = `${tenantId}.s1.1`
+  expect(Object.keys(await rowsIn(space)).toSorted()).toEqual([
+    ...['authorization_endpoints', 'balance_alerts', 'card_programs', 'pass_templates', 'settlement_clocks'],
+    ...['spending_control_drafts', 'spending_control_versions', 'webhook_endpoints'],
+  ])
+  for (const path of [`/v1/pass_templates/${templateId}`, `/v1/card_programs/${program.id}`]) {
+    expect((await by(path)).body).toEqual((await live(path)).body)
+  }
+  const copied = (await by(`/v1/spending_control_drafts/${draft.id}`)).body
+  expect([copied.status, copied.spending_controls]).toEqual(['draft', draft.spending_controls])
+  expect((await by(`/v1/cardholders/${holder.id}`)).status).toBe(404)
+  expect((await by('/v1/balance_alert')).body.threshold).toBe(12_345)
+  const endpoint = (await by(`/v1/webhook-endpoints/${hook.id}`)).body
+  expect([endpoint.status, endpoint.url, endpoint.signature]).toEqual(['disabled', url, 'standard_webhooks'])
+  // It has a secret of its own, which can be opened: enabled again, it can be told a new one.
+  expect((await by(`/v1/webhook-endpoints/${hook.id}/rotate_secret`, { body: {} })).body.secret).toMatch(
+    /^whsec_/,
+  )
+  expect((await by('/v1/authorization_endpoint')).body).toMatchObject({
+    ...{ ...setting, url: 'https://not-copied.invalid/' },
+  })
+  // Promoting a copy back compares it with its original.
+  const authorization = { 'Service-Sandbox-Authorization': `Bearer ${copy.secret}` }
+  const order = { resource_type: 'pass_template', sandbox_ids: [templateId], dry_run: true }
+  const promoted = await live('/v1/promotions', { body: order, headers: authorization })
+  expect(promoted.body.plan).toMatchObject([{ live_id: templateId, action: 'unchanged' }])
+  // A pass of a copied template is dated by the clock of the sandbox.
+  const pass = (await by('/v1/passes', { body: { template_id: templateId } })).body
+  expect(pass.created.slice(0, 16)).toBe(starts_at.slice(0, 16))
+  expect((await send(`/v1/sandboxes/${id}/snapshots`)).body.data[0].name).toBe('Configuration of live')
+})
+
+test('an existing sandbox gets more keys, which are revoked with it', async () => {
+  const { id } = await open()
+  const path = `/v1/sandboxes/${id}/keys`
+  const made = await send(path, { body: { scope: 'read' } })
+  expect([made.status, made.body.object, made.body.scope]).toEqual([201, 'sandbox_key', 'read'])
+  const by = speak(service.urls.sandbox, { secret: made.body.secret_key, version: current })
+  expect((await by('/v1/passes')).status).toBe(200)
+  expect(refusal(await by('/v1/passes', { body: {} }))[2]).toBe('insufficient_scope')
+  const actions = (await send('/v1/audit_log?limit=2')).body.data
+  expect(actions.map((each: { action: string; target_id: string }) => [each.action, each.target_id])).toEqual(
+    [
+      ['sandbox_key.created', id],
+      ['key.created', made.body.id],
+    ],
+  )
+  expect((await send(`/v1/sandboxes/${id}`, { method: 'DELETE' })).status).toBe(200)
+  expect(refusal(await by('/v1/passes'))[2]).toBe('revoked_api_key')
+  expect((await send(path)).status).toBe(405)
+  expect((await send(path, { body: {} })).status).toBe(404)
+})
+
+test('events tell when a sandbox is created, filled and deleted, and when a snapshot is taken', async () => {
+  const { id } = await open()
+  const path = `/v1/sandboxes/${id}/snapshots`
+  const snapshot = (await send(path, { body: { name: 'Empty' } })).body
+  await worker()
+  await send(`${path}/${snapshot.id}/restore`, { body: {} })
+  await worker()
+  await send(`/v1/sandboxes/${id}`, { method: 'DELETE' })
+  const { data } = (await send('/v1/events?order=asc')).body
+  expect(data.map((event: { type: string }) => event.type)).toEqual([
+    ...['sandbox.created', 'sandbox_snapshot.completed', 'sandbox.restored', 'sandbox.deleted'],
+  ])
+  expect(data[0].data.sandbox).toMatchObject({ id, status: 'ready' })
+  expect(JSON.stringify(data)).not.toContain('svc_sk_')
+  expect(data[1].data.sandbox_snapshot).toMatchObject({ id: snapshot.id, status: 'done' })
+  expect(data[2].data.sandbox).toMatchObject({ id, status: 'ready' })
 })
 
 test('a sandbox has few snapshots, which go with it; a pending restore keeps its snapshot', async () => {

@@ -184,14 +184,23 @@ test('a question that nobody answers needs a service that may ask this machine',
   expect((await send('/v1/authorization_endpoint')).status).toBe(404)
 })
 
-test('svc seed fills two sandboxes with the same history, which adds up, and only once', async () => {
+const DAY_MS = 86_400_000
+
+/** Creates a named sandbox whose clock starts at a time. Returns its key. */
+async function openDated(key: string, starts_at: string): Promise<string> {
+  const ask = speak(service.urls.sandbox, { secret: key, version: current })
+  return (await ask('/v1/sandboxes', { body: { name: 'Dated', starts_at } })).body.secret_key
+}
+
+test('svc seed fills two sandboxes with the same history, which adds up, and only once; one has its dates', async () => {
   const words = ['seed', '--months', '1', '--passes', '20', '--cards', '2', '--purchases', '8', '--json']
-  const fill = async () => {
+  const fill = async (startsAt?: string) => {
     const account = await makeTenant(service, 'enterprise', current)
-    const { secret: key } = await makeKey(service, account, { scope: 'admin' })
+    const { secret: common } = await makeKey(service, account, { scope: 'admin' })
+    const key = startsAt === undefined ? common : await openDated(common, startsAt)
     const { code, printed } = await run(key, ...words)
     expect(code).toBe(0)
-    const { settlement_clock, ...told } = JSON.parse(printed)
+    const { settlement_clock, treasury_reports, ...told } = JSON.parse(printed)
     const ask = speak(service.urls.sandbox, { secret: key, version: current })
     const all = async (path: string) => (await ask(`${path}?limit=100`)).body.data
     const uses = await all('/v1/card_transactions')
@@ -216,12 +225,36 @@ test('svc seed fills two sandboxes with the same history, which adds up, and onl
       passes: passes.map(({ holder }: { holder: { name: string } }) => holder.name),
       uses: uses.map(({ merchant, amounts, status }: Record<string, unknown>) => [merchant, amounts, status]),
     }
-    return { history, again: async () => JSON.parse((await run(key, ...words)).printed), printed }
+    const dates = [passes, uses].map((rows) =>
+      rows.map(({ created }: { created: string }) => created).toSorted(),
+    )
+    const reports = (await all('/v1/treasury_reports')).map(({ type, created }: Record<string, string>) => [
+      type,
+      created,
+    ])
+    return {
+      history,
+      dates,
+      reports,
+      again: async () => JSON.parse((await run(key, ...words)).printed),
+      printed,
+    }
   }
   const { history, again, printed } = await fill()
   // An interrupted run continues where it stopped: the same requests again change nothing.
   expect(await again()).toEqual(JSON.parse(printed))
-  expect((await fill()).history).toEqual(history)
+  const start = new Date(service.clock.now - 40 * DAY_MS)
+  const dated = await fill(start.toISOString())
+  expect(dated.history).toEqual(history)
+  for (const [index, each] of dated.dates.entries()) {
+    const days = each.map((created: string) => Math.floor((Date.parse(created) - start.getTime()) / DAY_MS))
+    expect([days[0], days.at(-1)]).toEqual(index === 0 ? [1, 29] : [8, 29])
+  }
+  const closed = expect.stringMatching(/^2026-05-01T/)
+  expect(dated.reports).toEqual([
+    ['settlement_reconciliation', closed],
+    ['statement', closed],
+  ])
   const [first, other] = [1, 2].map((seed) => [
     ...planSeed({ months: 1, passes: 20, cards: 2, purchases: 8, seed }),
   ])

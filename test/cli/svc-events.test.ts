@@ -4,17 +4,20 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { unwrap as unwrapOld } from '../../generated/client/src/2025-06-01/index.ts'
 import { unwrap, type WebhookEvent } from '../../generated/client/src/2026-05-19/index.ts'
 import { createUser } from '../../runtime/account/members/users.ts'
+import { snapshotWorker } from '../../runtime/account/snapshots/job.ts'
 import { payloadWorker } from '../../runtime/cards/provisioning/stand-in-job.ts'
 import { backtestWorker } from '../../runtime/cards/spending-control-backtests/job.ts'
 import { deriveSecret } from '../../runtime/cli/svc-listen.ts'
 import { runSvc } from '../../runtime/cli/svc-run.ts'
 import { RECIPES } from '../../runtime/cli/trigger-recipes.ts'
 import { type Delivery, openDelivery } from '../../runtime/events/delivery/open-delivery.ts'
+import { createEndpointSecrets } from '../../runtime/events/webhook-endpoints/secrets.ts'
 import { balanceAlertWorker } from '../../runtime/money/balance/alert-job.ts'
 import { openTransferListener } from '../../runtime/money/payouts/transfer-listener.ts'
 import { reportWorker } from '../../runtime/money/reports/job.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import { type PeriodicJob, runPeriodically } from '../../runtime/platform/periodic.ts'
+import { createSeals } from '../../runtime/platform/secrets.ts'
 import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts'
 import { type Ending, endPrograms, type Program, startProgram, until } from '../support/programs.ts'
 import { makeKey, makeTenant, speak, useService } from '../support/service.ts'
@@ -31,13 +34,16 @@ beforeAll(async () => {
   const reports = reportWorker({ ...parts, links: openReportLinks(service.database.pepper, service.urls) })
   const alerts = balanceAlertWorker(parts)
   const backtests = backtestWorker(parts)
-  for (const worker of [phones, reports, alerts, backtests]) worker.start()
+  const endpointSecrets = createEndpointSecrets(createSeals(service.database.pepper), 'sandbox')
+  const snapshots = snapshotWorker({ ...parts, endpointSecrets })
+  for (const worker of [phones, reports, alerts, backtests, snapshots]) worker.start()
   delivery = openDelivery(parts)
   jobs = [
     phones,
     reports,
     alerts,
     backtests,
+    snapshots,
     runPeriodically(payEverybody, { pauseMs: 500, failed: (error) => failures.push(error) }),
   ]
 })

@@ -30,6 +30,10 @@ const table = `
 2026-05-19 webhook_endpoint.unblocked webhook_endpoint WebhookEndpoint
 2025-06-01 webhook_endpoint.test webhook_endpoint WebhookEndpoint
 2026-05-19 webhook_recovery.completed webhook_recovery WebhookRecovery
+2026-05-19 sandbox.created sandbox Sandbox
+2026-05-19 sandbox.restored sandbox Sandbox
+2026-05-19 sandbox.deleted sandbox Sandbox
+2026-05-19 sandbox_snapshot.completed sandbox_snapshot SandboxSnapshot
 2025-06-01 promotion.created promotion PromotedResource
 2025-11-01 cardholder.created cardholder Cardholder
 2025-11-01 cardholder.updated cardholder Cardholder

@@ -172,6 +172,7 @@ export const table = `
 2026-05-19 GET    /v1/sandboxes/{sandbox_id} admin admin read 200 sandbox
 2026-05-19 PATCH  /v1/sandboxes/{sandbox_id} admin admin account_write 200 sandbox
 2026-05-19 DELETE /v1/sandboxes/{sandbox_id} admin admin account_write 200 sandbox
+2026-05-19 POST   /v1/sandboxes/{sandbox_id}/keys admin admin account_write 201 sandbox
 2026-05-19 POST   /v1/sandboxes/{sandbox_id}/snapshots admin admin account_write 201 sandbox
 2026-05-19 GET    /v1/sandboxes/{sandbox_id}/snapshots admin admin read 200 sandbox list
 2026-05-19 GET    /v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id} admin admin read 200 sandbox

@@ -12,7 +12,7 @@ export const SANDBOX_POSTS: readonly Post[] = [
     environment: 'sandbox',
     status: 201,
     audit: ['key.created', 'sandbox.created'],
-    events: [],
+    events: ['sandbox.created'],
     prepare: async (_send, { database, tenantId }) => {
       await administer(database.url, forget(tenantId))
       const id = crypto.randomUUID()
@@ -21,6 +21,23 @@ export const SANDBOX_POSTS: readonly Post[] = [
     effect: `SELECT count(*) AS count FROM sandbox.sandboxes x
                JOIN control.keys k ON k.tenant_id = x.tenant_id AND k.space = x.space
               WHERE x.tenant_id = $1 AND x.name = $2`,
+    once: 1,
+  },
+  {
+    operation: 'createSandboxKey',
+    environment: 'sandbox',
+    status: 201,
+    audit: ['key.created', 'sandbox_key.created'],
+    events: [],
+    prepare: async (send, { database, tenantId }) => {
+      await administer(database.url, forget(tenantId))
+      const { id } = (await send('/v1/sandboxes', { body: { name: 'Crash' } })).body
+      return { path: `/v1/sandboxes/${id}/keys`, body: {}, id }
+    },
+    // The first key came with the sandbox.
+    effect: `SELECT count(*) - 1 AS count FROM sandbox.sandboxes x
+               JOIN control.keys k ON k.tenant_id = x.tenant_id AND k.space = x.space
+              WHERE x.tenant_id = $1 AND x.id = $2`,
     once: 1,
   },
   {

@@ -5,10 +5,12 @@ import { totalsWorker } from '../../runtime/account/totals/job.ts'
 import { openSanctions } from '../../runtime/cards/sanctions/list-in-use.ts'
 import { backtestWorker } from '../../runtime/cards/spending-control-backtests/job.ts'
 import { openDatabase } from '../../runtime/database/open/open-database.ts'
+import { createEndpointSecrets } from '../../runtime/events/webhook-endpoints/secrets.ts'
 import { balanceAlertWorker } from '../../runtime/money/balance/alert-job.ts'
 import { settlementWorker } from '../../runtime/money/settlements/job.ts'
 import { passMessageBatchWorker } from '../../runtime/passes/pass-messages/batch-job.ts'
 import { passMessageWorker } from '../../runtime/passes/pass-messages/job.ts'
+import { createSeals } from '../../runtime/platform/secrets.ts'
 import { strictLog } from '../support/strict-log.ts'
 
 const { TEST_DATABASE = '', TEST_PEPPER = '', TEST_NOW = '', TEST_WORKER } = process.env
@@ -17,9 +19,17 @@ const database = await openDatabase({
   ...{ poolSize: 2, preparedStatements: true },
 })
 const sanctions = await openSanctions(database.control, undefined, Date.now)
+const endpointSecrets = createEndpointSecrets(createSeals(database.pepper), 'sandbox')
 process.once('SIGUSR2', async () => {
   const clock = { machine: Date.now, service: () => Number(TEST_NOW) }
-  const parts = { database, sanctions, clock, log: strictLog, wakeUpChannel: { publish: () => {} } }
+  const parts = {
+    database,
+    sanctions,
+    clock,
+    log: strictLog,
+    wakeUpChannel: { publish: () => {} },
+    endpointSecrets,
+  }
   const workers = {
     totals: totalsWorker,
     alerts: balanceAlertWorker,

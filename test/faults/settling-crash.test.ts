@@ -10,10 +10,12 @@ import { CLOSED_TABLES, WIPED_TABLES } from '../../runtime/account/account/wipe-
 import { snapshotWorker } from '../../runtime/account/snapshots/job.ts'
 import { totalsWorker } from '../../runtime/account/totals/job.ts'
 import { backtestWorker } from '../../runtime/cards/spending-control-backtests/job.ts'
+import { createEndpointSecrets } from '../../runtime/events/webhook-endpoints/secrets.ts'
 import { balanceAlertWorker } from '../../runtime/money/balance/alert-job.ts'
 import { settlementWorker } from '../../runtime/money/settlements/job.ts'
 import { passMessageBatchWorker } from '../../runtime/passes/pass-messages/batch-job.ts'
 import { passMessageWorker } from '../../runtime/passes/pass-messages/job.ts'
+import { createSeals } from '../../runtime/platform/secrets.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { issuePass, makeTemplate } from '../api/fixtures.ts'
 import { type Account, openAccount, perform } from '../cards/money-account.ts'
@@ -303,7 +305,8 @@ const WIDE = STEP === 1 ? 1 : 10 * STEP
 test('a sandbox is copied whole or not yet while workers are killed', { timeout: 900_000 }, async () => {
   const copy = () =>
     snapshotWorker({
-      ...{ database: service.database, log: strictLog },
+      ...{ database: service.database, log: strictLog, wakeUpChannel: { publish: () => {} } },
+      endpointSecrets: createEndpointSecrets(createSeals(service.database.pepper), 'sandbox'),
       clock: { machine: Date.now, service: () => service.clock.now },
     }).runOnce()
   const tenantId = await makeTenant(service, 'standard')

@@ -274,6 +274,8 @@ async function makeOwner(
     const { text } = await ask(key.secret, 'GET', path, version)
     return (JSON.parse(text) as { data: [{ id: string }] }).data[0].id
   }
+  // Before the sandboxes, because older versions do not get events about them.
+  const evt = await first('/v1/events')
   const sandboxes = environment === 'sandbox' && !named ? await makeSandboxes(make, mark) : []
   const cursors = new Map<string, string>()
   for (const path of writtenLists(environment)) {
@@ -311,7 +313,7 @@ async function makeOwner(
       ['whe', whe],
       ['whr', whr],
       ['wdla', await first(`/v1/webhook-endpoints/${whe}/delivery-attempts`)],
-      ['evt', await first('/v1/events')],
+      ['evt', evt],
       ['key', key.id],
       ['req', req],
       ...(prm ? ([['prm', prm]] as const) : []),

@@ -368,6 +368,7 @@ async function walkSandboxes(send: Send): Promise<void> {
   const path = `/v1/sandboxes/${sandbox.id}`
   expect((await send(path)).status).toBe(200)
   expect((await send(path, { method: 'PATCH', body: { name: 'Walked' } })).status).toBe(200)
+  expect((await send(`${path}/keys`, { body: {} })).status).toBe(201)
   const { body: snapshot } = await send(`${path}/snapshots`, { body: { name: 'Walk' } })
   for (const list of ['snapshots', `snapshots/${snapshot.id}`]) {
     expect((await send(`${path}/${list}`)).status).toBe(200)

@@ -10,7 +10,7 @@ import { insertKey, type NewKey, RETIRE_KEY } from '../../tenants/admin/keys.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
 import { deleteFaults, putFaults } from '../../tenants/faults/queries.ts'
 import type { Caller } from '../../tenants/keys/caller.ts'
-import { createSandbox, deleteSandbox } from '../sandboxes/changes.ts'
+import { createSandbox, createSandboxKey, deleteSandbox } from '../sandboxes/changes.ts'
 import { LOCK_TENANT } from '../sandboxes/spaces.ts'
 import { wipeSpace } from './wipe-queries.ts'
 
@@ -72,10 +72,12 @@ export function createAccountChanges(
         changed()
         return isDeleted
       },
-      createSandbox: (row) => createSandbox(db, { pepper, tenantId, actorId: key.id }, row),
+      createSandbox: (row) => createSandbox(db, { pepper, tenantId, actorId: key.id, space }, row),
+      createSandboxKey: (wanted) =>
+        createSandboxKey(db, { pepper, tenantId, actorId: key.id, space }, wanted, now),
       async deleteSandbox(id) {
         const times = { service: now, machine: clock.machine() }
-        const isDeleted = await deleteSandbox(db, tenantId, id, times)
+        const isDeleted = await deleteSandbox(db, { tenantId, space }, id, times)
         changed()
         return isDeleted
       },

@@ -104,9 +104,10 @@ export async function makePlan(
   const shown = Math.min(MAX_DIFFERENCES_OF_STEP, Math.floor(MAX_DIFFERENCES / sources.length))
   const steps: PromotionStep[] = []
   for (const source of sources) {
-    const liveId = copies.get(source.id)
-    const copy = liveId === undefined ? undefined : await READERS[type](db, space, liveId)
-    steps.push(copy ? compare(source, liveId!, copy, shown) : propose(source, isFull))
+    // An object of a sandbox that is a copy of live has the identifier of its original.
+    const liveId = copies.get(source.id) ?? source.id
+    const copy = await READERS[type](db, space, liveId)
+    steps.push(copy ? compare(source, liveId, copy, shown) : propose(source, isFull))
   }
   return steps
 }

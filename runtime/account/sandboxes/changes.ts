@@ -2,16 +2,17 @@
  * Creates and deletes named sandboxes. Both run in a transaction of the owner. The row of the tenant is locked first, as
  * in a wipe, so that changes of one account are serialized.
  */
-import type { NewSandbox } from '../../api/account.ts'
+import type { NewSandbox, NewSandboxKey } from '../../api/account.ts'
 import { invalidState } from '../../api/errors/errors.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import { pipelined } from '../../database/pipelined.ts'
 import { bumpRevision } from '../../database/revision.ts'
 import { sandboxOf, spaceOf } from '../../database/space.ts'
 import { toTimestamp } from '../../database/types.ts'
-import { insertKey } from '../../tenants/admin/keys.ts'
+import { startClock } from '../../money/settlement-lines/clock.ts'
+import { type CreatedKey, insertKey, type NewKey } from '../../tenants/admin/keys.ts'
 import { planCopy, refuseNeeded } from './copies.ts'
-import { endDeliveries, LOCK_TENANT, retireSpace } from './spaces.ts'
+import { endDeliveries, LOCK_TENANT, lockEvents, retireSpace } from './spaces.ts'
 
 /** Maximum number of named sandboxes of an account. */
 export const MAX_SANDBOXES = 10
@@ -45,6 +46,8 @@ export interface SandboxCreator {
   readonly tenantId: string
   /** ID of the key, the authorization or the member. */
   readonly actorId: string
+  /** Space of the default sandbox. */
+  readonly space: string
 }
 
 /**
@@ -55,9 +58,10 @@ export interface SandboxCreator {
  */
 export async function createSandbox(
   db: Database,
-  { pepper, tenantId, actorId }: SandboxCreator,
-  { id, name, from, created, updated }: NewSandbox,
+  creator: SandboxCreator,
+  { id, name, from, lag, created, updated }: NewSandbox,
 ): Promise<{ readonly id: string; readonly secret: string; readonly restoring: string | null }> {
+  const { tenantId } = creator
   const numbered = await db.query<{ number: number }>(NEXT_NUMBER, [tenantId])
   const counted = await db.query<{ count: number }>(COUNT, [tenantId])
   if (counted.rows[0]!.count >= MAX_SANDBOXES) {
@@ -68,19 +72,44 @@ export async function createSandbox(
   const space = spaceOf(tenantId, 0, numbered.rows[0]!.number)
   const times = [toTimestamp(created), toTimestamp(updated)]
   const restoring = from === undefined ? null : await planCopy(db, tenantId, from, { id, now: created })
+  if (lag > 0) pipelined(startClock(db, space, lag))
   pipelined(db.query(INSERT, [tenantId, id, name, space, restoring, ...times]))
+  lockEvents(db, creator.space)
   // Every account has a head, because creating its first key or member is an entry.
   if ((await db.query(OPEN, [tenantId, space])).count === 0) {
     throw new Error(`${tenantId} has no audit log in the sandbox`)
   }
-  const creators = await db.query<{ member_id: string | null; allowed_ips: string[] }>(CREATOR, [
-    tenantId,
-    actorId,
-  ])
+  const key = await makeKey(db, creator, { space, scope: 'admin' }, created)
+  return { ...key, restoring }
+}
+
+/** Creates a secret key that opens a space of a named sandbox. @param now service time. */
+async function makeKey(
+  db: Database,
+  { pepper, tenantId, actorId }: SandboxCreator,
+  place: { readonly space: string; readonly scope: NonNullable<NewKey['scope']> },
+  now: number,
+): Promise<CreatedKey> {
+  const values = [tenantId, actorId]
+  const creators = await db.query<{ member_id: string | null; allowed_ips: string[] }>(CREATOR, values)
   const { member_id, allowed_ips } = creators.rows[0]!
-  const key = { tenantId, environment: 'sandbox', kind: 'secret', scope: 'admin', replacesId: null } as const
-  const owned = { ...key, memberId: member_id, allowedIps: allowed_ips, space }
-  return { ...(await insertKey(db, pepper, owned, created)), restoring }
+  const key = { tenantId, environment: 'sandbox', kind: 'secret', replacesId: null } as const
+  return insertKey(db, pepper, { ...key, ...place, memberId: member_id, allowedIps: allowed_ips }, now)
+}
+
+const SPACE: Statement = { text: 'SELECT space FROM sandboxes WHERE tenant_id = $1 AND id = $2' }
+
+/** Creates another secret key of a sandbox. @param now service time. @returns undefined if there is no such sandbox. */
+export async function createSandboxKey(
+  db: Database,
+  creator: SandboxCreator,
+  { id, scope }: NewSandboxKey,
+  now: number,
+): Promise<CreatedKey | undefined> {
+  // A restore gives the keys that exist the new space, so it comes before or after this.
+  await db.query(LOCK_TENANT, [creator.tenantId])
+  const { rows } = await db.query<{ space: string }>(SPACE, [creator.tenantId, id])
+  return rows[0] && makeKey(db, creator, { space: rows[0].space, scope }, now)
 }
 
 const DELETE: Statement = {
@@ -116,7 +145,7 @@ const END_FAULTS: Statement = {
  */
 export async function deleteSandbox(
   db: Database,
-  tenantId: string,
+  { tenantId, space: common }: Pick<SandboxCreator, 'tenantId' | 'space'>,
   id: string,
   now: { readonly service: number; readonly machine: number },
 ): Promise<boolean> {
@@ -125,6 +154,7 @@ export async function deleteSandbox(
   const { rows } = await db.query<{ space: string }>(DELETE, [tenantId, id])
   const space = rows[0]?.space
   if (space === undefined) return false
+  lockEvents(db, common)
   pipelined(db.query(CLOSE, [tenantId, space]))
   retireSpace(db, space, now.machine)
   endDeliveries(db, space)

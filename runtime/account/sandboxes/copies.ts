@@ -1,4 +1,4 @@
-/** Fills new sandboxes from another one of the account, by a restore in the worker of snapshots. */
+/** Fills new sandboxes from another one of the account or from live, by a restore in the worker of snapshots. */
 import { invalidState, validationFailed } from '../../api/errors/errors.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
@@ -14,11 +14,14 @@ const ORDER: Statement = {
          VALUES ($1, $2, $3, $4, 'pending', $5, $5, $6)`,
 }
 
+/** Sources without an identifier, with the name of the snapshot that is taken of them. */
+const NAMES: Readonly<Record<string, string>> = { default: 'Default sandbox', live: 'Configuration of live' }
+
 /**
- * Returns the snapshot that a new sandbox is filled from. For a sandbox, that is a new snapshot, which belongs to the new
- * sandbox, so the copy does not need the original afterwards.
+ * Returns the snapshot that a new sandbox is filled from. For a sandbox and for live, that is a new snapshot, which belongs
+ * to the new sandbox, so the copy does not need the original afterwards.
  *
- * @param from ID of a snapshot or of a sandbox.
+ * @param from ID of a snapshot or of a sandbox, `default` or `live`.
  * @throws ApiError `validation_failed` if the account has no such object, `invalid_state` if the sandbox is not ready.
  */
 export async function planCopy(
@@ -36,13 +39,24 @@ export async function planCopy(
     }
     throw validationFailed([{ field: 'from', issue: 'is not the ID of a snapshot' }])
   }
+  const named = NAMES[from]
+  if (named !== undefined) return order(db, tenantId, { sandbox_id, name: named, from }, now)
   const source = await lockSandbox(db, tenantId, from)
   if (!source) throw validationFailed([{ field: 'from', issue: 'is not the ID of a sandbox' }])
   if (source.restoring !== null) {
     throw invalidState('The sandbox to copy is being restored. Copy it when it is ready.')
   }
+  return order(db, tenantId, { sandbox_id, name: source.name, from }, now)
+}
+
+async function order(
+  db: Database,
+  tenantId: string,
+  { sandbox_id, name, from }: { readonly sandbox_id: string; readonly name: string; readonly from: string },
+  now: number,
+): Promise<string> {
   const id = newId('snap', now)
-  await db.query(ORDER, [tenantId, id, sandbox_id, source.name, toTimestamp(now), source.id])
+  await db.query(ORDER, [tenantId, id, sandbox_id, name, toTimestamp(now), from])
   return id
 }
 

@@ -4,7 +4,7 @@ import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
 
 /** A stored sandbox. */
-export interface SandboxRow extends Omit<NewSandbox, 'from'> {
+export interface SandboxRow extends Omit<NewSandbox, 'from' | 'lag'> {
   /** The snapshot that is to be restored. */
   readonly restoring: string | null
 }
@@ -68,7 +68,7 @@ const RENAME: Statement = {
 export async function renameSandbox(
   db: Database,
   tenantId: string,
-  { id, name, updated }: Omit<NewSandbox, 'created' | 'from'>,
+  { id, name, updated }: Omit<NewSandbox, 'created' | 'from' | 'lag'>,
 ): Promise<SandboxRow | undefined> {
   return (await db.query<SandboxRow>(RENAME, [tenantId, id, name, toTimestamp(updated)])).rows[0]
 }

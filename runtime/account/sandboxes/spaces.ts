@@ -23,6 +23,18 @@ const CLOSE: Statement = {
 
 const RETIRE: Statement = { text: 'INSERT INTO wiped_spaces (tenant_id, wiped_at) VALUES ($1, $2)' }
 
+const LOCK_EVENTS: Statement = {
+  text: 'SELECT FROM event_heads WHERE tenant_id = $1 FOR NO KEY UPDATE',
+}
+
+/**
+ * Locks the end of the events of the default sandbox, for a transaction that also emits one there. Requests lock it before
+ * the end of the audit log, which opens and closes spaces. @param space of the default sandbox.
+ */
+export function lockEvents(db: Database, space: string): void {
+  pipelined(db.query(LOCK_EVENTS, [space]))
+}
+
 /** Leaves a space to the worker that empties wiped spaces. @param now machine time, milliseconds since the epoch. */
 export function retireSpace(db: Database, space: string, now: number): void {
   pipelined(db.query(RETIRE, [space, toTimestamp(now)]))

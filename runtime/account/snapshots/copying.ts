@@ -139,6 +139,12 @@ async function fillSpace(db: Database, frozen: FrozenSpace, space: string): Prom
   await db.query(END, [space])
 }
 
+/** Returns what the secrets in copied rows are bound to, as in `SpaceParts`. @param space the space that they are copied from. */
+function boundTo(space: string): number | undefined {
+  const { sandbox, wipes, bound } = readSpace(space)
+  return sandbox === undefined ? wipes : bound
+}
+
 /**
  * Fills a new space of a sandbox from a snapshot, and ends deliveries of the old one. Call this in a transaction of the
  * owner, and give the sandbox the new space before it ends.
@@ -148,7 +154,7 @@ async function fillSpace(db: Database, frozen: FrozenSpace, space: string): Prom
  */
 export async function restoreSpace(db: Database, frozen: FrozenSpace, old: string): Promise<string> {
   const { tenantId, wipes, sandbox } = readSpace(old)
-  const space = spaceOf(tenantId, wipes + 1, sandbox)
+  const space = spaceOf(tenantId, wipes + 1, sandbox, boundTo(frozen.space))
   await fillSpace(db, frozen, space)
   endDeliveries(db, old)
   return space

@@ -87,7 +87,7 @@ export const sandboxSnapshotsHandlers = {
   },
 } satisfies SandboxSnapshotsHandlers<Context>
 
-function showSnapshot(row: SandboxSnapshotRow): components['schemas']['SandboxSnapshot'] {
+export function showSnapshot(row: SandboxSnapshotRow): components['schemas']['SandboxSnapshot'] {
   const { id, sandbox_id, name, status, created, updated } = row
   const times = { created: writeInstant(created), updated: writeInstant(updated) }
   return { id, object: 'sandbox_snapshot', sandbox_id, name, status, ...times }

@@ -7,6 +7,7 @@ import { readSpace } from '../../database/space.ts'
 import { collectEvents } from '../../events/emit/emit.ts'
 import type { WakeUpChannel } from '../../events/emit/wake-ups.ts'
 import type { Outbound } from '../../events/outbound/outbound.ts'
+import { timeIn } from '../../money/settlement-lines/clock.ts'
 import type { Rates } from '../../money/settlement-lines/interchange.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { Seals } from '../../platform/secrets.ts'
@@ -104,7 +105,8 @@ async function accept<Kind extends keyof NetworkMessages>(
   if (!tenant) throw new MessageException('unknown_card', 'The tenant of the card is gone.', 'card_number')
   const { clock, outbound, seals, log, wakeUpChannel } = parts
   const pool = parts.database[environment].forTenant(tenantId)
-  const [now, machineNow] = [clock.service(environment), clock.machine()]
+  const machineNow = clock.machine()
+  const now = await timeIn(pool, card.space, clock.service(environment))
 
   const attempt = async <T>(work: (place: NetworkPlace) => Promise<T>, isRetry: boolean): Promise<T> => {
     let due: Promise<boolean> | undefined

@@ -2,6 +2,7 @@ import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
+import { notBehind } from '../../money/settlement-lines/clock.ts'
 import { categoryOf, OTHER_CATEGORIES } from '../merchant-categories/catalogue.ts'
 import type { NetworkChecks } from './use-rules.ts'
 
@@ -288,7 +289,7 @@ export async function lockCardTransactions(
 
 const OVERDUE: Statement = {
   name: 'card_transactions_overdue',
-  text: `SELECT tenant_id, id FROM card_transactions t WHERE t.expires_at <= $1
+  text: `SELECT tenant_id, id FROM card_transactions t WHERE t.expires_at <= $1 AND ${notBehind('t')}
             AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = t.tenant_id)
           ORDER BY t.expires_at LIMIT $2`,
 }
@@ -345,7 +346,7 @@ export async function readNextExpiry(db: Database, tenantId: string): Promise<nu
 
 /**
  * Returns overdue holds of all tenants.
- * @param now service time, which no settlement clock is behind.
+ * @param now service time. Tenants whose clock is behind it are left out.
  */
 export async function findOverdueHolds(
   db: Database,

@@ -34,7 +34,7 @@ const READ: Statement = {
                 (SELECT a.balance - a.held FROM ledger_accounts a WHERE a.tenant_id = $1 AND a.id = 'program_funds') AS available,
                 (SELECT json_agg(w.wallet) FROM wallet_tokens w
                   WHERE w.tenant_id = $1 AND w.card_id = $2 AND w.status = 'active') AS wallets,
-                (SELECT o.offset_ms FROM settlement_clocks o WHERE o.tenant_id = $1) AS clock_offset,
+                (SELECT greatest(o.offset_ms, 0) FROM settlement_clocks o WHERE o.tenant_id = $1) AS clock_offset,
                 CASE WHEN $7::boolean THEN
                   EXISTS (SELECT FROM authorization_endpoints e WHERE e.tenant_id = $1)
                   OR EXISTS (SELECT FROM authorization_decisions d WHERE d.tenant_id = $1 AND d.request_key = $8::uuid)

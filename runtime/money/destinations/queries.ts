@@ -2,6 +2,7 @@ import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
+import { notBehind } from '../settlement-lines/clock.ts'
 
 type Schemas = components['schemas']
 
@@ -163,13 +164,14 @@ export function removeDefault(db: Database, tenantId: string, id: string): Promi
 const HELD: Statement = {
   name: 'payout_destinations_held',
   text: `SELECT d.tenant_id FROM payout_destinations d WHERE d.status = 'inactive' AND d.active_at <= $1
+            AND ${notBehind('d')}
             AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = d.tenant_id)
           ORDER BY d.active_at LIMIT $2`,
 }
 
 /**
  * Returns the tenants of destinations whose waiting period is over, once for each destination.
- * @param now service time.
+ * @param now service time. Tenants whose clock is behind it are left out.
  */
 export async function findHolders(
   db: Database,

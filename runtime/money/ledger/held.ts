@@ -6,6 +6,7 @@ import type { Database, Statement } from '../../database/database.ts'
 import { byIndex } from '../../database/pool/by-index.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { toTimestamp } from '../../database/types.ts'
+import { notBehind } from '../settlement-lines/clock.ts'
 
 /** The sum of holds that were placed, less those that were resolved. @param from, to expressions of instants; `to` is excluded. */
 const changeOf = (from: string, to: string) =>
@@ -48,13 +49,14 @@ const BEHIND: Statement = {
             EXISTS (SELECT FROM ledger_holds h WHERE h.tenant_id = a.tenant_id AND h.created >= coalesce(t.until, '-infinity') AND h.created < $3)
             OR EXISTS (SELECT FROM ledger_resolutions r
                         WHERE r.tenant_id = a.tenant_id AND r.created >= coalesce(t.until, '-infinity') AND r.created < $3))
+            AND ${notBehind('a')}
             AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = a.tenant_id)
           ORDER BY a.tenant_id LIMIT $2`,
 }
 
 /**
  * Returns the spaces after `after` with a complete hour whose sum is not kept, in order. Takes no lock.
- * @param now service time.
+ * @param now service time. Spaces whose clock is behind it are left out.
  */
 export async function findHoldsBehind(
   pool: Pool,

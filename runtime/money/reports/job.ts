@@ -16,6 +16,7 @@ import { type Held, heldRowsWorker, type PendingRow } from '../../work/held-rows
 import { type DeclaredWorker, defineWorker, type WorkerParts } from '../../work/workers.ts'
 import { readCheckpoint } from '../ledger/checkpoints.ts'
 import { InconsistentLedger } from '../ledger/history.ts'
+import { timeIn } from '../settlement-lines/clock.ts'
 import { createWriters } from './files.ts'
 import type { Piece } from './pieces.ts'
 import { isShownIn, type ReportResult, type ReportRow } from './queries.ts'
@@ -163,12 +164,14 @@ async function end(
   outcome: ReportOutcome,
 ): Promise<void> {
   const { tenantId } = readSpace(space)
-  const now = parts.clock.service(environment)
+  const service = parts.clock.service(environment)
+  const now = await timeIn(parts.database[environment].forTenant(tenantId), space, service)
   const pin = await readPin(parts.database.control, tenantId, environment)
   const row: ReportRow = {
     ...report,
     ...outcome,
-    expires_at: outcome.status === 'succeeded' ? now + KEPT_MS : null,
+    // The worker that deletes the files goes by the service clock.
+    expires_at: outcome.status === 'succeeded' ? service + KEPT_MS : null,
     updated: now,
   }
   const type = `treasury_report.${outcome.status}` as const
@@ -179,7 +182,7 @@ async function end(
     if (pin === null || isShownIn(pin, report))
       emit(events, { type, data: { treasury_report: showReport(row, space, parts.links[environment]) } })
     const due = events.write(db)
-    pipelined(appendAudit(db, space, systemEntry(environment, type, report.id, now)))
+    pipelined(appendAudit(db, space, systemEntry(environment, type, report.id, service)))
     return due
   })
   if (isDue) parts.wakeUpChannel.publish(environment, space)

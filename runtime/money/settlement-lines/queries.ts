@@ -5,6 +5,7 @@ import { JsonList } from '../../database/gathering.ts'
 import { inSteps, sendSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { type Interchange, type LineAmount, type LineType, type Totals, totalsOf } from './amounts.ts'
+import { notBehind } from './clock.ts'
 import { STANDARD } from './interchange.ts'
 
 type Schemas = components['schemas']
@@ -92,14 +93,14 @@ export async function readNextDue(db: Database, tenantId: string): Promise<numbe
 
 const DUE: Statement = {
   name: 'settlements_due',
-  text: `SELECT s.tenant_id FROM settlements s WHERE s.due <= $1
+  text: `SELECT s.tenant_id FROM settlements s WHERE s.due <= $1 AND ${notBehind('s')}
             AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = s.tenant_id)
           ORDER BY s.due LIMIT $2`,
 }
 
 /**
  * Returns the tenants of due settlements, once for each settlement.
- * @param now service time, which no settlement clock is behind.
+ * @param now service time. Tenants whose clock is behind it are left out.
  */
 export async function findDueTenants(
   db: Database,
@@ -132,7 +133,7 @@ export async function findDueTenantsAhead(
 const OPEN: Statement = {
   name: 'settlements_open',
   text: `SELECT s.id, s.period_start, s.period_end, s.transaction_amount, s.interchange_amount, s.fees_amount, s.net_amount,
-                s.lines_count, c.offset_ms
+                s.lines_count, greatest(c.offset_ms, 0) AS offset_ms
            FROM settlements s JOIN settlement_clocks c ON c.tenant_id = s.tenant_id
           WHERE s.tenant_id = $1 AND s.status = 'open' AND c.tenant_id = $1`,
 }

@@ -18,12 +18,13 @@ const PLACE_BYTES = 1 + 2 * ID_BYTES
 const MAC_BYTES = 12
 
 /**
- * Writes a token of 60 base64url characters, up to 66 if the sandbox was wiped, or up to 71 in a named sandbox. The
+ * Writes a token of 60 base64url characters, up to 66 if the sandbox was wiped, or up to 76 in a named sandbox. The
  * same place always produces the same token.
  */
 export function writePlaceToken(key: string, { kind, space, id }: TokenPlace): string {
-  const { tenantId, wipes, sandbox } = readSpace(space)
-  const numbers = sandbox === undefined ? (wipes === 0 ? [] : [wipes]) : [wipes, sandbox]
+  const { tenantId, wipes, sandbox, bound } = readSpace(space)
+  const named = [wipes, ...(sandbox === undefined ? [] : [sandbox]), ...(bound === undefined ? [] : [bound])]
+  const numbers = sandbox === undefined && wipes === 0 ? [] : named
   const rest = Buffer.alloc(4 * numbers.length)
   for (const [index, number] of numbers.entries()) rest.writeUInt32BE(number, 4 * index)
   const place = Buffer.concat([Buffer.of(kind), bytesOf(tenantId), bytesOf(id), rest])
@@ -37,11 +38,11 @@ export function readPlaceToken(key: string, prefix: IdPrefix, token: string): To
   if (bytes.length < PLACE_BYTES + MAC_BYTES || bytes.toString('base64url') !== token) return undefined
   const place = bytes.subarray(0, -MAC_BYTES)
   if (!timingSafeEqual(bytes.subarray(-MAC_BYTES), macOf(key, place))) return undefined
-  const wipes = place.length > PLACE_BYTES ? place.readUInt32BE(PLACE_BYTES) : 0
-  const sandbox = place.length > PLACE_BYTES + 4 ? place.readUInt32BE(PLACE_BYTES + 4) : undefined
+  const numberAt = (offset: number) => (place.length > offset ? place.readUInt32BE(offset) : undefined)
+  const [wipes = 0, sandbox, bound] = [0, 4, 8].map((offset) => numberAt(PLACE_BYTES + offset))
   return {
     kind: place[0]!,
-    space: spaceOf(idOf('ten', place.subarray(1, 1 + ID_BYTES)), wipes, sandbox),
+    space: spaceOf(idOf('ten', place.subarray(1, 1 + ID_BYTES)), wipes, sandbox, bound),
     id: idOf(prefix, place.subarray(1 + ID_BYTES, PLACE_BYTES)),
   }
 }

@@ -59,6 +59,7 @@ import type {
   SanctionsAlert,
   SanctionsAlertList,
   Sandbox,
+  SandboxKey,
   SandboxList,
   SandboxSnapshot,
   SandboxSnapshotList,
@@ -105,6 +106,7 @@ export type ListSandboxesInput = Input<operations['listSandboxes'], Managed>
 export type GetSandboxInput = Input<operations['getSandbox'], Managed>
 export type UpdateSandboxInput = Input<operations['updateSandbox'], Managed>
 export type DeleteSandboxInput = Input<operations['deleteSandbox'], Managed>
+export type CreateSandboxKeyInput = Input<operations['createSandboxKey'], Managed> & KeyOption
 export type CreateSandboxSnapshotInput = Input<operations['createSandboxSnapshot'], Managed> & KeyOption
 export type ListSandboxSnapshotsInput = Input<operations['listSandboxSnapshots'], Managed>
 export type GetSandboxSnapshotInput = Input<operations['getSandboxSnapshot'], Managed>
@@ -283,6 +285,8 @@ export interface FlatMethods {
   updateSandbox(input: UpdateSandboxInput): Call<Sandbox>
   /** @deprecated Use `client.sandboxes.delete`. */
   deleteSandbox(input: DeleteSandboxInput): Call<DeletedSandbox>
+  /** @deprecated Use `client.sandboxes.keys.create`. */
+  createSandboxKey(input: CreateSandboxKeyInput): Call<SandboxKey>
   /** @deprecated Use `client.sandboxes.snapshots.create`. */
   createSandboxSnapshot(input: CreateSandboxSnapshotInput): Call<SandboxSnapshot>
   /** @deprecated Use `client.sandboxes.snapshots.list`. */
@@ -610,6 +614,7 @@ export function flatMethods(connection: ServiceConnection): FlatMethods {
     ['getSandbox', functions.getSandbox, ['sandbox_id']],
     ['updateSandbox', functions.updateSandbox, ['sandbox_id'], 'body'],
     ['deleteSandbox', functions.deleteSandbox, ['sandbox_id']],
+    ['createSandboxKey', functions.createSandboxKey, ['sandbox_id'], 'body'],
     ['createSandboxSnapshot', functions.createSandboxSnapshot, ['sandbox_id'], 'body'],
     ['listSandboxSnapshots', functions.listSandboxSnapshots, ['sandbox_id'], 'query'],
     ['getSandboxSnapshot', functions.getSandboxSnapshot, ['sandbox_id', 'snapshot_id']],

@@ -137,6 +137,8 @@ import type {
   SanctionsMatchSimulation,
   Sandbox,
   SandboxCreate,
+  SandboxKey,
+  SandboxKeyCreate,
   SandboxList,
   SandboxSnapshot,
   SandboxSnapshotCreate,
@@ -276,7 +278,7 @@ export function wipeSandbox(connection: ServiceConnection, params: WipeCreate, o
  *
  * Creates a named sandbox, which is separate from the account’s default sandbox and from every other one, and a secret key for it. The key is shown only in
  * this answer. The sandbox is empty, or with `from` a copy. An account has at most 10 named sandboxes; creating another one is refused with 409
- * `invalid_state`. Call this with a key of the default sandbox.
+ * `invalid_state`. Call this with a key of the default sandbox. For a copy of live, also send a key of live.
  *
  * `POST /v1/sandboxes`
  *
@@ -287,7 +289,8 @@ export function wipeSandbox(connection: ServiceConnection, params: WipeCreate, o
  * await client.sandboxes.create({ name: 'Checkout tests' })
  * ```
  */
-export function createSandbox(connection: ServiceConnection, params: SandboxCreate, options?: RequestOptions): Call<Sandbox> {
+export function createSandbox(connection: ServiceConnection, params: SandboxCreate, options?: RequestOptions
+  & { readonly headers?: HeadersOf<operations['createSandbox'], Managed> }): Call<Sandbox> {
   return call(connection, { method: 'POST', path: '/v1/sandboxes', keyed: true }, { body: params, ...options })
 }
 
@@ -360,6 +363,29 @@ export function updateSandbox(connection: ServiceConnection, sandboxId: string, 
  */
 export function deleteSandbox(connection: ServiceConnection, sandboxId: string, options?: RequestOptions): Call<DeletedSandbox> {
   return call(connection, { method: 'DELETE', path: '/v1/sandboxes/{sandbox_id}' }, { path: { sandbox_id: sandboxId }, ...options })
+}
+
+/**
+ * Create a key of a sandbox
+ *
+ * Creates another secret key of a named sandbox. It is shown only in this answer. It belongs to the same member, and may be used from the same addresses, as
+ * the key that creates it. Call this with a key of the default sandbox.
+ *
+ * `POST /v1/sandboxes/{sandbox_id}/keys`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.sandboxes.keys.create('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz')
+ * ```
+ */
+export function createSandboxKey(connection: ServiceConnection, sandboxId: string, params?: SandboxKeyCreate, options?: RequestOptions): Call<SandboxKey> {
+  return call(
+    connection,
+    { method: 'POST', path: '/v1/sandboxes/{sandbox_id}/keys', keyed: true },
+    { path: { sandbox_id: sandboxId }, body: params, ...options }
+  )
 }
 
 // ----- Sandbox snapshots -----

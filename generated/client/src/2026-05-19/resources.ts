@@ -138,6 +138,8 @@ import type {
   SanctionsMatchSimulation,
   Sandbox,
   SandboxCreate,
+  SandboxKey,
+  SandboxKeyCreate,
   SandboxList,
   SandboxSnapshot,
   SandboxSnapshotCreate,
@@ -197,6 +199,7 @@ type Managed = 'Service-Version' | 'Idempotency-Key'
 // ----- Parameters -----
 export type AccountBillingUpdateParams = BillingUpdate
 export type AccountWipeSandboxParams = WipeCreate
+export type SandboxKeyCreateParams = SandboxKeyCreate
 export type SandboxSnapshotCreateParams = SandboxSnapshotCreate
 export type SandboxSnapshotListParams = ListSandboxSnapshotsQuery
 export type SandboxCreateParams = SandboxCreate
@@ -381,6 +384,28 @@ export class AccountResource extends Resource {
   }
 }
 
+/** Methods of `client.sandboxes.keys`. */
+export class SandboxesKeysResource extends Resource {
+  /**
+   * Create a key of a sandbox
+   *
+   * Creates another secret key of a named sandbox. It is shown only in this answer. It belongs to the same member, and may be used from the same addresses, as
+   * the key that creates it. Call this with a key of the default sandbox.
+   *
+   * `POST /v1/sandboxes/{sandbox_id}/keys`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.sandboxes.keys.create('sbx_01jxc4e8m3q5r7s9t1v3w5x7yz')
+   * ```
+   */
+  create(sandboxId: string, params?: SandboxKeyCreateParams, options?: RequestOptions): Call<SandboxKey> {
+    return functions.createSandboxKey(this.connection, sandboxId, params, options)
+  }
+}
+
 /** Methods of `client.sandboxes.snapshots`. */
 export class SandboxesSnapshotsResource extends Resource {
   /**
@@ -479,6 +504,7 @@ export class SandboxesSnapshotsResource extends Resource {
 
 /** Methods of `client.sandboxes`. */
 export class SandboxesResource extends Resource {
+  readonly keys = new SandboxesKeysResource(this.connection)
   readonly snapshots = new SandboxesSnapshotsResource(this.connection)
 
   /**
@@ -486,7 +512,7 @@ export class SandboxesResource extends Resource {
    *
    * Creates a named sandbox, which is separate from the account’s default sandbox and from every other one, and a secret key for it. The key is shown only in
    * this answer. The sandbox is empty, or with `from` a copy. An account has at most 10 named sandboxes; creating another one is refused with 409
-   * `invalid_state`. Call this with a key of the default sandbox.
+   * `invalid_state`. Call this with a key of the default sandbox. For a copy of live, also send a key of live.
    *
    * `POST /v1/sandboxes`
    *
@@ -497,7 +523,7 @@ export class SandboxesResource extends Resource {
    * await client.sandboxes.create({ name: 'Checkout tests' })
    * ```
    */
-  create(params: SandboxCreateParams, options?: RequestOptions): Call<Sandbox> {
+  create(params: SandboxCreateParams, options?: RequestOptions & { readonly headers?: HeadersOf<operations['createSandbox'], Managed> }): Call<Sandbox> {
     return functions.createSandbox(this.connection, params, options)
   }
 

@@ -14,6 +14,7 @@ export interface MockOperations {
   'sandboxes.retrieve': operations['getSandbox']
   'sandboxes.update': operations['updateSandbox']
   'sandboxes.delete': operations['deleteSandbox']
+  'sandboxes.keys.create': operations['createSandboxKey']
   'sandboxes.snapshots.create': operations['createSandboxSnapshot']
   'sandboxes.snapshots.list': operations['listSandboxSnapshots']
   'sandboxes.snapshots.retrieve': operations['getSandboxSnapshot']

@@ -1586,14 +1586,46 @@ export type SandboxId = string;
 export type SandboxCreate = {
   name: SandboxName;
   from?: SandboxSource;
+  /**
+   * Where the clock of the sandbox starts: in the past, at most 2 years ago. Everything in the sandbox is dated by this clock. Advancing the settlement clock
+   * moves it, up to the current time. Only possible for an empty sandbox and for a copy of live. Default: the current time.
+   */
+  starts_at?: Instant;
 };
 /**
- * What the sandbox is a copy of: a snapshot, or a sandbox as it is now. For a sandbox, a snapshot is taken first, which belongs to the new sandbox. The
- * `status` is `restoring` until the copy is ready. Identifiers, balances, settings, secrets, webhook endpoints and events are those of the original; keys and
- * simulated failures are not copied.
+ * What the sandbox is a copy of: a snapshot, or a sandbox as it is now. `default` is the default sandbox. For a sandbox, a snapshot is taken first, which
+ * belongs to the new sandbox. The `status` is `restoring` until the copy is ready. Identifiers, balances, settings, secrets, webhook endpoints and events are
+ * those of the original; keys and simulated failures are not copied. With `live`, only configuration is copied: pass templates, card programs with their drafts
+ * of spending controls, webhook endpoints, which are disabled and have new secrets, the stand-in settings of the authorization endpoint, and the threshold of
+ * the balance alert.
  * @example sbx_01jxc4e8m3q5r7s9t1v3w5x7yz
  */
 export type SandboxSource = string;
+/**
+ * A new key of a sandbox.
+ * @example {
+ *       "scope": "write"
+ *     }
+ */
+export type SandboxKeyCreate = {
+  /** The scope of the key. Default: `admin`. */
+  scope?: KeyScope;
+};
+/** A key of a sandbox, with its secret. */
+export type SandboxKey = {
+  id: KeyId;
+  /**
+   * Always `sandbox_key`.
+   * @constant
+   */
+  object: "sandbox_key";
+  sandbox_id: SandboxId;
+  scope: KeyScope;
+  /** The secret key. It cannot be shown again. @example svc_sk_sandbox_4Zq8… */
+  secret_key: string;
+  /** Time of creation. */
+  created: Timestamp;
+};
 /**
  * The new name.
  * @example {
@@ -6350,6 +6382,106 @@ export type WebhookRecoveryCompletedEvent = {
     webhook_recovery: WebhookRecovery;
   };
 };
+/** Body of `sandbox.created`. */
+export type SandboxCreatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `sandbox.created`.
+   * @constant
+   */
+  type: "sandbox.created";
+  /** The version in which the event is rendered. */
+  version: VersionDate;
+  /** Time of the event. Retries are scheduled from this time. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** The object of the event. */
+  data: {
+    /** The object at the time of the event. */
+    sandbox: Sandbox;
+  };
+};
+/** Body of `sandbox.restored`. */
+export type SandboxRestoredEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `sandbox.restored`.
+   * @constant
+   */
+  type: "sandbox.restored";
+  /** The version in which the event is rendered. */
+  version: VersionDate;
+  /** Time of the event. Retries are scheduled from this time. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** The object of the event. */
+  data: {
+    /** The object at the time of the event. */
+    sandbox: Sandbox;
+  };
+};
+/** Body of `sandbox.deleted`. */
+export type SandboxDeletedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `sandbox.deleted`.
+   * @constant
+   */
+  type: "sandbox.deleted";
+  /** The version in which the event is rendered. */
+  version: VersionDate;
+  /** Time of the event. Retries are scheduled from this time. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** The object of the event. */
+  data: {
+    /** The object at the time of the event. */
+    sandbox: Sandbox;
+  };
+};
+/** Body of `sandbox_snapshot.completed`. */
+export type SandboxSnapshotCompletedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `sandbox_snapshot.completed`.
+   * @constant
+   */
+  type: "sandbox_snapshot.completed";
+  /** The version in which the event is rendered. */
+  version: VersionDate;
+  /** Time of the event. Retries are scheduled from this time. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** The object of the event. */
+  data: {
+    /** The object at the time of the event. */
+    sandbox_snapshot: SandboxSnapshot;
+  };
+};
 /** A copy and its source. */
 export type PromotedResource = {
   resource_type: PromotableType;
@@ -7797,6 +7929,10 @@ export type EventType = Open<"pass_template.created"
   | "webhook_endpoint.unblocked"
   | "webhook_endpoint.test"
   | "webhook_recovery.completed"
+  | "sandbox.created"
+  | "sandbox.restored"
+  | "sandbox.deleted"
+  | "sandbox_snapshot.completed"
   | "promotion.created"
   | "cardholder.created"
   | "cardholder.updated"
@@ -7875,6 +8011,10 @@ export type EnabledEvent = Open<"*"
   | "webhook_endpoint.unblocked"
   | "webhook_endpoint.test"
   | "webhook_recovery.completed"
+  | "sandbox.created"
+  | "sandbox.restored"
+  | "sandbox.deleted"
+  | "sandbox_snapshot.completed"
   | "promotion.created"
   | "cardholder.created"
   | "cardholder.updated"
@@ -7946,6 +8086,11 @@ export type ServiceFactor = string;
  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
  */
 export type IdempotencyKey = string;
+/**
+ * A live secret key of the same tenant with the scope `admin`, as `Bearer svc_sk_live_…`. Required for a copy of live, which is read with this key.
+ * @example Bearer svc_sk_live_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg1A2b3C
+ */
+export type LiveAuthorization = string;
 /** Number of records on a page. @example 25 */
 export type Limit = number;
 /**
@@ -9258,6 +9403,8 @@ export interface components {
     SandboxId: SandboxId;
     SandboxCreate: SandboxCreate;
     SandboxSource: SandboxSource;
+    SandboxKeyCreate: SandboxKeyCreate;
+    SandboxKey: SandboxKey;
     SandboxUpdate: SandboxUpdate;
     SandboxName: SandboxName;
     Sandbox: Sandbox;
@@ -9590,6 +9737,10 @@ export interface components {
     WebhookEndpointUnblockedEvent: WebhookEndpointUnblockedEvent;
     WebhookEndpointTestEvent: WebhookEndpointTestEvent;
     WebhookRecoveryCompletedEvent: WebhookRecoveryCompletedEvent;
+    SandboxCreatedEvent: SandboxCreatedEvent;
+    SandboxRestoredEvent: SandboxRestoredEvent;
+    SandboxDeletedEvent: SandboxDeletedEvent;
+    SandboxSnapshotCompletedEvent: SandboxSnapshotCompletedEvent;
     PromotedResource: PromotedResource;
     PromotionCreatedEvent: PromotionCreatedEvent;
     CardholderCreatedEvent: CardholderCreatedEvent;
@@ -9673,7 +9824,7 @@ export interface operations {
     responses: { 200: { content: { "application/json": Wipe; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
   };
   createSandbox: {
-    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    parameters: { header: { "Service-Live-Authorization"?: LiveAuthorization; "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
     requestBody: { content: { "application/json": SandboxCreate; }; };
     responses: {
       201: { content: { "application/json": Sandbox; }; };
@@ -9695,6 +9846,13 @@ export interface operations {
   deleteSandbox: {
     parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { sandbox_id: SandboxId_2; }; };
     responses: { 200: { content: { "application/json": DeletedSandbox; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  createSandboxKey: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { sandbox_id: SandboxId_2; }; };
+    requestBody?: { content: { "application/json": SandboxKeyCreate; }; };
+    responses: {
+      201: { content: { "application/json": SandboxKey; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
   };
   createSandboxSnapshot: {
     parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { sandbox_id: SandboxId_2; }; };
@@ -10643,6 +10801,26 @@ export interface operations {
     requestBody: { content: { "application/json": WebhookRecoveryCompletedEvent; }; };
     responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
   };
+  onSandboxCreated: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": SandboxCreatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onSandboxRestored: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": SandboxRestoredEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onSandboxDeleted: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": SandboxDeletedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onSandboxSnapshotCompleted: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": SandboxSnapshotCompletedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
   onPromotionCreated: {
     parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
     requestBody: { content: { "application/json": PromotionCreatedEvent; }; };
@@ -10937,6 +11115,10 @@ export interface webhooks {
   "webhook_endpoint.unblocked": { post: operations["onWebhookEndpointUnblocked"]; };
   "webhook_endpoint.test": { post: operations["onWebhookEndpointTest"]; };
   "webhook_recovery.completed": { post: operations["onWebhookRecoveryCompleted"]; };
+  "sandbox.created": { post: operations["onSandboxCreated"]; };
+  "sandbox.restored": { post: operations["onSandboxRestored"]; };
+  "sandbox.deleted": { post: operations["onSandboxDeleted"]; };
+  "sandbox_snapshot.completed": { post: operations["onSandboxSnapshotCompleted"]; };
   "promotion.created": { post: operations["onPromotionCreated"]; };
   "cardholder.created": { post: operations["onCardholderCreated"]; };
   "cardholder.updated": { post: operations["onCardholderUpdated"]; };

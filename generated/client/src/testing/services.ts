@@ -2487,6 +2487,7 @@ const example_28 = {
 } as const
 const parameters_72 = { name: 'sandbox_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SandboxId/schema' } as const
 const parameters_73 = [parameters_72, parameters] as const
+const parameters_74 = [parameters_72, parameters, parameters_62] as const
 const example_29 = {
   id: 'snap_01jxc5f9n4r6s8t0v2w4x6y8z0',
   object: 'sandbox_snapshot',
@@ -2496,8 +2497,8 @@ const example_29 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_74 = { name: 'snapshot_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SandboxSnapshotId/schema' } as const
-const parameters_75 = [parameters_72, parameters_74, parameters] as const
+const parameters_75 = { name: 'snapshot_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/SandboxSnapshotId/schema' } as const
+const parameters_76 = [parameters_72, parameters_75, parameters] as const
 const data_11 = {
   id: 'req_01jx3k7q2m4n6p8r0s2t4v6w8x',
   object: 'request_log',
@@ -2585,7 +2586,7 @@ const example_34 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_76 = {
+const parameters_77 = {
   name: 'pass_message_batch_id',
   in: 'path',
   type: 'string',
@@ -2632,7 +2633,7 @@ const example_37 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_77 = { name: 'whr_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookRecoveryId/schema' } as const
+const parameters_78 = { name: 'whr_id', in: 'path', type: 'string', required: true, pointer: '/components/parameters/WebhookRecoveryId/schema' } as const
 const spending_controls_3 = {
   blocked_categories: ['7995', '0000'],
   blocked_countries: ['US'],
@@ -2666,15 +2667,15 @@ const example_39 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_78 = {
+const parameters_79 = {
   name: 'spending_control_draft_id',
   in: 'path',
   type: 'string',
   required: true,
   pointer: '/components/parameters/SpendingControlDraftId/schema'
 } as const
-const parameters_79 = [parameters_78, parameters] as const
-const parameters_80 = [parameters_78, parameters, parameters_62] as const
+const parameters_80 = [parameters_79, parameters] as const
+const parameters_81 = [parameters_79, parameters, parameters_62] as const
 const result_2 = {
   evaluated: { count: 120, amount: 480000 },
   approved_to_declined: { count: 120, amount: 480000 },
@@ -2682,7 +2683,7 @@ const result_2 = {
   fixed: [{ cause: 'balance', count: 3, amount: 9000 }],
   reasons: [{ change: 'approved_to_declined', code: 'insufficient_funds', count: 3, amount: 9000 }]
 } as const
-const parameters_81 = [parameters_78, parameters, parameters_62, parameters_3] as const
+const parameters_82 = [parameters_79, parameters, parameters_62, parameters_3] as const
 const example_40 = {
   id: 'scb_01jxv19w8x7y6z5a4b3c2d1e0f',
   object: 'spending_control_backtest',
@@ -2696,7 +2697,7 @@ const example_40 = {
   created: '2026-06-01T09:30:00.000Z',
   updated: '2026-06-01T09:30:00.000Z'
 } as const
-const parameters_82 = {
+const parameters_83 = {
   name: 'spending_control_backtest_id',
   in: 'path',
   type: 'string',
@@ -4870,7 +4871,11 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'sandboxes.create': {
         method: 'POST',
         path: '/v1/sandboxes',
-        parameters: parameters_64,
+        parameters: [
+          { name: 'Service-Live-Authorization', in: 'header', type: 'string', pointer: '/components/parameters/LiveAuthorization/schema' },
+          parameters,
+          parameters_62
+        ],
         body: { required: true, pointer: '/paths/~1v1~1sandboxes/post/requestBody/content/application~1json/schema' },
         status: 201,
         example: example_28
@@ -4899,10 +4904,25 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         status: 200,
         example: { id: 'sbx_01jxc4e8m3q5r7s9t1v3w5x7yz', object: 'sandbox', deleted: true }
       },
+      'sandboxes.keys.create': {
+        method: 'POST',
+        path: '/v1/sandboxes/{sandbox_id}/keys',
+        parameters: parameters_74,
+        body: { pointer: '/paths/~1v1~1sandboxes~1{sandbox_id}~1keys/post/requestBody/content/application~1json/schema' },
+        status: 201,
+        example: {
+          id: 'key_01jx1a2b3c4d5e6f7g8h9j0k1m',
+          object: 'sandbox_key',
+          sandbox_id: 'sbx_01jxc4e8m3q5r7s9t1v3w5x7yz',
+          scope: 'read',
+          secret_key: 'svc_sk_sandbox_4Zq8…',
+          created: '2026-06-01T09:30:00.000Z'
+        }
+      },
       'sandboxes.snapshots.create': {
         method: 'POST',
         path: '/v1/sandboxes/{sandbox_id}/snapshots',
-        parameters: [parameters_72, parameters, parameters_62],
+        parameters: parameters_74,
         body: { required: true, pointer: '/paths/~1v1~1sandboxes~1{sandbox_id}~1snapshots/post/requestBody/content/application~1json/schema' },
         status: 201,
         example: example_29
@@ -4930,21 +4950,21 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'sandboxes.snapshots.retrieve': {
         method: 'GET',
         path: '/v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}',
-        parameters: parameters_75,
+        parameters: parameters_76,
         status: 200,
         example: example_29
       },
       'sandboxes.snapshots.delete': {
         method: 'DELETE',
         path: '/v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}',
-        parameters: parameters_75,
+        parameters: parameters_76,
         status: 200,
         example: { id: 'snap_01jxc5f9n4r6s8t0v2w4x6y8z0', object: 'sandbox_snapshot', deleted: true }
       },
       'sandboxes.snapshots.restore': {
         method: 'POST',
         path: '/v1/sandboxes/{sandbox_id}/snapshots/{snapshot_id}/restore',
-        parameters: [parameters_72, parameters_74, parameters, parameters_62],
+        parameters: [parameters_72, parameters_75, parameters, parameters_62],
         body: { pointer: '/paths/~1v1~1sandboxes~1{sandbox_id}~1snapshots~1{snapshot_id}~1restore/post/requestBody/content/application~1json/schema' },
         status: 200,
         example: example_28
@@ -5124,14 +5144,14 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'passMessageBatches.retrieve': {
         method: 'GET',
         path: '/v1/pass_message_batches/{pass_message_batch_id}',
-        parameters: [parameters_76, parameters],
+        parameters: [parameters_77, parameters],
         status: 200,
         example: example_34
       },
       'passMessageBatches.cancel': {
         method: 'POST',
         path: '/v1/pass_message_batches/{pass_message_batch_id}/cancel',
-        parameters: [parameters_76, parameters, parameters_62],
+        parameters: [parameters_77, parameters, parameters_62],
         body: { pointer: '/paths/~1v1~1pass_message_batches~1{pass_message_batch_id}~1cancel/post/requestBody/content/application~1json/schema' },
         status: 200,
         example: example_34
@@ -5214,14 +5234,14 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'webhookEndpoints.recoveries.retrieve': {
         method: 'GET',
         path: '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}',
-        parameters: [parameters_31, parameters_77, parameters],
+        parameters: [parameters_31, parameters_78, parameters],
         status: 200,
         example: example_37
       },
       'webhookEndpoints.recoveries.cancel': {
         method: 'POST',
         path: '/v1/webhook-endpoints/{whe_id}/recoveries/{whr_id}/cancel',
-        parameters: [parameters_31, parameters_77, parameters, parameters_62],
+        parameters: [parameters_31, parameters_78, parameters, parameters_62],
         body: { pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1recoveries~1{whr_id}~1cancel/post/requestBody/content/application~1json/schema' },
         status: 200,
         example: example_37
@@ -5319,14 +5339,14 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'spendingControlDrafts.retrieve': {
         method: 'GET',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}',
-        parameters: parameters_79,
+        parameters: parameters_80,
         status: 200,
         example: example_39
       },
       'spendingControlDrafts.update': {
         method: 'PATCH',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}',
-        parameters: parameters_79,
+        parameters: parameters_80,
         body: {
           required: true,
           pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}/patch/requestBody/content/application~1json/schema'
@@ -5337,7 +5357,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'spendingControlDrafts.archive': {
         method: 'POST',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}/archive',
-        parameters: parameters_80,
+        parameters: parameters_81,
         body: { pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1archive/post/requestBody/content/application~1json/schema' },
         status: 200,
         example: example_39
@@ -5345,7 +5365,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'spendingControlDrafts.shadow.start': {
         method: 'POST',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}/shadow',
-        parameters: parameters_80,
+        parameters: parameters_81,
         body: { pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1shadow/post/requestBody/content/application~1json/schema' },
         status: 200,
         example: example_39
@@ -5353,7 +5373,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'spendingControlDrafts.shadow.retrieve': {
         method: 'GET',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}/shadow',
-        parameters: parameters_79,
+        parameters: parameters_80,
         status: 200,
         example: {
           object: 'spending_control_shadow',
@@ -5367,7 +5387,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'spendingControlDrafts.endShadow': {
         method: 'POST',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}/end_shadow',
-        parameters: parameters_80,
+        parameters: parameters_81,
         body: { pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1end_shadow/post/requestBody/content/application~1json/schema' },
         status: 200,
         example: example_39
@@ -5375,7 +5395,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'spendingControlDrafts.promote': {
         method: 'POST',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}/promote',
-        parameters: parameters_81,
+        parameters: parameters_82,
         body: { pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1promote/post/requestBody/content/application~1json/schema' },
         status: 200,
         example: example_39
@@ -5383,7 +5403,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'spendingControlDrafts.rollBack': {
         method: 'POST',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}/roll_back',
-        parameters: parameters_81,
+        parameters: parameters_82,
         body: { pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1roll_back/post/requestBody/content/application~1json/schema' },
         status: 200,
         example: example_39
@@ -5392,7 +5412,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'GET',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}/versions',
         parameters: [
-          parameters_78,
+          parameters_79,
           parameters_7,
           parameters_8,
           parameters_9,
@@ -5422,7 +5442,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'spendingControlDrafts.backtests.create': {
         method: 'POST',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}/backtests',
-        parameters: parameters_80,
+        parameters: parameters_81,
         body: {
           required: true,
           pointer: '/paths/~1v1~1spending_control_drafts~1{spending_control_draft_id}~1backtests/post/requestBody/content/application~1json/schema'
@@ -5453,7 +5473,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
       'spendingControlBacktests.retrieve': {
         method: 'GET',
         path: '/v1/spending_control_backtests/{spending_control_backtest_id}',
-        parameters: [parameters_82, parameters],
+        parameters: [parameters_83, parameters],
         status: 200,
         example: example_40
       },
@@ -5461,7 +5481,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'GET',
         path: '/v1/spending_control_backtests/{spending_control_backtest_id}/flips',
         parameters: [
-          parameters_82,
+          parameters_83,
           parameters_7,
           parameters_8,
           parameters_9,
@@ -5487,7 +5507,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         method: 'GET',
         path: '/v1/spending_control_drafts/{spending_control_draft_id}/flips',
         parameters: [
-          parameters_78,
+          parameters_79,
           parameters_7,
           parameters_8,
           parameters_9,
@@ -5766,6 +5786,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           ServiceVersion: { schema: { $ref: '#/components/schemas/VersionDate' } },
           ServiceFactor,
           IdempotencyKey: { schema: { type: 'string', format: 'uuid', maxLength: 36 } },
+          LiveAuthorization: { schema: { type: 'string', pattern: '^Bearer svc_sk_live_[0-9A-Za-z]{49}$', maxLength: 80 } },
           Limit: { schema: { type: 'integer', minimum: 1, maximum: 100 } },
           StartingAfter: { schema: { $ref: '#/components/schemas/Cursor' } },
           EndingBefore: { schema: { $ref: '#/components/schemas/Cursor' } },
@@ -5817,12 +5838,16 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
             type: 'object',
             additionalProperties: false,
             required: ['name'],
-            properties: { name: { $ref: '#/components/schemas/SandboxName' }, from: { $ref: '#/components/schemas/SandboxSource' } }
+            properties: {
+              name: { $ref: '#/components/schemas/SandboxName' },
+              from: { $ref: '#/components/schemas/SandboxSource' },
+              starts_at: { $ref: '#/components/schemas/Instant' }
+            }
           },
           SandboxName: { type: 'string', minLength: 1, maxLength: 200 },
-          SandboxSource: { type: 'string', pattern: '^(sbx|snap)_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 31 },
-          Cursor: { type: 'string', minLength: 1, maxLength: 512 },
+          SandboxSource: { type: 'string', pattern: '^((sbx|snap)_[0-9a-hjkmnp-tv-z]{26}|default|live)$', minLength: 4, maxLength: 31 },
           Instant,
+          Cursor: { type: 'string', minLength: 1, maxLength: 512 },
           SandboxId: { type: 'string', pattern: '^sbx_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
           SandboxUpdate: {
             type: 'object',
@@ -5830,6 +5855,8 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
             required: ['name'],
             properties: { name: { $ref: '#/components/schemas/SandboxName' } }
           },
+          SandboxKeyCreate: { type: 'object', additionalProperties: false, properties: { scope: { $ref: '#/components/schemas/KeyScope' } } },
+          KeyScope: { type: 'string', enum: ['read', 'write', 'admin'] },
           SandboxSnapshotCreate: {
             type: 'object',
             additionalProperties: false,
@@ -6145,6 +6172,10 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'webhook_endpoint.unblocked',
               'webhook_endpoint.test',
               'webhook_recovery.completed',
+              'sandbox.created',
+              'sandbox.restored',
+              'sandbox.deleted',
+              'sandbox_snapshot.completed',
               'promotion.created',
               'cardholder.created',
               'cardholder.updated',
@@ -6275,6 +6306,10 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
               'webhook_endpoint.unblocked',
               'webhook_endpoint.test',
               'webhook_recovery.completed',
+              'sandbox.created',
+              'sandbox.restored',
+              'sandbox.deleted',
+              'sandbox_snapshot.completed',
               'promotion.created',
               'cardholder.created',
               'cardholder.updated',
@@ -6712,6 +6747,9 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         '/v1/sandboxes': { post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SandboxCreate' } } } } } },
         '/v1/sandboxes/{sandbox_id}': {
           patch: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SandboxUpdate' } } } } }
+        },
+        '/v1/sandboxes/{sandbox_id}/keys': {
+          post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SandboxKeyCreate' } } } } }
         },
         '/v1/sandboxes/{sandbox_id}/snapshots': {
           post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SandboxSnapshotCreate' } } } } }

@@ -19,11 +19,42 @@ const PATH = 'sandboxes'
 
 const NAME: FormField = { name: 'name', label: 'Name' }
 
+const SOURCE: FormField = {
+  name: 'source',
+  label: 'Start with',
+  kind: 'choice',
+  options: [
+    ['', 'Nothing'],
+    ['default', 'A copy of the default sandbox'],
+    ['live', 'The configuration of live'],
+    ['other', 'A copy of a sandbox or of a snapshot'],
+  ],
+}
+
 const FROM: FormField = {
   name: 'from',
   label: 'Copy of',
+  hint: 'ID of a sandbox or of a snapshot.',
+  when: [{ name: 'source', is: 'other' }],
+}
+
+const STARTS_AT: FormField = {
+  name: 'starts_at',
+  label: 'Clock starts on',
+  kind: 'date',
   optional: true,
-  hint: 'ID of a sandbox or of a snapshot. Leave empty for an empty sandbox.',
+  hint: 'A day in the past, for a history with dates. Leave empty for the present.',
+}
+
+const SCOPE: FormField = {
+  name: 'scope',
+  label: 'Scope',
+  kind: 'choice',
+  options: [
+    ['admin', 'Read, write and administer'],
+    ['write', 'Read and write'],
+    ['read', 'Read'],
+  ],
 }
 
 export const SANDBOXES = resource<Sandbox>({
@@ -49,7 +80,12 @@ export const SANDBOXES = resource<Sandbox>({
     operation: 'createSandbox',
     title: 'Create sandbox',
     button: 'Create sandbox',
-    fields: [NAME, FROM],
+    fields: [NAME, SOURCE, FROM, STARTS_AT],
+    body: ({ name, source, from, starts_at }) => ({
+      name,
+      ...(source && { from: source === 'other' ? from : source }),
+      ...(starts_at && { starts_at }),
+    }),
     secret: (answer) => (answer as Sandbox).secret_key,
   },
   detail: {
@@ -73,6 +109,14 @@ export const SANDBOXES = resource<Sandbox>({
         button: 'Rename sandbox',
         fields: [NAME],
         values: ({ name }) => ({ name }),
+      },
+      {
+        name: 'key',
+        operation: 'createSandboxKey',
+        button: 'Create API key',
+        warning: 'A new secret key of this sandbox is created and shown once.',
+        fields: [SCOPE],
+        secret: (answer) => (answer as Schemas['SandboxKey']).secret_key,
       },
       {
         name: 'snapshot',
