@@ -2713,6 +2713,8 @@ const example_41 = {
     code: 'insufficient_funds',
     rule: 'spending_limit_monthly',
     amount: 3000,
+    recorded_amount: 3000,
+    draft_amount: 0,
     created: '2026-06-01T09:30:00.000Z'
   }],
   has_more: true,
@@ -6439,7 +6441,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
             properties: { interval_start: { $ref: '#/components/schemas/Timestamp' }, interval_end: { $ref: '#/components/schemas/Timestamp' } }
           },
           SpendingControlBacktestId: { type: 'string', pattern: '^scb_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
-          SpendingControlChange: { type: 'string', enum: ['approved_to_declined', 'declined_to_approved'] },
+          SpendingControlChange: { type: 'string', enum: ['approved_to_declined', 'declined_to_approved', 'amount_changed'] },
           BalanceAccount: { type: 'string', enum: ['program_funds', 'settlement_payable'] },
           BalanceEntryKind: {
             type: 'string',
