@@ -5478,7 +5478,7 @@ export type SpendingControlBacktestResult = {
   approved_to_declined: SpendingControlCount;
   /** Authorizations that the spending controls declined, and that the draft would have approved. Their amount counts as spent from then on. */
   declined_to_approved: SpendingControlCount;
-  /** Approved authorizations of which the draft would have approved a different amount. Absent from results of earlier backtests. */
+  /** Approved authorizations whose amount the draft would have changed. Absent from results of earlier backtests. */
   amount_changed?: SpendingControlCount;
   /** The decisions that were held fixed, by their cause. */
   fixed: SpendingControlFixed[];
