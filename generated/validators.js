@@ -1709,6 +1709,7 @@ const SpendingControlBacktest$properties = new Set([
   'updated'
 ])
 const SpendingControlBacktestCreate$properties = new Set(['interval_start', 'interval_end'])
+const SpendingControlBacktestFailureSimulation$properties = new Set(['spending_control_backtest_id'])
 const SpendingControlBacktestId$pattern = new RegExp('^scb_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const SpendingControlBacktestResult$properties = new Set(['evaluated', 'approved_to_declined', 'declined_to_approved', 'amount_changed', 'fixed', 'reasons'])
 const SpendingControlBacktestSucceededEvent$data_properties = new Set(['spending_control_backtest'])
@@ -10438,6 +10439,16 @@ function SpendingControlBacktestFailedEvent$(value) {
   return true
 }
 
+function SpendingControlBacktestFailureSimulation$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const spending_control_backtest_id = value.spending_control_backtest_id
+  if (spending_control_backtest_id === undefined) return false
+  if (!SpendingControlBacktestId$(spending_control_backtest_id)) return false
+  if (!closed(value, known, SpendingControlBacktestFailureSimulation$properties)) return false
+  return true
+}
+
 function SpendingControlBacktestId$(value) {
   return (
     typeof value === 'string' && (
@@ -13545,6 +13556,7 @@ export const SmartTapInput = SmartTapInput$
 export const SpendingControlBacktest = SpendingControlBacktest$
 export const SpendingControlBacktestCreate = SpendingControlBacktestCreate$
 export const SpendingControlBacktestFailedEvent = SpendingControlBacktestFailedEvent$
+export const SpendingControlBacktestFailureSimulation = SpendingControlBacktestFailureSimulation$
 export const SpendingControlBacktestId = SpendingControlBacktestId$
 export const SpendingControlBacktestList = SpendingControlBacktestList$
 export const SpendingControlBacktestResult = SpendingControlBacktestResult$

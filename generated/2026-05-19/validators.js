@@ -380,6 +380,7 @@ export {
   SpendingControlBacktest,
   SpendingControlBacktestCreate,
   SpendingControlBacktestFailedEvent,
+  SpendingControlBacktestFailureSimulation,
   SpendingControlBacktestId,
   SpendingControlBacktestList,
   SpendingControlBacktestResult,

@@ -278,6 +278,25 @@ test('the controls of uses, replayed as a draft, change no recorded decision', a
   expect([...shown].toSorted()).toEqual(['spending_limit_exceeded', 'transaction_not_allowed'])
 })
 
+test('a backtest fails on purpose while it is pending', async () => {
+  const draft = await makeDraft({})
+  service.clock.now += 1000
+  const interval = {
+    interval_start: '2026-01-01T00:00:00Z',
+    interval_end: new Date(service.clock.now).toISOString(),
+  }
+  const { id } = await make(send, `${DRAFTS}/${draft.id}/backtests`, interval)
+  const fail = () =>
+    send('/v1/test/spending_control_backtests/simulate_failure', {
+      body: { spending_control_backtest_id: id },
+    })
+  expect((await fail()).body).toMatchObject({ id, status: 'failed', result: null })
+  await work()
+  expect((await send(`/v1/spending_control_backtests/${id}`)).body.status).toBe('failed')
+  expect(refusal(await fail())).toEqual([409, 'conflict', 'invalid_state'])
+  expect((await eventsOf(send)).at(-1)).toBe('spending_control_backtest.failed')
+})
+
 test('a draft that approves a different amount changes a decision, in a backtest and in shadow', async () => {
   const reducible = (amount: number) => ({
     partial_approval: 'allowed',

@@ -207,7 +207,7 @@ test('a program limits its cards, and a card has limits of its own', async () =>
     'Number of merchants 3, Daily',
     'Required checks Security code: Match (Online)',
     'First use abroad Decline; home: United States',
-    'Partial approval Limits and the balance can reduce an amount',
+    'Partial approval By the balance and the limits',
   ]
   const shown = textOf(await page(program))
   for (const fact of facts) expect(shown).toContain(fact)

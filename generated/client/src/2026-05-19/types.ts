@@ -5465,6 +5465,16 @@ export type SpendingControlBacktest = {
   updated: Timestamp;
 };
 /**
+ * A failure to simulate.
+ * @example {
+ *       "spending_control_backtest_id": "scb_01jxf19g8h7j6k5m4n3p2q1r0s"
+ *     }
+ */
+export type SpendingControlBacktestFailureSimulation = {
+  /** A pending backtest. */
+  spending_control_backtest_id: SpendingControlBacktestId;
+};
+/**
  * The status of a backtest.
  * @example succeeded
  * @enum {string}
@@ -9419,6 +9429,7 @@ export interface components {
     PassMessageBatchList: PassMessageBatchList;
     SpendingControlBacktestCreate: SpendingControlBacktestCreate;
     SpendingControlBacktest: SpendingControlBacktest;
+    SpendingControlBacktestFailureSimulation: SpendingControlBacktestFailureSimulation;
     SpendingControlBacktestStatus: SpendingControlBacktestStatus;
     SpendingControlBacktestResult: SpendingControlBacktestResult;
     SpendingControlCount: SpendingControlCount;
@@ -10375,6 +10386,13 @@ export interface operations {
     requestBody: { content: { "application/json": SanctionsMatchSimulation; }; };
     responses: {
       201: { content: { "application/json": SanctionsAlert; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  simulateSpendingControlBacktestFailure: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": SpendingControlBacktestFailureSimulation; }; };
+    responses: {
+      200: { content: { "application/json": SpendingControlBacktest; }; };
     } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
   };
   simulateDisputeOutcome: {

@@ -5730,6 +5730,14 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         example: example_43
       },
       'test.cardholders.simulateSanctionsMatch': test_cardholders_simulateSanctionsMatch,
+      'test.spendingControlBacktests.simulateFailure': {
+        method: 'POST',
+        path: '/v1/test/spending_control_backtests/simulate_failure',
+        parameters: parameters_64,
+        body: { required: true, pointer: '/paths/~1v1~1test~1spending_control_backtests~1simulate_failure/post/requestBody/content/application~1json/schema' },
+        status: 200,
+        example: example_40
+      },
       'test.disputes.simulateOutcome': test_disputes_simulateOutcome,
       'test.funding.simulate': test_funding_simulate,
       'test.settlements.advanceClock': {
@@ -6646,6 +6654,12 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           ShippingSimulation,
           ShippingStatus,
           SanctionsMatchSimulation,
+          SpendingControlBacktestFailureSimulation: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['spending_control_backtest_id'],
+            properties: { spending_control_backtest_id: { $ref: '#/components/schemas/SpendingControlBacktestId' } }
+          },
           DisputeOutcomeSimulation,
           FundingSimulation,
           SettlementClockAdvance,
@@ -6831,6 +6845,9 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         '/v1/test/cards/simulate_force_post': _v1_test_cards_simulate_force_post,
         '/v1/test/cards/simulate_shipping': _v1_test_cards_simulate_shipping,
         '/v1/test/cardholders/simulate_sanctions_match': _v1_test_cardholders_simulate_sanctions_match,
+        '/v1/test/spending_control_backtests/simulate_failure': {
+          post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SpendingControlBacktestFailureSimulation' } } } } }
+        },
         '/v1/test/disputes/simulate_outcome': _v1_test_disputes_simulate_outcome,
         '/v1/test/funding': _v1_test_funding,
         '/v1/test/settlements/advance_clock': _v1_test_settlements_advance_clock,

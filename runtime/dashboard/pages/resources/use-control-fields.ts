@@ -36,8 +36,8 @@ export const ABROAD_ACTIONS = {
 } as const satisfies Readonly<Record<Schemas['FirstUseAbroadAction'], string>>
 
 export const PARTIAL_APPROVALS = {
-  allowed: 'Limits and the balance can reduce an amount',
-  declined: 'Approve in full or decline',
+  allowed: 'By the balance and the limits',
+  declined: 'Never',
 } as const satisfies Readonly<Record<Schemas['PartialApproval'], string>>
 
 const INTERVAL: FormField = {
@@ -182,8 +182,8 @@ export const USE_FIELDS: readonly FormField[] = [
     name: `${AT}.partial_approval`,
     label: 'Partial approval',
     kind: 'choice',
-    options: [['', 'Only the balance can reduce an amount'], ...Object.entries(PARTIAL_APPROVALS)],
+    options: [['', 'By the balance only'], ...Object.entries(PARTIAL_APPROVALS)],
     optional: true,
-    hint: 'Only for merchants that accept less than the amount.',
+    hint: 'What reduces the amount, if the merchant accepts less.',
   },
 ]
