@@ -150,7 +150,7 @@ export const USE_FIELDS: readonly FormField[] = [
     label: 'Number of merchants',
     kind: 'rows',
     noun: 'limit on the number of merchants',
-    row: [{ name: 'count', label: 'Maximum number of merchants', kind: 'number' }, INTERVAL],
+    row: [{ name: 'count', label: 'Maximum', kind: 'number' }, INTERVAL],
     optional: true,
   },
   {
