@@ -321,10 +321,12 @@ test('a payout that is signed when the token is paused stays in transit until it
   const id = await enqueueOne(database, to, 100)
   await network.rpc.ask('evm_setAutomine', false)
   await worker.look()
-  const [hash] = (await rowsOf<{ raw: Buffer; hash: string }>(
-    'SELECT hash FROM control.chain_transactions ORDER BY signed_at DESC LIMIT 1',
-  ))!
-  await network.rpc.ask('anvil_dropTransaction', hash!.hash)
+  const [sent] = await rowsOf<{ hash: Hex }>(
+    `SELECT t.hash FROM control.chain_transactions t JOIN control.chain_payments p USING (chain_id, signer, nonce)
+      WHERE p.transfer_id = $1`,
+    id,
+  )
+  await network.rpc.ask('anvil_dropTransaction', sent!.hash)
   await network.rpc.ask('evm_setAutomine', true)
   await order(PAUSE)
   for (let looks = 0; looks < 3; looks += 1) {
@@ -332,7 +334,7 @@ test('a payout that is signed when the token is paused stays in transit until it
     await network.rpc.ask('anvil_mine', '0x2')
   }
   expect(await paymentOf(id)).toMatchObject({
-    state: 'sent',
+    state: 'open',
     problem: expect.stringMatching(/contract rejected/),
   })
   expect(worker.heard.map(({ change }) => change.state)).not.toContain('failed')
@@ -369,9 +371,9 @@ test('payouts go on when the token is upgraded to verify signatures for another 
   const to = somebody()
   const worker = makeWorker(database, network)
   await worker.pay([await enqueueOne(database, to, 100)])
-  const { nonce } = { nonce: Number(await network.rpc.ask('eth_getTransactionCount', PROXY_ADMIN, 'latest')) }
+  const nonce = BigInt(await network.rpc.ask<Hex>('eth_getTransactionCount', PROXY_ADMIN, 'latest'))
   await network.send({ from: PROXY_ADMIN, data: compiled.next })
-  const next = getContractAddress({ from: PROXY_ADMIN, nonce: BigInt(nonce) })
+  const next = getContractAddress({ from: PROXY_ADMIN, nonce })
   const upgrade = encodeFunctionData({ abi: RULES, functionName: 'upgradeTo', args: [next] })
   await expect(order(upgrade)).rejects.toThrow() // only the admin can
   await order(upgrade, { from: PROXY_ADMIN })
