@@ -526,6 +526,7 @@ export declare function SmartTapInput(value: unknown): value is v2026_05_19.Smar
 export declare function SpendingControlBacktest(value: unknown): value is v2026_05_19.SpendingControlBacktest
 export declare function SpendingControlBacktestCreate(value: unknown): value is v2026_05_19.SpendingControlBacktestCreate
 export declare function SpendingControlBacktestFailedEvent(value: unknown): value is v2026_05_19.SpendingControlBacktestFailedEvent
+export declare function SpendingControlBacktestFailureSimulation(value: unknown): value is v2026_05_19.SpendingControlBacktestFailureSimulation
 export declare function SpendingControlBacktestId(value: unknown): value is v2026_05_19.SpendingControlBacktestId
 export declare function SpendingControlBacktestList(value: unknown): value is v2026_05_19.SpendingControlBacktestList
 export declare function SpendingControlBacktestResult(value: unknown): value is v2026_05_19.SpendingControlBacktestResult

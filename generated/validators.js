@@ -1714,8 +1714,8 @@ const SettlementLineType$values_2 = new Set([
   'adjustment'
 ])
 const SettlementStatus$values = new Set(['open', 'pending', 'processing', 'settled', 'failed'])
-const ShadowDecision$properties = new Set(['spending_control_draft_id', 'version', 'outcome', 'code', 'rule'])
-const ShadowOutcome$values = new Set(['same', 'would_decline', 'would_approve', 'fixed', 'failed'])
+const ShadowDecision$properties = new Set(['spending_control_draft_id', 'version', 'outcome', 'code', 'rule', 'draft_amount'])
+const ShadowOutcome$values = new Set(['same', 'would_decline', 'would_approve', 'would_change_amount', 'fixed', 'failed'])
 const ShippingSimulation$properties = new Set(['card_id', 'status'])
 const ShippingStatus$values = new Set(['pending', 'shipped', 'delivered', 'returned', 'failed', 'canceled'])
 const SmartTapInput$properties = new Set(['redemption_issuers'])
@@ -1734,8 +1734,9 @@ const SpendingControlBacktest$properties = new Set([
   'updated'
 ])
 const SpendingControlBacktestCreate$properties = new Set(['interval_start', 'interval_end'])
+const SpendingControlBacktestFailureSimulation$properties = new Set(['spending_control_backtest_id'])
 const SpendingControlBacktestId$pattern = new RegExp('^scb_[0-9a-hjkmnp-tv-z]{26}$', 'u')
-const SpendingControlBacktestResult$properties = new Set(['evaluated', 'approved_to_declined', 'declined_to_approved', 'fixed', 'reasons'])
+const SpendingControlBacktestResult$properties = new Set(['evaluated', 'approved_to_declined', 'declined_to_approved', 'amount_changed', 'fixed', 'reasons'])
 const SpendingControlBacktestSucceededEvent$data_properties = new Set(['spending_control_backtest'])
 const SpendingControlCount$properties = new Set(['count', 'amount'])
 const SpendingControlDraft$properties = new Set([
@@ -1760,7 +1761,19 @@ const SpendingControlDraftStatus$values = new Set(['draft', 'shadow', 'active', 
 const SpendingControlDraftUpdate$properties = new Set(['name', 'spending_controls', 'metadata'])
 const SpendingControlFixed$cause_values = new Set(['authorization_endpoint', 'balance', 'card', 'network', 'shadow'])
 const SpendingControlFixed$properties = new Set(['cause', 'count', 'amount'])
-const SpendingControlFlip$properties = new Set(['id', 'object', 'card_transaction_id', 'card_id', 'change', 'code', 'rule', 'amount', 'created'])
+const SpendingControlFlip$properties = new Set([
+  'id',
+  'object',
+  'card_transaction_id',
+  'card_id',
+  'change',
+  'code',
+  'rule',
+  'amount',
+  'recorded_amount',
+  'draft_amount',
+  'created'
+])
 const SpendingControlFlipId$pattern = new RegExp('^scf_[0-9a-hjkmnp-tv-z]{26}$', 'u')
 const SpendingControlPromote$properties = new Set(['version'])
 const SpendingControlPromotion$properties = new Set(['version', 'cards', 'promoted', 'rolled_back'])
@@ -10618,6 +10631,10 @@ function ShadowDecision$(value) {
   if (!(code === null || DeclineReasonCode$(code))) return false
   const rule = value.rule
   if (!((rule === null || (typeof rule === 'string' && (rule.length <= 100 || (rule.length <= 200 && length(rule) <= 100)))))) return false
+  const draft_amount = value.draft_amount
+  if (draft_amount !== undefined) {
+    if (!Amount$(draft_amount)) return false
+  }
   return true
 }
 
@@ -10755,6 +10772,16 @@ function SpendingControlBacktestFailedEvent$(value) {
   return true
 }
 
+function SpendingControlBacktestFailureSimulation$(value) {
+  if (!isObject(value)) return false
+  let known = 1
+  const spending_control_backtest_id = value.spending_control_backtest_id
+  if (spending_control_backtest_id === undefined) return false
+  if (!SpendingControlBacktestId$(spending_control_backtest_id)) return false
+  if (!closed(value, known, SpendingControlBacktestFailureSimulation$properties)) return false
+  return true
+}
+
 function SpendingControlBacktestId$(value) {
   return (
     typeof value === 'string' && (
@@ -10798,10 +10825,14 @@ function SpendingControlBacktestResult$(value) {
     if (!SpendingControlFixed$(fixed_item)) return false
   }
   const reasons = value.reasons
-  if (!Array.isArray(reasons) || reasons.length > 20) return false
+  if (!Array.isArray(reasons) || reasons.length > 40) return false
   for (let index_2 = 0; index_2 < reasons.length; index_2++) {
     const reasons_item = reasons[index_2]
     if (!SpendingControlReason$(reasons_item)) return false
+  }
+  const amount_changed = value.amount_changed
+  if (amount_changed !== undefined) {
+    if (!SpendingControlCount$(amount_changed)) return false
   }
   return true
 }
@@ -10837,7 +10868,7 @@ function SpendingControlBacktestSucceededEvent$(value) {
 }
 
 function SpendingControlChange$(value) {
-  return (value === 'approved_to_declined' || value === 'declined_to_approved')
+  return (value === 'approved_to_declined' || value === 'declined_to_approved' || value === 'amount_changed')
 }
 
 function SpendingControlCount$(value) {
@@ -11138,6 +11169,14 @@ function SpendingControlFlip$(value) {
   const created = value.created
   if (created === undefined) return false
   if (!Timestamp$(created)) return false
+  const recorded_amount = value.recorded_amount
+  if (recorded_amount !== undefined) {
+    if (!Amount$(recorded_amount)) return false
+  }
+  const draft_amount = value.draft_amount
+  if (draft_amount !== undefined) {
+    if (!Amount$(draft_amount)) return false
+  }
   return true
 }
 
@@ -13871,6 +13910,7 @@ export const SmartTapInput = SmartTapInput$
 export const SpendingControlBacktest = SpendingControlBacktest$
 export const SpendingControlBacktestCreate = SpendingControlBacktestCreate$
 export const SpendingControlBacktestFailedEvent = SpendingControlBacktestFailedEvent$
+export const SpendingControlBacktestFailureSimulation = SpendingControlBacktestFailureSimulation$
 export const SpendingControlBacktestId = SpendingControlBacktestId$
 export const SpendingControlBacktestList = SpendingControlBacktestList$
 export const SpendingControlBacktestResult = SpendingControlBacktestResult$

@@ -103,6 +103,7 @@ import {
   SettlementStatus,
   ShippingSimulation,
   SpendingControlBacktestCreate,
+  SpendingControlBacktestFailureSimulation,
   SpendingControlBacktestId,
   SpendingControlChange,
   SpendingControlDraftCreate,
@@ -3259,6 +3260,22 @@ const operations: readonly Operation<OperationExtensions>[] = [
       required: true,
       validate: SanctionsMatchSimulation,
       pointer: '/paths/~1v1~1test~1cardholders~1simulate_sanctions_match/post/requestBody/content/application~1json/schema'
+    },
+  },
+  {
+    id: 'simulateSpendingControlBacktestFailure',
+    method: 'POST',
+    path: '/v1/test/spending_control_backtests/simulate_failure',
+    status: 200,
+    oauth: ['card:write'],
+    extensions: { scope: 'write', rateLimit: 'cards_write', environment: 'sandbox', auditAction: 'spending_control_backtest_failure.simulated' },
+    pathParameters: [],
+    query: [],
+    headers: [parameterServiceVersion, parameterIdempotencyKey],
+    body: {
+      required: true,
+      validate: SpendingControlBacktestFailureSimulation,
+      pointer: '/paths/~1v1~1test~1spending_control_backtests~1simulate_failure/post/requestBody/content/application~1json/schema'
     },
   },
   {

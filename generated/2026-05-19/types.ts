@@ -403,6 +403,7 @@ export type PassMessageBatchStatus = Closed<client.PassMessageBatchStatus>
 export type PassMessageBatchList = ClosedMembers<client.PassMessageBatchList>
 export type SpendingControlBacktestCreate = ClosedMembers<client.SpendingControlBacktestCreate>
 export type SpendingControlBacktest = ClosedMembers<client.SpendingControlBacktest>
+export type SpendingControlBacktestFailureSimulation = ClosedMembers<client.SpendingControlBacktestFailureSimulation>
 export type SpendingControlBacktestStatus = Closed<client.SpendingControlBacktestStatus>
 export type SpendingControlBacktestResult = ClosedMembers<client.SpendingControlBacktestResult>
 export type SpendingControlCount = ClosedMembers<client.SpendingControlCount>
@@ -995,6 +996,7 @@ export interface components {
     PassMessageBatchList: PassMessageBatchList
     SpendingControlBacktestCreate: SpendingControlBacktestCreate
     SpendingControlBacktest: SpendingControlBacktest
+    SpendingControlBacktestFailureSimulation: SpendingControlBacktestFailureSimulation
     SpendingControlBacktestStatus: SpendingControlBacktestStatus
     SpendingControlBacktestResult: SpendingControlBacktestResult
     SpendingControlCount: SpendingControlCount

@@ -394,6 +394,7 @@ export declare function SmartTapInput(value: unknown): value is types.SmartTapIn
 export declare function SpendingControlBacktest(value: unknown): value is types.SpendingControlBacktest
 export declare function SpendingControlBacktestCreate(value: unknown): value is types.SpendingControlBacktestCreate
 export declare function SpendingControlBacktestFailedEvent(value: unknown): value is types.SpendingControlBacktestFailedEvent
+export declare function SpendingControlBacktestFailureSimulation(value: unknown): value is types.SpendingControlBacktestFailureSimulation
 export declare function SpendingControlBacktestId(value: unknown): value is types.SpendingControlBacktestId
 export declare function SpendingControlBacktestList(value: unknown): value is types.SpendingControlBacktestList
 export declare function SpendingControlBacktestResult(value: unknown): value is types.SpendingControlBacktestResult

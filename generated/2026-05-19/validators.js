@@ -393,6 +393,7 @@ export {
   SpendingControlBacktest,
   SpendingControlBacktestCreate,
   SpendingControlBacktestFailedEvent,
+  SpendingControlBacktestFailureSimulation,
   SpendingControlBacktestId,
   SpendingControlBacktestList,
   SpendingControlBacktestResult,

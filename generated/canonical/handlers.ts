@@ -152,6 +152,7 @@ import type {
   ShippingSimulation,
   SpendingControlBacktest,
   SpendingControlBacktestCreate,
+  SpendingControlBacktestFailureSimulation,
   SpendingControlBacktestList,
   SpendingControlDraft,
   SpendingControlDraftCreate,
@@ -739,6 +740,11 @@ export interface TestCardsHandlers<Context> {
   simulateShipping(context: Context, input: { body: ShippingSimulation }): Promise<Reply<200, Card>>
   /** POST /v1/test/cardholders/simulate_sanctions_match: Simulate a sanctions match */
   simulateSanctionsMatch(context: Context, input: { body: SanctionsMatchSimulation }): Promise<Reply<201, SanctionsAlert>>
+  /** POST /v1/test/spending_control_backtests/simulate_failure: Simulate a failed backtest */
+  simulateSpendingControlBacktestFailure(
+    context: Context,
+    input: { body: SpendingControlBacktestFailureSimulation }
+  ): Promise<Reply<200, SpendingControlBacktest>>
   /** POST /v1/test/disputes/simulate_outcome: Simulate a dispute outcome */
   simulateDisputeOutcome(context: Context, input: { body: DisputeOutcomeSimulation }): Promise<Reply<200, Dispute>>
   /** POST /v1/test/funding: Simulate funding */

@@ -137,8 +137,8 @@ export const filters = {
   listSanctionsAlerts: { status: ['open', 'false_positive', 'confirmed'], cardholder_id: null },
   listSpendingControlDrafts: { status: ['draft', 'shadow', 'active', 'superseded', 'archived'] },
   listSpendingControlBacktests: { spending_control_draft_id: null },
-  listSpendingControlFlips: { change: ['approved_to_declined', 'declined_to_approved'] },
-  listSpendingControlShadowFlips: { change: ['approved_to_declined', 'declined_to_approved'] },
+  listSpendingControlFlips: { change: ['approved_to_declined', 'declined_to_approved', 'amount_changed'] },
+  listSpendingControlShadowFlips: { change: ['approved_to_declined', 'declined_to_approved', 'amount_changed'] },
   listBalanceEntries: {
     account: ['program_funds', 'settlement_payable'],
     kind: [

@@ -116,7 +116,7 @@ function rootsOf(step: TranslationStep, api: Api): string[] {
 
 /**
  * @param asks whether to return the parts of the request; otherwise those of the response. For callbacks, the roles
- * are swapped.
+ * are swapped. Callbacks that the program itself renders in each version are left out.
  */
 function partsOf(api: Api, operation: string, asks: boolean): string[] {
   const own = asks ? ['parameters', 'requestBody'] : ['responses']
@@ -127,7 +127,10 @@ function partsOf(api: Api, operation: string, asks: boolean): string[] {
   return [
     ...own.map((name) => `${operation}/${name}`),
     ...callbacks
-      .filter((pointer) => isObject(lookUp(api.document, pointer)))
+      .filter((pointer) => {
+        const callback = lookUp(api.document, pointer)
+        return isObject(callback) && callback['x-translated-by'] !== 'handler'
+      })
       .flatMap((pointer) => partsOf(api, pointer, !asks)),
   ]
 }

@@ -1,5 +1,5 @@
 /** Triggers events of drafts of spending controls, and of their backtests, by calling the API. */
-import type { Client, WebhookEvent } from '../../generated/client/src/2026-05-19/index.ts'
+import { type Client, ConflictError, type WebhookEvent } from '../../generated/client/src/2026-05-19/index.ts'
 import { waitFor } from './wait-for.ts'
 
 type Made = Readonly<Record<string, string>>
@@ -29,8 +29,8 @@ async function runShadow(client: Client): Promise<Made> {
   return made
 }
 
-/** Backtests the last day and waits for the result. */
-async function runBacktest(client: Client): Promise<Made> {
+/** Starts a backtest of the last day. */
+async function startBacktest(client: Client) {
   const made = await makeDraft(client)
   const { created } = await client.getSpendingControlDraft({ path: made })
   const { id } = await client.createSpendingControlBacktest({
@@ -40,11 +40,32 @@ async function runBacktest(client: Client): Promise<Made> {
       interval_end: created,
     },
   })
+  return { ...made, spending_control_backtest_id: id }
+}
+
+/** A backtest can be complete before it is told to fail. Then the next one is started. */
+const failBacktest = (client: Client): Promise<Made> =>
+  waitFor('a backtest to fail', async () => {
+    const made = await startBacktest(client)
+    const body = { spending_control_backtest_id: made.spending_control_backtest_id }
+    try {
+      await client.simulateSpendingControlBacktestFailure({ body })
+      return made
+    } catch (error) {
+      if (error instanceof ConflictError && error.code === 'invalid_state') return undefined
+      throw error
+    }
+  })
+
+/** Backtests the last day and waits for the result. */
+async function runBacktest(client: Client): Promise<Made> {
+  const made = await startBacktest(client)
+  const { spending_control_backtest_id: id } = made
   await waitFor('the backtest to succeed', async () => {
     const { status } = await client.getSpendingControlBacktest({ path: { spending_control_backtest_id: id } })
     return status === 'succeeded' ? status : undefined
   })
-  return { ...made, spending_control_backtest_id: id }
+  return made
 }
 
 export interface FactorAsker {
@@ -79,5 +100,6 @@ export function controlRecipes(makeCard: (client: Client) => Promise<{ readonly 
       return made
     },
     'spending_control_backtest.succeeded': runBacktest,
+    'spending_control_backtest.failed': failBacktest,
   } satisfies Partial<Record<WebhookEvent['type'], (client: Client, options: FactorAsker) => Promise<Made>>>
 }

@@ -161,6 +161,7 @@ export const ACTIONS: Readonly<Record<string, ConsoleAction>> = {
   'simulator/shipping': SESSION,
   'simulator/sanctions-match': SESSION,
   'simulator/dispute-outcome': SESSION,
+  'simulator/backtest-failure': SESSION,
   'simulator/funding': SESSION,
   'simulator/clock': SESSION,
   'simulator/settlement-failure': SESSION,

@@ -76,6 +76,7 @@ const ACTIONS = new Map([
   ['simulateSanctionsMatch', 'sanctions_match.simulated'],
   ['simulateDisputeOutcome', 'dispute_outcome.simulated'],
   ['simulateFunding', 'funding.simulated'],
+  ['simulateSpendingControlBacktestFailure', 'spending_control_backtest_failure.simulated'],
   ['advanceSettlementClock', 'settlement_clock.advanced'],
   ['simulateSettlementFailure', 'settlement_failure.simulated'],
   ['simulatePayoutFailure', 'payout_failure.simulated'],

@@ -6,11 +6,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { abandonedDecisionWorker } from '../../runtime/cards/decisions/abandoned-job.ts'
 import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { refusal } from '../api/fixtures.ts'
-import { checkEvent } from '../support/contract.ts'
+import { checkEvent, checkQuestion } from '../support/contract.ts'
 import { endPrograms, startService, until } from '../support/programs.ts'
 import { type Answer, makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
-import { CARD_VERSIONS, make, makeCard } from './fixtures.ts'
+import { CARD_VERSIONS, make, makeCard, patch } from './fixtures.ts'
 
 type Body = Answer['body']
 
@@ -96,11 +96,24 @@ async function told({ send }: Tenant): Promise<string[]> {
 }
 
 describe('what is asked', () => {
-  test.each(CARD_VERSIONS)(
+  test.each(['2025-06-01', ...CARD_VERSIONS])(
     'the endpoint of a tenant pinned to %s is asked with a signature and in its version',
     async (version) => {
       const tenant = await tenantWith({}, version)
-      const transaction = await authorize(tenant)
+      // The rules and the shadow are newer than the old pins.
+      const spending_controls = {
+        allowed_entry_methods: ['contactless'],
+        merchant_limits: [{ amount: 7000, interval: 'daily' }],
+      }
+      await patch(tenant.send, `/v1/cards/${tenant.card}`, { spending_controls })
+      const draft = { name: 'Shadow', spending_controls: { blocked_entry_methods: ['contactless'] } }
+      const { id } = await make(tenant.send, '/v1/spending_control_drafts', draft)
+      await tenant.send(`/v1/spending_control_drafts/${id}/shadow`, { body: {} })
+      const transaction = await make(tenant.send, PATH, {
+        ...use(tenant.card),
+        ...{ entry_method: 'contactless', checks: { cvc: 'match' } },
+      })
+      expect(transaction.shadow_decisions[0].outcome).toBe('would_decline')
       const [question] = asked
       const { text, headers, body } = question!
       const [, seconds, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(
@@ -111,9 +124,10 @@ describe('what is asked', () => {
       expect(body).toMatchObject({
         id: transaction.decision_id,
         object: 'authorization_decision',
-        version: version === '2025-11-01' ? '2026-02-01' : version,
+        version: version < '2026-02-01' ? '2026-02-01' : version,
         data: { card_transaction: { id: transaction.id, status: 'authorized', merchant: MERCHANT } },
       })
+      expect(checkQuestion(body)).toEqual([])
     },
   )
 

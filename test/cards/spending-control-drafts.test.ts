@@ -103,6 +103,7 @@ test('a backtest counts what the draft would have decided otherwise', async () =
     evaluated: { count: 4, amount: 3400 },
     approved_to_declined: { count: 1, amount: 900 },
     declined_to_approved: { count: 0, amount: 0 },
+    amount_changed: { count: 0, amount: 0 },
     fixed: [{ cause: 'network', count: 1, amount: 700 }],
     reasons: [{ change: 'approved_to_declined', code: 'spending_limit_exceeded', count: 1, amount: 900 }],
   })
@@ -275,6 +276,85 @@ test('the controls of uses, replayed as a draft, change no recorded decision', a
     declined.map((each: { decline_reason: { code: string } }) => each.decline_reason.code),
   )
   expect([...shown].toSorted()).toEqual(['spending_limit_exceeded', 'transaction_not_allowed'])
+})
+
+test('a backtest fails on purpose while it is pending', async () => {
+  const draft = await makeDraft({})
+  service.clock.now += 1000
+  const interval = {
+    interval_start: '2026-01-01T00:00:00Z',
+    interval_end: new Date(service.clock.now).toISOString(),
+  }
+  const { id } = await make(send, `${DRAFTS}/${draft.id}/backtests`, interval)
+  const fail = () =>
+    send('/v1/test/spending_control_backtests/simulate_failure', {
+      body: { spending_control_backtest_id: id },
+    })
+  expect((await fail()).body).toMatchObject({ id, status: 'failed', result: null })
+  await work()
+  expect((await send(`/v1/spending_control_backtests/${id}`)).body.status).toBe('failed')
+  expect(refusal(await fail())).toEqual([409, 'conflict', 'invalid_state'])
+  expect((await eventsOf(send)).at(-1)).toBe('spending_control_backtest.failed')
+})
+
+test('a draft that approves a different amount changes a decision, in a backtest and in shadow', async () => {
+  const reducible = (amount: number) => ({
+    partial_approval: 'allowed',
+    spending_limits: [{ amount, interval: 'monthly' }],
+  })
+  const card = await makeCard(send, { spending_controls: reducible(5000) })
+  const other = await makeCard(send)
+  const lower = await makeDraft(reducible(2000), { card_id: card.id })
+  const higher = await makeDraft(reducible(9000), { card_id: card.id })
+  const whole = await makeDraft({ partial_approval: 'declined' }, { card_id: other.id })
+  for (const { id } of [lower, higher, whole]) await step(`${DRAFTS}/${id}/shadow`)
+  const ask = async (card_id: string, amount: number) => {
+    const asked = { card_id, amount, merchant: MERCHANT, partial_approval: true }
+    return (await simulate('authorization', asked)).body
+  }
+  const [first, second] = [await ask(card.id, 3000), await ask(card.id, 3000)]
+  const left = await ask(other.id, 2_000_000) // the balance is less
+  const approved = [first, second, left].map(({ amounts }) => amounts.authorized)
+  expect(approved).toEqual([3000, 2000, 995_000])
+
+  const because = { code: 'spending_limit_exceeded', rule: 'spending_limit_monthly' }
+  expect(first.shadow_decisions).toEqual([
+    {
+      ...{ spending_control_draft_id: lower.id, version: 1, outcome: 'would_change_amount', ...because },
+      draft_amount: 2000,
+    },
+    { spending_control_draft_id: higher.id, version: 1, outcome: 'same', code: null, rule: null },
+  ])
+  const changed = { change: 'amount_changed', ...because, amount: 3000 }
+  const declined = { change: 'approved_to_declined', ...because, amount: 3000 }
+  const one = { count: 1, amount: 3000 }
+  const none = { count: 0, amount: 0 }
+  for (const [draft, result, flips] of [
+    [
+      lower,
+      { approved_to_declined: one, amount_changed: one },
+      [
+        { ...changed, card_transaction_id: first.id, recorded_amount: 3000, draft_amount: 2000 },
+        { ...declined, card_transaction_id: second.id, recorded_amount: 2000, draft_amount: 0 },
+      ],
+    ],
+    [
+      higher,
+      { approved_to_declined: none, amount_changed: one, reasons: [{ ...one, code: because.code }] },
+      [{ ...changed, card_transaction_id: second.id, recorded_amount: 2000, draft_amount: 3000 }],
+    ],
+    [
+      whole,
+      { approved_to_declined: { count: 1, amount: 2_000_000 }, amount_changed: none },
+      [{ code: 'insufficient_funds', rule: 'balance', recorded_amount: 995_000, draft_amount: 0 }],
+    ],
+  ] as const) {
+    const { id, result: replayed } = await backtest(draft)
+    expect(replayed).toMatchObject(result)
+    expect((await send(`${DRAFTS}/${draft.id}/shadow`)).body.result).toMatchObject(result)
+    for (const path of [`/v1/spending_control_backtests/${id}`, `${DRAFTS}/${draft.id}`])
+      expect((await send(`${path}/flips?order=asc`)).body.data).toMatchObject(flips)
+  }
 })
 
 test('the controls of uses are checked', async () => {
@@ -524,6 +604,7 @@ test('a shadow judges what the controls decide and nothing else, and at most thr
     evaluated: { count: 5, amount: 450 },
     approved_to_declined: { count: 0, amount: 0 },
     declined_to_approved: { count: 1, amount: 100 },
+    amount_changed: { count: 0, amount: 0 },
     fixed: [{ cause: 'balance', count: 1, amount: 100_000_000 }],
     reasons: [
       { change: 'declined_to_approved', code: 'authorization_count_exceeded', count: 1, amount: 100 },

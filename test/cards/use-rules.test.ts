@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { components } from '../../generated/canonical/types.ts'
 import { NO_CONTROLS } from '../../runtime/cards/programs/spending-controls.ts'
 import { isTimeZone, isWithin } from '../../runtime/cards/programs/time-windows.ts'
+import { decideAgain, type MadeDecision } from '../../runtime/cards/transactions/proposed-decisions.ts'
 import { judgeControls, reducedAmount } from '../../runtime/cards/transactions/rules.ts'
 import { type EarlierUses, type JudgedUse, NO_USES } from '../../runtime/cards/transactions/use-rules.ts'
 
@@ -333,5 +334,52 @@ describe('less than the amount', () => {
     ],
   ])('is approved with %s', (_, controls, use, failed, amount) => {
     expect(judge(controls, use)).toEqual({ failed, amount })
+  })
+})
+
+describe('proposed controls', () => {
+  const passed = (rule: string, limit: number, observed: number) =>
+    ({ rule, outcome: 'passed', limit: String(limit), observed: String(observed) }) as const
+  const monthly = passed('spending_limit_monthly', 1200, 1700) // leaves 500 of 1000
+  const balance = passed('balance', 700, 1000)
+  const CHANGED: Record<
+    string,
+    MadeDecision & { readonly left?: number; readonly want: readonly unknown[] }
+  > = {
+    'approve what only a limit had reduced': {
+      ...{ approved: 500, rules: [monthly], answered: undefined },
+      want: [1000, 'spending_limit_monthly'],
+    },
+    'approve no more than the balance left': {
+      ...{ approved: 500, rules: [monthly, balance], answered: undefined },
+      want: [700, 'spending_limit_monthly'],
+    },
+    'approve no more than the endpoint did': {
+      ...{ approved: 500, rules: [monthly, balance], answered: 600 },
+      want: [600, 'spending_limit_monthly'],
+    },
+    'approve what the endpoint reduced': {
+      ...{ approved: 400, rules: [monthly], answered: 400, left: 900 },
+      want: [400, undefined],
+    },
+    'reduce further': {
+      ...{ approved: 500, rules: [monthly], answered: undefined, left: 200 },
+      want: [200, 'merchant_limit_daily'],
+    },
+    'do not raise an amount whose reason is unknown': {
+      ...{ approved: 500, rules: undefined, answered: undefined, left: 900 },
+      want: [500, undefined],
+    },
+    'approve a declined authorization as far as the balance goes': {
+      ...{ approved: undefined, rules: [balance], answered: undefined, left: 900 },
+      want: [700, undefined],
+    },
+  }
+  test.each(Object.entries(CHANGED))('%s', (_, { left, want, ...made }) => {
+    const limit = { rule: 'merchant_limit_daily', code: 'merchant_limit_exceeded', passed: true } as const
+    const findings = left === undefined ? [] : [{ ...limit, left }]
+    const request = { amount: 1000, categoryCode: '5812', country: 'US', authorized: 0, use: null }
+    const { approved, reason } = decideAgain(request, {}, findings, made)
+    expect([approved, reason?.rule]).toEqual(want)
   })
 })

@@ -182,14 +182,35 @@ test('a program limits its cards, and a card has limits of its own', async () =>
     'spending_controls.allowed_times.0.start': '00:00',
     'spending_controls.allowed_times.0.end': '24:00',
     'spending_controls.allowed_times.0.time_zone': 'Europe/Berlin',
+    'spending_controls.blocked_entry_methods': 'swipe',
+    'spending_controls.merchant_limits.0.amount': '80.00',
+    'spending_controls.merchant_limits.0.interval': 'weekly',
+    'spending_controls.merchant_count_limits.0.count': '3',
+    'spending_controls.merchant_count_limits.0.interval': 'daily',
+    'spending_controls.required_checks.0.check': 'cvc',
+    'spending_controls.required_checks.0.result': 'match',
+    'spending_controls.required_checks.0.entry_methods': 'online',
+    'spending_controls.first_use_abroad.action': 'decline',
+    'spending_controls.first_use_abroad.home_countries': 'US',
+    'spending_controls.partial_approval': 'allowed',
     'design.background_color': '#1e3a5f',
     'design.foreground_color': '#ffffff',
   }
   const program = await fill('card-programs/new', typed)
   expect(await page(program)).toContain('Grocery Stores, Supermarkets')
   expect(await page(program)).toContain('Betting')
-  expect(textOf(await page(program))).toContain('*casino*; lucky odds')
-  expect(textOf(await page(program))).toContain('Monday: 00:00 to 24:00 (Europe/Berlin)')
+  const facts = [
+    '*casino*; lucky odds',
+    'Blocked entry methods Swipe',
+    'Monday: 00:00 to 24:00 (Europe/Berlin)',
+    'Limits with each merchant 80.00 USD, Weekly',
+    'Number of merchants 3, Daily',
+    'Required checks Security code: Match (Online)',
+    'First use abroad Decline; home: United States',
+    'Partial approval By the balance and the limits',
+  ]
+  const shown = textOf(await page(program))
+  for (const fact of facts) expect(shown).toContain(fact)
   await fill(`${program.replace('/sandbox/', '')}/change`, { ...typed, name: 'Deck crew' })
   const change = `${program}/change`
   const form = await page(change)
@@ -197,6 +218,12 @@ test('a program limits its cards, and a card has limits of its own', async () =>
   expect(form).toMatch(/name="spending_controls.spending_limits.1.categories" value="5411"[^>]* checked/)
   expect(form).toMatch(/name="spending_controls.allowed_times.0.days" value="monday"[^>]* checked/)
   expect(form).toContain('*casino*\nlucky odds')
+  expect(form).toMatch(/name="spending_controls.merchant_limits.0.amount"[^>]* value="80.00"/)
+  expect(form).toMatch(/name="spending_controls.merchant_count_limits.0.count"[^>]* value="3"/)
+  expect(form).toMatch(/name="spending_controls.required_checks.0.entry_methods" value="online"[^>]* checked/)
+  expect(form).toMatch(/name="spending_controls.first_use_abroad.home_countries" value="US"[^>]* checked/)
+  expect(form).toContain('<option value="decline" selected>')
+  expect(form).toContain('<option value="allowed" selected>')
   const limits = {
     name: 'Crew',
     'spending_controls.spending_limits.0.amount': '20.00',

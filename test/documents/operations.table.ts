@@ -155,6 +155,7 @@ export const table = `
 2026-05-19 GET    /v1/spending_control_backtests read card:read read 200 list filters=spending_control_draft_id
 2026-05-19 GET    /v1/spending_control_backtests/{spending_control_backtest_id} read card:read read 200
 2026-05-19 GET    /v1/spending_control_backtests/{spending_control_backtest_id}/flips read card:read read 200 list filters=change
+2026-05-19 POST   /v1/test/spending_control_backtests/simulate_failure write card:write cards_write 200 sandbox
 2026-05-19 GET    /v1/spending_control_drafts/{spending_control_draft_id}/flips read card:read read 200 list filters=change
 2026-05-19 GET    /v1/test/faults read read read 200 sandbox
 2026-05-19 PUT    /v1/test/faults admin admin account_write 200 sandbox

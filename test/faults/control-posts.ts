@@ -50,6 +50,13 @@ const promoted = (id: string): readonly string[] => [
           promotion = '{"version": 1, "cards": 1, "promoted": "2026-06-01T12:00:00.000Z", "rolled_back": null}' WHERE id = '${id}'`,
 ]
 
+const JANUARY = { interval_start: '2026-01-01T00:00:00Z', interval_end: '2026-02-01T00:00:00Z' }
+
+async function makeBacktest(send: Send): Promise<string> {
+  const path = `/v1/spending_control_drafts/${await makeDraft(send)}/backtests`
+  return (await send(path, { body: JANUARY })).body.id
+}
+
 const endPending = (tenantId: string) =>
   `UPDATE sandbox.spending_control_backtests SET status = 'failed' WHERE tenant_id = '${tenantId}' AND status = 'pending'`
 
@@ -151,11 +158,26 @@ export const CONTROL_POSTS: readonly Post[] = [
       // No worker ends the backtests of earlier rounds, and at the limit of pending ones the next is refused.
       await administer(database.url, endPending(tenantId))
       const id = await makeDraft(send)
-      const body = { interval_start: '2026-01-01T00:00:00Z', interval_end: '2026-02-01T00:00:00Z' }
-      return { path: `/v1/spending_control_drafts/${id}/backtests`, body, id }
+      return { path: `/v1/spending_control_drafts/${id}/backtests`, body: JANUARY, id }
     },
     effect:
       'SELECT count(*) AS count FROM sandbox.spending_control_backtests WHERE tenant_id = $1 AND spending_control_draft_id = $2',
+    once: 1,
+  },
+  {
+    operation: 'simulateSpendingControlBacktestFailure',
+    status: 200,
+    audit: ['spending_control_backtest_failure.simulated'],
+    events: ['spending_control_backtest.failed'],
+    environment: 'sandbox',
+    prepare: async (send, { database, tenantId }) => {
+      await administer(database.url, endPending(tenantId))
+      const id = await makeBacktest(send)
+      const path = '/v1/test/spending_control_backtests/simulate_failure'
+      return { path, body: { spending_control_backtest_id: id }, id }
+    },
+    effect: `SELECT count(*) AS count FROM sandbox.spending_control_backtests
+              WHERE tenant_id = $1 AND id = $2 AND status = 'failed'`,
     once: 1,
   },
 ]

@@ -107,6 +107,10 @@ export function checkEvent(event: { readonly version: string; readonly type: str
   return checkAgainst(event.version, pointer, event)
 }
 
+/** Validates a question to an authorization endpoint against the document of its version. Returns the violations. */
+export const checkQuestion = (question: { readonly version: string }): string[] =>
+  checkAgainst(question.version, '/components/schemas/AuthorizationRequest', question)
+
 function checkAgainst(version: string, pointer: string, value: unknown): string[] {
   const { ajv, checks } = contractOf(version)
   let check = checks.get(pointer)

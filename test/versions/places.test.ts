@@ -186,6 +186,23 @@ function mismatch({ dialect, difference, carried, holders }: Case): string | und
 const only = (dialect: Dialect) => (each: { readonly dialects: readonly Dialect[] }) =>
   each.dialects.includes(dialect)
 
+test('a callback is named unless its operation states that the handler translates it', () => {
+  const carried = CARRIERS.find(({ name }) => name === 'a callback')!
+  const stated: Carrier = {
+    ...carried,
+    document: (schema) => {
+      const document = JSON.stringify(carried.document(schema))
+      return JSON.parse(document.replace('"requestBody"', '"x-translated-by":"handler","requestBody"'))
+    },
+  }
+  const codes = [carried, stated].map((each) =>
+    run({ dialect: '3.1', difference: DIFFERENCES[2]!, carried: each, holders: [] }).said.map(
+      ({ code }) => code,
+    ),
+  )
+  expect(codes).toEqual([['value-not-translated'], []])
+})
+
 const DIALECTS: readonly Dialect[] = ['3.0', '3.1']
 
 /** Every one of them with every way to send it. */

@@ -153,6 +153,7 @@ export async function conclude(
   const decision = {
     declined: byRules.declined ?? byTenant.declined,
     ...(amounts.length > 0 && { amount: Math.min(...amounts) }),
+    answered: byTenant.amount,
     rules: [...byRules.rules, rule],
   }
   const asked = { row: transactionOf(question, facts), use: question.use, known, decision }

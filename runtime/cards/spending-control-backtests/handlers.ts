@@ -1,8 +1,12 @@
-import type { SpendingControlBacktestsHandlers } from '../../../generated/canonical/handlers.ts'
-import { invalidState, notFound } from '../../api/errors/errors.ts'
+import type {
+  SpendingControlBacktestsHandlers,
+  TestCardsHandlers,
+} from '../../../generated/canonical/handlers.ts'
+import { invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { readInterval } from '../../api/interval.ts'
 import { answerList } from '../../api/lists/list-query.ts'
+import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import { readDraft } from '../spending-control-drafts/queries.ts'
 import {
@@ -14,6 +18,7 @@ import {
   readBacktest,
 } from './queries.ts'
 import { showBacktest, showFlip } from './view.ts'
+import { endBacktest } from './work-queries.ts'
 
 /** Maximum number of pending backtests of a tenant. Further requests are refused. */
 const MAX_PENDING = 5
@@ -69,4 +74,20 @@ export const spendingControlBacktestsHandlers = {
       showFlip,
     )
   },
-} satisfies SpendingControlBacktestsHandlers<Context>
+
+  async simulateSpendingControlBacktestFailure({ caller, db, events, request: { now: updated } }, { body }) {
+    const row = await readBacktest(db, caller.space, body.spending_control_backtest_id)
+    if (!row)
+      throw validationFailed([
+        { field: 'spending_control_backtest_id', issue: 'does not identify an existing backtest' },
+      ])
+    const failed: BacktestRow = { ...row, status: 'failed', result: null, updated }
+    // A worker that is performing the backtest loses it, and writes nothing.
+    if (!(await endBacktest(db, caller.space, failed)))
+      throw invalidState('The backtest is no longer pending.')
+    const shown = showBacktest(failed)
+    emit(events, { type: 'spending_control_backtest.failed', data: { spending_control_backtest: shown } })
+    return { status: 200, body: shown }
+  },
+} satisfies SpendingControlBacktestsHandlers<Context> &
+  Pick<TestCardsHandlers<Context>, 'simulateSpendingControlBacktestFailure'>

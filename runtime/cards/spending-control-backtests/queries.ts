@@ -89,7 +89,8 @@ export const listFlips = defineList<FlipRow, 'listSpendingControlFlips', OfBackt
   operation: 'listSpendingControlFlips',
   table: 'spending_control_flips',
   alias: 'f',
-  columns: 'f.id, f.card_transaction_id, f.card_id, f.change, f.code, f.rule, f.amount, f.created',
+  columns: `f.id, f.card_transaction_id, f.card_id, f.change, f.code, f.rule, f.amount, f.recorded_amount,
+            f.draft_amount, f.created`,
   filters: { backtest_id: 'f.backtest_id', change: 'f.change' },
   indexes: [['backtest_id', 'change']],
 })

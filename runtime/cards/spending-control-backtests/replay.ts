@@ -7,8 +7,9 @@ import { categoryOf } from '../merchant-categories/catalogue.ts'
 import type { SpendingControls } from '../programs/spending-controls.ts'
 import type { DeclineCode } from '../transactions/findings.ts'
 import { type Folded, foldMessages, NOTHING } from '../transactions/messages.ts'
+import { decideAgain } from '../transactions/proposed-decisions.ts'
 import type { TransactionMessage } from '../transactions/queries.ts'
-import { isControl, type JudgedRule, judgeControls, reducedAmount } from '../transactions/rules.ts'
+import { isControl, type JudgedRule, judgeControls } from '../transactions/rules.ts'
 import { countOf, spentBy } from '../transactions/spending.ts'
 import { type MerchantOfUse, type NetworkChecks, usesOf } from '../transactions/use-rules.ts'
 import { createMessageQueue } from './message-queue.ts'
@@ -27,9 +28,11 @@ export interface RecordedTransaction {
   readonly checks: NetworkChecks | null
   /** Null if the tenant's endpoint was not asked. */
   readonly decision_id: string | null
+  /** Cents that the tenant's endpoint approved; null if that was not less than the requested amount. */
+  readonly answered: number | null
   /** Whether the service decided, rather than the network. */
   readonly is_judged: boolean
-  /** The rules of the last decision; needed only if it declined. */
+  /** The rules of the last decision; needed only if it declined or reduced the amount. */
   readonly rules: readonly JudgedRule[] | null
   /** In the order of arrival. */
   readonly messages: readonly TransactionMessage[]
@@ -44,6 +47,10 @@ export interface Flip {
   /** Null if only the recorded reason is known. */
   readonly rule: string | null
   readonly amount: number
+  /** Approved cents; 0 if it was declined, and null if an earlier version of the service found the flip. */
+  readonly recorded_amount: number | null
+  /** As `recorded_amount`, by the proposed controls. */
+  readonly draft_amount: number | null
   readonly created: number
 }
 
@@ -85,7 +92,7 @@ export function startReplay(controls: SpendingControls, from: number, to: number
     if (replayed.isOver) return
     const { recorded, category, state } = replayed
     const given = recorded.messages[index]!
-    const message = given.created < from || given.created >= to ? given : decideAgain(replayed, given)
+    const message = given.created < from || given.created >= to ? given : redecide(replayed, given)
     replayed.messages.push(message)
     const after = foldMessages(replayed.messages, 0) // refunds do not change what is spent
     const { card_id: card, merchant, created: began } = recorded
@@ -102,7 +109,7 @@ export function startReplay(controls: SpendingControls, from: number, to: number
   }
 
   /** Returns the message with the decision of the proposed controls. */
-  function decideAgain(replayed: Replayed, message: TransactionMessage): TransactionMessage {
+  function redecide(replayed: Replayed, message: TransactionMessage): TransactionMessage {
     const { kind, amount = 0, approved } = message
     if (kind !== 'authorization' && kind !== 'increment') return message
     const { recorded, state } = replayed
@@ -117,22 +124,27 @@ export function startReplay(controls: SpendingControls, from: number, to: number
     const { partial } = message
     const request = { amount, categoryCode, country, authorized: state.authorized, partial, use }
     const findings = judgeControls(request, totals.factsAt(card_id, merchant, message.created))
-    const failed = findings.find(({ passed }) => passed === false)
+    const proposed = decideAgain(request, controls, findings, {
+      approved,
+      rules: isLastDecision(recorded, message) ? (recorded.rules ?? []) : undefined,
+      answered: (kind === 'authorization' && recorded.answered) || undefined,
+    })
     tally.evaluate(amount)
-    if (approved !== undefined && !failed)
-      return withApproved(message, approved, reducedAmount(request, findings))
-    if (approved === undefined && failed) return message
-    const about = { card_transaction_id: recorded.id, card_id, amount, created: message.created }
-    if (failed) {
-      const { code, rule } = failed
-      tally.flip({ ...about, change: 'approved_to_declined', code, rule })
-      const { approved: _, ...asked } = message
-      return { ...asked, declined: code }
+    if (proposed.approved === approved) return message
+    const { declined, approved: _, ...asked } = message
+    const change = changeOf(approved, proposed.approved)
+    const known = {
+      code: declined ?? 'processing_error',
+      rule: failedRules(recorded).find(isControl) ?? null,
     }
-    const { declined: code = 'processing_error', ...asked } = message
-    const rule = failedRules(recorded).find(isControl) ?? null
-    tally.flip({ ...about, change: 'declined_to_approved', code, rule })
-    return { ...asked, approved: reducedAmount(request, findings) }
+    const { code, rule } = proposed.reason ?? known
+    tally.flip({
+      ...{ card_transaction_id: recorded.id, card_id, change, code, rule, amount },
+      ...{ recorded_amount: approved ?? 0, draft_amount: proposed.approved ?? 0, created: message.created },
+    })
+    return proposed.approved === undefined
+      ? { ...asked, declined: code }
+      : { ...asked, approved: proposed.approved }
   }
 
   return {
@@ -154,9 +166,11 @@ export function startReplay(controls: SpendingControls, from: number, to: number
   }
 }
 
-/** The balance may have reduced the recorded amount, so the proposed controls only reduce it further. */
-const withApproved = (message: TransactionMessage, approved: number, left: number): TransactionMessage =>
-  left < approved ? { ...message, approved: left } : message
+/** @param recorded approved cents; undefined if it was declined. @param proposed likewise. */
+function changeOf(recorded: number | undefined, proposed: number | undefined): Flip['change'] {
+  if (proposed === undefined) return 'approved_to_declined'
+  return recorded === undefined ? 'declined_to_approved' : 'amount_changed'
+}
 
 const CONTROL_CODES: ReadonlySet<DeclineCode> = new Set([
   'merchant_category_blocked',
@@ -175,17 +189,18 @@ const CONTROL_CODES: ReadonlySet<DeclineCode> = new Set([
 const failedRules = ({ rules }: RecordedTransaction): readonly string[] =>
   (rules ?? []).filter(({ outcome }) => outcome === 'failed').map(({ rule }) => rule)
 
+/** Whether the recorded rules are those of a message. */
+const isLastDecision = ({ messages }: RecordedTransaction, message: TransactionMessage): boolean =>
+  messages.findLast(({ kind }) => kind === 'authorization' || kind === 'increment') === message
+
 /** Returns what holds a decision fixed, or undefined if the spending controls alone decided it. */
 function fixedBy({ recorded, state }: Replayed, message: TransactionMessage): Cause | undefined {
   const { kind, approved, declined, advises } = message
   if (!recorded.is_judged || advises !== undefined) return 'network'
   if (kind === 'increment' && state.held === 0) return 'card'
   if (approved !== undefined) return undefined
-  const asking = recorded.messages.filter(
-    (each) => each.kind === 'authorization' || each.kind === 'increment',
-  )
-  // The rules are those of the last decision. Of an earlier one, only the reason is known.
-  if (asking.at(-1) !== message) {
+  // Of an earlier decision, only the reason is known.
+  if (!isLastDecision(recorded, message)) {
     if (declined && CONTROL_CODES.has(declined) && recorded.decision_id === null) return undefined
     return recorded.decision_id === null ? 'card' : 'authorization_endpoint'
   }
@@ -228,6 +243,7 @@ function createTally() {
         evaluated: evaluated.get('evaluated') ?? ZERO,
         approved_to_declined: changed.get('approved_to_declined') ?? ZERO,
         declined_to_approved: changed.get('declined_to_approved') ?? ZERO,
+        amount_changed: changed.get('amount_changed') ?? ZERO,
         fixed: [...fixed].map(([cause, counted]) => ({ cause, ...counted })),
         reasons: [...reasons].map(([reason, counted]) => {
           const [change, code] = reason.split(' ') as [Flip['change'], DeclineCode]

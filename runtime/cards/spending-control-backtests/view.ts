@@ -20,6 +20,16 @@ export function showBacktest(row: BacktestRow): Schemas['SpendingControlBacktest
   }
 }
 
-export function showFlip({ created, ...row }: FlipRow): Schemas['SpendingControlFlip'] {
-  return { ...row, object: 'spending_control_flip', created: writeInstant(created) }
+export function showFlip({
+  created,
+  recorded_amount,
+  draft_amount,
+  ...row
+}: FlipRow): Schemas['SpendingControlFlip'] {
+  return {
+    ...row,
+    object: 'spending_control_flip',
+    ...(recorded_amount !== null && draft_amount !== null && { recorded_amount, draft_amount }),
+    created: writeInstant(created),
+  }
 }

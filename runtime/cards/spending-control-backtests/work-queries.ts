@@ -43,12 +43,13 @@ export async function endBacktest(
 
 const INSERT_FLIPS: Statement = {
   name: 'spending_control_flips_insert',
-  text: `INSERT INTO spending_control_flips (tenant_id, backtest_id, id, card_transaction_id, card_id, change, code, rule, amount, created)
-         SELECT b.tenant_id, b.id, f.id, f.card_transaction_id, f.card_id, f.change, f.code, f.rule, f.amount,
-                timestamptz 'epoch' + f.created * interval '1 millisecond'
+  text: `INSERT INTO spending_control_flips (tenant_id, backtest_id, id, card_transaction_id, card_id, change, code, rule, amount, recorded_amount,
+                                             draft_amount, created)
+         SELECT b.tenant_id, b.id, f.id, f.card_transaction_id, f.card_id, f.change, f.code, f.rule, f.amount, f.recorded_amount,
+                f.draft_amount, timestamptz 'epoch' + f.created * interval '1 millisecond'
            FROM spending_control_backtests b,
                 json_to_recordset($3) AS f (id text, card_transaction_id text, card_id text, change text, code text, rule text,
-                                            amount bigint, created bigint)
+                                            amount bigint, recorded_amount bigint, draft_amount bigint, created bigint)
           WHERE b.tenant_id = $1 AND b.id = $2`,
 }
 
@@ -68,12 +69,15 @@ interface StoredTransaction extends Omit<RecordedTransaction, 'messages'>, Messa
   readonly is_meant: boolean
 }
 
-/** The rules take up most of a row, so they are read only if they can explain a decline. */
+/** The rules take up most of a row, so they are read only if they can explain a decline or a partial approval. */
 const PAGE: Statement = {
   name: 'spending_control_backtests_page',
   text: `SELECT t.id, t.card_id, t.created, t.merchant, t.entry_method, t.checks,
                 t.decision_id, json_array_length(t.rules) > 0 AS is_judged,
-                CASE WHEN t.messages IS NULL OR t.messages::text LIKE '%"declined"%' THEN t.rules END AS rules,
+                CASE WHEN t.messages IS NULL OR t.authorized < t.requested OR t.messages::text LIKE '%"declined"%' THEN t.rules END AS rules,
+                CASE WHEN t.decision_id IS NOT NULL AND t.authorized < t.requested THEN (
+                  SELECT d.amount FROM authorization_decisions d
+                   WHERE d.tenant_id = $1 AND d.id = t.decision_id AND d.status = 'responded') END AS answered,
                 t.messages, CASE WHEN t.messages IS NULL THEN t.history ELSE '[]' END AS history,
                 t.requested, t.disputed, t.decline_code, t.expires_at,
                 coalesce(t.card_id = $5, c.card_program_id = $6, $5::text IS NULL AND $6::text IS NULL) AS is_meant

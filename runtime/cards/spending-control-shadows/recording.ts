@@ -21,19 +21,23 @@ const ADD: Statement = {
 
 const INSERT_FLIPS: Statement = {
   name: 'spending_control_shadow_flips_insert',
-  text: `INSERT INTO spending_control_flips (tenant_id, backtest_id, id, card_transaction_id, card_id, change, code, rule, amount, created)
-         SELECT d.tenant_id, f.shadow, f.id, $2, $3, f.change, f.code, f.rule, $4::bigint, $5::timestamptz
-           FROM json_to_recordset($6) AS f (draft_id text, shadow text, id text, change text, code text, rule text)
+  text: `INSERT INTO spending_control_flips (tenant_id, backtest_id, id, card_transaction_id, card_id, change, code, rule, amount, recorded_amount,
+                                             draft_amount, created)
+         SELECT d.tenant_id, f.shadow, f.id, $2, $3, f.change, f.code, f.rule, $4::bigint, f.recorded_amount, f.draft_amount,
+                $5::timestamptz
+           FROM json_to_recordset($6) AS f (draft_id text, shadow text, id text, change text, code text, rule text,
+                                            recorded_amount bigint, draft_amount bigint)
           CROSS JOIN LATERAL (SELECT tenant_id FROM spending_control_drafts d WHERE d.tenant_id = $1 AND d.id = f.draft_id OFFSET 0) AS d`,
 }
 
 const CHANGES = {
   would_decline: 'approved_to_declined',
   would_approve: 'declined_to_approved',
-} as const satisfies Partial<Record<JudgedShadow['outcome'], string>>
-
-const changeOf = (outcome: JudgedShadow['outcome']) =>
-  outcome === 'would_decline' || outcome === 'would_approve' ? CHANGES[outcome] : undefined
+  would_change_amount: 'amount_changed',
+  same: undefined,
+  fixed: undefined,
+  failed: undefined,
+} as const satisfies Record<JudgedShadow['outcome'], string | undefined>
 
 interface RecordingPlace {
   readonly db: Database
@@ -53,10 +57,19 @@ export function recordShadows(
   judged: readonly JudgedShadow[],
 ): void {
   if (judged.length === 0) return
-  const found = judged.map(({ spending_control_draft_id: draft_id, version, outcome, code, rule, cause }) => {
-    const change = changeOf(outcome)
+  const found = judged.map((each) => {
+    const { spending_control_draft_id: draft_id, version, outcome, code, rule, cause, amounts } = each
     const shadow = shadowOf(draft_id, version)
-    return { id: newId('scf', now), draft_id, shadow, change, code, rule, outcome, cause }
+    return {
+      id: newId('scf', now),
+      draft_id,
+      shadow,
+      change: CHANGES[outcome],
+      code,
+      rule,
+      cause,
+      ...amounts,
+    }
   })
   const counted = found.map(({ draft_id, shadow, change, code, cause }) => {
     const outcome = change ?? (cause === null ? 'same' : 'fixed')

@@ -31,9 +31,10 @@ function addUp(totals: readonly ShadowTotal[]): Schemas['SpendingControlBacktest
         { count: 0, amount: 0 },
       )
   return {
-    evaluated: of('same', 'approved_to_declined', 'declined_to_approved'),
+    evaluated: of('same', 'approved_to_declined', 'declined_to_approved', 'amount_changed'),
     approved_to_declined: of('approved_to_declined'),
     declined_to_approved: of('declined_to_approved'),
+    amount_changed: of('amount_changed'),
     fixed: totals.flatMap(({ outcome, code, count, amount }) =>
       outcome === 'fixed' ? [{ cause: code as Schemas['SpendingControlFixed']['cause'], count, amount }] : [],
     ),

@@ -66,6 +66,8 @@ export interface Decision {
   readonly declined: DeclineCode | undefined
   /** Approved cents; absent if the full amount is approved. */
   readonly amount?: number
+  /** Cents that the tenant's endpoint approved; absent if it did not limit the amount. */
+  readonly answered?: number | undefined
   /** All rules in order. The first failed rule is the reason for the decline. */
   readonly rules: readonly JudgedRule[]
 }
@@ -107,10 +109,6 @@ export const judgeControls = (request: ControlledRequest, facts: ControlFacts): 
   checkCount(request, facts),
   ...checkLimits(request, facts),
 ]
-
-/** Returns the first control that declines a request, or undefined if none does. */
-export const failedControl = (request: ControlledRequest, facts: ControlFacts): RuleFinding | undefined =>
-  judgeControls(request, facts).find(({ passed }) => passed === false)
 
 /** Whether a rule of a recorded decision is a spending control. */
 export const isControl = (rule: string): boolean =>

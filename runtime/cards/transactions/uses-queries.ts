@@ -7,33 +7,41 @@ import { type EarlierUses, type MerchantOfUse, merchantKey, NO_USES, needUses } 
 type Schemas = components['schemas']
 type Interval = Schemas['RuleInterval']
 
-/** The intervals with the parameter that has their first day. */
-const FIRST_DAYS = { daily: '$5', weekly: '$6', monthly: '$7', yearly: '$8' } as const
+/** As in the index `card_transactions_by_merchant`; see `merchantKey`. */
+const KEY = `(coalesce('id:' || (t.merchant->>'network_id'), 'name:' || (t.merchant->>'name')) COLLATE "C")`
 
-const FIGURES = [...Object.entries(FIRST_DAYS), ['all_time', undefined] as const].map(([interval, first]) => {
-  const inInterval = first === undefined ? 'true' : `u.created >= ${first}::date`
-  return `least(coalesce(sum(u.spent) FILTER (WHERE u.key = $3 AND ${inInterval}), 0), 9007199254740991)::bigint AS ${interval}_spent,
-          count(DISTINCT u.key) FILTER (WHERE u.is_use AND ${inInterval}) AS ${interval}_merchants,
-          coalesce(bool_or(u.is_use AND u.key = $3) FILTER (WHERE ${inInterval}), false) AS ${interval}_known`
-})
+/** The uses of the card. Declined uses are no uses. */
+const USES = `FROM card_transactions t WHERE t.tenant_id = $1 AND t.card_id = $2 AND (t.authorized > 0 OR t.cleared > 0)`
 
-/** The conditions on status and type let the index on both and on `created` find the rows. Declined uses are no uses. */
+/**
+ * Each subquery finds its rows by index. \`keys\` steps from one merchant of the card to the next, so its time grows with the
+ * number of merchants and not with the number of transactions. It stops with the count, which stops at the limit.
+ */
 const READ_USES: Statement = {
   name: 'card_uses_read',
-  text: `SELECT ${FIGURES.join(',\n          ')},
-                coalesce(bool_or(u.is_use AND u.country = $4), false) AS is_country_known
-           FROM (SELECT t.created, t.held + t.cleared AS spent, t.authorized > 0 OR t.cleared > 0 AS is_use,
-                        coalesce('id:' || (t.merchant->>'network_id'), 'name:' || (t.merchant->>'name')) AS key,
-                        t.merchant->>'country' AS country
-                   FROM card_transactions t
-                  WHERE t.tenant_id = $1 AND t.card_id = $2
-                    AND t.status IN ('authorized', 'reversed', 'expired', 'cleared')
-                    AND t.type IN ('purchase', 'cash_withdrawal') AND t.created >= $9) AS u`,
+  text: `WITH RECURSIVE keys AS (
+           (SELECT ${KEY} AS key ${USES} ORDER BY ${KEY} LIMIT 1)
+            UNION ALL
+           SELECT (SELECT ${KEY} ${USES} AND ${KEY} > k.key ORDER BY ${KEY} LIMIT 1) FROM keys k WHERE k.key IS NOT NULL
+         )
+         SELECT (SELECT json_agg((
+                   SELECT least(coalesce(sum(t.held + t.cleared), 0), 9007199254740991)::bigint
+                     ${USES} AND ${KEY} = $3 AND t.created >= f.first
+                 ) ORDER BY f.place) FROM unnest($4::date[]) WITH ORDINALITY AS f (first, place)) AS spent,
+                (SELECT json_agg(json_build_object(
+                   'count', (SELECT count(*) FROM (
+                     SELECT FROM keys k WHERE EXISTS (SELECT ${USES} AND ${KEY} = k.key AND t.created >= f.first) LIMIT f.most
+                   ) AS counted),
+                   'isKnown', EXISTS (SELECT ${USES} AND ${KEY} = $3 AND t.created >= f.first)
+                 ) ORDER BY f.place) FROM unnest($5::date[], $6::bigint[]) WITH ORDINALITY AS f (first, most, place)) AS merchants,
+                EXISTS (SELECT ${USES} AND t.merchant->>'country' = $7) AS is_country_known`,
 }
 
-type Figures = Readonly<
-  Record<`${Interval}_spent` | `${Interval}_merchants`, number> & Record<`${Interval}_known`, boolean>
-> & { readonly is_country_known: boolean }
+interface Figures {
+  readonly spent: EarlierUses['spent'] | null
+  readonly merchants: EarlierUses['merchants'] | null
+  readonly is_country_known: boolean
+}
 
 /**
  * Returns the earlier uses of a card, as far as its controls depend on them. The caller has locked the card.
@@ -50,34 +58,22 @@ export async function readUses(
   if (!needUses(controls)) return NO_USES
   const { day, week, month, year } = periodsOf(now)
   const { merchant_limits = [], merchant_count_limits = [], first_use_abroad } = controls
-  const days: Readonly<Partial<Record<Interval, string>>> = {
+  const firsts: Readonly<Record<Interval, string>> = {
     daily: day,
     weekly: week,
     monthly: month,
     yearly: year,
+    all_time: '1970-01-01',
   }
-  const firsts = [...merchant_limits, ...merchant_count_limits].map(
-    ({ interval }) => days[interval] ?? '1970-01-01',
-  )
-  const from = first_use_abroad ? '1970-01-01' : firsts.toSorted()[0]!
   const { rows } = await db.query<Figures>(READ_USES, [
     tenantId,
     cardId,
     merchantKey(merchant),
-    merchant.country,
-    day,
-    week,
-    month,
-    year,
-    from,
+    merchant_limits.map(({ interval }) => firsts[interval]),
+    merchant_count_limits.map(({ interval }) => firsts[interval]),
+    merchant_count_limits.map(({ count }) => count),
+    first_use_abroad ? merchant.country : null,
   ])
-  const figures = rows[0]!
-  return {
-    spent: merchant_limits.map(({ interval }) => figures[`${interval}_spent`]),
-    merchants: merchant_count_limits.map(({ interval }) => ({
-      count: figures[`${interval}_merchants`],
-      isKnown: figures[`${interval}_known`],
-    })),
-    isCountryKnown: figures.is_country_known,
-  }
+  const { spent, merchants, is_country_known } = rows[0]!
+  return { spent: spent ?? [], merchants: merchants ?? [], isCountryKnown: is_country_known }
 }

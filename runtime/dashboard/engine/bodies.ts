@@ -47,6 +47,14 @@ export function rowsOf(values: FormValues, name: string): FormValues[] {
   return rows.filter((row) => row !== undefined)
 }
 
+/** Returns the values of rows by the names that their fields have in the form: the opposite of `rowsOf`. */
+export function rowValues(name: string, rows: readonly FormValues[]): FormValues {
+  const values = rows.flatMap((row, index) =>
+    Object.entries(row).map(([field, value]) => [`${name}.${index}.${field}`, value] as const),
+  )
+  return Object.fromEntries(values)
+}
+
 /** Returns the fields of a row, with the names that they have in the form. */
 export function rowFields({ name, row = [] }: FormField, index: number): FormField[] {
   return row.map((each) => ({ ...each, name: `${name}.${index}.${each.name}` }))

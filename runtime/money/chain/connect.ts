@@ -1,7 +1,15 @@
 /** Connects to a chain over JSON-RPC, after checking that it is the expected chain. */
 import { type Address, type Hex, hexToBigInt, hexToNumber, numberToHex } from 'viem'
 import { type Rpc, RpcRefused, RpcUnavailable } from './rpc.ts'
-import { balanceCall, readString, separatorOf, stateCall, type TokenDomain } from './token.ts'
+import {
+  balanceCall,
+  blacklistedCall,
+  pausedCall,
+  readString,
+  separatorOf,
+  stateCall,
+  type TokenDomain,
+} from './token.ts'
 
 /** The chain or the contract does not match the settings. Nothing is sent until an operator has fixed it. */
 export class WrongChain extends Error {
@@ -32,7 +40,9 @@ export interface Chain {
   tokensOf(address: Address): Promise<bigint>
   /** Returns whether a transfer authorization was used. */
   isUsed(payer: Address, nonce: Hex): Promise<boolean>
-  /** Throws `WrongChain` if the node now belongs to a different chain. */
+  /** Returns why the contract refuses every transfer of the payer at present; undefined if it does not. */
+  obstacleOf(payer: Address): Promise<string | undefined>
+  /** Throws `WrongChain` if the node now belongs to a different chain, or the contract verifies other signatures. */
   check(): Promise<void>
 }
 
@@ -63,16 +73,10 @@ export async function identify(rpc: Rpc): Promise<{ readonly id: number; readonl
   return { id: hexToNumber(id), genesis: first.hash }
 }
 
+type Read = (data: Hex) => Promise<Hex>
+
 /** Reads the token's EIP-712 domain. Throws `WrongChain` if the contract is not USDC. */
-async function readDomain(rpc: Rpc, chainId: number, token: Address): Promise<TokenDomain> {
-  const read = async (data: Hex): Promise<Hex> => {
-    try {
-      return await rpc.ask<Hex>('eth_call', { to: token, data }, 'latest')
-    } catch (error) {
-      if (error instanceof RpcRefused) return '0x'
-      throw error
-    }
-  }
+async function readDomain(read: Read, chainId: number, token: Address): Promise<TokenDomain> {
   const [decimals, symbol, name, version, separator] = await Promise.all(Object.values(CALLS).map(read))
   const wrong = (words: string) => new WrongChain(`SVC_USDC_ADDRESS: ${token} on chain ${chainId} ${words}`)
   if (decimals === '0x') throw wrong('is not a token contract')
@@ -112,13 +116,33 @@ export async function connect(rpc: Rpc, id: number, token: Address): Promise<Cha
     if (now !== id) throw new WrongChain(`${rpc.place} is chain ${now}; expected chain ${id}`)
   }
   await check()
-  const domain = await readDomain(rpc, id, token)
   const call = (data: Hex) => rpc.ask<Hex>('eth_call', { to: token, data }, 'latest')
+  /** Returns `0x` if the contract has no such function. */
+  const read: Read = async (data) => {
+    try {
+      return await call(data)
+    } catch (error) {
+      if (error instanceof RpcRefused) return '0x'
+      throw error
+    }
+  }
+  const isTrue = async (data: Hex) => /^0x0*1$/.test(await read(data))
+  const domain = await readDomain(read, id, token)
   return {
     id,
     rpc,
     domain,
-    check,
+    check: async () => {
+      await check()
+      // An upgrade of the contract can change its domain. Authorizations for the old one would be refused.
+      if ((await read(CALLS.separator)) === separatorOf(domain)) return
+      throw new WrongChain(`SVC_USDC_ADDRESS: ${token} on chain ${id} has changed its EIP-712 domain`)
+    },
+    obstacleOf: async (payer) => {
+      const [isPaused, isBlocked] = await Promise.all([isTrue(pausedCall()), isTrue(blacklistedCall(payer))])
+      if (isPaused) return 'the token is paused'
+      return isBlocked ? `the token has blocked the signer ${payer}` : undefined
+    },
     block: async (at) => {
       const raw = await rpc.ask<RawBlock | null>(
         'eth_getBlockByNumber',

@@ -187,6 +187,8 @@ async function plan(round: Round, to: Address, { amount }: TransferRow): Promise
     if (/insufficient funds/i.test(error.message)) throw new HeldUp('insufficient_gas', error.message)
     if (error.code !== REVERTED && !/revert/i.test(error.message))
       throw new HeldUp('network_error', `the node cannot estimate the gas: ${error.message}`)
+    const obstacle = await chain.obstacleOf(signer.address)
+    if (obstacle !== undefined) throw new HeldUp('transaction_failed', obstacle)
     throw new HeldUp('rejected', `the contract rejects the transfer: ${error.message}`, true)
   }
 }

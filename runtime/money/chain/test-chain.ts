@@ -8,7 +8,7 @@ import type { Database } from '../../database/database.ts'
 import { type Anvil, startAnvil } from './anvil.ts'
 import { locateChain, readRevision, readSavedChain, rememberChain, saveChain } from './chain-queries.ts'
 import { type Chain, connect, identify } from './connect.ts'
-import compiled from './contract/test-usdc.json' with { type: 'json' }
+import { DEPLOYMENT } from './contract/deployment.ts'
 import { TEST_CHAIN_ID, TEST_USDC } from './own-chain.ts'
 import { createRpc, type Rpc } from './rpc.ts'
 import { mintCall } from './token.ts'
@@ -59,7 +59,7 @@ async function furnish(
   const rpc = createRpc(anvil.url)
   await rpc.ask('evm_setTime', Date.now()) // otherwise the clock continues from the first block
   if (state) await rpc.ask('anvil_loadState', `0x${state.toString('hex')}`)
-  else await send(rpc, { data: compiled.bytecode })
+  else await send(rpc, { data: DEPLOYMENT })
   const { genesis } = await identify(rpc)
   if (!(await rememberChain(control, { id: TEST_CHAIN_ID, genesis, token: TEST_USDC }))) {
     throw new Error(`chain ${TEST_CHAIN_ID} is known as an external chain: set SVC_CHAIN_RPC_URL to its node`)

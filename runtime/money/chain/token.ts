@@ -20,6 +20,8 @@ const ABI = parseAbi([
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
   'function mint(address to, uint256 value)',
+  'function paused() view returns (bool)',
+  'function isBlacklisted(address) view returns (bool)',
 ])
 
 /** The EIP-712 types of an EIP-3009 authorization. */
@@ -78,6 +80,14 @@ export function balanceCall(of: Address): Hex {
 
 export function mintCall(to: Address, value: bigint): Hex {
   return encodeFunctionData({ abi: ABI, functionName: 'mint', args: [to, value] })
+}
+
+export function pausedCall(): Hex {
+  return encodeFunctionData({ abi: ABI, functionName: 'paused' })
+}
+
+export function blacklistedCall(account: Address): Hex {
+  return encodeFunctionData({ abi: ABI, functionName: 'isBlacklisted', args: [account] })
 }
 
 export function stateCall(payer: Address, nonce: Hex): Hex {

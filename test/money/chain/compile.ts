@@ -1,4 +1,4 @@
-/** Compiles the contract of the test chain; run by itself, writes what is committed of it. */
+/** Compiles the contracts of the test chain; run by itself, writes what is committed of them. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import solc from 'solc'
@@ -25,8 +25,10 @@ export function compileContract(): string {
   }
   const output = JSON.parse(solc.compile(JSON.stringify(input)))
   if (output.errors) throw new Error(JSON.stringify(output.errors))
-  const bytecode = `0x${output.contracts[file].TestUsdc.evm.bytecode.object}`
-  return `${JSON.stringify({ compiler: solc.version(), settings: SETTINGS, bytecode }, null, 2)}\n`
+  const bytecodeOf = (name: string) => `0x${output.contracts[file][name].evm.bytecode.object}`
+  const bytecode = bytecodeOf('TestUsdcProxy')
+  const next = bytecodeOf('TestUsdcNext')
+  return `${JSON.stringify({ compiler: solc.version(), settings: SETTINGS, bytecode, next }, null, 2)}\n`
 }
 
 if (import.meta.main) writeFileSync(COMPILED, compileContract())

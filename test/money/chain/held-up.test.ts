@@ -1,8 +1,11 @@
 /** Rows that cannot be read, signed or sent wait apart, with a reason; every other payout is paid. */
 import pg from 'pg'
 import { Registry } from 'prom-client'
+import { type Address, encodeFunctionData, getContractAddress, type Hex, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { current } from '../../../generated/versions.ts'
+import { PROXY_ADMIN } from '../../../runtime/money/chain/contract/deployment.ts'
+import compiled from '../../../runtime/money/chain/contract/test-usdc.json' with { type: 'json' }
 import { checked, createKeySigner } from '../../../runtime/money/chain/signer.ts'
 import { mintCall, UNITS_PER_CENT } from '../../../runtime/money/chain/token.ts'
 import { checkPayouts } from '../../../runtime/operator/doctor/payouts.ts'
@@ -240,4 +243,142 @@ describe('an operator', () => {
       held_up_since: null,
     })
   })
+})
+
+const RULES = parseAbi([
+  'function pause()',
+  'function unpause()',
+  'function blacklist(address)',
+  'function unBlacklist(address)',
+  'function configureMinter(address, uint256) returns (bool)',
+  'function burn(uint256)',
+  'function upgradeTo(address)',
+  'function transfer(address, uint256) returns (bool)',
+])
+
+/** Sends a transaction to the token: by its deployer, who has every role, or by another account. */
+const order = (data: Hex, from: object = {}) => network.send({ to: network.token, data, ...from })
+const PAUSE = encodeFunctionData({ abi: RULES, functionName: 'pause' })
+const UNPAUSE = encodeFunctionData({ abi: RULES, functionName: 'unpause' })
+const blockCall = (functionName: 'blacklist' | 'unBlacklist', account: Address) =>
+  encodeFunctionData({ abi: RULES, functionName, args: [account] })
+
+test('a payout to an address that the token has blocked fails, and the next one is paid', async () => {
+  const [to, other] = [somebody(), somebody()]
+  await order(blockCall('blacklist', to))
+  const worker = makeWorker(database, network)
+  const [blocked, good] = [await enqueueOne(database, to, 100), await enqueueOne(database, other, 100)]
+  await worker.pay([good])
+  await worker.pay([blocked], 'failed')
+  await worker.close()
+  expect(worker.heard.filter(({ id }) => id === blocked).map(({ change }) => change)).toEqual([
+    { state: 'failed', code: 'rejected' },
+  ])
+  expect([await network.balanceOf(to), await network.balanceOf(other)]).toEqual([0n, 1_000_000n])
+})
+
+const OBSTACLES: readonly (readonly [string, Hex, Hex, RegExp])[] = [
+  ['the token is paused', PAUSE, UNPAUSE, /^transaction_failed: the token is paused$/],
+  [
+    'the token has blocked the payer',
+    blockCall('blacklist', PAYER),
+    blockCall('unBlacklist', PAYER),
+    /^transaction_failed: the token has blocked the signer 0x/,
+  ],
+]
+
+test.each(OBSTACLES)('a payout waits while %s, and is paid afterwards', async (_, begin, end, problem) => {
+  const to = somebody()
+  await order(begin)
+  const worker = makeWorker(database, network)
+  const id = await enqueueOne(database, to, 100)
+  await worker.look()
+  await worker.look()
+  expect(await transferOf(id)).toMatchObject({ state: 'queued', problem: expect.stringMatching(problem) })
+  expect(worker.heard).toEqual([])
+  await order(end)
+  await worker.pay([id])
+  await worker.close()
+  expect(await network.balanceOf(to)).toBe(1_000_000n)
+})
+
+test('a payout fails if the token is paused for too long, and is not paid later', async () => {
+  const to = somebody()
+  await order(PAUSE)
+  const worker = makeWorker(database, network, { limits: { giveUpMs: 0 } })
+  const id = await enqueueOne(database, to, 100)
+  await worker.pay([id], 'failed')
+  await order(UNPAUSE)
+  await worker.pay([await enqueueOne(database, somebody(), 1)])
+  await worker.close()
+  expect(worker.heard[0]?.change).toEqual({ state: 'failed', code: 'transaction_failed' })
+  expect(await network.balanceOf(to)).toBe(0n)
+})
+
+test('a payout that is signed when the token is paused stays in transit until its authorization has expired', async () => {
+  const to = somebody()
+  const worker = makeWorker(database, network)
+  const id = await enqueueOne(database, to, 100)
+  await network.rpc.ask('evm_setAutomine', false)
+  await worker.look()
+  const [sent] = await rowsOf<{ hash: Hex }>(
+    `SELECT t.hash FROM control.chain_transactions t JOIN control.chain_payments p USING (chain_id, signer, nonce)
+      WHERE p.transfer_id = $1`,
+    id,
+  )
+  await network.rpc.ask('anvil_dropTransaction', sent!.hash)
+  await network.rpc.ask('evm_setAutomine', true)
+  await order(PAUSE)
+  for (let looks = 0; looks < 3; looks += 1) {
+    await worker.look()
+    await network.rpc.ask('anvil_mine', '0x2')
+  }
+  expect(await paymentOf(id)).toMatchObject({
+    state: 'open',
+    problem: expect.stringMatching(/contract rejected/),
+  })
+  expect(worker.heard.map(({ change }) => change.state)).not.toContain('failed')
+  await network.rpc.ask('evm_increaseTime', 3700)
+  await worker.pay([id], 'failed')
+  expect(worker.heard.at(-1)?.change).toEqual({ state: 'failed', code: 'transaction_failed' })
+  await order(UNPAUSE)
+  await worker.pay([await enqueueOne(database, somebody(), 1)])
+  await worker.close()
+  expect(await network.balanceOf(to)).toBe(0n)
+})
+
+test('a payout waits while the payer has burnt its tokens, and is paid when new ones are minted', async () => {
+  const to = somebody()
+  const held = await network.balanceOf(PAYER)
+  await order(encodeFunctionData({ abi: RULES, functionName: 'configureMinter', args: [PAYER, 0n] }))
+  await order(encodeFunctionData({ abi: RULES, functionName: 'burn', args: [held] }), { from: PAYER })
+  const worker = makeWorker(database, network)
+  const id = await enqueueOne(database, to, 100)
+  await worker.look()
+  await network.rpc.ask('anvil_mine', '0x4')
+  await worker.look()
+  expect((await transferOf(id)).problem).toMatch(/^rejected: the signer has only 0 base units of USDC/)
+  await order(mintCall(PAYER, held))
+  await worker.pay([id])
+  await worker.close()
+  expect([await network.balanceOf(to), await network.balanceOf(PAYER)]).toEqual([
+    1_000_000n,
+    held - 1_000_000n,
+  ])
+})
+
+test('payouts go on when the token is upgraded to verify signatures for another domain', async () => {
+  const to = somebody()
+  const worker = makeWorker(database, network)
+  await worker.pay([await enqueueOne(database, to, 100)])
+  const nonce = BigInt(await network.rpc.ask<Hex>('eth_getTransactionCount', PROXY_ADMIN, 'latest'))
+  await network.send({ from: PROXY_ADMIN, data: compiled.next })
+  const next = getContractAddress({ from: PROXY_ADMIN, nonce })
+  const upgrade = encodeFunctionData({ abi: RULES, functionName: 'upgradeTo', args: [next] })
+  await expect(order(upgrade)).rejects.toThrow() // only the admin can
+  await order(upgrade, { from: PROXY_ADMIN })
+  await worker.pay([await enqueueOne(database, to, 100)])
+  await worker.close()
+  expect(worker.heard.map(({ change }) => change.state)).not.toContain('failed')
+  expect(await network.balanceOf(to)).toBe(2_000_000n)
 })

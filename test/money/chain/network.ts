@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import type { Address } from 'viem'
 import { type Anvil, startAnvil } from '../../../runtime/money/chain/anvil.ts'
 import { connect } from '../../../runtime/money/chain/connect.ts'
-import compiled from '../../../runtime/money/chain/contract/test-usdc.json' with { type: 'json' }
+import { DEPLOYMENT } from '../../../runtime/money/chain/contract/deployment.ts'
 import { TEST_CHAIN_ID, TEST_KEY } from '../../../runtime/money/chain/own-chain.ts'
 import type { PaymentLimits } from '../../../runtime/money/chain/round-parts.ts'
 import { createRpc, type Rpc } from '../../../runtime/money/chain/rpc.ts'
@@ -41,7 +41,7 @@ export interface Network {
   readonly rpc: Rpc
   readonly token: Address
   balanceOf(address: Address): Promise<bigint>
-  /** One transaction of the deployer's. */
+  /** One transaction of the deployer's, or of another account's. */
   send(transaction: object): Promise<void>
   stop(): Promise<void>
 }
@@ -64,7 +64,7 @@ export async function startNetwork(): Promise<Network> {
     if (status !== '0x1') throw new Error(`${JSON.stringify(transaction).slice(0, 100)} failed`)
     return contractAddress
   }
-  const token = await send({ data: compiled.bytecode })
+  const token = await send({ data: DEPLOYMENT })
   await send({ to: token, data: mintCall(PAYER, 10n ** 15n) })
   return {
     anvil,

@@ -255,6 +255,7 @@ export type SimulateRefundInput = Input<operations['simulateRefund'], Managed> &
 export type SimulateForcePostInput = Input<operations['simulateForcePost'], Managed> & KeyOption
 export type SimulateShippingInput = Input<operations['simulateShipping'], Managed> & KeyOption
 export type SimulateSanctionsMatchInput = Input<operations['simulateSanctionsMatch'], Managed> & KeyOption
+export type SimulateSpendingControlBacktestFailureInput = Input<operations['simulateSpendingControlBacktestFailure'], Managed> & KeyOption
 export type SimulateDisputeOutcomeInput = Input<operations['simulateDisputeOutcome'], Managed> & KeyOption
 export type SimulateFundingInput = Input<operations['simulateFunding'], Managed> & KeyOption
 export type AdvanceSettlementClockInput = Input<operations['advanceSettlementClock'], Managed> & KeyOption
@@ -583,6 +584,8 @@ export interface FlatMethods {
   simulateShipping(input: SimulateShippingInput): Call<Card>
   /** @deprecated Use `client.test.cardholders.simulateSanctionsMatch`. */
   simulateSanctionsMatch(input: SimulateSanctionsMatchInput): Call<SanctionsAlert>
+  /** @deprecated Use `client.test.spendingControlBacktests.simulateFailure`. */
+  simulateSpendingControlBacktestFailure(input: SimulateSpendingControlBacktestFailureInput): Call<SpendingControlBacktest>
   /** @deprecated Use `client.test.disputes.simulateOutcome`. */
   simulateDisputeOutcome(input: SimulateDisputeOutcomeInput): Call<Dispute>
   /** @deprecated Use `client.test.funding.simulate`. */
@@ -763,6 +766,7 @@ export function flatMethods(connection: ServiceConnection): FlatMethods {
     ['simulateForcePost', functions.simulateForcePost, [], 'body'],
     ['simulateShipping', functions.simulateShipping, [], 'body'],
     ['simulateSanctionsMatch', functions.simulateSanctionsMatch, [], 'body'],
+    ['simulateSpendingControlBacktestFailure', functions.simulateSpendingControlBacktestFailure, [], 'body'],
     ['simulateDisputeOutcome', functions.simulateDisputeOutcome, [], 'body'],
     ['simulateFunding', functions.simulateFunding, [], 'body'],
     ['advanceSettlementClock', functions.advanceSettlementClock, [], 'body'],

@@ -158,6 +158,7 @@ import type {
   ShippingSimulation,
   SpendingControlBacktest,
   SpendingControlBacktestCreate,
+  SpendingControlBacktestFailureSimulation,
   SpendingControlBacktestList,
   SpendingControlDraft,
   SpendingControlDraftCreate,
@@ -3392,6 +3393,24 @@ export function simulateShipping(connection: ServiceConnection, params: Shipping
  */
 export function simulateSanctionsMatch(connection: ServiceConnection, params: SanctionsMatchSimulation, options?: RequestOptions): Call<SanctionsAlert> {
   return call(connection, { method: 'POST', path: '/v1/test/cardholders/simulate_sanctions_match', keyed: true }, { body: params, ...options })
+}
+
+/**
+ * Simulate a failed backtest
+ *
+ * Fails a pending backtest. One with few authorizations may be complete within a second.
+ *
+ * `POST /v1/test/spending_control_backtests/simulate_failure`
+ *
+ * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+ * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+ * @example
+ * ```ts
+ * await client.test.spendingControlBacktests.simulateFailure({ spending_control_backtest_id: 'scb_01jxf19g8h7j6k5m4n3p2q1r0s' })
+ * ```
+ */
+export function simulateSpendingControlBacktestFailure(connection: ServiceConnection, params: SpendingControlBacktestFailureSimulation, options?: RequestOptions): Call<SpendingControlBacktest> {
+  return call(connection, { method: 'POST', path: '/v1/test/spending_control_backtests/simulate_failure', keyed: true }, { body: params, ...options })
 }
 
 /**

@@ -159,6 +159,7 @@ import type {
   ShippingSimulation,
   SpendingControlBacktest,
   SpendingControlBacktestCreate,
+  SpendingControlBacktestFailureSimulation,
   SpendingControlBacktestList,
   SpendingControlDraft,
   SpendingControlDraftCreate,
@@ -292,6 +293,7 @@ export type TestCardSimulateRefundParams = RefundSimulation
 export type TestCardSimulateForcePostParams = ForcePostSimulation
 export type TestCardSimulateShippingParams = ShippingSimulation
 export type TestCardholderSimulateSanctionsMatchParams = SanctionsMatchSimulation
+export type TestSpendingControlBacktestSimulateFailureParams = SpendingControlBacktestFailureSimulation
 export type TestDisputeSimulateOutcomeParams = DisputeOutcomeSimulation
 export type TestFundingSimulateParams = FundingSimulation
 export type TestSettlementAdvanceClockParams = SettlementClockAdvance
@@ -3490,6 +3492,27 @@ export class TestCardholdersResource extends Resource {
   }
 }
 
+/** Methods of `client.test.spendingControlBacktests`. */
+export class TestSpendingControlBacktestsResource extends Resource {
+  /**
+   * Simulate a failed backtest
+   *
+   * Fails a pending backtest. One with few authorizations may be complete within a second.
+   *
+   * `POST /v1/test/spending_control_backtests/simulate_failure`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | ConflictError | IdempotencyError | VersionSunsetError |
+   * BodyTooLargeError | UnsupportedMediaTypeError | InvalidRequestError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.test.spendingControlBacktests.simulateFailure({ spending_control_backtest_id: 'scb_01jxf19g8h7j6k5m4n3p2q1r0s' })
+   * ```
+   */
+  simulateFailure(params: TestSpendingControlBacktestSimulateFailureParams, options?: RequestOptions): Call<SpendingControlBacktest> {
+    return functions.simulateSpendingControlBacktestFailure(this.connection, params, options)
+  }
+}
+
 /** Methods of `client.test.disputes`. */
 export class TestDisputesResource extends Resource {
   /**
@@ -3680,6 +3703,7 @@ export class TestResource extends Resource {
   readonly passes = new TestPassesResource(this.connection)
   readonly cards = new TestCardsResource(this.connection)
   readonly cardholders = new TestCardholdersResource(this.connection)
+  readonly spendingControlBacktests = new TestSpendingControlBacktestsResource(this.connection)
   readonly disputes = new TestDisputesResource(this.connection)
   readonly funding = new TestFundingResource(this.connection)
   readonly settlements = new TestSettlementsResource(this.connection)

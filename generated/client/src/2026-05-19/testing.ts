@@ -163,6 +163,7 @@ export interface MockOperations {
   'test.cards.simulateForcePost': operations['simulateForcePost']
   'test.cards.simulateShipping': operations['simulateShipping']
   'test.cardholders.simulateSanctionsMatch': operations['simulateSanctionsMatch']
+  'test.spendingControlBacktests.simulateFailure': operations['simulateSpendingControlBacktestFailure']
   'test.disputes.simulateOutcome': operations['simulateDisputeOutcome']
   'test.funding.simulate': operations['simulateFunding']
   'test.settlements.advanceClock': operations['advanceSettlementClock']

@@ -3709,17 +3709,19 @@ export type ShadowDecision = {
   /** The version of the draft. @example 1 */
   version: number;
   outcome: ShadowOutcome;
-  /** The reason of the decline that the draft adds or removes, or null. */
+  /** The reason of the decline that the draft adds or removes, or of the limit that changes the amount, or null. */
   code: DeclineReasonCode | null;
-  /** The rule that declines, by the draft or in the decision, or null. @example spending_limit_monthly */
+  /** The rule that declines or reduces the amount, by the draft or in the decision, or null. @example spending_limit_monthly */
   rule: string | null;
+  /** The amount that the draft would have approved, in cents. Present if the outcome is `would_change_amount`. @example 2000 */
+  draft_amount?: Amount;
 };
 /**
  * How a draft in shadow compares with the decision.
  * @example would_decline
  * @enum {string}
  */
-export type ShadowOutcome = Open<"same" | "would_decline" | "would_approve" | "fixed" | "failed">;
+export type ShadowOutcome = Open<"same" | "would_decline" | "would_approve" | "would_change_amount" | "fixed" | "failed">;
 /** One page of drafts, in the requested order. */
 export type SpendingControlDraftList = {
   /** Up to `limit` drafts; empty if nothing matches. */
@@ -5626,6 +5628,16 @@ export type SpendingControlBacktest = {
   updated: Timestamp;
 };
 /**
+ * A failure to simulate.
+ * @example {
+ *       "spending_control_backtest_id": "scb_01jxf19g8h7j6k5m4n3p2q1r0s"
+ *     }
+ */
+export type SpendingControlBacktestFailureSimulation = {
+  /** A pending backtest. */
+  spending_control_backtest_id: SpendingControlBacktestId;
+};
+/**
  * The status of a backtest.
  * @example succeeded
  * @enum {string}
@@ -5639,9 +5651,11 @@ export type SpendingControlBacktestResult = {
   approved_to_declined: SpendingControlCount;
   /** Authorizations that the spending controls declined, and that the draft would have approved. Their amount counts as spent from then on. */
   declined_to_approved: SpendingControlCount;
+  /** Approved authorizations whose amount the draft would have changed. Absent from results of earlier backtests. */
+  amount_changed?: SpendingControlCount;
   /** The decisions that were held fixed, by their cause. */
   fixed: SpendingControlFixed[];
-  /** The flips by the reason of the decline. */
+  /** The flips by their reason. */
   reasons: SpendingControlReason[];
 };
 /** A number of authorizations and increments, with the sum of their requested amounts. */
@@ -5678,7 +5692,7 @@ export type SpendingControlReason = {
  * @example approved_to_declined
  * @enum {string}
  */
-export type SpendingControlChange = Open<"approved_to_declined" | "declined_to_approved">;
+export type SpendingControlChange = Open<"approved_to_declined" | "declined_to_approved" | "amount_changed">;
 /** Identifier of a flip: `scf_` and 26 characters that sort by the time of the authorization. @example scf_01jxf19g8h7j6k5m4n3p2q1r0s */
 export type SpendingControlFlipId = string;
 /** A decision that a draft would change. */
@@ -5694,12 +5708,16 @@ export type SpendingControlFlip = {
   /** The card. */
   card_id: CardId;
   change: SpendingControlChange;
-  /** The reason of the decline, by the draft or as recorded. */
+  /** The reason of the decline, or of the limit that reduces the amount: by the draft or as recorded. */
   code: DeclineReasonCode;
-  /** The rule that declines. null if only the recorded reason is known. @example spending_limit_monthly */
+  /** The rule that declines or reduces the amount. null if only the recorded reason is known. @example spending_limit_monthly */
   rule: string | null;
   /** The requested amount, in cents. @example 3000 */
   amount: Amount;
+  /** The amount that was approved, in cents: 0 if it was declined. Absent from flips of earlier backtests. @example 3000 */
+  recorded_amount?: Amount;
+  /** The amount that the draft would approve, in cents: 0 if it would decline. Absent from flips of earlier backtests. @example 0 */
+  draft_amount?: Amount;
   /** Time of the authorization or increment. */
   created: Timestamp;
 };
@@ -9696,6 +9714,7 @@ export interface components {
     PassMessageBatchList: PassMessageBatchList;
     SpendingControlBacktestCreate: SpendingControlBacktestCreate;
     SpendingControlBacktest: SpendingControlBacktest;
+    SpendingControlBacktestFailureSimulation: SpendingControlBacktestFailureSimulation;
     SpendingControlBacktestStatus: SpendingControlBacktestStatus;
     SpendingControlBacktestResult: SpendingControlBacktestResult;
     SpendingControlCount: SpendingControlCount;
@@ -10663,6 +10682,13 @@ export interface operations {
     requestBody: { content: { "application/json": SanctionsMatchSimulation; }; };
     responses: {
       201: { content: { "application/json": SanctionsAlert; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  simulateSpendingControlBacktestFailure: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": SpendingControlBacktestFailureSimulation; }; };
+    responses: {
+      200: { content: { "application/json": SpendingControlBacktest; }; };
     } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
   };
   simulateDisputeOutcome: {

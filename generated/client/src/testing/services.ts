@@ -2714,6 +2714,8 @@ const example_41 = {
     code: 'insufficient_funds',
     rule: 'spending_limit_monthly',
     amount: 3000,
+    recorded_amount: 3000,
+    draft_amount: 0,
     created: '2026-06-01T09:30:00.000Z'
   }],
   has_more: true,
@@ -5748,6 +5750,14 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         example: example_43
       },
       'test.cardholders.simulateSanctionsMatch': test_cardholders_simulateSanctionsMatch,
+      'test.spendingControlBacktests.simulateFailure': {
+        method: 'POST',
+        path: '/v1/test/spending_control_backtests/simulate_failure',
+        parameters: parameters_64,
+        body: { required: true, pointer: '/paths/~1v1~1test~1spending_control_backtests~1simulate_failure/post/requestBody/content/application~1json/schema' },
+        status: 200,
+        example: example_40
+      },
       'test.disputes.simulateOutcome': test_disputes_simulateOutcome,
       'test.funding.simulate': test_funding_simulate,
       'test.settlements.advanceClock': {
@@ -6510,7 +6520,7 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
             properties: { interval_start: { $ref: '#/components/schemas/Timestamp' }, interval_end: { $ref: '#/components/schemas/Timestamp' } }
           },
           SpendingControlBacktestId: { type: 'string', pattern: '^scb_[0-9a-hjkmnp-tv-z]{26}$', minLength: 30, maxLength: 30 },
-          SpendingControlChange: { type: 'string', enum: ['approved_to_declined', 'declined_to_approved'] },
+          SpendingControlChange: { type: 'string', enum: ['approved_to_declined', 'declined_to_approved', 'amount_changed'] },
           BalanceAccount: { type: 'string', enum: ['program_funds', 'settlement_payable'] },
           BalanceEntryKind: {
             type: 'string',
@@ -6715,6 +6725,12 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
           ShippingSimulation,
           ShippingStatus,
           SanctionsMatchSimulation,
+          SpendingControlBacktestFailureSimulation: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['spending_control_backtest_id'],
+            properties: { spending_control_backtest_id: { $ref: '#/components/schemas/SpendingControlBacktestId' } }
+          },
           DisputeOutcomeSimulation,
           FundingSimulation,
           SettlementClockAdvance,
@@ -6903,6 +6919,9 @@ export const services: Readonly<Record<'2025-06-01' | '2025-11-01' | '2026-02-01
         '/v1/test/cards/simulate_force_post': _v1_test_cards_simulate_force_post,
         '/v1/test/cards/simulate_shipping': _v1_test_cards_simulate_shipping,
         '/v1/test/cardholders/simulate_sanctions_match': _v1_test_cardholders_simulate_sanctions_match,
+        '/v1/test/spending_control_backtests/simulate_failure': {
+          post: { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/SpendingControlBacktestFailureSimulation' } } } } }
+        },
         '/v1/test/disputes/simulate_outcome': _v1_test_disputes_simulate_outcome,
         '/v1/test/funding': _v1_test_funding,
         '/v1/test/settlements/advance_clock': _v1_test_settlements_advance_clock,

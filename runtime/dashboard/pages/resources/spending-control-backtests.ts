@@ -31,6 +31,7 @@ const COLUMNS: readonly ListColumn<Backtest>[] = [
     isAmount: true,
     show: ({ result }) => countOf(result?.declined_to_approved),
   },
+  { title: 'Changed amount', isAmount: true, show: ({ result }) => countOf(result?.amount_changed) },
 ]
 
 export const SPENDING_CONTROL_BACKTESTS = resource<Backtest>({
@@ -81,14 +82,20 @@ export const writeResult = (result: Schemas['SpendingControlBacktestResult']): H
     { name: 'Amount newly declined', value: money(result.approved_to_declined.amount, CURRENCY) },
     { name: 'Newly approved', value: countOf(result.declined_to_approved) },
     { name: 'Amount newly approved', value: money(result.declined_to_approved.amount, CURRENCY) },
+    { name: 'Changed amount', value: countOf(result.amount_changed) },
   ])
+
+/** Flips of earlier versions of the service have no approved amounts. */
+const moneyOrDash = (amount: number | undefined) => (amount === undefined ? '–' : money(amount, CURRENCY))
 
 const FLIP_COLUMNS: readonly ListColumn<Flip>[] = [
   { title: 'Transaction', show: ({ card_transaction_id }, link) => link.to(card_transaction_id) },
   { title: 'Card', show: ({ card_id }, link) => link.to(card_id) },
   { title: 'Change', show: ({ change }) => words(change) },
   { title: 'Reason', show: ({ rule, code }) => words(rule ?? code) },
-  { title: 'Amount', isAmount: true, show: ({ amount }) => money(amount, CURRENCY) },
+  { title: 'Requested', isAmount: true, show: ({ amount }) => money(amount, CURRENCY) },
+  { title: 'Approved', isAmount: true, show: ({ recorded_amount }) => moneyOrDash(recorded_amount) },
+  { title: 'By the draft', isAmount: true, show: ({ draft_amount }) => moneyOrDash(draft_amount) },
   { title: 'Time', show: ({ created }) => when(created) },
 ]
 

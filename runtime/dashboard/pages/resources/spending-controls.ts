@@ -2,12 +2,13 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { describeCategory } from '../../../cards/merchant-categories/catalogue.ts'
 import { type Html, html } from '../../../platform/html.ts'
-import { bodyOf, writeCents } from '../../engine/bodies.ts'
+import { bodyOf, rowValues, writeCents } from '../../engine/bodies.ts'
 import { writeTable } from '../../engine/list-page.ts'
 import type { FormField, FormValues, LinkTo } from '../../engine/shapes.ts'
 import { money, orDash, words } from '../../engine/values.ts'
 import { CATEGORY, COUNTRY, countryName } from '../pickers/lists.ts'
-import { readUseValues, USE_FIELDS, useFacts, useValues } from './use-controls.ts'
+import { USE_FIELDS } from './use-control-fields.ts'
+import { readUseValues, useFacts, useValues } from './use-controls.ts'
 
 type Controls = components['schemas']['SpendingControls']
 type Limit = components['schemas']['SpendingLimit']
@@ -89,15 +90,13 @@ export function readControls(values: FormValues): object {
 }
 
 export function controlValues(controls: Controls): FormValues {
-  const limits = controls.spending_limits.flatMap(({ amount, interval, categories }, index) => {
-    const row = { amount: writeCents(amount), interval, categories: (categories ?? []).join('\n') }
-    return Object.entries(row).map(([key, value]) => [
-      `spending_controls.spending_limits.${index}.${key}`,
-      value,
-    ])
-  })
+  const limits = controls.spending_limits.map(({ amount, interval, categories }) => ({
+    amount: writeCents(amount),
+    interval,
+    categories: (categories ?? []).join('\n'),
+  }))
   return {
-    ...(Object.fromEntries(limits) as FormValues),
+    ...rowValues('spending_controls.spending_limits', limits),
     ...useValues(controls),
     'spending_controls.blocked_categories': controls.blocked_categories.join('\n'),
     'spending_controls.blocked_countries': controls.blocked_countries.join('\n'),

@@ -233,6 +233,15 @@ const CARDS: readonly Helper[] = [
     ],
     next: ({ id }: Schemas['Dispute']) => `disputes/${id}`,
   },
+  {
+    name: 'backtest-failure',
+    operation: 'simulateSpendingControlBacktestFailure',
+    title: 'Backtest failure',
+    text: 'A pending backtest of spending controls fails.',
+    button: 'Simulate backtest failure',
+    fields: [{ name: 'spending_control_backtest_id', label: 'Backtest ID' }],
+    next: ({ id }: Schemas['SpendingControlBacktest']) => `spending-control-backtests/${id}`,
+  },
 ]
 
 const FAILURES = orNone([
