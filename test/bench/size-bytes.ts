@@ -66,7 +66,7 @@ export async function measureBytes(scratch: Scratch, rows: number): Promise<void
 
 /** Issues passes, whose events an endpoint receives. */
 async function writeSample({ call }: DemoService, url: string): Promise<void> {
-  await call('/v1/webhook_endpoints', { url, enabled_events: ['pass.created'] })
+  await call('/v1/webhook-endpoints', { url, enabled_events: ['pass.created'] })
   const template = await call('/v1/pass_templates', {
     name: 'Coffee club',
     kind: 'loyalty',
@@ -118,7 +118,8 @@ async function copyRows(
 /** Of the table and its partitions. */
 async function bytesOf(db: pg.Client, table: string): Promise<{ heap: number; indexes: number }> {
   const { rows } = await db.query<{ heap: string; indexes: string }>(
-    `SELECT sum(pg_table_size(relid)) AS heap, sum(pg_indexes_size(relid)) AS indexes FROM pg_partition_tree($1)`,
+    `SELECT sum(pg_table_size(relid)) AS heap, sum(pg_indexes_size(relid)) AS indexes
+       FROM (SELECT $1::regclass AS relid UNION SELECT relid FROM pg_partition_tree($1::regclass)) AS parts`,
     [`sandbox.${table}`],
   )
   return { heap: Number(rows[0]!.heap), indexes: Number(rows[0]!.indexes) }
