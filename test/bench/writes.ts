@@ -1,13 +1,12 @@
 /**
- * `npm run bench:writes`: what one POST /v1/passes costs the database and the processor, and a listed pass the wire. A service of its own on an
+ * `npm run bench:writes`: what one POST /v1/passes costs the database, and a listed pass the wire. A service of its own on an
  * embedded PostgreSQL; the WAL is read with pg_walinspect where the server has it.
  *
  * Options: --posts N (400).
  */
 import { parseArgs } from 'node:util'
 import pg from 'pg'
-import { type DemoService, startDemoService } from './demo-service.ts'
-import { processorSeconds, SESSION, serverSeconds } from './processor.ts'
+import { type Call, startDemoService } from './demo-service.ts'
 import { withScratch } from './scratch.ts'
 
 const { values: options } = parseArgs({ options: { posts: { type: 'string', default: '400' } } })
@@ -34,7 +33,7 @@ async function recordsBetween(db: pg.Client, from: string, to: string): Promise<
 const say = (name: string, value: number, unit: string) =>
   console.log(`  ${name.padEnd(44)} ${value.toFixed(value < 100 ? 1 : 0).padStart(8)} ${unit}`)
 
-async function measure(db: pg.Client, { call, pid }: DemoService): Promise<void> {
+async function measure(db: pg.Client, call: Call): Promise<void> {
   const template = await call('/v1/pass_templates', {
     name: 'Coffee club',
     kind: 'loyalty',
@@ -53,12 +52,8 @@ async function measure(db: pg.Client, { call, pid }: DemoService): Promise<void>
   // From here to the end of the run no page is written whole for the first time but new ones.
   await db.query('CHECKPOINT')
   for (let made = 0; made < 100; made += 1) await call('/v1/passes', pass)
-  const { rows: sessions } = await db.query<{ pid: number }>(SESSION)
-  const seconds = () => [processorSeconds(pid), serverSeconds(sessions[0]!.pid)] as const
   const from = await positionOf(db)
-  const [serviceBefore, serverBefore] = seconds()
   for (let made = 0; made < posts; made += 1) await call('/v1/passes', pass)
-  const [serviceAfter, serverAfter] = seconds()
   const to = await positionOf(db)
   const { rows } = await db.query<{ bytes: string }>('SELECT pg_wal_lsn_diff($1, $2) AS bytes', [to, from])
   const records = await recordsBetween(db, from, to)
@@ -66,8 +61,6 @@ async function measure(db: pg.Client, { call, pid }: DemoService): Promise<void>
     names.reduce((sum, name) => sum + (records.get(name) ?? 0), 0)
   console.log(`${posts} times POST /v1/passes, each:`)
   say('WAL', Number(rows[0]!.bytes) / posts, 'bytes')
-  say('processor time of the service', ((serviceAfter - serviceBefore) * 1e6) / posts, 'µs')
-  say('processor time of the database', ((serverAfter - serverBefore) * 1e6) / posts, 'µs')
   if (records.size > 0) {
     say('entries of indexes', count('Btree/INSERT_LEAF') / posts, '')
     say('rows', count('Heap/INSERT', 'Heap/INSERT+INIT', 'Heap2/MULTI_INSERT') / posts, '')
@@ -86,9 +79,9 @@ async function measure(db: pg.Client, { call, pid }: DemoService): Promise<void>
 }
 
 await withScratch(async (scratch) => {
-  const service = await startDemoService(scratch)
-  const db = new pg.Client({ connectionString: service.url })
+  const { url, call } = await startDemoService(scratch)
+  const db = new pg.Client({ connectionString: url })
   await db.connect()
   scratch.atEnd(() => db.end())
-  await measure(db, service)
+  await measure(db, call)
 })
