@@ -58,6 +58,23 @@ async function keepCounts(database: OpenDatabase, { tenantId, rows }: Crowd): Pr
   print(`a worker counted ${rows} passes in ${Math.round(performance.now() - began)} ms`)
 }
 
+/** Events that a worker adds in one turn. */
+const BEHIND = 2000
+
+/** Emits events that are not added to the counts. */
+async function emitMoves({ control }: OpenDatabase, { tenantId, commonTemplate }: Crowd): Promise<void> {
+  await control.query(
+    {
+      text: `INSERT INTO sandbox.events (tenant_id, id, sequence, type, version, body, created, pass_move)
+             SELECT h.tenant_id, 'evt_z' || n, h.sequence + n, 'pass.installed', '2026-05-19', repeat('x', 1700), now(), $2
+               FROM sandbox.event_heads h, generate_series(1, ${BEHIND}) AS n WHERE h.tenant_id = $1`,
+    },
+    [tenantId, `${commonTemplate} issued installed`],
+  )
+  const head = { text: `UPDATE sandbox.event_heads SET sequence = sequence + ${BEHIND} WHERE tenant_id = $1` }
+  await control.query(head, [tenantId])
+}
+
 /** For names only. */
 const NOBODY: Database = {
   query: () => Promise.reject(new Error('nobody answers')),
@@ -164,6 +181,9 @@ export async function compareSizes(
   await compareAll(operationsOf(large, now), operationsOf(small, now))
   for (const crowd of [large, small]) await keepCounts(database, crowd)
   await compareAll(countsOf('kept count', large, now), countsOf('kept count', small, now))
+  await emitMoves(database, large)
+  const behind = `kept count, ${BEHIND} events behind,`
+  await compareAll(countsOf(behind, large, now), countsOf(behind, small, now))
   print(
     slow.length === 0
       ? 'only counts without kept counts take more than 3 ×'

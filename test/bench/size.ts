@@ -5,7 +5,8 @@
  * each row that it gives.
  *
  * Options: --rows N (3000000, passes of the large tenant; a third as many events, attempts, audit entries and answers),
- * --tenants N (2000, of a thousand passes each), --rounds N (40), --only TEXT (of operations whose name holds it),
+ * --tenants N (2000, of a thousand passes each), --others N (of which the other tables have
+ * a share, instead of passes), --rounds N (40), --only TEXT (of operations whose name holds it),
  * --bytes (instead prints what a row of each large table takes on disk, in tables of N rows).
  */
 import { parseArgs } from 'node:util'
@@ -21,6 +22,7 @@ const { values: options } = parseArgs({
   options: {
     rows: { type: 'string', default: '3000000' },
     tenants: { type: 'string', default: '2000' },
+    others: { type: 'string' },
     rounds: { type: 'string', default: '40' },
     only: { type: 'string', default: '' },
     bytes: { type: 'boolean', default: false },
@@ -54,7 +56,7 @@ async function run(databaseUrl: string): Promise<void> {
     print(`${rows} passes of one tenant, ${EACH} of each of ${tenants} others`)
     const began = performance.now()
     const now = Date.now()
-    const sizes = { rows, tenants, each: EACH }
+    const sizes = { rows, tenants, each: EACH, others: Number(options.others ?? rows) }
     const crowds = await fillCrowd(database.control, 'ten_large', now - (rows + 1) * 1000, sizes)
     print(`loaded in ${Math.round((performance.now() - began) / 1000)} s`)
     await compareSizes(database, crowds, now, { rounds: Number(options.rounds), only: options.only })

@@ -35,9 +35,11 @@ const ADD: Statement = {
   name: 'pass_counts_add',
   text: `INSERT INTO pass_counts AS t (tenant_id, template_id, state, count)
          SELECT e.tenant_id, split_part(e.pass_move, ' ', 1), m.state, sum(m.change)
-           FROM events e
-          CROSS JOIN LATERAL (VALUES (split_part(e.pass_move, ' ', 2), -1), (split_part(e.pass_move, ' ', 3), 1)) AS m (state, change)
-          WHERE e.tenant_id = $1 AND e.sequence > $2 AND e.sequence <= $3 AND e.pass_move <> '' AND m.state <> ''
+           FROM (SELECT e.tenant_id, e.pass_move, count(*) AS events FROM events e
+                  WHERE e.tenant_id = $1 AND e.sequence > $2 AND e.sequence <= $3 AND e.pass_move <> '' GROUP BY 1, 2) AS e
+          CROSS JOIN LATERAL (VALUES (split_part(e.pass_move, ' ', 2), -e.events),
+                                     (split_part(e.pass_move, ' ', 3), e.events)) AS m (state, change)
+          WHERE m.state <> ''
           GROUP BY 1, 2, 3
          ON CONFLICT (tenant_id, template_id, state) DO UPDATE SET count = t.count + excluded.count`,
 }
@@ -138,10 +140,11 @@ function countsText({ ofTemplates, withExpiry }: CountShape): string {
            CROSS JOIN LATERAL (
              SELECT n.state, n.count AS change FROM pass_counts n WHERE n.tenant_id = $1 AND ${template('n.template_id')}
              UNION ALL
-             SELECT m.state, m.change FROM events e
-              CROSS JOIN LATERAL (VALUES (${move(2)}, -1), (${move(3)}, 1),
-                                         (CASE WHEN e.pass_move IS NULL THEN 'undescribed' ELSE 'read' END, 1)) AS m (state, change)
-              WHERE e.tenant_id = $1 AND e.sequence > c.passes_sequence
+             SELECT m.state, m.change
+               FROM (SELECT e.pass_move, count(*) AS events FROM events e
+                      WHERE e.tenant_id = $1 AND e.sequence > c.passes_sequence GROUP BY e.pass_move) AS e
+              CROSS JOIN LATERAL (VALUES (${move(2)}, -e.events), (${move(3)}, e.events),
+                (CASE WHEN e.pass_move IS NULL THEN 'undescribed' ELSE 'read' END, e.events)) AS m (state, change)
              UNION ALL
              SELECT 'unadded', c.sequence - c.passes_sequence${withExpiry ? overdue : ''}) AS k
            GROUP BY k.state`
