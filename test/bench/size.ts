@@ -6,7 +6,7 @@
  *
  * Options: --rows N (3000000, passes of the large tenant; a third as many events, attempts, audit entries and answers),
  * --tenants N (2000, of a thousand passes each), --others N (of which the other tables have
- * a share, instead of passes), --rounds N (40), --only TEXT (of operations whose name holds it),
+ * a share, instead of passes), --rounds N (40), --only TEXT (of operations or tables whose name holds it),
  * --bytes (instead prints what a row of each large table takes on disk, in tables of N rows).
  */
 import { parseArgs } from 'node:util'
@@ -66,5 +66,7 @@ async function run(databaseUrl: string): Promise<void> {
 }
 
 await withScratch(async (scratch) =>
-  options.bytes ? measureBytes(scratch, Number(options.rows)) : run(await startDatabase(scratch, PARAMETERS)),
+  options.bytes
+    ? measureBytes(scratch, Number(options.rows), options.only)
+    : run(await startDatabase(scratch, PARAMETERS)),
 )
