@@ -35,11 +35,9 @@ const ADD: Statement = {
   name: 'pass_counts_add',
   text: `INSERT INTO pass_counts AS t (tenant_id, template_id, state, count)
          SELECT e.tenant_id, split_part(e.pass_move, ' ', 1), m.state, sum(m.change)
-           FROM (SELECT e.tenant_id, e.pass_move, count(*) AS events FROM events e
-                  WHERE e.tenant_id = $1 AND e.sequence > $2 AND e.sequence <= $3 AND e.pass_move <> '' GROUP BY 1, 2) AS e
-          CROSS JOIN LATERAL (VALUES (split_part(e.pass_move, ' ', 2), -e.events),
-                                     (split_part(e.pass_move, ' ', 3), e.events)) AS m (state, change)
-          WHERE m.state <> ''
+           FROM events e
+          CROSS JOIN LATERAL (VALUES (split_part(e.pass_move, ' ', 2), -1), (split_part(e.pass_move, ' ', 3), 1)) AS m (state, change)
+          WHERE e.tenant_id = $1 AND e.sequence > $2 AND e.sequence <= $3 AND e.pass_move <> '' AND m.state <> ''
           GROUP BY 1, 2, 3
          ON CONFLICT (tenant_id, template_id, state) DO UPDATE SET count = t.count + excluded.count`,
 }
