@@ -36,6 +36,7 @@
 -- $28 text        event: audience
 -- $29 text        event: endpoint of the audience
 -- $30 text        event: trace
+-- $31 text        event: change of the pass counts
 --
 -- Locks: the end of the tenant's events, then the end of its audit log; both until the commit.
 WITH last AS (
@@ -44,8 +45,8 @@ WITH last AS (
   RETURNING sequence
 ), event AS (
   INSERT INTO events (tenant_id, id, sequence, type, version, body, source, created, audience, audience_endpoint_id,
-                      trace)
-  SELECT $1, $22, last.sequence, $23, $24, $25, $26::json, $27::timestamptz, $28, $29, $30 FROM last
+                      trace, pass_move)
+  SELECT $1, $22, last.sequence, $23, $24, $25, $26::json, $27::timestamptz, $28, $29, $30, $31 FROM last
 ), stored AS (
   INSERT INTO idempotency_answers (tenant_id, key, fingerprint, status, body, sealed, head, created)
   VALUES ($1, $16::uuid, $17, $18, $19, $20, $21, $4)

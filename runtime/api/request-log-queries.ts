@@ -101,10 +101,7 @@ type ColumnFilter = readonly [column: FilteredColumn, values: readonly string[]]
 
 const INDEXED: ReadonlySet<FilteredColumn> = new Set(['id', 'status', 'path', 'key_id'])
 
-/**
- * Returns the filters that are present: first the one that probably leaves the fewest requests, last those without an
- * index.
- */
+/** Returns the filters that are present. */
 function filtersOf({
   ids,
   statuses,
@@ -114,14 +111,11 @@ function filtersOf({
   methods,
   codes,
 }: RequestFilter): ColumnFilter[] {
-  // Most requests succeed, so other statuses are rare.
-  const isRare = statuses?.every((status) => status >= '300')
   const filters: readonly (readonly [FilteredColumn, readonly string[] | undefined])[] = [
     ['id', ids],
-    ...(isRare ? [['status', statuses] as const] : []),
     ['path', paths],
     ['key_id', keyIds],
-    ...(isRare ? [] : [['status', statuses] as const]),
+    ['status', statuses],
     ['operation', operations],
     ['method', methods],
     ['code', codes],
@@ -129,13 +123,22 @@ function filtersOf({
   return filters.filter((filter): filter is ColumnFilter => filter[1] !== undefined)
 }
 
-/** Returns the index to scan, and the filters that each row must be checked against. */
-function planOf(filter: RequestFilter): { walk: IndexWalk; others: readonly ColumnFilter[] } {
+/** A scan of the index of one filter, and the filters that each row must be checked against. */
+interface RequestScan {
+  readonly walk: IndexWalk
+  readonly others: readonly ColumnFilter[]
+}
+
+/** Returns a scan for each filter that has an index. Identifiers leave the fewest requests, so no other filter is considered. */
+function scansOf(filter: RequestFilter): RequestScan[] {
   const filters = filtersOf(filter)
-  const [first, ...others] = filters
-  if (!first || !INDEXED.has(first[0])) return { walk: ALL_ROWS, others: filters }
-  const [column, values] = first
-  return { walk: { columns: [column], keys: values.map((value) => [value]) }, others }
+  const indexed = filters.filter(([column]) => INDEXED.has(column))
+  if (indexed.length === 0) return [{ walk: ALL_ROWS, others: filters }]
+  const scans = indexed.map((each) => ({
+    walk: { columns: [each[0]], keys: each[1].map((value) => [value]) },
+    others: filters.filter((other) => other !== each),
+  }))
+  return filter.ids ? scans.slice(0, 1) : scans
 }
 
 /** Maximum number of rows that one page examines if filters must be checked without an index. */
@@ -146,9 +149,12 @@ const FEW = 200
 const MANY = 1000
 
 /**
- * Reads a page of the log. A single filter with an index is read from that index. Otherwise this scans the index of
- * the first filter, or of time, and checks the other filters in at most `most` rows. Such a page may have fewer
- * requests than its limit, even if more follow.
+ * Reads a page of the log. A single filter with an index is read from that index. Otherwise this scans the index of one
+ * filter, or of time, and checks the other filters in at most `most` rows. Such a page may have fewer requests than its
+ * limit, even if more follow.
+ *
+ * If several filters have an index, the rarest one is scanned. A few rows of each index show which one that is: the one
+ * whose rows end, or reach furthest in time.
  */
 export async function listRequests(
   db: Database,
@@ -157,33 +163,44 @@ export async function listRequests(
   page: RequestedPage,
   most = MAX_LOOKED,
 ): Promise<FoundRequests> {
-  const { walk, others } = planOf(filter)
-  const read = (part: RequestedPage) =>
+  const read = ({ walk }: RequestScan, part: RequestedPage) =>
     readPage<LoggedRequest>(db, LISTED, new BoundValues(space), [walk], filter.created, part)
   const endOf = (rows: readonly LoggedRequest[]) => (page.backward ? rows[0] : rows.at(-1))
-  if (others.length === 0) {
-    const found = await read(page)
+  const scans = scansOf(filter)
+  const [only] = scans
+  if (only && scans.length === 1 && only.others.length === 0) {
+    const found = await read(only, page)
     return { ...found, last: endOf(found.rows) }
   }
+  const few = Math.min(FEW, most)
+  const begun = await Promise.all(
+    scans.map(async (scan) => ({ scan, ...(await read(scan, { ...page, limit: few })) })),
+  )
+  const isAscending = (page.order === 'asc') !== page.backward
+  const reachOf = ({ rows, hasMore }: Records<LoggedRequest>) => {
+    const end = endOf(rows)
+    return hasMore && end ? end.created * (isAscending ? 1 : -1) : Number.POSITIVE_INFINITY
+  }
+  const rarest = begun.reduce((one, other) => (reachOf(other) > reachOf(one) ? other : one))
+  const { scan } = rarest
+  let { rows, hasMore } = rarest
   let found: readonly LoggedRequest[] = []
-  let { boundary } = page
-  let last: FoundRequests['last']
-  for (let looked = 0, step = FEW; looked < most; looked += step, step = MANY) {
-    const limit = Math.min(step, most - looked)
-    const { rows, hasMore } = await read({ ...page, limit, ...(boundary && { boundary }) })
+  for (let looked = few; ; ) {
     const fitting = rows.filter((request) =>
-      others.every(([column, values]) => values.includes(request[column] ?? '')),
+      scan.others.every(([column, values]) => values.includes(request[column] ?? '')),
     )
     found = page.backward ? [...fitting, ...found] : [...found, ...fitting]
     if (found.length > page.limit) {
       const rowsOfPage = page.backward ? found.slice(-page.limit) : found.slice(0, page.limit)
       return { rows: rowsOfPage, hasMore: true, last: endOf(rowsOfPage) }
     }
-    last = endOf(rows)
-    if (!hasMore || !last) return { rows: found, hasMore: false, last }
-    boundary = { created: last.created, id: last.id, side: page.backward ? 'before' : 'after' }
+    const last = endOf(rows)
+    if (!hasMore || !last || looked >= most) return { rows: found, hasMore, last }
+    const limit = Math.min(MANY, most - looked)
+    const boundary = { created: last.created, id: last.id, side: page.backward ? 'before' : 'after' } as const
+    ;({ rows, hasMore } = await read(scan, { ...page, limit, boundary }))
+    looked += limit
   }
-  return { rows: found, hasMore: true, last }
 }
 
 const READ: Statement = {

@@ -6,6 +6,7 @@ import { current } from '../../generated/versions.ts'
 import { wipeWorker } from '../../runtime/account/account/wipe-job.ts'
 import { CLOSED_TABLES, WIPED_TABLES } from '../../runtime/account/account/wipe-queries.ts'
 import { snapshotWorker } from '../../runtime/account/snapshots/job.ts'
+import { addToTotals } from '../../runtime/account/totals/adding.ts'
 import { createCardKeys } from '../../runtime/cards/card-keys/card-keys.ts'
 import { createCardDirectory } from '../../runtime/cards/card-keys/directory.ts'
 import { listingWorker } from '../../runtime/cards/card-keys/listing.ts'
@@ -14,6 +15,7 @@ import { createPassTokens } from '../../runtime/passes/wallets/render/pass-token
 import { createSeals } from '../../runtime/platform/secrets.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { issuePass, makeTemplate, refusal } from '../api/fixtures.ts'
+import { bothCounts } from '../passes/counted.ts'
 import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { holdMachineClock, makeConfirmer } from './confirmers.ts'
@@ -101,6 +103,11 @@ async function worker(): Promise<void> {
   service.forget()
 }
 
+const addToCounts = (space: string) =>
+  service.database.sandbox.transaction((tx) => addToTotals(tx, space, 2000, Date.now()))
+
+const countsOf = (space: string) => bothCounts(service.database.sandbox, space)
+
 /** Every row of a space, without the space. */
 async function rowsIn(space: string): Promise<Record<string, unknown[]>> {
   const { control } = service.database
@@ -137,6 +144,8 @@ async function fill(by: Send) {
 test('a sandbox is filled, snapshotted, broken and restored', async () => {
   const [one, other] = [await open(), await open()]
   const { pass, card, use, key, make, token } = await fill(one.send)
+  await addToCounts(`${tenantId}.s1`)
+  await issuePass(one.send, pass.template_id)
   await issuePass(other.send, await makeTemplate(other.send))
   const [space, kept] = [await rowsIn(`${tenantId}.s1`), await rowsIn(`${tenantId}.s2`)]
   expect(Object.keys(space).length).toBeGreaterThan(15)
@@ -158,6 +167,7 @@ test('a sandbox is filled, snapshotted, broken and restored', async () => {
   await worker()
   expect((await send(`/v1/sandboxes/${one.id}`)).body.status).toBe('ready')
   expect(await rowsIn(`${tenantId}.s1.1`)).toEqual(space)
+  expect((await countsOf(`${tenantId}.s1.1`)).kept).toEqual({ issued: 2 })
   expect(await rowsIn(`${tenantId}.s2`)).toEqual(kept)
 
   // Its key, its identifiers, its secrets and its claimed keys work as before.
@@ -169,6 +179,9 @@ test('a sandbox is filled, snapshotted, broken and restored', async () => {
   expect((await one.send('/v1/test/cards/simulate_authorization', { body: use })).body.status).toBe(
     'authorized',
   )
+  await one.send(`/v1/passes/${pass.id}/revoke`, { body: {} })
+  await addToCounts(`${tenantId}.s1.1`)
+  expect((await countsOf(`${tenantId}.s1.1`)).kept).toEqual({ issued: 1, revoked: 1 })
   // The details of a token are sealed for the sandbox.
   await make('/v1/cardholders', { token_id: token.id })
   await verifyAudit({ control: service.database.control }, tenantId, 'sandbox')

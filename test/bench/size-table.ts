@@ -1,5 +1,6 @@
 /** The table of the bench of sizes: every operation in a large tenant beside the same in a small one. */
 
+import { addToTotals } from '../../runtime/account/totals/adding.ts'
 import type { Database, RowResult, Statement } from '../../runtime/database/database.ts'
 import type { OpenDatabase } from '../../runtime/database/open/open-database.ts'
 import { readEvent, readEventsAfter } from '../../runtime/events/emit/queries.ts'
@@ -39,11 +40,39 @@ function operationsOf(crowd: Crowd, now: number): Operation[] {
         run: (db: Database) => lists(db)[index]!.read(each),
       })),
     ),
-    ...everyCount(NOBODY, crowd, now).map(({ name }, index) => ({
-      name: `count ${name}`,
-      run: (db: Database) => everyCount(db, crowd, now)[index]!.read(),
-    })),
+    ...countsOf('count', crowd, now),
   ]
+}
+
+function countsOf(prefix: string, crowd: Crowd, now: number): Operation[] {
+  return everyCount(NOBODY, crowd, now).map(({ name }, index) => ({
+    name: `${prefix} ${name}`,
+    run: (db: Database) => everyCount(db, crowd, now)[index]!.read(),
+  }))
+}
+
+/** Counts the passes as the worker does, and prints how long that takes. */
+async function keepCounts(database: OpenDatabase, { tenantId, rows }: Crowd): Promise<void> {
+  const began = performance.now()
+  await database.sandbox.transaction((tx) => addToTotals(tx, tenantId, 2000, Date.now()))
+  print(`a worker counted ${rows} passes in ${Math.round(performance.now() - began)} ms`)
+}
+
+/** Events that a worker adds in one turn. */
+const BEHIND = 2000
+
+/** Emits events that are not added to the counts. */
+async function emitMoves({ control }: OpenDatabase, { tenantId, commonTemplate }: Crowd): Promise<void> {
+  await control.query(
+    {
+      text: `INSERT INTO sandbox.events (tenant_id, id, sequence, type, version, body, created, pass_move)
+             SELECT h.tenant_id, 'evt_z' || n, h.sequence + n, 'pass.installed', '2026-05-19', repeat('x', 1700), now(), $2
+               FROM sandbox.event_heads h, generate_series(1, ${BEHIND}) AS n WHERE h.tenant_id = $1`,
+    },
+    [tenantId, `${commonTemplate} issued installed`],
+  )
+  const head = { text: `UPDATE sandbox.event_heads SET sequence = sequence + ${BEHIND} WHERE tenant_id = $1` }
+  await control.query(head, [tenantId])
 }
 
 /** For names only. */
@@ -132,19 +161,32 @@ export async function compareSizes(
   database: OpenDatabase,
   { large, small }: { readonly large: Crowd; readonly small: Crowd },
   now: number,
-  rounds: number,
+  { rounds, only }: { readonly rounds: number; readonly only: string },
 ): Promise<void> {
-  const others = operationsOf(small, now)
   const head = ['rows', 'p50', 'p95', 'rows', 'p50', 'p95', 'ratio', 'pages/row']
   print(`${'operation'.padEnd(64)}${head.map((word) => word.padStart(9)).join('')}`)
   const slow: string[] = []
-  for (const [index, operation] of operationsOf(large, now).entries()) {
-    const [less, more] = await measure(database, [others[index]!, operation], rounds)
+  const compare = async (operation: Operation, other: Operation) => {
+    if (!operation.name.includes(only)) return
+    const [less, more] = await measure(database, [other, operation], rounds)
     const ratio = more.p25 / less.p25
     const cells = [less.rows, less.p50, less.p95, more.rows, more.p50, more.p95, ratio, more.buffers]
     const shown = cells.map((cell, at) => cell.toFixed(at % 3 === 0 && at < 6 ? 0 : 2).padStart(9))
     print(`${operation.name.padEnd(64)}${shown.join('')}`)
     if (ratio > 3 && !operation.name.startsWith('count')) slow.push(operation.name)
   }
-  print(slow.length === 0 ? 'nothing but counts takes more than 3 ×' : `more than 3 ×: ${slow.join('; ')}`)
+  const compareAll = async (operations: readonly Operation[], others: readonly Operation[]) => {
+    for (const [index, operation] of operations.entries()) await compare(operation, others[index]!)
+  }
+  await compareAll(operationsOf(large, now), operationsOf(small, now))
+  for (const crowd of [large, small]) await keepCounts(database, crowd)
+  await compareAll(countsOf('kept count', large, now), countsOf('kept count', small, now))
+  await emitMoves(database, large)
+  const behind = `kept count, ${BEHIND} events behind,`
+  await compareAll(countsOf(behind, large, now), countsOf(behind, small, now))
+  print(
+    slow.length === 0
+      ? 'only counts without kept counts take more than 3 ×'
+      : `more than 3 ×: ${slow.join('; ')}`,
+  )
 }

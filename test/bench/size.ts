@@ -5,13 +5,16 @@
  * each row that it gives.
  *
  * Options: --rows N (3000000, passes of the large tenant; a third as many events, attempts, audit entries and answers),
- * --tenants N (2000, of a thousand passes each), --rounds N (40).
+ * --tenants N (2000, of a thousand passes each), --others N (of which the other tables have
+ * a share, instead of passes), --rounds N (40), --only TEXT (of operations or tables whose name holds it),
+ * --bytes (instead prints what a row of each large table takes on disk, in tables of N rows).
  */
 import { parseArgs } from 'node:util'
 import { openDatabase } from '../../runtime/database/open/open-database.ts'
 import { fillCrowd } from '../isolation/crowd.ts'
 import { BENCH_PEPPER, startDatabase } from './bench-database.ts'
 import { withScratch } from './scratch.ts'
+import { measureBytes } from './size-bytes.ts'
 import { compareSizes } from './size-table.ts'
 import { print } from './webhooks-figures.ts'
 
@@ -19,7 +22,10 @@ const { values: options } = parseArgs({
   options: {
     rows: { type: 'string', default: '3000000' },
     tenants: { type: 'string', default: '2000' },
+    others: { type: 'string' },
     rounds: { type: 'string', default: '40' },
+    only: { type: 'string', default: '' },
+    bytes: { type: 'boolean', default: false },
   },
 })
 
@@ -50,13 +56,17 @@ async function run(databaseUrl: string): Promise<void> {
     print(`${rows} passes of one tenant, ${EACH} of each of ${tenants} others`)
     const began = performance.now()
     const now = Date.now()
-    const sizes = { rows, tenants, each: EACH }
+    const sizes = { rows, tenants, each: EACH, others: Number(options.others ?? rows) }
     const crowds = await fillCrowd(database.control, 'ten_large', now - (rows + 1) * 1000, sizes)
     print(`loaded in ${Math.round((performance.now() - began) / 1000)} s`)
-    await compareSizes(database, crowds, now, Number(options.rounds))
+    await compareSizes(database, crowds, now, { rounds: Number(options.rounds), only: options.only })
   } finally {
     await database.close()
   }
 }
 
-await withScratch(async (scratch) => run(await startDatabase(scratch, PARAMETERS)))
+await withScratch(async (scratch) =>
+  options.bytes
+    ? measureBytes(scratch, Number(options.rows), options.only)
+    : run(await startDatabase(scratch, PARAMETERS)),
+)

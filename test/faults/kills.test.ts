@@ -15,6 +15,7 @@ import { liftLimit } from '../../runtime/tenants/admin/limits.ts'
 import { createTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { Browser, hiddenFields } from '../dashboard/support/dashboard.ts'
 import { openReceiver, type Receiver } from '../events/delivery/receiver.ts'
+import { bothCounts } from '../passes/counted.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { endPrograms, type Program, startService, until } from '../support/programs.ts'
 import { type Send, speak } from '../support/service.ts'
@@ -36,6 +37,7 @@ const BETWEEN = 60
 /** What a worker would be quicker with, what is sent to addresses of others, and what takes a second factor. */
 const LEFT_OUT = new Set([
   ...['cancelPayout', 'simulatePayoutFailure', 'simulatePayoutReturn', 'retryDeliveryAttempt'],
+  'cancelPassMessageBatch',
   'advanceSettlementClock', // a worker moves earlier settlements of the tenant meanwhile
   ...['createWebhookEndpoint', 'testWebhookEndpoint', 'rotateAuthorizationEndpointSecret'],
   ...['rotateCredentials', 'wipeSandbox', 'promoteSpendingControlDraft', 'rollBackSpendingControlDraft'],
@@ -67,7 +69,7 @@ let program: Program
 let addresses: { readonly sandbox: string; readonly console: string }
 let tenants: readonly Tenant[]
 let stopping = false
-const counts = { answers: 0, repeated: 0, posts: 0, pages: 0, wipes: 0 }
+const counts = { answers: 0, repeated: 0, posts: 0, pages: 0, wipes: 0, compared: 0 }
 
 beforeAll(async () => {
   ;[database, receiver] = await Promise.all([openTestDatabase({ poolSize: 4 }), openReceiver()])
@@ -186,10 +188,21 @@ async function read({ send }: Tenant, random: () => number): Promise<void> {
   }
 }
 
+/** Compares the kept pass counts with the passes while the tenant writes. */
+async function compareCounts({ id }: Tenant): Promise<void> {
+  while (!stopping) {
+    const { kept, counted } = await bothCounts(database.sandbox, id)
+    if (kept) counts.compared += 1
+    expect([id, kept ?? counted]).toEqual([id, counted])
+  }
+}
+
 /** A tenant who begins anew all the time: in tables of the account too. */
 async function wipe({ send, confirm }: Tenant): Promise<void> {
   while (!stopping) {
-    await send('/v1/pass_templates', { body: TEMPLATE })
+    const { body: template } = await send('/v1/pass_templates', { body: TEMPLATE })
+    await send('/v1/passes', { body: { template_id: template.id } })
+    expect((await send('/v1/passes/count')).body.count).toBe(1)
     const { status, text } = await confirm('/v1/account/wipe_sandbox', { body: { confirm: 'wipe' } })
     expect([status, text]).toEqual([200, text])
     counts.wipes += 1
@@ -250,6 +263,7 @@ test(`the service survives ${ROUNDS} killed connections`, {
     wipe(wiping!),
     signIn(),
     ...working.map((tenant, index) => work(tenant, randomOf(`${SEED} ${index}`))),
+    compareCounts(working[0]!),
     ...working.slice(0, 2).map((tenant, index) => read(tenant, randomOf(`${SEED} reads ${index}`))),
   ]).finally(() => {
     stopping = true
@@ -269,6 +283,8 @@ test(`the service survives ${ROUNDS} killed connections`, {
   for (const { id } of working) {
     await until('all to be delivered', async () => (await one(DELIVERED, id)) === 0, 60_000)
     expect([id, await one(GAPS, id)]).toEqual([id, 0])
+    const { kept, counted } = await bothCounts(database.sandbox, id)
+    expect([id, kept]).toEqual([id, counted])
     await verifyLedger(database.operator, id)
   }
   for (const { id } of tenants) await verifyAudit(database.operator, id, 'sandbox')

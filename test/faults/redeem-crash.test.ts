@@ -2,10 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { current } from '../../generated/versions.ts'
+import { addToTotals } from '../../runtime/account/totals/adding.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { createKey } from '../../runtime/tenants/admin/keys.ts'
 import { createTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { makeTemplate } from '../api/fixtures.ts'
+import { bothCounts } from '../passes/counted.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { endPrograms, type Program, startService, until } from '../support/programs.ts'
 import { type Answer, type Send, speak } from '../support/service.ts'
@@ -88,6 +90,7 @@ test('redemptions killed after the first answer, after some and after half of th
     const template_id = await makeTemplate(node.send, { kind: 'coupon' })
     const passes = Array(COUPONS).fill({ template_id })
     const { body } = await node.send('/v1/passes/batch', { body: { passes } })
+    await addToCounts()
     const ids: string[] = body.results.map((each: Answer['body']) => each.pass.id)
     const scans = ids.flatMap((passId) =>
       Array.from({ length: SCANNERS }, (_, at): Scan => ({ key: randomUUID(), passId, scanner: `${at}` })),
@@ -107,6 +110,9 @@ test('redemptions killed after the first answer, after some and after half of th
     await Promise.all(asked)
     await program.ended
     await forgotten()
+    await compareCounts()
+    await addToCounts()
+    await compareCounts()
     node = await startNode()
     const between = await keptOf(ids)
     for (const each of between) expect(each).toMatchObject(agreeing(each))
@@ -121,10 +127,19 @@ test('redemptions killed after the first answer, after some and after half of th
     }
     const done = { status: 'redeemed', accepted: 1, scans: SCANNERS, redeemed: 1, told: SCANNERS }
     expect(await keptOf(ids)).toEqual(ids.toSorted().map((id) => ({ id, ...done })))
+    await compareCounts()
     console.log(`killed after ${answers.size} of ${scans.length} answers`)
   }
   await verifyAudit(database.operator, tenantId, 'sandbox')
 })
+
+const addToCounts = () => database.sandbox.transaction((tx) => addToTotals(tx, tenantId, 2000, Date.now()))
+
+/** The kept counts are those of the passes, whether the last events are added to them or not. */
+async function compareCounts(): Promise<void> {
+  const { kept, counted } = await bothCounts(database.sandbox, tenantId)
+  expect(kept).toEqual(counted)
+}
 
 /** The killed service's transactions end when the server notices. */
 async function forgotten(): Promise<void> {

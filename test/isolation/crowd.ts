@@ -380,6 +380,8 @@ export interface Sizes {
   readonly tenants: number
   /** Passes of each of those. */
   readonly each: number
+  /** The other tables of the large tenant have a share of this number of rows. Default: its passes. */
+  readonly others?: number
   /** Tables that have as many rows as passes in the large tenant. */
   readonly whole?: readonly string[]
   /** The sandbox, if absent. */
@@ -391,14 +393,15 @@ export async function fillCrowd(
   owner: Database,
   tenantId: string,
   from: number,
-  { rows, tenants, each, whole = [], environment = 'sandbox' }: Sizes,
+  { rows, tenants, each, others = rows, whole = [], environment = 'sandbox' }: Sizes,
 ): Promise<{ readonly large: Crowd; readonly small: Crowd }> {
   const run = (text: string, values: readonly unknown[]) =>
     owner.query({ text: text.replace(/(INSERT INTO|DELETE FROM) /, `$1 ${environment}.`) }, values)
   for (const text of HEADS) await run(text, text.includes('$2') ? [tenantId, rows] : [tenantId])
   for (const [text, part] of TABLES) {
     const isWhole = whole.some((name) => text.includes(`INTO ${name} `))
-    await run(text, [tenantId, from, share(rows, isWhole ? 1 : part)])
+    const most = isWhole || text === PASSES ? rows : others
+    await run(text, [tenantId, from, share(most, isWhole ? 1 : part)])
     // The same for tenants that are named by a number.
     const many = text
       .replace('SELECT $1,', `SELECT 'ten_' || lpad(t::text, 26, '0'),`)

@@ -96,6 +96,7 @@ export const LOCATORS: Table = [
     'workers find the tenants whose totals lack events',
   ],
   ['SELECT a.tenant_id FROM ledger_accounts a LEFT JOIN totals_cursors', 'or ledger entries'],
+  ['SELECT c.tenant_id FROM totals_cursors c WHERE c.tenant_id > $1', 'or whose passes are not counted'],
   [
     'SELECT h.tenant_id FROM wallet_heads h LEFT JOIN',
     'workers find the tenants of whom wallets are to be told',
@@ -162,6 +163,7 @@ export const SPREAD: Table = [
     'workers find the tenants whose totals lack events',
   ],
   ['SELECT a.tenant_id FROM ledger_accounts a LEFT JOIN totals_cursors', 'or ledger entries'],
+  ['SELECT c.tenant_id FROM totals_cursors c WHERE c.tenant_id > $1', 'or whose passes are not counted'],
   [
     'SELECT h.tenant_id FROM wallet_heads h LEFT JOIN',
     'workers find the tenants of whom wallets are to be told',
@@ -224,6 +226,12 @@ export const SPREAD: Table = [
 
 /** Statements that may read more rows than a few for each that they give. */
 export const LAVISH: Table = [
+  [
+    'SELECT coalesce(h.sequence, 0) AS sequence, p.template_id',
+    'a worker counts all passes of a tenant once',
+  ],
+  ['SELECT count(*) AS events, count(e.pass_move)', 'and adds later events to the counts'],
+  ['SELECT k.state, sum(k.change)::bigint', 'a count also reads the events that are not added yet'],
   ['SELECT max(version) AS last', 'a draft has few versions, and a promotion reads them all'],
   ['SELECT id FROM spending_control_versions', 'the same for one of them'],
   ['SELECT r.target_id, r.version', 'and for those that a roll back restores'],

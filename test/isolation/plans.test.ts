@@ -1,5 +1,6 @@
 /** Whatever plan PostgreSQL chooses, a statement reads about as many rows as it gives, in the largest tenant too. */
 import { beforeAll, expect, test } from 'vitest'
+import { addToTotals } from '../../runtime/account/totals/adding.ts'
 import { findNamed } from '../../runtime/dashboard/pages/search/name-queries.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { makeTenant, START, useService } from '../support/service.ts'
@@ -113,10 +114,22 @@ test('a count reads what it counts, from an index alone', { timeout: 60_000 }, a
     for (const count of everyCount(db, crowd, service.clock.now)) await count.read()
   })
   expect(read.length).toBeGreaterThan(10)
-  // What is overdue and written down by nobody yet is looked up.
+  // What is overdue and written down by nobody yet is looked up, and so are counts, which are kept from events.
   const scans = read.flatMap((each) => each.scans)
-  expect(scans.filter((scan) => !/^Index (Only Scan|Scan passes_ending)/.test(scan))).toEqual([])
+  const isIndexed = /^Index (Only Scan|Scan (passes_ending|totals_cursors|event_heads|pass_counts|events_))/
+  expect(scans.filter((scan) => !isIndexed.test(scan))).toEqual([])
   expect(read.filter((each) => each.read > ROWS + BESIDES)).toEqual([])
+})
+
+test('a count reads a few rows once a worker has counted the passes', { timeout: 60_000 }, async () => {
+  const db = recorder.database.sandbox
+  const counts = everyCount(db, crowd, service.clock.now)
+  const each = () => Promise.all(counts.map((count) => count.read()))
+  const before = await each()
+  await db.transaction((tx) => addToTotals(tx, crowd.tenantId, 2000, service.clock.machine()))
+  const read = await watch(async () => expect(await each()).toEqual(before))
+  expect(read.map(({ read: rows }) => rows).filter((rows) => rows > BESIDES)).toEqual([])
+  expect(read.length).toBeGreaterThan(10)
 })
 
 // Last: its workers may write for a while longer.

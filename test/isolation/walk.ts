@@ -7,6 +7,7 @@ import { expect } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
 import { wipeWorker } from '../../runtime/account/account/wipe-job.ts'
 import { createUser } from '../../runtime/account/members/users.ts'
+import { addToTotals } from '../../runtime/account/totals/adding.ts'
 import { totalsWorker } from '../../runtime/account/totals/job.ts'
 import { readTotalsPosition } from '../../runtime/account/totals/reading.ts'
 import { readAnswer } from '../../runtime/api/idempotency.ts'
@@ -203,6 +204,10 @@ export async function tour(
   await closeDay({ service, recorder }, environment, send, space)
   const expires_at = new Date(service.clock.now + 60_000).toISOString()
   await send('/v1/passes', { body: { template_id: await makeTemplate(send), expires_at } })
+  // The passes are counted here, and what follows is added to the counts in the background.
+  await recorder.database[environment].transaction((tx) =>
+    addToTotals(tx, space, 2000, service.clock.machine()),
+  )
   await walkDevices(service, send, space, environment)
   await showHolders({ service, recorder }, environment, send, space)
   // Later than the reports, which have no entry for the lines that `closeDay` made up.

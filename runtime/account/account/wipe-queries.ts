@@ -107,6 +107,7 @@ const NAMED: readonly WipedTable[] = [
   { name: 'touched_changes', key: 'change', isLate: true },
   { name: 'daily_totals', key: 'day', isLate: true },
   { name: 'totals_cursors', isLate: true },
+  { name: 'pass_counts', key: 'template_id', isLate: true },
   { name: 'ledger_hold_totals', key: 'until', isLate: true },
   { name: 'webhook_senders', isLate: true },
   { name: 'webhook_waiting', key: 'attempt_id', isLate: true },

@@ -1,5 +1,5 @@
 /**
- * Adds a tenant's new events and ledger entries to its totals of each day. Requests write no totals, because a row that every
+ * Adds a tenant's new events and ledger entries to its totals of each day and to its pass counts. Requests write no totals, because a row that every
  * authorization changes would serialize the cards of a tenant.
  */
 import type { EventPayloads } from '../../../generated/canonical/events.ts'
@@ -8,6 +8,7 @@ import { pipelined } from '../../database/pipelined.ts'
 import { byIndex } from '../../database/pool/by-index.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { toTimestamp } from '../../database/types.ts'
+import { addToPassCounts, type CountPosition } from '../../passes/passes/pass-counts.ts'
 
 /** Event types whose events are counted. */
 export const COUNTED_EVENTS = [
@@ -30,6 +31,15 @@ const findBehind = (name: string, table: string, alias: string, isBehind: string
           ORDER BY ${alias}.tenant_id LIMIT $2`,
 })
 
+/** Spaces whose passes must be counted. */
+const FIND_UNCOUNTED: Statement = {
+  name: 'totals_find_uncounted',
+  text: `SELECT c.tenant_id FROM totals_cursors c
+          WHERE c.tenant_id > $1 AND c.passes_due IS NOT NULL AND c.passes_due <= $3
+            AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = c.tenant_id)
+          ORDER BY c.tenant_id LIMIT $2`,
+}
+
 const FINDS = [
   findBehind('totals_find_events', 'event_heads', 'h', 'h.sequence > coalesce(c.sequence, 0)'),
   findBehind(
@@ -40,11 +50,17 @@ const FINDS = [
   ),
 ]
 
-/** Returns the spaces after `after` whose totals are behind, in order. Takes no lock. */
-export async function findSpacesBehind(pool: Pool, after: string, limit: number): Promise<readonly string[]> {
+/** Returns the spaces after `after` whose totals are behind, in order. Takes no lock. @param now machine time. */
+export async function findSpacesBehind(
+  pool: Pool,
+  after: string,
+  limit: number,
+  now: number,
+): Promise<readonly string[]> {
   const found = new Set<string>()
-  for (const find of FINDS) {
-    const { rows } = await byIndex(pool).query<{ tenant_id: string }>(find, [after, limit])
+  for (const find of [...FINDS, FIND_UNCOUNTED]) {
+    const values = find === FIND_UNCOUNTED ? [after, limit, toTimestamp(now)] : [after, limit]
+    const { rows } = await byIndex(pool).query<{ tenant_id: string }>(find, values)
     for (const { tenant_id } of rows) found.add(tenant_id)
   }
   return [...found].sort().slice(0, limit)
@@ -59,7 +75,8 @@ const OPEN: Statement = {
 // A worker that another one is ahead of does not wait.
 const LOCK: Statement = {
   name: 'totals_lock',
-  text: `SELECT c.sequence, c.ledger_version FROM totals_cursors c WHERE c.tenant_id = $1 FOR UPDATE SKIP LOCKED`,
+  text: `SELECT c.sequence, c.ledger_version, c.passes_sequence, c.passes_due FROM totals_cursors c
+          WHERE c.tenant_id = $1 FOR UPDATE SKIP LOCKED`,
 }
 
 interface Position {
@@ -135,7 +152,8 @@ const SET_BALANCE: Statement = {
 
 const MOVE: Statement = {
   name: 'totals_move',
-  text: 'UPDATE totals_cursors SET sequence = $2, ledger_version = $3, updated = $4 WHERE tenant_id = $1',
+  text: `UPDATE totals_cursors SET sequence = $2, ledger_version = $3, updated = $4, passes_sequence = $5, passes_due = $6
+          WHERE tenant_id = $1`,
 }
 
 /**
@@ -153,7 +171,7 @@ export async function addToTotals(
   now: number,
 ): Promise<boolean | undefined> {
   pipelined(tx.query(OPEN, [space, toTimestamp(now)]))
-  const from = (await tx.query<Position>(LOCK, [space])).rows[0]
+  const from = (await tx.query<Position & CountPosition>(LOCK, [space])).rows[0]
   if (!from) return undefined
   const { rows } = await tx.query<Reach>(REACH, [space, from.sequence, from.ledger_version, most])
   const to = rows[0]!
@@ -163,6 +181,9 @@ export async function addToTotals(
     pipelined(tx.query(ADD_SPENDING, entries))
     pipelined(tx.query(SET_BALANCE, entries))
   }
-  await tx.query(MOVE, [space, to.sequence, to.ledger_version, toTimestamp(now)])
+  const counted = await addToPassCounts(tx, space, from, { to: to.sequence, most, now })
+  const due = counted.passes_due === null ? null : toTimestamp(counted.passes_due)
+  const reached = [to.sequence, to.ledger_version, toTimestamp(now)]
+  await tx.query(MOVE, [space, ...reached, counted.passes_sequence, due])
   return to.sequence < to.last_sequence || to.ledger_version < to.last_version
 }

@@ -21,8 +21,8 @@ export function totalsWorker(parts: TotalsParts, step = STEP): DeclaredWorker {
   return defineWorker<{ readonly space: string }>(parts, {
     name: 'daily_totals',
     pollMs: POLL_MS,
-    async find({ after, limit }, environment) {
-      const spaces = await findSpacesBehind(database[environment], after?.space ?? '', limit)
+    async find({ after, limit, now }, environment) {
+      const spaces = await findSpacesBehind(database[environment], after?.space ?? '', limit, now)
       return spaces.map((space) => ({ space }))
     },
     itemOf: ({ space }) => ({ space, id: space }),

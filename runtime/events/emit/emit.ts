@@ -25,12 +25,21 @@ type ChangeType = {
   [Type in keyof EventPayloads]: EventPayloads[Type] extends { previous_attributes: unknown } ? Type : never
 }[keyof EventPayloads]
 
-/** An event with the payload of its type. A change event also needs `before`, the state before the change. */
+/** Event types that change how many passes have which status. Every write of a pass status emits one of them. */
+type PassType = Extract<keyof EventPayloads, `pass.${string}`>
+
+/**
+ * An event with the payload of its type. A change event also needs `before`, the state before the change, and an event of a
+ * pass needs the change of the pass counts.
+ */
 export type TypedEvent<Type extends keyof EventPayloads> = {
   readonly type: Type
   readonly data: EventPayloads[Type]['data']
   readonly recipients?: NewEvent['recipients']
-} & (Type extends ChangeType ? { readonly before: EventPayloads[Type]['data'] } : { readonly before?: never })
+} & (Type extends ChangeType
+  ? { readonly before: EventPayloads[Type]['data'] }
+  : { readonly before?: never }) &
+  (Type extends PassType ? { readonly passMove: string } : { readonly passMove?: never })
 
 /** Collects the events of a transaction: the context of a request, or the collector of a worker. */
 export interface EventSink {
@@ -140,7 +149,7 @@ export function renderEvent(
   event: NewEvent,
   now: number,
 ): RenderedEvent | undefined {
-  const { type, data, before, recipients } = event
+  const { type, data, before, recipients, passMove } = event
   const view = views[version]?.[type]
   if (!view) return undefined
   const id = newId('evt', now)
@@ -167,6 +176,7 @@ export function renderEvent(
     ...(view.down && { source: before ? { data, before } : { data } }),
     ...(recipients && { recipients }),
     ...(trace !== undefined && { trace }),
+    ...(passMove && { passMove }),
   }
 }
 

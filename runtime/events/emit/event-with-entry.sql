@@ -25,6 +25,7 @@
 -- $22 text        event: audience
 -- $23 text        event: endpoint of the audience
 -- $24 text        event: trace
+-- $25 text        event: change of the pass counts
 --
 -- Locks: the end of the tenant's events, then the end of its audit log; both until the commit.
 WITH last AS (
@@ -33,8 +34,8 @@ WITH last AS (
   RETURNING sequence
 ), event AS (
   INSERT INTO events (tenant_id, id, sequence, type, version, body, source, created, audience, audience_endpoint_id,
-                      trace)
-  SELECT $1, $16, last.sequence, $17, $18, $19, $20::json, $21::timestamptz, $22, $23, $24 FROM last
+                      trace, pass_move)
+  SELECT $1, $16, last.sequence, $17, $18, $19, $20::json, $21::timestamptz, $22, $23, $24, $25 FROM last
 ), head AS (
   -- The entry's hash covers that of the previous entry, which only the locked row contains. If the space was wiped meanwhile,
   -- the number becomes null, and the transaction fails (`isSpaceWiped`).

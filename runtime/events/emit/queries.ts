@@ -27,12 +27,12 @@ const APPEND_EVENTS: Statement = {
          ), given AS (
            SELECT * FROM json_to_recordset($3) AS n (position bigint, id text, type text, version text, body text,
                                                      source json, created timestamptz, audience text, endpoint_id text,
-                                                     trace text)
+                                                     trace text, pass_move text)
          ), kept AS (
            INSERT INTO events (tenant_id, id, sequence, type, version, body, source, created, audience,
-                               audience_endpoint_id, trace)
+                               audience_endpoint_id, trace, pass_move)
            SELECT $1, n.id, head.sequence - $2 + n.position, n.type, n.version, n.body, n.source, n.created, n.audience,
-                  n.endpoint_id, n.trace
+                  n.endpoint_id, n.trace, n.pass_move
              FROM given n, head
          )
          ${PLANNED_FOR}`,
@@ -41,11 +41,11 @@ const APPEND_EVENTS: Statement = {
     `INSERT INTO event_heads AS h (tenant_id, sequence) VALUES ($1, $2)
      ON CONFLICT (tenant_id) DO UPDATE SET sequence = h.sequence + excluded.sequence`,
     `INSERT INTO events (tenant_id, id, sequence, type, version, body, source, created, audience, audience_endpoint_id,
-                          trace)
+                          trace, pass_move)
      SELECT h.tenant_id, n.id, h.sequence - $2 + n.position, n.type, n.version, n.body, n.source, n.created, n.audience,
-            n.endpoint_id, n.trace
+            n.endpoint_id, n.trace, n.pass_move
        FROM event_heads h, json_to_recordset($3) AS n (position bigint, id text, type text, version text, body text,
-            source json, created timestamptz, audience text, endpoint_id text, trace text)
+            source json, created timestamptz, audience text, endpoint_id text, trace text, pass_move text)
       WHERE h.tenant_id = $1`,
     PLANNED_FOR,
   ),
@@ -62,10 +62,11 @@ export async function appendEvents(
   rendered: readonly RenderedEvent[],
 ): Promise<boolean> {
   if (rendered.length === 0) return false
-  const rows = rendered.map(({ recipients, created, ...event }, index) => ({
+  const rows = rendered.map(({ recipients, created, passMove = '', ...event }, index) => ({
     ...event,
     position: index + 1,
     created: toTimestamp(created),
+    pass_move: passMove,
     ...audienceOf(recipients),
   }))
   const values = [tenantId, rows.length, JSON.stringify(rows)]
@@ -87,10 +88,11 @@ export function eventValues({
   created,
   recipients,
   trace,
+  passMove = '',
 }: RenderedEvent): unknown[] {
   const { audience, endpoint_id } = audienceOf(recipients)
   const of = [audience, endpoint_id ?? null]
-  return [id, type, version, body, source ?? null, toTimestamp(created), ...of, trace ?? null]
+  return [id, type, version, body, source ?? null, toTimestamp(created), ...of, trace ?? null, passMove]
 }
 
 /**
@@ -266,6 +268,7 @@ export interface RenderedEvent extends EmittedEvent {
   readonly recipients?: NewEvent['recipients']
   /** The trace in which it was emitted, as `contextToStore` returns it. */
   readonly trace?: string
+  readonly passMove?: NewEvent['passMove']
 }
 
 /** An event to be written, in canonical form. */
@@ -275,6 +278,8 @@ export interface NewEvent {
   readonly data: Readonly<Record<string, unknown>>
   /** The object before the change; only for change events. */
   readonly before?: Readonly<Record<string, unknown>>
+  /** The change of the pass counts (`passMove` in passes/passes/moves.ts). Default: none. */
+  readonly passMove?: string
   /** Endpoints that get the event. Default: the endpoints that are subscribed to its type. */
   readonly recipients?:
     | { readonly only: string }

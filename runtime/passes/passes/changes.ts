@@ -9,6 +9,7 @@ import { letOthersIn, PAUSE_AFTER } from '../../platform/fairness/pauses.ts'
 import { type FieldValues, unknownKeys } from '../templates/fields.ts'
 import { changeAtExpiry, changeNow } from './changed.ts'
 import { readExpiry } from './expiry.ts'
+import { NO_MOVE, passMove } from './moves.ts'
 import { lockPasses, type PassRow, updatePasses } from './queries.ts'
 import { isLive, statusAt } from './status.ts'
 import { showingOf, showPass } from './view.ts'
@@ -65,10 +66,15 @@ function emitPassChange(context: Context, { type }: PassRequest, before: PassRow
   const show = (pass: PassRow) => ({ pass: showPass(pass, showingOf(context)) })
   // The pass was archived before a worker recorded its expiry, so the expiry event comes first.
   if (after.status === 'expired' && before.status !== 'expired') {
-    emit(context.events, { type: 'pass.expired', data: show({ ...before, status: 'expired' }) })
+    const data = show({ ...before, status: 'expired' })
+    emit(context.events, { type: 'pass.expired', data, passMove: NO_MOVE })
   }
-  if (type === 'pass.updated') emit(context.events, { type, data: show(after), before: show(before) })
-  else emit(context.events, { type, data: show(after) })
+  // The event may be left out, because nothing that the receiver sees has changed. A patch changes no status.
+  if (type === 'pass.updated') {
+    emit(context.events, { type, data: show(after), before: show(before), passMove: NO_MOVE })
+  } else {
+    emit(context.events, { type, data: show(after), passMove: passMove(before, after) })
+  }
 }
 
 function attempt(request: PassRequest, pass: PassRow | undefined): PassRow | ApiError {

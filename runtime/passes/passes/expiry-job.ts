@@ -8,6 +8,7 @@ import type { BaseUrls } from '../../tenants/addresses/base-urls.ts'
 import type { DeclaredWorker } from '../../work/workers.ts'
 import type { PassTokens } from '../wallets/render/pass-tokens.ts'
 import { changeAtExpiry } from './changed.ts'
+import { passMove } from './moves.ts'
 import { findOverduePasses, lockPasses, updatePasses } from './queries.ts'
 import { statusAt } from './status.ts'
 import { showPass } from './view.ts'
@@ -57,9 +58,12 @@ async function expireOf(
   )
   if (expired.length === 0) return []
   const showing = { baseUrl: baseUrls[environment], passTokens: passTokens[environment], space, now }
-  const shown = expired.map((pass) => showPass(pass, showing))
+  const rendered = expired.map((pass) => ({
+    data: { pass: showPass(pass, showing) },
+    passMove: passMove(passes.get(pass.id), pass),
+  }))
   pipelined(updatePasses(db, space, expired))
   tellWallets(db, space, expired, clock.machine())
-  for (const pass of shown) emit(events, { type: 'pass.expired', data: { pass } })
+  for (const each of rendered) emit(events, { type: 'pass.expired', ...each })
   return expired.map(({ id }) => ({ id, action: 'pass.expired' }))
 }

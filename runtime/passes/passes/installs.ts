@@ -7,6 +7,7 @@ import { collectEvents, type EventSink, emit } from '../../events/emit/emit.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { systemEntry } from '../../tenants/audit/entry.ts'
 import { appendAudit } from '../../tenants/audit/queries.ts'
+import { passMove } from './moves.ts'
 import { lockPasses, type PassRow } from './queries.ts'
 import { statusAt } from './status.ts'
 import { type PassShowing, showPass } from './view.ts'
@@ -78,7 +79,11 @@ async function mark(
   const pass = change(before)
   if (!pass) return { pass: before, changed: false }
   pipelined(writePlatforms(db, space, pass))
-  emit(events, { type, data: { pass: { ...showPass(pass, scope), platform } } })
+  emit(events, {
+    type,
+    data: { pass: { ...showPass(pass, scope), platform } },
+    passMove: passMove(before, pass),
+  })
   return { pass, changed: true }
 }
 

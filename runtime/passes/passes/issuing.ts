@@ -14,6 +14,7 @@ import {
 } from '../templates/queries.ts'
 import { readExpiry } from './expiry.ts'
 import { type SignedId, signId } from './links.ts'
+import { passMove } from './moves.ts'
 import { insertPasses, type PassRow } from './queries.ts'
 import { isOnTrial, TRIAL_PASSES, trialIsOver } from './trial.ts'
 import { addTrialUsage, lockTrialUsage } from './trial-queries.ts'
@@ -89,7 +90,11 @@ export async function issuePasses(
   if (rows.length > 0) pipelined(insertPasses(db, caller.space, rows))
   const showing = showingOf(context)
   for (const [index, row] of rows.entries()) {
-    emit(events, { type: 'pass.created', data: { pass: showPass(row, showing) } })
+    emit(events, {
+      type: 'pass.created',
+      data: { pass: showPass(row, showing) },
+      passMove: passMove(undefined, row),
+    })
     if ((index + 1) % PAUSE_AFTER === 0) await letOthersIn()
   }
   if (trial && rows.length > 0) pipelined(addTrialUsage(db, caller.space, rows.length))

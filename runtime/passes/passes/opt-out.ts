@@ -7,6 +7,7 @@ import { systemEntry } from '../../tenants/audit/entry.ts'
 import { appendAudit } from '../../tenants/audit/queries.ts'
 import { changeNow } from './changed.ts'
 import type { OutsideScope } from './installs.ts'
+import { NO_MOVE } from './moves.ts'
 import { lockPasses, type PassRow } from './queries.ts'
 import { showPass } from './view.ts'
 
@@ -42,7 +43,7 @@ export async function setOptedOut(
   pipelined(writeOptOut(db, space, pass))
   const events = collectEvents({ tenantId: space, pin, now })
   const show = (each: PassRow) => ({ pass: showPass(each, scope) })
-  emit(events, { type: 'pass.updated', data: show(pass), before: show(before) })
+  emit(events, { type: 'pass.updated', data: show(pass), before: show(before), passMove: NO_MOVE })
   const due = events.write(db)
   pipelined(appendAudit(db, space, systemEntry(environment, 'pass.updated', passId, now)))
   return due

@@ -14,6 +14,7 @@ import { toTimestamp } from '../../database/types.ts'
 import type { FieldValues, TemplateField } from '../templates/fields.ts'
 import type { TemplateKind } from '../templates/queries.ts'
 import type { ChangeFacts } from './changed.ts'
+import { readPassCounts } from './pass-counts.ts'
 import { LIVE_STATUSES, PASS_STATUSES } from './status.ts'
 
 /** The stored parts of a Google Wallet save link. */
@@ -220,16 +221,39 @@ export async function listPasses(
   return readPage<PassRow>(db, LISTED, bindings, walks, filter.created, page)
 }
 
+/**
+ * Counts passes: from the maintained counts, or one by one if the filter has a time or there are no counts yet.
+ *
+ * @param now service time, which decides whether a pass counts as expired.
+ */
 export async function countPasses(
   db: Database,
   tenantId: string,
   filter: PassFilter,
   now: number,
 ): Promise<number> {
+  const counts = await countsOf(db, tenantId, filter, now)
+  if (counts) {
+    const states = (filter.status ?? PASS_STATUSES).flatMap((status) =>
+      filter.include_archived ? [status, `archived_${status}`] : [status],
+    )
+    return [...new Set(states)].reduce((sum, state) => sum + (counts.get(state) ?? 0), 0)
+  }
   const bindings = new BoundValues(tenantId)
   const statement = countStatement(LISTED, bindings, walksOf(bindings, filter, now), filter.created)
   const { rows } = await db.query<{ count: number }>({ ...statement, long: true }, bindings.values)
   return rows[0]?.count ?? 0
+}
+
+async function countsOf(
+  db: Database,
+  tenantId: string,
+  { created, status, template_id: templateIds }: PassFilter,
+  now: number,
+): Promise<ReadonlyMap<string, number> | undefined> {
+  if (Object.values(created).some((bound) => bound !== undefined)) return undefined
+  // An expiry changes the status only.
+  return readPassCounts(db, tenantId, { templateIds, ...(status && { now }) })
 }
 
 const SHOWN = 'p.archived_at IS NULL'

@@ -6,6 +6,7 @@ import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import { writeInstant } from '../../platform/instants.ts'
+import { NO_MOVE, passMove } from '../passes/moves.ts'
 import { lockPasses, type PassRow, updatePasses } from '../passes/queries.ts'
 import { showingOf, showPass } from '../passes/view.ts'
 import { tellWallets } from '../passes/wallet-queue.ts'
@@ -43,7 +44,8 @@ export async function recordScan(context: Context, reading: ScanReading): Promis
   const scan = showScan(row)
   pipelined(insertScan(db, caller.space, row))
   if (scanned) {
-    emit(events, { type: 'pass.scanned', data: { scan } })
+    const move = passMove(before, scanned.pass)
+    emit(events, { type: 'pass.scanned', data: { scan }, passMove: move })
     if (scanned.pass !== before) changePass(context, scanned.pass)
   }
   return scan
@@ -77,7 +79,11 @@ function changePass(context: Context, pass: PassRow): void {
   pipelined(updatePasses(db, caller.space, [pass]))
   if (pass.status !== 'redeemed') return
   tellWallets(db, caller.space, [pass], request.machineNow)
-  emit(events, { type: 'pass.redeemed', data: { pass: showPass(pass, showingOf(context)) } })
+  emit(events, {
+    type: 'pass.redeemed',
+    data: { pass: showPass(pass, showingOf(context)) },
+    passMove: NO_MOVE, // the event of the scan has it
+  })
 }
 
 export function showScan(row: ScanRow): Schemas['Scan'] {

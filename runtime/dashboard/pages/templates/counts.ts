@@ -1,12 +1,13 @@
 /** How many passes of a template have which status. */
 import type { Database, Statement } from '../../../database/database.ts'
+import { readPassCounts } from '../../../passes/passes/pass-counts.ts'
 import { PASS_STATUSES, type PassStatus } from '../../../passes/passes/status.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import type { LinkTo } from '../../engine/shapes.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { figures } from '../../html/records.ts'
 
-/** Limits the rows that are counted for each status, so that the page is fast with any number of passes. */
+/** Limits the rows that are counted for each status until a worker keeps the counts of the tenant, so that the page is fast with any number of passes. */
 const MAX_COUNTED = 10_000
 
 // The bounds and the order are those of one index, so the plan does not depend on statistics: for a status without passes, a scan
@@ -47,11 +48,12 @@ export async function writeCounts(
   link: LinkTo,
 ): Promise<Html> {
   const { db, space } = await visit.place()
-  const counts = await countByStatus(db, space, id, MAX_COUNTED)
+  const kept = await readPassCounts(db, space, { templateIds: [id] })
+  const counts = kept ?? (await countByStatus(db, space, id, MAX_COUNTED))
   const write = (statuses: readonly PassStatus[]) => {
     const each = statuses.map((status) => counts.get(status) ?? 0)
     const sum = each.reduce((one, other) => one + other, 0)
-    return `${sum.toLocaleString('en')}${each.some((count) => count === MAX_COUNTED) ? '+' : ''}`
+    return `${sum.toLocaleString('en')}${!kept && each.some((count) => count === MAX_COUNTED) ? '+' : ''}`
   }
   return html`${figures(GROUPS.map(([name, statuses]) => ({ name, value: write(statuses) })))}
 <p>${link(`passes?template_id=${id}`, 'View passes of this template')}</p>`
