@@ -14,6 +14,18 @@ const crypto = require('node:crypto') as Record<string, unknown>
 /** The real ones, for the scheduler, which waits for PostgreSQL. */
 export const real = { setTimeout, setImmediate, clearTimeout, now: performance.now.bind(performance) }
 
+/**
+ * Signatures of the thread pool are made at once: a thread would end at a moment that no seed decides. The runtime keeps
+ * the function when it is loaded, so this is replaced before.
+ */
+const sign = crypto.sign as (algorithm: unknown, data: unknown, key: unknown) => Buffer
+crypto.sign = (algorithm: unknown, data: unknown, key: unknown, done?: (error: null, signature: Buffer) => void) => {
+  const signature = sign(algorithm, data, key)
+  if (done) setImmediate(() => done(null, signature))
+  return signature
+}
+syncBuiltinESMExports()
+
 type Callback = (...values: unknown[]) => void
 
 /** What `setTimeout` and `setInterval` return. */

@@ -56,7 +56,7 @@ export function planDay(random: Random, count: number): readonly Action[] {
     // Most come in bursts, as if by many clients at once.
     const burst = random.between(0, 5) * (BUSY_MS / 6)
     return {
-      atMs: burst + random.between(0, random.chance(0.7) ? 2000 : BUSY_MS / 6),
+      atMs: burst + random.between(0, random.chance(0.8) ? 1000 : 60_000),
       kind: random.pick(KINDS),
       amount: random.between(1, 40) * 25,
       pick: random.between(0, 1000),

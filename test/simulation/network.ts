@@ -32,7 +32,7 @@ export const STORM: Weather = {
   doubled: 0.04,
   error: 0.04,
   slow: 0.05,
-  death: 0.0006,
+  death: 0.0002,
   stall: 0.0004,
 }
 

@@ -11,6 +11,8 @@ import type { Timers } from './timers.ts'
 
 export interface Scheduler {
   readonly timers: Timers
+  /** Timers of machines are late by at most this, if nothing else is under way: the fewer polls, the faster a day. */
+  maxLateMs: number
   /** Runs until the promise settles. Throws what it throws. */
   run<T>(work: Promise<T>): Promise<T>
   /** Ends the run: something failed that no caller waits for. */
@@ -27,13 +29,11 @@ export interface Scheduler {
   readonly steps: number
 }
 
+const HOUR_MS = 3_600_000
 const KEPT_LINES = 60
 
 /** A statement that is not answered after this real time may wait for a lock. */
 const LOOK_AFTER_MS = 3
-
-/** Machines' timers may be late by as much as this, if nothing else is under way. */
-const MAX_LATE_MS = 90 * 60_000
 
 /** What PostgreSQL says when a wait for a lock is too long. */
 const LOCK_TIMEOUT = { code: '55P03', message: 'canceling statement due to lock timeout' }
@@ -136,7 +136,7 @@ export function createScheduler(
 
   const advance = () => {
     const { any, short } = timers.nextOfMachines()
-    const late = any === undefined ? undefined : Math.max(any, timers.now + random.between(1000, MAX_LATE_MS))
+    const late = any === undefined ? undefined : Math.max(any, timers.now + random.between(1000, scheduler.maxLateMs))
     const limits = allLanes().map(({ parked }) => parked?.until)
     const times = [timers.nextOfWorld(), short, late, ...limits].filter((each) => each !== undefined)
     const next = Math.min(...times)
@@ -176,6 +176,7 @@ export function createScheduler(
   let broken: Error | undefined
   const scheduler: Scheduler = {
     timers,
+    maxLateMs: HOUR_MS,
     fail(error) {
       broken ??= error
     },

@@ -41,7 +41,7 @@ export interface SimulatedService {
   readonly wake: (environment: Environment, tenantId: string) => void
 }
 
-const POOL_SIZE = 30
+const POOL_SIZE = 12
 
 export function openDatabase({ connection, roles, cardSignIn, pepper }: Installation): OpenDatabase {
   const pool = (name: string, config: pg.ClientConfig, flushTogether: boolean) =>

@@ -1,4 +1,5 @@
 /** `npm run simulate -- --seed N --days D`: lives through days of simulated merchants, and checks what must be true. */
+import './globals.ts' // first: it replaces what the runtime keeps
 import { Command } from 'commander'
 import { STORM, type Weather } from './network.ts'
 import { withServer } from './server.ts'

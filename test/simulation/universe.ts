@@ -199,6 +199,7 @@ export async function runUniverse(
       (async () => {
         while (machines.length < MACHINES.length) await scheduler.sleep(1000)
         for (const merchant of merchants) await settleIn(merchant)
+        scheduler.maxLateMs = DAY_MS
         await scheduler.sleep(HOLD_MS)
       })(),
     )
@@ -207,11 +208,13 @@ export async function runUniverse(
       const plans = merchants.map(() => planDay(days, plan.actions))
       const end = timers.now + DAY_MS
       Object.assign(weather, CALM, storm)
+      scheduler.maxLateMs = DAY_MS / 24
       await scheduler.run(Promise.all(merchants.map((merchant, index) => liveDay(scheduler, merchant, plans[index]!))))
       Object.assign(weather, CALM)
+      scheduler.maxLateMs = DAY_MS / 8
       await scheduler.run(scheduler.sleep(Math.max(0, end - timers.now)))
       await scheduler.run(Promise.all(merchants.map(readBalances)))
-      await checkInvariants({ db: watch.db, merchants, payments: bank.payments, receivers })
+      await checkInvariants({ db: watch.db, merchants, payments: bank.payments, receivers, now: timers.now })
       const sum = (of: (merchant: Merchant) => number) => merchants.reduce((total, each) => total + of(each), 0)
       print(
         `day ${day}: ${scheduler.steps} steps, ${sum(({ passes }) => passes.length)} passes, ` +
@@ -226,7 +229,7 @@ export async function runUniverse(
   for (const { machine } of machines) await scheduler.kill(machine, false)
   for (const give of giveBack) give()
   await watch.end()
-  await prepared.drop()
+  if (!process.env.KEEP) await prepared.drop()
   rmSync(dataDir, { recursive: true })
   return { fault, lastLines: scheduler.lastLines, steps: scheduler.steps }
 }
