@@ -3,9 +3,10 @@ import inject from 'light-my-request'
 import type { Environment } from '../../runtime/platform/environment.ts'
 import type { Random } from '../../runtime/platform/random.ts'
 import { type Machine, runOn } from './machines.ts'
-import type { Network, Weather } from './network.ts'
+import type { Network } from './network.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { SimulatedService } from './service.ts'
+import type { Weather } from './weather.ts'
 
 export interface Running {
   readonly machine: Machine
@@ -98,11 +99,11 @@ export function createClient(parts: ClientParts, { name, environment, secret, ve
     const compare = comparison(what)
     const attempt = async (): Promise<Answer | undefined> => {
       await scheduler.sleep(network.latency())
-      if (random.chance(weather.lost)) return undefined
-      const doubled = random.chance(weather.doubled) ? once(method, path, body, key) : undefined
+      if (weather.strikes('lost')) return undefined
+      const doubled = weather.strikes('doubled') ? once(method, path, body, key) : undefined
       const other = doubled?.catch(() => undefined)
       const answer = await once(method, path, body, key).catch(() => undefined)
-      const isLost = random.chance(weather.answerLost)
+      const isLost = weather.strikes('answerLost')
       for (const each of [answer, await other])
         if (each && key !== undefined && isFinal(each)) compare(each)
       return isLost ? undefined : answer

@@ -3,6 +3,7 @@ import type { Outbound, OutboundRequest, OutboundResult, PeerOutbound } from '..
 import type { Random } from '../../runtime/platform/random.ts'
 import { currentMachine, runOn, runOutside } from './machines.ts'
 import type { Scheduler } from './scheduler.ts'
+import type { Weather } from './weather.ts'
 
 export interface PeerAnswer {
   readonly status: number
@@ -11,30 +12,6 @@ export interface PeerAnswer {
 
 /** Answers a request of a machine, in the world. */
 export type Peer = (request: OutboundRequest) => PeerAnswer | Promise<PeerAnswer>
-
-/** How badly the network behaves: probabilities from 0 to 1. */
-export interface Weather {
-  lost: number
-  answerLost: number
-  doubled: number
-  error: number
-  slow: number
-  /** Probability of a death or a suspension of a machine, before each decision. */
-  death: number
-  stall: number
-}
-
-export const CALM: Weather = { lost: 0, answerLost: 0, doubled: 0, error: 0, slow: 0, death: 0, stall: 0 }
-
-export const STORM: Weather = {
-  lost: 0.04,
-  answerLost: 0.06,
-  doubled: 0.04,
-  error: 0.04,
-  slow: 0.05,
-  death: 0.0002,
-  stall: 0.0004,
-}
 
 /** Deadline of a request, and how long a slow answer takes. */
 const DEADLINE_MS = 10_000
@@ -51,7 +28,7 @@ export function createNetwork(
   weather: Weather,
   peerOf: (url: URL) => Peer | undefined,
 ): Network {
-  const latency = () => (random.chance(weather.slow) ? random.between(200, 9000) : random.between(1, 60))
+  const latency = () => (weather.strikes('slow') ? random.between(200, 9000) : random.between(1, 60))
 
   const exchange = async (request: OutboundRequest): Promise<OutboundResult> => {
     const began = timers.now
@@ -63,19 +40,19 @@ export function createNetwork(
       return { kind: 'timeout', error: 'no answer in time', durationMs: DEADLINE_MS }
     }
     await sleep(latency())
-    if (!peer || random.chance(weather.lost)) return failure('lost')
-    if (random.chance(weather.error)) {
+    if (!peer || weather.strikes('lost')) return failure('lost')
+    if (weather.strikes('error')) {
       note(`network: ${url.hostname} is busy`)
-      return { status: 503, body: '', truncated: false, durationMs: Math.round(timers.now - began) } as OutboundResult
+      return { status: 503, body: '', durationMs: Math.round(timers.now - began) }
     }
     const answer = await peer(request)
-    if (random.chance(weather.doubled)) await peer(request)
-    if (random.chance(weather.answerLost)) return failure('answer lost')
+    if (weather.strikes('doubled')) await peer(request)
+    if (weather.strikes('answerLost')) return failure('answer lost')
     await sleep(latency())
     const durationMs = Math.round(timers.now - began)
     if (durationMs > DEADLINE_MS) return failure('late')
     note(`network: ${request.method} ${url.hostname} ${answer.status}`)
-    return { ...answer, durationMs } as OutboundResult
+    return { ...answer, durationMs }
   }
 
   /** Hands the answer to the machine that asked, as soon as it may run. */

@@ -27,6 +27,8 @@ export interface Scheduler {
   /** Hash of everything that happened so far. */
   digest(): string
   readonly steps: number
+  /** A run with more steps than this does not come to rest. */
+  mostSteps: number
 }
 
 const HOUR_MS = 3_600_000
@@ -160,6 +162,7 @@ export function createScheduler(
       return
     }
     steps += 1
+    if (steps > scheduler.mostSteps) throw new Error(`the run does not end: ${steps} steps`)
     const chosen = random.between(0, count - 1)
     const lane = lanes[chosen]
     if (lane) {
@@ -214,6 +217,7 @@ export function createScheduler(
       return lines.slice(-KEPT_LINES)
     },
     digest: () => hash.copy().digest('hex').slice(0, 16),
+    mostSteps: 500_000,
     get steps() {
       return steps
     },

@@ -21,9 +21,9 @@ const FAST = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off',
 
 /** Opens the server that the environment names, or starts one, for the duration of the work. */
 export async function withServer<T>(work: (server: SimulationServer) => Promise<T>): Promise<T> {
-  await ensureBuilt(join(import.meta.dirname, '../../dateline.config.json'))
   const given = process.env[SERVER_VARIABLE]
   if (given !== undefined) return work(JSON.parse(given) as SimulationServer)
+  await ensureBuilt(join(import.meta.dirname, '../../dateline.config.json'))
   const directory = mkdtempSync(join(tmpdir(), 'svc-simulation-'))
   chmodSync(directory, 0o711) // lets the server's user enter if root starts it
   const server = await acquireServer({ dataDir: directory, say: console.error, parameters: FAST })

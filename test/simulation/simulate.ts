@@ -1,11 +1,10 @@
 /** `npm run simulate -- --seed N --days D`: lives through days of simulated merchants, and checks what must be true. */
 import './globals.ts' // first: it replaces what the runtime keeps
 import { Command } from 'commander'
-import { STORM, type Weather } from './network.ts'
 import { withServer } from './server.ts'
-import { runUniverse } from './universe.ts'
-
-const FAULTS = Object.keys(STORM) as (keyof Weather)[]
+import { shrink } from './shrink.ts'
+import { type Plan, runUniverse } from './universe.ts'
+import { FAULT_KINDS } from './weather.ts'
 
 const whole = (text: string) => {
   const value = Number(text)
@@ -18,17 +17,31 @@ const program = new Command('simulate')
   .option('--days <number>', 'days to live through', whole, 1)
   .option('--tenants <number>', 'merchants', whole, 4)
   .option('--actions <number>', 'actions of each merchant in a day', whole, 40)
-  .option('--faults <list>', `kinds of faults, separated by commas: ${FAULTS.join(', ')}`, FAULTS.join(','))
+  .option('--faults <list>', `kinds of faults, separated by commas: ${FAULT_KINDS.join(', ')}`, FAULT_KINDS.join(','))
+  .option('--shrink', 'if a run fails, look for a smaller one that fails')
+  .option('--runs <number>', 'most runs to look for a smaller one', whole, 60)
   .option('--verbose', 'print every step')
   .parse()
-const { seed, days, tenants, actions, faults, verbose } = program.opts()
-const chosen = FAULTS.filter((each) => faults.split(',').includes(each))
-
-const { fault, lastLines } = await withServer((server) =>
-  runUniverse(server, { seed, days, tenants, actions, faults: chosen }, (line) => console.log(line), verbose ? (line) => console.log(line) : undefined),
-)
-if (fault !== undefined) {
-  for (const line of lastLines) console.log(line)
-  console.log(`seed ${seed}: ${fault}`)
+const { seed, days, tenants, actions, faults, verbose, runs, ...options } = program.opts()
+const plan: Plan = {
+  ...{ seed, days, tenants, actions },
+  faults: FAULT_KINDS.filter((each) => faults.split(',').includes(each)),
+  withoutFaults: new Set(),
+  withoutActions: new Set(),
 }
-process.exit(fault === undefined ? 0 : 1)
+const print = (line: string) => console.log(line)
+
+const isWhole = await withServer(async (server) => {
+  const { fault, lastLines } = await runUniverse(server, plan, print, verbose ? print : undefined)
+  if (fault === undefined) return true
+  if (!verbose) for (const line of lastLines) print(line)
+  print(`seed ${seed}: ${fault}`)
+  if (!options.shrink) return false
+  const run = (smaller: Plan) => runUniverse(server, smaller, () => {})
+  const smallest = await shrink(plan, run, runs, print)
+  const shown = await runUniverse(server, smallest, () => {})
+  for (const line of shown.lastLines) print(line)
+  print(`seed ${seed}: ${shown.fault}`)
+  return false
+})
+process.exit(isWhole ? 0 : 1)

@@ -23,12 +23,13 @@ import { checkInvariants } from './invariants.ts'
 import { DEADLOCK_MS, openWatch, takeConnections } from './lanes.ts'
 import { createMachine, type Machine, runOn } from './machines.ts'
 import { liveDay, type Merchant, planDay, readBalances, settleIn } from './merchants.ts'
-import { CALM, createNetwork, type Peer, STORM, type Weather } from './network.ts'
+import { createNetwork, type Peer } from './network.ts'
 import { createBank, createReceivers } from './peers.ts'
 import { createScheduler, type Scheduler } from './scheduler.ts'
 import { BANK_URL, type Installation, openDatabase, startService } from './service.ts'
 import type { SimulationServer } from './server.ts'
 import { createTimers } from './timers.ts'
+import { createWeather, type FaultKind } from './weather.ts'
 
 /** What a run is made of. A smaller one is a simpler story of the same fault. */
 export interface Plan {
@@ -38,14 +39,18 @@ export interface Plan {
   /** Actions of each merchant in a day. */
   readonly actions: number
   /** Kinds of faults that happen. */
-  readonly faults: readonly (keyof Weather)[]
+  readonly faults: readonly FaultKind[]
+  /** Numbers of faults and of actions that are left out. */
+  readonly withoutFaults: ReadonlySet<number>
+  readonly withoutActions: ReadonlySet<number>
 }
 
 export interface Outcome {
   /** What was wrong; undefined if nothing was. */
   readonly fault: string | undefined
   readonly lastLines: readonly string[]
-  readonly steps: number
+  /** Number of faults that happened. */
+  readonly faults: number
 }
 
 /** 1 June 2026, a Monday: both deprecated versions still work. */
@@ -54,8 +59,11 @@ const DAY_MS = 86_400_000
 const MACHINES = ['a', 'b']
 
 /** A destination for payouts is usable after this. */
-const HOLD_MS = 3 * DAY_MS
+const HOLD_MS = 2 * DAY_MS
 const PAYABLE = 100_000
+
+/** Steps of a day, for the installation and for each merchant. A quarter is usual. */
+const MOST_STEPS = 100_000
 
 async function prepare({ url, template, pepper }: SimulationServer, seed: string) {
   const name = `simulation_${process.pid}_${seed.replaceAll(/\W/g, '_')}`
@@ -109,22 +117,21 @@ export async function runUniverse(
       chance: chaos.between(0, 1000) / 1000,
     })),
   )
-  const weather: Weather = { ...CALM }
-  const storm = Object.fromEntries(plan.faults.map((fault) => [fault, STORM[fault]]))
+  const weather = createWeather(createRandom(`${seed} weather`), plan.faults, plan.withoutFaults)
   let machines: Running[] = []
   const scheduler: Scheduler = createScheduler(seed, timers, watch, disturb, heard)
   const bank = createBank(timers, createRandom(`${seed} bank`))
-  const receivers = createReceivers((attempt) => attempt < 4 && chaos.chance(weather.error))
+  const receivers = createReceivers((attempt) => attempt < 4 && weather.strikes('error'))
   const peerOf = ({ origin, host }: URL): Peer | undefined =>
     origin === BANK_URL ? bank.answer : receivers.peerOf(host)
   const network = createNetwork(scheduler, createRandom(`${seed} network`), weather, peerOf)
-  const log = pino({ level: 'warn' }, { write: (line: string) => scheduler.note(`log: ${messageOf(line)}`) })
+  const log = pino({ level: 'warn' }, { write: (line: string) => scheduler.note(`log: ${withoutIds(messageOf(line))}`) })
   const installation: Installation = {
     ...prepared,
     ...{ roles, settings, log, network, sanctions },
     chains: { of: { sandbox: undefined, live: undefined }, warnings: [], start: () => ({ stop: async () => {} }) },
     wakeOthers(environment, tenantId) {
-      if (chaos.chance(weather.lost)) return
+      if (weather.strikes('lost')) return
       for (const { machine, service } of machines) if (machine.alive) runOn(machine, () => service.wake(environment, tenantId))
     },
   }
@@ -132,12 +139,12 @@ export async function runUniverse(
   async function disturb(): Promise<void> {
     const chosen = machines[chaos.between(0, machines.length - 1)]
     if (!chosen) return
-    if (chaos.chance(weather.death)) {
+    if (weather.strikes('death')) {
       scheduler.note(`${chosen.machine.name} dies`)
       machines = machines.filter((each) => each !== chosen)
       await scheduler.kill(chosen.machine, chaos.chance(0.5))
       start(chosen.machine.name, scheduler.sleep(chaos.between(100, 60_000)))
-    } else if (chaos.chance(weather.stall)) {
+    } else if (weather.strikes('stall')) {
       const ms = chaos.between(1000, 90_000)
       scheduler.note(`${chosen.machine.name} is suspended for ${ms} ms`)
       chosen.machine.stalledUntil = timers.now + ms
@@ -164,6 +171,7 @@ export async function runUniverse(
   }
 
   let fault: string | undefined
+  process.on('unhandledRejection', scheduler.fail)
   try {
     const parts = { scheduler, random: createRandom(`${seed} clients`), weather, network, machines: () => machines }
     const merchants = await once('setup', async () => {
@@ -199,18 +207,24 @@ export async function runUniverse(
       (async () => {
         while (machines.length < MACHINES.length) await scheduler.sleep(1000)
         for (const merchant of merchants) await settleIn(merchant)
-        scheduler.maxLateMs = DAY_MS
+        scheduler.maxLateMs = HOLD_MS
         await scheduler.sleep(HOLD_MS)
       })(),
     )
     const days = createRandom(`${seed} days`)
     for (let day = 1; day <= plan.days; day += 1) {
-      const plans = merchants.map(() => planDay(days, plan.actions))
+      const first = (day - 1) * merchants.length
+      const plans = merchants.map((_, index) =>
+        planDay(days, plan.actions).filter(
+          (_action, place) => !plan.withoutActions.has((first + index) * plan.actions + place),
+        ),
+      )
       const end = timers.now + DAY_MS
-      Object.assign(weather, CALM, storm)
+      weather.isStorm = true
+      scheduler.mostSteps = scheduler.steps + MOST_STEPS * (1 + plan.tenants)
       scheduler.maxLateMs = DAY_MS / 24
       await scheduler.run(Promise.all(merchants.map((merchant, index) => liveDay(scheduler, merchant, plans[index]!))))
-      Object.assign(weather, CALM)
+      weather.isStorm = false
       scheduler.maxLateMs = DAY_MS / 8
       await scheduler.run(scheduler.sleep(Math.max(0, end - timers.now)))
       await scheduler.run(Promise.all(merchants.map(readBalances)))
@@ -223,16 +237,20 @@ export async function runUniverse(
       )
     }
   } catch (error) {
-    fault = error instanceof Error ? error.message : String(error)
+    fault = withoutIds(error instanceof Error ? error.message : String(error))
     if (process.env.SIMULATION_STACK) console.error(error)
   }
   for (const { machine } of machines) await scheduler.kill(machine, false)
+  process.off('unhandledRejection', scheduler.fail)
   for (const give of giveBack) give()
   await watch.end()
   if (!process.env.KEEP) await prepared.drop()
   rmSync(dataDir, { recursive: true })
-  return { fault, lastLines: scheduler.lastLines, steps: scheduler.steps }
+  return { fault, lastLines: scheduler.lastLines, faults: weather.count }
 }
+
+/** Identifiers have a counter of the process, which no seed decides. */
+const withoutIds = (text: string) => text.replaceAll(/\b([a-z]+)_[0-9a-z]{26}\b/g, '$1_…')
 
 function messageOf(line: string): string {
   const { msg, err } = JSON.parse(line) as { readonly msg?: string; readonly err?: { readonly message?: string } }
