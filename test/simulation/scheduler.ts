@@ -139,8 +139,12 @@ export function createScheduler(
   const advance = () => {
     const { any, short } = timers.nextOfMachines()
     const late = any === undefined ? undefined : Math.max(any, timers.now + random.between(1000, scheduler.maxLateMs))
-    const limits = allLanes().map(({ parked }) => parked?.until)
-    const times = [timers.nextOfWorld(), short, late, ...limits].filter((each) => each !== undefined)
+    const lanes = allLanes()
+    const limits = lanes.map(({ parked }) => parked?.until)
+    const ends = lanes.map(({ queue, machine }) => (queue.length > 0 ? machine.stalledUntil : undefined))
+    const times = [timers.nextOfWorld(), short, late, ...limits, ...ends]
+      .filter((each) => each !== undefined)
+      .filter((each) => each > timers.now)
     const next = Math.min(...times)
     if (!Number.isFinite(next)) throw new Error('nothing is left to happen')
     timers.now = Math.max(timers.now, next)

@@ -37,10 +37,14 @@ export function createTimers(start: number): Timers {
   const pending = new Set<SimulatedTimer>()
   let immediates = new Set<{ readonly run: () => void; readonly machine: Machine | undefined }>()
   let orders = 0
+  /** A machine that is suspended runs its timers when it goes on. */
   const next = (isWanted: (timer: SimulatedTimer) => boolean) => {
     let least: number | undefined
-    for (const timer of pending)
-      if (isWanted(timer) && (least === undefined || timer.at < least)) least = timer.at
+    for (const timer of pending) {
+      if (!isWanted(timer)) continue
+      const at = Math.max(timer.at, timer.machine?.stalledUntil ?? 0)
+      if (least === undefined || at < least) least = at
+    }
     return least
   }
   const timers: Timers = {

@@ -222,7 +222,7 @@ export async function runUniverse(
       const end = timers.now + DAY_MS
       weather.isStorm = true
       scheduler.mostSteps = scheduler.steps + MOST_STEPS * (1 + plan.tenants)
-      scheduler.maxLateMs = DAY_MS / 24
+      scheduler.maxLateMs = DAY_MS / 8
       await scheduler.run(Promise.all(merchants.map((merchant, index) => liveDay(scheduler, merchant, plans[index]!))))
       weather.isStorm = false
       scheduler.maxLateMs = DAY_MS / 8

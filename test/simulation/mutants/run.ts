@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import { createRandom } from '../../../runtime/platform/random.ts'
+import { COMPILED } from '../../support/programs.ts'
 import { SERVER_VARIABLE, type SimulationServer, withServer } from '../server.ts'
 import { EQUIVALENT } from './equivalent.ts'
 import { type Mutation, mutationsOfCode, mutationsOfSql } from './mutations.ts'
@@ -24,6 +25,8 @@ const program = new Command('simulate:mutants')
   .option('--from <number>', 'first fault to try, to continue a run', Number, 0)
   .option('--seeds <list>', 'seeds to run with each fault', '1,2')
   .option('--days <number>', 'days of each seed', Number, 1)
+  .option('--tenants <number>', 'merchants', Number, 2)
+  .option('--actions <number>', 'actions of each merchant in a day', Number, 24)
   .option('--patience <seconds>', 'a run that takes longer is a fault that was found', Number, 900)
   .option('--reached', 'leave out faults in code that no seed reaches')
   .option('--log <file>', 'appends each verdict')
@@ -34,8 +37,8 @@ const seeds: readonly string[] = options.seeds.split(',')
 /** Starts the simulation in a folder. Resolves with its exit code and its last line. */
 function simulate(directory: string, seed: string, env: Readonly<Record<string, string>>) {
   const script = join(directory, 'test/simulation/simulate.ts')
-  const words = [script, '--seed', seed, '--days', String(options.days), '--tenants', '2', '--actions', '24']
-  const child = spawn(process.execPath, words, { cwd: directory, env: { ...process.env, ...env } })
+  const words = [script, '--seed', seed, '--days', String(options.days), '--tenants', String(options.tenants), '--actions', String(options.actions)]
+  const child = spawn(process.execPath, words, { cwd: directory, env: { ...process.env, NODE_COMPILE_CACHE: COMPILED, ...env } })
   let last = ''
   const hear = (chunk: Buffer) => {
     last = (last + chunk.toString()).slice(-2000)
