@@ -58,7 +58,12 @@ const comparable = ({ status, body }: Answer) =>
 export function createClient(parts: ClientParts, { name, environment, secret, version }: Credential): Client {
   const { scheduler, random, weather, network, machines } = parts
 
-  const once = async (method: string, url: string, body: object | undefined, key?: string): Promise<Answer> => {
+  const once = async (
+    method: string,
+    url: string,
+    body: object | undefined,
+    key?: string,
+  ): Promise<Answer> => {
     const running = machines()
     const target = running[random.between(0, running.length - 1)]
     if (!target) throw new Error('the connection was refused')
@@ -104,15 +109,15 @@ export function createClient(parts: ClientParts, { name, environment, secret, ve
       const other = doubled?.catch(() => undefined)
       const answer = await once(method, path, body, key).catch(() => undefined)
       const isLost = weather.strikes('answerLost')
-      for (const each of [answer, await other])
-        if (each && key !== undefined && isFinal(each)) compare(each)
+      for (const each of [answer, await other]) if (each && key !== undefined && isFinal(each)) compare(each)
       return isLost ? undefined : answer
     }
     for (let tries = 1; ; tries += 1) {
       const answer = await attempt()
       scheduler.note(`${what} ${answer?.status ?? 'unknown'} ${answer?.body?.error?.code ?? ''}`)
       if (answer && isFinal(answer)) return answer
-      if (tries === 200) throw new Error(`no answer after ${tries} attempts: ${what} ${JSON.stringify(answer?.body)}`)
+      if (tries === 200)
+        throw new Error(`no answer after ${tries} attempts: ${what} ${JSON.stringify(answer?.body)}`)
       await scheduler.sleep(RETRY_MS)
     }
   }

@@ -19,7 +19,12 @@ export const real = { setTimeout, setImmediate, clearTimeout, now: performance.n
  * the function when it is loaded, so this is replaced before.
  */
 const sign = crypto.sign as (algorithm: unknown, data: unknown, key: unknown) => Buffer
-crypto.sign = (algorithm: unknown, data: unknown, key: unknown, done?: (error: null, signature: Buffer) => void) => {
+crypto.sign = (
+  algorithm: unknown,
+  data: unknown,
+  key: unknown,
+  done?: (error: null, signature: Buffer) => void,
+) => {
   const signature = sign(algorithm, data, key)
   if (done) setImmediate(() => done(null, signature))
   return signature

@@ -67,7 +67,8 @@ async function eventsArrived({ db, receivers, now }: Evidence, merchant: Merchan
       merchant.tenantId,
     )
     events.forEach(({ sequence }, index) => {
-      if (sequence !== index + 1) fail(`${environment} event ${index + 1} of ${merchant.name} has number ${sequence}`)
+      if (sequence !== index + 1)
+        fail(`${environment} event ${index + 1} of ${merchant.name} has number ${sequence}`)
     })
     const endpoints = await read<{ id: string; url: string }>(
       db,
@@ -82,7 +83,8 @@ async function eventsArrived({ db, receivers, now }: Evidence, merchant: Merchan
         if (!places.has(event)) places.set(event, index)
       })
       const bodies = new Map(received.map(({ event, body }) => [event, body]))
-      const endpoint = endpoints.find(({ url }) => new URL(url).host === host)?.id ?? fail(`${host} has no endpoint`)
+      const endpoint =
+        endpoints.find(({ url }) => new URL(url).host === host)?.id ?? fail(`${host} has no endpoint`)
       const wanted = events.filter((event) => isFor(event, endpoint))
       // Events from before the endpoint are not for it.
       const start = wanted.findIndex(({ id }) => places.has(id))
@@ -90,9 +92,11 @@ async function eventsArrived({ db, receivers, now }: Evidence, merchant: Merchan
       for (const { id, sequence, type, body, created } of start < 0 ? [] : wanted.slice(start)) {
         const place = places.get(id)
         if (place === undefined && created > now - RETRIED_MS) break // it may still come, and later ones after it
-        if (place === undefined) fail(`event ${sequence} of ${merchant.name}, ${type}, did not arrive at ${host}`)
+        if (place === undefined)
+          fail(`event ${sequence} of ${merchant.name}, ${type}, did not arrive at ${host}`)
         if (bodies.get(id) !== body) fail(`event ${sequence} of ${merchant.name} arrived changed at ${host}`)
-        if (kind === 'ordered' && place < last) fail(`event ${sequence} of ${merchant.name} arrived too late at ${host}`)
+        if (kind === 'ordered' && place < last)
+          fail(`event ${sequence} of ${merchant.name} arrived too late at ${host}`)
         last = place
       }
       const known = new Set(events.map(({ id }) => id))
@@ -127,7 +131,8 @@ async function paymentsAreRight({ db, payments }: Evidence, merchant: Merchant):
     const own = payments.filter(({ reference }) => reference === id)
     if (own.length > 1) fail(`payout ${id} was paid ${own.length} times`)
     const payment = own[0]
-    if (payment && payment.amount !== amount) fail(`the bank paid ${payment.amount} for payout ${id} of ${amount}`)
+    if (payment && payment.amount !== amount)
+      fail(`the bank paid ${payment.amount} for payout ${id} of ${amount}`)
     const isPaid = payment?.status === 'settled'
     if (isPaid !== (status === 'paid'))
       fail(`payout ${id} is ${status}, and the bank says ${payment?.status ?? 'that there is none'}`)

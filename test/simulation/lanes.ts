@@ -64,7 +64,11 @@ let numbers = 0
 export const allLanes = (): readonly Lane[] => [...lanes.values()]
 
 /** Replaces the time limits of locks and the clock of PostgreSQL, which run in real time, by simulated ones. */
-function purify(text: string): { readonly text: string; readonly lockMs?: number; readonly isImpure: boolean } {
+function purify(text: string): {
+  readonly text: string
+  readonly lockMs?: number
+  readonly isImpure: boolean
+} {
   const limit = LOCK_TIMEOUT.exec(text)
   const bare = text.replace(LOCK_TIMEOUT, '')
   const isImpure = IMPURE.test(bare)
@@ -95,8 +99,13 @@ const labelOf = (name: string | undefined, text: string) => name || text.replace
  * @param impurities returns the simulated time and a number from 0 to 1, for a statement that asks PostgreSQL for them.
  * @returns a function that ends this.
  */
-export function takeConnections(impurities: () => { readonly now: string; readonly chance: number }): () => void {
-  const proto = pg.Client.prototype as unknown as Record<'query' | 'connect', (...given: unknown[]) => unknown>
+export function takeConnections(
+  impurities: () => { readonly now: string; readonly chance: number },
+): () => void {
+  const proto = pg.Client.prototype as unknown as Record<
+    'query' | 'connect',
+    (...given: unknown[]) => unknown
+  >
   const { query, connect } = proto
   const { Pool } = pg
   // Simulated time passes quickly: idle connections would be closed and opened again all the time.

@@ -1,5 +1,10 @@
 /** The network between machines and their peers: requests and answers get lost, come late or come twice. */
-import type { Outbound, OutboundRequest, OutboundResult, PeerOutbound } from '../../runtime/events/outbound/outbound.ts'
+import type {
+  Outbound,
+  OutboundRequest,
+  OutboundResult,
+  PeerOutbound,
+} from '../../runtime/events/outbound/outbound.ts'
 import type { Random } from '../../runtime/platform/random.ts'
 import { currentMachine, runOn, runOutside } from './machines.ts'
 import type { Scheduler } from './scheduler.ts'

@@ -24,7 +24,10 @@ const SETTLES_AFTER_MS = 90 * 60_000
 
 /** A bank that makes one payment for each key, and settles, rejects or returns it. */
 export function createBank(timers: Timers, random: Random): SimulatedBank {
-  const payments = new Map<string, BankPaymentMade & { readonly at: number; readonly fate: 'settled' | 'failed' }>()
+  const payments = new Map<
+    string,
+    BankPaymentMade & { readonly at: number; readonly fate: 'settled' | 'failed' }
+  >()
   const shown = ({ id, status }: BankPaymentMade) => ({
     id,
     status,
@@ -53,7 +56,8 @@ export function createBank(timers: Timers, random: Random): SimulatedBank {
       const id = new URL(request.url).pathname.split('/').at(-1)
       const payment = [...payments.values()].find((each) => each.id === id)
       if (!payment) return json(404, { error: 'the payment does not exist' })
-      if (payment.status === 'pending' && timers.now >= payment.at + SETTLES_AFTER_MS) payment.status = payment.fate
+      if (payment.status === 'pending' && timers.now >= payment.at + SETTLES_AFTER_MS)
+        payment.status = payment.fate
       return json(200, shown(payment))
     },
   }

@@ -138,7 +138,8 @@ export function createScheduler(
 
   const advance = () => {
     const { any, short } = timers.nextOfMachines()
-    const late = any === undefined ? undefined : Math.max(any, timers.now + random.between(1000, scheduler.maxLateMs))
+    const late =
+      any === undefined ? undefined : Math.max(any, timers.now + random.between(1000, scheduler.maxLateMs))
     const lanes = allLanes()
     const limits = lanes.map(({ parked }) => parked?.until)
     const ends = lanes.map(({ queue, machine }) => (queue.length > 0 ? machine.stalledUntil : undefined))
@@ -199,12 +200,13 @@ export function createScheduler(
       }
       return outcome
     },
-    sleep: (ms) => new Promise((resolve) => {
-      const timer = timers.add(() => {
-        timers.remove(timer)
-        resolve()
-      }, ms)
-    }),
+    sleep: (ms) =>
+      new Promise((resolve) => {
+        const timer = timers.add(() => {
+          timers.remove(timer)
+          resolve()
+        }, ms)
+      }),
     async kill(machine, executes) {
       const own = allLanes().filter((lane) => lane.machine === machine)
       const ready = own.filter((lane) => lane.queue.length > 0 && !lane.parked)

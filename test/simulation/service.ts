@@ -3,8 +3,8 @@ import type { RequestListener } from 'node:http'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Sanctions } from '../../runtime/cards/sanctions/list-in-use.ts'
-import { asRole, type Roles } from '../../runtime/database/migrate/roles.ts'
 import type { CardSignIn } from '../../runtime/database/migrate/card-role.ts'
+import { asRole, type Roles } from '../../runtime/database/migrate/roles.ts'
 import type { OpenDatabase } from '../../runtime/database/open/open-database.ts'
 import { createPool } from '../../runtime/database/pool/pool.ts'
 import { createWakeUps } from '../../runtime/events/emit/wake-ups.ts'
@@ -54,7 +54,8 @@ export function openDatabase({ connection, roles, cardSignIn, pepper }: Installa
       writesControl: !flushTogether,
     })
   const control = pool('control', connection, false)
-  const of = (environment: Environment) => pool(environment, asRole(connection, roles[environment], pepper), true)
+  const of = (environment: Environment) =>
+    pool(environment, asRole(connection, roles[environment], pepper), true)
   return {
     control: { ...control, listen: () => {} },
     sandbox: of('sandbox'),
@@ -86,7 +87,11 @@ export async function startService(installation: Installation): Promise<Simulate
     database,
     clock,
     log,
-    baseUrls: { sandbox: 'http://sandbox.invalid', live: 'http://live.invalid', console: 'http://console.invalid' },
+    baseUrls: {
+      sandbox: 'http://sandbox.invalid',
+      live: 'http://live.invalid',
+      console: 'http://console.invalid',
+    },
     outbound: { sandbox: network.outbound, live: network.outbound },
     google: { signer, outbound: network.outbound, urls: undefined, close: async () => {} },
     bank: createBank({ url: BANK_URL, token: 'token', outbound: network.outbound }),

@@ -44,10 +44,10 @@ export async function shrink(
     )
     return true
   }
-  for (const days of [1, Math.ceil(plan.days / 2)])
-    if (days < best.days) await fails({ ...best, days })
+  for (const days of [1, Math.ceil(plan.days / 2)]) if (days < best.days) await fails({ ...best, days })
   if (best.tenants > 1) await fails({ ...best, tenants: 1 })
-  for (const kind of plan.faults) await fails({ ...best, faults: best.faults.filter((each) => each !== kind) })
+  for (const kind of plan.faults)
+    await fails({ ...best, faults: best.faults.filter((each) => each !== kind) })
   const { faults } = await run(best)
   await reduce(faults, best.withoutFaults, (withoutFaults) => fails({ ...best, withoutFaults }))
   const actions = best.days * best.tenants * best.actions

@@ -16,15 +16,21 @@ const program = new Command('simulate')
   .option('--seed <text>', 'what everything follows from', '1')
   .option('--days <number>', 'days to live through', whole, 1)
   .option('--tenants <number>', 'merchants', whole, 4)
+  .option('--machines <number>', 'processes of the service', whole, 2)
+  .option('--repeat', 'live through the same twice, and compare')
   .option('--actions <number>', 'actions of each merchant in a day', whole, 40)
-  .option('--faults <list>', `kinds of faults, separated by commas: ${FAULT_KINDS.join(', ')}`, FAULT_KINDS.join(','))
+  .option(
+    '--faults <list>',
+    `kinds of faults, separated by commas: ${FAULT_KINDS.join(', ')}`,
+    FAULT_KINDS.join(','),
+  )
   .option('--shrink', 'if a run fails, look for a smaller one that fails')
   .option('--runs <number>', 'most runs to look for a smaller one', whole, 60)
   .option('--verbose', 'print every step')
   .parse()
-const { seed, days, tenants, actions, faults, verbose, runs, ...options } = program.opts()
+const { seed, days, tenants, machines, actions, faults, verbose, runs, ...options } = program.opts()
 const plan: Plan = {
-  ...{ seed, days, tenants, actions },
+  ...{ seed, days, tenants, machines, actions },
   faults: FAULT_KINDS.filter((each) => faults.split(',').includes(each)),
   withoutFaults: new Set(),
   withoutActions: new Set(),
@@ -32,7 +38,12 @@ const plan: Plan = {
 const print = (line: string) => console.log(line)
 
 const isWhole = await withServer(async (server) => {
-  const { fault, lastLines } = await runUniverse(server, plan, print, verbose ? print : undefined)
+  const { fault, lastLines, digest } = await runUniverse(server, plan, print, verbose ? print : undefined)
+  if (fault === undefined && options.repeat) {
+    const again = await runUniverse(server, plan, () => {})
+    print(again.digest === digest ? 'the second run was the same' : 'the second run was different')
+    return again.digest === digest
+  }
   if (fault === undefined) return true
   if (!verbose) for (const line of lastLines) print(line)
   print(`seed ${seed}: ${fault}`)

@@ -26,8 +26,8 @@ import { liveDay, type Merchant, planDay, readBalances, settleIn } from './merch
 import { createNetwork, type Peer } from './network.ts'
 import { createBank, createReceivers } from './peers.ts'
 import { createScheduler, type Scheduler } from './scheduler.ts'
-import { BANK_URL, type Installation, openDatabase, startService } from './service.ts'
 import type { SimulationServer } from './server.ts'
+import { BANK_URL, type Installation, openDatabase, startService } from './service.ts'
 import { createTimers } from './timers.ts'
 import { createWeather, type FaultKind } from './weather.ts'
 
@@ -36,6 +36,8 @@ export interface Plan {
   readonly seed: string
   readonly days: number
   readonly tenants: number
+  /** Processes of the service. */
+  readonly machines: number
   /** Actions of each merchant in a day. */
   readonly actions: number
   /** Kinds of faults that happen. */
@@ -51,12 +53,13 @@ export interface Outcome {
   readonly lastLines: readonly string[]
   /** Number of faults that happened. */
   readonly faults: number
+  /** Hash of everything that happened. */
+  readonly digest: string
 }
 
 /** 1 June 2026, a Monday: both deprecated versions still work. */
 const START = Date.parse('2026-06-01T00:00:00.000Z')
 const DAY_MS = 86_400_000
-const MACHINES = ['a', 'b']
 
 /** A destination for payouts is usable after this. */
 const HOLD_MS = 2 * DAY_MS
@@ -125,14 +128,22 @@ export async function runUniverse(
   const peerOf = ({ origin, host }: URL): Peer | undefined =>
     origin === BANK_URL ? bank.answer : receivers.peerOf(host)
   const network = createNetwork(scheduler, createRandom(`${seed} network`), weather, peerOf)
-  const log = pino({ level: 'warn' }, { write: (line: string) => scheduler.note(`log: ${withoutIds(messageOf(line))}`) })
+  const log = pino(
+    { level: 'warn' },
+    { write: (line: string) => scheduler.note(`log: ${withoutIds(messageOf(line))}`) },
+  )
   const installation: Installation = {
     ...prepared,
     ...{ roles, settings, log, network, sanctions },
-    chains: { of: { sandbox: undefined, live: undefined }, warnings: [], start: () => ({ stop: async () => {} }) },
+    chains: {
+      of: { sandbox: undefined, live: undefined },
+      warnings: [],
+      start: () => ({ stop: async () => {} }),
+    },
     wakeOthers(environment, tenantId) {
       if (weather.strikes('lost')) return
-      for (const { machine, service } of machines) if (machine.alive) runOn(machine, () => service.wake(environment, tenantId))
+      for (const { machine, service } of machines)
+        if (machine.alive) runOn(machine, () => service.wake(environment, tenantId))
     },
   }
 
@@ -173,7 +184,13 @@ export async function runUniverse(
   let fault: string | undefined
   process.on('unhandledRejection', scheduler.fail)
   try {
-    const parts = { scheduler, random: createRandom(`${seed} clients`), weather, network, machines: () => machines }
+    const parts = {
+      scheduler,
+      random: createRandom(`${seed} clients`),
+      weather,
+      network,
+      machines: () => machines,
+    }
     const merchants = await once('setup', async () => {
       const database = openDatabase(installation)
       const operator = { control: database.control, clock: createClock(), pepper: prepared.pepper }
@@ -202,10 +219,10 @@ export async function runUniverse(
       }
       return made
     })
-    for (const name of MACHINES) start(name)
+    for (let number = 0; number < plan.machines; number += 1) start(String.fromCharCode(97 + number))
     await scheduler.run(
       (async () => {
-        while (machines.length < MACHINES.length) await scheduler.sleep(1000)
+        while (machines.length < plan.machines) await scheduler.sleep(1000)
         for (const merchant of merchants) await settleIn(merchant)
         scheduler.maxLateMs = HOLD_MS
         await scheduler.sleep(HOLD_MS)
@@ -222,14 +239,17 @@ export async function runUniverse(
       const end = timers.now + DAY_MS
       weather.isStorm = true
       scheduler.mostSteps = scheduler.steps + MOST_STEPS * (1 + plan.tenants)
-      scheduler.maxLateMs = DAY_MS / 8
-      await scheduler.run(Promise.all(merchants.map((merchant, index) => liveDay(scheduler, merchant, plans[index]!))))
+      scheduler.maxLateMs = DAY_MS / 5
+      await scheduler.run(
+        Promise.all(merchants.map((merchant, index) => liveDay(scheduler, merchant, plans[index]!))),
+      )
       weather.isStorm = false
       scheduler.maxLateMs = DAY_MS / 8
       await scheduler.run(scheduler.sleep(Math.max(0, end - timers.now)))
       await scheduler.run(Promise.all(merchants.map(readBalances)))
       await checkInvariants({ db: watch.db, merchants, payments: bank.payments, receivers, now: timers.now })
-      const sum = (of: (merchant: Merchant) => number) => merchants.reduce((total, each) => total + of(each), 0)
+      const sum = (of: (merchant: Merchant) => number) =>
+        merchants.reduce((total, each) => total + of(each), 0)
       print(
         `day ${day}: ${scheduler.steps} steps, ${sum(({ passes }) => passes.length)} passes, ` +
           `${sum(({ payouts }) => payouts.size)} payouts, ${bank.payments.length} payments, ` +
@@ -238,21 +258,23 @@ export async function runUniverse(
     }
   } catch (error) {
     fault = withoutIds(error instanceof Error ? error.message : String(error))
-    if (process.env.SIMULATION_STACK) console.error(error)
   }
   for (const { machine } of machines) await scheduler.kill(machine, false)
   process.off('unhandledRejection', scheduler.fail)
   for (const give of giveBack) give()
   await watch.end()
-  if (!process.env.KEEP) await prepared.drop()
+  await prepared.drop()
   rmSync(dataDir, { recursive: true })
-  return { fault, lastLines: scheduler.lastLines, faults: weather.count }
+  return { fault, lastLines: scheduler.lastLines, faults: weather.count, digest: scheduler.digest() }
 }
 
 /** Identifiers have a counter of the process, which no seed decides. */
 const withoutIds = (text: string) => text.replaceAll(/\b([a-z]+)_[0-9a-z]{26}\b/g, '$1_…')
 
 function messageOf(line: string): string {
-  const { msg, err } = JSON.parse(line) as { readonly msg?: string; readonly err?: { readonly message?: string } }
+  const { msg, err } = JSON.parse(line) as {
+    readonly msg?: string
+    readonly err?: { readonly message?: string }
+  }
   return [msg, err?.message].filter(Boolean).join(': ')
 }

@@ -53,7 +53,14 @@ function inSql(file: string, whole: string, from: number, to: number): Mutation[
     [...text.matchAll(part)].map(({ index, 0: found }) => {
       const start = from + index
       const line = whole.slice(0, start).split('\n').length
-      return { file, line, start, end: start + found.length, text: replacement, what: `${what}: ${found.trim()}` }
+      return {
+        file,
+        line,
+        start,
+        end: start + found.length,
+        text: replacement,
+        what: `${what}: ${found.trim()}`,
+      }
     }),
   )
 }
@@ -76,9 +83,12 @@ export function mutationsOfCode(file: string, text: string): Mutation[] {
     ...ofStatements(source, replaced),
     ...ofOperators(source, replaced),
     ...ofLiterals(source, replaced),
-    ...[SyntaxKind.NoSubstitutionTemplateLiteral, SyntaxKind.TemplateExpression, SyntaxKind.StringLiteral].flatMap(
-      (kind) =>
-        source.getDescendantsOfKind(kind).flatMap((node) => inSql(file, text, node.getStart(), node.getEnd())),
+    ...[
+      SyntaxKind.NoSubstitutionTemplateLiteral,
+      SyntaxKind.TemplateExpression,
+      SyntaxKind.StringLiteral,
+    ].flatMap((kind) =>
+      source.getDescendantsOfKind(kind).flatMap((node) => inSql(file, text, node.getStart(), node.getEnd())),
     ),
   ]
 }
@@ -94,7 +104,9 @@ function ofStatements(source: SourceFile, replaced: Replace): Mutation[] {
   return [
     ...statements.map((node) => replaced(node, ';', `drop: ${shortOf(node)}`)),
     ...conditions.map((node) => replaced(node, 'false', `never: if (${shortOf(node)})`)),
-    ...awaits.map((node) => replaced(node, `(${node.getExpression().getText()})`, `do not await: ${shortOf(node)}`)),
+    ...awaits.map((node) =>
+      replaced(node, `(${node.getExpression().getText()})`, `do not await: ${shortOf(node)}`),
+    ),
   ]
 }
 

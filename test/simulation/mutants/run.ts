@@ -37,8 +37,21 @@ const seeds: readonly string[] = options.seeds.split(',')
 /** Starts the simulation in a folder. Resolves with its exit code and its last line. */
 function simulate(directory: string, seed: string, env: Readonly<Record<string, string>>) {
   const script = join(directory, 'test/simulation/simulate.ts')
-  const words = [script, '--seed', seed, '--days', String(options.days), '--tenants', String(options.tenants), '--actions', String(options.actions)]
-  const child = spawn(process.execPath, words, { cwd: directory, env: { ...process.env, NODE_COMPILE_CACHE: COMPILED, ...env } })
+  const words = [
+    script,
+    '--seed',
+    seed,
+    '--days',
+    String(options.days),
+    '--tenants',
+    String(options.tenants),
+    '--actions',
+    String(options.actions),
+  ]
+  const child = spawn(process.execPath, words, {
+    cwd: directory,
+    env: { ...process.env, NODE_COMPILE_CACHE: COMPILED, ...env },
+  })
   let last = ''
   const hear = (chunk: Buffer) => {
     last = (last + chunk.toString()).slice(-2000)
@@ -56,7 +69,11 @@ function simulate(directory: string, seed: string, env: Readonly<Record<string, 
 
 /** Ranges of a file that no seed reaches, with nested ranges that one reaches: as V8 reports them. */
 interface CoveredFunction {
-  readonly ranges: readonly { readonly startOffset: number; readonly endOffset: number; readonly count: number }[]
+  readonly ranges: readonly {
+    readonly startOffset: number
+    readonly endOffset: number
+    readonly count: number
+  }[]
 }
 
 /** Returns whether a place in a file was reached. Throws if the simulation fails without any fault. */
@@ -85,7 +102,8 @@ async function measureReach(scratch: Scratch, env: Readonly<Record<string, strin
       let [size, count] = [Number.POSITIVE_INFINITY, 0]
       for (const range of functions.flatMap(({ ranges }) => ranges)) {
         const length = range.endOffset - range.startOffset
-        if (range.startOffset <= start && start < range.endOffset && length <= size) [size, count] = [length, range.count]
+        if (range.startOffset <= start && start < range.endOffset && length <= size)
+          [size, count] = [length, range.count]
       }
       return count > 0
     })
@@ -108,7 +126,11 @@ function sample(): readonly Mutation[] {
   return all
 }
 
-async function judge(scratch: Scratch, mutation: Mutation, env: Readonly<Record<string, string>>): Promise<[Verdict, string]> {
+async function judge(
+  scratch: Scratch,
+  mutation: Mutation,
+  env: Readonly<Record<string, string>>,
+): Promise<[Verdict, string]> {
   const text = readFileSync(join(ROOT, mutation.file), 'utf8')
   scratch.write(mutation.file, text.slice(0, mutation.start) + mutation.text + text.slice(mutation.end))
   try {
@@ -133,7 +155,9 @@ async function main(server: SimulationServer): Promise<void> {
     const chosen = (options.reached ? all.filter(isReached) : all).slice(0, options.count)
     for (const [index, mutation] of chosen.entries()) {
       if (index < options.from) continue
-      const [verdict, why] = isReached(mutation) ? await judge(scratch, mutation, env) : (['not reached', ''] as const)
+      const [verdict, why] = isReached(mutation)
+        ? await judge(scratch, mutation, env)
+        : (['not reached', ''] as const)
       counts[verdict] += 1
       const line = `${index + 1} ${verdict} ${mutation.file}:${mutation.line} ${mutation.what}${why && ` – ${why}`}`
       console.log(line)

@@ -5,7 +5,15 @@ import { join } from 'node:path'
 
 export const ROOT = join(import.meta.dirname, '../../..')
 
-const COPIED = ['runtime', 'generated', 'openapi', 'versions', 'test/simulation', 'test/support', 'package.json']
+const COPIED = [
+  'runtime',
+  'generated',
+  'openapi',
+  'versions',
+  'test/simulation',
+  'test/support',
+  'package.json',
+]
 const LINKED = ['node_modules', 'docs', 'generators', 'dateline.config.json']
 
 export interface Scratch {
