@@ -14,6 +14,8 @@ export interface Evidence {
   readonly receivers: Receivers
   /** Milliseconds since the epoch. */
   readonly now: number
+  /** Number of faults so far. Without faults, every event arrives exactly once. */
+  readonly faults: number
 }
 
 function fail(what: string): never {
@@ -59,7 +61,7 @@ function isFor({ audience, audience_endpoint_id: other }: EventRow, endpoint: st
 const RETRIED_MS = 6 * 3_600_000
 
 /** Sequences have no gaps, and every event arrived: at least once, unchanged, and in order where that was promised. */
-async function eventsArrived({ db, receivers, now }: Evidence, merchant: Merchant): Promise<void> {
+async function eventsArrived({ db, receivers, now, faults }: Evidence, merchant: Merchant): Promise<void> {
   for (const environment of ENVIRONMENTS) {
     const events = await read<EventRow>(
       db,
@@ -99,6 +101,7 @@ async function eventsArrived({ db, receivers, now }: Evidence, merchant: Merchan
           fail(`event ${sequence} of ${merchant.name} arrived too late at ${host}`)
         last = place
       }
+      if (faults === 0 && received.length !== places.size) fail(`${host} received an event twice`)
       const known = new Set(events.map(({ id }) => id))
       const strange = received.find(({ event }) => !known.has(event))
       if (strange) fail(`${host} received ${strange.event}, which was never committed`)
@@ -144,19 +147,36 @@ async function paymentsAreRight({ db, payments }: Evidence, merchant: Merchant):
     fail(`${merchant.name} has ${payable} payable, not ${merchant.payable} less ${paid}`)
 }
 
-interface HeldRow {
-  readonly held: number
+/** What clients were told of exists, and nothing else: a repeated request has not taken effect twice. */
+async function nothingIsDoubled({ db }: Evidence, merchant: Merchant): Promise<void> {
+  const made = { 'live.passes': merchant.passes, 'sandbox.card_transactions': merchant.transactions }
+  for (const [table, known] of Object.entries(made)) {
+    const [row] = await read<{ count: number }>(
+      db,
+      `SELECT count(*)::int AS count FROM ${table} WHERE tenant_id = $1`,
+      merchant.tenantId,
+    )
+    if (row?.count !== known.length)
+      fail(`${merchant.name} has ${row?.count} rows of ${table}, and was told of ${known.length}`)
+  }
 }
 
-/** What is held is what open authorizations hold. */
+interface HeldRow {
+  readonly held: number
+  readonly spent: number
+}
+
+/** What is held is what open authorizations hold, and what is gone from the balance is what was spent. */
 async function holdsAreReleased({ db }: Evidence, merchant: Merchant): Promise<void> {
   const [row] = await read<HeldRow>(
     db,
-    `SELECT coalesce(sum(held), 0)::bigint AS held FROM sandbox.card_transactions WHERE tenant_id = $1`,
+    `SELECT coalesce(sum(held), 0)::bigint AS held, coalesce(sum(cleared - refunded), 0)::bigint AS spent FROM sandbox.card_transactions WHERE tenant_id = $1`,
     merchant.tenantId,
   )
-  const { held } = merchant.balances.sandbox
+  const { held, available } = merchant.balances.sandbox
   if (held !== row!.held) fail(`${merchant.name} has ${held} held, and its transactions hold ${row!.held}`)
+  const left = merchant.funded - row!.spent - row!.held
+  if (available !== left) fail(`${merchant.name} has ${available} available, not ${left}`)
 }
 
 /** Nothing that is due is left, and nothing was set aside. */
@@ -165,7 +185,9 @@ async function nothingIsLeft({ db }: Evidence): Promise<void> {
   if (aside[0]) fail(`work was set aside: ${JSON.stringify(aside[0])}`)
 }
 
-const CHECKS = [ledgerIsBalanced, auditIsWhole, eventsArrived, paymentsAreRight, holdsAreReleased]
+const CHECKS = [
+  nothingIsDoubled,
+ ledgerIsBalanced, auditIsWhole, eventsArrived, paymentsAreRight, holdsAreReleased]
 
 export async function checkInvariants(evidence: Evidence): Promise<void> {
   for (const merchant of evidence.merchants) for (const check of CHECKS) await check(evidence, merchant)

@@ -172,10 +172,11 @@ export function takeConnections(
           if (typeof config === 'string') query.call(this, text, list, done)
           else query.call(this, Object.assign(config as object, { text, callback: done }))
         }
-        if (!isImpure) return sendIt()
-        const { now, chance } = impurities()
-        const set = `SELECT set_config('simulation.now', '${now}', false), setseed(${chance})`
-        query.call(this, set, () => sendIt())
+        if (isImpure) {
+          const { now, chance } = impurities()
+          query.call(this, `SELECT set_config('simulation.now', '${now}', false), setseed(${chance})`, () => {})
+        }
+        sendIt()
       },
       lockMs,
     )

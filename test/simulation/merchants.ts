@@ -38,6 +38,8 @@ export interface Merchant {
   readonly sandbox: Client
   /** Cents that were made payable in live. */
   readonly payable: number
+  /** Cents of test money in the sandbox. */
+  funded: number
   /** Payouts that were answered 201, with their amounts. */
   readonly payouts: Map<string, number>
   readonly passes: string[]
@@ -45,7 +47,7 @@ export interface Merchant {
   readonly known: { template: string; bank: string; chain: string; card: string }
   readonly hosts: Readonly<Record<'ordered' | 'plain', string>>
   /** What the service said last. */
-  balances: Readonly<Record<Environment, { readonly payable: number; readonly held: number }>>
+  balances: Readonly<Record<Environment, { readonly payable: number; readonly held: number; readonly available: number }>>
 }
 
 /** Actions end this long after midnight, so that everything has come to rest at the end of the day. */
@@ -71,6 +73,8 @@ function must({ status, body }: Answer, wanted: number, what: string): Answer['b
   if (status !== wanted) throw new Error(`${what} was answered ${status}: ${JSON.stringify(body)}`)
   return body
 }
+
+const FIRST_FUNDING = 1_000_000
 
 const BANK_ACCOUNT = {
   holder_name: 'Harbour Coffee LLC',
@@ -107,7 +111,8 @@ export async function settleIn(merchant: Merchant): Promise<void> {
   const holder = must(await sandbox.post('/v1/cardholders', { name: 'Ada Moreau' }), 201, 'a cardholder')
   const card = { cardholder_id: holder.id, type: 'virtual' }
   known.card = must(await sandbox.post('/v1/cards', card), 201, 'a card').id
-  must(await sandbox.post('/v1/test/funding', { amount: 1_000_000 }), 200, 'funding')
+  must(await sandbox.post('/v1/test/funding', { amount: FIRST_FUNDING }), 200, 'funding')
+  merchant.funded = FIRST_FUNDING
 }
 
 /** Does one action. An answer in the range of 4xx is a fact of business, such as a balance that is too low. */
@@ -155,6 +160,7 @@ async function act(merchant: Merchant, { kind, amount, pick }: Action): Promise<
       return
     case 'fund':
       must(await sandbox.post('/v1/test/funding', { amount }), 200, 'funding')
+      merchant.funded += amount
       return
     case 'usdc_payout':
       if (known.chain !== '') {

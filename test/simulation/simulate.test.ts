@@ -4,7 +4,7 @@ import { startProgram } from '../support/programs.ts'
 import { SERVER_VARIABLE } from './server.ts'
 
 /** Of a seed with few actions, among them a payout. */
-const SMALL = ['--seed', '10', '--tenants', '1', '--machines', '1', '--actions', '4']
+const SMALL = ['--seed', '10', '--tenants', '1', '--machines', '1', '--actions', '4', '--late', '20']
 
 function simulate(options: readonly string[], ...words: readonly string[]) {
   const { url, template, pepper } = inject('testServer')

@@ -17,6 +17,7 @@ const program = new Command('simulate')
   .option('--days <number>', 'days to live through', whole, 1)
   .option('--tenants <number>', 'merchants', whole, 4)
   .option('--machines <number>', 'processes of the service', whole, 2)
+  .option('--late <hours>', 'how late polls are at most, if nothing is under way', whole, 4)
   .option('--repeat', 'live through the same twice, and compare')
   .option('--actions <number>', 'actions of each merchant in a day', whole, 40)
   .option(
@@ -28,9 +29,10 @@ const program = new Command('simulate')
   .option('--runs <number>', 'most runs to look for a smaller one', whole, 60)
   .option('--verbose', 'print every step')
   .parse()
-const { seed, days, tenants, machines, actions, faults, verbose, runs, ...options } = program.opts()
+const { seed, days, tenants, machines, late, actions, faults, verbose, runs, ...options } = program.opts()
 const plan: Plan = {
   ...{ seed, days, tenants, machines, actions },
+  lateMs: late * 3_600_000,
   faults: FAULT_KINDS.filter((each) => faults.split(',').includes(each)),
   withoutFaults: new Set(),
   withoutActions: new Set(),

@@ -38,6 +38,8 @@ export interface Plan {
   readonly tenants: number
   /** Processes of the service. */
   readonly machines: number
+  /** How late polls are at most if nothing is under way, in milliseconds. */
+  readonly lateMs: number
   /** Actions of each merchant in a day. */
   readonly actions: number
   /** Kinds of faults that happen. */
@@ -209,12 +211,12 @@ export async function runUniverse(
         const transfer = { from: 'network_clearing', to: 'settlement_payable', amount: PAYABLE } as const
         await database.live.transaction((db) => post(db, tenantId, newId('stl'), { transfer }, timers.now))
         made.push({
-          ...{ name, tenantId, payable: PAYABLE, payouts: new Map(), passes: [], transactions: [] },
+          ...{ name, tenantId, payable: PAYABLE, funded: 0, payouts: new Map(), passes: [], transactions: [] },
           live: await clientOf('live'),
           sandbox: await clientOf('sandbox'),
           known: { template: '', bank: '', chain: '', card: '' },
           hosts: { plain: `plain.${name}.invalid`, ordered: `ordered.${name}.invalid` },
-          balances: { live: { payable: 0, held: 0 }, sandbox: { payable: 0, held: 0 } },
+          balances: { live: { payable: 0, held: 0, available: 0 }, sandbox: { payable: 0, held: 0, available: 0 } },
         })
       }
       return made
@@ -239,15 +241,14 @@ export async function runUniverse(
       const end = timers.now + DAY_MS
       weather.isStorm = true
       scheduler.mostSteps = scheduler.steps + MOST_STEPS * (1 + plan.tenants)
-      scheduler.maxLateMs = DAY_MS / 5
+      scheduler.maxLateMs = plan.lateMs
       await scheduler.run(
         Promise.all(merchants.map((merchant, index) => liveDay(scheduler, merchant, plans[index]!))),
       )
       weather.isStorm = false
-      scheduler.maxLateMs = DAY_MS / 8
       await scheduler.run(scheduler.sleep(Math.max(0, end - timers.now)))
       await scheduler.run(Promise.all(merchants.map(readBalances)))
-      await checkInvariants({ db: watch.db, merchants, payments: bank.payments, receivers, now: timers.now })
+      await checkInvariants({ db: watch.db, merchants, payments: bank.payments, receivers, now: timers.now, faults: weather.count })
       const sum = (of: (merchant: Merchant) => number) =>
         merchants.reduce((total, each) => total + of(each), 0)
       print(
