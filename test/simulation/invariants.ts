@@ -6,6 +6,7 @@ import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import type { Merchant } from './merchants.ts'
 import type { BankPaymentMade, Receivers } from './peers.ts'
+import { findUntrueChange } from './told.ts'
 
 export interface Evidence {
   readonly db: Database
@@ -72,6 +73,8 @@ async function eventsArrived({ db, receivers, now, faults }: Evidence, merchant:
       if (sequence !== index + 1)
         fail(`${environment} event ${index + 1} of ${merchant.name} has number ${sequence}`)
     })
+    const untrue = findUntrueChange(events.map(({ body }) => body))
+    if (untrue !== undefined) fail(`${environment} events of ${merchant.name}: ${untrue}`)
     const endpoints = await read<{ id: string; url: string }>(
       db,
       `SELECT id, url FROM ${environment}.webhook_endpoints WHERE tenant_id = $1`,
