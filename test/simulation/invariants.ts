@@ -190,7 +190,12 @@ async function nothingIsLeft({ db }: Evidence): Promise<void> {
 
 const CHECKS = [
   nothingIsDoubled,
- ledgerIsBalanced, auditIsWhole, eventsArrived, paymentsAreRight, holdsAreReleased]
+  ledgerIsBalanced,
+  auditIsWhole,
+  eventsArrived,
+  paymentsAreRight,
+  holdsAreReleased,
+]
 
 export async function checkInvariants(evidence: Evidence): Promise<void> {
   for (const merchant of evidence.merchants) for (const check of CHECKS) await check(evidence, merchant)

@@ -174,7 +174,11 @@ export function takeConnections(
         }
         if (isImpure) {
           const { now, chance } = impurities()
-          query.call(this, `SELECT set_config('simulation.now', '${now}', false), setseed(${chance})`, () => {})
+          query.call(
+            this,
+            `SELECT set_config('simulation.now', '${now}', false), setseed(${chance})`,
+            () => {},
+          )
         }
         sendIt()
       },

@@ -27,7 +27,6 @@ const KINDS = [
   'refund',
   'reverse',
   'fund',
-  'usdc_payout',
 ] as const
 export type ActionKind = (typeof KINDS)[number]
 
@@ -44,10 +43,12 @@ export interface Merchant {
   readonly payouts: Map<string, number>
   readonly passes: string[]
   readonly transactions: string[]
-  readonly known: { template: string; bank: string; chain: string; card: string }
+  readonly known: { template: string; bank: string; card: string }
   readonly hosts: Readonly<Record<'ordered' | 'plain', string>>
   /** What the service said last. */
-  balances: Readonly<Record<Environment, { readonly payable: number; readonly held: number; readonly available: number }>>
+  balances: Readonly<
+    Record<Environment, { readonly payable: number; readonly held: number; readonly available: number }>
+  >
 }
 
 /** Actions end this long after midnight, so that everything has come to rest at the end of the day. */
@@ -161,12 +162,6 @@ async function act(merchant: Merchant, { kind, amount, pick }: Action): Promise<
     case 'fund':
       must(await sandbox.post('/v1/test/funding', { amount }), 200, 'funding')
       merchant.funded += amount
-      return
-    case 'usdc_payout':
-      if (known.chain !== '') {
-        const order = { amount, currency: 'usdc', destination_id: known.chain }
-        await sandbox.post('/v1/payouts', order)
-      }
       return
   }
 }
