@@ -89,6 +89,8 @@ const ONLY_THERE: readonly (string | RegExp)[] = [
   'npm test',
   'npm run check',
   'npm run fuzz',
+  'npm run simulate -- --seed 1 --days 10',
+  'npm run simulate:mutants -- --count 20',
   /^npm run prove(:[\w-]+)?( -- --old REF)?$/,
   /^npm run bench(:\w+)?( -- FOLDER…)?$/,
   // test/docs/toolkit/pages.test.ts builds the same files.

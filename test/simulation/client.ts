@@ -1,0 +1,129 @@
+/** A merchant's HTTP client, which repeats a request with the same Idempotency-Key until it knows the answer. */
+import inject from 'light-my-request'
+import type { Environment } from '../../runtime/platform/environment.ts'
+import type { Random } from '../../runtime/platform/random.ts'
+import { type Machine, runOn } from './machines.ts'
+import type { Network } from './network.ts'
+import type { Scheduler } from './scheduler.ts'
+import type { SimulatedService } from './service.ts'
+import type { Weather } from './weather.ts'
+
+export interface Running {
+  readonly machine: Machine
+  readonly service: SimulatedService
+}
+
+export interface Answer {
+  readonly status: number
+  // biome-ignore lint/suspicious/noExplicitAny: the shape depends on the operation
+  readonly body: any
+}
+
+export interface Client {
+  /** Sends a POST until the answer is known. Throws if two answers to the same key differ. */
+  post(path: string, body: object): Promise<Answer>
+  /** Sends a request without a key until it is answered. */
+  send(method: 'GET' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<Answer>
+}
+
+export interface ClientParts {
+  readonly scheduler: Scheduler
+  readonly random: Random
+  readonly weather: Weather
+  readonly network: Pick<Network, 'latency'>
+  /** The machines that serve at the moment. */
+  readonly machines: () => readonly Running[]
+}
+
+export interface Credential {
+  readonly name: string
+  readonly environment: Environment
+  readonly secret: string
+  readonly version: string | undefined
+}
+
+const RETRY_MS = 2000
+
+/** How long a client waits for an answer. */
+const PATIENCE_MS = 30_000
+
+/** Whether the answer says what became of the request. Others are repeated. */
+const isFinal = ({ status, body }: Answer) =>
+  status < 500 && status !== 429 && body?.error?.code !== 'idempotency_in_progress'
+
+/** What must be equal in all answers to a key: everything but the number of the request. */
+const comparable = ({ status, body }: Answer) =>
+  JSON.stringify([status, body?.error ? { ...body.error, request_id: null } : body])
+
+export function createClient(parts: ClientParts, { name, environment, secret, version }: Credential): Client {
+  const { scheduler, random, weather, network, machines } = parts
+
+  const once = async (
+    method: string,
+    url: string,
+    body: object | undefined,
+    key?: string,
+  ): Promise<Answer> => {
+    const running = machines()
+    const target = running[random.between(0, running.length - 1)]
+    if (!target) throw new Error('the connection was refused')
+    const { machine, service } = target
+    const request = {
+      method: method as 'GET',
+      url,
+      headers: {
+        host: 'api.invalid',
+        authorization: `Bearer ${secret}`,
+        ...(version !== undefined && { 'service-version': version }),
+        ...(key !== undefined && { 'idempotency-key': key }),
+        ...(body && { 'content-type': 'application/json' }),
+      },
+      ...(body && { payload: JSON.stringify(body) }),
+    }
+    const work = runOn(machine, () => inject(service.listeners[environment], request))
+    const late = scheduler.sleep(PATIENCE_MS).then(() => {
+      throw new Error('no answer in time')
+    })
+    const response = await Promise.race([work, machine.death, late])
+    const { statusCode: status, payload } = response
+    return { status, body: payload === '' ? undefined : JSON.parse(payload) }
+  }
+
+  /** Answers to a key, compared with the first. */
+  const comparison = (what: string) => {
+    let first: string | undefined
+    return (answer: Answer) => {
+      const text = comparable(answer)
+      first ??= text
+      if (text !== first) throw new Error(`answers to the same key differ: ${what}: ${first} and ${text}`)
+    }
+  }
+
+  const repeat = async (method: string, path: string, body?: object, key?: string): Promise<Answer> => {
+    const what = `${name} ${method} ${path.replaceAll(/_[0-9a-z]{26}/g, '_…')}`
+    const compare = comparison(what)
+    const attempt = async (): Promise<Answer | undefined> => {
+      await scheduler.sleep(network.latency())
+      if (weather.strikes('lost')) return undefined
+      const doubled = weather.strikes('doubled') ? once(method, path, body, key) : undefined
+      const other = doubled?.catch(() => undefined)
+      const answer = await once(method, path, body, key).catch(() => undefined)
+      const isLost = weather.strikes('answerLost')
+      for (const each of [answer, await other]) if (each && key !== undefined && isFinal(each)) compare(each)
+      return isLost ? undefined : answer
+    }
+    for (let tries = 1; ; tries += 1) {
+      const answer = await attempt()
+      scheduler.note(`${what} ${answer?.status ?? 'unknown'} ${answer?.body?.error?.code ?? ''}`)
+      if (answer && isFinal(answer)) return answer
+      if (tries === 200)
+        throw new Error(`no answer after ${tries} attempts: ${what} ${JSON.stringify(answer?.body)}`)
+      await scheduler.sleep(RETRY_MS)
+    }
+  }
+
+  return {
+    post: (path, body) => repeat('POST', path, body, crypto.randomUUID()),
+    send: (method, path, body) => repeat(method, path, body),
+  }
+}

@@ -1,0 +1,81 @@
+/** The machines of a universe: they start, serve, are suspended and die. */
+import type { Random } from '../../runtime/platform/random.ts'
+import type { Running } from './client.ts'
+import { createMachine, type Machine, runOn } from './machines.ts'
+import type { Scheduler } from './scheduler.ts'
+import type { SimulatedService } from './service.ts'
+import type { Weather } from './weather.ts'
+
+export interface Fleet {
+  /** Machines that serve. */
+  running(): readonly Running[]
+  /** Starts a machine. It serves some time later. */
+  start(name: string): void
+  /** Draws whether a machine dies or is suspended now. */
+  disturb(): Promise<void>
+  /** Runs work on a machine of its own, which ends with it. */
+  once<T>(name: string, work: () => Promise<T>): Promise<T>
+  stop(): Promise<void>
+}
+
+/** Longest time until a machine that died starts again, and longest suspension. */
+const AWAY_MS = 60_000
+const STALL_MS = 90_000
+
+/** @param scheduler called later: it is made from `disturb`. */
+export function createFleet(
+  scheduler: () => Scheduler,
+  random: Random,
+  weather: Weather,
+  serve: () => Promise<SimulatedService>,
+): Fleet {
+  const all = new Set<Machine>()
+  let running: readonly Running[] = []
+
+  const kill = async (machine: Machine, executes: boolean) => {
+    all.delete(machine)
+    running = running.filter((each) => each.machine !== machine)
+    await scheduler().kill(machine, executes)
+  }
+  const create = (name: string) => {
+    const machine = createMachine(name)
+    all.add(machine)
+    return machine
+  }
+  const start = (name: string, afterMs = 0) => {
+    const begin = async () => {
+      await scheduler().sleep(afterMs)
+      const machine = create(name)
+      const service = await runOn(machine, serve)
+      running = [...running, { machine, service }]
+      scheduler().note(`${name} serves`)
+    }
+    begin().catch(scheduler().fail)
+  }
+  return {
+    running: () => running,
+    start,
+    async disturb() {
+      const machine = running[random.between(0, running.length - 1)]?.machine
+      if (!machine) return
+      if (weather.strikes('death')) {
+        scheduler().note(`${machine.name} dies`)
+        await kill(machine, random.chance(0.5))
+        start(machine.name, random.between(100, AWAY_MS))
+      } else if (weather.strikes('stall')) {
+        const ms = random.between(1000, STALL_MS)
+        scheduler().note(`${machine.name} is suspended for ${ms} ms`)
+        machine.stalledUntil = scheduler().timers.now + ms
+      }
+    },
+    async once(name, work) {
+      const machine = create(name)
+      const value = await scheduler().run(runOn(machine, work))
+      await kill(machine, false)
+      return value
+    },
+    async stop() {
+      for (const machine of all) await kill(machine, false)
+    },
+  }
+}

@@ -1,0 +1,203 @@
+/** What must be true at the end of each day. Each check throws with the first thing that is not. */
+import type { Database } from '../../runtime/database/database.ts'
+import type { Pool } from '../../runtime/database/pool/pool.ts'
+import { findFault } from '../../runtime/money/ledger/verify.ts'
+import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
+import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
+import type { Merchant } from './merchants.ts'
+import type { BankPaymentMade, Receivers } from './peers.ts'
+import { findUntrueChange } from './told.ts'
+
+export interface Evidence {
+  readonly db: Database
+  readonly merchants: readonly Merchant[]
+  readonly payments: readonly BankPaymentMade[]
+  readonly receivers: Receivers
+  /** Milliseconds since the epoch. */
+  readonly now: number
+  /** Number of faults so far. Without faults, every event arrives exactly once. */
+  readonly faults: number
+}
+
+function fail(what: string): never {
+  throw new Error(what)
+}
+
+async function read<Row>(db: Database, text: string, ...values: readonly unknown[]): Promise<Row[]> {
+  return (await db.query<Row>({ text }, values)).rows
+}
+
+async function ledgerIsBalanced({ db }: Evidence, { name, tenantId }: Merchant): Promise<void> {
+  for (const environment of ENVIRONMENTS) {
+    const fault = await findFault(db, environment, tenantId)
+    if (fault !== undefined) fail(`the ${environment} ledger of ${name} is not balanced: ${fault}`)
+  }
+}
+
+async function auditIsWhole({ db }: Evidence, { name, tenantId }: Merchant): Promise<void> {
+  const control = { ...db, query: db.query } as Pool
+  for (const environment of ENVIRONMENTS) {
+    const { entries } = await verifyAudit({ control }, tenantId, environment)
+    if (entries === 0) fail(`the ${environment} audit log of ${name} is empty`)
+  }
+}
+
+interface EventRow {
+  readonly id: string
+  readonly sequence: number
+  readonly type: string
+  readonly body: string
+  readonly created: number
+  readonly audience: 'only' | 'others' | 'all' | null
+  readonly audience_endpoint_id: string | null
+}
+
+/** Whether an endpoint with `*` gets the event. Those about an endpoint that is blocked or disabled do not go to it. */
+function isFor({ audience, audience_endpoint_id: other }: EventRow, endpoint: string): boolean {
+  if (audience === 'only') return other === endpoint
+  return audience !== null && other !== endpoint
+}
+
+/** A delivery is repeated within this time. */
+const RETRIED_MS = 6 * 3_600_000
+
+/** Sequences have no gaps, and every event arrived: at least once, unchanged, and in order where that was promised. */
+async function eventsArrived({ db, receivers, now, faults }: Evidence, merchant: Merchant): Promise<void> {
+  for (const environment of ENVIRONMENTS) {
+    const events = await read<EventRow>(
+      db,
+      `SELECT id, sequence, type, body, created, audience, audience_endpoint_id FROM ${environment}.events WHERE tenant_id = $1 ORDER BY sequence`,
+      merchant.tenantId,
+    )
+    events.forEach(({ sequence }, index) => {
+      if (sequence !== index + 1)
+        fail(`${environment} event ${index + 1} of ${merchant.name} has number ${sequence}`)
+    })
+    const untrue = findUntrueChange(events.map(({ body }) => body))
+    if (untrue !== undefined) fail(`${environment} events of ${merchant.name}: ${untrue}`)
+    const endpoints = await read<{ id: string; url: string }>(
+      db,
+      `SELECT id, url FROM ${environment}.webhook_endpoints WHERE tenant_id = $1`,
+      merchant.tenantId,
+    )
+    for (const kind of ['plain', 'ordered'] as const) {
+      const host = `${environment}.${merchant.hosts[kind]}`
+      const received = receivers.received.get(host) ?? []
+      const places = new Map<string, number>()
+      received.forEach(({ event }, index) => {
+        if (!places.has(event)) places.set(event, index)
+      })
+      const bodies = new Map(received.map(({ event, body }) => [event, body]))
+      const endpoint =
+        endpoints.find(({ url }) => new URL(url).host === host)?.id ?? fail(`${host} has no endpoint`)
+      const wanted = events.filter((event) => isFor(event, endpoint))
+      // Events from before the endpoint are not for it.
+      const start = wanted.findIndex(({ id }) => places.has(id))
+      let last = -1
+      for (const { id, sequence, type, body, created } of start < 0 ? [] : wanted.slice(start)) {
+        const place = places.get(id)
+        if (place === undefined && created > now - RETRIED_MS) break // it may still come, and later ones after it
+        if (place === undefined)
+          fail(`event ${sequence} of ${merchant.name}, ${type}, did not arrive at ${host}`)
+        if (bodies.get(id) !== body) fail(`event ${sequence} of ${merchant.name} arrived changed at ${host}`)
+        if (kind === 'ordered' && place < last)
+          fail(`event ${sequence} of ${merchant.name} arrived too late at ${host}`)
+        last = place
+      }
+      if (faults === 0 && received.length !== places.size) fail(`${host} received an event twice`)
+      const known = new Set(events.map(({ id }) => id))
+      const strange = received.find(({ event }) => !known.has(event))
+      if (strange) fail(`${host} received ${strange.event}, which was never committed`)
+    }
+  }
+}
+
+interface PayoutRow {
+  readonly id: string
+  readonly amount: number
+  readonly status: string
+}
+
+/** The bank has made each payment once, and every payout says what the bank says. */
+async function paymentsAreRight({ db, payments }: Evidence, merchant: Merchant): Promise<void> {
+  const rows = await read<PayoutRow>(
+    db,
+    'SELECT id, amount, status FROM live.payouts WHERE tenant_id = $1 ORDER BY id',
+    merchant.tenantId,
+  )
+  const known = new Map(rows.map((row) => [row.id, row]))
+  for (const [id, amount] of merchant.payouts) {
+    const row = known.get(id) ?? fail(`payout ${id} of ${merchant.name} is gone`)
+    if (row.amount !== amount) fail(`payout ${id} has the amount ${row.amount}, not ${amount}`)
+  }
+  if (known.size !== merchant.payouts.size)
+    fail(`${merchant.name} has ${known.size} payouts, and was told of ${merchant.payouts.size}`)
+  let paid = 0
+  for (const { id, amount, status } of rows) {
+    const own = payments.filter(({ reference }) => reference === id)
+    if (own.length > 1) fail(`payout ${id} was paid ${own.length} times`)
+    const payment = own[0]
+    if (payment && payment.amount !== amount)
+      fail(`the bank paid ${payment.amount} for payout ${id} of ${amount}`)
+    const isPaid = payment?.status === 'settled'
+    if (isPaid !== (status === 'paid'))
+      fail(`payout ${id} is ${status}, and the bank says ${payment?.status ?? 'that there is none'}`)
+    if (['pending', 'in_transit'].includes(status)) fail(`payout ${id} is still ${status}`)
+    if (isPaid) paid += amount
+  }
+  const { payable } = merchant.balances.live
+  if (payable !== merchant.payable - paid)
+    fail(`${merchant.name} has ${payable} payable, not ${merchant.payable} less ${paid}`)
+}
+
+/** What clients were told of exists, and nothing else: a repeated request has not taken effect twice. */
+async function nothingIsDoubled({ db }: Evidence, merchant: Merchant): Promise<void> {
+  const made = { 'live.passes': merchant.passes, 'sandbox.card_transactions': merchant.transactions }
+  for (const [table, known] of Object.entries(made)) {
+    const [row] = await read<{ count: number }>(
+      db,
+      `SELECT count(*)::int AS count FROM ${table} WHERE tenant_id = $1`,
+      merchant.tenantId,
+    )
+    if (row?.count !== known.length)
+      fail(`${merchant.name} has ${row?.count} rows of ${table}, and was told of ${known.length}`)
+  }
+}
+
+interface HeldRow {
+  readonly held: number
+  readonly spent: number
+}
+
+/** What is held is what open authorizations hold, and what is gone from the balance is what was spent. */
+async function holdsAreReleased({ db }: Evidence, merchant: Merchant): Promise<void> {
+  const [row] = await read<HeldRow>(
+    db,
+    `SELECT coalesce(sum(held), 0)::bigint AS held, coalesce(sum(cleared - refunded), 0)::bigint AS spent FROM sandbox.card_transactions WHERE tenant_id = $1`,
+    merchant.tenantId,
+  )
+  const { held, available } = merchant.balances.sandbox
+  if (held !== row!.held) fail(`${merchant.name} has ${held} held, and its transactions hold ${row!.held}`)
+  const left = merchant.funded - row!.spent - row!.held
+  if (available !== left) fail(`${merchant.name} has ${available} available, not ${left}`)
+}
+
+/** Nothing that is due is left, and nothing was set aside. */
+async function nothingIsLeft({ db }: Evidence): Promise<void> {
+  const aside = await read<object>(db, 'SELECT * FROM control.set_aside_work LIMIT 1')
+  if (aside[0]) fail(`work was set aside: ${JSON.stringify(aside[0])}`)
+}
+
+const CHECKS = [
+  nothingIsDoubled,
+  ledgerIsBalanced,
+  auditIsWhole,
+  eventsArrived,
+  paymentsAreRight,
+  holdsAreReleased,
+]
+
+export async function checkInvariants(evidence: Evidence): Promise<void> {
+  for (const merchant of evidence.merchants) for (const check of CHECKS) await check(evidence, merchant)
+  await nothingIsLeft(evidence)
+}

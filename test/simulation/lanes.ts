@@ -1,0 +1,256 @@
+/**
+ * Connections of simulated machines. Each statement waits until the scheduler picks it, and only then goes to
+ * PostgreSQL. A statement that waits for a lock is parked: PostgreSQL says so, therefore the order is the same each time.
+ */
+import { AsyncResource } from 'node:async_hooks'
+import pg from 'pg'
+import type { Database, Statement } from '../../runtime/database/database.ts'
+import { real } from './globals.ts'
+import { currentMachine, type Machine } from './machines.ts'
+
+type Settle = (error: Error | null, result?: unknown) => void
+
+/** pg's own members that are used here; pg declares types only for its public interface. */
+interface ClientInside {
+  readonly processID?: number
+  readonly connection: NodeJS.EventEmitter & { readonly stream: { destroy(): void } }
+}
+
+/** A statement, or the start of the connection. */
+interface Waiting {
+  /** Name or text, for people. */
+  readonly label: string
+  /** Sends it, and calls back when PostgreSQL has answered and has released what it releases. */
+  send(answered: Settle): void
+  /** Hands the answer to the machine. */
+  readonly settle: Settle
+  readonly lockMs: number | undefined
+}
+
+/** A statement in PostgreSQL. */
+export interface Parked {
+  readonly statement: Waiting
+  /** Simulated time at which its wait for a lock ends. */
+  until: number
+  isLate: boolean
+  answer?: { readonly error: Error | null; readonly result: unknown }
+}
+
+/** One connection of a machine. */
+export interface Lane {
+  readonly number: number
+  readonly machine: Machine
+  readonly queue: Waiting[]
+  /** In PostgreSQL, and waits for a lock there. */
+  parked: Parked | undefined
+  readonly pid: () => number | undefined
+  /** Whether a transaction is open. */
+  isOpen: boolean
+  /** How long its transaction waits for a lock, in milliseconds. */
+  lockMs: number | undefined
+  drop(): void
+}
+
+/** PostgreSQL looks for a deadlock this long after a wait began, so that the last one to wait is always the victim. */
+export const DEADLOCK_MS = 2
+
+const LOCK_TIMEOUT = /; SET LOCAL lock_timeout = '(\d+)(ms|s)'/
+const IMPURE = /\b(?:clock_timestamp|now)\(\)|\brandom\(\)/
+const TIME = "current_setting('simulation.now')::timestamptz"
+
+const lanes = new Map<pg.Client, Lane>()
+let numbers = 0
+
+export const allLanes = (): readonly Lane[] => [...lanes.values()]
+
+/** Replaces the time limits of locks and the clock of PostgreSQL, which run in real time, by simulated ones. */
+function purify(text: string): {
+  readonly text: string
+  readonly lockMs?: number
+  readonly isImpure: boolean
+} {
+  const limit = LOCK_TIMEOUT.exec(text)
+  const bare = text.replace(LOCK_TIMEOUT, '')
+  const isImpure = IMPURE.test(bare)
+  return {
+    text: isImpure ? bare.replaceAll(/\b(?:clock_timestamp|now)\(\)/g, TIME) : bare,
+    isImpure,
+    ...(limit && { lockMs: Number(limit[1]) * (limit[2] === 's' ? 1000 : 1) }),
+  }
+}
+
+/** Settles when the connection is ready again: then PostgreSQL has released the locks of a failed statement. */
+function whenReady(inside: ClientInside, error: Error, answered: Settle): void {
+  const { connection } = inside
+  const done = () => {
+    connection.off('readyForQuery', done)
+    connection.off('end', done)
+    answered(error)
+  }
+  connection.on('readyForQuery', done)
+  connection.on('end', done)
+}
+
+const labelOf = (name: string | undefined, text: string) => name || text.replaceAll(/\s+/g, ' ').slice(0, 40)
+
+/**
+ * Lets the statements of machines wait for the scheduler.
+ *
+ * @param impurities returns the simulated time and a number from 0 to 1, for a statement that asks PostgreSQL for them.
+ * @returns a function that ends this.
+ */
+export function takeConnections(
+  impurities: () => { readonly now: string; readonly chance: number },
+): () => void {
+  const proto = pg.Client.prototype as unknown as Record<
+    'query' | 'connect',
+    (...given: unknown[]) => unknown
+  >
+  const { query, connect } = proto
+  const { Pool } = pg
+  // Simulated time passes quickly: idle connections would be closed and opened again all the time.
+  pg.Pool = class extends Pool {
+    constructor(config?: pg.PoolConfig) {
+      super({ ...config, idleTimeoutMillis: 0 })
+    }
+  }
+
+  const laneOf = (client: pg.Client, machine: Machine): Lane => {
+    const known = lanes.get(client)
+    if (known) return known
+    numbers += 1
+    const inside = client as unknown as ClientInside
+    const lane: Lane = {
+      number: numbers,
+      machine,
+      queue: [],
+      parked: undefined,
+      pid: () => inside.processID,
+      isOpen: false,
+      lockMs: undefined,
+      drop() {
+        lanes.delete(client)
+        inside.connection.removeAllListeners()
+        inside.connection.on('error', () => {}) // nobody is left to be told
+        inside.connection.stream.destroy()
+      },
+    }
+    lanes.set(client, lane)
+    client.once('end', () => lanes.delete(client))
+    return lane
+  }
+
+  proto.connect = function (this: pg.Client, callback?: unknown) {
+    const machine = currentMachine()
+    if (!machine) return connect.call(this, callback)
+    const lane = laneOf(this, machine)
+    return enqueue(lane, 'connect', callback as Settle | undefined, (answered) => {
+      connect.call(this, (error: Error | null) => answered(error, this))
+    })
+  }
+
+  proto.query = function (this: pg.Client, config: unknown, values?: unknown, callback?: unknown) {
+    const lane = lanes.get(this)
+    if (!lane) return query.call(this, config, values, callback)
+    const inside = this as unknown as ClientInside
+    const given = typeof config === 'string' ? { text: config } : (config as { text: string; name?: string })
+    const { text, lockMs, isImpure } = purify(given.text)
+    const settle = [values, callback, (config as { callback?: unknown }).callback].find(
+      (each) => typeof each === 'function',
+    ) as Settle | undefined
+    const list = Array.isArray(values) ? values : undefined
+    return enqueue(
+      lane,
+      labelOf(given.name, text),
+      settle,
+      (answered) => {
+        if (/^BEGIN\b/.test(text)) Object.assign(lane, { isOpen: true, lockMs })
+        if (/^(COMMIT|ROLLBACK)\b/.test(text)) Object.assign(lane, { isOpen: false, lockMs: undefined })
+        const done: Settle = (error, result) =>
+          error ? whenReady(inside, error, answered) : answered(null, result)
+        const sendIt = () => {
+          if (typeof config === 'string') query.call(this, text, list, done)
+          else query.call(this, Object.assign(config as object, { text, callback: done }))
+        }
+        if (isImpure) {
+          const { now, chance } = impurities()
+          query.call(
+            this,
+            `SELECT set_config('simulation.now', '${now}', false), setseed(${chance})`,
+            () => {},
+          )
+        }
+        sendIt()
+      },
+      lockMs,
+    )
+  }
+  return () => {
+    Object.assign(proto, { query, connect })
+    pg.Pool = Pool
+    lanes.clear()
+    numbers = 0
+  }
+}
+
+function enqueue(
+  lane: Lane,
+  label: string,
+  settle: Settle | undefined,
+  send: Waiting['send'],
+  lockMs?: number,
+): unknown {
+  if (settle) {
+    lane.queue.push({ label, send, settle: AsyncResource.bind(settle), lockMs })
+    return undefined
+  }
+  return new Promise((resolve, reject) => {
+    const settled: Settle = (error, result) => (error ? reject(error) : resolve(result))
+    lane.queue.push({ label, send, settle: AsyncResource.bind(settled), lockMs })
+  })
+}
+
+/** What the scheduler asks PostgreSQL about, on a connection of its own. */
+export interface Watch {
+  /** Connections among these that wait for a lock. With `settled`, only those that PostgreSQL has checked for a deadlock. */
+  waiting(pids: readonly number[], settled: boolean): Promise<ReadonlySet<number>>
+  cancel(pid: number): Promise<void>
+  /** Ends connections, and waits until PostgreSQL has rolled back what they had open. */
+  terminate(pids: readonly number[]): Promise<void>
+  /** Sends statements that no machine sends. */
+  readonly db: Database
+  end(): Promise<void>
+}
+
+export async function openWatch(config: pg.ClientConfig): Promise<Watch> {
+  const client = new pg.Client(config)
+  await client.connect()
+  const list = async (text: string, pids: readonly number[]) => {
+    const { rows } = await client.query<{ pid: number }>(text, [pids])
+    return new Set(rows.map(({ pid }) => pid))
+  }
+  return {
+    db: {
+      query: async <Row>({ text }: Statement, values: readonly unknown[] = []) => {
+        const { rows, rowCount } = await client.query(text, [...values])
+        return { rows: rows as Row[], count: rowCount ?? 0 }
+      },
+    },
+    end: () => client.end(),
+    waiting: (pids, settled) =>
+      list(
+        `SELECT pid FROM pg_locks WHERE NOT granted AND pid = ANY($1::int[])${
+          settled ? ` AND waitstart < clock_timestamp() - interval '${3 * DEADLOCK_MS} ms'` : ''
+        }`,
+        pids,
+      ),
+    async cancel(pid) {
+      await client.query('SELECT pg_cancel_backend($1)', [pid])
+    },
+    async terminate(pids) {
+      await client.query('SELECT pg_terminate_backend(p) FROM unnest($1::int[]) AS p', [pids])
+      while ((await list('SELECT pid FROM pg_stat_activity WHERE pid = ANY($1::int[])', pids)).size > 0)
+        await new Promise((resolve) => real.setImmediate(resolve))
+    },
+  }
+}

@@ -1,0 +1,127 @@
+/** Small faults that can be put into source text, one at a time. */
+import { type Node, Project, type SourceFile, SyntaxKind } from 'ts-morph'
+
+/** One fault: a part of a file, and what stands there instead. */
+export interface Mutation {
+  /** Path below the root of the project. */
+  readonly file: string
+  readonly line: number
+  /** Offset of the part, in characters. */
+  readonly start: number
+  readonly end: number
+  readonly text: string
+  readonly what: string
+}
+
+/** Comparisons and operators that differ at the boundary or in the sense. */
+const FLIPPED: Readonly<Record<string, string>> = {
+  '<': '<=',
+  '>': '>=',
+  '<=': '<',
+  '>=': '>',
+  '===': '!==',
+  '!==': '===',
+  '&&': '||',
+  '||': '&&',
+  '+': '-',
+  '-': '+',
+}
+
+/** Parts of SQL, with what replaces them. */
+const SQL: readonly (readonly [RegExp, string, string])[] = [
+  [/ FOR (?:NO KEY )?UPDATE(?: OF \w+)?(?: SKIP LOCKED)?/g, '', 'drop the lock'],
+  [/ SKIP LOCKED/g, '', 'wait for locked rows'],
+  [/ ON CONFLICT(?: \([\w, ]+\))? DO NOTHING/g, '', 'drop ON CONFLICT'],
+  [/ AND (?:\w+\.)?token = \$\d+/g, '', 'ignore the token'],
+  [/ AND (?:\w+\.)?status = '\w+'/g, '', 'ignore the status'],
+  [/ IS NULL\b/g, ' IS NOT NULL', 'turn IS NULL around'],
+  [/ IS NOT NULL\b/g, ' IS NULL', 'turn IS NOT NULL around'],
+  [/ <= /g, ' < ', 'flip <='],
+  [/ >= /g, ' > ', 'flip >='],
+  [/ < /g, ' <= ', 'flip <'],
+  [/ > /g, ' >= ', 'flip >'],
+  [/ \+ (?=1\b|excluded|\$)/g, ' - ', 'subtract instead'],
+  [/ORDER BY (?:\w+\.)?(?:sequence|due|due_at)\b/g, 'ORDER BY random()', 'order at random'],
+]
+
+const IS_SQL = /\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|RETURNING|WHERE)\b/
+
+function inSql(file: string, whole: string, from: number, to: number): Mutation[] {
+  const text = whole.slice(from, to)
+  if (!IS_SQL.test(text)) return []
+  return SQL.flatMap(([part, replacement, what]) =>
+    [...text.matchAll(part)].map(({ index, 0: found }) => {
+      const start = from + index
+      const line = whole.slice(0, start).split('\n').length
+      return {
+        file,
+        line,
+        start,
+        end: start + found.length,
+        text: replacement,
+        what: `${what}: ${found.trim()}`,
+      }
+    }),
+  )
+}
+
+/** Returns the faults of a SQL file. */
+export const mutationsOfSql = (file: string, text: string): Mutation[] => inSql(file, text, 0, text.length)
+
+/** Returns the faults of a TypeScript file. */
+export function mutationsOfCode(file: string, text: string): Mutation[] {
+  const source = new Project({ useInMemoryFileSystem: true }).createSourceFile('source.ts', text)
+  const replaced = (node: Node, replacement: string, what: string): Mutation => ({
+    file,
+    line: node.getStartLineNumber(),
+    start: node.getStart(),
+    end: node.getEnd(),
+    text: replacement,
+    what,
+  })
+  return [
+    ...ofStatements(source, replaced),
+    ...ofOperators(source, replaced),
+    ...ofLiterals(source, replaced),
+    ...[
+      SyntaxKind.NoSubstitutionTemplateLiteral,
+      SyntaxKind.TemplateExpression,
+      SyntaxKind.StringLiteral,
+    ].flatMap((kind) =>
+      source.getDescendantsOfKind(kind).flatMap((node) => inSql(file, text, node.getStart(), node.getEnd())),
+    ),
+  ]
+}
+
+type Replace = (node: Node, replacement: string, what: string) => Mutation
+
+const shortOf = (node: Node) => node.getText().replaceAll(/\s+/g, ' ').slice(0, 70)
+
+function ofStatements(source: SourceFile, replaced: Replace): Mutation[] {
+  const statements = source.getDescendantsOfKind(SyntaxKind.ExpressionStatement)
+  const conditions = source.getDescendantsOfKind(SyntaxKind.IfStatement).map((each) => each.getExpression())
+  const awaits = source.getDescendantsOfKind(SyntaxKind.AwaitExpression)
+  return [
+    ...statements.map((node) => replaced(node, ';', `drop: ${shortOf(node)}`)),
+    ...conditions.map((node) => replaced(node, 'false', `never: if (${shortOf(node)})`)),
+    ...awaits.map((node) =>
+      replaced(node, `(${node.getExpression().getText()})`, `do not await: ${shortOf(node)}`),
+    ),
+  ]
+}
+
+function ofOperators(source: SourceFile, replaced: Replace): Mutation[] {
+  return source.getDescendantsOfKind(SyntaxKind.BinaryExpression).flatMap((node) => {
+    const operator = node.getOperatorToken()
+    const other = FLIPPED[operator.getText()]
+    const isText = operator.getText() === '+' && /['"`]/.test(node.getText())
+    return other === undefined || isText ? [] : [replaced(operator, other, `${other} for: ${shortOf(node)}`)]
+  })
+}
+
+function ofLiterals(source: SourceFile, replaced: Replace): Mutation[] {
+  return source
+    .getDescendantsOfKind(SyntaxKind.NumericLiteral)
+    .filter((node) => !node.getFirstAncestorByKind(SyntaxKind.TypeReference))
+    .map((node) => replaced(node, `(${node.getText()} + 1)`, `one more: ${shortOf(node.getParentOrThrow())}`))
+}

@@ -1,0 +1,91 @@
+/** The network between machines and their peers: requests and answers get lost, come late or come twice. */
+import type {
+  Outbound,
+  OutboundRequest,
+  OutboundResult,
+  PeerOutbound,
+} from '../../runtime/events/outbound/outbound.ts'
+import type { Random } from '../../runtime/platform/random.ts'
+import { currentMachine, runOn, runOutside } from './machines.ts'
+import type { Scheduler } from './scheduler.ts'
+import type { Weather } from './weather.ts'
+
+export interface PeerAnswer {
+  readonly status: number
+  readonly body: string
+}
+
+/** Answers a request of a machine, in the world. */
+export type Peer = (request: OutboundRequest) => PeerAnswer | Promise<PeerAnswer>
+
+/** Deadline of a request, and how long a slow answer takes. */
+const DEADLINE_MS = 10_000
+
+export interface Network {
+  readonly outbound: Outbound & PeerOutbound
+  /** Delay of one way, in milliseconds. */
+  latency(): number
+}
+
+export function createNetwork(
+  { sleep, timers, note }: Pick<Scheduler, 'sleep' | 'timers' | 'note'>,
+  random: Random,
+  weather: Weather,
+  peerOf: (url: URL) => Peer | undefined,
+): Network {
+  const latency = () => (weather.strikes('slow') ? random.between(200, 9000) : random.between(1, 60))
+
+  const exchange = async (request: OutboundRequest): Promise<OutboundResult> => {
+    const began = timers.now
+    const url = new URL(request.url)
+    const peer = peerOf(url)
+    const failure = async (what: string): Promise<OutboundResult> => {
+      await sleep(Math.max(0, began + DEADLINE_MS - timers.now))
+      note(`network: ${request.method} ${url.hostname} ${what}`)
+      return { kind: 'timeout', error: 'no answer in time', durationMs: DEADLINE_MS }
+    }
+    await sleep(latency())
+    if (!peer || weather.strikes('lost')) return failure('lost')
+    if (weather.strikes('error')) {
+      note(`network: ${url.hostname} is busy`)
+      return { status: 503, body: '', durationMs: Math.round(timers.now - began) }
+    }
+    const answer = await peer(request)
+    if (weather.strikes('doubled')) await peer(request)
+    if (weather.strikes('answerLost')) return failure('answer lost')
+    await sleep(latency())
+    const durationMs = Math.round(timers.now - began)
+    if (durationMs > DEADLINE_MS) return failure('late')
+    note(`network: ${request.method} ${url.hostname} ${answer.status}`)
+    return { ...answer, durationMs }
+  }
+
+  /** Hands the answer to the machine that asked, as soon as it may run. */
+  const send = (request: OutboundRequest): Promise<OutboundResult> => {
+    const machine = currentMachine()
+    return new Promise((resolve, reject) => {
+      const arrive = (act: () => void) => {
+        if (!machine) return act()
+        runOn(machine, () => {
+          const timer = timers.add(() => {
+            timers.remove(timer)
+            act()
+          }, 0)
+        })
+      }
+      runOutside(() => exchange(request)).then(
+        (answer) => arrive(() => resolve(answer)),
+        (error) => arrive(() => reject(error)),
+      )
+    })
+  }
+  return {
+    outbound: {
+      check: async () => undefined,
+      post: (request) => send({ ...request, method: 'POST' }),
+      send,
+      close: () => {},
+    },
+    latency,
+  }
+}

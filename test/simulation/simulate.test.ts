@@ -1,0 +1,27 @@
+/** The simulation itself: the same seed does the same twice, and a fault in the code is found. */
+import { expect, inject, test } from 'vitest'
+import { startProgram } from '../support/programs.ts'
+import { SERVER_VARIABLE } from './server.ts'
+
+/** Of a seed with few actions, among them a payout. */
+const SMALL = ['--seed', '8', '--tenants', '1', '--machines', '1', '--actions', '4', '--late', '20']
+
+function simulate(options: readonly string[], ...words: readonly string[]) {
+  const { url, template, pepper } = inject('testServer')
+  const env = { [SERVER_VARIABLE]: JSON.stringify({ url, template, pepper }) }
+  const script = 'test/simulation/simulate.ts'
+  return startProgram(process.execPath, [...options, script, ...SMALL, ...words], env).ended
+}
+
+test('a seed is the same universe each time, and a planted fault in the code is found', async () => {
+  const [repeated, planted] = await Promise.all([
+    simulate([], '--repeat'),
+    simulate(['--import', './test/simulation/planted.ts']),
+  ])
+  expect(repeated).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^day 1: .*\b1 payouts, 1 payments.*\nthe second run was the same\n$/),
+  })
+  expect(planted.code).toBe(1)
+  expect(planted.stdout).toMatch(/seed 8: the bank paid \d+ for payout po_… of \d+\n$/)
+})

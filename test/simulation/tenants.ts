@@ -1,0 +1,49 @@
+/** The tenants of a universe, each with its merchant. */
+import { current, versions } from '../../generated/versions.ts'
+import type { OpenDatabase } from '../../runtime/database/open/open-database.ts'
+import { post } from '../../runtime/money/ledger/post.ts'
+import { newId } from '../../runtime/platform/ids.ts'
+import { createKey } from '../../runtime/tenants/admin/keys.ts'
+import { setPin } from '../../runtime/tenants/admin/pins.ts'
+import { createTenant, verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
+import { createClock } from '../../runtime/tenants/clock/clock.ts'
+import { type ClientParts, type Credential, createClient } from './client.ts'
+import type { Merchant } from './merchants.ts'
+
+/** Cents that are payable in live from the start. */
+const PAYABLE = 100_000
+
+/** Every other tenant gets its events in this version. */
+const OLDER = '2026-02-01'
+
+const NOTHING = { payable: 0, held: 0, available: 0 }
+
+/** Creates a tenant with keys and money, and the merchant who has them. */
+export async function makeMerchant(
+  database: OpenDatabase,
+  parts: ClientParts,
+  index: number,
+): Promise<Merchant> {
+  const operator = { control: database.control, clock: createClock(), pepper: database.pepper }
+  const name = `m${index + 1}`
+  const { id: tenantId } = await createTenant(operator, { name, plan: 'enterprise' }, current)
+  await verifyTenant(operator, tenantId)
+  const version = index % 2 === 0 ? current : OLDER
+  for (const environment of ['sandbox', 'live'] as const)
+    await setPin(operator, { tenantId, environment, version }, versions)
+  const clientOf = async (environment: Credential['environment']) => {
+    const { secret } = await createKey(operator, { tenantId, environment })
+    return createClient(parts, { name, environment, secret, version: current })
+  }
+  const transfer = { from: 'network_clearing', to: 'settlement_payable', amount: PAYABLE } as const
+  await database.live.transaction((db) => post(db, tenantId, newId('stl'), { transfer }, Date.now()))
+  return {
+    ...{ name, tenantId, payable: PAYABLE, funded: 0 },
+    ...{ payouts: new Map(), passes: [], transactions: [] },
+    live: await clientOf('live'),
+    sandbox: await clientOf('sandbox'),
+    known: { template: '', bank: '', card: '' },
+    hosts: { plain: `plain.${name}.invalid`, ordered: `ordered.${name}.invalid` },
+    balances: { live: NOTHING, sandbox: NOTHING },
+  }
+}

@@ -1,0 +1,32 @@
+/** What events tell about changes. */
+
+interface ToldEvent {
+  readonly type: string
+  readonly data: Readonly<Record<string, Readonly<Record<string, unknown>> & { readonly id?: string }>>
+  readonly previous_attributes?: Readonly<Record<string, unknown>>
+}
+
+const isScalar = (value: unknown) => value === null || typeof value !== 'object'
+
+/**
+ * Reads the events of a tenant in order. Returns a fault if an update names a previous value that is not the one that an
+ * earlier event showed, or if it names no changed value. Undefined if there is none.
+ */
+export function findUntrueChange(bodies: readonly string[]): string | undefined {
+  const states = new Map<string, Readonly<Record<string, unknown>>>()
+  for (const body of bodies) {
+    const { type, data, previous_attributes: previous } = JSON.parse(body) as ToldEvent
+    const [state] = Object.values(data)
+    if (!state?.id) continue
+    const known = states.get(state.id)
+    if (previous && Object.keys(previous).length === 0) return `${type} names no previous value`
+    for (const [name, value] of Object.entries(previous ?? {})) {
+      if (!isScalar(value) || !isScalar(state[name])) continue
+      if (value === state[name]) return `${type} says that ${name} changed, but it is the same`
+      if (known && isScalar(known[name]) && known[name] !== value && name !== 'updated')
+        return `${type} says that ${name} was ${value}, but it was ${known[name]}`
+    }
+    states.set(state.id, state)
+  }
+  return undefined
+}

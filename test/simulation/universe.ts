@@ -1,0 +1,224 @@
+/** One universe: an installation with its machines, merchants and peers, all from one seed. */
+import { pino } from 'pino'
+import { createRandom } from '../../runtime/platform/random.ts'
+import { createFleet, type Fleet } from './fleet.ts'
+import { takeOver } from './globals.ts'
+import { checkInvariants } from './invariants.ts'
+import { takeConnections } from './lanes.ts'
+import { runOn } from './machines.ts'
+import { liveDay, type Merchant, planDay, readBalances, settleIn } from './merchants.ts'
+import { createNetwork, type Peer } from './network.ts'
+import { createBank, createReceivers, type Receivers, type SimulatedBank } from './peers.ts'
+import { type Prepared, prepare } from './prepared.ts'
+import { createScheduler, type Scheduler } from './scheduler.ts'
+import type { SimulationServer } from './server.ts'
+import { BANK_URL, type Installation, openDatabase, startService } from './service.ts'
+import { makeMerchant } from './tenants.ts'
+import { createTimers, type Timers } from './timers.ts'
+import { createWeather, type FaultKind, type Weather } from './weather.ts'
+
+/** What a run is made of. A smaller one is a simpler story of the same fault. */
+export interface Plan {
+  readonly seed: string
+  readonly days: number
+  readonly tenants: number
+  /** Processes of the service. */
+  readonly machines: number
+  /** How late polls are at most if nothing is under way, in milliseconds. */
+  readonly lateMs: number
+  /** Actions of each merchant in a day. */
+  readonly actions: number
+  /** Kinds of faults that happen. */
+  readonly faults: readonly FaultKind[]
+  /** Numbers of faults and of actions that are left out. */
+  readonly withoutFaults: ReadonlySet<number>
+  readonly withoutActions: ReadonlySet<number>
+}
+
+export interface Outcome {
+  /** What was wrong; undefined if nothing was. */
+  readonly fault: string | undefined
+  readonly lastLines: readonly string[]
+  /** Number of faults that happened. */
+  readonly faults: number
+  /** Hash of everything that happened. */
+  readonly digest: string
+}
+
+/** Receives a line. */
+type Print = (line: string) => void
+
+interface Universe {
+  readonly prepared: Prepared
+  readonly scheduler: Scheduler
+  readonly fleet: Fleet
+  readonly weather: Weather
+  readonly bank: SimulatedBank
+  readonly receivers: Receivers
+  readonly installation: Installation
+  readonly random: (what: string) => ReturnType<typeof createRandom>
+}
+
+/** 1 June 2026, a Monday: both deprecated versions still work. */
+const START = Date.parse('2026-06-01T00:00:00.000Z')
+const DAY_MS = 86_400_000
+
+/** Longer than a new destination is on hold. */
+const HOLD_MS = 2 * DAY_MS
+
+/** Steps of a day, for the installation and for each merchant. A quarter is usual. */
+const MOST_STEPS = 100_000
+
+/** A receiver accepts this attempt of a delivery, so that no endpoint is disabled. */
+const ACCEPTED_ATTEMPT = 4
+
+/** USDC payouts are not simulated. */
+const NO_CHAINS: Installation['chains'] = {
+  of: { sandbox: undefined, live: undefined },
+  warnings: [],
+  start: () => ({ stop: async () => {} }),
+}
+
+function create(prepared: Prepared, plan: Plan, timers: Timers, heard: Print | undefined): Universe {
+  const random = (what: string) => createRandom(`${plan.seed} ${what}`)
+  const weather = createWeather(random('weather'), plan.faults, plan.withoutFaults)
+  const fleet = createFleet(
+    () => scheduler,
+    random('fleet'),
+    weather,
+    () => startService(installation),
+  )
+  const scheduler = createScheduler(plan.seed, timers, prepared.watch, fleet.disturb, heard)
+  const bank = createBank(timers, random('bank'))
+  const receivers = createReceivers((attempt) => attempt < ACCEPTED_ATTEMPT && weather.strikes('error'))
+  const peerOf = ({ origin, host }: URL): Peer => (origin === BANK_URL ? bank.answer : receivers.peerOf(host))
+  const installation: Installation = {
+    ...prepared,
+    log: pino(
+      { level: 'warn' },
+      { write: (line: string) => scheduler.note(`log: ${withoutIds(messageOf(line))}`) },
+    ),
+    network: createNetwork(scheduler, random('network'), weather, peerOf),
+    chains: NO_CHAINS,
+    wakeOthers(environment, tenantId) {
+      if (weather.strikes('lost')) return
+      for (const { machine, service } of fleet.running())
+        runOn(machine, () => service.wake(environment, tenantId))
+    },
+  }
+  return { prepared, scheduler, fleet, weather, bank, receivers, installation, random }
+}
+
+/** Starts the machines, and creates the merchants with what they need. */
+async function begin(universe: Universe, plan: Plan): Promise<readonly Merchant[]> {
+  const { scheduler, fleet, weather, installation, random } = universe
+  const { network } = installation
+  const parts = { scheduler, random: random('clients'), weather, network, machines: fleet.running }
+  const merchants = await fleet.once('setup', async () => {
+    const database = openDatabase(installation)
+    const made: Merchant[] = []
+    for (let index = 0; index < plan.tenants; index += 1)
+      made.push(await makeMerchant(database, parts, index))
+    return made
+  })
+  for (let number = 0; number < plan.machines; number += 1)
+    fleet.start(String.fromCharCode('a'.charCodeAt(0) + number))
+  const settle = async () => {
+    while (fleet.running().length < plan.machines) await scheduler.sleep(1000)
+    for (const merchant of merchants) await settleIn(merchant)
+    scheduler.maxLateMs = HOLD_MS
+    await scheduler.sleep(HOLD_MS)
+  }
+  await scheduler.run(settle())
+  return merchants
+}
+
+/** Lives through a day: a storm while the merchants are busy, and a calm night in which everything comes to rest. */
+async function live(
+  universe: Universe,
+  plan: Plan,
+  merchants: readonly Merchant[],
+  day: number,
+): Promise<void> {
+  const { scheduler, weather, prepared, bank, receivers, random } = universe
+  const end = scheduler.timers.now + DAY_MS
+  const ofDay = random(`day ${day}`)
+  const days = merchants.map((merchant, index) => {
+    const first = ((day - 1) * merchants.length + index) * plan.actions
+    const actions = planDay(ofDay, plan.actions).filter((_, place) => !plan.withoutActions.has(first + place))
+    return { merchant, actions }
+  })
+  scheduler.mostSteps = scheduler.steps + MOST_STEPS * (1 + plan.tenants)
+  scheduler.maxLateMs = plan.lateMs
+  weather.isStorm = true
+  await scheduler.run(Promise.all(days.map(({ merchant, actions }) => liveDay(scheduler, merchant, actions))))
+  weather.isStorm = false
+  await scheduler.run(scheduler.sleep(Math.max(0, end - scheduler.timers.now)))
+  await scheduler.run(Promise.all(merchants.map(readBalances)))
+  const { payments } = bank
+  const { now } = scheduler.timers
+  await checkInvariants({ db: prepared.watch.db, merchants, payments, receivers, now, faults: weather.count })
+}
+
+function describe({ scheduler, bank }: Universe, merchants: readonly Merchant[], day: number): string {
+  const sum = (of: (merchant: Merchant) => number) => merchants.reduce((total, each) => total + of(each), 0)
+  const counts = {
+    steps: scheduler.steps,
+    passes: sum(({ passes }) => passes.length),
+    payouts: sum(({ payouts }) => payouts.size),
+    payments: bank.payments.length,
+    'card transactions': sum(({ transactions }) => transactions.length),
+  }
+  const told = Object.entries(counts).map(([name, count]) => `${count} ${name}`)
+  return `day ${day}: ${told.join(', ')}, ${scheduler.digest()}`
+}
+
+/**
+ * Lives through the days of the plan, and prints one line for each. Takes over the clock of this process until the end.
+ *
+ * @param heard called with each step.
+ */
+export async function runUniverse(
+  server: SimulationServer,
+  plan: Plan,
+  print: Print,
+  heard?: Print,
+): Promise<Outcome> {
+  const prepared = await prepare(server, plan.seed, START)
+  const timers = createTimers(START)
+  const chances = createRandom(`${plan.seed} chances`)
+  const impurities = () => ({
+    now: new Date(timers.now).toISOString(),
+    chance: chances.between(0, 1000) / 1000,
+  })
+  const giveBack = [takeOver(timers, plan.seed), takeConnections(impurities)]
+  const universe = create(prepared, plan, timers, heard)
+  const { scheduler, fleet, weather } = universe
+  process.on('unhandledRejection', scheduler.fail)
+  let fault: string | undefined
+  try {
+    const merchants = await begin(universe, plan)
+    for (let day = 1; day <= plan.days; day += 1) {
+      await live(universe, plan, merchants, day)
+      print(describe(universe, merchants, day))
+    }
+  } catch (error) {
+    fault = withoutIds(error instanceof Error ? error.message : String(error))
+  }
+  await fleet.stop()
+  process.off('unhandledRejection', scheduler.fail)
+  for (const give of giveBack) give()
+  await prepared.remove()
+  return { fault, lastLines: scheduler.lastLines, faults: weather.count, digest: scheduler.digest() }
+}
+
+/** Identifiers have a counter of the process, which no seed decides. */
+const withoutIds = (text: string) => text.replaceAll(/\b([a-z]+)_[0-9a-z]{26}\b/g, '$1_…')
+
+function messageOf(line: string): string {
+  const { msg, err } = JSON.parse(line) as {
+    readonly msg?: string
+    readonly err?: { readonly message?: string }
+  }
+  return [msg, err?.message].filter(Boolean).join(': ')
+}

@@ -1,0 +1,51 @@
+/** Which faults happen: a probability for each kind, and a draw for each occasion. */
+import type { Random } from '../../runtime/platform/random.ts'
+
+/** Probabilities in a storm. `death` and `stall` are for each decision of the scheduler, the others for each request. */
+const STORM = {
+  /** A request or a wake-up that does not arrive. */
+  lost: 0.04,
+  /** A request that takes effect, but whose answer does not arrive. */
+  answerLost: 0.06,
+  doubled: 0.04,
+  /** An answer 5xx without an effect. */
+  error: 0.04,
+  slow: 0.05,
+  /** A process that ends without cleanup. */
+  death: 0.0002,
+  /** A process that is suspended for up to 90 s, so that its leases end. */
+  stall: 0.0004,
+}
+
+export type FaultKind = keyof typeof STORM
+
+export const FAULT_KINDS = Object.keys(STORM) as readonly FaultKind[]
+
+export interface Weather {
+  isStorm: boolean
+  /** Draws whether a fault of the kind happens now. */
+  strikes(kind: FaultKind): boolean
+  /** Number of faults so far, with those left out. */
+  readonly count: number
+}
+
+/** @param without numbers of the faults that are left out, from 0. Everything before the first of them stays the same. */
+export function createWeather(
+  random: Random,
+  kinds: readonly FaultKind[],
+  without: ReadonlySet<number>,
+): Weather {
+  let count = 0
+  const weather: Weather = {
+    isStorm: false,
+    strikes(kind) {
+      if (!weather.isStorm || !kinds.includes(kind) || !random.chance(STORM[kind])) return false
+      count += 1
+      return !without.has(count - 1)
+    },
+    get count() {
+      return count
+    },
+  }
+  return weather
+}
