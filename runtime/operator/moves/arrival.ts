@@ -1,0 +1,155 @@
+/** The target of a move: takes in the rows of a tenant while it is closed, and opens it. */
+import type { Database, Statement } from '../../database/database.ts'
+import { bumpRevision } from '../../database/revision.ts'
+import { toTimestamp } from '../../database/types.ts'
+import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
+import { ControlError, type Operator, writeNote } from '../../tenants/admin/change.ts'
+import type { CopyTarget, Resealing } from './copy.ts'
+import { AS_TEXT } from './rows.ts'
+import { type Kept, lockRun, type MoveRun, reopen, retire } from './source.ts'
+import { listSpaces, type MovedTable, type MovedTables, ownersOf } from './tables.ts'
+
+export type ArrivalState = 'arriving' | 'arrived'
+
+const FIND: Statement = {
+  text: `SELECT m.state, t.id IS NOT NULL AS has_rows
+           FROM (VALUES ($1::text)) AS given (id)
+           LEFT JOIN control.tenant_moves m ON m.tenant_id = given.id
+           LEFT JOIN control.tenants t ON t.id = given.id`,
+}
+
+const BEGIN: Statement = {
+  text: `INSERT INTO control.tenant_moves AS m (tenant_id, state, run, updated) VALUES ($1, 'arriving', $2, $3)
+         ON CONFLICT (tenant_id) DO UPDATE
+            SET state = 'arriving', run = excluded.run, kept = NULL, updated = excluded.updated
+          WHERE m.state IN ('arriving', 'moved')`,
+}
+
+/**
+ * Begins an arrival, or continues it. A tenant that has moved away from here may return.
+ *
+ * @throws ControlError `conflict` if the target has the tenant.
+ */
+export function beginArrival({ control, clock }: Operator, { tenantId, id }: MoveRun): Promise<void> {
+  return control.transaction(async (db) => {
+    const { rows } = await db.query<{ state: string | null; has_rows: boolean }>(FIND, [tenantId])
+    const { state, has_rows } = rows[0]!
+    const isFree = state === 'arriving' || state === 'moved' || (state === null && !has_rows)
+    const begun = isFree && (await db.query(BEGIN, [tenantId, id, toTimestamp(clock.machine())])).count > 0
+    if (!begun) throw new ControlError('conflict', `the target already has the tenant ${tenantId}`)
+    await bumpRevision(db)
+  })
+}
+
+/** Returns whether the tenant has arrived and is open. */
+export async function hasArrived({ control }: Pick<Operator, 'control'>, tenantId: string): Promise<boolean> {
+  const { rows } = await control.query<{ state: string | null }>(FIND, [tenantId])
+  return rows[0]!.state === 'arrived'
+}
+
+const HOLD: Statement = {
+  text: `SELECT FROM control.tenant_moves WHERE tenant_id = $1 AND run = $2 AND state = 'arriving' FOR SHARE`,
+}
+
+/**
+ * Returns where rounds write. Each transaction holds the move, so that an earlier run that is still alive cannot write
+ * after a later one has opened the tenant.
+ */
+export function arrivalOf({ control }: Operator, { tenantId, id }: MoveRun, reseal: Resealing): CopyTarget {
+  return {
+    reseal,
+    transaction: (work) =>
+      control.transaction(async (db) => {
+        if ((await db.query(HOLD, [tenantId, id])).count === 0)
+          throw new ControlError(
+            'conflict',
+            `a different run of the command moves ${tenantId} now: leave it to that run`,
+          )
+        await db.query(AS_TEXT)
+        return work(db)
+      }),
+  }
+}
+
+/** Keeps workers away from spaces before their rows arrive. */
+export async function closeSpaces(
+  { control, clock }: Operator,
+  { tenantId }: MoveRun,
+  spaces: readonly string[],
+): Promise<void> {
+  for (const environment of ENVIRONMENTS) {
+    for (const space of environment === 'live' ? [tenantId] : spaces)
+      await control.query(retire(environment), [space, toTimestamp(clock.machine())])
+  }
+}
+
+const LISTED: Statement = {
+  text: 'SELECT card_id FROM control.card_directory WHERE environment = $1 AND space = $2',
+}
+
+/** Lets the worker of the directory enter card numbers that are not in it. */
+const unlisted = (environment: Environment): Statement => ({
+  text: `UPDATE ${environment}.card_numbers SET listed = NULL WHERE tenant_id = $1 AND card_id <> ALL ($2)`,
+})
+
+const ARRIVE: Statement = {
+  text: `UPDATE control.tenant_moves SET state = 'arrived', kept = NULL, updated = $2 WHERE tenant_id = $1`,
+}
+
+/** Opens the tenant at the target. Call this only when the source is closed for good. */
+export function arrive(operator: Operator, run: MoveRun, kept: Kept, tables: MovedTables): Promise<void> {
+  const { tenantId } = run
+  return operator.control.transaction(async (db) => {
+    await lockRun(db, run, 'arriving')
+    const spaces = await listSpaces(db, tenantId)
+    for (const environment of ENVIRONMENTS) {
+      for (const space of environment === 'live' ? [tenantId] : spaces) {
+        const { rows } = await db.query<{ card_id: string }>(LISTED, [environment, space])
+        await db.query(unlisted(environment), [space, rows.map(({ card_id }) => card_id)])
+      }
+    }
+    await reopen(db, run, kept, spaces, tables)
+    await db.query(ARRIVE, [tenantId, toTimestamp(operator.clock.machine())])
+    await bumpRevision(db)
+    await writeNote(db, operator, { tenantId, action: 'tenant.moved', targetId: tenantId })
+  })
+}
+
+async function empty(
+  db: Database,
+  table: MovedTable,
+  tenantId: string,
+  spaces: readonly string[],
+): Promise<void> {
+  if (table.name === 'oauth_clients') return
+  for (const owner of ownersOf(table, tenantId, spaces))
+    await db.query({ text: `DELETE FROM ${table.schema}."${table.name}" t WHERE ${table.where}` }, [owner])
+}
+
+const FORGET: Statement = { text: 'DELETE FROM control.tenant_moves WHERE tenant_id = $1' }
+
+const forgetSpaces = (environment: Environment): Statement => ({
+  text: `DELETE FROM ${environment}.wiped_spaces WHERE tenant_id = ANY ($1)`,
+})
+
+/**
+ * Deletes everything of a tenant that is arriving.
+ *
+ * @param isOver whether the arrival is given up. Otherwise it begins again.
+ */
+export function discard(
+  operator: Operator,
+  run: MoveRun,
+  { copied }: MovedTables,
+  isOver: boolean,
+): Promise<void> {
+  return operator.control.transaction(async (db) => {
+    await lockRun(db, run, 'arriving')
+    const spaces = await listSpaces(db, run.tenantId)
+    for (const table of copied.toReversed()) await empty(db, table, run.tenantId, spaces)
+    if (!isOver) return
+    for (const environment of ENVIRONMENTS) await db.query(forgetSpaces(environment), [spaces])
+    await db.query(FORGET, [run.tenantId])
+    await bumpRevision(db)
+  })
+}

@@ -1,0 +1,170 @@
+/**
+ * Copies a tenant in rounds. Each round compares the source with the target by hashes of key ranges, and copies the rows that
+ * differ. So a round is also the way to follow changes, to resume after a kill, and to prove that both are the same. It needs
+ * neither logical replication nor a superuser, and each statement has one tenant, so that it works on a distributed database.
+ */
+import { createHash } from 'node:crypto'
+import type { Database } from '../../database/database.ts'
+import type { Pool } from '../../database/pool/pool.ts'
+import {
+  AS_TEXT,
+  deleteRows,
+  hashRows,
+  type KeyRange,
+  type RangeSummary,
+  type RowKey,
+  readRows,
+  summarize,
+  summarizeFirst,
+  type TextRow,
+  writeRows,
+} from './rows.ts'
+import { type MovedTable, ownersOf } from './tables.ts'
+
+/** Changes rows between source and target, such as the encryption of card numbers. */
+export type Resealing = (table: MovedTable, rows: readonly TextRow[]) => Promise<readonly TextRow[]>
+
+/** Where a round writes. */
+export interface CopyTarget {
+  /** Runs the work in one transaction, if this run may still write. */
+  transaction<T>(work: (db: Database) => Promise<T>): Promise<T>
+  readonly reseal: Resealing
+}
+
+/** Rows and hash of a table. */
+export interface TableSummary {
+  readonly table: string
+  readonly rows: number
+  /** SHA-256 of the hashes of its ranges. */
+  readonly sha256: string
+}
+
+export interface CopyRound {
+  readonly rows: number
+  /** Rows that were written or deleted at the target. If 0, source and target are the same. */
+  readonly changed: number
+  readonly tables: readonly TableSummary[]
+}
+
+/** Rows of a range: a bound on the memory of the command, and on the duration of a transaction. */
+const RANGE_ROWS = 1000
+
+/** Tables with large rows. */
+const LARGE = ['dispute_files', 'treasury_report_pieces', 'sandbox_snapshot_pages']
+
+export const rangeRowsOf = ({ name }: MovedTable) => (LARGE.includes(name) ? 20 : RANGE_ROWS)
+
+/** Reads everything that the work reads as of one moment. */
+export function readSnapshot<T>(control: Pool, work: (db: Database) => Promise<T>): Promise<T> {
+  return control.transaction(async (db) => {
+    await db.query({ text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY' })
+    await db.query(AS_TEXT)
+    return work(db)
+  })
+}
+
+const isSame = (one: RangeSummary, other: RangeSummary) => one.rows === other.rows && one.hash === other.hash
+
+interface OwnerTable {
+  readonly table: MovedTable
+  readonly owner: string
+}
+
+/** Copies the rows of a range that differ. Returns their number. */
+async function copyRange(
+  source: Database,
+  target: CopyTarget,
+  { table, owner }: OwnerTable,
+  range: KeyRange,
+): Promise<number> {
+  const here = await hashRows(source, table, owner, range)
+  return target.transaction(async (db) => {
+    const there = await hashRows(db, table, owner, range)
+    const outdated = [...there.keys()].filter((key) => here.get(key) !== there.get(key))
+    const missing = [...here.keys()].filter((key) => here.get(key) !== there.get(key))
+    const isKept = table.schema === 'control' && ['tenants', 'oauth_clients'].includes(table.name)
+    if (!isKept) {
+      const keys = outdated.map((key) => JSON.parse(key) as RowKey)
+      await deleteRows(db, table, owner, keys)
+    }
+    if (missing.length > 0) {
+      const wanted = new Set(missing)
+      const found = await readRows(source, table, owner, range)
+      const rows = found.filter(({ key }) => wanted.has(key)).map(({ row }) => row)
+      await writeRows(db, table, await target.reseal(table, rows))
+    }
+    return missing.length + outdated.filter((key) => !here.has(key)).length
+  })
+}
+
+/** Compares a table range by range, from the first row that was not compared. */
+async function copyTable(
+  source: Database,
+  target: CopyTarget,
+  place: OwnerTable,
+  note: (summary: RangeSummary, changed: number) => void,
+): Promise<void> {
+  const { table, owner } = place
+  const limit = rangeRowsOf(table)
+  let after: RowKey | undefined
+  do {
+    const here = await summarize(source, table, owner, { after }, limit)
+    const isLast = here.rows < limit
+    const range = { after, upTo: isLast ? undefined : here.last }
+    const there = await target.transaction((db) => summarize(db, table, owner, range))
+    note(here, isSame(here, there) ? 0 : await copyRange(source, target, place, range))
+    after = isLast ? undefined : here.last
+  } while (after !== undefined)
+}
+
+/**
+ * Compares everything, and copies what differs.
+ *
+ * @param source a snapshot of the source.
+ * @param spaces spaces of the tenant in the sandbox, at the source or at the target.
+ */
+export async function copyRound(
+  source: Database,
+  target: CopyTarget,
+  tables: readonly MovedTable[],
+  tenantId: string,
+  spaces: readonly string[],
+): Promise<CopyRound> {
+  const counts = new Map(
+    tables.map((table) => [
+      table,
+      { table: `${table.schema}.${table.name}`, rows: 0, hash: createHash('sha256') },
+    ]),
+  )
+  let changed = 0
+  const noteOf = (table: MovedTable) => (summary: RangeSummary, differing: number) => {
+    const count = counts.get(table)!
+    count.rows += summary.rows
+    count.hash.update(summary.hash ?? '')
+    changed += differing
+  }
+  for (const schema of ['control', 'sandbox', 'live'] as const) {
+    const own = tables.filter((table) => table.schema === schema)
+    const owners = schema === 'live' ? [tenantId] : spaces
+    for (const owner of owners) {
+      const owned = own.filter((table) => ownersOf(table, tenantId, owners).includes(owner))
+      // Most tables have few rows or none, so one statement compares their first ranges.
+      const [here, there] = await Promise.all([
+        summarizeFirst(source, owned, owner, rangeRowsOf),
+        target.transaction((db) => summarizeFirst(db, owned, owner, rangeRowsOf)),
+      ])
+      for (const table of owned) {
+        const first = here.get(table.name)!
+        const isWhole = first.rows < rangeRowsOf(table) && isSame(first, there.get(table.name)!)
+        if (isWhole) noteOf(table)(first, 0)
+        else await copyTable(source, target, { table, owner }, noteOf(table))
+      }
+    }
+  }
+  const summaries = [...counts.values()].map(({ table, rows, hash }) => ({
+    table,
+    rows,
+    sha256: hash.digest('hex'),
+  }))
+  return { rows: summaries.reduce((sum, { rows }) => sum + rows, 0), changed, tables: summaries }
+}
