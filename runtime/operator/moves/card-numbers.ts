@@ -1,6 +1,13 @@
 /** Seals card numbers for a different installation. */
-import { type CardKeys, createCardKeys } from '../../cards/card-keys/card-keys.ts'
+import {
+  type CardKeys,
+  type CardPlace,
+  type CardSecrets,
+  createCardKeys,
+} from '../../cards/card-keys/card-keys.ts'
+import type { RoomSecrets } from '../../database/migrate/card-role.ts'
 import type { OpenDatabase } from '../../database/open/open-database.ts'
+import { seal, unseal } from '../../platform/secrets.ts'
 import { ControlError } from '../../tenants/admin/change.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
 import type { Resealing } from './copy.ts'
@@ -37,6 +44,56 @@ function readCardRow(table: MovedTable, row: TextRow) {
       key_version: Number(textOf('key_version')),
       sealed: Buffer.from(textOf('sealed').slice(2), 'hex'),
     },
+  }
+}
+
+const exportContext = ({ environment, space, cardId }: CardPlace) =>
+  `export of card_numbers.sealed ${environment} ${space} ${cardId}`
+
+/** Seals a card number for an export, with the secret of card numbers, or with the pepper without it. */
+export async function sealForExport(
+  { cards }: Pick<OpenDatabase, 'cards'>,
+  keys: CardKeys,
+  table: MovedTable,
+  row: TextRow,
+): Promise<string> {
+  const { place, number } = readCardRow(table, row)
+  const secrets = await keys.open(number, place)
+  const { ownSecret, pepper } = cards!
+  return asBytes(seal(ownSecret ?? pepper, JSON.stringify(secrets), exportContext(place)))
+}
+
+/** Opens a card number of an export with the secrets of this installation. */
+function openFromExport(secrets: RoomSecrets, sealed: Buffer, place: CardPlace): CardSecrets {
+  const { ownSecret, previousSecret, pepper } = secrets
+  let failure: unknown
+  for (const secret of [ownSecret, previousSecret, pepper]) {
+    if (secret === undefined) continue
+    try {
+      return JSON.parse(unseal(secret, sealed, exportContext(place))) as CardSecrets
+    } catch (error) {
+      failure = error
+    }
+  }
+  throw new ControlError(
+    'refused',
+    'the card numbers of the export are sealed with a different SVC_CARD_SECRET: set SVC_CARD_SECRET_PREVIOUS to that of the source for this command',
+    { cause: failure },
+  )
+}
+
+/** Creates the function that seals the card numbers of an export with the keys of this installation. */
+export function resealImported(database: Pick<OpenDatabase, 'cards'>, clock: Clock): Resealing {
+  return async (table, rows) => {
+    if (table.name !== 'card_numbers' || rows.length === 0) return rows
+    const keys = openCardKeys(database, clock, 'this installation')
+    return resealCardNumbers({
+      source: () => ({
+        ...keys,
+        open: async ({ sealed }, place) => openFromExport(database.cards!, sealed, place),
+      }),
+      target: () => keys,
+    })(table, rows)
   }
 }
 

@@ -97,7 +97,44 @@ async function copyRange(
   })
 }
 
-/** Compares a table range by range, from the first row that was not compared. */
+/** A range of a table at the source. */
+interface SummarizedRange extends RangeSummary {
+  readonly range: KeyRange
+}
+
+/** Counts and hashes a table range by range, in the order of its keys. */
+async function* summarizeRanges(
+  source: Database,
+  { table, owner }: OwnerTable,
+): AsyncGenerator<SummarizedRange> {
+  const limit = rangeRowsOf(table)
+  let after: RowKey | undefined
+  do {
+    const here = await summarize(source, table, owner, { after }, limit)
+    const isLast = here.rows < limit
+    yield { ...here, range: { after, upTo: isLast ? undefined : here.last } }
+    after = isLast ? undefined : here.last
+  } while (after !== undefined)
+}
+
+/** Counts and hashes the rows of a table, except the columns that each installation has of its own. */
+export async function summarizeTable(
+  db: Database,
+  table: MovedTable,
+  owners: readonly string[],
+): Promise<TableSummary> {
+  const hash = createHash('sha256')
+  let rows = 0
+  for (const owner of owners) {
+    for await (const range of summarizeRanges(db, { table, owner })) {
+      rows += range.rows
+      hash.update(range.hash ?? '')
+    }
+  }
+  return { table: `${table.schema}.${table.name}`, rows, sha256: hash.digest('hex') }
+}
+
+/** Compares a table range by range, and copies what differs. */
 async function copyTable(
   source: Database,
   target: CopyTarget,
@@ -105,16 +142,10 @@ async function copyTable(
   note: (summary: RangeSummary, changed: number) => void,
 ): Promise<void> {
   const { table, owner } = place
-  const limit = rangeRowsOf(table)
-  let after: RowKey | undefined
-  do {
-    const here = await summarize(source, table, owner, { after }, limit)
-    const isLast = here.rows < limit
-    const range = { after, upTo: isLast ? undefined : here.last }
-    const there = await target.transaction((db) => summarize(db, table, owner, range))
-    note(here, isSame(here, there) ? 0 : await copyRange(source, target, place, range))
-    after = isLast ? undefined : here.last
-  } while (after !== undefined)
+  for await (const here of summarizeRanges(source, place)) {
+    const there = await target.transaction((db) => summarize(db, table, owner, here.range))
+    note(here, isSame(here, there) ? 0 : await copyRange(source, target, place, here.range))
+  }
 }
 
 /**

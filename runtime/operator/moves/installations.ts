@@ -84,7 +84,8 @@ const PEPPER: Statement = {
   text: `SELECT encode(pepper_check, 'hex') AS check FROM control.deployment WHERE pepper_check IS NOT NULL`,
 }
 
-const pepperOf = async ({ operator }: Installation) =>
+/** Returns the check value of the pepper: two installations with the same one have the same pepper. */
+export const pepperOf = async ({ operator }: Installation) =>
   (await operator.control.query<{ check: string }>(PEPPER)).rows[0]?.check
 
 /** Opens the target, runs the work and closes it. */

@@ -7,7 +7,6 @@
  * is closed for good, `abort` gives the move up; afterwards, it can only go on.
  */
 import { randomUUID } from 'node:crypto'
-import { setTimeout as wait } from 'node:timers/promises'
 import { messageOf } from '../../database/errors.ts'
 import { ControlError } from '../../tenants/admin/change.ts'
 import { arrivalOf, arrive, beginArrival, closeSpaces, discard, hasArrived } from './arrival.ts'
@@ -18,12 +17,12 @@ import {
   beginAtSource,
   fence,
   giveUp,
-  isSending,
   leave,
   type MoveRun,
   readKept,
   requireNoOpenPayouts,
   unfence,
+  waitForSending,
 } from './source.ts'
 import { listMovedTables, listSpaces, type MovedTables } from './tables.ts'
 
@@ -54,8 +53,6 @@ const MAX_ROUNDS = 10
 
 /** If a round finds fewer changes, the fence follows. */
 const FEW_CHANGES = 500
-
-const POLL_MS = 50
 
 /** A move in progress. */
 class Mover {
@@ -117,10 +114,7 @@ class Mover {
   async finish(until: number): Promise<CopyRound | undefined> {
     const { operator } = this.#source
     const spaces = await listSpaces(operator.control, this.#run.tenantId)
-    while (await isSending(operator, spaces)) {
-      if (performance.now() > until) return undefined
-      await wait(POLL_MS)
-    }
+    if (!(await waitForSending(operator, spaces, until))) return undefined
     for (;;) {
       const round = await this.round()
       if (performance.now() > until) return undefined

@@ -144,16 +144,18 @@ export async function readRows(
   return (await db.query<{ key: string; row: TextRow }>({ text }, values)).rows
 }
 
-/** Reads the rows of a range as JSON objects, for an export. @param limit number of rows at most. */
+/** Reads the first rows of a range as JSON objects, without some columns. */
 export async function readLines(
   db: Database,
   table: MovedTable,
   owner: string,
   range: KeyRange,
-  limit: number,
+  { limit, leftOut }: { readonly limit: number; readonly leftOut: readonly string[] },
 ): Promise<readonly { readonly key: string; readonly line: string }[]> {
   const { from, order, values } = new RangeQuery(table, owner, range)
-  const columns = table.columns.map(({ name }) => `t.${quoted(name)}`).join(', ')
+  const columns = table.columns
+    .flatMap(({ name }) => (leftOut.includes(name) ? [] : `t.${quoted(name)}`))
+    .join(', ')
   const text = `SELECT ${keyOf(table)} AS key, (SELECT row_to_json(o)::text FROM (SELECT ${columns}) AS o) AS line
                 ${from} ${order} LIMIT ${limit}`
   return (await db.query<{ key: string; line: string }>({ text }, values)).rows

@@ -1,4 +1,5 @@
 /** The source of a move: closes a tenant, opens it again, or leaves it closed for good. */
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Database, Statement } from '../../database/database.ts'
 import { bumpRevision } from '../../database/revision.ts'
 import { toTimestamp } from '../../database/types.ts'
@@ -254,9 +255,24 @@ const SENDING: Statement = {
   ).join(' UNION ALL '),
 }
 
-/** Returns whether a worker is still sending a webhook or a wallet update that it began before the fence. */
-export async function isSending({ control, clock }: Operator, spaces: readonly string[]): Promise<boolean> {
-  return (await control.query(SENDING, [spaces, toTimestamp(clock.machine())])).count > 0
+const POLL_MS = 50
+
+/**
+ * Waits until workers have sent the webhooks and wallet updates that they began before the fence.
+ *
+ * @param until time of `performance.now()`.
+ * @returns false if they are still sending then.
+ */
+export async function waitForSending(
+  { control, clock }: Operator,
+  spaces: readonly string[],
+  until: number,
+): Promise<boolean> {
+  while ((await control.query(SENDING, [spaces, toTimestamp(clock.machine())])).count > 0) {
+    if (performance.now() > until) return false
+    await wait(POLL_MS)
+  }
+  return true
 }
 
 const LEAVE: Statement = {
