@@ -8,6 +8,8 @@ CREATE TABLE control.tenant_moves (
   state text NOT NULL CHECK (state IN ('copying', 'fenced', 'moved', 'arriving', 'arrived')),
   -- The run of the command that acts now. Steps of an earlier run fail.
   run uuid NOT NULL,
+  -- Whether the tenant was here before it arrived. If the move is given up, it is again one that has moved away.
+  returns boolean NOT NULL DEFAULT false,
   -- Where callers find the account, for the answers of the source.
   hint text,
   -- What a fence takes away from the spaces: the source restores it, or the target opens them with it.

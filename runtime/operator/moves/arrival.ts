@@ -21,7 +21,8 @@ const FIND: Statement = {
 const BEGIN: Statement = {
   text: `INSERT INTO control.tenant_moves AS m (tenant_id, state, run, updated) VALUES ($1, 'arriving', $2, $3)
          ON CONFLICT (tenant_id) DO UPDATE
-            SET state = 'arriving', run = excluded.run, kept = NULL, updated = excluded.updated
+            SET state = 'arriving', run = excluded.run, kept = NULL, updated = excluded.updated,
+                returns = m.returns OR m.state = 'moved'
           WHERE m.state IN ('arriving', 'moved')`,
 }
 
@@ -93,7 +94,7 @@ const unlisted = (environment: Environment): Statement => ({
 })
 
 const ARRIVE: Statement = {
-  text: `UPDATE control.tenant_moves SET state = 'arrived', kept = NULL, updated = $2 WHERE tenant_id = $1`,
+  text: `UPDATE control.tenant_moves SET state = 'arrived', kept = NULL, returns = false, updated = $2 WHERE tenant_id = $1`,
 }
 
 /** Opens the tenant at the target. Call this only when the source is closed for good. */
@@ -128,26 +129,31 @@ async function empty(
 
 const FORGET: Statement = { text: 'DELETE FROM control.tenant_moves WHERE tenant_id = $1' }
 
+const RETURN: Statement = {
+  text: `UPDATE control.tenant_moves SET state = 'moved', returns = false WHERE tenant_id = $1 AND returns`,
+}
+
 const forgetSpaces = (environment: Environment): Statement => ({
   text: `DELETE FROM ${environment}.wiped_spaces WHERE tenant_id = ANY ($1)`,
 })
 
-/**
- * Deletes everything of a tenant that is arriving.
- *
- * @param isOver whether the arrival is given up. Otherwise it begins again.
- */
-export function discard(
-  operator: Operator,
-  run: MoveRun,
-  { copied }: MovedTables,
-  isOver: boolean,
-): Promise<void> {
+/** Deletes everything of a tenant that is arriving, except the tenant itself. The arrival then begins again. */
+export async function discard(db: Database, { tenantId }: MoveRun, { copied }: MovedTables): Promise<void> {
+  const spaces = await listSpaces(db, tenantId)
+  for (const table of copied.toReversed())
+    if (table.name !== 'tenants') await empty(db, table, tenantId, spaces)
+}
+
+const DELETE_TENANT: Statement = { text: 'DELETE FROM control.tenants WHERE id = $1' }
+
+/** Gives an arrival up. */
+export function cancelArrival(operator: Operator, run: MoveRun, tables: MovedTables): Promise<void> {
   return operator.control.transaction(async (db) => {
     await lockRun(db, run, 'arriving')
+    if ((await db.query(RETURN, [run.tenantId])).count > 0) return
     const spaces = await listSpaces(db, run.tenantId)
-    for (const table of copied.toReversed()) await empty(db, table, run.tenantId, spaces)
-    if (!isOver) return
+    await discard(db, run, tables)
+    await db.query(DELETE_TENANT, [run.tenantId])
     for (const environment of ENVIRONMENTS) await db.query(forgetSpaces(environment), [spaces])
     await db.query(FORGET, [run.tenantId])
     await bumpRevision(db)

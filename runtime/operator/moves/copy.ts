@@ -41,8 +41,10 @@ export interface TableSummary {
 
 export interface CopyRound {
   readonly rows: number
-  /** Rows that were written or deleted at the target. If 0, source and target are the same. */
+  /** Rows that were written or deleted at the target. */
   readonly changed: number
+  /** Whether the target then had the same rows as the source at the moment of the snapshot. */
+  readonly isSame: boolean
   readonly tables: readonly TableSummary[]
 }
 
@@ -134,17 +136,23 @@ export async function summarizeTable(
   return { table: `${table.schema}.${table.name}`, rows, sha256: hash.digest('hex') }
 }
 
+type NoteRange = (summary: RangeSummary, copied: Pick<CopyRound, 'changed' | 'isSame'>) => void
+
 /** Compares a table range by range, and copies what differs. */
 async function copyTable(
   source: Database,
   target: CopyTarget,
   place: OwnerTable,
-  note: (summary: RangeSummary, changed: number) => void,
+  note: NoteRange,
 ): Promise<void> {
   const { table, owner } = place
   for await (const here of summarizeRanges(source, place)) {
-    const there = await target.transaction((db) => summarize(db, table, owner, here.range))
-    note(here, isSame(here, there) ? 0 : await copyRange(source, target, place, here.range))
+    const read = () => target.transaction((db) => summarize(db, table, owner, here.range))
+    if (isSame(here, await read())) note(here, { changed: 0, isSame: true })
+    else {
+      const changed = await copyRange(source, target, place, here.range)
+      note(here, { changed, isSame: isSame(here, await read()) })
+    }
   }
 }
 
@@ -167,13 +175,16 @@ export async function copyRound(
       { table: `${table.schema}.${table.name}`, rows: 0, hash: createHash('sha256') },
     ]),
   )
-  let changed = 0
-  const noteOf = (table: MovedTable) => (summary: RangeSummary, differing: number) => {
-    const count = counts.get(table)!
-    count.rows += summary.rows
-    count.hash.update(summary.hash ?? '')
-    changed += differing
-  }
+  let [changed, same] = [0, true]
+  const noteOf =
+    (table: MovedTable): NoteRange =>
+    (summary, copied) => {
+      const count = counts.get(table)!
+      count.rows += summary.rows
+      count.hash.update(summary.hash ?? '')
+      changed += copied.changed
+      same &&= copied.isSame
+    }
   for (const schema of ['control', 'sandbox', 'live'] as const) {
     const own = tables.filter((table) => table.schema === schema)
     const owners = schema === 'live' ? [tenantId] : spaces
@@ -187,7 +198,7 @@ export async function copyRound(
       for (const table of owned) {
         const first = here.get(table.name)!
         const isWhole = first.rows < rangeRowsOf(table) && isSame(first, there.get(table.name)!)
-        if (isWhole) noteOf(table)(first, 0)
+        if (isWhole) noteOf(table)(first, { changed: 0, isSame: true })
         else await copyTable(source, target, { table, owner }, noteOf(table))
       }
     }
@@ -197,5 +208,10 @@ export async function copyRound(
     rows,
     sha256: hash.digest('hex'),
   }))
-  return { rows: summaries.reduce((sum, { rows }) => sum + rows, 0), changed, tables: summaries }
+  return {
+    rows: summaries.reduce((sum, { rows }) => sum + rows, 0),
+    changed,
+    isSame: same,
+    tables: summaries,
+  }
 }

@@ -113,8 +113,8 @@ export async function importTenant(here: Installation, folder: string): Promise<
   const tables = await listMovedTables(operator.control)
   await beginArrival(operator, run)
   await closeSpaces(operator, run, spaces.sandbox)
-  await discard(operator, run, tables, false)
   const arrival = arrivalOf(operator, run, resealImported(database, operator.clock))
+  await arrival.transaction((db) => discard(db, run, tables))
   for (const table of tables.copied) {
     const { file } = exported.find(isOf(table)) ?? {}
     if (file !== undefined) await readTable(join(folder, file), table, arrival)

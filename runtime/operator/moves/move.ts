@@ -2,14 +2,14 @@
  * Moves a tenant to a different installation while it is served.
  *
  * Steps: the rows are copied in rounds, until little changes during a round. A fence closes the tenant for writes, and workers
- * leave it. The last rounds end when one finds no difference. Then the source is closed for good, and only after that does the
+ * leave it. The last round ends with both the same. Then the source is closed for good, and only after that does the
  * target open the tenant. Each state is in the database of its installation, so a killed run can be repeated: until the source
  * is closed for good, `abort` gives the move up; afterwards, it can only go on.
  */
 import { randomUUID } from 'node:crypto'
 import { messageOf } from '../../database/errors.ts'
 import { ControlError } from '../../tenants/admin/change.ts'
-import { arrivalOf, arrive, beginArrival, closeSpaces, discard, hasArrived } from './arrival.ts'
+import { arrivalOf, arrive, beginArrival, cancelArrival, closeSpaces, hasArrived } from './arrival.ts'
 import { openCardKeys, resealCardNumbers } from './card-numbers.ts'
 import { type CopyRound, type CopyTarget, copyRound, readSnapshot, type TableSummary } from './copy.ts'
 import { type Installation, requireFit } from './installations.ts'
@@ -118,7 +118,7 @@ class Mover {
     for (;;) {
       const round = await this.round()
       if (performance.now() > until) return undefined
-      if (round.changed === 0) return round
+      if (round.isSame) return round
     }
   }
 
@@ -204,7 +204,7 @@ export async function abortMove(
     )
   if (state === 'fenced') await unfence(source.operator, run, tables)
   await beginArrival(target.operator, run)
-  await discard(target.operator, run, tables, true)
+  await cancelArrival(target.operator, run, tables)
   await giveUp(source.operator, run)
   return { tenant_id: tenantId, aborted: true }
 }
