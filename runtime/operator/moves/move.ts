@@ -92,6 +92,7 @@ class Mover {
 
   async round(): Promise<CopyRound> {
     const { tenantId } = this.#run
+    const began = performance.now()
     const round = await readSnapshot(this.#source.operator.control, async (snapshot) => {
       // Spaces that the source no longer has are emptied at the target.
       const there = await listSpaces(this.#target.operator.control, tenantId)
@@ -100,7 +101,10 @@ class Mover {
       return copyRound(snapshot, this.#arrival, this.#tables.copied, tenantId, spaces)
     })
     this.rounds += 1
-    this.#options.say(`round ${this.rounds}: ${round.rows} rows, ${round.changed} copied or deleted`)
+    const took = Math.round(performance.now() - began)
+    this.#options.say(
+      `round ${this.rounds}: ${round.rows} rows, ${round.changed} copied or deleted, ${took} ms`,
+    )
     return round
   }
 
@@ -115,6 +119,7 @@ class Mover {
     const { operator } = this.#source
     const spaces = await listSpaces(operator.control, this.#run.tenantId)
     if (!(await waitForSending(operator, spaces, until))) return undefined
+    this.#options.say('workers have left the tenant')
     for (;;) {
       const round = await this.round()
       if (performance.now() > until) return undefined

@@ -58,6 +58,7 @@ export async function openPlace(
     async admin(...words) {
       const { code, stdout, stderr } = await runAdmin(env, ...words, '--json')
       if (code !== 0) throw new Error(`admin ${words.join(' ')} ended with ${code}: ${stderr}`)
+      if (process.env.VERBOSE) process.stderr.write(stderr)
       return JSON.parse(stdout)
     },
     async read<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []) {

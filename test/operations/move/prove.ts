@@ -151,9 +151,8 @@ async function prepare({ url }: Place) {
   const key = randomUUID()
   const body = { template_id: templateId, metadata: { once: 'only' } }
   const stored = (await ask(url, secret, '/v1/passes', body, key)).text
-  const cursor = (
-    JSON.parse((await ask(url, secret, '/v1/passes?limit=1')).text) as { next_cursor: string }
-  ).next_cursor
+  const cursor = (JSON.parse((await ask(url, secret, '/v1/passes?limit=1')).text) as { next_cursor: string })
+    .next_cursor
   return { templateId, passId, cardId, details, boxSecret, boxTemplate, key, body, stored, cursor }
 }
 
@@ -256,6 +255,16 @@ async function move(from: Place, to: Place, kill: (typeof KILLS)[number]) {
   return from.admin('tenant', 'move', tenantId, '--to', to.file, '--hint', to.url)
 }
 
+async function cleanUp(): Promise<void> {
+  const running = [first, second].map(({ dataDir }) => findPostmaster(findCluster(dataDir)!.data))
+  await endPrograms()
+  for (const postmaster of running) if (postmaster) process.kill(postmaster.pid, 'SIGQUIT')
+  receiver.close()
+  receiver.closeAllConnections()
+  rmSync(root, { recursive: true, force: true })
+}
+process.once('SIGTERM', () => void cleanUp().finally(() => process.exit(1)))
+
 let [here, there] = [first, second]
 try {
   const made = await prepare(here)
@@ -294,12 +303,7 @@ try {
   process.stderr.write(`${inspect(error)}\n`)
   process.exitCode = 1
 } finally {
-  const running = [first, second].map(({ dataDir }) => findPostmaster(findCluster(dataDir)!.data))
-  await endPrograms()
-  for (const postmaster of running) if (postmaster) process.kill(postmaster.pid, 'SIGQUIT')
-  receiver.close()
-  receiver.closeAllConnections()
-  rmSync(root, { recursive: true, force: true })
+  await cleanUp()
 }
 // After a failure, the callers still run.
 process.exit()
