@@ -1,5 +1,6 @@
 /** The target of a move: takes in the rows of a tenant while it is closed, and opens it. */
 import type { Database, Statement } from '../../database/database.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { bumpRevision } from '../../database/revision.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
@@ -66,7 +67,7 @@ export function arrivalOf({ control }: Operator, { tenantId, id }: MoveRun, rese
             'conflict',
             `a different run of the command moves ${tenantId} now: leave it to that run`,
           )
-        await db.query(AS_TEXT)
+        pipelined(db.query(AS_TEXT))
         return work(db)
       }),
   }

@@ -72,13 +72,21 @@ interface OwnerTable {
   readonly owner: string
 }
 
-/** Copies the rows of a range that differ. Returns their number. */
+/** A range of a table at the source. */
+interface SummarizedRange extends RangeSummary {
+  readonly range: KeyRange
+}
+
+type CopiedRange = Pick<CopyRound, 'changed' | 'isSame'>
+
+/** Copies the rows of a range that differ, and compares the range again. */
 async function copyRange(
   source: Database,
   target: CopyTarget,
   { table, owner }: OwnerTable,
-  range: KeyRange,
-): Promise<number> {
+  wanted: SummarizedRange,
+): Promise<CopiedRange> {
+  const { range } = wanted
   const here = await hashRows(source, table, owner, range)
   return target.transaction(async (db) => {
     const there = await hashRows(db, table, owner, range)
@@ -90,18 +98,14 @@ async function copyRange(
       await deleteRows(db, table, owner, keys)
     }
     if (missing.length > 0) {
-      const wanted = new Set(missing)
+      const chosen = new Set(missing)
       const found = await readRows(source, table, owner, range)
-      const rows = found.filter(({ key }) => wanted.has(key)).map(({ row }) => row)
+      const rows = found.filter(({ key }) => chosen.has(key)).map(({ row }) => row)
       await writeRows(db, table, await target.reseal(table, rows))
     }
-    return missing.length + outdated.filter((key) => !here.has(key)).length
+    const changed = missing.length + outdated.filter((key) => !here.has(key)).length
+    return { changed, isSame: isSame(wanted, await summarize(db, table, owner, range)) }
   })
-}
-
-/** A range of a table at the source. */
-interface SummarizedRange extends RangeSummary {
-  readonly range: KeyRange
 }
 
 /** Counts and hashes a table range by range, in the order of its keys. */
@@ -136,7 +140,9 @@ export async function summarizeTable(
   return { table: `${table.schema}.${table.name}`, rows, sha256: hash.digest('hex') }
 }
 
-type NoteRange = (summary: RangeSummary, copied: Pick<CopyRound, 'changed' | 'isSame'>) => void
+type NoteRange = (summary: RangeSummary, copied: CopiedRange) => void
+
+const UNCHANGED: CopiedRange = { changed: 0, isSame: true }
 
 /** Compares a table range by range, and copies what differs. */
 async function copyTable(
@@ -147,12 +153,8 @@ async function copyTable(
 ): Promise<void> {
   const { table, owner } = place
   for await (const here of summarizeRanges(source, place)) {
-    const read = () => target.transaction((db) => summarize(db, table, owner, here.range))
-    if (isSame(here, await read())) note(here, { changed: 0, isSame: true })
-    else {
-      const changed = await copyRange(source, target, place, here.range)
-      note(here, { changed, isSame: isSame(here, await read()) })
-    }
+    const there = await target.transaction((db) => summarize(db, table, owner, here.range))
+    note(here, isSame(here, there) ? UNCHANGED : await copyRange(source, target, place, here))
   }
 }
 
@@ -197,9 +199,10 @@ export async function copyRound(
       ])
       for (const table of owned) {
         const first = here.get(table.name)!
-        const isWhole = first.rows < rangeRowsOf(table) && isSame(first, there.get(table.name)!)
-        if (isWhole) noteOf(table)(first, { changed: 0, isSame: true })
-        else await copyTable(source, target, { table, owner }, noteOf(table))
+        const place = { table, owner }
+        if (first.rows >= rangeRowsOf(table)) await copyTable(source, target, place, noteOf(table))
+        else if (isSame(first, there.get(table.name)!)) noteOf(table)(first, UNCHANGED)
+        else noteOf(table)(first, await copyRange(source, target, place, { ...first, range: {} }))
       }
     }
   }

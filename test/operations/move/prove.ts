@@ -36,7 +36,6 @@ const loadMs = Number(values.seconds) * 1000
 /** Steps at which the command is killed, in turn. Undefined: it is not killed. */
 const KILLS: readonly (MoveStep | 'sometime' | undefined)[] = [
   undefined,
-  undefined,
   'copy',
   'fence',
   'compare',
