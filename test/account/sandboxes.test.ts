@@ -12,6 +12,7 @@ import { snapshotWorker } from '../../runtime/account/snapshots/job.ts'
 import { createCardKeys } from '../../runtime/cards/card-keys/card-keys.ts'
 import { createCardDirectory } from '../../runtime/cards/card-keys/directory.ts'
 import { listingWorker } from '../../runtime/cards/card-keys/listing.ts'
+import { forgetTenant } from '../../runtime/operator/moves/arrival.ts'
 import { exportTenant } from '../../runtime/operator/moves/export.ts'
 import { importTenant } from '../../runtime/operator/moves/import.ts'
 import { moveTenant } from '../../runtime/operator/moves/move.ts'
@@ -310,6 +311,10 @@ test('an account with a sandbox moves to a different installation, and returns i
     await verifyAudit(service.operator, tenantId, 'sandbox')
     expect(Object.keys(await rowsIn(`${tenantId}.s1`))).toEqual(Object.keys(before))
     await expect(importTenant(here!, folder)).rejects.toThrow('already has the tenant')
+    await expect(forgetTenant(service.operator, tenantId)).rejects.toThrow('has not moved away')
+    await forgetTenant(target.operator, tenantId)
+    const text = 'SELECT FROM sandbox.passes WHERE starts_with(tenant_id, $1)'
+    expect((await target.database.control.query({ text }, [tenantId])).count).toBe(0)
   } finally {
     rmSync(dirname(folder), { recursive: true })
     await target.stop()

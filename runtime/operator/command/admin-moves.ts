@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import { Argument, type Command, Option } from 'commander'
 import { ControlError } from '../../tenants/admin/change.ts'
+import { forgetTenant } from '../moves/arrival.ts'
 import { exportTenant } from '../moves/export.ts'
 import { importTenant } from '../moves/import.ts'
 import { readTarget, withTarget } from '../moves/installations.ts'
@@ -60,6 +61,11 @@ export function addMoves(
           return moveTenant(source, destination, tenantId, options)
         }),
       ),
+    )
+  verb(tenant, 'forget', 'delete the rows of a tenant that has moved away')
+    .addArgument(tenantArgument())
+    .action((tenantId: string, _: unknown, command: Command) =>
+      run(command, (operator) => forgetTenant(operator, tenantId)),
     )
   verb(tenant, 'export', 'write everything of a tenant into a folder, as JSON lines')
     .addArgument(tenantArgument())

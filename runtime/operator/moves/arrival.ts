@@ -8,7 +8,7 @@ import { ControlError, type Operator, writeNote } from '../../tenants/admin/chan
 import type { CopyTarget, Resealing } from './copy.ts'
 import { AS_TEXT } from './rows.ts'
 import { type Kept, lockRun, type MoveRun, reopen, retire } from './source.ts'
-import { listSpaces, type MovedTable, type MovedTables, ownersOf } from './tables.ts'
+import { listMovedTables, listSpaces, type MovedTable, type MovedTables, ownersOf } from './tables.ts'
 
 export type ArrivalState = 'arriving' | 'arrived'
 
@@ -138,8 +138,8 @@ const forgetSpaces = (environment: Environment): Statement => ({
   text: `DELETE FROM ${environment}.wiped_spaces WHERE tenant_id = ANY ($1)`,
 })
 
-/** Deletes everything of a tenant that is arriving, except the tenant itself. The arrival then begins again. */
-export async function discard(db: Database, { tenantId }: MoveRun, { copied }: MovedTables): Promise<void> {
+/** Deletes all rows of a tenant, except the tenant itself and its move. */
+export async function discard(db: Database, tenantId: string, { copied }: MovedTables): Promise<void> {
   const spaces = await listSpaces(db, tenantId)
   for (const table of copied.toReversed())
     if (table.name !== 'tenants') await empty(db, table, tenantId, spaces)
@@ -153,10 +153,44 @@ export function cancelArrival(operator: Operator, run: MoveRun, tables: MovedTab
     await lockRun(db, run, 'arriving')
     if ((await db.query(RETURN, [run.tenantId])).count > 0) return
     const spaces = await listSpaces(db, run.tenantId)
-    await discard(db, run, tables)
+    await discard(db, run.tenantId, tables)
     await db.query(DELETE_TENANT, [run.tenantId])
     for (const environment of ENVIRONMENTS) await db.query(forgetSpaces(environment), [spaces])
     await db.query(FORGET, [run.tenantId])
     await bumpRevision(db)
+  })
+}
+
+const FORGET_DIRECTORY: Statement = { text: 'DELETE FROM control.card_directory WHERE space = ANY ($1)' }
+
+const ANONYMIZE: Statement = {
+  text: `UPDATE control.tenants SET name = 'moved', billing_email = NULL WHERE id = $1`,
+}
+
+const LOCK_MOVED: Statement = {
+  text: `SELECT FROM control.tenant_moves WHERE tenant_id = $1 AND state = 'moved' FOR UPDATE`,
+}
+
+/**
+ * Deletes the rows of a tenant that has moved away. Its identifier stays, so that it can return.
+ *
+ * @throws ControlError `refused` if the tenant has not moved away.
+ */
+export function forgetTenant(
+  operator: Operator,
+  tenantId: string,
+): Promise<{ readonly tenant_id: string; readonly forgotten: true }> {
+  return operator.control.transaction(async (db) => {
+    if ((await db.query(LOCK_MOVED, [tenantId])).count === 0)
+      throw new ControlError(
+        'refused',
+        `${tenantId} has not moved away from this installation: move it first`,
+      )
+    const spaces = await listSpaces(db, tenantId)
+    await discard(db, tenantId, await listMovedTables(db))
+    await db.query(FORGET_DIRECTORY, [spaces])
+    await db.query(ANONYMIZE, [tenantId])
+    await bumpRevision(db)
+    return { tenant_id: tenantId, forgotten: true }
   })
 }

@@ -114,7 +114,7 @@ export async function importTenant(here: Installation, folder: string): Promise<
   await beginArrival(operator, run)
   await closeSpaces(operator, run, spaces.sandbox)
   const arrival = arrivalOf(operator, run, resealImported(database, operator.clock))
-  await arrival.transaction((db) => discard(db, run, tables))
+  await arrival.transaction((db) => discard(db, tenantId, tables))
   for (const table of tables.copied) {
     const { file } = exported.find(isOf(table)) ?? {}
     if (file !== undefined) await readTable(join(folder, file), table, arrival)

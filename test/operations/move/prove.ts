@@ -108,6 +108,11 @@ function startProbe(current: () => string, secret: string, templateId: string) {
   }
   const running = run().catch((error: unknown) => inspect(error))
   return {
+    /** Waits for the next success. */
+    async succeed() {
+      const before = last
+      await until('a pass to be issued', () => last > before, WAIT_MS)
+    },
     takeLongest() {
       const pause = longest
       longest = 0
@@ -278,6 +283,7 @@ try {
     ;[here, there] = [there, here]
     traffic.nodes.add(here.url)
     traffic.nodes.delete(there.url)
+    await probe.succeed()
     await wait(loadMs)
     const pause = probe.takeLongest()
     if (kill === undefined) pauses.push(pause)
