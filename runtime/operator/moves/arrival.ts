@@ -10,8 +10,6 @@ import { AS_TEXT } from './rows.ts'
 import { type Kept, lockRun, type MoveRun, reopen, retire } from './source.ts'
 import { listMovedTables, listSpaces, type MovedTable, type MovedTables, ownersOf } from './tables.ts'
 
-export type ArrivalState = 'arriving' | 'arrived'
-
 const FIND: Statement = {
   text: `SELECT m.state, t.id IS NOT NULL AS has_rows
            FROM (VALUES ($1::text)) AS given (id)

@@ -2,7 +2,7 @@
 import type { Database, Statement } from '../../database/database.ts'
 
 /** Why requests of a tenant are refused, with 503. */
-export interface Closure {
+export interface TenantClosure {
   readonly refuses: 'writes' | 'everything'
   /** For the caller. */
   readonly message: string
@@ -12,7 +12,7 @@ export interface Closures {
   /** Reads the list if it may be outdated. Returns undefined if it is current. Rejects with `DatabaseUnavailable`. */
   ready(): Promise<void> | undefined
   /** Returns the closure of a tenant; undefined if it is served. Call `ready` first. */
-  of(tenantId: string): Closure | undefined
+  of(tenantId: string): TenantClosure | undefined
   /** Marks the list as outdated. */
   forget(): void
 }
@@ -28,7 +28,7 @@ interface ClosedRow {
   readonly hint: string | null
 }
 
-function closureOf({ state, hint }: ClosedRow): Closure {
+function closureOf({ state, hint }: ClosedRow): TenantClosure {
   if (state === 'fenced') {
     const message =
       'The account is moving to a different installation, which takes a few seconds. Repeat the request after the time in Retry-After.'
@@ -43,7 +43,7 @@ function closureOf({ state, hint }: ClosedRow): Closure {
 
 /** Creates the list. It is read at the first request, and again after each change of the control schema. */
 export function createClosures(control: Database): Closures {
-  let closures: ReadonlyMap<string, Closure> = new Map()
+  let closures: ReadonlyMap<string, TenantClosure> = new Map()
   let latest: { readonly loaded: Promise<void>; isOver: boolean } | undefined
   const load = () => {
     const own = { loaded: Promise.resolve(), isOver: false }
