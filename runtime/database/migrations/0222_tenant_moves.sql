@@ -12,6 +12,8 @@ CREATE TABLE control.tenant_moves (
   returns boolean NOT NULL DEFAULT false,
   -- Where callers find the account, for the answers of the source.
   hint text,
+  -- The run that found source and target the same. Only this target may open the tenant that has left the source.
+  left_by uuid,
   -- What a fence takes away from the spaces: the source restores it, or the target opens them with it.
   kept json,
   updated timestamptz(3) NOT NULL

@@ -21,7 +21,8 @@ const BEGIN: Statement = {
   text: `INSERT INTO control.tenant_moves AS m (tenant_id, state, run, updated) VALUES ($1, 'arriving', $2, $3)
          ON CONFLICT (tenant_id) DO UPDATE
             SET state = 'arriving', run = excluded.run, kept = NULL, updated = excluded.updated,
-                returns = m.returns OR m.state = 'moved'
+                returns = m.returns OR m.state = 'moved',
+                left_by = CASE m.state WHEN 'arriving' THEN m.left_by END
           WHERE m.state IN ('arriving', 'moved')`,
 }
 
@@ -69,6 +70,16 @@ export function arrivalOf({ control }: Operator, { tenantId, id }: MoveRun, rese
         return work(db)
       }),
   }
+}
+
+/** Notes that the target has the same rows as the source, which then leaves. */
+export async function confirmArrival({ control }: Operator, run: MoveRun): Promise<void> {
+  await control.transaction(async (db) => {
+    await lockRun(db, run, 'arriving')
+    await db.query({ text: 'UPDATE control.tenant_moves SET left_by = run WHERE tenant_id = $1' }, [
+      run.tenantId,
+    ])
+  })
 }
 
 /** Keeps workers away from spaces before their rows arrive. */

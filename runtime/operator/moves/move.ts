@@ -9,7 +9,15 @@
 import { randomUUID } from 'node:crypto'
 import { messageOf } from '../../database/errors.ts'
 import { ControlError } from '../../tenants/admin/change.ts'
-import { arrivalOf, arrive, beginArrival, cancelArrival, closeSpaces, hasArrived } from './arrival.ts'
+import {
+  arrivalOf,
+  arrive,
+  beginArrival,
+  cancelArrival,
+  closeSpaces,
+  confirmArrival,
+  hasArrived,
+} from './arrival.ts'
 import { openCardKeys, resealCardNumbers } from './card-numbers.ts'
 import { type CopyRound, type CopyTarget, copyRound, readSnapshot, type TableSummary } from './copy.ts'
 import { type Installation, requireFit } from './installations.ts'
@@ -20,6 +28,7 @@ import {
   leave,
   type MoveRun,
   readKept,
+  readLeft,
   requireNoOpenPayouts,
   unfence,
   waitForSending,
@@ -140,6 +149,7 @@ class Mover {
           'refused',
           `source and target were not the same within ${maxPauseMs} ms: the tenant stays here, and is served again. Run the command again when it has less to do, or with a longer --max-pause`,
         )
+      await confirmArrival(this.#target.operator, this.#run)
       await before?.('leave')
       await leave(operator, this.#run)
       return round
@@ -176,7 +186,14 @@ export async function moveTenant(
   const mover = new Mover(source, target, run, tables, options)
   const state = await beginAtSource(source.operator, run, options.hint)
   const summary = { tenant_id: tenantId, rows: 0, rounds: 0, pause_ms: 0, tables: [] }
-  if (state === 'moved' && (await hasArrived(target.operator, tenantId))) return summary
+  if (state === 'moved') {
+    const [left, arriving] = await Promise.all(
+      [source, target].map(({ operator }) => readLeft(operator.control, tenantId)),
+    )
+    if (left !== arriving)
+      throw new ControlError('conflict', `${tenantId} has left this installation for a different target`)
+    if (await hasArrived(target.operator, tenantId)) return summary
+  }
   await beginArrival(target.operator, run)
   await options.before?.('copy')
   if (state === 'copying') await mover.follow()

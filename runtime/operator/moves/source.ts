@@ -40,7 +40,7 @@ const BEGIN: Statement = {
          RETURNING state`,
 }
 
-const FIND: Statement = { text: 'SELECT state, kept FROM control.tenant_moves WHERE tenant_id = $1' }
+const FIND: Statement = { text: 'SELECT kept, left_by FROM control.tenant_moves WHERE tenant_id = $1' }
 
 /**
  * Begins a move, or continues it after a kill.
@@ -221,6 +221,12 @@ export async function reopen(
   }
 }
 
+/** Returns the run in which the tenant left an installation, or in which a target was found to be the same. */
+export async function readLeft(db: Database, tenantId: string): Promise<string | null> {
+  const { rows } = await db.query<{ left_by: string | null }>(FIND, [tenantId])
+  return rows[0]?.left_by ?? null
+}
+
 /** Reads what the fence has kept. */
 export async function readKept(db: Database, tenantId: string): Promise<Kept> {
   const { rows } = await db.query<{ kept: Kept }>(FIND, [tenantId])
@@ -276,7 +282,7 @@ export async function waitForSending(
 }
 
 const LEAVE: Statement = {
-  text: `UPDATE control.tenant_moves SET state = 'moved', updated = $2 WHERE tenant_id = $1`,
+  text: `UPDATE control.tenant_moves SET state = 'moved', left_by = run, updated = $2 WHERE tenant_id = $1`,
 }
 
 const UNLIST: Statement = { text: 'DELETE FROM control.card_directory WHERE space = ANY ($1)' }
