@@ -6,7 +6,7 @@ function _dateline_admin_words
     case '/settings'
       printf '%s\n' --json --help -h
     case '/tenant'
-      printf '%s\n' create show verify list help --help -h
+      printf '%s\n' create show verify list move forget export import help --help -h
     case '/tenant/create'
       printf '%s\n' --json --name --plan --help -h
     case '/tenant/create --plan'
@@ -17,6 +17,14 @@ function _dateline_admin_words
       printf '%s\n' --json --help -h
     case '/tenant/list'
       printf '%s\n' --json --limit --after --help -h
+    case '/tenant/move'
+      printf '%s\n' --json --to --hint --max-pause --back --abort --help -h
+    case '/tenant/forget'
+      printf '%s\n' --json --help -h
+    case '/tenant/export'
+      printf '%s\n' --json --to --sealed --close --max-pause --help -h
+    case '/tenant/import'
+      printf '%s\n' --json --help -h
     case '/key'
       printf '%s\n' create rotate retire revoke list show help --help -h
     case '/key/create'

@@ -3,12 +3,16 @@ _dateline_admin_words() {
   case "$1" in
     '') echo 'settings tenant key pin version limit clock oauth-client connected-app user audit ledger payout settlement card-keys chain set-aside usage network backup restore reconcile help --version --help -h' ;;
     '/settings') echo '--json --help -h' ;;
-    '/tenant') echo 'create show verify list help --help -h' ;;
+    '/tenant') echo 'create show verify list move forget export import help --help -h' ;;
     '/tenant/create') echo '--json --name --plan --help -h' ;;
     '/tenant/create --plan') echo 'trial standard enterprise' ;;
     '/tenant/show') echo '--json --help -h' ;;
     '/tenant/verify') echo '--json --help -h' ;;
     '/tenant/list') echo '--json --limit --after --help -h' ;;
+    '/tenant/move') echo '--json --to --hint --max-pause --back --abort --help -h' ;;
+    '/tenant/forget') echo '--json --help -h' ;;
+    '/tenant/export') echo '--json --to --sealed --close --max-pause --help -h' ;;
+    '/tenant/import') echo '--json --help -h' ;;
     '/key') echo 'create rotate retire revoke list show help --help -h' ;;
     '/key/create') echo '--json --tenant --env --kind --scope --allow-ip --help -h' ;;
     '/key/create --env') echo 'sandbox live' ;;

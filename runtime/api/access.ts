@@ -10,6 +10,7 @@ import { claimsToBeToken } from '../tenants/keys/tokens.ts'
 import { ApiError, forbidden, invalidParameter, unauthenticated, validationFailed } from './errors/errors.ts'
 import type { ApiCall, ApiService, ReceivedRequest } from './exchange.ts'
 import { fingerprintOf } from './idempotency.ts'
+import { requireOpen } from './served.ts'
 import type { ApiRoute } from './version-table.ts'
 
 /** Milliseconds that a key still works after it is marked pending revocation. */
@@ -83,13 +84,20 @@ export async function findSpace(received: ReceivedRequest, service: ApiService):
   }
 }
 
-/** Reads the credential of the request again, from the database. */
+/**
+ * Reads the credential of the request again, from the database. Throws if the tenant is in a move, which closes its space
+ * like a wipe.
+ */
 export async function authenticateAgain(
   received: ReceivedRequest,
   service: ApiService,
 ): Promise<KnownCredential> {
   service.keyring.forget()
-  return authenticate(received, service)
+  service.closures?.forget()
+  const credential = await authenticate(received, service)
+  await service.closures?.ready()
+  if (service.closures) requireOpen(service.closures, credential.tenant.id)
+  return credential
 }
 
 const HEADERS = { sandbox: 'Service-Sandbox-Authorization', live: 'Service-Live-Authorization' } as const

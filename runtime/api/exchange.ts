@@ -17,6 +17,7 @@ import type { Caller } from '../tenants/keys/caller.ts'
 import type { KnownCredential, MemberName } from '../tenants/keys/credential-queries.ts'
 import type { Keyring } from '../tenants/keys/keyring.ts'
 import type { Allowance, RequestLimiter } from '../tenants/limits/limiter.ts'
+import type { Closures } from '../tenants/moves/closures.ts'
 import type { UsageMeter } from '../tenants/usage/meter.ts'
 import type { Span, Tracer } from '../tracing/span.ts'
 import type { AccountChanges } from './account.ts'
@@ -38,6 +39,8 @@ export interface ApiService {
   readonly usage?: UsageMeter | undefined
   readonly clock: Clock
   readonly keyring: Keyring
+  /** Absent: every tenant is served. */
+  readonly closures?: Closures | undefined
   readonly limiter: RequestLimiter
   /** Turns of this process, whose requests share one event loop. */
   readonly turns: TenantTurns

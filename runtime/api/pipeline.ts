@@ -13,6 +13,7 @@ import { readParameters } from './parameters.ts'
 import { perform } from './perform.ts'
 import { describeSpan } from './request-span.ts'
 import { matchRoute, requireSupported, resolveVersion } from './routing.ts'
+import { requireServed } from './served.ts'
 
 /**
  * Runs one request through all stages, top to bottom. The order of the stages is part of the contract. A stage throws
@@ -44,6 +45,7 @@ async function runStages(received: ReceivedRequest, service: ApiService): Promis
     exchange.credential = credential
     shedTenant(credential, service)
     checkHolder(received, credential)
+    await whileOpen(response, requireServed(received, credential, service))
     const version = resolveVersion(received, credential, service)
     exchange.answerVersion = version
     requireSupported(received, version, service)

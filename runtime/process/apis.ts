@@ -7,10 +7,12 @@ import { createApiListener } from '../api/listener.ts'
 import { createDryRun, createOperate, type DryRun, type Operate } from '../api/operate.ts'
 import { createRequestLog } from '../api/request-log.ts'
 import { createVersions } from '../api/routing.ts'
+import { requireOpen } from '../api/served.ts'
 import type { CardVault } from '../cards/card-keys/vault.ts'
 import { createCardEncryption } from '../cards/provisioning/encryption/encryption.ts'
 import { openPayTrust } from '../cards/provisioning/encryption/trust.ts'
 import type { OpenDatabase } from '../database/open/open-database.ts'
+import { readSpace, SPACE_PATTERN } from '../database/space.ts'
 import { createEventStreams, type EventStreams } from '../events/emit/streams.ts'
 import { KEYS_PREFIX } from '../events/webhook-endpoints/public-keys.ts'
 import { createEndpointSecrets } from '../events/webhook-endpoints/secrets.ts'
@@ -24,13 +26,13 @@ import { createBarcodes } from '../passes/wallets/pages/barcodes.ts'
 import { createChangeTags } from '../passes/wallets/pages/change-tags.ts'
 import type { RootKeys } from '../passes/wallets/pages/google/root-keys.ts'
 import { GOOGLE_PREFIX, googleRoute } from '../passes/wallets/pages/google/route.ts'
-import { createHolders, firstOf } from '../passes/wallets/pages/holders.ts'
+import { createHolders, firstOf, type HolderRoute } from '../passes/wallets/pages/holders.ts'
 import { optOutRoute } from '../passes/wallets/pages/opt-out.ts'
 import { createPassFiles, passFileRoute } from '../passes/wallets/pages/pass-files.ts'
 import { passPageRoute } from '../passes/wallets/pages/pass-pages.ts'
 import { openApple } from '../passes/wallets/render/apple/open-signer.ts'
 import { createWallet, type GoogleSigner } from '../passes/wallets/render/google/signer.ts'
-import { openPassTokens } from '../passes/wallets/render/pass-tokens.ts'
+import { openPassTokens, type PassTokens } from '../passes/wallets/render/pass-tokens.ts'
 import { readTrust } from '../platform/client-address.ts'
 import type { Environment } from '../platform/environment.ts'
 import { createPresence } from '../platform/fairness/presence.ts'
@@ -43,6 +45,7 @@ import { createFactors } from '../tenants/factors/factors.ts'
 import { createKeyring } from '../tenants/keys/keyring.ts'
 import { createTenantNames } from '../tenants/keys/tenant-names.ts'
 import type { RequestLimiter } from '../tenants/limits/limiter.ts'
+import { type Closures, createClosures } from '../tenants/moves/closures.ts'
 import type { UsageMeter } from '../tenants/usage/meter.ts'
 import type { Foundation } from './foundation.ts'
 import { handlers } from './handlers.ts'
@@ -98,6 +101,27 @@ export interface Apis {
   stop(): Promise<void>
 }
 
+/** Refuses the tokens of tenants in a move. */
+function servedTokens(tokens: PassTokens, closures: Closures): PassTokens {
+  return {
+    ...tokens,
+    read(use, token) {
+      const place = tokens.read(use, token)
+      if (place) requireOpen(closures, readSpace(place.space).tenantId)
+      return place
+    },
+  }
+}
+
+/** Refuses paths with the space of a tenant in a move. */
+function servedRoute(closures: Closures, route: HolderRoute): HolderRoute {
+  return (visit) => {
+    const [space] = new RegExp(SPACE_PATTERN).exec(visit.rest) ?? []
+    if (space !== undefined) requireOpen(closures, readSpace(space).tenantId)
+    return route(visit)
+  }
+}
+
 /** Creates the APIs of both environments. */
 export function createApis(parts: ApiParts): Apis {
   const { settings, database, clock, log, baseUrls, outbound, isLeaving, limiter, usage, observability } =
@@ -106,8 +130,13 @@ export function createApis(parts: ApiParts): Apis {
   const { control, pepper } = database
   const presence = createPresence()
   const keyring = createKeyring(control, pepper)
+  const closures = createClosures(control)
   const wallet = createWallet(google.signer, clock, presence)
-  const passTokens = openPassTokens(pepper)
+  const allTokens = openPassTokens(pepper)
+  const passTokens = {
+    sandbox: servedTokens(allTokens.sandbox, closures),
+    live: servedTokens(allTokens.live, closures),
+  }
   const reportLinks = openReportLinks(pepper, baseUrls)
   const tenantNames = createTenantNames(control)
   const barcodes = createBarcodes()
@@ -118,6 +147,7 @@ export function createApis(parts: ApiParts): Apis {
     log,
     tracer: parts.tracer,
     keyring,
+    closures,
     limiter,
     usage,
     seals,
@@ -203,14 +233,17 @@ export function createApis(parts: ApiParts): Apis {
         optOutRoute({ ...holding, sources, passTokens: tokens }),
         page,
       ),
-      [GOOGLE_PREFIX]: googleRoute({
-        ...holding,
-        clock,
-        log,
-        issuerId: google.signer.issuerId,
-        keys: google.rootKeys,
-        showing: { baseUrl: baseUrls[environment], passTokens: passTokens[environment] },
-      }),
+      [GOOGLE_PREFIX]: servedRoute(
+        closures,
+        googleRoute({
+          ...holding,
+          clock,
+          log,
+          issuerId: google.signer.issuerId,
+          keys: google.rootKeys,
+          showing: { baseUrl: baseUrls[environment], passTokens: passTokens[environment] },
+        }),
+      ),
       '/apple/v1/': appleService,
       '/reports/': reportFileRoute({ database: pool, links: reportLinks[environment] }),
       [KEYS_PREFIX]: publicKeysRoute({ environment, database: pool, seals }),
@@ -219,6 +252,7 @@ export function createApis(parts: ApiParts): Apis {
   }
   const forget = () => {
     keyring.forget()
+    closures.forget()
     tenantNames.forget()
   }
   return {

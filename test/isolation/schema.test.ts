@@ -1,5 +1,7 @@
 /** Rules of a schema that can be spread over machines by tenant, and of roles that see one environment. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PLAIN_BYTES, secretColumnsOf } from '../../runtime/operator/moves/sealed-columns.ts'
+import { INSTALLATION_TABLES, listMovedTables } from '../../runtime/operator/moves/tables.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 
 let db: TestDatabase
@@ -102,4 +104,29 @@ test('the roles of the environments see nothing of control', async () => {
         AND NOT r.rolsuper AND has_table_privilege(r.oid, c.oid, 'SELECT')`,
   )
   expect(rights).toEqual([])
+})
+
+test('a move knows each table as one of a tenant or of the installation, and an export each column with bytes', async () => {
+  const { copied } = await listMovedTables(db.control)
+  const control = await rowsOf<{ name: string }>(TABLES, ['control'])
+  const partitions = ['card_directory_live', 'card_directory_sandbox']
+  const known = [
+    ...copied.flatMap(({ schema, name }) => (schema === 'control' ? name : [])),
+    ...INSTALLATION_TABLES,
+  ]
+  expect(control.map(({ name }) => name).filter((name) => !known.includes(name))).toEqual(partitions)
+  const bytes = copied.flatMap((table) =>
+    table.columns.flatMap(({ name, type }) => (type === 'bytea' ? [{ table, column: name }] : [])),
+  )
+  const isKnown = ({ table, column }: (typeof bytes)[number]) =>
+    secretColumnsOf(table).includes(column) || PLAIN_BYTES[table.name]?.includes(column)
+  expect(
+    bytes.filter((each) => !isKnown(each)).map(({ table, column }) => `${table.name}.${column}`),
+  ).toEqual([])
+  const named = copied.flatMap(({ name, columns, own }) =>
+    [...secretColumnsOf({ name }), ...Object.keys(own)].filter(
+      (each) => !columns.some((column) => column.name === each),
+    ),
+  )
+  expect(named).toEqual([])
 })

@@ -243,9 +243,12 @@ export interface RetiredSpace {
   readonly wipedAt: number
 }
 
-const LIST: Statement = { text: 'SELECT tenant_id, wiped_at FROM wiped_spaces ORDER BY wiped_at' }
+// The spaces of a tenant that moves to or from a different installation are in the table too, and keep their rows.
+const LIST: Statement = {
+  text: 'SELECT tenant_id, wiped_at FROM wiped_spaces WHERE NOT is_moving ORDER BY wiped_at',
+}
 
-/** Lists spaces that still have rows, the longest wiped first. */
+/** Lists wiped spaces that still have rows, the longest wiped first. */
 export async function listWipedSpaces(db: Database): Promise<readonly RetiredSpace[]> {
   const { rows } = await db.query<{ tenant_id: string; wiped_at: number }>(LIST)
   return rows.map(({ tenant_id, wiped_at }) => ({ space: tenant_id, wipedAt: wiped_at }))

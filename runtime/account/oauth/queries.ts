@@ -3,6 +3,7 @@
  * identifies them.
  */
 import type { Database, Statement } from '../../database/database.ts'
+import { DatabaseUnavailable } from '../../database/errors.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { SCOPE_OF_ROLE } from '../../tenants/keys/scopes.ts'
@@ -115,7 +116,10 @@ export function saveArtefact(db: Database, artefact: Artefact): Promise<unknown>
 }
 
 const FIND: Statement = {
-  text: 'SELECT sealed, consumed_at, expires_at FROM control.oauth_artefacts WHERE digest = $1 AND model = $2',
+  text: `SELECT a.sealed, a.consumed_at, a.expires_at,
+                EXISTS (SELECT FROM control.oauth_grants g JOIN control.tenant_moves m ON m.tenant_id = g.tenant_id
+                         WHERE g.id = a.grant_id AND m.state IN ('fenced', 'moved', 'arriving')) AS is_moving
+           FROM control.oauth_artefacts a WHERE a.digest = $1 AND a.model = $2`,
 }
 
 export interface StoredArtefact {
@@ -124,12 +128,16 @@ export interface StoredArtefact {
   readonly expires_at: number
 }
 
+/** Returns a code or token. @throws DatabaseUnavailable while its tenant moves: a token that is used here would work nowhere. */
 export async function findArtefact(
   db: Database,
   digest: Buffer,
   model: string,
 ): Promise<StoredArtefact | undefined> {
-  return (await db.query<StoredArtefact>(FIND, [digest, model])).rows[0]
+  const { rows } = await db.query<StoredArtefact & { readonly is_moving: boolean }>(FIND, [digest, model])
+  if (rows[0]?.is_moving)
+    throw new DatabaseUnavailable('the account moves to or from a different installation')
+  return rows[0]
 }
 
 const CONSUME: Statement = {

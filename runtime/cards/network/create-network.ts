@@ -171,6 +171,8 @@ async function explainFailure<Kind extends keyof NetworkMessages>(
   error: unknown,
 ): Promise<NetworkMessages[Kind][1]> {
   const { message_id } = message
+  // Live is never wiped: the tenant is moving to a different installation, and the network can ask again.
+  if (environment === 'live' && isSpaceWiped(error)) return unavailableAnswer(kind, message_id)
   const exception = readException(error)
   if (!exception) {
     const isExpected = error instanceof TooLate || error instanceof DatabaseUnavailable

@@ -2,6 +2,7 @@ import type { NextFunction, Request, Response } from 'express'
 import type { Logger } from 'pino'
 import { isUnavailable } from '../../database/errors.ts'
 import { PasswordQueueFull } from '../../platform/passwords.ts'
+import { isSpaceWiped } from '../../tenants/audit/queries.ts'
 import { sendPage, writeNotice } from './layout.ts'
 
 export interface FailureParts {
@@ -20,7 +21,7 @@ export function answerFailures({ log }: FailureParts, what: string) {
         error.status,
         writeNotice('Invalid request', 'The form could not be read. Go back and submit it again.'),
       )
-    } else if (isUnavailable(error) || error instanceof PasswordQueueFull) {
+    } else if (isUnavailable(error) || isSpaceWiped(error) || error instanceof PasswordQueueFull) {
       log.warn({ err: error }, 'the service is temporarily unavailable')
       response.set('Retry-After', '1')
       const text = 'The service is temporarily unavailable. Try again in a moment.'

@@ -30,6 +30,7 @@ import { showVersionBlockers } from '../version-blockers.ts'
 import { writeBlockersPage } from '../version-blockers-page.ts'
 import { addBackups } from './admin-backup.ts'
 import { addLookups } from './admin-lookups.ts'
+import { addMoves } from './admin-moves.ts'
 import { addNetwork } from './admin-network.ts'
 import {
   type AddNoun,
@@ -92,6 +93,7 @@ export function createProgram(surroundings: CommandSurroundings, complain = surr
   addPeople(noun, verb, run)
   addLedgers(noun, verb, run)
   addLookups(noun, verb, run)
+  addMoves(noun, verb, run, surroundings)
   addNetwork(noun, verb, run, surroundings)
   addBackups(program, verb, run, surroundings)
   return program

@@ -36,8 +36,11 @@ export interface AuditRow {
   readonly created: number
 }
 
-/** Whether the default sandbox still has the space with that number of wipes. */
-const IN_DEFAULT = 'h.wipes = coalesce($15::integer, h.wipes)'
+/**
+ * Whether the default sandbox still has the space with that number of wipes. The number is negative while the tenant moves to
+ * or from a different installation, and everything fails, also entries of the account.
+ */
+const IN_DEFAULT = 'h.wipes = coalesce($15::integer, h.wipes) AND h.wipes >= 0'
 
 /** Whether a named sandbox still has the space. */
 const IN_NAMED = '$15 = ANY (h.open_spaces)'
@@ -87,7 +90,7 @@ const APPEND_IN: Readonly<Record<Environment, Statement>> = {
   live: appendingTo('live.'),
 }
 
-/** Whether an error means that the space was wiped during the transaction. */
+/** Whether an error means that the space was wiped, or that its tenant left this installation, during the transaction. */
 export function isSpaceWiped(error: unknown): boolean {
   return codeOf(error) === NOT_NULL_VIOLATION && tableOf(error) === 'audit_heads'
 }

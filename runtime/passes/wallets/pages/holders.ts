@@ -46,7 +46,8 @@ export function createHolders(
     limiter,
     proxies,
     tracer,
-  }: Pick<ApiService, 'clock' | 'environment' | 'limiter' | 'proxies' | 'tracer'>,
+    closures,
+  }: Pick<ApiService, 'clock' | 'closures' | 'environment' | 'limiter' | 'proxies' | 'tracer'>,
   routes: HolderRoutes,
 ): Holders {
   const prefixes = HOLDER_PREFIXES.filter((prefix) => routes[prefix] !== undefined)
@@ -54,6 +55,7 @@ export function createHolders(
     const meter = limiter.meter(addressGroup(clientAddress(each.request, proxies)))
     const allowance = await limiter.take(meter, 'unauthenticated')
     if (!allowance.allowed) throw refusalOf(allowance)
+    await closures?.ready()
     const answered = route(each)
     if (!answered) throw nothingHere()
     await answered

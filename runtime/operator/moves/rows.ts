@@ -1,0 +1,218 @@
+/** Reads, compares and writes rows of any table, as text. */
+import type { Database, Statement } from '../../database/database.ts'
+import type { MovedColumn, MovedTable } from './tables.ts'
+
+/** Text of each column of a table, in the order of its columns. */
+export type TextRow = readonly (string | null)[]
+
+/** Key of a row: text of each key column. */
+export type RowKey = readonly string[]
+
+/** Rows of one owner whose keys are after `after` and not after `upTo`. Undefined: no bound. */
+export interface KeyRange {
+  readonly after?: RowKey | undefined
+  readonly upTo?: RowKey | undefined
+}
+
+/** Makes the text of values the same in every session. Compiling statements would take longer than they do. */
+export const AS_TEXT: Statement = {
+  text: `SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL intervalstyle = 'postgres';
+         SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; SET LOCAL jit = off`,
+}
+
+const quoted = (name: string) => `"${name}"`
+
+const nameOf = ({ schema, name }: MovedTable) => `${schema}.${quoted(name)}`
+
+/** Order of the bytes, because the default order may differ between servers. */
+const sortable = ({ name, type }: MovedColumn, expression = `t.${quoted(name)}`) =>
+  type === 'text' ? `${expression} COLLATE "C"` : expression
+
+function rowOf(columns: readonly string[]): string {
+  return `ROW(${columns.join(', ')})`
+}
+
+/** Selects the rows of a range. $1 is the owner; the values of the bounds follow. */
+class RangeQuery {
+  readonly values: unknown[]
+  readonly from: string
+  readonly order: string
+
+  constructor(table: MovedTable, owner: string, { after, upTo }: KeyRange) {
+    this.values = [owner]
+    const bound = (operator: string, key: RowKey) => {
+      const given = table.key.map((column, at) => {
+        this.values.push(key[at])
+        return sortable(column, `$${this.values.length}::text::${column.type}`)
+      })
+      return `AND ${rowOf(table.key.map((column) => sortable(column)))} ${operator} ${rowOf(given)}`
+    }
+    const bounds = [
+      after === undefined || table.key.length === 0 ? '' : bound('>', after),
+      upTo === undefined || table.key.length === 0 ? '' : bound('<=', upTo),
+    ]
+    this.from = `FROM ${nameOf(table)} t WHERE ${table.where} ${bounds.join(' ')}`
+    this.order =
+      table.key.length === 0 ? '' : `ORDER BY ${table.key.map((column) => sortable(column)).join(', ')}`
+  }
+}
+
+const keyOf = (table: MovedTable) =>
+  `json_build_array(${table.key.map(({ name }) => `t.${quoted(name)}::text`).join(', ')})::text`
+
+/** Hash of the columns that source and target must have in common. */
+const hashOf = (table: MovedTable) => {
+  const compared = table.columns.filter(({ name }) => table.own[name] === undefined)
+  return `md5(${rowOf(compared.map(({ name }) => `t.${quoted(name)}`))}::text)`
+}
+
+export interface RangeSummary {
+  readonly rows: number
+  /** Hash of all rows in the order of their keys; null if there are none. */
+  readonly hash: string | null
+  readonly last: RowKey | undefined
+}
+
+const summaryOf = (table: MovedTable, { from, order }: RangeQuery, limit: number | undefined) =>
+  `SELECT '${table.name}' AS name, count(*)::integer AS rows, md5(string_agg(c.hash, '' ORDER BY c.place)) AS hash,
+          (array_agg(c.key ORDER BY c.place DESC))[1] AS last
+     FROM (SELECT x.hash, x.key, row_number() OVER () AS place
+             FROM (SELECT ${hashOf(table)} AS hash, ${keyOf(table)} AS key ${from} ${order}
+                   ${limit === undefined ? '' : `LIMIT ${limit}`}) AS x) AS c`
+
+interface SummaryRow {
+  readonly name: string
+  readonly rows: number
+  readonly hash: string | null
+  readonly last: string | null
+}
+
+const readSummary = ({ rows, hash, last }: SummaryRow): RangeSummary => ({
+  rows,
+  hash,
+  last: last === null ? undefined : (JSON.parse(last) as RowKey),
+})
+
+/** Counts and hashes the rows of a range. @param limit number of rows at most. */
+export async function summarize(
+  db: Database,
+  table: MovedTable,
+  owner: string,
+  range: KeyRange,
+  limit?: number,
+): Promise<RangeSummary> {
+  const query = new RangeQuery(table, owner, range)
+  const { rows } = await db.query<SummaryRow>({ text: summaryOf(table, query, limit) }, query.values)
+  return readSummary(rows[0]!)
+}
+
+/** Counts and hashes the first rows of each table, in one statement. @returns summaries by name of the table. */
+export async function summarizeFirst(
+  db: Database,
+  tables: readonly MovedTable[],
+  owner: string,
+  limit: (table: MovedTable) => number,
+): Promise<ReadonlyMap<string, RangeSummary>> {
+  const texts = tables.map((table) => `(${summaryOf(table, new RangeQuery(table, owner, {}), limit(table))})`)
+  const { rows } = await db.query<SummaryRow>({ text: texts.join(' UNION ALL ') }, [owner])
+  return new Map(rows.map((row) => [row.name, readSummary(row)]))
+}
+
+/** Returns the hash of each row of a range, by the JSON of its key. */
+export async function hashRows(
+  db: Database,
+  table: MovedTable,
+  owner: string,
+  range: KeyRange,
+): Promise<ReadonlyMap<string, string>> {
+  const { from, order, values } = new RangeQuery(table, owner, range)
+  const text = `SELECT ${keyOf(table)} AS key, ${hashOf(table)} AS hash ${from} ${order}`
+  const { rows } = await db.query<{ key: string; hash: string }>({ text }, values)
+  return new Map(rows.map(({ key, hash }) => [key, hash]))
+}
+
+/** Reads the rows of a range, with the JSON of their keys. */
+export async function readRows(
+  db: Database,
+  table: MovedTable,
+  owner: string,
+  range: KeyRange,
+): Promise<readonly { readonly key: string; readonly row: TextRow }[]> {
+  const { from, order, values } = new RangeQuery(table, owner, range)
+  const texts = table.columns.map(({ name }) => `t.${quoted(name)}::text`)
+  const text = `SELECT ${keyOf(table)} AS key, ARRAY[${texts.join(', ')}] AS row ${from} ${order}`
+  return (await db.query<{ key: string; row: TextRow }>({ text }, values)).rows
+}
+
+/** Reads the first rows of a range as JSON objects, without some columns. */
+export async function readLines(
+  db: Database,
+  table: MovedTable,
+  owner: string,
+  range: KeyRange,
+  { limit, leftOut }: { readonly limit: number; readonly leftOut: readonly string[] },
+): Promise<readonly { readonly key: string; readonly line: string }[]> {
+  const { from, order, values } = new RangeQuery(table, owner, range)
+  const columns = table.columns
+    .flatMap(({ name }) => (leftOut.includes(name) ? [] : `t.${quoted(name)}`))
+    .join(', ')
+  const text = `SELECT ${keyOf(table)} AS key, (SELECT row_to_json(o)::text FROM (SELECT ${columns}) AS o) AS line
+                ${from} ${order} LIMIT ${limit}`
+  return (await db.query<{ key: string; line: string }>({ text }, values)).rows
+}
+
+/** Converts lines of an export to rows. */
+export async function rowsOfLines(
+  db: Database,
+  table: MovedTable,
+  lines: readonly string[],
+): Promise<readonly TextRow[]> {
+  const texts = table.columns.map(({ name }) => `r.${quoted(name)}::text`)
+  const text = `SELECT ARRAY[${texts.join(', ')}] AS row FROM json_populate_recordset(NULL::${nameOf(table)}, $1::json) AS r`
+  return (await db.query<{ row: TextRow }>({ text }, [`[${lines.join(',')}]`])).rows.map(({ row }) => row)
+}
+
+/** PostgreSQL binds at most 65,535 values. */
+const MAX_VALUES = 60_000
+
+/** Deletes rows by their keys. */
+export async function deleteRows(
+  db: Database,
+  table: MovedTable,
+  owner: string,
+  keys: readonly RowKey[],
+): Promise<void> {
+  if (keys.length === 0) return
+  const values: unknown[] = [owner]
+  const list = keys.map((key) => {
+    const items = table.key.map(({ type }, at) => `$${values.push(key[at])}::text::${type}`)
+    return rowOf(items)
+  })
+  const chosen =
+    table.key.length === 0
+      ? ''
+      : `AND ${rowOf(table.key.map(({ name }) => `t.${quoted(name)}`))} IN (${list.join(', ')})`
+  await db.query({ text: `DELETE FROM ${nameOf(table)} t WHERE ${table.where} ${chosen}` }, values)
+}
+
+/** Inserts rows, or replaces those with the same keys. Columns of the target's own get their values. */
+export async function writeRows(db: Database, table: MovedTable, rows: readonly TextRow[]): Promise<void> {
+  const atOnce = Math.max(1, Math.floor(MAX_VALUES / table.columns.length))
+  const names = table.columns.map(({ name }) => quoted(name))
+  const conflict = table.name === 'tenants' || table.name === 'oauth_clients' ? ['id'] : undefined
+  const onConflict = conflict
+    ? `ON CONFLICT (${conflict.join(', ')}) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`
+    : ''
+  for (let at = 0; at < rows.length; at += atOnce) {
+    const values: unknown[] = []
+    const lines = rows.slice(at, at + atOnce).map((row) => {
+      const items = table.columns.map(({ name, type }, column) => {
+        const own = table.own[name]
+        return own ? own : `$${values.push(row[column])}::text::${type}`
+      })
+      return `(${items.join(', ')})`
+    })
+    const text = `INSERT INTO ${nameOf(table)} (${names.join(', ')}) VALUES ${lines.join(', ')} ${onConflict}`
+    await db.query({ text }, values)
+  }
+}

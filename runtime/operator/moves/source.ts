@@ -1,0 +1,309 @@
+/** The source of a move: closes a tenant, opens it again, or leaves it closed for good. */
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Database, Statement } from '../../database/database.ts'
+import { bumpRevision } from '../../database/revision.ts'
+import { toTimestamp } from '../../database/types.ts'
+import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
+import { ControlError, type Operator } from '../../tenants/admin/change.ts'
+import { noTenant } from '../../tenants/admin/tenants.ts'
+import { AS_TEXT, readRows, type TextRow, writeRows } from './rows.ts'
+import { listSpaces, type MovedTables } from './tables.ts'
+
+export type SourceState = 'copying' | 'fenced' | 'moved'
+
+/** What a fence takes from an environment, so that nothing is written there. */
+interface KeptOfEnvironment {
+  /** As in audit_heads: the spaces in which writes are accepted. */
+  readonly wipes: number
+  readonly openSpaces: readonly string[]
+  /** Rows of webhook_senders. */
+  readonly senders: readonly TextRow[]
+  /** Spaces that were wiped before, and when (ISO 8601). */
+  readonly wiped: readonly { readonly space: string; readonly at: string }[]
+}
+
+export type Kept = Readonly<Record<Environment, KeptOfEnvironment>>
+
+/** A run of the command. A later run takes over, and steps of this one then fail. */
+export interface MoveRun {
+  readonly tenantId: string
+  readonly id: string
+}
+
+const BEGIN: Statement = {
+  text: `INSERT INTO control.tenant_moves AS m (tenant_id, state, run, hint, updated)
+         SELECT t.id, 'copying', $2, $3, $4 FROM control.tenants t WHERE t.id = $1
+         ON CONFLICT (tenant_id) DO UPDATE
+            SET run = excluded.run, hint = coalesce(excluded.hint, m.hint), updated = excluded.updated,
+                state = CASE m.state WHEN 'arrived' THEN 'copying' ELSE m.state END
+          WHERE m.state <> 'arriving'
+         RETURNING state`,
+}
+
+const FIND: Statement = { text: 'SELECT kept, left_by FROM control.tenant_moves WHERE tenant_id = $1' }
+
+/**
+ * Begins a move, or continues it after a kill.
+ *
+ * @param hint where callers find the account afterwards.
+ * @returns the state that an earlier run has reached.
+ */
+export async function beginAtSource(
+  { control, clock }: Operator,
+  { tenantId, id }: MoveRun,
+  hint: string | undefined,
+): Promise<SourceState> {
+  const values = [tenantId, id, hint ?? null, toTimestamp(clock.machine())]
+  const { rows } = await control.query<{ state: SourceState }>(BEGIN, values)
+  if (rows[0]) return rows[0].state
+  if ((await control.query(FIND, [tenantId])).count === 0) throw noTenant(tenantId)
+  throw new ControlError(
+    'conflict',
+    `the tenant ${tenantId} is arriving at this installation: run the move at its source again`,
+  )
+}
+
+/** Locks the move, and checks that no later run has taken over. */
+export async function lockRun(db: Database, { tenantId, id }: MoveRun, state: string): Promise<void> {
+  const lock: Statement = {
+    text: 'SELECT FROM control.tenant_moves WHERE tenant_id = $1 AND run = $2 AND state = $3 FOR NO KEY UPDATE',
+  }
+  if ((await db.query(lock, [tenantId, id, state])).count > 0) return
+  throw new ControlError(
+    'conflict',
+    `a different run of the command moves ${tenantId} now: leave it to that run`,
+  )
+}
+
+const OPEN_PAYOUTS: Statement = {
+  text: ENVIRONMENTS.map(
+    (environment) =>
+      `SELECT '${environment}' AS environment, p.id FROM ${environment}.payouts p
+        WHERE p.tenant_id = ANY ($1) AND (p.status IN ('pending', 'in_transit')
+           OR EXISTS (SELECT FROM ${environment}.bank_transfers b
+                       WHERE b.tenant_id = p.tenant_id AND b.id = p.id AND b.state <> 'ended')
+           OR EXISTS (SELECT FROM ${environment}.chain_transfers c
+                       WHERE c.tenant_id = p.tenant_id AND c.id = p.id AND c.state IN ('queued', 'signing', 'in_transit')))`,
+  ).join(' UNION ALL '),
+}
+
+const OPEN_PAYMENTS: Statement = {
+  text: `SELECT environment, transfer_id AS id FROM control.chain_payments WHERE space = ANY ($1) AND state = 'open'`,
+}
+
+/**
+ * Refuses a move while a payout can still be paid, because the bank and the chain account belong to the installation: each
+ * of the two could pay it.
+ */
+export async function requireNoOpenPayouts(db: Database, spaces: readonly string[]): Promise<void> {
+  const { rows } = await db.query<{ environment: Environment; id: string }>(OPEN_PAYOUTS, [spaces])
+  const payments = await db.query<{ environment: Environment; id: string }>(OPEN_PAYMENTS, [spaces])
+  const open = [
+    ...new Set([...rows, ...payments.rows].map(({ environment, id }) => `${id} (${environment})`)),
+  ]
+  if (open.length === 0) return
+  const names = open.slice(0, 5).join(', ') + (open.length > 5 ? ', …' : '')
+  throw new ControlError(
+    'refused',
+    `${open.length} payouts are not paid yet: ${names}. Wait until they are paid or failed, or cancel them, and run the command again`,
+  )
+}
+
+const readWiped = (environment: Environment): Statement => ({
+  text: `SELECT w.tenant_id AS space, to_json(w.wiped_at)#>>'{}' AS at FROM ${environment}.wiped_spaces w
+          WHERE w.tenant_id = ANY ($1) AND NOT w.is_moving`,
+})
+
+const readHead = (environment: Environment): Statement => ({
+  text: `SELECT wipes, open_spaces FROM ${environment}.audit_heads WHERE tenant_id = $1 FOR UPDATE`,
+})
+
+const closeHead = (environment: Environment): Statement => ({
+  text: `UPDATE ${environment}.audit_heads SET wipes = -1, open_spaces = '{}' WHERE tenant_id = $1`,
+})
+
+/** Keeps workers away from spaces. */
+export const retire = (environment: Environment): Statement => ({
+  text: `INSERT INTO ${environment}.wiped_spaces (tenant_id, wiped_at, is_moving) VALUES ($1, $2, true)
+         ON CONFLICT (tenant_id) DO UPDATE SET is_moving = true`,
+})
+
+const endSending = (environment: Environment): Statement => ({
+  text: `DELETE FROM ${environment}.webhook_senders WHERE tenant_id = $1`,
+})
+
+const spacesIn = (environment: Environment, { tenantId }: MoveRun, spaces: readonly string[]) =>
+  environment === 'live' ? [tenantId] : spaces
+
+async function closeEnvironment(
+  db: Database,
+  environment: Environment,
+  { run, spaces, tables, now }: ClosedPlace,
+): Promise<KeptOfEnvironment> {
+  const own = spacesIn(environment, run, spaces)
+  const head = await db.query<{ wipes: number; open_spaces: readonly string[] }>(readHead(environment), [
+    run.tenantId,
+  ])
+  await db.query(closeHead(environment), [run.tenantId])
+  const { rows: wiped } = await db.query<{ space: string; at: string }>(readWiped(environment), [own])
+  const senders: TextRow[] = []
+  for (const space of own) {
+    await db.query(retire(environment), [space, toTimestamp(now)])
+    const found = await readRows(db, tables.senders[environment], space, {})
+    senders.push(...found.map(({ row }) => row))
+    await db.query(endSending(environment), [space])
+  }
+  const { wipes, open_spaces: openSpaces } = head.rows[0]!
+  return { wipes, openSpaces, senders, wiped }
+}
+
+interface ClosedPlace {
+  readonly run: MoveRun
+  readonly spaces: readonly string[]
+  readonly tables: MovedTables
+  readonly now: number
+}
+
+const LOCK_TENANT: Statement = { text: 'SELECT FROM control.tenants WHERE id = $1 FOR NO KEY UPDATE' }
+
+const FENCE: Statement = {
+  text: `UPDATE control.tenant_moves SET state = 'fenced', kept = $2, updated = $3 WHERE tenant_id = $1`,
+}
+
+/**
+ * Closes the tenant for writes, and takes its work away from workers. The database enforces both: each write ends in the
+ * head of the audit log, which is closed, and workers skip its spaces.
+ */
+export function fence(operator: Operator, run: MoveRun, tables: MovedTables): Promise<void> {
+  const now = operator.clock.machine()
+  return operator.control.transaction(async (db) => {
+    await lockRun(db, run, 'copying')
+    await db.query(LOCK_TENANT, [run.tenantId])
+    await db.query(AS_TEXT)
+    const spaces = await listSpaces(db, run.tenantId)
+    const place = { run, spaces, tables, now }
+    const kept: Kept = {
+      sandbox: await closeEnvironment(db, 'sandbox', place),
+      live: await closeEnvironment(db, 'live', place),
+    }
+    await requireNoOpenPayouts(db, spaces)
+    await db.query(FENCE, [run.tenantId, JSON.stringify(kept), toTimestamp(now)])
+    await bumpRevision(db)
+  })
+}
+
+const reopenHead = (environment: Environment): Statement => ({
+  text: `UPDATE ${environment}.audit_heads SET wipes = $2, open_spaces = $3 WHERE tenant_id = $1`,
+})
+
+const revive = (environment: Environment): Statement => ({
+  text: `DELETE FROM ${environment}.wiped_spaces WHERE tenant_id = ANY ($1) AND is_moving`,
+})
+
+const rewipe = (environment: Environment): Statement => ({
+  text: `INSERT INTO ${environment}.wiped_spaces (tenant_id, wiped_at) VALUES ($1, $2)`,
+})
+
+/** Gives the spaces back to writes and workers, with what a fence has kept. */
+export async function reopen(
+  db: Database,
+  { tenantId }: MoveRun,
+  kept: Kept,
+  spaces: readonly string[],
+  { senders }: MovedTables,
+): Promise<void> {
+  for (const environment of ENVIRONMENTS) {
+    const { wipes, openSpaces, senders: rows, wiped } = kept[environment]
+    await db.query(reopenHead(environment), [tenantId, wipes, openSpaces])
+    await db.query(revive(environment), [spaces])
+    for (const { space, at } of wiped) await db.query(rewipe(environment), [space, at])
+    await writeRows(db, senders[environment], rows)
+  }
+}
+
+/** Returns the run in which the tenant left an installation, or in which a target was found to be the same. */
+export async function readLeft(db: Database, tenantId: string): Promise<string | null> {
+  const { rows } = await db.query<{ left_by: string | null }>(FIND, [tenantId])
+  return rows[0]?.left_by ?? null
+}
+
+/** Reads what the fence has kept. */
+export async function readKept(db: Database, tenantId: string): Promise<Kept> {
+  const { rows } = await db.query<{ kept: Kept }>(FIND, [tenantId])
+  return rows[0]!.kept
+}
+
+const UNFENCE: Statement = {
+  text: `UPDATE control.tenant_moves SET state = 'copying', kept = NULL, updated = $2 WHERE tenant_id = $1`,
+}
+
+/** Opens the tenant again. */
+export function unfence(operator: Operator, run: MoveRun, tables: MovedTables): Promise<void> {
+  return operator.control.transaction(async (db) => {
+    await lockRun(db, run, 'fenced')
+    const spaces = await listSpaces(db, run.tenantId)
+    await reopen(db, run, await readKept(db, run.tenantId), spaces, tables)
+    await db.query(UNFENCE, [run.tenantId, toTimestamp(operator.clock.machine())])
+    await bumpRevision(db)
+  })
+}
+
+const SENDING: Statement = {
+  text: ENVIRONMENTS.map(
+    (environment) =>
+      `SELECT FROM ${environment}.webhook_ready r WHERE r.tenant_id = ANY ($1) AND r.lease_until > $2
+       UNION ALL
+       SELECT FROM ${environment}.wallet_updates u
+        WHERE u.tenant_id = ANY ($1) AND u.token IS NOT NULL AND u.ready_at > $2
+       UNION ALL
+       SELECT FROM ${environment}.google_cursors c
+        WHERE c.tenant_id = ANY ($1) AND c.token IS NOT NULL AND c.ready_at > $2`,
+  ).join(' UNION ALL '),
+}
+
+const POLL_MS = 50
+
+/**
+ * Waits until workers have sent the webhooks and wallet updates that they began before the fence.
+ *
+ * @param until time of `performance.now()`.
+ * @returns false if they are still sending then.
+ */
+export async function waitForSending(
+  { control, clock }: Operator,
+  spaces: readonly string[],
+  until: number,
+): Promise<boolean> {
+  while ((await control.query(SENDING, [spaces, toTimestamp(clock.machine())])).count > 0) {
+    if (performance.now() > until) return false
+    await wait(POLL_MS)
+  }
+  return true
+}
+
+const LEAVE: Statement = {
+  text: `UPDATE control.tenant_moves SET state = 'moved', left_by = run, updated = $2 WHERE tenant_id = $1`,
+}
+
+const UNLIST: Statement = { text: 'DELETE FROM control.card_directory WHERE space = ANY ($1)' }
+
+/** Closes the tenant for good. From then on, only the target may open it. */
+export function leave(operator: Operator, run: MoveRun): Promise<void> {
+  return operator.control.transaction(async (db) => {
+    await lockRun(db, run, 'fenced')
+    await db.query(UNLIST, [await listSpaces(db, run.tenantId)])
+    await db.query(LEAVE, [run.tenantId, toTimestamp(operator.clock.machine())])
+    await bumpRevision(db)
+  })
+}
+
+const FORGET: Statement = { text: 'DELETE FROM control.tenant_moves WHERE tenant_id = $1' }
+
+/** Ends a move that was given up. The tenant must be open. */
+export function giveUp(operator: Operator, run: MoveRun): Promise<void> {
+  return operator.control.transaction(async (db) => {
+    await lockRun(db, run, 'copying')
+    await db.query(FORGET, [run.tenantId])
+    await bumpRevision(db)
+  })
+}

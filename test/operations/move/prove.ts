@@ -1,0 +1,314 @@
+/**
+ * `npm run prove:move`: moves a tenant between two installations, forth and back, while it is served.
+ *
+ * Two services run with their own databases, on real sockets. Callers issue passes, send requests again with the same
+ * idempotency key, and read; when an installation says that the account has moved, they go on at the other. Each round moves
+ * the tenant to the other installation; in some rounds, the command is killed at a step, and run again. After each round, every
+ * acknowledged pass exists once, every webhook was sent once, sequences have no gap, the audit log and the ledger are intact,
+ * and keys, cursors, pass links, devices, cards, named sandboxes and stored answers work at the new place.
+ *
+ * Options: --rounds N (14), --seconds N (2): load before each move.
+ */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { inspect, parseArgs } from 'node:util'
+import { findCluster } from '../../../runtime/database/embedded/cluster.ts'
+import { findPostmaster } from '../../../runtime/database/embedded/postmaster.ts'
+import type { MoveStep } from '../../../runtime/operator/moves/move.ts'
+import { DEVELOPMENT } from '../../../runtime/passes/wallets/render/apple/development.ts'
+import { createPassTokens } from '../../../runtime/passes/wallets/render/pass-tokens.ts'
+import { endPrograms, startProgram, until } from '../../support/programs.ts'
+import { create, makeTemplate, startTraffic } from '../traffic.ts'
+import { openPlace, type Place } from './place.ts'
+
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '14' }, seconds: { type: 'string', default: '2' } },
+})
+const rounds = Number(values.rounds)
+const loadMs = Number(values.seconds) * 1000
+
+/** Steps at which the command is killed, in turn. Undefined: it is not killed. */
+const KILLS: readonly (MoveStep | 'sometime' | undefined)[] = [
+  undefined,
+  'copy',
+  'fence',
+  'compare',
+  'leave',
+  'arrive',
+  'sometime',
+]
+
+const WAIT_MS = 60_000
+const PROBE_MS = 20
+
+const root = mkdtempSync(join(tmpdir(), 'svc-move-'))
+chmodSync(root, 0o711)
+const print = (line: string) => void process.stdout.write(`${line}\n`)
+
+/** How often each event arrived. */
+const received = new Map<string, number>()
+const receiver = createServer((request, response) => {
+  request.resume().on('end', () => {
+    const id = String(request.headers['service-event-id'])
+    received.set(id, (received.get(id) ?? 0) + 1)
+    response.end()
+  })
+})
+await once(receiver.listen(0, '127.0.0.1'), 'listening')
+const hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+
+interface Answered {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+async function ask(
+  url: string,
+  secret: string,
+  path: string,
+  body?: object,
+  key?: string,
+): Promise<Answered> {
+  const response = await fetch(`${url}${path}`, {
+    method: body ? 'POST' : 'GET',
+    headers: {
+      Authorization: `Bearer ${secret}`,
+      ...(body && { 'Content-Type': 'application/json', 'Idempotency-Key': key ?? randomUUID() }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+function expectSame(what: string, found: unknown, expected: unknown): void {
+  if (JSON.stringify(found) === JSON.stringify(expected)) return
+  throw new Error(`${what}: expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`)
+}
+
+/** Writes all the time, and measures the longest time without a success. */
+function startProbe(current: () => string, secret: string, templateId: string) {
+  let [stopped, last, longest] = [false, performance.now(), 0]
+  const run = async () => {
+    while (!stopped && process.exitCode === undefined) {
+      const { status } = await ask(current(), secret, '/v1/passes', { template_id: templateId })
+      const now = performance.now()
+      if (status === 201) {
+        longest = Math.max(longest, now - last)
+        last = now
+      }
+      await wait(PROBE_MS)
+    }
+  }
+  const running = run().catch((error: unknown) => inspect(error))
+  return {
+    /** Waits for the next success. */
+    async succeed() {
+      const before = last
+      await until('a pass to be issued', () => last > before, WAIT_MS)
+    },
+    takeLongest() {
+      const pause = longest
+      longest = 0
+      return pause
+    },
+    async stop() {
+      stopped = true
+      expectSame('the end of the probe', await running, undefined)
+    },
+  }
+}
+
+const SHARED = { SVC_PEPPER: randomBytes(32).toString('hex') }
+const first = await openPlace(root, 'a', { ...SHARED, SVC_CARD_SECRET: randomBytes(32).toString('hex') })
+const second = await openPlace(
+  root,
+  'b',
+  { ...SHARED, SVC_CARD_SECRET: randomBytes(32).toString('hex') },
+  join(first.dataDir, 'wallet'),
+)
+const tenantId = String(first.ready.tenant_id)
+const secret = (first.ready.keys as Record<string, string>).sandbox_secret!
+const liveSecret = (first.ready.keys as Record<string, string>).live_secret!
+const tokens = createPassTokens(SHARED.SVC_PEPPER, 'sandbox')
+const device = randomBytes(16).toString('hex')
+
+/** Creates one of each, and remembers what must be the same afterwards. */
+async function prepare({ url }: Place) {
+  const templateId = await makeTemplate(url, secret)
+  await create(url, secret, '/v1/webhook-endpoints', { url: hook, enabled_events: ['*'] })
+  const passId = await create(url, secret, '/v1/passes', { template_id: templateId })
+  await register(url, { space: tenantId, passId })
+  await ask(url, secret, '/v1/test/funding', { amount: 100_000 })
+  const cardholderId = await create(url, secret, '/v1/cardholders', { name: 'Ada Moreau' })
+  const cardId = await create(url, secret, '/v1/cards', { cardholder_id: cardholderId, type: 'virtual' })
+  const details = (await ask(url, secret, `/v1/cards/${cardId}/details`)).text
+  const box = await ask(url, secret, '/v1/sandboxes', { name: 'Staging' })
+  const boxSecret = (JSON.parse(box.text) as { secret_key: string }).secret_key
+  const boxTemplate = await makeTemplate(url, boxSecret)
+  const key = randomUUID()
+  const body = { template_id: templateId, metadata: { once: 'only' } }
+  const stored = (await ask(url, secret, '/v1/passes', body, key)).text
+  const cursor = (JSON.parse((await ask(url, secret, '/v1/passes?limit=1')).text) as { next_cursor: string })
+    .next_cursor
+  return { templateId, passId, cardId, details, boxSecret, boxTemplate, key, body, stored, cursor }
+}
+
+const PASS_TYPE = DEVELOPMENT.passType
+
+async function register(url: string, place: { space: string; passId: string }): Promise<void> {
+  const path = `${url}/apple/v1/devices/${device}/registrations/${PASS_TYPE}/${place.passId}`
+  const answer = await fetch(path, {
+    method: 'POST',
+    headers: { Authorization: `ApplePass ${tokens.write('apple', place)}` },
+    body: JSON.stringify({ pushToken: randomBytes(32).toString('hex') }),
+  })
+  expectSame('the registration of the device', answer.status, 201)
+}
+
+type Prepared = Awaited<ReturnType<typeof prepare>>
+
+/** Everything that callers, holders and devices knew before works at the place. */
+async function check(place: Place, made: Prepared): Promise<void> {
+  const { url } = place
+  expectSame(
+    'the live key',
+    (await ask(place.ready.live_base_url as string, liveSecret, '/v1/me')).status,
+    200,
+  )
+  const again = await ask(url, secret, '/v1/passes', made.body, made.key)
+  expectSame(
+    'the stored answer',
+    [again.text, again.headers.get('idempotency-replayed')],
+    [made.stored, 'true'],
+  )
+  const page = await ask(url, secret, `/v1/passes?limit=1&starting_after=${made.cursor}`)
+  expectSame('the cursor', page.status, 200)
+  expectSame('the card', (await ask(url, secret, `/v1/cards/${made.cardId}/details`)).text, made.details)
+  const use = { card_id: made.cardId, amount: 1, merchant: { name: 'A', category_code: '5812' } }
+  const used = JSON.parse((await ask(url, secret, '/v1/test/cards/simulate_authorization', use)).text)
+  expectSame('the card use', used.status, 'authorized')
+  const boxed = await ask(url, made.boxSecret, `/v1/pass_templates/${made.boxTemplate}`)
+  expectSame('the named sandbox', boxed.status, 200)
+  const holder = { space: tenantId, passId: made.passId }
+  expectSame('the pass page', (await fetch(`${url}/p/${tokens.write('page', holder)}`)).status, 200)
+  const serials = await fetch(`${url}/apple/v1/devices/${device}/registrations/${PASS_TYPE}`)
+  const listed = (await serials.json()) as { serialNumbers: string[] }
+  expectSame('the passes of the device', listed.serialNumbers, [made.passId])
+  const file = await fetch(`${url}/apple/v1/passes/${PASS_TYPE}/${made.passId}`, {
+    headers: { Authorization: `ApplePass ${tokens.write('apple', holder)}` },
+  })
+  expectSame('the pass file', [file.status, (await file.arrayBuffer()).byteLength > 1000], [200, true])
+  await until(
+    'the card to be in the directory',
+    async () =>
+      (await place.read('SELECT FROM control.card_directory WHERE card_id = $1', [made.cardId])).length === 1,
+    WAIT_MS,
+  )
+}
+
+/** Nothing is lost, nothing is doubled, and the chains are whole. */
+async function verify(place: Place, issued: readonly { readonly id: string; readonly key: string }[]) {
+  for (const environment of ['sandbox', 'live'])
+    await place.admin('audit', 'verify', '--tenant', tenantId, '--env', environment)
+  await place.admin('ledger', 'verify', '--tenant', tenantId)
+  const passes = await place.read<{ id: string; key: string | null }>(
+    `SELECT id, metadata ->> 'key' AS key FROM sandbox.passes WHERE tenant_id = $1`,
+    [tenantId],
+  )
+  const stored = new Set(passes.map(({ id }) => id))
+  const keys = passes.flatMap(({ key }) => key ?? [])
+  const lost = issued.filter(({ id }) => !stored.has(id)).length
+  const doubled = keys.length - new Set(keys).size
+  const [gaps] = await place.read<{ gaps: string }>(
+    `SELECT (max(sequence) - min(sequence) + 1 - count(*))::text AS gaps FROM sandbox.events WHERE tenant_id = $1`,
+    [tenantId],
+  )
+  expectSame('gaps in the sequence of events', gaps!.gaps, '0')
+  const wanted = () =>
+    place.read<{ id: string }>(
+      `SELECT e.id FROM sandbox.events e
+        WHERE e.tenant_id = $1 AND e.sequence > (SELECT min(since) FROM sandbox.webhook_endpoints WHERE tenant_id = $1)`,
+      [tenantId],
+    )
+  await until(
+    'all events to be delivered',
+    async () => (await wanted()).every(({ id }) => received.has(id)),
+    WAIT_MS,
+  )
+  const again = [...received.values()].filter((times) => times > 1).length
+  expectSame('lost passes, doubled passes, webhooks sent again', [lost, doubled, again], [0, 0, 0])
+}
+
+/** Moves the tenant. If a step is given, the first run is killed there. */
+async function move(from: Place, to: Place, kill: (typeof KILLS)[number]) {
+  if (kill !== undefined) {
+    const words = ['test/operations/move/dying-move.ts', tenantId, to.file, kill]
+    const dying = startProgram(process.execPath, words, from.env)
+    if (kill === 'sometime') void wait(400 + Math.random() * 1200).then(() => dying.child.kill('SIGKILL'))
+    const { signal, code, stderr } = await dying.ended
+    if (signal !== 'SIGKILL' && !(kill === 'sometime' && code === 0))
+      throw new Error(`the move was not killed at ${kill}: ${code} ${stderr}`)
+  }
+  return from.admin('tenant', 'move', tenantId, '--to', to.file, '--hint', to.url)
+}
+
+async function cleanUp(): Promise<void> {
+  const running = [first, second].map(({ dataDir }) => findPostmaster(findCluster(dataDir)!.data))
+  await endPrograms()
+  for (const postmaster of running) if (postmaster) process.kill(postmaster.pid, 'SIGQUIT')
+  receiver.close()
+  receiver.closeAllConnections()
+  rmSync(root, { recursive: true, force: true })
+}
+process.once('SIGTERM', () => void cleanUp().finally(() => process.exit(1)))
+
+let [here, there] = [first, second]
+try {
+  const made = await prepare(here)
+  const traffic = startTraffic(here.url, secret, made.templateId)
+  const probe = startProbe(() => here.url, secret, made.templateId)
+  const pauses: number[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    const kill = KILLS[round % KILLS.length]
+    await wait(loadMs)
+    probe.takeLongest()
+    const moved = await move(here, there, kill)
+    ;[here, there] = [there, here]
+    traffic.nodes.add(here.url)
+    traffic.nodes.delete(there.url)
+    await probe.succeed()
+    await wait(loadMs)
+    const pause = probe.takeLongest()
+    if (kill === undefined) pauses.push(pause)
+    await check(here, made)
+    const refused = await ask(there.url, secret, '/v1/me')
+    expectSame('the place before', [refused.status, refused.headers.get('retry-after')], [503, '1'])
+    await verify(here, traffic.issued)
+    expectSame('answers that are neither a success nor 503 with Retry-After', traffic.failures, [])
+    print(
+      `round ${round + 1}: ${there.name} to ${here.name}${kill ? `, killed at ${kill}` : ''}: ${moved.rows} rows, ` +
+        `${moved.rounds} rounds, writes refused for ${moved.pause_ms} ms by the command and ${Math.round(pause)} ms for a caller; ` +
+        `${traffic.issued.length} passes, ${received.size} webhooks`,
+    )
+  }
+  await traffic.stop()
+  await probe.stop()
+  print(
+    `${rounds} rounds: 0 lost, 0 doubled, ${traffic.postponed()} requests postponed; without a kill, writes paused for at most ${Math.round(Math.max(...pauses))} ms`,
+  )
+} catch (error) {
+  // The callers fail when the services end, which would hide the reason.
+  process.stderr.write(`${inspect(error)}\n`)
+  process.exitCode = 1
+} finally {
+  await cleanUp()
+}
+// After a failure, the callers still run.
+process.exit()
