@@ -2,7 +2,7 @@ import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
-import { notBehind } from '../settlement-lines/clock.ts'
+import { notBehind } from '../../tenants/clock/not-behind.ts'
 
 type Schemas = components['schemas']
 

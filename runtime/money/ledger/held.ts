@@ -6,7 +6,7 @@ import type { Database, Statement } from '../../database/database.ts'
 import { byIndex } from '../../database/pool/by-index.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { toTimestamp } from '../../database/types.ts'
-import { notBehind } from '../settlement-lines/clock.ts'
+import { notBehind } from '../../tenants/clock/not-behind.ts'
 
 /** The sum of holds that were placed, less those that were resolved. @param from, to expressions of instants; `to` is excluded. */
 const changeOf = (from: string, to: string) =>

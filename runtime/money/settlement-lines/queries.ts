@@ -4,8 +4,8 @@ import { defineList } from '../../database/define-list.ts'
 import { JsonList } from '../../database/gathering.ts'
 import { inSteps, sendSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
+import { notBehind } from '../../tenants/clock/not-behind.ts'
 import { type Interchange, type LineAmount, type LineType, type Totals, totalsOf } from './amounts.ts'
-import { notBehind } from './clock.ts'
 import { STANDARD } from './interchange.ts'
 
 type Schemas = components['schemas']
