@@ -226,6 +226,7 @@ const announced: Readonly<Record<string, string>> = {
 + /components/schemas/TreasuryReportType/enum/statement
 + /components/schemas/TreasuryReportType/enum/journal
 + /components/schemas/TreasuryReportFormat/enum/pdf
++ /paths/~1v1~1authorization_endpoint/put/callbacks/authorizationRequest/{$request.body#~1url}/post/x-translated-by
 + /paths/~1v1~1balance/get/parameters/0/name
 + /paths/~1v1~1balance/get/parameters/0/in
 + /paths/~1v1~1balance/get/parameters/0/description
