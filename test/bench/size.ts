@@ -5,8 +5,8 @@
  * each row that it gives.
  *
  * Options: --rows N (3000000, passes of the large tenant; a third as many events, attempts, audit entries and answers),
- * --tenants N (2000, of a thousand passes each), --others N (of which the other tables have
- * a share, instead of passes), --rounds N (40), --only TEXT (of operations or tables whose name holds it),
+ * --tenants N (2000, of a thousand passes each), --others N (the other tables have
+ * a share of this number of rows; default: the passes), --rounds N (40), --only TEXT (of operations or tables whose name holds it),
  * --bytes (instead prints what a row of each large table takes on disk, in tables of N rows).
  */
 import { parseArgs } from 'node:util'
