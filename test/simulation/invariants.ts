@@ -6,7 +6,7 @@ import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import type { Merchant } from './merchants.ts'
 import type { BankPaymentMade, Receivers } from './peers.ts'
-import { findUntrueChange } from './told.ts'
+import { findUntrueChange, lastStates } from './told.ts'
 
 export interface Evidence {
   readonly db: Database
@@ -75,6 +75,11 @@ async function eventsArrived({ db, receivers, now, faults }: Evidence, merchant:
     })
     const untrue = findUntrueChange(events.map(({ body }) => body))
     if (untrue !== undefined) fail(`${environment} events of ${merchant.name}: ${untrue}`)
+    const states = lastStates(events.map(({ body }) => body))
+    for (const { id, points } of environment === 'live' ? merchant.shown : []) {
+      const { fields } = (states.get(id) ?? {}) as { readonly fields?: { readonly points?: unknown } }
+      if (fields?.points !== points) fail(`no event tells ${merchant.name} that a pass has ${points} points`)
+    }
     const endpoints = await read<{ id: string; url: string }>(
       db,
       `SELECT id, url FROM ${environment}.webhook_endpoints WHERE tenant_id = $1`,

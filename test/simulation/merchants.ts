@@ -45,6 +45,8 @@ export interface Merchant {
   readonly transactions: string[]
   readonly known: { template: string; bank: string; card: string }
   readonly hosts: Readonly<Record<'ordered' | 'plain', string>>
+  /** Points of each pass, as the service said last. */
+  shown: readonly { readonly id: string; readonly points: unknown }[]
   /** What the service said last. */
   balances: Readonly<
     Record<Environment, { readonly payable: number; readonly held: number; readonly available: number }>
@@ -180,7 +182,14 @@ export async function liveDay(
   )
 }
 
-export async function readBalances(merchant: Merchant): Promise<void> {
+/** Reads what the checks at the end of the day compare. */
+export async function readState(merchant: Merchant): Promise<void> {
   const read = async (client: Client) => must(await client.send('GET', '/v1/balance'), 200, 'the balance')
   merchant.balances = { live: await read(merchant.live), sandbox: await read(merchant.sandbox) }
+  const shown: { readonly id: string; readonly points: unknown }[] = []
+  for (const id of merchant.passes) {
+    const pass = must(await merchant.live.send('GET', `/v1/passes/${id}`), 200, 'a pass')
+    shown.push({ id, points: pass.fields.points })
+  }
+  merchant.shown = shown
 }

@@ -39,7 +39,7 @@ export function createBank(timers: Timers, random: Random): SimulatedBank {
     if (known) return known.order === body ? json(201, shown(known)) : json(409, { error: 'key reused' })
     const { amount, reference } = JSON.parse(body) as { amount: number; reference: string }
     if (random.chance(0.05)) return json(422, { failure_code: 'rejected' })
-    const fate = random.chance(0.1) ? 'failed' : 'settled'
+    const fate = random.chance(0.1) ? ('failed' as const) : ('settled' as const)
     const payment = {
       ...{ id: `pay_${payments.size + 1}`, reference, amount, order: body, fate, at: timers.now },
       status: 'pending' as BankPaymentMade['status'],

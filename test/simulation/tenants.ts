@@ -39,7 +39,7 @@ export async function makeMerchant(
   await database.live.transaction((db) => post(db, tenantId, newId('stl'), { transfer }, Date.now()))
   return {
     ...{ name, tenantId, payable: PAYABLE, funded: 0 },
-    ...{ payouts: new Map(), passes: [], transactions: [] },
+    ...{ payouts: new Map(), passes: [], transactions: [], shown: [] },
     live: await clientOf('live'),
     sandbox: await clientOf('sandbox'),
     known: { template: '', bank: '', card: '' },

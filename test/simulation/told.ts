@@ -8,6 +8,17 @@ interface ToldEvent {
 
 const isScalar = (value: unknown) => value === null || typeof value !== 'object'
 
+type State = Readonly<Record<string, unknown>>
+
+/** Returns what the last event about each object shows, by its identifier. */
+export function lastStates(bodies: readonly string[]): ReadonlyMap<string, State> {
+  const states = new Map<string, State>()
+  for (const body of bodies)
+    for (const state of Object.values((JSON.parse(body) as ToldEvent).data))
+      if (state?.id) states.set(state.id, state)
+  return states
+}
+
 /**
  * Reads the events of a tenant in order. Returns a fault if an update names a previous value that is not the one that an
  * earlier event showed, or if it names no changed value. Undefined if there is none.

@@ -6,7 +6,7 @@ import { takeOver } from './globals.ts'
 import { checkInvariants } from './invariants.ts'
 import { takeConnections } from './lanes.ts'
 import { runOn } from './machines.ts'
-import { liveDay, type Merchant, planDay, readBalances, settleIn } from './merchants.ts'
+import { liveDay, type Merchant, planDay, readState, settleIn } from './merchants.ts'
 import { createNetwork, type Peer } from './network.ts'
 import { createBank, createReceivers, type Receivers, type SimulatedBank } from './peers.ts'
 import { type Prepared, prepare } from './prepared.ts'
@@ -154,7 +154,7 @@ async function live(
   await scheduler.run(Promise.all(days.map(({ merchant, actions }) => liveDay(scheduler, merchant, actions))))
   weather.isStorm = false
   await scheduler.run(scheduler.sleep(Math.max(0, end - scheduler.timers.now)))
-  await scheduler.run(Promise.all(merchants.map(readBalances)))
+  await scheduler.run(Promise.all(merchants.map(readState)))
   const { payments } = bank
   const { now } = scheduler.timers
   await checkInvariants({ db: prepared.watch.db, merchants, payments, receivers, now, faults: weather.count })
