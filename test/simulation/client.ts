@@ -51,7 +51,7 @@ const PATIENCE_MS = 30_000
 const isFinal = ({ status, body }: Answer) =>
   status < 500 && status !== 429 && body?.error?.code !== 'idempotency_in_progress'
 
-/** What must be equal in all answers to a key: everything but the number of the request. */
+/** What must be equal in every answer to a key: everything but the number of the request. */
 const comparable = ({ status, body }: Answer) =>
   JSON.stringify([status, body?.error ? { ...body.error, request_id: null } : body])
 

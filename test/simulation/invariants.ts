@@ -146,7 +146,7 @@ async function paymentsAreRight({ db, payments }: Evidence, merchant: Merchant):
       fail(`the bank paid ${payment.amount} for payout ${id} of ${amount}`)
     const isPaid = payment?.status === 'settled'
     if (isPaid !== (status === 'paid'))
-      fail(`payout ${id} is ${status}, and the bank says ${payment?.status ?? 'that there is none'}`)
+      fail(`payout ${id} is ${status}, and the bank has ${payment?.status ?? 'no payment'}`)
     if (['pending', 'in_transit'].includes(status)) fail(`payout ${id} is still ${status}`)
     if (isPaid) paid += amount
   }

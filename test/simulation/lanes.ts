@@ -1,6 +1,6 @@
 /**
  * Connections of simulated machines. Each statement waits until the scheduler picks it, and only then goes to
- * PostgreSQL. A statement that waits for a lock is parked: PostgreSQL says so, therefore the order is the same each time.
+ * PostgreSQL. A statement that waits for a lock is parked. PostgreSQL decides this, so the order is the same each time.
  */
 import { AsyncResource } from 'node:async_hooks'
 import pg from 'pg'
@@ -108,7 +108,7 @@ export function takeConnections(
   >
   const { query, connect } = proto
   const { Pool } = pg
-  // Simulated time passes quickly: idle connections would be closed and opened again all the time.
+  // Simulated time passes quickly: idle connections would be closed and opened again and again.
   pg.Pool = class extends Pool {
     constructor(config?: pg.PoolConfig) {
       super({ ...config, idleTimeoutMillis: 0 })
@@ -131,7 +131,7 @@ export function takeConnections(
       drop() {
         lanes.delete(client)
         inside.connection.removeAllListeners()
-        inside.connection.on('error', () => {}) // nobody is left to be told
+        inside.connection.on('error', () => {}) // the machine is dead
         inside.connection.stream.destroy()
       },
     }

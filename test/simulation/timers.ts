@@ -21,7 +21,7 @@ export interface Timers {
   runImmediates(): boolean
   /** Due timers that may run, in order. */
   due(): readonly SimulatedTimer[]
-  /** Time of the next timer of the world, which is never late; undefined if there is none. */
+  /** Time of the next timer of the world, which is never late; undefined without one. */
   nextOfWorld(): number | undefined
   /** Times of the next timers of machines that live: of all, and of those that wait only a moment. */
   nextOfMachines(): { readonly any: number | undefined; readonly short: number | undefined }
@@ -37,7 +37,7 @@ export function createTimers(start: number): Timers {
   const pending = new Set<SimulatedTimer>()
   let immediates = new Set<{ readonly run: () => void; readonly machine: Machine | undefined }>()
   let orders = 0
-  /** A machine that is suspended runs its timers when it goes on. */
+  /** A machine that is suspended runs its timers when it resumes. */
   const next = (isWanted: (timer: SimulatedTimer) => boolean) => {
     let least: number | undefined
     for (const timer of pending) {

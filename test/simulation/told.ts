@@ -21,7 +21,7 @@ export function lastStates(bodies: readonly string[]): ReadonlyMap<string, State
 
 /**
  * Reads the events of a tenant in order. Returns a fault if an update names a previous value that is not the one that an
- * earlier event showed, or if it names no changed value. Undefined if there is none.
+ * earlier event showed, or if it names no changed value. Otherwise returns undefined.
  */
 export function findUntrueChange(bodies: readonly string[]): string | undefined {
   const states = new Map<string, Readonly<Record<string, unknown>>>()

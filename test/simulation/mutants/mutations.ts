@@ -1,7 +1,7 @@
 /** Small faults that can be put into source text, one at a time. */
 import { type Node, Project, type SourceFile, SyntaxKind } from 'ts-morph'
 
-/** One fault: a part of a file, and what stands there instead. */
+/** One fault: a part of a file, and its replacement. */
 export interface Mutation {
   /** Path below the root of the project. */
   readonly file: string
