@@ -251,7 +251,7 @@ async function move(from: Place, to: Place, kill: (typeof KILLS)[number]) {
   if (kill !== undefined) {
     const words = ['test/operations/move/dying-move.ts', tenantId, to.file, kill]
     const dying = startProgram(process.execPath, words, from.env)
-    if (kill === 'sometime') void wait(400 + Math.random() * 1200).then(() => dying.child.kill('SIGKILL'))
+    if (kill === 'sometime') setTimeout(() => dying.child.kill('SIGKILL'), 400 + Math.random() * 1200)
     const { signal, code, stderr } = await dying.ended
     if (signal !== 'SIGKILL' && !(kill === 'sometime' && code === 0))
       throw new Error(`the move was not killed at ${kill}: ${code} ${stderr}`)
@@ -267,7 +267,10 @@ async function cleanUp(): Promise<void> {
   receiver.closeAllConnections()
   rmSync(root, { recursive: true, force: true })
 }
-process.once('SIGTERM', () => void cleanUp().finally(() => process.exit(1)))
+process.once('SIGTERM', () => {
+  const exit = () => process.exit(1)
+  cleanUp().then(exit, exit)
+})
 
 let [here, there] = [first, second]
 try {
