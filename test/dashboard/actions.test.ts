@@ -203,6 +203,10 @@ const FORMS: Readonly<Record<string, () => Promise<Form>>> = {
     page: `/sandbox/webhook-endpoints/${await itemOf(sandbox, '/v1/webhook-endpoints', ENDPOINT)}/rotate`,
   }),
   'sandboxes/new': async () => ({ page: '/sandbox/sandboxes/new', typed: { name: 'Checkout tests' } }),
+  'sandboxes/:id/key': async () => ({
+    page: `/sandbox/sandboxes/${await itemOf(sandbox, '/v1/sandboxes', { name: 'Refund tests' })}/key`,
+    typed: { scope: 'write' },
+  }),
   'spending-control-drafts/:id/promote': async () => ({
     page: `${await makeDraft()}/promote`,
     typed: { version: '1' },

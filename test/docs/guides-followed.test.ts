@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openPassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
 import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { openPromoter, PROGRAM } from '../account/promotions/setup.ts'
 import { issuePass, makeTemplate } from '../api/fixtures.ts'
@@ -40,11 +41,15 @@ beforeAll(async () => {
   const promoter = await openPromoter(service, tenantId, VERSIONS.at(-1))
   const live = await makeKey(service, tenantId, { environment: 'live', scope: 'admin' })
   keys = { [SANDBOX]: promoter.sandboxKey.secret, [LIVE]: live.secret }
-  records = await makeRecords(promoter.sandbox, promoter.promote)
+  records = await makeRecords(tenantId, promoter.sandbox, promoter.promote)
 }, 60_000)
 afterAll(() => rmSync(folder, { recursive: true }))
 
-async function makeRecords(send: Send, promote: (body: object) => ReturnType<Send>): Promise<Records> {
+async function makeRecords(
+  tenantId: string,
+  send: Send,
+  promote: (body: object) => ReturnType<Send>,
+): Promise<Records> {
   const card = await makeCard(send)
   const simulate = async (what: string, body: object): Promise<string> =>
     (await make(send, `/v1/test/cards/simulate_${what}`, { card_id: card.id, amount: 1000, ...body })).id
@@ -57,6 +62,13 @@ async function makeRecords(send: Send, promote: (body: object) => ReturnType<Sen
   const program = await make(send, '/v1/card_programs', PROGRAM)
   const settlement = (await send('/v1/settlements')).body.data[0]
   const template = await makeTemplate(send)
+  const rotating_barcode = { period: 30, digits: 6, fallback: 'no_code' }
+  const rotating = await issuePass(send, await makeTemplate(send, { rotating_barcode }))
+  const fixed = openPassTokens(service.database.pepper).sandbox.scanCode({
+    space: tenantId,
+    passId: rotating.id,
+  })
+  const scan = await make(send, '/v1/scans', { barcode_message: fixed, mode: 'verify' })
   await issuePass(send, template)
   const archived = await issuePass(send, template)
   for (const step of ['revoke', 'archive'])
@@ -73,6 +85,7 @@ async function makeRecords(send: Send, promote: (body: object) => ReturnType<Sen
       return name.includes('declined') ? declined : authorized
     },
     dsp: () => dispute.id,
+    scan: () => scan.id,
     cprg: () => program.id,
     stl: () => settlement.id,
     prm: (_use, side) => (side === 'before' ? ofTemplate : ofProgram),

@@ -325,7 +325,7 @@ test('with scripts, a picker finds a person by the keyboard, rows are added in p
   await page.waitForURL(/\/sandbox\/cards\/card_/)
   await page.goto(`${dashboard.origin}/sandbox/card-programs/new`)
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Crew')
-  await page.getByRole('button', { name: 'Add limit' }).click()
+  await page.getByRole('button', { name: 'Add limit', exact: true }).click()
   await page.getByLabel('Amount (USD)').fill('20')
   expect(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue()).toBe('Crew')
   await loadAxe(page)
