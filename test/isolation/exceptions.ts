@@ -10,6 +10,7 @@ export const LOCATORS: Table = [
   ],
   ['SELECT k.tenant_id, t.name, t.plan', 'a request starts with a key: its digest locates the tenant'],
   ['SELECT g.tenant_id, t.name, t.plan', 'or with an access token'],
+  ['SELECT tenant_id, state, hint FROM control.tenant_moves', 'each process knows all accounts that move'],
   [
     'SELECT tenant_id, card_id, key_version, sealed FROM',
     'a new card key is for the numbers of everybody, in steps',

@@ -100,6 +100,9 @@ function followed(found: readonly Found[]): Access[] {
   }))
 }
 
+/** Aliases of a table's partitions are numbered. */
+const unnumbered = (alias: string): string => alias.replace(/_\d+$/, '')
+
 function findAccesses(plan: Plan, tenantTables: ReadonlySet<string>): Found[] {
   const inner = (plan.Plans ?? []).flatMap((part) => findAccesses(part, tenantTables))
   const table = `${plan.Schema ?? ''}.${plan['Relation Name'] ?? ''}`
@@ -110,11 +113,10 @@ function findAccesses(plan: Plan, tenantTables: ReadonlySet<string>): Found[] {
   const text = node === 'Insert' ? insertedTenant(plan) : conditionsOf(plan, table)
   const match = /^\$(\d+)/.exec(text) ?? NAMED.exec(text)
   const parameter = match ? Number(match[1] ?? match[2]) : undefined
-  // Those of a table's partitions are numbered.
-  const alias = String(plan.Alias ?? '').replace(/_\d+$/, '')
+  const alias = unnumbered(String(plan.Alias ?? ''))
   const [, one, other] =
     node === 'Insert'
-      ? [undefined, alias, /^(\w+)\.tenant_id$/.exec(text)?.[1]]
+      ? [undefined, alias, unnumbered(/^(\w+)\.tenant_id$/.exec(text)?.[1] ?? '')]
       : (FOLLOWING.exec(text) ?? [])
   return [{ table, node, parameter, own: parameter, alias, follows: one === alias ? other : one }, ...inner]
 }
@@ -127,7 +129,8 @@ function conditionsOf(plan: Plan, table: string): string {
   return table === 'control.tenants' ? text.replaceAll(/\bid\b(?=(?:\)::text)? = )/g, 'tenant_id') : text
 }
 
-/** What is put into the first column, which is `tenant_id` everywhere. */
+/** What is put into the first column, which is `tenant_id` everywhere. What an Append puts out stands at its parts only. */
 function insertedTenant({ Plans = [] }: Plan): string {
-  return Plans.find((part) => part['Parent Relationship'] === 'Outer')?.Output?.[0] ?? ''
+  const source = Plans.find((part) => ['Outer', 'Member'].includes(String(part['Parent Relationship'])))
+  return source ? (source.Output?.[0] ?? insertedTenant(source)) : ''
 }

@@ -35,8 +35,14 @@ export const PEPPER = 'pepper of the tests, the same for every run'
 export const ADDRESSES = `INSERT INTO control.addresses (listener, base_url, declared)
   SELECT listener, 'http://' || listener || '.invalid', false FROM unnest(ARRAY['sandbox', 'live', 'console']) AS listener`
 
-/** Nothing in the tests must survive a power failure. */
-const FAST = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', autovacuum: 'off' }
+/** Nothing in the tests must survive a power failure. Two files run at once, and some send everything at the same time. */
+const PARAMETERS = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  synchronous_commit: 'off',
+  autovacuum: 'off',
+  max_connections: '400',
+}
 
 /** Returns the URL of a different database on the same server. */
 export function databaseUrl(server: string, name: string): string {
@@ -94,7 +100,7 @@ async function startServer(): Promise<{ url: string; strategy: string; stop: () 
   if (given) return { url: given, strategy: '', stop: async () => {} }
   const directory = mkdtempSync(join(tmpdir(), 'svc-test-'))
   chmodSync(directory, 0o711) // lets the server's user enter if root runs the tests
-  const server = await acquireServer({ dataDir: directory, say: console.error, parameters: FAST })
+  const server = await acquireServer({ dataDir: directory, say: console.error, parameters: PARAMETERS })
   const watcher = watchOver(server, directory)
   const { user, password, host, port, database } = server.connection()
   return {

@@ -10,7 +10,7 @@ import { canonicalOperations } from '../../generators/change/canonical.ts'
 import type { LoadedChange } from '../../generators/change/load-changes.ts'
 import { responseFor } from '../../generators/diff/answers.ts'
 import { jsonBody, validatedArray } from '../../generators/ir/bodies.ts'
-import type { Api, ApiOperation, EventType, Schema } from '../../generators/ir/model.ts'
+import type { Api, ApiOperation, ApiParameter, EventType, Schema } from '../../generators/ir/model.ts'
 import { successOf } from '../../generators/ir/operations.ts'
 import { isSet } from '../../generators/translate/parameters.ts'
 import { answerOf, jsonOf } from '../../generators/translate/transition.ts'
@@ -252,6 +252,25 @@ function queryClaim(
     .flatMap((lens) =>
       lens.kind === 'ignored-parameter' && isAbout(lens, operation.id, 'query', lens.name) ? [lens.name] : [],
     )
+  const merges = changes
+    .flatMap((change) => change.lenses)
+    .flatMap((lens) =>
+      lens.kind === 'values'
+        ? Object.entries(lens.merge).map(([value, shown]) => ({ schemas: lens.schemas, value, shown }))
+        : [],
+    )
+  /** @returns a value that the version shows as one that was asked for, and that the translated filter does not match. */
+  const forgottenMeaning = (
+    { schema }: ApiParameter,
+    asked: unknown,
+    matched: unknown,
+  ): string | undefined =>
+    schema.kind === 'ref' && Array.isArray(asked) && Array.isArray(matched)
+      ? merges.find(
+          ({ schemas, value, shown }) =>
+            schemas.includes(schema.name) && asked.includes(shown) && !matched.includes(value),
+        )?.value
+      : undefined
   return {
     name: `${api.version} ${operation.id} query`,
     values: fc.record(values, { requiredKeys: [], noNullPrototype: true }),
@@ -267,6 +286,13 @@ function queryClaim(
           const found = mismatch(head, parameter.schema, each, name)
           if (found) return describe(found)
         }
+        const forgotten = forgottenMeaning(
+          parameter,
+          sent((query as Readonly<Record<string, unknown>>)[name]),
+          value,
+        )
+        if (forgotten)
+          return `${parameter.place.file}:${parameter.place.line} ${name} must match ${forgotten} too`
       }
       const lost = Object.keys(query as object).find(
         (name) => !ignored.includes(name) && translated[name] === undefined,
