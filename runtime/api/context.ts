@@ -126,6 +126,7 @@ class Events implements RequestEvents {
   stream(after: StreamStart): AsyncIterable<string> {
     return this.#service.streams.open({
       after,
+      response: this.#call.response,
       types: this.types,
       findSpace: () => findSpace(this.#call, this.#service),
     })

@@ -1,7 +1,8 @@
 /** Live streams of events over HTTP: nothing lost, nothing twice, ended when they have to end. */
+import { EventEmitter } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { createEventStreams } from '../../runtime/events/emit/streams.ts'
+import { createEventStreams, type EventStreams } from '../../runtime/events/emit/streams.ts'
 import { createWakeUps } from '../../runtime/events/emit/wake-ups.ts'
 import { revokeKey } from '../../runtime/tenants/admin/keys.ts'
 import { makeTemplate, refusal, speakFor, TEMPLATE } from '../api/fixtures.ts'
@@ -174,15 +175,17 @@ test('a stream continues while the database is away, and misses nothing', async 
 })
 
 describe('by itself', () => {
-  const open = (isLeaving: () => boolean) =>
+  type Client = NonNullable<Parameters<EventStreams['open']>[0]['response']>
+  const open = (isLeaving: () => boolean, response?: Client, pollMs = 20) =>
     createEventStreams({
       database: service.database.sandbox,
       environment: 'sandbox',
       wakeUps: createWakeUps(),
       isLeaving,
-      pollMs: 20,
-      commentMs: 50,
+      pollMs,
+      commentMs: pollMs * 2.5,
     }).open({
+      ...(response && { response }),
       after: { sequence: 1_000_000, id: 'evt_last' },
       types: new Set(),
       findSpace: async () => tenantId,
@@ -207,6 +210,17 @@ describe('by itself', () => {
     const next = iterator.next()
     await wait(0)
     leaving = true
+    expect((await next).done).toBe(true)
+  })
+
+  test('a stream without events ends when its client goes, not at its next word', async () => {
+    const response = Object.assign(new EventEmitter(), { destroyed: false })
+    const iterator = open(() => false, response, 600_000)[Symbol.asyncIterator]()
+    await iterator.next()
+    const next = iterator.next()
+    await wait(0)
+    response.destroyed = true
+    response.emit('close')
     expect((await next).done).toBe(true)
   })
 })

@@ -1,5 +1,4 @@
 /** Live streams of events, as server-sent events (WHATWG HTML, section 9.2). */
-
 import { isUnavailable } from '../../database/errors.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { readSpace } from '../../database/space.ts'
@@ -16,6 +15,8 @@ export interface EventStreams {
   /** Yields one server-sent event for each event after the given position, until the client disconnects. */
   open(options: {
     readonly after: StreamStart
+    /** The response to the client. Without it, a stream ends when its reader takes the next event. */
+    readonly response?: { readonly destroyed: boolean; once(event: 'close', listener: () => void): unknown }
     readonly types: Pick<ReadonlySet<string>, 'has'>
     /** Reads what is streamed, in order. Default: the events of the space. */
     readonly read?: typeof readEventsAfter
@@ -85,6 +86,7 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
 
   async function* open({
     after,
+    response,
     types,
     findSpace,
     read = readEventsAfter,
@@ -92,10 +94,12 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
   }: Parameters<EventStreams['open']>[0]): AsyncGenerator<string> {
     let wake = () => {}
     let isNew = false
-    const unsubscribe = wakeUps.subscribe(environment, () => {
+    const lookAgain = () => {
       isNew = true
       wake()
-    })
+    }
+    const unsubscribe = wakeUps.subscribe(environment, lookAgain)
+    response?.once('close', lookAgain)
     const pause = () =>
       new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, pollMs)
@@ -109,7 +113,7 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
     let spokeAt = performance.now()
     try {
       yield greet(after.id)
-      while (!isLeaving()) {
+      while (!isLeaving() && !response?.destroyed) {
         isNew = false
         const events = await look(findSpace, read, last)
         if (!events) return

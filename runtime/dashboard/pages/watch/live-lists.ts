@@ -56,6 +56,7 @@ async function open(
     isEvents && asked.type ? type === asked.type : source.types.some((each) => type.startsWith(each))
   return watching.streams[visit.environment].open({
     after: await startOf(watching, visit, source),
+    response: visit.response,
     types: { has },
     read: source.readAfter,
     findSpace: rememberSpace(watching, visit),
