@@ -28,6 +28,8 @@ const [CLEARED, REVERSED, LEFT] = [4200, 700, 300]
 const FUNDING = 6000
 /** How long the category of the merchant holds an amount. */
 const HOLD_MS = 7 * DAY_MS
+/** Time from the end of a day until it is settled, and from the creation of a destination until it is used. */
+const [SETTLING_MS, DESTINATION_MS] = [2 * HOUR_MS, DAY_MS]
 const SHOP = { name: 'Harbor Diner', category_code: '5812', country: 'US' }
 
 const TEMPLATE = {
@@ -99,9 +101,9 @@ const headerOf = (version: string): Box['header'] =>
 
 /** Creates a tenant with its keys, its endpoint, and what it needs for a day. */
 export async function openMerchant(place: Place, sink: Sink, habits: Habits, index: number) {
-  const plan = index % 3 === 2 ? 'trial' : 'enterprise'
+  const plan = index % 5 === 3 ? 'trial' : 'enterprise'
   let version = versions.at(-1 - (index % versions.length))!.name
-  const hasCards = version !== versions[0].name && plan === 'enterprise'
+  const hasCards = version !== versions[0]!.name && plan === 'enterprise'
   const { admin } = place
   const created = await admin('tenant', 'create', '--name', `Merchant ${index + 1}`, '--plan', plan)
   const tenantId = String(created.id)
@@ -157,7 +159,6 @@ export async function openMerchant(place: Place, sink: Sink, habits: Habits, ind
   /** Live passes, by the time of their issue. */
   const livePasses: number[] = []
   let [funded, objects, repeated] = [0, 0, '']
-  let repeatedBody: object = {}
 
   const note = (type: string) => events.set(type, (events.get(type) ?? 0) + 1)
 
@@ -213,16 +214,16 @@ export async function openMerchant(place: Place, sink: Sink, habits: Habits, ind
 
   /** An idempotency key gives the stored answer for a day, and then a new one. */
   const repeat = async () => {
+    const body = { template_id: templateId }
     if (repeated) {
-      const later = await post('/v1/passes', repeatedBody, { key: repeated })
+      const later = await post('/v1/passes', body, { key: repeated })
       expectSame('the replay after a day', later.headers.get('idempotency-replayed'), null)
       learnPass(later)
     }
     repeated = randomUUID()
-    repeatedBody = { template_id: templateId }
-    const made = await post('/v1/passes', repeatedBody, { key: repeated })
+    const made = await post('/v1/passes', body, { key: repeated })
     learnPass(made)
-    const again = await post('/v1/passes', repeatedBody, { key: repeated })
+    const again = await post('/v1/passes', body, { key: repeated })
     expectSame('the replay', [again.text, again.headers.get('idempotency-replayed')], [made.text, 'true'])
   }
 
@@ -311,11 +312,14 @@ export async function openMerchant(place: Place, sink: Sink, habits: Habits, ind
       expectSame('a live pass', answer.status, isOver ? 402 : 201)
       if (!isOver) livePasses.push(place.liveNow())
     },
-    /** Brings the model to the present time, before the service finds out. */
+    /** Called before the clock moves to a time that is a day later: from then on, replaced secrets do not sign. */
+    expectNight(next: number) {
+      box.secrets = box.secrets.slice(0, 1)
+      if (isGone(version, next)) box.header = 'service-signature'
+    },
+    /** Brings the model to the present time. */
     passTime() {
       const now = place.now()
-      box.secrets = box.secrets.slice(0, 1)
-      if (isGone(version, now)) box.header = 'service-signature'
       for (const pass of passes.values()) {
         if (pass.status !== 'issued' || pass.expiresAt > now) continue
         pass.status = 'expired'
@@ -353,7 +357,11 @@ export async function openMerchant(place: Place, sink: Sink, habits: Habits, ind
       const add = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1)
       for (const { status } of passes.values()) add(`pass ${status}`)
       for (const { status } of uses.values()) add(`card transaction ${status}`)
-      for (const day of clearedDays) add(day < today ? 'settlement settled' : 'settlement open')
+      for (const day of clearedDays) {
+        const settled = (day + 1) * DAY_MS + SETTLING_MS
+        add(day < today ? 'settlement settled' : 'settlement open')
+        if (day < today && settled >= opened + DESTINATION_MS) add('payout paid')
+      }
       for (const _ of reports) add('report succeeded')
       return counts
     },

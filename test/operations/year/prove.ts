@@ -47,7 +47,7 @@ const WAIT_MS = 60_000
 /** The service deletes expired rows every minute. */
 const SWEEP_WAIT_MS = 180_000
 
-const SUNSET = Date.parse(versions[0].sunset)
+const SUNSET = Date.parse(versions[0]!.sunset!)
 const SUNSET_AT = 0.7
 /** In the morning, so that a settlement is settled before the next day’s work begins. */
 const start = SUNSET - Math.round(days * SUNSET_AT) * DAY_MS + DAY_MS / 4
@@ -107,6 +107,7 @@ const FOUND = `
   SELECT tenant_id, 'pass ' || status AS what, count(*)::integer AS rows FROM sandbox.passes GROUP BY 1, 2
   UNION ALL SELECT tenant_id, 'card transaction ' || status, count(*)::integer FROM sandbox.card_transactions GROUP BY 1, 2
   UNION ALL SELECT tenant_id, 'settlement ' || status, count(*)::integer FROM sandbox.settlements GROUP BY 1, 2
+  UNION ALL SELECT tenant_id, 'payout ' || status, count(*)::integer FROM sandbox.payouts GROUP BY 1, 2
   UNION ALL SELECT tenant_id, 'report ' || status, count(*)::integer FROM sandbox.treasury_reports GROUP BY 1, 2`
 
 const show = (counts: Iterable<readonly [string, number]>) => JSON.stringify([...counts].toSorted())
@@ -132,6 +133,7 @@ const age = (table: string, column: string) =>
 
 /** Moves the clock of the sandbox by a day. If `joins` is true, a second node moves both clocks, and applies retentions. */
 async function nextDay(merchants: readonly Merchant[], joins: boolean): Promise<void> {
+  for (const { expectNight } of merchants) expectNight(parts.now() + DAY_MS)
   for (const environment of ['sandbox', 'live']) {
     await age(`${environment}.request_log`, 'written')
     await age(`${environment}.usage_batches`, 'added')
