@@ -8,9 +8,10 @@
  * by type with their signatures, and keys that work or not.
  *
  * At the end of each week, a second node joins with the clock of the next day, because `admin clock advance` moves only the
- * sandbox. The clock of live, which drops old events, moves then. The script waits until all retentions have been applied, and takes a
- * sample. `judge` in `growth.ts` describes how samples are compared. The machine’s clock cannot be moved, so the script
- * makes rows a day older that are kept by machine time: the request log, and the names of usage batches.
+ * sandbox. The clock of live moves then, and old live events are dropped. The script waits until all retentions have been
+ * applied, and takes a sample. `judge` in `growth.ts` describes how samples are compared. The machine’s clock cannot be moved,
+ * so the script makes rows a day older that are kept by machine time: the request log, names of usage batches, and sent
+ * transactions.
  *
  * Options: --tenants N (4), --days N (16), --week N: days between two samples (4, or 7 from 120 days on).
  */
@@ -138,6 +139,7 @@ async function nextDay(merchants: readonly Merchant[], joins: boolean): Promise<
     await age(`${environment}.request_log`, 'written')
     await age(`${environment}.usage_batches`, 'added')
   }
+  await age('control.chain_transactions', 'signed_at')
   if (joins) {
     const clock = new Date(parts.now() + DAY_MS).toISOString()
     const node = startService({ ...place.env, SVC_CLOCK: clock }, ['--json', '--role', 'worker'])
@@ -178,6 +180,8 @@ const EXPIRED = `
   UNION ALL SELECT 'counts of touched changes', count(*)::integer FROM sandbox.touched_changes WHERE day < ($1::timestamptz AT TIME ZONE 'UTC')::date - 29
   UNION ALL SELECT 'logged requests', count(*)::integer FROM sandbox.request_log WHERE written < $2::timestamptz - interval '7 days'
   UNION ALL SELECT 'usage batches', count(*)::integer FROM sandbox.usage_batches WHERE added < $2::timestamptz - interval '1 day'
+  UNION ALL SELECT 'sent transactions', count(*)::integer FROM control.chain_transactions t JOIN control.chain_payments p USING (chain_id, signer, nonce)
+    WHERE p.state <> 'open' AND t.signed_at < $2::timestamptz - interval '90 days'
   UNION ALL SELECT 'files of reports', count(*)::integer FROM sandbox.treasury_report_pieces p JOIN sandbox.treasury_reports r ON (r.tenant_id, r.id) = (p.tenant_id, p.report_id)
     WHERE r.expires_at < $1`
 
