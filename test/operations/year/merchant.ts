@@ -293,7 +293,6 @@ export async function openMerchant(place: Place, sink: Sink, habits: Habits, ind
   return {
     tenantId,
     box,
-    hasCards,
     /** Number of objects created in the sandbox. */
     objects: () => objects,
     events,
