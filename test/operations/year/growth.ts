@@ -4,7 +4,10 @@ import { join } from 'node:path'
 import type pg from 'pg'
 
 /** Reads rows as the owner of the database. */
-export type Read = <Row extends pg.QueryResultRow>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
+export type Read = <Row extends pg.QueryResultRow>(
+  text: string,
+  values?: readonly unknown[],
+) => Promise<readonly Row[]>
 
 export interface Sample {
   readonly day: number
@@ -128,9 +131,10 @@ export function judge(samples: readonly Sample[]): Verdict {
     const at = (sample: Sample) => sample.tables.get(name)?.rows ?? 0
     const [before, after] = [slope(first, half, at), slope(half, last, at)]
     const most = Math.max(...samples.slice(0, middle + 1).map(at))
-    const expected = KEPT.has(name) || half.day < (LIMITED.get(name) ?? 0)
-      ? at(half) + (Math.max(before, 0) * (1 + PART) * (last.created - half.created)) / 1000 + FEW
-      : most * (1 + PART) + FEW
+    const expected =
+      KEPT.has(name) || half.day < (LIMITED.get(name) ?? 0)
+        ? at(half) + (Math.max(before, 0) * (1 + PART) * (last.created - half.created)) / 1000 + FEW
+        : most * (1 + PART) + FEW
     if (end.rows > expected)
       faults.push(`${name} has ${end.rows} rows on day ${last.day}; expected at most ${Math.round(expected)}`)
     const known = half.tables.get(name)

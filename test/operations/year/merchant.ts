@@ -28,8 +28,6 @@ const [CLEARED, REVERSED, LEFT] = [4200, 700, 300]
 const FUNDING = 6000
 /** How long the category of the merchant holds an amount. */
 const HOLD_MS = 7 * DAY_MS
-/** Time from the end of a day until it is settled, and from the creation of a destination until it is used. */
-const [SETTLING_MS, DESTINATION_MS] = [2 * HOUR_MS, DAY_MS]
 const SHOP = { name: 'Harbor Diner', category_code: '5812', country: 'US' }
 
 const TEMPLATE = {
@@ -162,10 +160,7 @@ export async function openMerchant(place: Place, sink: Sink, habits: Habits, ind
 
   const note = (type: string) => events.set(type, (events.get(type) ?? 0) + 1)
 
-  await until(
-    'the key to work',
-    async () => (await ask('GET', '/v1/passes')).status === 200,
-  )
+  await until('the key to work', async () => (await ask('GET', '/v1/passes')).status === 200)
   const templateId: string = (await post('/v1/pass_templates', TEMPLATE)).body.id
   const liveTemplateId: string = (await post('/v1/pass_templates', TEMPLATE, { live: true })).body.id
   const endpoint = await post('/v1/webhook-endpoints', { url: box.url, enabled_events: ['*'] })
@@ -357,9 +352,8 @@ export async function openMerchant(place: Place, sink: Sink, habits: Habits, ind
       for (const { status } of passes.values()) add(`pass ${status}`)
       for (const { status } of uses.values()) add(`card transaction ${status}`)
       for (const day of clearedDays) {
-        const settled = (day + 1) * DAY_MS + SETTLING_MS
         add(day < today ? 'settlement settled' : 'settlement open')
-        if (day < today && settled >= opened + DESTINATION_MS) add('payout paid')
+        if (day < today) add('payout paid')
       }
       for (const _ of reports) add('report succeeded')
       return counts

@@ -88,7 +88,11 @@ const parts = {
 }
 
 /** Waits until a difference is gone. If it stays, throws it. */
-async function settle(what: string, difference: () => string | undefined | Promise<string | undefined>, ms = WAIT_MS) {
+async function settle(
+  what: string,
+  difference: () => string | undefined | Promise<string | undefined>,
+  ms = WAIT_MS,
+) {
   let last: string | undefined
   try {
     await until(
@@ -206,7 +210,10 @@ process.once('SIGTERM', () => {
 try {
   await readOffsets()
   const merchants: Merchant[] = []
-  for (let index = 0; index < tenants; index += 1) merchants.push(await openMerchant(parts, sink, habits, index))
+  for (let index = 0; index < tenants; index += 1)
+    merchants.push(await openMerchant(parts, sink, habits, index))
+  // New destinations of payouts are held for a day.
+  await nextDay(merchants, false)
   const samples: Sample[] = []
   for (let day = 1; day <= days; day += 1) {
     const isSampled = day % week === 0
@@ -237,7 +244,9 @@ try {
   const { lines, faults } = judge(samples)
   for (const line of lines) print(line)
   if (faults.length > 0) throw new Error(faults.join('\n'))
-  print(`${days} days of ${tenants} merchants: everything is as the model says, and nothing grows without bound`)
+  print(
+    `${days} days of ${tenants} merchants: everything is as the model says, and nothing grows without bound`,
+  )
 } catch (error) {
   process.stderr.write(`${inspect(error)}\n`)
   process.exitCode = 1
