@@ -28,7 +28,12 @@ const [CLEARED, REVERSED, LEFT] = [4200, 700, 300]
 const FUNDING = 6000
 /** How long the category of the merchant holds an amount. */
 const HOLD_MS = 7 * DAY_MS
-const SHOP = { name: 'Harbor Diner', category_code: '5812', country: 'US' }
+/** Earlier versions name the category of a merchant. */
+const shopOf = (version: string) => ({
+  name: 'Harbor Diner',
+  category_code: version < '2026-02-01' ? 'restaurants' : '5812',
+  country: 'US',
+})
 
 const TEMPLATE = {
   name: 'Free coffee',
@@ -226,7 +231,7 @@ export async function openMerchant(place: Place, sink: Sink, habits: Habits, ind
     await post('/v1/test/funding', { amount: FUNDING })
     funded += FUNDING
     for (const amount of [CLEARED, REVERSED, LEFT]) {
-      const use = { card_id: cardId, amount, merchant: SHOP }
+      const use = { card_id: cardId, amount, merchant: shopOf(version) }
       const { body } = await post('/v1/test/cards/simulate_authorization', use)
       expectSame('the authorization', body.status, 'authorized')
       uses.set(body.id, { status: 'authorized', amount, expiresAt: Date.parse(body.created) + HOLD_MS })

@@ -243,7 +243,8 @@ try {
   }
   const { lines, faults } = judge(samples)
   for (const line of lines) print(line)
-  if (faults.length > 0) throw new Error(faults.join('\n'))
+  const logged = place.service.stderr().split('\n').filter(Boolean)
+  if (faults.length + logged.length > 0) throw new Error([...faults, ...logged].join('\n'))
   print(
     `${days} days of ${tenants} merchants: everything is as the model says, and nothing grows without bound`,
   )
