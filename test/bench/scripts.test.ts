@@ -33,8 +33,8 @@ const TINY: Readonly<Record<string, readonly string[]>> = {
  * `interrupted.test.ts` starts `bench`. `bench:memory` and `bench:writes` need PostgreSQL servers of their own,
  * and `bench:checkouts` needs a second checkout. `bench:cards`
  * takes 25 s, `bench:size` 11 s, `bench:network` and `bench:toolkit` take 6 s before they measure. `prove:client`, `prove:image` and `prove:postgres-upgrade` install
- * packages from the registry, `prove:speed` and `prove:tasks` fill a service, `prove:trace`, `prove:restore` and `prove:move` start
- * several, `prove:upgrade` installs two releases, and `prove:year` takes minutes.
+ * packages from the registry, `prove:speed` and `prove:tasks` fill a service, `prove:trace`, `prove:restore` and
+ * `prove:move` start several, and `prove:upgrade` installs two releases.
  */
 const NOT_HERE = [
   'bench',
@@ -56,7 +56,7 @@ const NOT_HERE = [
   'prove:tasks',
   'prove:trace',
   'prove:upgrade',
-  'prove:year',
+  'prove:year', // takes minutes
 ]
 
 /** A busy machine takes ten times as long as a quiet one. */
