@@ -24,7 +24,7 @@ import { versions } from '../../../generated/versions.ts'
 import { findCluster } from '../../../runtime/database/embedded/cluster.ts'
 import { findPostmaster } from '../../../runtime/database/embedded/postmaster.ts'
 import { connectionTo } from '../../../runtime/database/embedded/server.ts'
-import { endPrograms, startService, until } from '../../support/programs.ts'
+import { endPrograms, isAlive, startService, until } from '../../support/programs.ts'
 import { openPlace } from '../move/place.ts'
 import { judge, type Read, type Sample, takeSample } from './growth.ts'
 import { DAY_MS, type Merchant, openMerchant } from './merchant.ts'
@@ -40,6 +40,8 @@ const { values } = parseArgs({
 const [tenants, days] = [Number(values.tenants), Number(values.days)]
 const isLong = days >= 120
 const week = Number(values.week ?? (isLong ? 7 : 4))
+if (!(tenants >= 1 && week >= 1 && days >= 2 * week))
+  throw new Error(`expected --tenants of at least 1, and --days of at least two weeks: ${2 * week}`)
 /** Retention of live events, and the time that one of their partitions covers. */
 const [eventDays, partitionDays] = [isLong ? 30 : 1, 7]
 const habits = { rotationDays: isLong ? 90 : 4, reportDays: week }
@@ -198,7 +200,9 @@ async function findExpired(): Promise<string | undefined> {
 async function cleanUp(): Promise<void> {
   await owner.end()
   await endPrograms()
-  process.kill(postmaster.pid, 'SIGQUIT')
+  // Without the services, the server may have ended already.
+  if (isAlive(postmaster.pid)) process.kill(postmaster.pid, 'SIGQUIT')
+  await until('PostgreSQL to end', () => !isAlive(postmaster.pid))
   sink.stop()
   rmSync(root, { recursive: true, force: true, maxRetries: 3 })
 }
