@@ -91,7 +91,7 @@ const ONLY_THERE: readonly (string | RegExp)[] = [
   'npm run fuzz',
   'npm run simulate -- --seed 1 --days 10',
   'npm run simulate:mutants -- --count 20',
-  /^npm run prove(:[\w-]+)?( -- --old REF)?$/,
+  /^npm run prove(:[\w-]+)?( -- --(old REF|tenants 50 --days 365))?$/,
   /^npm run bench(:\w+)?( -- FOLDER…)?$/,
   // test/docs/toolkit/pages.test.ts builds the same files.
   'npm run docs:toolkit',

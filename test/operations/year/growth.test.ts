@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { judge, type Sample } from './growth.ts'
+
+const MB = 1024 * 1024
+
+interface Growth {
+  /** Rows of a table on a day. A table that is not named here stays as it is. */
+  readonly rows?: Readonly<Record<string, (day: number) => number>>
+  readonly bytesEach?: (day: number) => number
+  readonly files?: (day: number) => number
+  readonly memory?: (day: number) => number
+}
+
+/** Samples of 52 weeks, with 70 new objects in each. */
+function yearOf({ rows = {}, bytesEach, files, memory }: Growth): Sample[] {
+  const tables = { 'sandbox.passes': (day: number) => day * 5, 'sandbox.tokens': () => 3, ...rows }
+  return Array.from({ length: 52 }, (_, index) => {
+    const day = (index + 1) * 7
+    return {
+      day,
+      created: day * 10,
+      tables: new Map(
+        Object.entries(tables).map(([name, at]) => [
+          name,
+          { rows: at(day), bytes: at(day) * (bytesEach?.(day) ?? 200) },
+        ]),
+      ),
+      files: { own: files?.(day) ?? 10, relations: 2000 },
+      memory: memory?.(day) ?? 200 * MB,
+    }
+  })
+}
+
+test('a year in which rows grow with what is created has no faults', () => {
+  expect(judge(yearOf({})).faults).toEqual([])
+})
+
+test.each<[string, Growth, RegExp]>([
+  [
+    'expired rows that stay',
+    { rows: { 'sandbox.tokens': (day) => 3 + day / 7 } },
+    /^sandbox\.tokens has 55 rows on day 364; expected at most 46$/,
+  ],
+  [
+    'a retention that ends to work in the autumn',
+    { rows: { 'sandbox.request_log': (day) => Math.max(300, (day - 260) * 40) } },
+    /^sandbox\.request_log has 4160 rows/,
+  ],
+  [
+    'more rows for each object',
+    { rows: { 'sandbox.passes': (day) => day * day } },
+    /^sandbox\.passes has 132496 rows/,
+  ],
+  [
+    'pages that are not used again',
+    { rows: { 'sandbox.passes': (day) => day * 500 }, bytesEach: (day) => day * 2 },
+    /^sandbox\.passes takes \d+ bytes/,
+  ],
+  ['files that stay', { files: (day) => day }, /^364 files of the service; 182 in the middle$/],
+  ['memory', { memory: (day) => (100 + day) * MB }, /^\d+ MB of memory; \d+ MB before the middle$/],
+])('a year with %s has one fault', (_, growth, fault) => {
+  expect(judge(yearOf(growth)).faults).toEqual([expect.stringMatching(fault)])
+})
