@@ -2,7 +2,7 @@
 import pg from 'pg'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { deriveSecret } from '../../platform/secrets.ts'
-import type { Database, Statement } from '../database.ts'
+import type { Statement } from '../database.ts'
 import {
   codeOf,
   INSUFFICIENT_PRIVILEGE,
@@ -11,6 +11,7 @@ import {
   PROTOCOL_VIOLATION,
 } from '../errors.ts'
 import { clientConfig } from '../pool/connection.ts'
+import type { Pool } from '../pool/pool.ts'
 import { type Say, whileNotMigrating } from './migration-locks.ts'
 import { asRole, closeCardNumbers, createRole } from './roles.ts'
 
@@ -127,12 +128,21 @@ const CLOSE: Statement = { text: 'UPDATE control.card_room SET closed = true' }
 
 const ROLES: Statement = { text: 'SELECT environment, name FROM control.roles' }
 
-/** Takes sealed card numbers from the roles of the environments, for good. @param control connection of the owner. */
-export async function closeCardRoom(control: Database): Promise<void> {
-  await control.query(CLOSE)
-  const { rows } = await control.query<{ environment: Environment; name: string }>(ROLES)
-  for (const { environment, name } of rows) await control.query({ text: closeCardNumbers(environment, name) })
+/**
+ * Takes sealed card numbers from the roles of the environments, for good.
+ *
+ * @param control pool of the owner.
+ */
+export async function closeCardRoom(control: Pool): Promise<void> {
+  await control.transaction(async (tx) => {
+    // Also locks the row: of two processes that change rights on a table at once, PostgreSQL fails one.
+    await tx.query(CLOSE)
+    const { rows } = await tx.query<{ environment: Environment; name: string }>(ROLES)
+    for (const { environment, name } of rows) await tx.query({ text: closeCardNumbers(environment, name) })
+  })
 }
+
+const LOCK_ROOM: Statement = { text: 'SELECT FROM control.card_room FOR UPDATE' }
 
 const OTHER_READERS: Statement = {
   text: `SELECT rolname AS name FROM pg_roles
@@ -143,22 +153,25 @@ const OTHER_READERS: Statement = {
 /**
  * Takes all rights from roles that another secret derives, once a key is sealed with the secret of card numbers.
  *
- * @param control connection of the owner.
+ * @param control pool of the owner.
  * @param which `pepper` for the role that the pepper derives; `all` also for the role of a secret before.
  */
 export async function retireOtherRoles(
-  control: Database,
+  control: Pool,
   secrets: RoomSecrets,
   which: 'pepper' | 'all',
 ): Promise<void> {
   const { pepper, ownSecret } = secrets
   if (ownSecret === undefined || (await control.query({ text: HAS_OWN_SECRET })).count === 0) return
   const pattern = which === 'all' ? '' : `^${cardRoleOf({ pepper, ownSecret: undefined }).name}$`
-  const { rows } = await control.query<{ name: string }>(OTHER_READERS, [cardRoleOf(secrets).name, pattern])
   const schemas = ['control', ...ENVIRONMENTS].join(', ')
-  for (const { name } of rows) {
-    const role = pg.escapeIdentifier(name)
-    await control.query({ text: `REVOKE ALL ON ALL TABLES IN SCHEMA ${schemas} FROM ${role}` })
-    await control.query({ text: `REVOKE ALL ON SCHEMA ${schemas} FROM ${role}` })
-  }
+  await control.transaction(async (tx) => {
+    await tx.query(LOCK_ROOM)
+    const { rows } = await tx.query<{ name: string }>(OTHER_READERS, [cardRoleOf(secrets).name, pattern])
+    for (const { name } of rows) {
+      const role = pg.escapeIdentifier(name)
+      await tx.query({ text: `REVOKE ALL ON ALL TABLES IN SCHEMA ${schemas} FROM ${role}` })
+      await tx.query({ text: `REVOKE ALL ON SCHEMA ${schemas} FROM ${role}` })
+    }
+  })
 }
