@@ -1,33 +1,24 @@
 /** Named sandboxes: each has its own data and its own keys, and nothing of one reaches another. */
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
 import { pino } from 'pino'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { current } from '../../generated/versions.ts'
 import { wipeWorker } from '../../runtime/account/account/wipe-job.ts'
-import { CLOSED_TABLES, WIPED_TABLES } from '../../runtime/account/account/wipe-queries.ts'
 import { snapshotWorker } from '../../runtime/account/snapshots/job.ts'
 import { addToTotals } from '../../runtime/account/totals/adding.ts'
 import { createCardKeys } from '../../runtime/cards/card-keys/card-keys.ts'
 import { createCardDirectory } from '../../runtime/cards/card-keys/directory.ts'
 import { listingWorker } from '../../runtime/cards/card-keys/listing.ts'
 import { createEndpointSecrets } from '../../runtime/events/webhook-endpoints/secrets.ts'
-import { forgetTenant } from '../../runtime/operator/moves/arrival.ts'
-import { exportTenant } from '../../runtime/operator/moves/export.ts'
-import { importTenant } from '../../runtime/operator/moves/import.ts'
-import { moveTenant } from '../../runtime/operator/moves/move.ts'
 import { createPassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
 import { createSeals } from '../../runtime/platform/secrets.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
-import { change } from '../../runtime/tenants/admin/change.ts'
-import { isSpaceWiped } from '../../runtime/tenants/audit/queries.ts'
 import { issuePass, makeTemplate, refusal } from '../api/fixtures.ts'
 import { bothCounts } from '../passes/counted.ts'
-import { makeKey, makeTenant, type Send, speak, startTestService, useService } from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { holdMachineClock, makeConfirmer } from './confirmers.ts'
+import { fill, openSandbox, readSpace } from './sandbox-contents.ts'
 
 const service = useService()
 let tenantId: string
@@ -42,16 +33,9 @@ beforeEach(async () => {
 const emptyWiped = () =>
   wipeWorker({ database: service.database, clock: service.clock, log: strictLog, graceMs: 0 }).runOnce()
 
-/** Creates a sandbox; gives its ID and speaks with its key. */
-async function open(name = 'Checkout tests') {
-  const { status, body } = await send('/v1/sandboxes', { body: { name } })
-  expect([status, body.object, body.name]).toEqual([201, 'sandbox', name])
-  return {
-    id: body.id as string,
-    secret: body.secret_key as string,
-    send: speak(service.urls.sandbox, { secret: body.secret_key, version: current }),
-  }
-}
+const open = (name?: string) => openSandbox(send, service.urls.sandbox, name)
+
+const rowsIn = (space: string) => readSpace(service.database.control, space)
 
 const rowsOf = async (table: string, space: string): Promise<number> => {
   const text = `SELECT count(*)::int AS count FROM sandbox.${table} WHERE tenant_id = $1`
@@ -117,39 +101,6 @@ const addToCounts = (space: string) =>
   service.database.sandbox.transaction((tx) => addToTotals(tx, space, 2000, Date.now()))
 
 const countsOf = (space: string) => bothCounts(service.database.sandbox, space)
-
-/** Every row of a space, without the space. */
-async function rowsIn(space: string): Promise<Record<string, unknown[]>> {
-  const { control } = service.database
-  const found: Record<string, unknown[]> = {}
-  for (const table of [...WIPED_TABLES, ...CLOSED_TABLES]) {
-    const text = `SELECT row_to_json(t)::text AS line FROM sandbox.${table} t WHERE tenant_id = $1 ORDER BY 1`
-    const { rows } = await control.query<{ line: string }>({ text }, [space])
-    if (rows.length > 0) found[table] = rows.map(({ line }) => line.replace(`"tenant_id":"${space}"`, ''))
-  }
-  return found
-}
-
-/** A pass, a card with money and secrets, an endpoint. */
-async function fill(by: Send) {
-  const make = async (path: string, body: object, headers = {}) => {
-    const answer = await by(path, { body, headers })
-    expect([path, answer.text, answer.status < 300]).toEqual([path, answer.text, true])
-    return answer.body
-  }
-  const key = randomUUID()
-  const pass = await make('/v1/passes', { template_id: await makeTemplate(by) }, { 'Idempotency-Key': key })
-  const holder = await make('/v1/cardholders', { name: 'Ada Moreau', metadata: { longer: '1', a: '2' } })
-  const card = await make('/v1/cards', { cardholder_id: holder.id, type: 'virtual' })
-  await make('/v1/test/funding', { amount: 100_000 })
-  const use = { card_id: card.id, amount: 20_000, merchant: { name: 'A', category_code: '5812' } }
-  await make('/v1/test/cards/simulate_authorization', use)
-  await make('/v1/webhook-endpoints', { url: 'https://93.184.215.14/hooks', enabled_events: ['*'] })
-  const address = { line1: 'Rue 1', city: 'Paris', postal_code: '75001', country: 'FR' }
-  const person = { name: 'Ada Moreau', date_of_birth: '1990-04-12', address }
-  const token = await make('/v1/tokens', { type: 'person', person })
-  return { pass, card, use, key, make, token }
-}
 
 test('a sandbox is filled, snapshotted, broken and restored', async () => {
   const [one, other] = [await open(), await open()]
@@ -439,78 +390,6 @@ test('a sandbox has few snapshots, which go with it; a pending restore keeps its
   )
   expect(rows).toHaveLength(0)
 })
-
-test('an account with a sandbox moves to a different installation, and returns in an export', async () => {
-  const target = await startTestService()
-  const folder = join(mkdtempSync(join(tmpdir(), 'svc-move-')), 'export')
-  try {
-    const one = await open()
-    const { pass, card, use, key } = await fill(one.send)
-    const details = (await one.send(`/v1/cards/${card.id}/details`)).body
-    const [here, there] = [service, target].map(({ operator, database }) => ({ operator, database }))
-    const before = await rowsIn(`${tenantId}.s1`)
-    await expect(exportTenant(here!, tenantId, exporting(folder, false))).resolves.toMatchObject({
-      closed: false,
-    })
-    expect(leftOut(folder)).toEqual([])
-    await expect(importTenant(there!, folder)).rejects.toThrow('the export has no secrets')
-    rmSync(folder, { recursive: true })
-
-    const moved = await moveTenant(here!, there!, tenantId, {
-      hint: 'https://b.example',
-      maxPauseMs: 20_000,
-      say: () => {},
-    })
-    expect(moved.rows).toBeGreaterThan(20)
-    service.forget()
-    target.forget()
-    const refused = await one.send('/v1/passes')
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
-    expect(refused.body.error.message).toBe(
-      'The account has moved to https://b.example. Send requests there.',
-    )
-    // Also for writes that have passed the check before the move.
-    const write = { tenantId, action: 'tenant.verified', targetId: tenantId }
-    await expect(change(service.operator, async (_, note) => note(write))).rejects.toSatisfy(isSpaceWiped)
-
-    const secret = one.secret
-    const by = speak(target.urls.sandbox, { secret, version: current })
-    const headers = { 'Idempotency-Key': key }
-    const repeated = await by('/v1/passes', { body: { template_id: pass.template_id }, headers })
-    expect(repeated.body.id).toBe(pass.id)
-    expect((await by(`/v1/cards/${card.id}/details`)).body).toEqual(details)
-    expect((await by('/v1/test/cards/simulate_authorization', { body: use })).body.status).toBe('authorized')
-    await verifyAudit(target.operator, tenantId, 'sandbox')
-
-    await exportTenant(there!, tenantId, exporting(folder, true))
-    const again = moveTenant(there!, here!, tenantId, { maxPauseMs: 20_000, say: () => {} })
-    await expect(again).rejects.toThrow('has left this installation for a different target')
-    await importTenant(here!, folder)
-    service.forget()
-    target.forget()
-    expect((await by('/v1/passes')).status).toBe(503)
-    expect((await one.send(`/v1/cards/${card.id}/details`)).body).toEqual(details)
-    await verifyAudit(service.operator, tenantId, 'sandbox')
-    expect(Object.keys(await rowsIn(`${tenantId}.s1`))).toEqual(Object.keys(before))
-    await expect(importTenant(here!, folder)).rejects.toThrow('already has the tenant')
-    await expect(forgetTenant(service.operator, tenantId)).rejects.toThrow('has not moved away')
-    await forgetTenant(target.operator, tenantId)
-    const text = 'SELECT FROM sandbox.passes WHERE starts_with(tenant_id, $1)'
-    expect((await target.database.control.query({ text }, [tenantId])).count).toBe(0)
-  } finally {
-    rmSync(dirname(folder), { recursive: true })
-    await target.stop()
-  }
-})
-
-const exporting = (folder: string, close: boolean) => ({ folder, close, sealed: close, maxPauseMs: 20_000 })
-
-/** Files with sealed values, which begin with their format and are longer than a digest, or with a password hash. */
-function leftOut(folder: string): string[] {
-  return readdirSync(folder).filter((name) =>
-    /"\\\\x01[0-9a-f]{100,}"|\$scrypt\$/.test(readFileSync(join(folder, name), 'utf8')),
-  )
-}
 
 describe('what ends', () => {
   test('a deleted sandbox: its key is refused, and its rows are deleted; the others keep theirs', async () => {

@@ -20,6 +20,7 @@ import pg from 'pg'
 import { issueToken } from '../support/access-tokens.ts'
 import { START } from '../support/programs.ts'
 import { BENCH_PEPPER, startDatabase } from './bench-database.ts'
+import { COFFEE_CLUB, passOf } from './coffee-club.ts'
 import { type Scratch, withScratch } from './scratch.ts'
 
 const { values: options } = parseArgs({
@@ -131,20 +132,8 @@ async function prepareData(ready: Ready): Promise<{ templateId: string; passId: 
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
     return (await response.json()) as Record<string, unknown>
   }
-  const template = await post('/v1/pass_templates', {
-    name: 'Coffee club',
-    kind: 'loyalty',
-    brand: { background_color: '#112233', foreground_color: '#ffffff' },
-    fields: [
-      { key: 'points', label: 'Points', value: '0' },
-      { key: 'tier', label: 'Tier', value: 'Basic' },
-    ],
-  })
-  const pass = {
-    template_id: template.id,
-    holder: { email: 'ada@example.com', name: 'Ada' },
-    fields: { points: '12' },
-  }
+  const template = await post('/v1/pass_templates', COFFEE_CLUB)
+  const pass = passOf(template.id)
   let passId = ''
   for (let made = 0; made < PASSES; made += 100) {
     const batch = await post('/v1/passes/batch', { passes: Array.from({ length: 100 }, () => pass) })

@@ -7,6 +7,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'
 import { until } from '../support/programs.ts'
+import { COFFEE_CLUB, passOf } from './coffee-club.ts'
 import { type DemoService, startDemoService } from './demo-service.ts'
 import type { Scratch } from './scratch.ts'
 import { print } from './webhooks-figures.ts'
@@ -73,20 +74,8 @@ export async function measureBytes(scratch: Scratch, rows: number, only: string)
 /** Issues passes, whose events an endpoint receives. */
 async function writeSample({ call }: DemoService, url: string): Promise<void> {
   await call('/v1/webhook-endpoints', { url, enabled_events: ['pass.created'] })
-  const template = await call('/v1/pass_templates', {
-    name: 'Coffee club',
-    kind: 'loyalty',
-    brand: { background_color: '#112233', foreground_color: '#ffffff' },
-    fields: [
-      { key: 'points', label: 'Points', value: '0' },
-      { key: 'tier', label: 'Tier', value: 'Basic' },
-    ],
-  })
-  const pass = {
-    template_id: template.body.id,
-    holder: { email: 'ada@example.com', name: 'Ada' },
-    fields: { points: '12' },
-  }
+  const template = await call('/v1/pass_templates', COFFEE_CLUB)
+  const pass = passOf(template.body.id)
   for (let made = 0; made < SAMPLE; made += 1) await call('/v1/passes', pass)
 }
 

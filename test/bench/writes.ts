@@ -6,6 +6,7 @@
  */
 import { parseArgs } from 'node:util'
 import pg from 'pg'
+import { COFFEE_CLUB, passOf } from './coffee-club.ts'
 import { type Call, startDemoService } from './demo-service.ts'
 import { withScratch } from './scratch.ts'
 
@@ -34,20 +35,8 @@ const say = (name: string, value: number, unit: string) =>
   console.log(`  ${name.padEnd(44)} ${value.toFixed(value < 100 ? 1 : 0).padStart(8)} ${unit}`)
 
 async function measure(db: pg.Client, call: Call): Promise<void> {
-  const template = await call('/v1/pass_templates', {
-    name: 'Coffee club',
-    kind: 'loyalty',
-    brand: { background_color: '#112233', foreground_color: '#ffffff' },
-    fields: [
-      { key: 'points', label: 'Points', value: '0' },
-      { key: 'tier', label: 'Tier', value: 'Basic' },
-    ],
-  })
-  const pass = {
-    template_id: template.body.id,
-    holder: { email: 'ada@example.com', name: 'Ada' },
-    fields: { points: '12' },
-  }
+  const template = await call('/v1/pass_templates', COFFEE_CLUB)
+  const pass = passOf(template.body.id)
   for (let made = 0; made < 50; made += 1) await call('/v1/passes', pass)
   // From here to the end of the run no page is written whole for the first time but new ones.
   await db.query('CHECKPOINT')

@@ -36,7 +36,7 @@ function fieldsOf({ fields, options }: PassState, style: PosterStyle): PosterFie
 /**
  * Returns undefined if the template has no poster.
  *
- * @param barcode undefined if there is none to show. Event tickets are read by NFC, and show none.
+ * @param barcode undefined if the poster shows no barcode, as on event tickets, which are read by NFC.
  */
 export function showPoster(state: PassState, barcode: DrawnBarcode | undefined): Html | undefined {
   const style = posterOf(state)
