@@ -7,7 +7,7 @@
  */
 import { fork } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
-import { once } from 'node:events'
+import { on } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -69,7 +69,14 @@ async function startApns({ directory, own }: Scratch) {
     env: { ...process.env, FAN_OUT_APNS: given },
   })
   own(child)
-  const [url] = await once(child, 'message')
+  // Keeps what arrives while nobody waits: the last pushes can be faster than the answer to the change.
+  const messages = on(child, 'message', { close: ['exit'] })
+  const hear = async () => {
+    const { done, value } = await messages.next()
+    if (done) throw new Error('the fake APNs ended')
+    return value[0]
+  }
+  const url = await hear()
   const settings = {
     APPLE_PUSH_URL: String(url),
     APPLE_PUSH_KEY: p8,
@@ -77,7 +84,7 @@ async function startApns({ directory, own }: Scratch) {
     NODE_EXTRA_CA_CERTS: ca,
     ...(options.profile && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${options.profile}` }),
   }
-  const tell = async (): Promise<Told> => (await once(child, 'message'))[0]
+  const tell = async (): Promise<Told> => await hear()
   return { settings, tell, expect: (count: number) => void child.send(count) }
 }
 
