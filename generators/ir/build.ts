@@ -3,21 +3,20 @@ import type { Report } from '../diagnostics/diagnostic.ts'
 import type { LoadedDocument } from '../document/load.ts'
 import { indexReferences } from '../runtime/explain/references.ts'
 import { isRaw } from './bodies.ts'
+import { buildBody, buildResponse } from './contents.ts'
 import { isForm, isJson } from './media-type.ts'
 import type {
   Api,
-  ApiBody,
   ApiCallback,
   ApiContent,
   ApiOperation,
   ApiParameter,
   ApiServer,
   EventType,
-  Response,
   SecurityRequirement,
-  Serialization,
 } from './model.ts'
 import { ADDITIONAL, idsOf, METHODS } from './operation-names.ts'
+import { buildParameters, checkPathParameters } from './parameters.ts'
 import { buildSchema, optional } from './schema.ts'
 import {
   child,
@@ -27,7 +26,6 @@ import {
   isObject,
   items,
   leaveOut,
-  once,
   placeOf,
   resolve,
   type Source,
@@ -200,6 +198,8 @@ function mainTag(operation: Source, root: Source): string {
   return names.find((name) => !others.has(name)) ?? names[0] ?? 'default'
 }
 
+const sameParameter = (a: ApiParameter, b: ApiParameter) => a.name === b.name && a.in === b.in
+
 function buildOperation(
   path: string,
   method: string,
@@ -231,167 +231,6 @@ function buildOperation(
   }
   checkPathParameters(operation, source)
   return operation
-}
-
-const sameParameter = (a: ApiParameter, b: ApiParameter) => a.name === b.name && a.in === b.in
-
-function checkPathParameters(operation: ApiOperation, source: Source): void {
-  const named = new Set([...operation.path.matchAll(/\{([^}]+)\}/g)].map((match) => match[1]))
-  for (const parameter of operation.parameters) {
-    if (parameter.in === 'path' && !named.delete(parameter.name)) {
-      const message = `the path ${operation.path} has no {${parameter.name}}`
-      leaveOut(source, 'path-parameter', message, 'correct the path or the parameter')
-    }
-  }
-  for (const name of named) {
-    leaveOut(
-      source,
-      'path-parameter',
-      `{${name}} of ${operation.path} is not declared`,
-      'declare it under parameters, in: path',
-    )
-  }
-}
-
-function buildParameters(sources: readonly Source[]): ApiParameter[] {
-  return sources.flatMap((each) => {
-    const at = resolve(each)
-    if (!at) return []
-    const where = text(at, 'in') ?? 'query'
-    if (where === 'querystring') return buildQueryString(at)
-    if (!isPlace(where)) {
-      leaveOut(
-        at,
-        'document-shape',
-        `in: ${where} is not a parameter location`,
-        `use one of ${PLACES.join(', ')}`,
-      )
-      return []
-    }
-    return [once(at, 'parameter', () => buildParameter(at, text(at, 'name') ?? '', where))]
-  })
-}
-
-/**
- * Reads a parameter that describes the whole query string (OpenAPI 3.2). As a form, it is the same as an exploded object in
- * the query.
- */
-function buildQueryString(source: Source): ApiParameter[] {
-  const [[mediaType, content] = [], ...others] = entries(child(source, 'content'))
-  const schema = content && child(resolve(content) ?? content, 'schema')
-  if (!schema || others.length > 0 || !isForm(mediaType ?? '')) {
-    const message = `the query string ${text(source, 'name') ?? ''} is ${mediaType ?? 'of no media type'}, not a form`
-    leaveOut(
-      source,
-      'parameter-querystring',
-      message,
-      'use `application/x-www-form-urlencoded` with a schema',
-    )
-    return []
-  }
-  const described = { ...source, value: { ...(source.value as object), content: undefined } }
-  return [
-    once(source, 'parameter', () => ({
-      ...buildParameter(described, text(source, 'name') ?? '', 'query'),
-      schema: buildSchema(schema),
-    })),
-  ]
-}
-
-const PLACES: readonly string[] = ['path', 'query', 'header', 'cookie'] satisfies ApiParameter['in'][]
-
-const isPlace = (where: string): where is ApiParameter['in'] => PLACES.includes(where)
-
-function buildParameter(source: Source, name: string, where: ApiParameter['in']): ApiParameter {
-  const content = entries(child(source, 'content'))[0]?.[1]
-  const schema = child(source, 'schema') ?? (content && child(content, 'schema'))
-  const example = isObject(source.value) ? source.value.example : undefined
-  return {
-    place: placeOf(source),
-    name,
-    in: where,
-    required: flag(source, 'required'),
-    deprecated: flag(source, 'deprecated'),
-    extensions: extensionsOf(source),
-    schema: buildSchema(schema ?? { ...source, value: true }),
-    serialization: serializationOf(source, where),
-    ...optional('description', text(source, 'description')),
-    ...optional('example', example),
-  }
-}
-
-/**
- * Fills in the defaults of OpenAPI's Parameter Object: `form` for query and cookies, `simple` for paths and
- * headers; only `form` explodes.
- */
-function serializationOf(source: Source, where: ApiParameter['in']): Serialization {
-  const style = text(source, 'style') ?? (where === 'query' || where === 'cookie' ? 'form' : 'simple')
-  const explode = child(source, 'explode')?.value ?? style === 'form'
-  const [content] = entries(child(source, 'content'))
-  return {
-    style,
-    explode: explode === true,
-    allowReserved: flag(source, 'allowReserved'),
-    allowEmptyValue: flag(source, 'allowEmptyValue'),
-    ...optional('mediaType', content?.[0]),
-  }
-}
-
-function buildBody(source: Source): ApiBody | undefined {
-  const at = resolve(source)
-  return at && once(at, 'body', () => readBody(at))
-}
-
-function readBody(at: Source): ApiBody {
-  return {
-    place: placeOf(at),
-    required: flag(at, 'required'),
-    deprecated: false,
-    extensions: extensionsOf(at),
-    contents: buildContents(child(at, 'content')),
-    ...optional('description', text(at, 'description')),
-  }
-}
-
-function buildContents(source: Source | undefined): ApiContent[] {
-  return entries(source).flatMap(([mediaType, written]) => {
-    const content = resolve(written)
-    if (!content) return []
-    const single = isObject(content.value) && 'example' in content.value ? [content.value.example] : []
-    const named = entries(child(content, 'examples')).map(
-      ([, each]) => child(resolve(each) ?? each, 'value')?.value,
-    )
-    return [
-      {
-        mediaType,
-        schema: buildSchema(child(content, 'schema') ?? { ...content, value: true }),
-        examples: [...single, ...named],
-        place: placeOf(content),
-        encoding: Object.fromEntries(
-          entries(child(content, 'encoding')).map(([name, each]) => [name, each.value]),
-        ),
-      },
-    ]
-  })
-}
-
-function buildResponse(status: string, source: Source): Response[] {
-  const at = resolve(source)
-  return at ? [{ status, place: placeOf(source), ...once(at, 'response', () => readResponse(at)) }] : []
-}
-
-function readResponse(at: Source): Omit<Response, 'status' | 'place'> {
-  const headers = entries(child(at, 'headers')).flatMap(([name, each]) => {
-    const header = resolve(each)
-    return header ? [once(header, `header ${name}`, () => buildParameter(header, name, 'header'))] : []
-  })
-  return {
-    deprecated: false,
-    extensions: extensionsOf(at),
-    headers,
-    contents: buildContents(child(at, 'content')),
-    ...optional('description', text(at, 'description') ?? text(at, 'summary')),
-  }
 }
 
 function buildEvent(name: string, item: Source): EventType[] {

@@ -1,189 +1,120 @@
 /**
- * `npm run bench:backtest`: replays the controls in force over a million recorded authorizations of one account, from the
- * worker's first statement to its last: it reads pages, rebuilds what was spent, decides again, compares, and writes the flips.
- * Then it replays stricter controls. Prints the time, the processor time of the worker and of PostgreSQL, and the differences.
+ * `npm run bench:backtest`: a card program's controls are tried on a year of recorded authorizations through the API of a
+ * service: drafts are backtested, one is run in shadow, and promoted by a member with a second factor. Prints how long each
+ * backtest takes from its request to its result, the processor time of the service and of PostgreSQL, and the differences.
  *
  * Options: --authorizations N (1000000).
  */
+import assert from 'node:assert/strict'
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
-import { current } from '../../generated/versions.ts'
-import {
-  NO_CONTROLS,
-  readControls,
-  type SpendingControls,
-} from '../../runtime/cards/programs/spending-controls.ts'
-import { backtestWorker } from '../../runtime/cards/spending-control-backtests/job.ts'
-import { insertBacktest, readBacktest } from '../../runtime/cards/spending-control-backtests/queries.ts'
-import { periodsOf } from '../../runtime/cards/transactions/periods.ts'
-import { decide } from '../../runtime/cards/transactions/rules.ts'
-import { openDatabase } from '../../runtime/database/open/open-database.ts'
-import { createTenant } from '../../runtime/tenants/admin/tenants.ts'
-import { strictLog } from '../support/strict-log.ts'
-import { BENCH_PEPPER, startDatabase } from './bench-database.ts'
+import { Secret, TOTP } from 'otpauth'
+import pg from 'pg'
+import { until } from '../support/programs.ts'
+import { ACTIVE, CARDS, COLUMNS, cardId, FROM, record, TO } from './backtest-record.ts'
+import { type DemoService, startDemoService } from './demo-service.ts'
 import { processorSeconds, SESSION, serverSeconds } from './processor.ts'
-import { withScratch } from './scratch.ts'
+import { type Scratch, withScratch } from './scratch.ts'
 
 const { values: options } = parseArgs({ options: { authorizations: { type: 'string', default: '1000000' } } })
 const authorizations = Number(options.authorizations)
 
-const CARDS = 5000
-const MERCHANTS = 400
-const DAY_MS = 86_400_000
-const FROM = Date.UTC(2025, 0, 1)
-const TO = FROM + 365 * DAY_MS
-
-const ACTIVE = readControls({
-  blocked_categories: ['7995'],
-  blocked_merchant_names: ['*casino*', 'shop 39*'],
-  spending_limits: [
-    { amount: 90_000, interval: 'monthly' },
-    { amount: 20_000, interval: 'daily' },
-  ],
-  merchant_limits: [{ amount: 15_000, interval: 'weekly' }],
-  allowed_times: [
-    {
-      days: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'],
-      start: '05:00',
-      end: '02:00',
-      time_zone: 'America/New_York',
-    },
-  ],
-})
-const STRICTER: SpendingControls = {
+/** Whoever spends more than this in a day is declined. */
+const STRICTER_DAY = 8000
+const STRICTER = {
   ...ACTIVE,
-  spending_limits: [{ amount: 60_000, interval: 'monthly', categories: null }],
+  spending_limits: [
+    { amount: 60_000, interval: 'monthly' },
+    { amount: STRICTER_DAY, interval: 'daily' },
+  ],
 }
+const DRAFTS = '/v1/spending_control_drafts'
+const PATIENCE_MS = 600_000
 
-/** The same numbers in each run. */
-function seeded(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return Math.floor((state / 2 ** 32) * below)
-  }
+/** A time of a day at which the active controls allow authorizations. */
+const NOON_IN_NEW_YORK = '2026-06-01T16:00:00Z'
+
+/** Makes a program with cards, one of which can be used, and writes the record of all. Returns both identifiers. */
+async function fill(db: pg.Client, { call, tenantId }: DemoService, { directory }: Scratch) {
+  const { body: program } = await call('/v1/card_programs', {
+    name: 'Fuel',
+    kind: 'virtual',
+    spending_controls: ACTIVE,
+  })
+  const { body: holder } = await call('/v1/cardholders', { name: 'Ada Moreau' })
+  const { body: card } = await call('/v1/cards', {
+    ...{ cardholder_id: holder.id, card_program_id: program.id, type: 'virtual' },
+  })
+  await call('/v1/test/funding', { amount: 10_000_000 })
+  await db.query(
+    `INSERT INTO sandbox.cards
+     SELECT made.* FROM sandbox.cards c, unnest($2::text[]) AS copy,
+            jsonb_populate_record(c, jsonb_build_object('id', copy)) AS made WHERE c.id = $1`,
+    [card.id, Array.from({ length: CARDS }, (_, index) => cardId(index))],
+  )
+  const file = join(directory, 'transactions')
+  await pipeline(Readable.from(record(tenantId, authorizations)), createWriteStream(file, { mode: 0o644 }))
+  await db.query(`COPY sandbox.card_transactions (${COLUMNS}) FROM '${file}'`)
+  await db.query('VACUUM (ANALYZE) sandbox.card_transactions')
+  return { program: program.id as string, card: card.id as string }
 }
-
-/** Sums of the bench's own, by card, period and merchant, so that the record does not depend on the replay. */
-const sums = new Map<string, number>()
-const spentIn = (key: string) => sums.get(key) ?? 0
-
-const CARD = {
-  status: 'active',
-  frozen: false,
-  cancellation_reason: null,
-  exp_month: 12,
-  exp_year: 2040,
-  spending_controls: ACTIVE,
-} as const
-
-/** Yields rows of `COPY card_transactions`: authorizations that the controls decided, most of them cleared a day later. */
-function* record(tenantId: string): Iterable<string> {
-  const pick = seeded(3)
-  for (let index = 0; index < authorizations; index += 1) {
-    const created = FROM + Math.floor((index * (TO - FROM)) / authorizations)
-    const card = `card_${String(pick(CARDS)).padStart(26, '0')}`
-    const shop = pick(MERCHANTS)
-    const categoryCode = ['5812', '5411', '5541', '4121', '7995'][pick(40) === 0 ? 4 : pick(4)]!
-    const amount = 100 + pick(9000)
-    const merchant = {
-      name: `Shop ${shop}`,
-      category_code: categoryCode,
-      network_id: `m${shop}`,
-      city: null,
-      country: 'US',
-    }
-    const { day, week, month } = periodsOf(created)
-    const keys = [`month ${card} ${month}`, `day ${card} ${day}`, `week ${card} ${week} ${shop}`]
-    const [inMonth, inDay, atShop] = keys.map(spentIn)
-    const use = { merchant, entryMethod: 'chip', checks: {}, at: created } as const
-    const { declined, rules } = decide(
-      { amount, currency: 'usd', categoryCode, country: 'US', authorized: 0, wallet: null, use },
-      {
-        card: CARD,
-        cardholder: { status: 'active', sanctions_status: 'clear' },
-        spent: [inMonth!, inDay!],
-        authorizations: 0,
-        uses: { spent: [atShop!], merchants: [], isCountryKnown: false },
-        available: Number.MAX_SAFE_INTEGER,
-        wallets: [],
-        now: created,
-      },
-    )
-    const id = `ctx_${String(index).padStart(26, '0')}`
-    const asked = { id: `${id}/0`, kind: 'authorization', at: created, created, amount }
-    if (declined === undefined) for (const key of keys) sums.set(key, spentIn(key) + amount)
-    const cleared = created + DAY_MS
-    const messages =
-      declined === undefined
-        ? [
-            { ...asked, approved: amount, expires: created + 7 * DAY_MS },
-            { id: `${id}/1`, kind: 'clearing', at: cleared, created: cleared, amount },
-          ]
-        : [{ ...asked, declined }]
-    const paid = declined === undefined ? amount : 0
-    const time = new Date(created).toISOString()
-    yield `${[
-      ...[tenantId, id, card, `chd_${'0'.repeat(26)}`, 'purchase', declined ? 'declined' : 'cleared'],
-      ...[
-        JSON.stringify(merchant),
-        categoryCode,
-        'usd',
-        amount,
-        paid,
-        0,
-        paid,
-        0,
-        0,
-        0,
-        'chip',
-        declined ?? '\\N',
-      ],
-      ...[JSON.stringify(rules), '[]', JSON.stringify(messages), '{}', time, time],
-    ].join('\t')}\n`
-  }
-}
-
-const COLUMNS = `tenant_id, id, card_id, cardholder_id, type, status, merchant, category, currency, requested, authorized, held, cleared,
-  refunded, reversed, disputed, entry_method, decline_code, rules, history, messages, metadata, created, updated`
 
 await withScratch(async (scratch) => {
-  const database = await openDatabase({
-    databaseUrl: await startDatabase(scratch),
-    ...{ pepper: BENCH_PEPPER, dataDir: '.', poolSize: 4, preparedStatements: true },
-  })
-  scratch.atEnd(() => database.close())
-  const clock = { machine: Date.now, service: () => TO }
-  const operator = { control: database.control, clock, pepper: database.pepper }
-  const { id: space } = await createTenant(operator, { name: 'Bench', plan: 'enterprise' }, current)
-  const file = join(scratch.directory, 'transactions')
-  await pipeline(Readable.from(record(space)), createWriteStream(file, { mode: 0o644 }))
-  await database.control.query({ text: `COPY sandbox.card_transactions (${COLUMNS}) FROM '${file}'` })
-  await database.control.query({ text: 'VACUUM (ANALYZE) sandbox.card_transactions' })
-  sums.clear()
+  const service = await startDemoService(scratch, { SVC_CLOCK: NOON_IN_NEW_YORK })
+  const { call, pid, url, totpSecret } = service
+  const db = new pg.Client({ connectionString: url })
+  await db.connect()
+  scratch.atEnd(() => db.end())
+  const { program, card } = await fill(db, service, scratch)
+  const session: number = (await db.query(SESSION)).rows[0].pid
 
-  const worker = backtestWorker({ database, clock, log: strictLog, wakeUpChannel: { publish: () => {} } })
-  const session = (await database.control.query<{ pid: number }>({ text: SESSION })).rows[0]!.pid
-  console.log(`${authorizations} authorizations`)
-  for (const [name, controls] of Object.entries({ active: ACTIVE, stricter: STRICTER, none: NO_CONTROLS })) {
-    const id = `scb_${name.padStart(26, '0')}`
-    await insertBacktest(database.sandbox, space, {
-      ...{ id, spending_control_draft_id: 'scd_0', version: 1, spending_controls: controls, card_id: null },
-      ...{ card_program_id: null, interval_start: FROM, interval_end: TO, status: 'pending', progress: 0 },
-      ...{ result: null, created: TO, updated: TO },
+  const draft = async (name: string, spending_controls: object) => {
+    const { body } = await call(DRAFTS, { name, card_program_id: program, spending_controls })
+    return `${DRAFTS}/${body.id}`
+  }
+  const backtest = async (path: string, name: string) => {
+    const [began, ours, theirs] = [performance.now(), processorSeconds(pid), serverSeconds(session)]
+    const { body: started } = await call(`${path}/backtests`, {
+      interval_start: new Date(FROM).toISOString(),
+      interval_end: new Date(TO).toISOString(),
     })
-    const [began, ours, theirs] = [performance.now(), processorSeconds(process.pid), serverSeconds(session)]
-    await worker.runOnce()
+    const ended = async () => {
+      const { body } = await call(`/v1/spending_control_backtests/${started.id}`)
+      return ['succeeded', 'failed'].includes(body.status) && body
+    }
+    const { status, result } = await until(`the backtest of ${name}`, ended, PATIENCE_MS)
     const seconds = (performance.now() - began) / 1000
-    const used = [processorSeconds(process.pid) - ours, serverSeconds(session) - theirs]
-    const { status, result } = (await readBacktest(database.sandbox, space, id))!
-    const { evaluated, approved_to_declined, declined_to_approved } = result!
+    const used = [processorSeconds(pid) - ours, serverSeconds(session) - theirs]
+    assert.equal(status, 'succeeded')
+    const { evaluated, approved_to_declined, declined_to_approved } = result
     console.log(
-      `${name.padEnd(9)} ${status}: ${seconds.toFixed(1)} s; processor time: ${used[0]!.toFixed(1)} s of the worker, ${used[1]!.toFixed(1)} s of PostgreSQL; ` +
+      `${name.padEnd(9)} ${seconds.toFixed(1)} s; processor time: ${used[0]!.toFixed(1)} s of the service, ${used[1]!.toFixed(1)} s of PostgreSQL; ` +
         `${evaluated.count} evaluated, differences: ${approved_to_declined.count} declined, ${declined_to_approved.count} approved`,
     )
   }
+  const authorize = async () => {
+    const merchant = { name: 'Diner', category_code: '5812', country: 'US' }
+    const asked = { card_id: card, amount: STRICTER_DAY + 1, merchant }
+    return (await call('/v1/test/cards/simulate_authorization', asked)).body
+  }
+
+  console.log(`${authorizations} authorizations`)
+  await backtest(await draft('Active', ACTIVE), 'active')
+  await backtest(await draft('None', {}), 'none')
+  const stricter = await draft('Stricter', STRICTER)
+  await backtest(stricter, 'stricter')
+
+  await call(`${stricter}/shadow`, {})
+  const { status, shadow_decisions } = await authorize()
+  const [{ outcome, rule }] = shadow_decisions
+  console.log(`shadow    an authorization is ${status}, and the draft ${outcome} by ${rule}`)
+  assert.deepEqual([status, outcome], ['authorized', 'would_decline'])
+  const factor = new TOTP({ secret: Secret.fromBase32(totpSecret) })
+  await call(`${stricter}/promote`, {}, { 'service-factor': factor.generate() })
+  const { status: after, decline_reason } = await authorize()
+  console.log(`promoted  the next authorization is ${after}: ${decline_reason.code}`)
+  assert.equal(after, 'declined')
 })

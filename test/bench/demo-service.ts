@@ -15,6 +15,7 @@ const VERSION = '2026-05-19'
 export type Call = (
   path: string,
   body?: unknown,
+  headers?: Readonly<Record<string, string>>,
 ) => Promise<{
   readonly text: string
   // biome-ignore lint/suspicious/noExplicitAny: what it is depends on the call
@@ -29,8 +30,11 @@ export interface DemoService {
   readonly origin: string
   /** Of the dashboard, without a slash at the end. */
   readonly console: string
+  readonly tenantId: string
   /** A secret key of the sandbox. */
   readonly secret: string
+  /** The owner's, in base 32. */
+  readonly totpSecret: string
   readonly pid: number
   /** Origin of the network listener, if NETWORK_PORT is set. */
   readonly network: string | undefined
@@ -42,6 +46,7 @@ interface Ready {
   readonly console_url: string
   readonly network_url?: string
   readonly keys: { readonly sandbox_secret: string }
+  readonly dashboard: { readonly totp_secret: string }
 }
 
 /**
@@ -80,7 +85,9 @@ export async function startDemoService(
     call: createCall(ready),
     origin,
     console,
+    tenantId: ready.tenant_id,
     secret: keys.sandbox_secret,
+    totpSecret: ready.dashboard.totp_secret,
     pid: child.pid!,
     network,
   }
@@ -104,13 +111,14 @@ export async function liftLimit(
 }
 
 function createCall({ sandbox_base_url, keys }: Ready): Call {
-  return async (path, body) => {
+  return async (path, body, headers) => {
     const response = await fetch(sandbox_base_url + path, {
       ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
       headers: {
         authorization: `Bearer ${keys.sandbox_secret}`,
         'service-version': VERSION,
         ...(body !== undefined && { 'content-type': 'application/json', 'idempotency-key': randomUUID() }),
+        ...headers,
       },
     })
     const text = await response.text()
