@@ -184,6 +184,8 @@ const EXPIRED = `
   SELECT 'stored answers' AS what, count(*)::integer AS rows FROM sandbox.idempotency_answers WHERE created < $1::timestamptz - interval '25 hours'
   UNION ALL SELECT 'tokens', count(*)::integer FROM sandbox.tokens WHERE expires_at < $1
   UNION ALL SELECT 'counts of touched changes', count(*)::integer FROM sandbox.touched_changes WHERE day < ($1::timestamptz AT TIME ZONE 'UTC')::date - 29
+  UNION ALL SELECT 'totals of days', count(*)::integer FROM sandbox.card_spending
+    WHERE granularity = 'day' AND period < ($1::timestamptz AT TIME ZONE 'UTC')::date - 13
   UNION ALL SELECT 'logged requests', count(*)::integer FROM sandbox.request_log WHERE written < $2::timestamptz - interval '7 days'
   UNION ALL SELECT 'usage batches', count(*)::integer FROM sandbox.usage_batches WHERE added < $2::timestamptz - interval '1 day'
   UNION ALL SELECT 'sent transactions', count(*)::integer FROM control.chain_transactions t JOIN control.chain_payments p USING (chain_id, signer, nonce)
