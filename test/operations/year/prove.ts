@@ -110,6 +110,16 @@ async function settle(
   }
 }
 
+/** Milliseconds by part of a day. */
+const spent = new Map<string, number>()
+
+async function timed<T>(part: string, work: () => Promise<T>): Promise<T> {
+  const began = performance.now()
+  const result = await work()
+  spent.set(part, (spent.get(part) ?? 0) + performance.now() - began)
+  return result
+}
+
 const FOUND = `
   SELECT tenant_id, 'pass ' || status AS what, count(*)::integer AS rows FROM sandbox.passes GROUP BY 1, 2
   UNION ALL SELECT tenant_id, 'card transaction ' || status, count(*)::integer FROM sandbox.card_transactions GROUP BY 1, 2
@@ -223,19 +233,24 @@ try {
   const samples: Sample[] = []
   for (let day = 1; day <= days; day += 1) {
     const isSampled = day % week === 0
-    await Promise.all(merchants.map(({ liveDay }) => liveDay(day)))
-    await settle(`day ${day}, evening`, () => findDifference(merchants))
-    await nextDay(merchants, isSampled)
-    await settle(`day ${day}, night`, () => findDifference(merchants))
-    await Promise.all(merchants.map(({ checkKeys }) => checkKeys()))
+    const agree = (time: string) => settle(`day ${day}, ${time}`, () => findDifference(merchants))
+    await timed('requests', () => Promise.all(merchants.map(({ liveDay }) => liveDay(day))))
+    await timed('evening', () => agree('evening'))
+    await timed(isSampled ? 'second node' : 'clock', () => nextDay(merchants, isSampled))
+    await timed('night', () => agree('night'))
+    await timed('keys', () => Promise.all(merchants.map(({ checkKeys }) => checkKeys())))
     if (!isSampled) continue
-    for (const { useLive, checkAnswers } of merchants) {
-      await useLive()
-      await checkAnswers()
-    }
-    await settle(`the retentions on day ${day}`, findExpired, SWEEP_WAIT_MS)
+    await timed('live', async () => {
+      for (const { useLive, checkAnswers } of merchants) {
+        await useLive()
+        await checkAnswers()
+      }
+    })
+    await timed('retentions', () => settle(`the retentions on day ${day}`, findExpired, SWEEP_WAIT_MS))
     const created = merchants.reduce((sum, { objects }) => sum + objects(), 0)
-    const sample = await takeSample(read, { day, created, dataDir: place.dataDir, pid: place.service.pid })
+    const sample = await timed('sample', () =>
+      takeSample(read, { day, created, dataDir: place.dataDir, pid: place.service.pid }),
+    )
     samples.push(sample)
     const received = merchants.reduce((sum, { box }) => sum + box.count(), 0)
     print(
@@ -243,6 +258,7 @@ try {
         `${Math.round(sample.memory / 1e6)} MB of memory: as the model says`,
     )
   }
+  print(`seconds: ${[...spent].map(([part, ms]) => `${part} ${Math.round(ms / 1000)}`).join(', ')}`)
   for (const { tenantId } of merchants) {
     await place.admin('audit', 'verify', '--tenant', tenantId, '--env', 'sandbox')
     await place.admin('ledger', 'verify', '--tenant', tenantId)
