@@ -9,7 +9,8 @@
  *
  * At the end of each week, a second node joins with the clock of the next day, because `admin clock advance` moves only the
  * sandbox. The clock of live moves then, and old live events are dropped. The script waits until all retentions have been
- * applied, and takes a sample. `judge` in `growth.ts` describes how samples are compared. The machine’s clock cannot be moved,
+ * applied, and takes a sample. `judge` in `growth.ts` describes how samples are compared, and `docs/operations/retention.md` lists
+ * how each table may grow. The machine’s clock cannot be moved,
  * so the script makes rows a day older that are kept by machine time: the request log, names of usage batches, and sent
  * transactions.
  *
@@ -40,8 +41,8 @@ const { values } = parseArgs({
 const [tenants, days] = [Number(values.tenants), Number(values.days)]
 const isLong = days >= 120
 const week = Number(values.week ?? (isLong ? 7 : 4))
-if (!(tenants >= 1 && week >= 1 && days >= 2 * week))
-  throw new Error(`expected --tenants of at least 1, and --days of at least two weeks: ${2 * week}`)
+if (!(tenants >= 1 && week >= 1 && days >= 3 * week))
+  throw new Error(`expected --tenants of at least 1, and --days of at least three weeks: ${3 * week}`)
 /** Retention of live events, and the time that one of their partitions covers. */
 const [eventDays, partitionDays] = [isLong ? 30 : 1, 7]
 const habits = { rotationDays: isLong ? 90 : 4, reportDays: week }
