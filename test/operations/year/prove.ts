@@ -10,9 +10,8 @@
  * At the end of each week, a second node joins with the clock of the next day, because `admin clock advance` moves only the
  * sandbox. The clock of live moves then, and old live events are dropped. The script waits until all retentions have been
  * applied, and takes a sample. `judge` in `growth.ts` describes how samples are compared, and `docs/operations/retention.md` lists
- * how each table may grow. The machine’s clock cannot be moved,
- * so the script makes rows a day older that are kept by machine time: the request log, names of usage batches, and sent
- * transactions.
+ * how each table may grow. The machine’s clock cannot be moved, so the script makes rows a day older that are kept by machine
+ * time: the request log, names of usage batches, and sent transactions.
  *
  * Options: --tenants N (4), --days N (16), --week N: days between two samples (4, or 7 from 120 days on).
  */
