@@ -1,21 +1,24 @@
 import type { Logger } from 'pino'
 import { sweepInvitations } from '../account/members/invitations.ts'
 import { sweepOauth } from '../account/oauth/queries.ts'
+import { sweepTotals } from '../account/totals/reading.ts'
 import { STORED_FOR_MS, sweepAnswers } from '../api/idempotency.ts'
 import { sweepRequests } from '../api/request-log-queries.ts'
 import { sweepTokens } from '../cards/tokens/queries.ts'
+import { sweepSpending } from '../cards/transactions/spending.ts'
 import { sweepPasskeyChallenges } from '../dashboard/sign-in/passkey-queries.ts'
 import { sweepSessions } from '../dashboard/sign-in/queries.ts'
 import type { Database } from '../database/database.ts'
 import { PAYMENTS_KEPT_MS, sweepPayments } from '../money/chain/retention.ts'
 import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
 import { type PeriodicJob, runPeriodically } from '../platform/periodic.ts'
+import { USAGE_DAYS } from '../tenants/admin/usage.ts'
 import type { Clock } from '../tenants/clock/clock.ts'
 import { sweepFactors } from '../tenants/factors/factor-queries.ts'
 import { sweepWrongCodes } from '../tenants/factors/wrong-code-queries.ts'
 import { MAX_PAUSE_MS } from '../tenants/factors/wrong-codes.ts'
 import { sweepFaults } from '../tenants/faults/queries.ts'
-import { sweepBatches } from '../tenants/usage/queries.ts'
+import { sweepBatches, sweepUsage } from '../tenants/usage/queries.ts'
 import { firstTouchedDay, sweepTouches } from '../tenants/usage/touches.ts'
 import { sweepSetAside } from '../work/set-aside-queries.ts'
 
@@ -33,6 +36,18 @@ const MARGIN_MS = HOUR_MS
 /** Retention of the request log, by machine time. */
 const REQUESTS_KEPT_MS = 7 * DAY_MS
 
+/**
+ * Retention of totals of a day, by service time. Spending limits read at most the days of a week. Clocks of nodes differ, so a
+ * second week is kept.
+ */
+const SPENDING_DAYS = 14
+
+/**
+ * Retention of the totals of months, and of the daily totals, by service time. Spending limits read at most the months of a
+ * year, and the dashboard reads 178 days.
+ */
+const YEAR_DAYS = 400
+
 /** Maximum number of rows that one statement deletes. */
 const BATCH = 1000
 
@@ -40,7 +55,8 @@ const STEP_MS = 30_000
 
 /**
  * Deletes expired rows: stored responses, tokens, challenges, used codes, sessions, invitations, OAuth codes and
- * tokens, batch names, the request log, touched changes, payments on chains, and rows set aside that no longer exist.
+ * tokens, batch names, the request log, touched changes, payments on chains, old totals and usage counters, and rows set aside
+ * that no longer exist.
  *
  * Throws an `AggregateError` of the failed sweeps after all sweeps have run.
  */
@@ -76,11 +92,16 @@ function sweepsOf(databases: Databases, clock: Clock): readonly Sweep[] {
     ...ENVIRONMENTS.flatMap((environment) => {
       const db = databases[environment]
       const service = clock.service(environment)
+      const daysAgo = (days: number) => new Date(service - days * DAY_MS).toISOString().slice(0, 10)
       return [
         inBatches(() => sweepAnswers(db, service - STORED_FOR_MS - MARGIN_MS, BATCH)),
         inBatches(() => sweepTokens(db, service, BATCH)),
         inBatches(() => sweepRequests(db, now - REQUESTS_KEPT_MS, BATCH)),
         inBatches(() => sweepFaults(db, now - DAY_MS - MARGIN_MS, BATCH)),
+        inBatches(() => sweepSpending(db, 'day', daysAgo(SPENDING_DAYS), BATCH)),
+        inBatches(() => sweepSpending(db, 'month', daysAgo(YEAR_DAYS), BATCH)),
+        inBatches(() => sweepTotals(db, daysAgo(YEAR_DAYS), BATCH)),
+        inBatches(() => sweepUsage(db, daysAgo(USAGE_DAYS), BATCH)),
         () => sweepBatches(db, now - DAY_MS),
         () => sweepTouches(db, firstTouchedDay(service)),
       ]

@@ -1,5 +1,5 @@
 /** What has run out is deleted, and nothing else. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sweep } from '../../runtime/process/cleanup-job.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 
@@ -88,4 +88,73 @@ test('payments on chains that have ended, with what was signed for them, after 9
     const left = await rows(`SELECT DISTINCT nonce FROM control.${table} ORDER BY nonce`)
     expect([table, left.map(({ nonce }) => nonce)]).toEqual([table, [3, 4, 5]])
   }
+})
+
+describe('totals of days and months', () => {
+  /** Returns the UTC day that began a number of days before the service time of the environment. */
+  const dayBefore = (environment: 'sandbox' | 'live', days: number) =>
+    new Date(clock.service(environment) - days * 24 * HOUR).toISOString().slice(0, 10)
+
+  test('spending is kept as long as a limit reads it', async () => {
+    const spend = (environment: 'sandbox' | 'live', space: string, granularity: string, days: number) =>
+      db[environment].query(
+        { text: `INSERT INTO card_spending VALUES ($1, 'card', $2, $3, 'food', 100, 1)` },
+        [space, granularity, granularity === 'all' ? '1970-01-01' : dayBefore(environment, days)],
+      )
+    for (const environment of ['sandbox', 'live'] as const) {
+      for (const days of [0, 6, 13, 14, 15, 500]) await spend(environment, 'ten', 'day', days)
+      for (const days of [0, 366, 399, 400, 900]) await spend(environment, 'ten', 'month', days)
+      await spend(environment, 'ten', 'all', 0)
+    }
+    // The first and second sandbox of a different tenant: the clock of the second one is behind.
+    await spend('sandbox', 'old', 'day', 100)
+    await spend('sandbox', 'old.s2', 'day', 100)
+    await spend('sandbox', 'old.s2', 'month', 500)
+    const clocks = `INSERT INTO settlement_clocks (tenant_id, offset_ms) VALUES ('old', 0), ('old.s2', -1)`
+    await db.sandbox.query({ text: clocks })
+    await sweep(db, clock)
+    for (const environment of ['sandbox', 'live'] as const) {
+      const left = await rows(
+        `SELECT tenant_id, granularity, period FROM ${environment}.card_spending ORDER BY 1, 2, 3 DESC`,
+      )
+      const kept = (tenant_id: string, granularity: string, ...days: readonly number[]) =>
+        days.map((each) => ({ tenant_id, granularity, period: dayBefore(environment, each) }))
+      expect(left).toEqual([
+        ...(environment === 'sandbox'
+          ? [...kept('old.s2', 'day', 100), ...kept('old.s2', 'month', 500)]
+          : []),
+        { tenant_id: 'ten', granularity: 'all', period: '1970-01-01' },
+        ...kept('ten', 'day', 0, 6, 13),
+        ...kept('ten', 'month', 0, 366, 399),
+      ])
+    }
+  })
+
+  test('daily totals and usage are kept for 400 days', async () => {
+    for (const environment of ['sandbox', 'live'] as const) {
+      const days = [0, 399, 400, 401].map((each) => dayBefore(environment, each))
+      for (const text of [
+        `INSERT INTO daily_totals SELECT 'ten', d, 'pass.created', '', 1, 0 FROM unnest($1::date[]) AS d`,
+        `INSERT INTO usage_counters SELECT 'ten', d, 'standard', 1 FROM unnest($1::date[]) AS d`,
+      ])
+        await db[environment].query({ text }, [days])
+    }
+    await db.sandbox.query({
+      text: `INSERT INTO daily_totals VALUES ('old.s2', '2020-01-01', 'balance', '', 0, 1)`,
+    })
+    await db.live.query({
+      text: `INSERT INTO daily_totals SELECT 'many', '2020-01-01', 'pass.created', n::text, 1, 0 FROM generate_series(1, 2500) AS n`,
+    })
+    await sweep(db, clock)
+    for (const environment of ['sandbox', 'live'] as const) {
+      const kept = [0, 399].map((each) => ({ tenant_id: 'ten', day: dayBefore(environment, each) }))
+      const read = (table: string) =>
+        rows(`SELECT tenant_id, day FROM ${environment}.${table} ORDER BY tenant_id, day DESC`)
+      expect(await read('usage_counters')).toEqual(kept)
+      expect(await read('daily_totals')).toEqual([
+        ...(environment === 'sandbox' ? [{ tenant_id: 'old.s2', day: '2020-01-01' }] : []),
+        ...kept,
+      ])
+    }
+  })
 })

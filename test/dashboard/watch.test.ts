@@ -11,6 +11,8 @@ import { totalsWorker } from '../../runtime/account/totals/job.ts'
 import type { Exchange } from '../../runtime/api/exchange.ts'
 import { createRequestLog, MAX_PER_FLUSH } from '../../runtime/api/request-log.ts'
 import type { Versions } from '../../runtime/api/version-table.ts'
+import { readOverview } from '../../runtime/dashboard/pages/home/overview.ts'
+import { periodOf } from '../../runtime/dashboard/pages/home/period.ts'
 import type { Database } from '../../runtime/database/database.ts'
 import { sweep } from '../../runtime/process/cleanup-job.ts'
 import { makeTemplate } from '../api/fixtures.ts'
@@ -303,6 +305,18 @@ describe('home', () => {
     expect(await totalsOf(own)).toEqual(wanted)
     await run()
     expect(await totalsOf(own)).toEqual(wanted)
+  })
+
+  test('the balance before a period does not need totals that have been deleted', async () => {
+    const { own } = await makeUsed()
+    await run()
+    const { control, sandbox } = dashboard.service.database
+    await control.query({ text: 'DELETE FROM sandbox.daily_totals WHERE tenant_id = $1' }, [own])
+    const openings = [6, 7, 8, 500].map(async (days) => {
+      const period = periodOf(7, START + days * 86_400_000)
+      return (await readOverview(sandbox, own, period)).opening
+    })
+    expect(await Promise.all(openings)).toEqual([0, 8750, 7250, 7250])
   })
 
   test('a tenant whose events cannot be counted does not delay the totals of others', async () => {

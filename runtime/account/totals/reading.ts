@@ -1,5 +1,7 @@
 /** Reads the totals of each day. */
 import type { Database, Statement } from '../../database/database.ts'
+import { sweepOldest } from '../../database/sweep.ts'
+import { notBehind } from '../../tenants/clock/not-behind.ts'
 import { COUNTED_EVENTS } from './adding.ts'
 
 /** What is counted: events of a type, clearings of cards and their refunds, and the balance that cards spend from. */
@@ -70,28 +72,20 @@ export interface TotalsState {
   readonly behind: number
   /** The first day with totals of any kind; null if there are none. */
   readonly since: string | null
-  /** Cents: the balance before the first day of the range. */
-  readonly opening: number
 }
 
 const STATE: Statement = {
   name: 'totals_state',
   text: `SELECT c.updated, greatest(coalesce(h.sequence, 0) - coalesce(c.sequence, 0), 0) AS behind,
-                (SELECT t.day FROM daily_totals t WHERE t.tenant_id = $1 ORDER BY t.day LIMIT 1) AS since,
-                coalesce((SELECT t.amount FROM daily_totals t WHERE t.tenant_id = $1 AND t.kind = 'balance' AND t.day < $2
-                           ORDER BY t.day DESC LIMIT 1), 0) AS opening
+                (SELECT t.day FROM daily_totals t WHERE t.tenant_id = $1 ORDER BY t.day LIMIT 1) AS since
            FROM (SELECT 1) AS one
            LEFT JOIN totals_cursors c ON c.tenant_id = $1
            LEFT JOIN event_heads h ON h.tenant_id = $1`,
 }
 
 /** Returns how current the totals are. */
-export async function readTotalsState(
-  db: Database,
-  space: string,
-  { first }: DayRange,
-): Promise<TotalsState> {
-  return (await db.query<TotalsState>(STATE, [space, first])).rows[0]!
+export async function readTotalsState(db: Database, space: string): Promise<TotalsState> {
+  return (await db.query<TotalsState>(STATE, [space])).rows[0]!
 }
 
 const POSITION: Statement = {
@@ -103,4 +97,13 @@ const POSITION: Statement = {
 export async function readTotalsPosition(db: Database, space: string): Promise<string> {
   const { rows } = await db.query<{ sequence: number; ledger_version: number }>(POSITION, [space])
   return [space, rows[0]?.sequence, rows[0]?.ledger_version].join(' ')
+}
+
+const SWEEP = sweepOldest('daily_totals', 'day', notBehind('r'))
+
+/**
+ * Deletes up to about `limit` totals of days up to `lastDay`, except in spaces whose clock is behind. Returns the number.
+ */
+export async function sweepTotals(db: Database, lastDay: string, limit: number): Promise<number> {
+  return (await db.query(SWEEP, [lastDay, limit])).count
 }

@@ -1,6 +1,8 @@
 /** Running totals of what cards have spent. */
 import type { Database, Statement } from '../../database/database.ts'
 import { pipelined } from '../../database/pipelined.ts'
+import { sweepOldest } from '../../database/sweep.ts'
+import { notBehind } from '../../tenants/clock/not-behind.ts'
 import type { CardholderRow } from '../cardholders/queries.ts'
 import { categoryOf } from '../merchant-categories/catalogue.ts'
 import type { SpendingControls } from '../programs/spending-controls.ts'
@@ -212,4 +214,22 @@ export function addSpending(
   const { day, month }: Periods = periodsOf(created)
   const category = categoryOf(merchant.category_code)
   pipelined(db.query(ADD, [tenantId, card_id, category, amount, authorizations, day, month]))
+}
+
+const sweepOf = (granularity: 'day' | 'month') =>
+  sweepOldest('card_spending', 'period', `r.granularity = '${granularity}' AND ${notBehind('r')}`)
+
+const SWEEPS = { day: sweepOf('day'), month: sweepOf('month') }
+
+/**
+ * Deletes up to about `limit` totals of periods that began up to `lastDay`, except in spaces whose clock is behind. Returns
+ * the number. An earlier transaction that changes later adds its totals again.
+ */
+export async function sweepSpending(
+  db: Database,
+  granularity: 'day' | 'month',
+  lastDay: string,
+  limit: number,
+): Promise<number> {
+  return (await db.query(SWEEPS[granularity], [lastDay, limit])).count
 }

@@ -11,6 +11,7 @@ import { type Chain, connect, identify } from './connect.ts'
 import { DEPLOYMENT } from './contract/deployment.ts'
 import { TEST_CHAIN_ID, TEST_USDC } from './own-chain.ts'
 import { createRpc, type Rpc } from './rpc.ts'
+import { pruneState } from './saved-state.ts'
 import { mintCall } from './token.ts'
 
 export interface TestChain {
@@ -20,7 +21,10 @@ export interface TestChain {
   mine(blocks: number): Promise<void>
   /** Saves the chain's state. Throws if another worker has saved in the meantime, which makes this chain stale. */
   save(): Promise<void>
-  /** Returns whether no other worker has saved a newer state. */
+  /**
+   * Returns false if the chain must be opened again: another worker has saved a newer state, or the saved state has lost old
+   * blocks, which this process still has.
+   */
   isCurrent(): Promise<boolean>
   stop(): Promise<void>
 }
@@ -67,9 +71,12 @@ async function furnish(
   const chain = await connect(rpc, TEST_CHAIN_ID, TEST_USDC)
   await fund(chain, signer)
   let revision = (await readRevision(control, TEST_CHAIN_ID)) ?? 0
+  let isPruned = false
   const save = async () => {
-    const dump = await rpc.ask<Hex>('anvil_dumpState')
-    const kept = { state: Buffer.from(dump.slice(2), 'hex'), url: anvil.url, revision }
+    const dump = Buffer.from((await rpc.ask<Hex>('anvil_dumpState')).slice(2), 'hex')
+    const pruned = await pruneState(dump)
+    isPruned = pruned !== undefined
+    const kept = { state: pruned ?? dump, url: anvil.url, revision }
     if (!(await saveChain(control, TEST_CHAIN_ID, kept)))
       throw new Error('another worker has saved the test chain')
     revision += 1
@@ -82,7 +89,13 @@ async function furnish(
       await rpc.ask('anvil_mine', numberToHex(blocks))
     },
     save,
-    isCurrent: async () => (await readRevision(control, TEST_CHAIN_ID)) === revision,
+    isCurrent: async () => {
+      if ((await readRevision(control, TEST_CHAIN_ID)) !== revision) return false
+      if (!isPruned) return true
+      // The blocks since the last save must not be lost.
+      await save()
+      return false
+    },
     stop: async () => {
       await anvil.stop()
       if ((await readRevision(control, TEST_CHAIN_ID)) === revision)

@@ -4,7 +4,9 @@ import { ControlError, type Operator } from './change.ts'
 import { requireTenant } from './tenants.ts'
 
 const DAY_MS = 86_400_000
-const MAX_DAYS = 400
+
+/** Number of days that can be shown. Counters are kept for as many. */
+export const USAGE_DAYS = 400
 
 export interface ShownUsage {
   readonly tenant_id: string
@@ -18,8 +20,8 @@ export async function showUsage(
   input: { readonly tenantId: string; readonly environment: Environment; readonly days: number },
 ): Promise<ShownUsage> {
   const { tenantId, environment, days } = input
-  if (!Number.isInteger(days) || days < 1 || days > MAX_DAYS) {
-    throw new ControlError('invalid', `the number of days must be a whole number from 1 to ${MAX_DAYS}`)
+  if (!Number.isInteger(days) || days < 1 || days > USAGE_DAYS) {
+    throw new ControlError('invalid', `the number of days must be a whole number from 1 to ${USAGE_DAYS}`)
   }
   await requireTenant(operator.control, tenantId)
   const now = operator.clock.service(environment)

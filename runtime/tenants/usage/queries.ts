@@ -1,4 +1,5 @@
 import type { Database, Statement } from '../../database/database.ts'
+import { sweepOldest } from '../../database/sweep.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { Environment } from '../../platform/environment.ts'
 
@@ -52,6 +53,13 @@ export async function readUsage(
                 WHERE tenant_id = $1 AND day BETWEEN $2 AND $3 ORDER BY day, bucket`
   const { rows } = await db.query<Omit<UsageLine, 'tenantId'>>({ text }, [tenantId, from, to])
   return rows
+}
+
+const SWEEP_COUNTERS = sweepOldest('usage_counters', 'day')
+
+/** Deletes up to about `limit` counters of days up to `lastDay`. Returns the number. */
+export async function sweepUsage(db: Database, lastDay: string, limit: number): Promise<number> {
+  return (await db.query(SWEEP_COUNTERS, [lastDay, limit])).count
 }
 
 const SWEEP: Statement = { text: 'DELETE FROM usage_batches WHERE added <= $1' }

@@ -117,6 +117,50 @@ test('the test chain is one chain, whichever of several workers runs it', async 
   await nodes[1]!.stop()
 })
 
+test('old blocks of the test chain are dropped, and its payments continue', async () => {
+  const to = someAddress(5)
+  const payouts = await startPayouts()
+  await payouts.pay(to)
+  const { rpc_url: before } = (await chainNow())!
+  const rpc = createRpc(before!)
+  const genesis = await rpc.ask('eth_getBlockByNumber', '0x0', false)
+  await rpc.ask('anvil_mine', '0x200')
+  await payouts.pay(to)
+  await payouts.pay(to)
+  const { rpc_url: after } = (await chainNow())!
+  expect(after).not.toBe(before)
+  expect(await balanceOf(after!, to)).toBe(3_000_000n)
+  const reopened = createRpc(after!)
+  expect(await reopened.ask('eth_getBlockByNumber', '0x0', false)).toEqual(genesis)
+  const last = Number(await reopened.ask('eth_blockNumber'))
+  expect(last).toBeGreaterThan(0x200)
+  const numbers = [last - 100, 1].map((number) => `0x${number.toString(16)}`)
+  const found = await Promise.all(numbers.map((each) => reopened.ask('eth_getBlockByNumber', each, false)))
+  expect(found).toEqual([expect.objectContaining({ number: numbers[0] }), null])
+  const read = `SELECT octet_length(state) AS bytes FROM control.chains`
+  const [{ bytes }] = (await database.control.query<{ bytes: number }>({ text: read })).rows as [
+    { bytes: number },
+  ]
+  expect(bytes).toBeLessThan(200_000)
+  await payouts.stop()
+})
+
+test('blocks since the last save are kept when the test chain is opened again', async () => {
+  const chain = await openTestChain(database.control, PAYER)
+  await chain.mine(600)
+  expect(await chain.isCurrent()).toBe(true)
+  await chain.save()
+  const address = someAddress(6)
+  await createRpc(chain.url).ask('anvil_setBalance', address, '0x1')
+  expect(await chain.isCurrent()).toBe(false)
+  await chain.stop()
+  const next = await openTestChain(database.control, PAYER)
+  expect(await createRpc(next.url).ask('eth_getBalance', address, 'latest')).toBe('0x1')
+  await next.save()
+  expect(await next.isCurrent()).toBe(true)
+  await next.stop()
+})
+
 test('a worker that was overtaken keeps nothing: the other’s chain is the one', async () => {
   const one = await openTestChain(database.control, PAYER)
   const other = await openTestChain(database.control, PAYER)

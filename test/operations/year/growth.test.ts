@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { judge, type Sample } from './growth.ts'
+import { openTestDatabase } from '../../support/database.ts'
+import { GROWTHS, growthOf, judge, readGrowths, type Sample, TABLES } from './growth.ts'
 
 const MB = 1024 * 1024
 
@@ -56,8 +57,47 @@ test.each<[string, Growth, RegExp]>([
     { rows: { 'sandbox.passes': (day) => day * 500 }, bytesEach: (day) => day * 2 },
     /^sandbox\.passes takes \d+ bytes/,
   ],
+  [
+    'a table that nothing is known about',
+    { rows: { 'sandbox.stamps': () => 1 } },
+    /^sandbox\.stamps is not listed in docs\/operations\/retention\.md$/,
+  ],
   ['files that stay', { files: (day) => day }, /^364 files of the service; 182 in the middle$/],
   ['memory', { memory: (day) => (100 + day) * MB }, /^\d+ MB of memory; \d+ MB before the middle$/],
 ])('a year with %s has one fault', (_, growth, fault) => {
   expect(judge(yearOf(growth)).faults).toEqual([expect.stringMatching(fault)])
+})
+
+test('the page about retention lists each table of the database once', async () => {
+  const database = await openTestDatabase()
+  const { rows } = await database.control.query<{ name: string }>({ text: TABLES })
+  await database.close()
+  const names = rows.map(({ name }) => name)
+  expect(names.filter((name) => !growthOf(name))).toEqual([])
+  const known = new Set(names.flatMap((name) => [name, name.slice(name.indexOf('.') + 1)]))
+  expect([...GROWTHS.keys()].filter((name) => !known.has(name))).toEqual([])
+})
+
+test('days of a retention and of its partitions add up', () => {
+  const page = `
+## Deleted after a time
+
+| table | kept for | why |
+|---|---|---|
+| \`live.events\`, \`scans\` | 30 days, in partitions of 7 days | for 90 days |
+| \`tokens\` | until they expire | |
+
+## Kept
+
+| table | one row for each |
+|---|---|
+| \`passes\` | pass of the last 3 days |
+`
+  expect(Object.fromEntries(readGrowths(page))).toEqual({
+    'live.events': { growth: 'limited', days: 38 },
+    scans: { growth: 'limited', days: 38 },
+    tokens: { growth: 'limited', days: 1 },
+    passes: { growth: 'kept' },
+  })
+  expect(() => readGrowths(page.replace('scans', 'tokens'))).toThrow('lists tokens twice')
 })

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
+import { ROOT } from '../../support/programs.ts'
 
 /** Reads rows as the owner of the database. */
 export type Read = <Row extends pg.QueryResultRow>(
@@ -22,53 +23,45 @@ export interface Sample {
 }
 
 /**
- * Tables that keep what merchants create, or one row for each day or hour in which they did something: their rows grow in
- * proportion to it. All other tables must not grow.
+ * How a table may grow: `kept` rows in proportion to what is created, `limited` rows only until they are as old as the
+ * retention, and `bounded` ones not at all.
  */
-const KEPT: ReadonlySet<string> = new Set([
-  'control.keys',
-  'live.audit_log',
-  'live.passes',
-  'live.wallet_changes',
-  'sandbox.audit_log',
-  'sandbox.card_spending',
-  'sandbox.card_transactions',
-  'sandbox.chain_transfers',
-  'sandbox.daily_totals',
-  'sandbox.events',
-  'sandbox.ledger_checkpoints',
-  'sandbox.ledger_entries',
-  'sandbox.ledger_hold_totals',
-  'sandbox.ledger_holds',
-  'sandbox.ledger_resolutions',
-  'sandbox.ledger_transactions',
-  'sandbox.passes',
-  'sandbox.payouts',
-  'sandbox.scans',
-  'sandbox.settlement_lines',
-  'sandbox.settlements',
-  'sandbox.treasury_reports',
-  'sandbox.usage_counters',
-  'live.usage_counters',
-  'sandbox.webhook_attempts',
-])
+export type TableGrowth =
+  | { readonly growth: 'kept' | 'bounded' }
+  | { readonly growth: 'limited'; readonly days: number }
 
-/**
- * Days of a retention and its margin. Before the first half is as long, the rows of these tables grow in proportion to what
- * is created; from then on, they must not grow.
- */
-const LIMITED: ReadonlyMap<string, number> = new Map([
-  ['control.chain_payments', 97],
-  ['control.chain_transactions', 97],
-  ['live.events', 38],
-  ['live.request_log', 8],
-  ['live.touched_changes', 30],
-  ['sandbox.request_log', 8],
-  ['sandbox.touched_changes', 30],
-  ['sandbox.treasury_report_pieces', 15],
-])
+const SECTIONS: Readonly<Record<string, TableGrowth['growth']>> = {
+  'Deleted after a time': 'limited',
+  Kept: 'kept',
+  Bounded: 'bounded',
+}
 
-const ROOTS = `SELECT format('%s.%s', n.nspname, c.relname) AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+/** Reads how tables may grow, by name, from the tables of `docs/operations/retention.md`. */
+export function readGrowths(page: string): ReadonlyMap<string, TableGrowth> {
+  const growths = new Map<string, TableGrowth>()
+  for (const section of page.split('\n## ')) {
+    const growth = SECTIONS[section.slice(0, section.indexOf('\n'))]
+    if (!growth) continue
+    for (const [, names = '', next = ''] of section.matchAll(/^\| (`.+?) \|(.*?)\|/gm)) {
+      // A partition is dropped when its last day is old enough. A day more, because samples are not taken at midnight.
+      const days = [...next.matchAll(/(\d+) days/g)].reduce((sum, [, each]) => sum + Number(each), 1)
+      for (const [, name = ''] of names.matchAll(/`(.+?)`/g)) {
+        if (growths.has(name)) throw new Error(`docs/operations/retention.md lists ${name} twice`)
+        growths.set(name, growth === 'limited' ? { growth, days } : { growth })
+      }
+    }
+  }
+  return growths
+}
+
+export const GROWTHS = readGrowths(readFileSync(join(ROOT, 'docs/operations/retention.md'), 'utf8'))
+
+/** Returns how a table may grow. @param name such as `sandbox.events`; the page may name both environments at once. */
+export const growthOf = (name: string): TableGrowth | undefined =>
+  GROWTHS.get(name) ?? GROWTHS.get(name.slice(name.indexOf('.') + 1))
+
+/** Names of all tables, such as `sandbox.events`. */
+export const TABLES = `SELECT format('%s.%s', n.nspname, c.relname) AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname IN ('control', 'sandbox', 'live') AND c.relkind IN ('r', 'p') AND NOT c.relispartition ORDER BY 1`
 
 const bytesOf = (name: string) =>
@@ -78,7 +71,7 @@ export async function takeSample(
   read: Read,
   { day, created, dataDir, pid }: Pick<Sample, 'day' | 'created'> & { dataDir: string; pid: number },
 ): Promise<Sample> {
-  const names = (await read<{ name: string }>(ROOTS)).map(({ name }) => name)
+  const names = (await read<{ name: string }>(TABLES)).map(({ name }) => name)
   const counts = names.map(
     (name) =>
       `SELECT '${name}' AS name, (SELECT count(*) FROM ${name})::float8 AS rows,
@@ -117,8 +110,8 @@ export interface Verdict {
 /**
  * Compares the second half of the samples with the first half.
  *
- * A table that keeps what is created fails if it gains more rows for each created object in the second half than in the
- * first, by a quarter. Each other table fails if it ends with more rows than the largest sample of the first half, by a
+ * A table whose rows are kept, or are not old enough for their retention, fails if it gains more rows for each created object
+ * in the second half than in the first, by a quarter. Each other table fails if it ends with more rows than the largest sample of the first half, by a
  * quarter. Bytes fail if a row takes more than 1.5 times as many as in the middle, after the first megabyte. Files of the
  * service must not become more; files of relations and, after 60 days, the median memory may grow by a quarter.
  */
@@ -133,10 +126,12 @@ export function judge(samples: readonly Sample[]): Verdict {
     const at = (sample: Sample) => sample.tables.get(name)?.rows ?? 0
     const [before, after] = [slope(first, half, at), slope(half, last, at)]
     const most = Math.max(...samples.slice(0, middle + 1).map(at))
-    const expected =
-      KEPT.has(name) || half.day < (LIMITED.get(name) ?? 0)
-        ? at(half) + (Math.max(before, 0) * (1 + PART) * (last.created - half.created)) / 1000 + FEW
-        : most * (1 + PART) + FEW
+    const allowed = growthOf(name)
+    if (!allowed) faults.push(`${name} is not listed in docs/operations/retention.md`)
+    const mayGrow = allowed?.growth === 'kept' || (allowed?.growth === 'limited' && half.day < allowed.days)
+    const expected = mayGrow
+      ? at(half) + (Math.max(before, 0) * (1 + PART) * (last.created - half.created)) / 1000 + FEW
+      : most * (1 + PART) + FEW
     if (end.rows > expected)
       faults.push(`${name} has ${end.rows} rows on day ${last.day}; expected at most ${Math.round(expected)}`)
     const known = half.tables.get(name)

@@ -9,9 +9,9 @@
  *
  * At the end of each week, a second node joins with the clock of the next day, because `admin clock advance` moves only the
  * sandbox. The clock of live moves then, and old live events are dropped. The script waits until all retentions have been
- * applied, and takes a sample. `judge` in `growth.ts` describes how samples are compared. The machine’s clock cannot be moved,
- * so the script makes rows a day older that are kept by machine time: the request log, names of usage batches, and sent
- * transactions.
+ * applied, and takes a sample. `judge` in `growth.ts` describes how samples are compared, and `docs/operations/retention.md` lists
+ * how each table may grow. The machine’s clock cannot be moved, so the script makes rows a day older that are kept by machine
+ * time: the request log, names of usage batches, and sent transactions.
  *
  * Options: --tenants N (4), --days N (16), --week N: days between two samples (4, or 7 from 120 days on).
  */
@@ -40,8 +40,8 @@ const { values } = parseArgs({
 const [tenants, days] = [Number(values.tenants), Number(values.days)]
 const isLong = days >= 120
 const week = Number(values.week ?? (isLong ? 7 : 4))
-if (!(tenants >= 1 && week >= 1 && days >= 2 * week))
-  throw new Error(`expected --tenants of at least 1, and --days of at least two weeks: ${2 * week}`)
+if (!(tenants >= 1 && week >= 1 && days >= 3 * week))
+  throw new Error(`expected --tenants of at least 1, and --days of at least three weeks: ${3 * week}`)
 /** Retention of live events, and the time that one of their partitions covers. */
 const [eventDays, partitionDays] = [isLong ? 30 : 1, 7]
 const habits = { rotationDays: isLong ? 90 : 4, reportDays: week }
@@ -110,6 +110,16 @@ async function settle(
   }
 }
 
+/** Milliseconds by part of a day. */
+const spent = new Map<string, number>()
+
+async function timed<T>(part: string, work: () => Promise<T>): Promise<T> {
+  const began = performance.now()
+  const result = await work()
+  spent.set(part, (spent.get(part) ?? 0) + performance.now() - began)
+  return result
+}
+
 const FOUND = `
   SELECT tenant_id, 'pass ' || status AS what, count(*)::integer AS rows FROM sandbox.passes GROUP BY 1, 2
   UNION ALL SELECT tenant_id, 'card transaction ' || status, count(*)::integer FROM sandbox.card_transactions GROUP BY 1, 2
@@ -117,22 +127,35 @@ const FOUND = `
   UNION ALL SELECT tenant_id, 'payout ' || status, count(*)::integer FROM sandbox.payouts GROUP BY 1, 2
   UNION ALL SELECT tenant_id, 'report ' || status, count(*)::integer FROM sandbox.treasury_reports GROUP BY 1, 2`
 
+const LEFT = `
+  SELECT ((SELECT count(*) FROM sandbox.webhook_ready) + (SELECT count(*) FROM sandbox.webhook_waiting))::integer AS webhooks,
+         (SELECT count(*) FROM sandbox.payouts WHERE status <> 'paid')::integer AS payouts`
+
 const show = (counts: Iterable<readonly [string, number]>) => JSON.stringify([...counts].toSorted())
 
+async function findLeft(): Promise<string | undefined> {
+  const [left] = await read<{ webhooks: number; payouts: number }>(LEFT)
+  if (left!.webhooks + left!.payouts === 0) return undefined
+  return `${left!.webhooks} webhooks are not delivered, and ${left!.payouts} payouts are not paid`
+}
+
+/** Looks first at what costs least, because the counts read all rows of a year, and are repeated until nothing differs. */
 async function findDifference(merchants: readonly Merchant[]): Promise<string | undefined> {
-  const rows = await read<{ tenant_id: string; what: string; rows: number }>(FOUND)
-  const found = Map.groupBy(rows, ({ tenant_id }) => tenant_id)
-  for (const { tenantId, expected, events, box } of merchants) {
-    const has = show((found.get(tenantId) ?? []).map(({ what, rows }) => [what, rows]))
-    if (has !== show(expected())) return `${tenantId}: expected ${show(expected())}, found ${has}`
+  for (const { tenantId, events, box } of merchants) {
     const got = show([...events.keys()].map((type) => [type, box.byType.get(type) ?? 0]))
     if (got !== show(events)) return `webhooks of ${tenantId}: expected ${show(events)}, found ${got}`
     if (box.faults.length > 0) return `webhooks of ${tenantId}: ${box.faults.join('; ')}`
   }
-  const [left] = await read<{ left: number }>(
-    'SELECT ((SELECT count(*) FROM sandbox.webhook_ready) + (SELECT count(*) FROM sandbox.webhook_waiting))::integer AS left',
-  )
-  return left!.left === 0 ? undefined : `${left!.left} webhooks are not delivered`
+  const left = await findLeft()
+  if (left !== undefined) return left
+  const rows = await read<{ tenant_id: string; what: string; rows: number }>(FOUND)
+  const found = Map.groupBy(rows, ({ tenant_id }) => tenant_id)
+  for (const { tenantId, expected } of merchants) {
+    const has = show((found.get(tenantId) ?? []).map(({ what, rows }) => [what, rows]))
+    if (has !== show(expected())) return `${tenantId}: expected ${show(expected())}, found ${has}`
+  }
+  // The webhooks of what has changed between the two looks.
+  return findLeft()
 }
 
 const age = (table: string, column: string) =>
@@ -184,6 +207,8 @@ const EXPIRED = `
   SELECT 'stored answers' AS what, count(*)::integer AS rows FROM sandbox.idempotency_answers WHERE created < $1::timestamptz - interval '25 hours'
   UNION ALL SELECT 'tokens', count(*)::integer FROM sandbox.tokens WHERE expires_at < $1
   UNION ALL SELECT 'counts of touched changes', count(*)::integer FROM sandbox.touched_changes WHERE day < ($1::timestamptz AT TIME ZONE 'UTC')::date - 29
+  UNION ALL SELECT 'totals of days', count(*)::integer FROM sandbox.card_spending
+    WHERE granularity = 'day' AND period < ($1::timestamptz AT TIME ZONE 'UTC')::date - 13
   UNION ALL SELECT 'logged requests', count(*)::integer FROM sandbox.request_log WHERE written < $2::timestamptz - interval '7 days'
   UNION ALL SELECT 'usage batches', count(*)::integer FROM sandbox.usage_batches WHERE added < $2::timestamptz - interval '1 day'
   UNION ALL SELECT 'sent transactions', count(*)::integer FROM control.chain_transactions t JOIN control.chain_payments p USING (chain_id, signer, nonce)
@@ -221,19 +246,24 @@ try {
   const samples: Sample[] = []
   for (let day = 1; day <= days; day += 1) {
     const isSampled = day % week === 0
-    await Promise.all(merchants.map(({ liveDay }) => liveDay(day)))
-    await settle(`day ${day}, evening`, () => findDifference(merchants))
-    await nextDay(merchants, isSampled)
-    await settle(`day ${day}, night`, () => findDifference(merchants))
-    await Promise.all(merchants.map(({ checkKeys }) => checkKeys()))
+    const agree = (time: string) => settle(`day ${day}, ${time}`, () => findDifference(merchants))
+    await timed('requests', () => Promise.all(merchants.map(({ liveDay }) => liveDay(day))))
+    await timed('evening', () => agree('evening'))
+    await timed(isSampled ? 'second node' : 'clock', () => nextDay(merchants, isSampled))
+    await timed('night', () => agree('night'))
+    await timed('keys', () => Promise.all(merchants.map(({ checkKeys }) => checkKeys())))
     if (!isSampled) continue
-    for (const { useLive, checkAnswers } of merchants) {
-      await useLive()
-      await checkAnswers()
-    }
-    await settle(`the retentions on day ${day}`, findExpired, SWEEP_WAIT_MS)
+    await timed('live', async () => {
+      for (const { useLive, checkAnswers } of merchants) {
+        await useLive()
+        await checkAnswers()
+      }
+    })
+    await timed('retentions', () => settle(`the retentions on day ${day}`, findExpired, SWEEP_WAIT_MS))
     const created = merchants.reduce((sum, { objects }) => sum + objects(), 0)
-    const sample = await takeSample(read, { day, created, dataDir: place.dataDir, pid: place.service.pid })
+    const sample = await timed('sample', () =>
+      takeSample(read, { day, created, dataDir: place.dataDir, pid: place.service.pid }),
+    )
     samples.push(sample)
     const received = merchants.reduce((sum, { box }) => sum + box.count(), 0)
     print(
@@ -241,6 +271,7 @@ try {
         `${Math.round(sample.memory / 1e6)} MB of memory: as the model says`,
     )
   }
+  print(`seconds: ${[...spent].map(([part, ms]) => `${part} ${Math.round(ms / 1000)}`).join(', ')}`)
   for (const { tenantId } of merchants) {
     await place.admin('audit', 'verify', '--tenant', tenantId, '--env', 'sandbox')
     await place.admin('ledger', 'verify', '--tenant', tenantId)

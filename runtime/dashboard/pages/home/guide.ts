@@ -12,7 +12,7 @@ const has = (table: string, condition = '') =>
 const READ: Statement = {
   name: 'home_guide',
   text: `SELECT ${has('webhook_endpoints')} AS endpoint, ${has('pass_templates')} AS template,
-                ${has('daily_totals', `AND r.kind = 'pass.installed'`)} AS pass, ${has('cardholders')} AS cardholder,
+                ${has('events', `AND r.type = 'pass.installed'`)} AS pass, ${has('cardholders')} AS cardholder,
                 ${has('cards')} AS card, ${has('card_transactions')} AS authorization`,
 }
 

@@ -11,6 +11,7 @@ import {
 import { labelOf, OTHER_CATEGORIES } from '../../../cards/merchant-categories/catalogue.ts'
 import type { Database } from '../../../database/database.ts'
 import { type Funds, readAccount } from '../../../money/ledger/accounts.ts'
+import { readBalanceBefore } from '../../../money/ledger/positions.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { writeQuery } from '../../engine/filters.ts'
 import type { LinkTo } from '../../engine/shapes.ts'
@@ -26,18 +27,21 @@ export interface Overview {
   readonly totals: PeriodTotals
   readonly labels: readonly LabelTotal[]
   readonly state: TotalsState
+  /** Cents: the balance before the first day. */
+  readonly opening: number
   readonly funds: Funds
 }
 
 export async function readOverview(db: Database, space: string, period: Period): Promise<Overview> {
   const days = { first: period.first, last: period.last }
-  const [totals, labels, state, funds] = await Promise.all([
+  const [totals, labels, state, opening, funds] = await Promise.all([
     readDayTotals(db, space, { first: period.comparedFirst, last: period.last }),
     readLabelTotals(db, space, days),
-    readTotalsState(db, space, days),
+    readTotalsState(db, space),
+    readBalanceBefore(db, space, 'program_funds', Date.parse(period.first)),
     readAccount(db, space, 'program_funds'),
   ])
-  return { period, totals: totalsOf(period, totals, state.since), labels, state, funds }
+  return { period, totals: totalsOf(period, totals, state.since), labels, state, opening, funds }
 }
 
 const usd = (cents: number) => writeMoney(cents, 'usd')
@@ -111,12 +115,12 @@ function writeChange(change: number | undefined, { days }: Period): Html | undef
 
 /** Writes the charts of what the tenant uses. */
 export async function writeCharts(overview: Overview, link: LinkTo): Promise<Html> {
-  const { period, totals, state, funds } = overview
+  const { period, totals, opening, funds } = overview
   const labels = period.parts.map(({ label }) => label)
   const axis = { labels, table: period.unit }
   const per = period.unit === 'Day' ? 'by day' : 'by week'
   const dollars = (cents: readonly number[]) => cents.map((each) => each / 100)
-  const balances = totals.balances(state.opening, funds.balance)
+  const balances = totals.balances(opening, funds.balance)
   const spending = totals.parts('card_spending', 'amount')
   const counts = (kind: TotalKind) => totals.parts(kind, 'count')
   const isUsed = (...each: readonly (readonly number[])[]) => each.flat().some((value) => value !== 0)
