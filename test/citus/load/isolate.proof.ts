@@ -1,0 +1,58 @@
+/**
+ * The loudest tenant gets a shard of its own, which then moves to a different worker, while all tenants write. The split blocks writes
+ * to the shard that is split: without that, Citus 13.2 hangs if transactions write at the same time (citusdata/citus#6790).
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ask } from '../cluster.ts'
+import { type LoadedService, loadService } from './loaded-service.ts'
+
+let loaded: LoadedService
+beforeAll(async () => {
+  loaded = await loadService()
+})
+afterAll(() => loaded.stop())
+
+interface Shard {
+  readonly id: string
+  readonly values: number
+  readonly port: number
+}
+
+async function shardOf(tenantId: string): Promise<Shard> {
+  const [shard] = await ask<Shard>(
+    loaded.url,
+    `SELECT s.shardid::text AS id, (s.shardmaxvalue::bigint - s.shardminvalue::bigint + 1)::int AS values, p.nodeport AS port
+       FROM pg_dist_shard s JOIN citus_shards p ON p.shardid = s.shardid
+      WHERE s.shardid = get_shard_id_for_distribution_column('sandbox.passes', '${tenantId}')`,
+  )
+  return shard!
+}
+
+test('the loudest tenant gets a shard of its own on a different worker while tenants write, and nothing is lost', async ({
+  task,
+}) => {
+  const { tenantId } = loaded.traffic.callers[0]!
+  const began = performance.now()
+  await ask(
+    loaded.url,
+    `SELECT isolate_tenant_to_new_shard('sandbox.passes', '${tenantId}', 'CASCADE', shard_transfer_mode => 'block_writes')`,
+  )
+  const split = performance.now() - began
+  await loaded.write(200)
+  const own = await shardOf(tenantId)
+  expect(own.values).toBe(1)
+  const ports = loaded.cluster.workers.map(({ url }) => Number(new URL(url).port))
+  const target = ports.find((port) => port !== own.port)
+  const blocked = loaded.traffic.takeFigures()
+  await ask(
+    loaded.url,
+    `SELECT citus_move_shard_placement(${own.id}, '127.0.0.1', ${own.port}, '127.0.0.1', ${target}, 'force_logical')`,
+  )
+  await loaded.write(200)
+  expect((await shardOf(tenantId)).port).toBe(target)
+  task.meta.found = [
+    ...(await loaded.finish('a tenant is isolated, its shard moves')),
+    `the split took ${Math.round(split)} ms; the longest pause of it: ${Math.round(blocked.longestMs)} ms; answers: ${JSON.stringify([...blocked.answers])}`,
+  ]
+  expect(blocked.failures).toEqual([])
+})
