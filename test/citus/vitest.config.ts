@@ -11,13 +11,13 @@ if (!SVC_CITUS_BIN && !SVC_CITUS_URL) {
 const NEEDS_BIN = 'test/citus/{cut,outage,two-phases,load/*}.proof.ts'
 if (!SVC_CITUS_BIN) console.warn(`\nLEFT OUT: ${NEEDS_BIN} – they kill servers: SVC_CITUS_BIN\n`)
 
-/** Tests of the service that do not know where its tables are; those of deliveries that claim for many tenants at once do. */
+/** Tests of the service that do not know where its tables are. Most tests of deliveries do: they claim for many tenants at once. */
 const ALSO = [
   'test/api/**/*.test.ts',
   'test/account/**/*.test.ts',
-  'test/events/**/*.test.ts',
+  'test/events/{*,outbound/*}.test.ts',
   'test/isolation/isolation.test.ts',
-  'test/events/delivery/{by-hand,exhaustion,first-attempts,retention,schedule}.test.ts',
+  'test/events/delivery/{by-hand,exhaustion,fifo,first-attempts,recoveries,retention,schedule}.test.ts',
 ]
 
 export default defineConfig({

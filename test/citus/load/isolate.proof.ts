@@ -39,20 +39,21 @@ test('the loudest tenant gets a shard of its own on a different worker while ten
   )
   const split = performance.now() - began
   await loaded.write(200)
+  const blocked = loaded.traffic.takeFigures()
   const own = await shardOf(tenantId)
   expect(own.values).toBe(1)
   const ports = loaded.cluster.workers.map(({ url }) => Number(new URL(url).port))
   const target = ports.find((port) => port !== own.port)
-  const blocked = loaded.traffic.takeFigures()
   await ask(
     loaded.url,
     `SELECT citus_move_shard_placement(${own.id}, '127.0.0.1', ${own.port}, '127.0.0.1', ${target}, 'force_logical')`,
   )
   await loaded.write(200)
   expect((await shardOf(tenantId)).port).toBe(target)
+  const line = await loaded.finish('a tenant is isolated, its shard moves')
+  expect(blocked.failures).toEqual([])
   task.meta.found = [
-    ...(await loaded.finish('a tenant is isolated, its shard moves')),
+    ...line,
     `the split took ${Math.round(split)} ms; the longest pause of it: ${Math.round(blocked.longestMs)} ms; answers: ${JSON.stringify([...blocked.answers])}`,
   ]
-  expect(blocked.failures).toEqual([])
 })

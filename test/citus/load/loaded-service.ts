@@ -34,6 +34,8 @@ export interface LoadedService {
   readonly traffic: Traffic
   /** Waits until callers have written as much more. */
   write(count: number): Promise<void>
+  /** Lines of the logs about requests that were answered 500. */
+  logged(): readonly string[]
   /** Ends the load, and compares what is stored with what callers were told. Returns a line of the table. */
   finish(check: string): Promise<readonly string[]>
   stop(): Promise<void>
@@ -64,15 +66,12 @@ async function openTenant(operator: Operator, hook: string, api: string, lanes: 
   return { tenantId, secret, lanes }
 }
 
-/** @param prepare what is done to the database before the processes start; it migrates the database if it is absent. */
-export async function loadService(
-  prepare: (url: string) => Promise<unknown> = async () => {},
-): Promise<LoadedService> {
+/** Starts the servers, the processes and the callers, and waits until these have written. */
+export async function loadService(): Promise<LoadedService> {
   const cluster = await startCluster(process.env.SVC_CITUS_BIN!)
   const servers = [cluster.coordinator, ...cluster.workers].map((node) => node.url)
   const name = 'load'
   const direct = await createClusterDatabase(servers, name)
-  await prepare(direct)
   const relay = await openRelay(direct)
   const receiver = await openReceiver()
   const env = {
@@ -104,13 +103,13 @@ export async function loadService(
     await until(`${count} writes`, () => traffic.failed() || traffic.writes() >= before + count, PATIENCE_MS)
   }
   await write(200)
-  traffic.takeFigures()
+  expect(traffic.takeFigures().failures).toEqual([])
 
   const finish = async (check: string) => {
     const figures = await traffic.stop()
-    expect(figures.failures).toEqual([])
-    const stored = await compare()
-    expect(stored).toEqual({ lost: [], doubled: [] })
+    const { failures } = figures
+    const found = { ...(await compare()), failures, logged: logged() }
+    expect(found).toEqual({ lost: [], doubled: [], failures: [], logged: [] })
     const arrivals = await verify()
     expect(programs.map(({ child }) => [child.exitCode, child.signalCode])).toEqual([
       [null, null],
@@ -118,6 +117,11 @@ export async function loadService(
     ])
     return lineOf(check, figures, arrivals)
   }
+
+  const logged = () =>
+    programs
+      .flatMap((each) => `${each.stdout()}\n${each.stderr()}`.split('\n'))
+      .filter((line) => line.includes('request failed'))
 
   /** Identifiers that callers were told and that are not stored, and stored ones that no caller was told. */
   const compare = async () => {
@@ -176,6 +180,7 @@ export async function loadService(
     programs,
     traffic,
     write,
+    logged,
     finish,
     stop: async () => {
       await traffic.stop()
