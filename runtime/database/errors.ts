@@ -16,6 +16,7 @@ export const INVALID_AUTHORIZATION = '28000'
 const FEATURE_NOT_SUPPORTED = '0A000'
 const INVALID_STATEMENT_NAME = '26000'
 const INTERNAL_ERROR = 'XX000'
+const UNDEFINED_TABLE = '42P01'
 
 /** The database cannot answer now; a later retry may succeed. Answered as 503. */
 export class DatabaseUnavailable extends Error {
@@ -87,6 +88,13 @@ const CONNECTION_MESSAGES =
 const WORKER_LOST =
   /^(could not commit transaction for shard|failure on connection marked as essential|server closed the connection unexpectedly|could not (receive data from|send data to) server|no connection to the server|SSL (SYSCALL|connection) )/
 
+/**
+ * Messages of Citus when a shard was split or moved while the statement waited for it: the catalog of the coordinator (XX000)
+ * or the worker no longer has the shard, whose number ends the name of the table. The next attempt finds the new shard.
+ */
+const SHARD_GONE =
+  /^(could not find (valid entry|any shard placements) for shard|relation "\S+_[1-9]\d{5,}" does not exist)/
+
 /** Returns the SQLSTATE or system code of an error, or undefined if it has none. */
 export function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
@@ -122,9 +130,9 @@ export function isUnavailable(error: unknown): boolean {
   const code = codeOf(error)
   if (code !== undefined && (CONNECTION_CODES.has(code) || UNAVAILABLE_STATES.test(code))) return true
   if (!(error instanceof Error)) return false
-  return (
-    CONNECTION_MESSAGES.test(error.message) || (code === INTERNAL_ERROR && WORKER_LOST.test(error.message))
-  )
+  if (code === INTERNAL_ERROR || code === UNDEFINED_TABLE)
+    return WORKER_LOST.test(error.message) || SHARD_GONE.test(error.message)
+  return CONNECTION_MESSAGES.test(error.message)
 }
 
 /** Whether a retry may succeed. */

@@ -1,9 +1,10 @@
 /** Clusters of Citus: a coordinator and its workers, started here or found, and databases on all of them. */
-import { execFileSync, type StdioOptions, spawn } from 'node:child_process'
+import { execFile, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import pg from 'pg'
 import { asAccount, serverAccount } from '../../runtime/database/embedded/account.ts'
 import { freePort } from '../support/ports.ts'
@@ -22,6 +23,10 @@ export interface Node {
 export interface Cluster {
   readonly coordinator: Node
   readonly workers: readonly Node[]
+  /** Starts one more server, which the coordinator does not know. */
+  addServer(): Promise<Node>
+  /** Starts a standby of a server. */
+  addStandby(of: Node): Promise<Node>
   stop(): Promise<void>
 }
 
@@ -42,14 +47,78 @@ const SETTINGS = {
   fsync: 'off',
   full_page_writes: 'off',
   log_min_messages: 'fatal',
+  // Shards move, and standbys follow, by replication.
+  wal_level: 'logical',
+  max_wal_senders: '60',
+  max_replication_slots: '60',
+  wal_receiver_status_interval: '1s',
 }
 
-async function openNode(bin: string): Promise<Node & { stop(): Promise<void> }> {
+interface OwnNode extends Node {
+  stop(): Promise<void>
+}
+
+function makeFolder(): string {
   const account = serverAccount()
   const data = mkdtempSync(join(tmpdir(), 'svc-citus-'))
   if (account) chownSync(data, account.uid, account.gid)
-  const made = ['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '-N']
-  execFileSync(join(bin, 'initdb'), made, { ...asAccount(account), stdio: 'pipe' })
+  return data
+}
+
+/** Callers in this process go on meanwhile. */
+const runProgram = (bin: string, name: string, words: readonly string[]) =>
+  promisify(execFile)(join(bin, name), words, asAccount(serverAccount()))
+
+async function openNode(bin: string): Promise<OwnNode> {
+  const data = makeFolder()
+  await runProgram(bin, 'initdb', [
+    ...['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '-N'],
+  ])
+  return runNode(bin, data)
+}
+
+/** Copies a server, and starts the copy, which follows it. */
+async function openStandby(bin: string, { url }: Node): Promise<OwnNode> {
+  const data = makeFolder()
+  const { hostname, port } = new URL(url)
+  const from = ['-h', hostname, '-p', port, '-U', 'postgres']
+  await runProgram(bin, 'pg_basebackup', [
+    '-D',
+    data,
+    ...from,
+    '-R',
+    '-X',
+    'stream',
+    '-c',
+    'fast',
+    '--no-sync',
+  ])
+  const standby = await runNode(bin, data)
+  await until('the standby to follow', async () => (await countStandbys(url)) > 0)
+  return standby
+}
+
+async function countStandbys(url: string): Promise<number> {
+  const text = `SELECT count(*)::int AS count FROM pg_stat_replication
+                 WHERE state = 'streaming' AND application_name = 'walreceiver'`
+  return (await ask<{ count: number }>(url, text))[0]!.count
+}
+
+/** Commits wait from now on until a standby has them: without that, a failover loses the last ones. */
+export async function waitForStandby({ url }: Node): Promise<void> {
+  await ask(url, `ALTER SYSTEM SET synchronous_standby_names = '*'`, 'SELECT pg_reload_conf()')
+  const text = `SELECT FROM pg_stat_replication WHERE sync_state = 'sync'`
+  await until('the standby to be synchronous', async () => (await ask(url, text)).length > 0)
+}
+
+/** Makes a standby the server. A copied setting would have its commits wait for a standby that it does not have. */
+export async function promote({ url }: Node): Promise<void> {
+  await ask(url, 'SELECT pg_promote()')
+  await ask(url, 'ALTER SYSTEM RESET synchronous_standby_names', 'SELECT pg_reload_conf()')
+}
+
+async function runNode(bin: string, data: string): Promise<OwnNode> {
+  const account = serverAccount()
   const port = await freePort()
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   const settings = Object.entries({ ...SETTINGS, port }).flatMap(([name, value]) => [
@@ -121,9 +190,16 @@ async function answers(url: string): Promise<boolean> {
 export async function startCluster(bin: string): Promise<Cluster> {
   const nodes = await Promise.all(Array.from({ length: WORKERS + 1 }, () => openNode(bin)))
   const [coordinator, ...workers] = nodes
+  const add = async (opening: Promise<OwnNode>) => {
+    const node = await opening
+    nodes.push(node)
+    return node
+  }
   return {
     coordinator: coordinator!,
     workers,
+    addServer: () => add(openNode(bin)),
+    addStandby: (of) => add(openStandby(bin, of)),
     stop: async () => {
       await Promise.all(nodes.map((node) => node.stop()))
     },

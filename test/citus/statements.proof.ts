@@ -26,7 +26,7 @@ afterAll(async () => {
 })
 
 /** Commands that have no plan. */
-const PLANLESS = /^(SET|BEGIN|CREATE TABLE|ALTER TABLE|DROP TABLE) /
+const PLANLESS = /^(SET|BEGIN|DO|REVOKE|CREATE TABLE|ALTER TABLE|DROP TABLE) /
 
 /** How many shards each part of the statement's plan goes to; none: no distributed table is in it. */
 async function shardsOf({ role, statement, values }: Recorded): Promise<number[]> {

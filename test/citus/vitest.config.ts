@@ -8,21 +8,21 @@ if (!SVC_CITUS_BIN && !SVC_CITUS_URL) {
   process.exit(2)
 }
 /** Servers that are not started here are not killed either. */
-const NEEDS_BIN = 'test/citus/{cut,outage,two-phases}.proof.ts'
+const NEEDS_BIN = 'test/citus/{cut,outage,two-phases,load/*}.proof.ts'
 if (!SVC_CITUS_BIN) console.warn(`\nLEFT OUT: ${NEEDS_BIN} – they kill servers: SVC_CITUS_BIN\n`)
 
-/** Tests of the service that do not know where its tables are; those of deliveries that claim for many tenants at once do. */
+/** Tests of the service that do not know where its tables are. Most tests of deliveries do: they claim for many tenants at once. */
 const ALSO = [
   'test/api/**/*.test.ts',
   'test/account/**/*.test.ts',
-  'test/events/**/*.test.ts',
+  'test/events/{*,outbound/*}.test.ts',
   'test/isolation/isolation.test.ts',
-  'test/events/delivery/{by-hand,exhaustion,first-attempts,retention,schedule}.test.ts',
+  'test/events/delivery/{by-hand,exhaustion,fifo,first-attempts,recoveries,retention,schedule}.test.ts',
 ]
 
 export default defineConfig({
   test: {
-    include: ['test/citus/*.proof.ts', ...ALSO],
+    include: ['test/citus/**/*.proof.ts', ...ALSO],
     exclude: [...configDefaults.exclude, ...(SVC_CITUS_BIN ? [] : [NEEDS_BIN])],
     globalSetup: ['test/citus/server.ts'],
     maxWorkers: 2,

@@ -42,8 +42,14 @@ test('a worker that is gone is no answer for now', () => {
     'server closed the connection unexpectedly\n\tThis probably means the server terminated abnormally',
     'could not commit transaction for shard 102009 on at least one active node',
     'failure on connection marked as essential: 127.0.0.1:5433',
+    'could not find valid entry for shard 102009',
   ]) {
     expect([words, isUnavailable(failure(words, { code: 'XX000' }))]).toEqual([words, true])
   }
   expect(isUnavailable(failure('could not find block 7', { code: 'XX000' }))).toBe(false)
+  const missing = (name: string) => failure(`relation "${name}" does not exist`, { code: '42P01' })
+  expect(['sandbox.passes_102009', 'sandbox.passes'].map((name) => isUnavailable(missing(name)))).toEqual([
+    true,
+    false,
+  ])
 })

@@ -38,11 +38,14 @@ const NO_FUNCTIONS = new Set([
   'values',
 ])
 
-/** Names of the functions that an expression calls; the words that stand for `now()` count as it. */
+/** Names of the functions that an expression calls; the words that mean `now()` count as it, and intervals as their sum with a time. */
 export function functionsIn(expression: string): string[] {
-  const calls = expression.matchAll(/\b(current_timestamp|current_date|localtimestamp)\b|\b(\w+)\s*\(/gi)
-  return [...calls].flatMap(([, word, name]) => {
+  const calls = expression.matchAll(
+    /\b(current_timestamp|current_date|localtimestamp)\b|\b(interval) '|\b(\w+)\s*\(/gi,
+  )
+  return [...calls].flatMap(([, word, interval, name]) => {
     if (word !== undefined) return ['now']
+    if (interval !== undefined) return ['timestamptz_pl_interval']
     const lower = name!.toLowerCase()
     return NO_FUNCTIONS.has(lower) ? [] : [lower]
   })
@@ -51,10 +54,14 @@ export function functionsIn(expression: string): string[] {
 /** What Citus 13 does not send to one shard as it is, whatever names the tenant. */
 const REFUSED = [
   [/(\(|\)) ?INSERT INTO /, 'a new row beside something else'],
-  [/^INSERT INTO .* VALUES \(.*\(SELECT /, 'a look within a new row'],
+  [/^INSERT INTO .* VALUES \(.*\( ?SELECT /, 'a look within a new row'],
   [/\bINSERT INTO \S+( AS \w+)? \([^)]*\) SELECT \$/, 'new rows whose tenant is of no table'],
   // Its shards are given the expressions in another order than the columns, up to 13.1 (citusdata/citus#7676).
   [/ SET \([^)]*\) = \(/, 'several columns set by one look'],
+  // It replaces what is compared by NULL, seen in Citus 13.2.
+  [/^(INSERT|UPDATE|DELETE) .*\bCASE (?!WHEN\b)/, 'a CASE with one operand for all branches'],
+  [/^INSERT INTO \S+ \([^)]*\) SELECT .* RETURNING /, 'returned columns of a table without an alias'],
+  [/^(?=.*\bcontrol\.)(?=.*\b(sandbox|live)\.)/, 'rows of the coordinator beside those of a shard'],
 ] as const
 
 /** What it cannot do in several shards at once: a place is one in each of them, and none waits for the locks of all. */

@@ -80,11 +80,13 @@ const PAGE: Statement = {
                    WHERE d.tenant_id = $1 AND d.id = t.decision_id AND d.status = 'responded') END AS answered,
                 t.messages, CASE WHEN t.messages IS NULL THEN t.history ELSE '[]' END AS history,
                 t.requested, t.disputed, t.decline_code, t.expires_at,
-                coalesce(t.card_id = $5, c.card_program_id = $6, $5::text IS NULL AND $6::text IS NULL) AS is_meant
+                CASE WHEN $5::text IS NOT NULL THEN t.card_id = $5
+                     WHEN $6::text IS NOT NULL THEN EXISTS (
+                       SELECT FROM cards c WHERE c.tenant_id = $1 AND c.id = t.card_id AND c.card_program_id = $6)
+                     ELSE true END AS is_meant
            FROM (SELECT * FROM card_transactions p
                   WHERE p.tenant_id = $1 AND (p.created, p.id) > ($2, $3) AND p.created < $4
                   ORDER BY p.created, p.id LIMIT $7) AS t
-           LEFT JOIN cards c ON $6::text IS NOT NULL AND c.tenant_id = $1 AND c.id = t.card_id
           ORDER BY t.created, t.id`,
 }
 

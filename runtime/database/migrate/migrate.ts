@@ -11,6 +11,7 @@ import { messageOf } from '../errors.ts'
 import { clientConfig, isPooled } from '../pool/connection.ts'
 import { changeIndex } from './concurrent-indexes.ts'
 import { distribute, hasCitus, ONE_BY_ONE, readDistribution } from './distribute.ts'
+import { splitForCitus } from './distributed-statements.ts'
 import {
   checkApplied,
   MigrationError,
@@ -181,12 +182,15 @@ const schemasOf = (file: MigrationFile) => (file.each ? ENVIRONMENTS : (['contro
 
 /** Runs the whole file in one transaction, for both environments. */
 async function runFile({ client, say }: MigrationRun, file: MigrationFile, roles: Roles): Promise<void> {
+  const statements = (await hasCitus(client)) ? splitForCitus(file.text) : [{ text: file.text, line: 1 }]
   await withShortLocks(client, { what: file.name, say }, async () => {
     for (const schema of schemasOf(file)) {
       await client.query(`SET LOCAL search_path = ${schema}`)
-      await client.query(file.text).catch((cause) => {
-        throw failureAt(file, lineOf(file.text, cause), schema, cause)
-      })
+      for (const { text, line } of statements) {
+        await client.query(text).catch((cause) => {
+          throw failureAt(file, line + lineOf(text, cause) - 1, schema, cause)
+        })
+      }
       if (schema !== 'control') await client.query(grants(schema, roles[schema]))
     }
     await client.query(SAVE_FILE, [file.name, file.checksum, false])

@@ -1,5 +1,6 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { Due } from '../../events/due-work.ts'
 import { shown } from './entries.ts'
@@ -34,18 +35,18 @@ const SET: Statement = {
   text: `INSERT INTO balance_alerts AS b (tenant_id, threshold, is_low, updated) VALUES ($1, $2, false, $3)
          ON CONFLICT (tenant_id) DO UPDATE
             SET threshold = excluded.threshold, is_low = b.is_low AND b.threshold IS NOT DISTINCT FROM excluded.threshold,
-                updated = excluded.updated
-         RETURNING b.threshold, b.is_low, ${AVAILABLE}`,
+                updated = excluded.updated`,
 }
 
-/** Sets the threshold. @param now service time. */
-export async function setAlert(
-  db: Database,
+/** Sets the threshold in the transaction. @param now service time. */
+export function setAlert(
+  tx: Database,
   tenantId: string,
   threshold: number | null,
   now: number,
 ): Promise<BalanceAlertRow> {
-  return (await db.query<BalanceAlertRow>(SET, [tenantId, threshold, toTimestamp(now)])).rows[0]!
+  pipelined(tx.query(SET, [tenantId, threshold, toTimestamp(now)]))
+  return readAlert(tx, tenantId)
 }
 
 const CROSSED: Statement = {

@@ -39,7 +39,7 @@ const second = (row: string) =>
 
 const CAUSE = 'INSERT INTO ledger_transactions (tenant_id, cause, created) VALUES ($1, $2, $3)'
 
-const ENTRIES = `INSERT INTO ledger_entries (tenant_id, id, cause, account_id, amount, previous, current, version, created)`
+const ENTRIES = `INSERT INTO ledger_entries AS e (tenant_id, id, cause, account_id, amount, previous, current, version, created)`
 
 const entryOf = (from: string, tenant: string, id: string, amount: string) =>
   `SELECT ${tenant}, ${id}, $2, a.id, ${amount}, a.balance - ${amount}, a.balance, a.version, $3::timestamptz FROM ${from}`
@@ -48,7 +48,7 @@ const own = (account: string) =>
   `(SELECT * FROM ledger_accounts a WHERE a.tenant_id = $1 AND a.id = ${account} OFFSET 0) AS a`
 
 // Returned as text, because balances that workers change can exceed the exact range of numbers.
-const BALANCE = 'RETURNING current::text AS balance'
+const BALANCE = 'RETURNING e.current::text AS balance'
 
 // The second account depends on a row of the first, so the first account is always locked first.
 const TRANSFER: Statement = {

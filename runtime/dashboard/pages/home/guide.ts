@@ -17,8 +17,11 @@ const READ: Statement = {
 }
 
 const READ_KEY: Statement = {
-  text: `SELECT EXISTS (SELECT FROM control.keys k WHERE k.tenant_id = $1 AND k.environment = 'sandbox' AND k.revoked_at IS NULL) AS key,
-                EXISTS (SELECT FROM live.promotions p WHERE p.tenant_id = $1 AND NOT p.dry_run) AS promotion`,
+  text: `SELECT EXISTS (SELECT FROM control.keys k WHERE k.tenant_id = $1 AND k.environment = 'sandbox' AND k.revoked_at IS NULL) AS key`,
+}
+
+const READ_PROMOTION: Statement = {
+  text: 'SELECT EXISTS (SELECT FROM live.promotions p WHERE p.tenant_id = $1 AND NOT p.dry_run) AS promotion',
 }
 
 /** Whether each step of the guide is done. */
@@ -36,11 +39,12 @@ export async function readGuide(
   tenantId: string,
   space: string,
 ): Promise<GuideProgress> {
-  const [own, owner] = await Promise.all([
+  const answers = await Promise.all([
     db.query<GuideProgress>(READ, [space]),
     control.query<GuideProgress>(READ_KEY, [tenantId]),
+    control.query<GuideProgress>(READ_PROMOTION, [tenantId]),
   ])
-  return { ...own.rows[0]!, ...owner.rows[0]! }
+  return Object.assign({}, ...answers.map(({ rows }) => rows[0]))
 }
 
 interface GuideStep {

@@ -81,16 +81,16 @@ export function removeHeld(
   pipelined(db.query(REMOVE, [tenantId, endpointId, heads.map(({ event_id }) => event_id)]))
 }
 
-// The key is the id of the one object in `data`, in canonical form.
+// The key is the id of the one object in `data`, in canonical form. Without the alias, Citus does not find the column to return.
 const HOLD: Statement = {
   name: 'webhook_held_events_hold',
-  text: `INSERT INTO webhook_held_events (tenant_id, endpoint_id, key, sequence, event_id, state)
+  text: `INSERT INTO webhook_held_events AS h (tenant_id, endpoint_id, key, sequence, event_id, state)
          SELECT e.tenant_id, $2,
                 coalesce((SELECT o.value ->> 'id' FROM json_each(coalesce(e.source, e.body::json) -> 'data') AS o LIMIT 1), ''),
                 e.sequence, e.id, 'held'
            FROM events e JOIN webhook_endpoints w ON w.tenant_id = $1 AND w.id = $2
           WHERE e.tenant_id = $1 AND e.sequence > $3 AND e.sequence <= $4 AND ${IS_MISSING}
-         RETURNING key`,
+         RETURNING h.key`,
 }
 
 const END: Statement = {
