@@ -73,7 +73,7 @@ export interface Merchant {
   readonly passes: string[]
   readonly transactions: string[]
   readonly known: { template: string; bank: string; card: string; flaky: string; broken: string }
-  readonly hosts: Readonly<Record<'ordered' | 'plain' | 'flaky' | 'broken', string>>
+  readonly hosts: Readonly<Record<'ordered' | 'plain' | 'flaky' | 'broken' | 'keyed', string>>
   /** Does one thing after the other, and nothing disturbs it: it can say what each answer must be. */
   readonly isExact: boolean
   /** Whether its events have the same version as its requests. */
@@ -168,6 +168,7 @@ export async function settleIn(merchant: Merchant): Promise<void> {
     await hook(hosts.ordered, { delivery: 'fifo' })
     if (client === sandbox) continue
     known.flaky = await hook(hosts.flaky, { enabled_events: PAYOUT_EVENTS })
+    await hook(hosts.keyed, { enabled_events: PAYOUT_EVENTS, delivery: 'fifo', fifo_key: 'object' })
     known.broken = await hook(hosts.broken, { enabled_events: ['pass.created'] })
     merchant.pauses.add(known.broken)
   }

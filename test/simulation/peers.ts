@@ -95,6 +95,8 @@ const HABITS: Readonly<Record<string, (event: number, attempt: number) => number
     return attempt <= event % 4 ? [500, 429, 502][attempt - 1]! : 204
   },
   broken: () => 500,
+  /** Fails at times, which blocks later events of the same object. */
+  keyed: (event, attempt) => (event % 4 === 1 && attempt === 1 ? 500 : 200),
 }
 
 /** Receivers of webhooks: they answer 200, or as their host is in the habit of. @param refuses whether one fails now. */

@@ -59,6 +59,7 @@ export async function makeMerchant(
       ordered: `ordered.${name}.invalid`,
       flaky: `flaky.${name}.invalid`,
       broken: `broken.${name}.invalid`,
+      keyed: `keyed.${name}.invalid`,
     },
     balances: { live: NOTHING, sandbox: NOTHING },
   }

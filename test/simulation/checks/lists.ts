@@ -2,23 +2,17 @@
 import type { Merchant } from '../merchants.ts'
 import { type Evidence, mustEqual, rowsOf } from './evidence.ts'
 
-/** Each list that was read has every object once, in order; a filter leaves out the others. */
+/** Each list that was read has every object once; a filter leaves out the others. Balance entries are in order. */
 export async function listsAreWhole(evidence: Evidence, merchant: Merchant): Promise<void> {
-  const events = await rowsOf<{ id: string; type: string }>(
-    evidence,
-    'live',
-    merchant,
-    'events',
-    'sequence DESC',
-  )
+  const events = await rowsOf<{ id: string; type: string }>(evidence, 'live', merchant, 'events', 'id')
   const { lists } = merchant
   mustEqual(
-    lists.events,
+    (lists.events as string[]).toSorted(),
     events.map(({ id }) => id),
     `the list of events of ${merchant.name}`,
   )
   mustEqual(
-    lists.paid,
+    (lists.paid as string[]).toSorted(),
     events.filter(({ type }) => type === 'payout.paid').map(({ id }) => id),
     `the list of events payout.paid of ${merchant.name}`,
   )

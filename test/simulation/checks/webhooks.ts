@@ -28,6 +28,7 @@ interface EndpointRow {
   readonly status: 'enabled' | 'disabled'
   readonly disabled_reason: string | null
   readonly delivery: 'standard' | 'fifo'
+  readonly fifo_key: 'endpoint' | 'object'
   readonly enabled_events: readonly string[]
   readonly generation: number
   readonly created: number
@@ -80,17 +81,18 @@ export async function attemptsAreRight(evidence: Evidence, merchant: Merchant): 
         if (isWanted(event, endpoint) !== own.length > 0 && !merchant.pauses.has(endpoint.id))
           fail(`${place} has ${own.length} attempts`)
         const seen = arrivals.filter((arrival) => arrival.event === event.id)
-        chainIsRight(own, event, endpoint, place)
+        chainIsRight(own, event, endpoint, place, merchant.pauses.has(endpoint.id))
         for (const attempt of own)
           endIsRight(
             attempt,
             seen.filter((each) => each.attempt === attempt.attempt),
             place,
-            evidence.faults === 0,
+            evidence.faults === 0 && !merchant.pauses.has(endpoint.id),
           )
         if (seen.some((arrival) => !own.some(({ attempt }) => attempt === arrival.attempt)))
           fail(`${place} arrived in an attempt that is not stored`)
       }
+      if (endpoint.delivery === 'fifo') isInOrder(arrivals, events, endpoint)
       if (attempts.size > 0) fail(`${host} has attempts of an event that is not stored`)
       endpointIsRight(all, endpoint, events)
     }
@@ -112,16 +114,18 @@ function chainIsRight(
   event: EventRow,
   endpoint: EndpointRow,
   place: string,
+  wasPaused: boolean,
 ): void {
   for (const [
     index,
     { attempt, scheduled_at, attempted_at, next_attempt_at, status, trigger },
   ] of own.entries()) {
     if (attempt !== index + 1) fail(`attempt ${index + 1} of ${place} has the number ${attempt}`)
+    if (wasPaused) continue // canceled attempts are made again in a recovery
     const before = own[index - 1]
-    if (before && before.next_attempt_at === null)
+    if (before?.trigger === 'schedule' && before.next_attempt_at === null && status !== 'canceled')
       fail(`attempt ${attempt} of ${place} follows one that ended it`)
-    if (before && trigger === 'schedule') {
+    if (before && trigger === 'schedule' && status !== 'canceled') {
       const base =
         endpoint.delivery === 'fifo' ? before.attempted_at! - DELAYS[index - 1]! * MINUTE_MS : event.created
       const due = Math.max(base + DELAYS[index]! * MINUTE_MS, before.attempted_at! + MINUTE_MS)
@@ -173,6 +177,26 @@ function endIsRight(row: AttemptRow, seen: readonly Arrival[], place: string, is
     row.next_attempt_at === null
   )
     fail(`${what} is not repeated after ${response_status}`)
+}
+
+/** The first success of an event comes after those of the events before it, of the same object or of all. */
+function isInOrder(
+  arrivals: readonly Arrival[],
+  events: readonly EventRow[],
+  { url, fifo_key }: EndpointRow,
+): void {
+  const sequences = new Map(events.map(({ id }, index) => [id, index]))
+  const last = new Map<string, number>()
+  const known = new Set<string>()
+  for (const { event, body, status } of arrivals) {
+    if (status >= 300 || known.has(event)) continue
+    known.add(event)
+    const [object] = Object.values((JSON.parse(body) as { data: Record<string, { id?: string }> }).data)
+    const key = fifo_key === 'object' ? (object?.id ?? event) : ''
+    const sequence = sequences.get(event)!
+    if (sequence < (last.get(key) ?? -1)) fail(`event ${sequence + 1} arrived too late at ${url}`)
+    last.set(key, sequence)
+  }
 }
 
 function isSigned({ headers, body, at }: Arrival, secret: string | undefined, host: string): void {

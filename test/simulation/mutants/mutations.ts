@@ -125,9 +125,15 @@ function ofOperators(source: SourceFile, replaced: Replace): Mutation[] {
   })
 }
 
+/** Numbers from here on are doubled: one more of a thousand is no fault that anyone can notice. */
+const LARGE = 1000
+
 function ofLiterals(source: SourceFile, replaced: Replace): Mutation[] {
   return source
     .getDescendantsOfKind(SyntaxKind.NumericLiteral)
     .filter((node) => !node.getFirstAncestorByKind(SyntaxKind.TypeReference))
-    .map((node) => replaced(node, `(${node.getText()} + 1)`, `one more: ${shortOf(node.getParentOrThrow())}`))
+    .map((node) => {
+      const [change, what] = node.getLiteralValue() < LARGE ? ['+ 1', 'one more'] : ['* 2', 'twice']
+      return replaced(node, `(${node.getText()} ${change})`, `${what}: ${shortOf(node.getParentOrThrow())}`)
+    })
 }

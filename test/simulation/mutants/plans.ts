@@ -3,7 +3,7 @@ import type { Plan } from '../universe.ts'
 import { FAULT_KINDS } from '../weather.ts'
 
 const ALL = { withoutFaults: new Set<number>(), withoutActions: new Set<number>() }
-const CALM = { ...ALL, days: 1, tenants: 1, machines: 1, lateMs: 20 * 3_600_000, faults: [] }
+const CALM = { ...ALL, days: 1, tenants: 1, machines: 1, lateMs: 4 * 3_600_000, faults: [] }
 const STORM = { ...ALL, days: 1, tenants: 2, machines: 2, lateMs: 4 * 3_600_000, faults: FAULT_KINDS }
 
 export const PLANS: Readonly<Record<string, Plan>> = {

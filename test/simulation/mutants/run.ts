@@ -53,16 +53,29 @@ function attempt(names: readonly string[], env: Readonly<Record<string, string>>
     cwd: ROOT,
     env: { ...process.env, NODE_COMPILE_CACHE: COMPILED, ...env },
   })
-  let last = ''
+  let text = ''
   const hear = (chunk: Buffer) => {
-    last = (last + chunk.toString()).slice(-2000)
+    text = (text + chunk.toString()).slice(-20_000)
   }
   child.stdout.on('data', hear)
   child.stderr.on('data', hear)
-  return new Promise((resolve) => {
-    child.on('close', (code) => resolve({ code, last: last.trim().split('\n').at(-1) ?? '' }))
+  return new Promise((resolve, reject) => {
+    child.on('close', (code) => {
+      if (NOT_OURS.test(text)) reject(new Error(`a fault cannot be judged: ${text}`))
+      else resolve({ code, last: lastLineOf(text) })
+    })
   })
 }
+
+const lastLineOf = (text: string) =>
+  text
+    .trim()
+    .split('\n')
+    .filter((line) => !line.startsWith('Node.js v'))
+    .at(-1) ?? ''
+
+/** What a server or a machine without room says. It must not count as a fault that was found. */
+const NOT_OURS = /too many clients|ECONNREFUSED|ENOSPC|No space left|heap out of memory/
 
 type Reach = ReadonlyMap<string, (of: Mutation) => boolean>
 
