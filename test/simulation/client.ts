@@ -15,13 +15,14 @@ export interface Running {
 
 export interface Answer {
   readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
   // biome-ignore lint/suspicious/noExplicitAny: the shape depends on the operation
   readonly body: any
 }
 
 export interface Client {
-  /** Sends a POST until the answer is known. Throws if two answers to the same key differ. */
-  post(path: string, body: object): Promise<Answer>
+  /** Sends a POST until the answer is known. Throws if two answers to the same key differ. @param key default: a new one. */
+  post(path: string, body: object, key?: string): Promise<Answer>
   /** Sends a request without a key until it is answered. */
   send(method: 'GET' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<Answer>
 }
@@ -85,8 +86,8 @@ export function createClient(parts: ClientParts, { name, environment, secret, ve
       throw new Error('no answer in time')
     })
     const response = await Promise.race([work, machine.death, late])
-    const { statusCode: status, payload } = response
-    return { status, body: payload === '' ? undefined : JSON.parse(payload) }
+    const { statusCode: status, headers, payload } = response
+    return { status, headers, body: payload === '' ? undefined : JSON.parse(payload) }
   }
 
   /** Answers to a key, compared with the first. */
@@ -123,7 +124,7 @@ export function createClient(parts: ClientParts, { name, environment, secret, ve
   }
 
   return {
-    post: (path, body) => repeat('POST', path, body, crypto.randomUUID()),
+    post: (path, body, key = crypto.randomUUID()) => repeat('POST', path, body, key),
     send: (method, path, body) => repeat(method, path, body),
   }
 }

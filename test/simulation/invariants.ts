@@ -1,38 +1,16 @@
 /** What must be true at the end of each day. Each check throws with the first thing that is not. */
-import type { Database } from '../../runtime/database/database.ts'
 import type { Pool } from '../../runtime/database/pool/pool.ts'
-import { findFault } from '../../runtime/money/ledger/verify.ts'
 import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
+import { answersAreTold } from './checks/answers.ts'
+import { type Evidence, fail, read } from './checks/evidence.ts'
+import { ledgerIsBalanced } from './checks/ledger.ts'
+import { listsAreWhole } from './checks/lists.ts'
+import { payoutsAreRight } from './checks/payouts.ts'
+import { settlementsAreRight } from './checks/settlements.ts'
+import { attemptsAreRight } from './checks/webhooks.ts'
 import type { Merchant } from './merchants.ts'
-import type { BankPaymentMade, Receivers } from './peers.ts'
 import { findUntrueChange, lastStates } from './told.ts'
-
-export interface Evidence {
-  readonly db: Database
-  readonly merchants: readonly Merchant[]
-  readonly payments: readonly BankPaymentMade[]
-  readonly receivers: Receivers
-  /** Milliseconds since the epoch. */
-  readonly now: number
-  /** Number of faults so far. Without faults, every event arrives exactly once. */
-  readonly faults: number
-}
-
-function fail(what: string): never {
-  throw new Error(what)
-}
-
-async function read<Row>(db: Database, text: string, ...values: readonly unknown[]): Promise<Row[]> {
-  return (await db.query<Row>({ text }, values)).rows
-}
-
-async function ledgerIsBalanced({ db }: Evidence, { name, tenantId }: Merchant): Promise<void> {
-  for (const environment of ENVIRONMENTS) {
-    const fault = await findFault(db, environment, tenantId)
-    if (fault !== undefined) fail(`the ${environment} ledger of ${name} is not balanced: ${fault}`)
-  }
-}
 
 async function auditIsWhole({ db }: Evidence, { name, tenantId }: Merchant): Promise<void> {
   const control = { ...db, query: db.query } as Pool
@@ -48,7 +26,7 @@ interface EventRow {
   readonly type: string
   readonly body: string
   readonly created: number
-  readonly audience: 'only' | 'others' | 'all' | null
+  readonly audience: 'only' | 'others' | 'subscribed' | null
   readonly audience_endpoint_id: string | null
 }
 
@@ -117,44 +95,6 @@ async function eventsArrived({ db, receivers, now, faults }: Evidence, merchant:
   }
 }
 
-interface PayoutRow {
-  readonly id: string
-  readonly amount: number
-  readonly status: string
-}
-
-/** The bank has made each payment once, and every payout says what the bank says. */
-async function paymentsAreRight({ db, payments }: Evidence, merchant: Merchant): Promise<void> {
-  const rows = await read<PayoutRow>(
-    db,
-    'SELECT id, amount, status FROM live.payouts WHERE tenant_id = $1 ORDER BY id',
-    merchant.tenantId,
-  )
-  const known = new Map(rows.map((row) => [row.id, row]))
-  for (const [id, amount] of merchant.payouts) {
-    const row = known.get(id) ?? fail(`payout ${id} of ${merchant.name} is gone`)
-    if (row.amount !== amount) fail(`payout ${id} has the amount ${row.amount}, not ${amount}`)
-  }
-  if (known.size !== merchant.payouts.size)
-    fail(`${merchant.name} has ${known.size} payouts, and was told of ${merchant.payouts.size}`)
-  let paid = 0
-  for (const { id, amount, status } of rows) {
-    const own = payments.filter(({ reference }) => reference === id)
-    if (own.length > 1) fail(`payout ${id} was paid ${own.length} times`)
-    const payment = own[0]
-    if (payment && payment.amount !== amount)
-      fail(`the bank paid ${payment.amount} for payout ${id} of ${amount}`)
-    const isPaid = payment?.status === 'settled'
-    if (isPaid !== (status === 'paid'))
-      fail(`payout ${id} is ${status}, and the bank has ${payment?.status ?? 'no payment'}`)
-    if (['pending', 'in_transit'].includes(status)) fail(`payout ${id} is still ${status}`)
-    if (isPaid) paid += amount
-  }
-  const { payable } = merchant.balances.live
-  if (payable !== merchant.payable - paid)
-    fail(`${merchant.name} has ${payable} payable, not ${merchant.payable} less ${paid}`)
-}
-
 /** What clients were told of exists, and nothing else: a repeated request has not taken effect twice. */
 async function nothingIsDoubled({ db }: Evidence, merchant: Merchant): Promise<void> {
   const made = { 'live.passes': merchant.passes, 'sandbox.card_transactions': merchant.transactions }
@@ -183,8 +123,10 @@ async function holdsAreReleased({ db }: Evidence, merchant: Merchant): Promise<v
   )
   const { held, available } = merchant.balances.sandbox
   if (held !== row!.held) fail(`${merchant.name} has ${held} held, and its transactions hold ${row!.held}`)
-  const left = merchant.funded - row!.spent - row!.held
+  const left = merchant.funded + merchant.shortfall - row!.spent - row!.held
   if (available !== left) fail(`${merchant.name} has ${available} available, not ${left}`)
+  const { payable } = merchant.balances.sandbox
+  if (payable !== merchant.settled) fail(`${merchant.name} has ${payable} payable, not ${merchant.settled}`)
 }
 
 /** Nothing that is due is left, and nothing was set aside. */
@@ -198,7 +140,11 @@ const CHECKS = [
   ledgerIsBalanced,
   auditIsWhole,
   eventsArrived,
-  paymentsAreRight,
+  payoutsAreRight,
+  attemptsAreRight,
+  answersAreTold,
+  listsAreWhole,
+  settlementsAreRight,
   holdsAreReleased,
 ]
 

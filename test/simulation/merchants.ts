@@ -1,6 +1,20 @@
 /** What simulated merchants do in a day, and what they know of it afterwards. */
 import type { Environment } from '../../runtime/platform/environment.ts'
 import type { Random } from '../../runtime/platform/random.ts'
+import {
+  authorized,
+  balanceIsKnown,
+  type KnownTransaction,
+  moveClock,
+  readSettlements,
+  refundOf,
+  STEPS,
+  stepped,
+  walk,
+} from './actions/cards.ts'
+import { recover, retryByHand, sendTest } from './actions/hooks.ts'
+import { double, repeatOld, reuseKey, useOldKey } from './actions/keys.ts'
+import { mustEqual } from './checks/evidence.ts'
 import type { Answer, Client } from './client.ts'
 import type { Scheduler } from './scheduler.ts'
 
@@ -27,8 +41,23 @@ const KINDS = [
   'refund',
   'reverse',
   'fund',
+  'reuse_key',
+  'double',
+  'old_key',
+  'repeat_old',
+  'retry',
+  'recover',
+  'test_endpoint',
+  'expire',
+  'clock',
 ] as const
 export type ActionKind = (typeof KINDS)[number]
+
+/** An object as the service shows it. */
+interface Shown {
+  readonly id: string
+  readonly object: string
+}
 
 export interface Merchant {
   readonly name: string
@@ -43,8 +72,34 @@ export interface Merchant {
   readonly payouts: Map<string, number>
   readonly passes: string[]
   readonly transactions: string[]
-  readonly known: { template: string; bank: string; card: string }
-  readonly hosts: Readonly<Record<'ordered' | 'plain', string>>
+  readonly known: { template: string; bank: string; card: string; flaky: string; broken: string }
+  readonly hosts: Readonly<Record<'ordered' | 'plain' | 'flaky' | 'broken' | 'keyed', string>>
+  /** Does one thing after the other, and nothing disturbs it: it can say what each answer must be. */
+  readonly isExact: boolean
+  /** Whether its events have the same version as its requests. */
+  readonly isCurrent: boolean
+  readonly cards: Map<string, KnownTransaction>
+  /** Cents that settlements made payable in the sandbox, and cents that they took, as a number below 0. */
+  settled: number
+  shortfall: number
+  /** How far the clock of its settlements is ahead. */
+  aheadSeconds: number
+  /** Secrets of webhook endpoints by identifier, and the endpoints that were disabled at times. */
+  readonly secrets: Map<string, string>
+  readonly pauses: Set<string>
+  /** Answers to changes, with the type of the event that must tell the same. */
+  readonly changes: { readonly environment: Environment; readonly type: string; readonly body: Shown }[]
+  /** Requests of the day with their keys and answers. */
+  readonly keys: {
+    readonly key: string
+    readonly order: object
+    readonly status: number
+    readonly body: unknown
+  }[]
+  oldKey: string
+  shownPayouts: readonly (Shown & { readonly status: string; readonly amount: number })[]
+  /** What lists showed at the end of the day. */
+  lists: Readonly<Record<'events' | 'paid' | 'payable' | 'funds', readonly unknown[]>>
   /** Points of each pass, as the service said last. */
   shown: readonly { readonly id: string; readonly points: unknown }[]
   /** What the service said last. */
@@ -77,6 +132,9 @@ function must({ status, body }: Answer, wanted: number, what: string): Answer['b
   return body
 }
 
+/** How far back a merchant recovers events. */
+const RECOVERED_MS = 6 * 3_600_000
+
 const FIRST_FUNDING = 1_000_000
 
 const BANK_ACCOUNT = {
@@ -85,6 +143,8 @@ const BANK_ACCOUNT = {
   routing_number: '110000000',
   country: 'US',
 }
+
+const PAYOUT_EVENTS = ['payout.created', 'payout.updated', 'payout.paid', 'payout.failed', 'payout.canceled']
 
 const TEMPLATE = {
   name: 'Coffee loyalty',
@@ -97,11 +157,20 @@ const TEMPLATE = {
 export async function settleIn(merchant: Merchant): Promise<void> {
   const { live, sandbox, known, hosts } = merchant
   for (const client of [live, sandbox]) {
-    const hook = (host: string, content: object) =>
-      client.post('/v1/webhook-endpoints', { url: `https://${host}/`, enabled_events: ['*'], ...content })
     const prefix = client === live ? 'live' : 'sandbox'
-    must(await hook(`${prefix}.${hosts.plain}`, {}), 201, 'an endpoint')
-    must(await hook(`${prefix}.${hosts.ordered}`, { delivery: 'fifo' }), 201, 'an ordered endpoint')
+    const hook = async (host: string, content: object) => {
+      const given = { url: `https://${prefix}.${host}/`, enabled_events: ['*'], ...content }
+      const { id, secret } = must(await client.post('/v1/webhook-endpoints', given), 201, 'an endpoint')
+      merchant.secrets.set(id, secret)
+      return id
+    }
+    await hook(hosts.plain, {})
+    await hook(hosts.ordered, { delivery: 'fifo' })
+    if (client === sandbox) continue
+    known.flaky = await hook(hosts.flaky, { enabled_events: PAYOUT_EVENTS })
+    await hook(hosts.keyed, { enabled_events: PAYOUT_EVENTS, delivery: 'fifo', fifo_key: 'object' })
+    known.broken = await hook(hosts.broken, { enabled_events: ['pass.created'] })
+    merchant.pauses.add(known.broken)
   }
   known.template = must(await live.post('/v1/pass_templates', TEMPLATE), 201, 'a template').id
   const token = must(
@@ -114,22 +183,30 @@ export async function settleIn(merchant: Merchant): Promise<void> {
   const holder = must(await sandbox.post('/v1/cardholders', { name: 'Ada Moreau' }), 201, 'a cardholder')
   const card = { cardholder_id: holder.id, type: 'virtual' }
   known.card = must(await sandbox.post('/v1/cards', card), 201, 'a card').id
-  must(await sandbox.post('/v1/test/funding', { amount: FIRST_FUNDING }), 200, 'funding')
+  must(await sandbox.post('/v1/test/funding', { amount: FIRST_FUNDING }, merchant.oldKey), 200, 'funding')
   merchant.funded = FIRST_FUNDING
 }
 
 /** Does one action. An answer in the range of 4xx is a fact of business, such as a balance that is too low. */
-async function act(merchant: Merchant, { kind, amount, pick }: Action): Promise<void> {
-  const { live, sandbox, known, payouts, passes, transactions } = merchant
+async function act(merchant: Merchant, action: Action): Promise<void> {
+  const { kind, amount, pick } = action
+  const { live, sandbox, known, payouts, passes, transactions, changes } = merchant
   const one = (list: readonly string[]) => list[pick % Math.max(1, list.length)]
   const payout = one([...payouts.keys()])
   const pass = one(passes)
   const transaction = one(transactions)
   const simulate = (what: string, content: object) => sandbox.post(`/v1/test/cards/simulate_${what}`, content)
+  const step = async (what: string, become: Parameters<typeof stepped>[2]['step'], content: object = {}) => {
+    if (!transaction) return
+    const answer = await simulate(what, { card_transaction_id: transaction, ...content })
+    stepped(merchant, answer, { id: transaction, kind: what, step: become })
+    await balanceIsKnown(merchant)
+  }
   switch (kind) {
     case 'pass': {
-      const made = await live.post('/v1/passes', { template_id: known.template })
-      passes.push(must(made, 201, 'a pass').id)
+      const { body } = await live.post('/v1/passes', { template_id: known.template })
+      passes.push(body.id)
+      changes.push({ environment: 'live', type: 'pass.created', body })
       return
     }
     case 'update_pass':
@@ -139,57 +216,105 @@ async function act(merchant: Merchant, { kind, amount, pick }: Action): Promise<
       }
       return
     case 'bank_payout': {
-      const order = { amount, currency: 'usd', destination_id: known.bank }
+      // Some are larger than what is payable.
+      const order = {
+        amount: pick % 9 === 0 ? amount * 1000 : amount,
+        currency: 'usd',
+        destination_id: known.bank,
+      }
       const { status, body } = await live.post('/v1/payouts', order)
-      if (status === 201) payouts.set(body.id, amount)
+      if (status === 201) {
+        payouts.set(body.id, order.amount)
+        changes.push({ environment: 'live', type: 'payout.created', body })
+      } else mustEqual(body.error.code, 'insufficient_balance', 'the refusal of a payout')
       return
     }
     case 'cancel_payout':
-      if (payout) await live.post(`/v1/payouts/${payout}/cancel`, {})
+      if (payout) {
+        const { status, body } = await live.post(`/v1/payouts/${payout}/cancel`, {})
+        if (status === 200) changes.push({ environment: 'live', type: 'payout.canceled', body })
+        else mustEqual(body.error.code, 'invalid_state', 'the refusal to cancel a payout')
+      }
       return
     case 'authorize': {
-      const made = await simulate('authorization', { card_id: known.card, amount, merchant: MERCHANT })
-      transactions.push(must(made, 201, 'an authorization').id)
+      const asked = pick % 7 === 0 ? amount * 1000 : amount
+      const made = await simulate('authorization', { card_id: known.card, amount: asked, merchant: MERCHANT })
+      must(made, 201, 'an authorization')
+      authorized(merchant, made, asked)
+      await balanceIsKnown(merchant)
       return
     }
     case 'clear':
-      if (transaction) await simulate('clearing', { card_transaction_id: transaction })
-      return
+      return step('clearing', STEPS.clearing)
     case 'refund':
-      if (transaction) await simulate('refund', { card_transaction_id: transaction, amount })
-      return
+      return step('refund', refundOf(amount), { amount })
     case 'reverse':
-      if (transaction) await simulate('reversal', { card_transaction_id: transaction })
-      return
+      return step('reversal', STEPS.reversal)
+    case 'expire':
+      return step('expiry', STEPS.expiry)
     case 'fund':
       must(await sandbox.post('/v1/test/funding', { amount }), 200, 'funding')
       merchant.funded += amount
-      return
+      return balanceIsKnown(merchant)
+    case 'reuse_key':
+      return reuseKey(merchant, amount)
+    case 'double':
+      return double(merchant)
+    case 'old_key':
+      return useOldKey(merchant)
+    case 'repeat_old':
+      return repeatOld(merchant)
+    case 'retry':
+      return retryByHand(merchant, pick)
+    case 'recover':
+      return recover(merchant, Date.now() - RECOVERED_MS)
+    case 'test_endpoint':
+      return sendTest(merchant)
+    case 'clock':
+      await moveClock(merchant, amount * 100)
+      return balanceIsKnown(merchant)
   }
 }
 
-/** Lives through the actions of a day. Each starts at its time, whether or not earlier ones have ended. */
+/** Lives through the actions of a day. Each starts at its time, whether or not earlier ones of others have ended. */
 export async function liveDay(
   { sleep }: Pick<Scheduler, 'sleep'>,
   merchant: Merchant,
   actions: readonly Action[],
 ): Promise<void> {
+  let before = Promise.resolve()
   await Promise.all(
     actions.map(async (action) => {
       await sleep(action.atMs)
-      await act(merchant, action)
+      if (!merchant.isExact) return act(merchant, action)
+      before = before.then(() => act(merchant, action))
+      await before
     }),
   )
 }
 
 /** Reads what the checks at the end of the day compare. */
 export async function readState(merchant: Merchant): Promise<void> {
+  const { live, sandbox } = merchant
   const read = async (client: Client) => must(await client.send('GET', '/v1/balance'), 200, 'the balance')
-  merchant.balances = { live: await read(merchant.live), sandbox: await read(merchant.sandbox) }
+  await readSettlements(merchant)
+  merchant.balances = { live: await read(live), sandbox: await read(sandbox) }
   const shown: { readonly id: string; readonly points: unknown }[] = []
   for (const id of merchant.passes) {
-    const pass = must(await merchant.live.send('GET', `/v1/passes/${id}`), 200, 'a pass')
+    const pass = must(await live.send('GET', `/v1/passes/${id}`), 200, 'a pass')
     shown.push({ id, points: pass.fields.points })
   }
   merchant.shown = shown
+  merchant.shownPayouts = (await walk(live, '/v1/payouts')) as unknown as Merchant['shownPayouts']
+  const ids = async (path: string) => (await walk(live, path)).map(({ id }) => id)
+  const entries = async (client: Client, account: string) =>
+    (await walk(client, `/v1/balance_entries?account=${account}`)).map(
+      ({ id, amount, balance, sequence, source_id: source }) => ({ id, amount, balance, sequence, source }),
+    )
+  merchant.lists = {
+    events: await ids('/v1/events'),
+    paid: await ids('/v1/events?type=payout.paid'),
+    payable: await entries(live, 'settlement_payable'),
+    funds: await entries(sandbox, 'program_funds'),
+  }
 }

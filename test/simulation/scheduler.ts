@@ -34,8 +34,8 @@ export interface Scheduler {
 const HOUR_MS = 3_600_000
 const KEPT_LINES = 60
 
-/** A statement that is not answered after this real time may wait for a lock. */
-const LOOK_AFTER_MS = 3
+/** A statement that is not answered after this real time may wait for a lock. Each further look is after twice the time. */
+const LOOK_AFTER_MS = 5
 
 /** What PostgreSQL says when a wait for a lock is too long. */
 const LOCK_TIMEOUT = { code: '55P03', message: 'canceling statement due to lock timeout' }
@@ -79,10 +79,10 @@ export function createScheduler(
       isAnswered = true
       wake()
     })
-    while (!isAnswered) {
+    for (let ms = LOOK_AFTER_MS; !isAnswered; ms *= 2) {
       let timer: NodeJS.Timeout | undefined
       const late = new Promise<void>((resolve) => {
-        timer = real.setTimeout(resolve, LOOK_AFTER_MS)
+        timer = real.setTimeout(resolve, ms)
       })
       await Promise.race([answered, late])
       real.clearTimeout(timer)

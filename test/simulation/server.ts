@@ -17,7 +17,13 @@ export interface SimulationServer {
 /** Names a server for child processes, as JSON. */
 export const SERVER_VARIABLE = 'SIMULATION_SERVER'
 
-const FAST = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', autovacuum: 'off' }
+const FAST = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  synchronous_commit: 'off',
+  autovacuum: 'off',
+  max_connections: '400',
+}
 
 /** Opens the server that the environment names, or starts one, for the duration of the work. */
 export async function withServer<T>(work: (server: SimulationServer) => Promise<T>): Promise<T> {

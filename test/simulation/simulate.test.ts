@@ -1,6 +1,9 @@
 /** The simulation itself: the same seed does the same twice, and a fault in the code is found. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
-import { startProgram } from '../support/programs.ts'
+import { ROOT, startProgram } from '../support/programs.ts'
+import { FAULTS_VARIABLE, type Replacement } from './mutants/replacement.ts'
 import { SERVER_VARIABLE } from './server.ts'
 
 /** Both programs together take a few seconds; on a busy machine a minute is not enough. */
@@ -9,20 +12,28 @@ const PATIENCE_MS = 240_000
 /** Of a seed with few actions, among them a payout. */
 const SMALL = ['--seed', '8', '--tenants', '1', '--machines', '1', '--actions', '4', '--late', '20']
 
-function simulate(options: readonly string[], ...words: readonly string[]) {
+function simulate(faults: readonly Replacement[], ...words: readonly string[]) {
   const { url, template, pepper } = inject('testServer')
-  const env = { [SERVER_VARIABLE]: JSON.stringify({ url, template, pepper }) }
-  const script = 'test/simulation/simulate.ts'
-  return startProgram(process.execPath, [...options, script, ...SMALL, ...words], env).ended
+  const env = {
+    [SERVER_VARIABLE]: JSON.stringify({ url, template, pepper }),
+    [FAULTS_VARIABLE]: JSON.stringify(faults),
+  }
+  const script = ['--import', './test/simulation/mutants/fault.ts', 'test/simulation/simulate.ts']
+  return startProgram(process.execPath, [...script, ...SMALL, ...words], env).ended
+}
+
+/** Asks the bank for a cent too much. */
+function plantFault(): Replacement {
+  const file = 'runtime/money/payouts/bank-client.ts'
+  const part = 'JSON.stringify({ amount,'
+  const start = readFileSync(join(ROOT, file), 'utf8').indexOf(part)
+  return { file, start, end: start + part.length, text: 'JSON.stringify({ amount: amount + 1,' }
 }
 
 test(
   'a seed is the same universe each time, and a planted fault in the code is found',
   async () => {
-    const [repeated, planted] = await Promise.all([
-      simulate([], '--repeat'),
-      simulate(['--import', './test/simulation/planted.ts']),
-    ])
+    const [repeated, planted] = await Promise.all([simulate([], '--repeat'), simulate([plantFault()])])
     expect(repeated).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^day 1: .*\b1 payouts, 1 payments.*\nthe second run was the same\n$/),

@@ -23,6 +23,7 @@ export async function makeMerchant(
   database: OpenDatabase,
   parts: ClientParts,
   index: number,
+  isExact: boolean,
 ): Promise<Merchant> {
   const operator = { control: database.control, clock: createClock(), pepper: database.pepper }
   const name = `m${index + 1}`
@@ -39,11 +40,27 @@ export async function makeMerchant(
   await database.live.transaction((db) => post(db, tenantId, newId('stl'), { transfer }, Date.now()))
   return {
     ...{ name, tenantId, payable: PAYABLE, funded: 0 },
-    ...{ payouts: new Map(), passes: [], transactions: [], shown: [] },
+    ...{ payouts: new Map(), passes: [], transactions: [], shown: [], shownPayouts: [] },
+    ...{
+      isExact,
+      isCurrent: version === current,
+      settled: 0,
+      shortfall: 0,
+      aheadSeconds: 0,
+      cards: new Map(),
+    },
+    ...{ secrets: new Map(), pauses: new Set(), changes: [], keys: [], oldKey: crypto.randomUUID() },
+    lists: { events: [], paid: [], payable: [], funds: [] },
     live: await clientOf('live'),
     sandbox: await clientOf('sandbox'),
-    known: { template: '', bank: '', card: '' },
-    hosts: { plain: `plain.${name}.invalid`, ordered: `ordered.${name}.invalid` },
+    known: { template: '', bank: '', card: '', flaky: '', broken: '' },
+    hosts: {
+      plain: `plain.${name}.invalid`,
+      ordered: `ordered.${name}.invalid`,
+      flaky: `flaky.${name}.invalid`,
+      broken: `broken.${name}.invalid`,
+      keyed: `keyed.${name}.invalid`,
+    },
     balances: { live: NOTHING, sandbox: NOTHING },
   }
 }

@@ -90,7 +90,10 @@ function create(prepared: Prepared, plan: Plan, timers: Timers, heard: Print | u
   )
   const scheduler = createScheduler(plan.seed, timers, prepared.watch, fleet.disturb, heard)
   const bank = createBank(timers, random('bank'))
-  const receivers = createReceivers((attempt) => attempt < ACCEPTED_ATTEMPT && weather.strikes('error'))
+  const receivers = createReceivers(
+    timers,
+    (attempt) => attempt < ACCEPTED_ATTEMPT && weather.strikes('error'),
+  )
   const peerOf = ({ origin, host }: URL): Peer => (origin === BANK_URL ? bank.answer : receivers.peerOf(host))
   const installation: Installation = {
     ...prepared,
@@ -118,7 +121,7 @@ async function begin(universe: Universe, plan: Plan): Promise<readonly Merchant[
     const database = openDatabase(installation)
     const made: Merchant[] = []
     for (let index = 0; index < plan.tenants; index += 1)
-      made.push(await makeMerchant(database, parts, index))
+      made.push(await makeMerchant(database, parts, index, plan.faults.length === 0))
     return made
   })
   for (let number = 0; number < plan.machines; number += 1)

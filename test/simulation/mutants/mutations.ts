@@ -1,16 +1,13 @@
 /** Small faults that can be put into source text, one at a time. */
 import { type Node, Project, type SourceFile, SyntaxKind } from 'ts-morph'
+import type { Replacement } from './replacement.ts'
 
 /** One fault: a part of a file, and its replacement. */
-export interface Mutation {
-  /** Path below the root of the project. */
-  readonly file: string
+export interface Mutation extends Replacement {
   readonly line: number
-  /** Offset of the part, in characters. */
-  readonly start: number
-  readonly end: number
-  readonly text: string
   readonly what: string
+  /** The part of a statement that contains the fault, if it is in one. */
+  readonly sql?: string
 }
 
 /** Comparisons and operators that differ at the boundary or in the sense. */
@@ -60,9 +57,18 @@ function inSql(file: string, whole: string, from: number, to: number): Mutation[
         end: start + found.length,
         text: replacement,
         what: `${what}: ${found.trim()}`,
+        sql: partAround(text, index),
       }
     }),
   )
+}
+
+/** Returns the part of a template's line that contains the place, without what is interpolated. */
+function partAround(text: string, place: number): string {
+  const from = Math.max(...['\n', '}', '`'].map((each) => text.lastIndexOf(each, place))) + 1
+  const ends = ['\n', '${', '`'].map((each) => text.indexOf(each, place)).filter((each) => each >= 0)
+  const part = text.slice(from, Math.min(...ends, text.length))
+  return part.replaceAll(/^\s*['"]|['"]\s*$/g, '').trim()
 }
 
 /** Returns the faults of a SQL file. */
@@ -119,9 +125,15 @@ function ofOperators(source: SourceFile, replaced: Replace): Mutation[] {
   })
 }
 
+/** Numbers from here on are doubled: one more of a thousand is no fault that anyone can notice. */
+const LARGE = 1000
+
 function ofLiterals(source: SourceFile, replaced: Replace): Mutation[] {
   return source
     .getDescendantsOfKind(SyntaxKind.NumericLiteral)
     .filter((node) => !node.getFirstAncestorByKind(SyntaxKind.TypeReference))
-    .map((node) => replaced(node, `(${node.getText()} + 1)`, `one more: ${shortOf(node.getParentOrThrow())}`))
+    .map((node) => {
+      const [change, what] = node.getLiteralValue() < LARGE ? ['+ 1', 'one more'] : ['* 2', 'twice']
+      return replaced(node, `(${node.getText()} ${change})`, `${what}: ${shortOf(node.getParentOrThrow())}`)
+    })
 }

@@ -1,19 +1,21 @@
 /**
  * `npm run simulate:mutants`: puts faults into the money, the events and the idempotency of the runtime, one at a time, and
- * counts how many of them a few seeds find. A fault in code that no seed reaches survives without a run.
+ * counts how many of them the simulation finds. Each fault is tried only in plans that run the wrong code, the cheapest
+ * first, until one finds it.
  */
 import { spawn } from 'node:child_process'
-import { appendFileSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import { createRandom } from '../../../runtime/platform/random.ts'
-import { COMPILED } from '../../support/programs.ts'
+import { COMPILED, ROOT } from '../../support/programs.ts'
 import { SERVER_VARIABLE, type SimulationServer, withServer } from '../server.ts'
 import { EQUIVALENT } from './equivalent.ts'
 import { type Mutation, mutationsOfCode, mutationsOfSql } from './mutations.ts'
-import { makeScratch, ROOT, type Scratch } from './scratch.ts'
+import { PLANS } from './plans.ts'
+import { readReach } from './reach.ts'
+import { FAULTS_VARIABLE, STATEMENTS_VARIABLE } from './replacement.ts'
 
 const FILES = ['runtime/money/**/*.{ts,sql}', 'runtime/events/**/*.{ts,sql}', 'runtime/api/idempotency*.ts']
 
@@ -23,94 +25,89 @@ const program = new Command('simulate:mutants')
   .option('--seed <text>', 'chooses the faults', '1')
   .option('--count <number>', 'faults', Number, 200)
   .option('--from <number>', 'first fault to try, to continue a run', Number, 0)
-  .option('--seeds <list>', 'seeds to run with each fault', '1,2')
-  .option('--days <number>', 'days of each seed', Number, 1)
-  .option('--tenants <number>', 'merchants', Number, 2)
-  .option('--actions <number>', 'actions of each merchant in a day', Number, 24)
-  .option('--patience <seconds>', 'a run that takes longer is a fault that was found', Number, 900)
-  .option('--reached', 'leave out faults in code that no seed reaches')
+  .option('--plans <list>', 'plans to try', Object.keys(PLANS).join(','))
+  .option('--jobs <number>', 'faults that are tried at once', Number, 2)
+  .option(
+    '--processor <seconds>',
+    'a plan that takes more processor time is a fault that was found',
+    Number,
+    120,
+  )
+  .option('--only <text>', 'only faults in files whose path contains this text')
+  .option('--all', 'count faults in code that no plan reaches, too')
   .option('--log <file>', 'appends each verdict')
   .parse()
 const options = program.opts()
-const seeds: readonly string[] = options.seeds.split(',')
+const plans: readonly string[] = options.plans.split(',')
 
-/** Starts the simulation in a folder. Resolves with its exit code and its last line. */
-function simulate(directory: string, seed: string, env: Readonly<Record<string, string>>) {
-  const script = join(directory, 'test/simulation/simulate.ts')
-  const words = [
-    script,
-    '--seed',
-    seed,
-    '--days',
-    String(options.days),
-    '--tenants',
-    String(options.tenants),
-    '--actions',
-    String(options.actions),
-  ]
-  const child = spawn(process.execPath, words, {
-    cwd: directory,
+interface Ended {
+  readonly code: number | null
+  readonly last: string
+}
+
+/** Runs plans in a process of their own, with a limit of processor time. */
+function attempt(names: readonly string[], env: Readonly<Record<string, string>>): Promise<Ended> {
+  const words = ['--import', './test/simulation/mutants/fault.ts', 'test/simulation/mutants/try.ts', ...names]
+  const limited = `ulimit -t ${options.processor * names.length}; exec "$0" "$@"`
+  const child = spawn('sh', ['-c', limited, process.execPath, ...words], {
+    cwd: ROOT,
     env: { ...process.env, NODE_COMPILE_CACHE: COMPILED, ...env },
   })
-  let last = ''
+  let text = ''
   const hear = (chunk: Buffer) => {
-    last = (last + chunk.toString()).slice(-2000)
+    text = (text + chunk.toString()).slice(-20_000)
   }
   child.stdout.on('data', hear)
   child.stderr.on('data', hear)
-  const late = setTimeout(() => child.kill('SIGKILL'), options.patience * 1000)
-  return new Promise<{ readonly code: number | null; readonly last: string }>((resolve) => {
+  return new Promise((resolve, reject) => {
     child.on('close', (code) => {
-      clearTimeout(late)
-      resolve({ code, last: last.trim().split('\n').at(-1) ?? '' })
+      if (NOT_OURS.test(text)) reject(new Error(`a fault cannot be judged: ${text}`))
+      else resolve({ code, last: lastLineOf(text) })
     })
   })
 }
 
-/** Ranges of a file that no seed reaches, with nested ranges that one reaches: as V8 reports them. */
-interface CoveredFunction {
-  readonly ranges: readonly {
-    readonly startOffset: number
-    readonly endOffset: number
-    readonly count: number
-  }[]
+const lastLineOf = (text: string) =>
+  text
+    .trim()
+    .split('\n')
+    .filter((line) => !line.startsWith('Node.js v'))
+    .at(-1) ?? ''
+
+/** What a server or a machine without room says. It must not count as a fault that was found. */
+const NOT_OURS = /too many clients|ECONNREFUSED|ENOSPC|No space left|heap out of memory/
+
+type Reach = ReadonlyMap<string, (of: Mutation) => boolean>
+
+/** Returns what each plan reaches. Throws if a plan fails without any fault. */
+async function measureReach(env: Readonly<Record<string, string>>): Promise<Reach> {
+  const files = globSync('runtime/**/*.ts', { cwd: ROOT })
+  const reach = new Map<string, (of: Mutation) => boolean>()
+  await eachOf(plans, async (plan) => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-coverage-'))
+    const watched = { NODE_V8_COVERAGE: folder, [STATEMENTS_VARIABLE]: join(folder, 'statements') }
+    const { code, last } = await attempt([plan], { ...env, ...watched })
+    if (code !== 0) throw new Error(`plan ${plan} fails without a fault: ${last}`)
+    reach.set(plan, readReach(folder, ROOT, files))
+    rmSync(folder, { recursive: true })
+  })
+  return reach
 }
 
-/** Returns whether a place in a file was reached. Throws if the simulation fails without any fault. */
-async function measureReach(scratch: Scratch, env: Readonly<Record<string, string>>) {
-  const reached = new Map<string, CoveredFunction[][]>()
-  for (const seed of seeds) {
-    const coverage = mkdtempSync(join(tmpdir(), 'svc-coverage-'))
-    const { code, last } = await simulate(scratch.directory, seed, { ...env, NODE_V8_COVERAGE: coverage })
-    if (code !== 0) throw new Error(`seed ${seed} fails without a fault: ${last}`)
-    for (const file of readdirSync(coverage)) {
-      const { result } = JSON.parse(readFileSync(join(coverage, file), 'utf8')) as {
-        readonly result: readonly { readonly url: string; readonly functions: CoveredFunction[] }[]
-      }
-      for (const { url, functions } of result) {
-        if (!url.startsWith('file:')) continue
-        const path = fileURLToPath(url)
-        reached.set(path, [...(reached.get(path) ?? []), functions])
-      }
-    }
-    rmSync(coverage, { recursive: true })
+/** Does the work for each item, several at once. */
+async function eachOf<T>(
+  items: readonly T[],
+  work: (item: T, index: number) => Promise<void>,
+): Promise<void> {
+  const left = items.entries()
+  const worker = async () => {
+    for (const [index, item] of left) await work(item, index)
   }
-  return ({ file, start }: Mutation): boolean => {
-    if (file.endsWith('.sql')) return true
-    const runs = reached.get(join(scratch.directory, file)) ?? []
-    return runs.some((functions) => {
-      let [size, count] = [Number.POSITIVE_INFINITY, 0]
-      for (const range of functions.flatMap(({ ranges }) => ranges)) {
-        const length = range.endOffset - range.startOffset
-        if (range.startOffset <= start && start < range.endOffset && length <= size)
-          [size, count] = [length, range.count]
-      }
-      return count > 0
-    })
-  }
+  await Promise.all(Array.from({ length: options.jobs }, worker))
 }
 
-function sample(): readonly Mutation[] {
+/** Returns all possible faults, in an order that the seed decides. */
+function shuffled(): readonly Mutation[] {
   const files = globSync(FILES, { cwd: ROOT }).toSorted()
   const all = files.flatMap((file) => {
     const text = readFileSync(join(ROOT, file), 'utf8')
@@ -127,48 +124,38 @@ function sample(): readonly Mutation[] {
 }
 
 async function judge(
-  scratch: Scratch,
   mutation: Mutation,
+  reach: Reach,
   env: Readonly<Record<string, string>>,
-): Promise<[Verdict, string]> {
-  const text = readFileSync(join(ROOT, mutation.file), 'utf8')
-  scratch.write(mutation.file, text.slice(0, mutation.start) + mutation.text + text.slice(mutation.end))
-  try {
-    for (const seed of seeds) {
-      const { code, last } = await simulate(scratch.directory, seed, env)
-      if (code !== 0) return ['killed', `seed ${seed}: ${last}`]
-    }
-  } finally {
-    scratch.write(mutation.file, text)
-  }
+): Promise<readonly [Verdict, string]> {
+  const useful = plans.filter((plan) => reach.get(plan)!(mutation))
+  if (useful.length === 0) return ['not reached', '']
+  const { code, last } = await attempt(useful, { ...env, [FAULTS_VARIABLE]: JSON.stringify([mutation]) })
+  if (code !== 0) return ['killed', last]
   const reason = EQUIVALENT.find(({ file, what }) => file === mutation.file && what === mutation.what)?.reason
-  return reason === undefined ? ['survived', ''] : ['equivalent', reason]
+  return reason === undefined ? ['survived', useful.join(',')] : ['equivalent', reason]
 }
 
 async function main(server: SimulationServer): Promise<void> {
   const env = { [SERVER_VARIABLE]: JSON.stringify(server) }
-  const scratch = makeScratch()
-  try {
-    const isReached = await measureReach(scratch, env)
-    const counts: Record<Verdict, number> = { killed: 0, survived: 0, 'not reached': 0, equivalent: 0 }
-    const all = sample()
-    const chosen = (options.reached ? all.filter(isReached) : all).slice(0, options.count)
-    for (const [index, mutation] of chosen.entries()) {
-      if (index < options.from) continue
-      const [verdict, why] = isReached(mutation)
-        ? await judge(scratch, mutation, env)
-        : (['not reached', ''] as const)
-      counts[verdict] += 1
-      const line = `${index + 1} ${verdict} ${mutation.file}:${mutation.line} ${mutation.what}${why && ` – ${why}`}`
-      console.log(line)
-      if (options.log) appendFileSync(options.log, `${line}\n`)
-    }
-    const judged = counts.killed + counts.survived
-    console.log(JSON.stringify(counts))
-    console.log(`${counts.killed} of ${judged} faults in code that is reached were found`)
-  } finally {
-    scratch.remove()
-  }
+  const reach = await measureReach(env)
+  const counts: Record<Verdict, number> = { killed: 0, survived: 0, 'not reached': 0, equivalent: 0 }
+  const isReached = (mutation: Mutation) => plans.some((plan) => reach.get(plan)!(mutation))
+  const all = shuffled().filter(({ file }) => file.includes(options.only ?? ''))
+  const reached = all.filter(isReached)
+  console.log(`${reached.length} of ${all.length} are in code that a plan reaches`)
+  const chosen = (options.all ? all : reached).slice(0, options.count)
+  await eachOf(chosen.slice(options.from), async (mutation, index) => {
+    const [verdict, why] = await judge(mutation, reach, env)
+    counts[verdict] += 1
+    const { file, line, what } = mutation
+    const text = `${options.from + index + 1} ${verdict} ${file}:${line} ${what}${why && ` – ${why}`}`
+    console.log(text)
+    if (options.log) appendFileSync(options.log, `${text}\n`)
+  })
+  const judged = counts.killed + counts.survived
+  console.log(JSON.stringify(counts))
+  console.log(`${counts.killed} of ${judged} faults in code that is reached were found`)
 }
 
 await withServer(main)

@@ -1,0 +1,156 @@
+/** What a merchant expects of its cards and of the money in the sandbox. */
+import { mustEqual } from '../checks/evidence.ts'
+import type { Answer } from '../client.ts'
+import type { Merchant } from '../merchants.ts'
+
+export interface KnownTransaction {
+  status: string
+  requested: number
+  authorized: number
+  held: number
+  cleared: number
+  refunded: number
+  reversed: number
+}
+
+interface ShownTransaction {
+  readonly id: string
+  readonly object: string
+  readonly status: string
+  readonly amounts: Omit<KnownTransaction, 'status'>
+}
+
+const amountsOf = ({ status: _, ...amounts }: KnownTransaction) => amounts
+
+/** What a step does to a transaction: what becomes of it, or the status of the refusal. */
+type Step = (before: KnownTransaction) => Partial<KnownTransaction> | number
+
+const releasedAs =
+  (ended: string): Step =>
+  ({ status, held, reversed }) =>
+    status === 'authorized' ? { status: ended, held: 0, reversed: reversed + held } : 409
+
+export const STEPS = {
+  clearing: ({ status, held, cleared }: KnownTransaction) => {
+    if (status === 'declined') return 409
+    return held === 0 ? 422 : { status: 'cleared', held: 0, cleared: cleared + held }
+  },
+  reversal: releasedAs('reversed'),
+  expiry: releasedAs('expired'),
+} satisfies Record<string, Step>
+
+export const refundOf =
+  (amount: number): Step =>
+  ({ cleared, refunded }) =>
+    amount > cleared - refunded ? 409 : { refunded: refunded + amount }
+
+const EVENTS: Readonly<Record<string, string>> = {
+  clearing: 'card.transaction.cleared',
+  refund: 'card.transaction.refunded',
+  reversal: 'card.transaction.reversed',
+  expiry: 'card.transaction.expired',
+}
+
+/** Notes an answer about a new authorization, and checks it if the merchant does one thing after the other. */
+export function authorized(merchant: Merchant, answer: Answer, amount: number): void {
+  const body = answer.body as ShownTransaction
+  const isCovered = amount <= availableOf(merchant)
+  const wanted = isCovered ? amount : 0
+  const known = {
+    status: isCovered ? 'authorized' : 'declined',
+    ...{ requested: amount, authorized: wanted, held: wanted, cleared: 0, refunded: 0, reversed: 0 },
+  }
+  merchant.transactions.push(body.id)
+  merchant.cards.set(body.id, known)
+  if (!merchant.isExact) return
+  mustEqual(body.status, known.status, `the status of an authorization of ${amount}`)
+  mustEqual(body.amounts, amountsOf(known), `the amounts of an authorization of ${amount}`)
+  merchant.changes.push({ environment: 'sandbox', type: `card.transaction.${known.status}`, body })
+}
+
+/** Notes and checks the answer to a step of a transaction. */
+export function stepped(
+  merchant: Merchant,
+  answer: Answer,
+  { id, kind, step }: { readonly id: string; readonly kind: string; readonly step: Step },
+): void {
+  if (!merchant.isExact) return
+  const before = merchant.cards.get(id)!
+  const after = step(before)
+  const what = `a ${kind} of a transaction that is ${before.status}`
+  if (typeof after === 'number') return mustEqual(answer.status, after, `the answer to ${what}`)
+  mustEqual(answer.status, 200, `the answer to ${what}`)
+  const known = { ...before, ...after }
+  const body = answer.body as ShownTransaction
+  merchant.cards.set(id, known)
+  mustEqual(body.amounts, amountsOf(known), `the amounts after ${what}`)
+  mustEqual(body.status, known.status, `the status after ${what}`)
+  merchant.changes.push({ environment: 'sandbox', type: EVENTS[kind]!, body })
+}
+
+/** What can be spent, as far as the merchant knows. */
+export function availableOf({ funded, cards, shortfall }: Merchant): number {
+  return [...cards.values()].reduce(
+    (left, { held, cleared, refunded }) => left - held - cleared + refunded,
+    funded + shortfall,
+  )
+}
+
+/** Checks the balance of the sandbox. A settlement can become payable between the two requests, so it looks twice. */
+export async function balanceIsKnown(merchant: Merchant): Promise<void> {
+  if (!merchant.isExact) return
+  const held = [...merchant.cards.values()].reduce((sum, each) => sum + each.held, 0)
+  for (let left = 1; ; left -= 1) {
+    const { body } = await merchant.sandbox.send('GET', '/v1/balance')
+    const found = { available: body.available, held: body.held, payable: body.payable }
+    const wanted = { available: availableOf(merchant), held, payable: merchant.settled }
+    if (left === 0) return mustEqual(found, wanted, `the balance of ${merchant.name} in the sandbox`)
+    if (JSON.stringify(found) === JSON.stringify(wanted)) return
+    await readSettlements(merchant)
+  }
+}
+
+/** Cards hold an amount for seven days. The clock moves less than that, so that no hold expires. */
+const MOST_SECONDS = 5 * 86_400
+
+/** Moves the clock of settlements, which become payable. */
+export async function moveClock(merchant: Merchant, given: number): Promise<void> {
+  const seconds = Math.min(given, MOST_SECONDS - merchant.aheadSeconds)
+  if (seconds <= 0) return
+  const { status, body } = await merchant.sandbox.post('/v1/test/settlements/advance_clock', { seconds })
+  mustEqual(status, 200, 'the answer to an advance of the clock')
+  merchant.aheadSeconds += seconds
+  const ahead = Date.parse(body.now) - Date.now()
+  if (ahead > merchant.aheadSeconds * 1000 || ahead < merchant.aheadSeconds * 1000 - MINUTE_MS)
+    mustEqual(ahead, merchant.aheadSeconds * 1000, 'how far the clock is ahead')
+  await readSettlements(merchant)
+}
+
+const MINUTE_MS = 60_000
+
+/** Reads what was settled. */
+export async function readSettlements(merchant: Merchant): Promise<void> {
+  const all = await walk(merchant.sandbox, '/v1/settlements?status=settled')
+  const nets = all.map(({ net_amount }) => net_amount as number)
+  merchant.settled = nets.reduce((sum, net) => sum + Math.max(0, net), 0)
+  merchant.shortfall = nets.reduce((sum, net) => sum + Math.min(0, net), 0)
+}
+
+type Item = Readonly<Record<string, unknown>> & { readonly id: string }
+
+const PAGE = 20
+
+/** Walks a list page by page. */
+export async function walk({ send }: Pick<Merchant['live'], 'send'>, path: string): Promise<readonly Item[]> {
+  const all: Item[] = []
+  for (let cursor: string | null = null; ; ) {
+    const place: string = `${path}${path.includes('?') ? '&' : '?'}limit=${PAGE}${cursor ? `&starting_after=${cursor}` : ''}`
+    const { status, body } = await send('GET', place)
+    mustEqual([status, body.error], [200, undefined], `the answer to ${place}`)
+    all.push(...body.data)
+    cursor = body.next_cursor
+    if (body.has_more !== (cursor !== null) || body.data.length > PAGE || (cursor && body.data.length < PAGE))
+      mustEqual([body.data.length, body.has_more], [PAGE, cursor !== null], `a page of ${path}`)
+    if (cursor === null) return all
+  }
+}

@@ -1,0 +1,62 @@
+/** What a merchant does with idempotency keys. */
+import { fail, mustEqual } from '../checks/evidence.ts'
+import type { Merchant } from '../merchants.ts'
+
+/** Repeats a request with its key: the same answer. Another body is refused, and another environment is independent. */
+export async function reuseKey(merchant: Merchant, amount: number): Promise<void> {
+  const { live, sandbox, known, payouts } = merchant
+  const key = crypto.randomUUID()
+  const order = { amount, currency: 'usd', destination_id: known.bank, metadata: { order: '7' } }
+  const first = await live.post('/v1/payouts', order, key)
+  if (first.status === 201) payouts.set(first.body.id, amount)
+  const { destination_id, metadata, currency } = order
+  const again = await live.post('/v1/payouts', { metadata, destination_id, currency, amount }, key)
+  if (first.status === 201) {
+    mustEqual([again.status, again.body], [first.status, first.body], 'the answer to a repeated request')
+    if (again.headers['idempotency-replayed'] !== 'true') fail('a repeated request is not marked as such')
+  }
+  if (again.status < 500 && first.status !== 201)
+    mustEqual(again.body.error.code, first.body.error.code, 'a repeated refusal')
+  const others = [
+    await live.post('/v1/payouts', { ...order, amount: amount + 1 }, key),
+    await live.post('/v1/passes', { template_id: known.template }, key),
+  ]
+  for (const { status, body } of others)
+    mustEqual(
+      [status, body.error?.code, body.error?.param],
+      [422, 'idempotency_key_reused', 'Idempotency-Key'],
+      'the answer to a key of another request',
+    )
+  const funds = await sandbox.post('/v1/test/funding', { amount: 1 }, key)
+  mustEqual(funds.status, 200, 'the answer to a key of another environment')
+  merchant.funded += 1
+  merchant.keys.push({ key, order, status: first.status, body: first.body })
+}
+
+/** Repeats old requests: their answers are stored for 24 hours. */
+export async function repeatOld(merchant: Merchant): Promise<void> {
+  for (const { key, order, status, body } of merchant.keys.splice(0)) {
+    if (status !== 201) continue
+    const again = await merchant.live.post('/v1/payouts', order, key)
+    mustEqual([again.status, again.body], [status, body], 'the answer to a request of earlier in the day')
+  }
+}
+
+/** Sends a request twice at the same time: one effect, and one answer. */
+export async function double({ live, known, passes, changes }: Merchant): Promise<void> {
+  const key = crypto.randomUUID()
+  const send = () => live.post('/v1/passes', { template_id: known.template }, key)
+  const [one, other] = await Promise.all([send(), send()])
+  mustEqual([one.status, one.body], [201, other.body], 'the answer to a request that was sent twice')
+  passes.push(one.body.id)
+  changes.push({ environment: 'live', type: 'pass.created', body: one.body })
+}
+
+/** The same key as before the first day is free again. */
+export async function useOldKey(merchant: Merchant): Promise<void> {
+  const { status, headers } = await merchant.sandbox.post('/v1/test/funding', { amount: 3 }, merchant.oldKey)
+  mustEqual(status, 200, 'the answer to a key that was used two days ago')
+  if (headers['idempotency-replayed']) fail('an answer was stored for longer than 24 hours')
+  merchant.funded += 3
+  merchant.oldKey = crypto.randomUUID()
+}

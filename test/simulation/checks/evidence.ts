@@ -1,0 +1,48 @@
+/** What checks look at, and how they fail. */
+import type { Database } from '../../../runtime/database/database.ts'
+import type { Environment } from '../../../runtime/platform/environment.ts'
+import type { Merchant } from '../merchants.ts'
+import type { BankPaymentMade, Receivers } from '../peers.ts'
+
+export interface Evidence {
+  readonly db: Database
+  readonly merchants: readonly Merchant[]
+  readonly payments: readonly BankPaymentMade[]
+  readonly receivers: Receivers
+  /** Milliseconds since the epoch. */
+  readonly now: number
+  /** Number of faults so far. Without faults, every event arrives exactly once. */
+  readonly faults: number
+}
+
+export function fail(what: string): never {
+  throw new Error(what)
+}
+
+/** Fails unless both values are the same JSON, with the keys in any order. */
+export function mustEqual(found: unknown, wanted: unknown, what: string): void {
+  const [one, other] = [sorted(found), sorted(wanted)]
+  if (one !== other) fail(`${what} is ${one}, not ${other}`)
+}
+
+const sorted = (value: unknown): string =>
+  JSON.stringify(value ?? null, (_, part: unknown) =>
+    part !== null && typeof part === 'object' && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  )
+
+export async function read<Row>(db: Database, text: string, ...values: readonly unknown[]): Promise<Row[]> {
+  return (await db.query<Row>({ text }, values)).rows
+}
+
+/** Reads the rows of a table that belong to a merchant. Instants are milliseconds since the epoch. */
+export function rowsOf<Row>(
+  { db }: Evidence,
+  environment: Environment,
+  { tenantId }: Merchant,
+  table: string,
+  order = 'id',
+): Promise<Row[]> {
+  return read(db, `SELECT * FROM ${environment}.${table} WHERE tenant_id = $1 ORDER BY ${order}`, tenantId)
+}

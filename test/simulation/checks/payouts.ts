@@ -1,0 +1,161 @@
+/** Payouts: their states, events, ledger entries and payments at the bank. */
+import type { Merchant } from '../merchants.ts'
+import type { BankPaymentMade } from '../peers.ts'
+import { type Evidence, fail, mustEqual, rowsOf } from './evidence.ts'
+import { type PayoutStatus, payoutIsPosted } from './ledger.ts'
+
+interface Payout {
+  readonly id: string
+  readonly status: PayoutStatus
+  readonly amount: number
+  readonly failure_code: string | null
+  readonly arrival_date: string | null
+  readonly created: string
+  readonly updated: string
+}
+
+interface TransferRow {
+  readonly id: string
+  readonly state: string
+  readonly due: number | null
+  readonly token: string | null
+  readonly failures: number
+  readonly problem: string | null
+  readonly bank_id: string | null
+  readonly held_up_since: number | null
+}
+
+const ENDS: Readonly<Record<string, readonly string[]>> = {
+  canceled: ['pending canceled'],
+  failed: ['pending failed', 'pending in_transit failed'],
+  paid: ['pending in_transit paid'],
+  returned: ['pending in_transit paid returned'],
+}
+
+const DAY_MS = 86_400_000
+
+const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10)
+
+/** The next day on which banks work. */
+function bankDay(after: number): string {
+  let day = after + DAY_MS
+  while (/^S/.test(new Date(day).toUTCString())) day += DAY_MS
+  return dayOf(day)
+}
+
+/** The bank has made each payment once, and each payout went through allowed states, with an event and a posting for each. */
+export async function payoutsAreRight(evidence: Evidence, merchant: Merchant): Promise<void> {
+  const { payments } = evidence
+  const rows = await rowsOf<{ id: string }>(evidence, 'live', merchant, 'payouts')
+  const transfers = await rowsOf<TransferRow>(evidence, 'live', merchant, 'bank_transfers')
+  const entries = await rowsOf<Parameters<typeof payoutIsPosted>[0][number]>(
+    evidence,
+    'live',
+    merchant,
+    'ledger_entries',
+  )
+  const events = await rowsOf<{ type: string; body: string; created: number }>(
+    evidence,
+    'live',
+    merchant,
+    'events',
+    'sequence',
+  )
+  mustEqual(
+    rows.map(({ id }) => id),
+    [...merchant.payouts.keys()].toSorted(),
+    `the payouts of ${merchant.name}`,
+  )
+  const about = events
+    .filter(({ type }) => /^payout\./.test(type))
+    .map(({ type, body, created }) => ({
+      type,
+      created,
+      payout: (JSON.parse(body) as { data: { payout: Payout } }).data.payout,
+    }))
+  for (const shown of merchant.shownPayouts as readonly unknown[] as readonly Payout[]) {
+    const own = about.filter(({ payout }) => payout.id === shown.id)
+    const path = own.map(({ payout }) => ({ status: payout.status, at: Date.parse(payout.updated) }))
+    const statuses = path.map(({ status }) => status).join(' ')
+    if (!ENDS[shown.status]?.includes(statuses))
+      fail(`payout ${shown.id} is ${shown.status} after the states ${statuses}`)
+    const types = own.map(({ type }) => type).join(' ')
+    const wanted = path.map(({ status }, index) => {
+      if (index === 0) return 'payout.created'
+      return status === 'in_transit' ? 'payout.updated' : `payout.${status}`
+    })
+    mustEqual(types, wanted.join(' '), `the events of payout ${shown.id}`)
+    mustEqual(own.at(-1)!.payout, shown, `what the last event tells of payout ${shown.id}`)
+    if (shown.amount !== merchant.payouts.get(shown.id))
+      fail(`payout ${shown.id} has the amount ${shown.amount}`)
+    for (const { payout, created } of own) {
+      if (Math.abs(Date.parse(payout.updated) - created) > SLOW_MS)
+        fail(
+          `payout ${shown.id} changed to ${payout.status} at ${payout.updated}, and its event is of ${new Date(created).toISOString()}`,
+        )
+      mustEqual(
+        payout.arrival_date,
+        arrivalOf(payout),
+        `the arrival date of the ${payout.status} payout ${shown.id}`,
+      )
+    }
+    payoutIsPosted(entries, shown, path)
+    paymentIsRight(
+      shown,
+      payments.filter(({ reference }) => reference === shown.id),
+      transfers.find(({ id }) => id === shown.id) ?? fail(`payout ${shown.id} has no transfer`),
+      evidence.now,
+    )
+  }
+  const paid = merchant.shownPayouts.reduce(
+    (sum, { status, amount }) => (status === 'paid' ? sum + amount : sum),
+    0,
+  )
+  mustEqual(merchant.balances.live.payable, merchant.payable - paid, `what ${merchant.name} has payable`)
+}
+
+function arrivalOf({ status, created, updated }: Payout): string | null {
+  if (status === 'pending' || status === 'in_transit') return bankDay(Date.parse(created))
+  return status === 'paid' ? dayOf(Date.parse(updated)) : null
+}
+
+/** Longest time between the moments in which a transaction looks at the clock. */
+const SLOW_MS = 120_000
+
+const LEASE_MS = 60_000
+const RETURN_PAUSE_MS = 3_600_000
+
+function paymentIsRight(
+  { id, amount, status, failure_code }: Payout,
+  [payment, second]: readonly BankPaymentMade[],
+  transfer: TransferRow,
+  now: number,
+): void {
+  if (second) fail(`payout ${id} was paid twice`)
+  if (payment && payment.amount !== amount)
+    fail(`the bank paid ${payment.amount} for payout ${id} of ${amount}`)
+  const isPaid = payment?.status === 'settled'
+  if (isPaid !== (status === 'paid'))
+    fail(`payout ${id} is ${status}, and the bank has ${payment?.status ?? 'no payment'}`)
+  const code = status !== 'failed' ? null : payment ? 'account_closed' : 'rejected'
+  mustEqual(failure_code, code, `the failure code of the ${status} payout ${id}`)
+  if (status === 'canceled' && payment) fail(`payout ${id} is canceled, but the bank has it`)
+  const { state, due, token, failures, problem, bank_id, held_up_since } = transfer
+  const end = { failures: 0, problem: null, held_up_since: null, bank_id: payment?.id ?? null }
+  if (!isPaid) {
+    mustEqual(
+      { state, due, token },
+      { state: 'ended', due: null, token: null },
+      `the transfer of payout ${id}`,
+    )
+    if (payment) mustEqual({ failures, problem, held_up_since, bank_id }, end, `the transfer of payout ${id}`)
+    return
+  }
+  mustEqual(
+    { state, failures, problem, held_up_since, bank_id },
+    { state: 'paid', ...end },
+    `the transfer of payout ${id}`,
+  )
+  if (due === null || due > now + Math.max(LEASE_MS, RETURN_PAUSE_MS))
+    fail(`the payment of payout ${id} is looked at again at ${due}`)
+}

@@ -1,0 +1,263 @@
+/** Delivery attempts: how many, when, what was sent and how it ended, compared with what the receivers saw. */
+import { createHmac } from 'node:crypto'
+import type { Merchant } from '../merchants.ts'
+import type { Arrival } from '../peers.ts'
+import { type Evidence, fail, mustEqual, rowsOf } from './evidence.ts'
+
+interface AttemptRow {
+  readonly id: string
+  readonly endpoint_id: string
+  readonly event_id: string
+  readonly attempt: number
+  readonly status: 'pending' | 'succeeded' | 'failed' | 'canceled'
+  readonly trigger: 'schedule' | 'manual'
+  readonly response_status: number | null
+  readonly response_body: string | null
+  readonly error: string | null
+  readonly duration_ms: number | null
+  readonly scheduled_at: number
+  readonly attempted_at: number | null
+  readonly next_attempt_at: number | null
+  readonly created: number
+  readonly updated: number
+}
+
+interface EndpointRow {
+  readonly id: string
+  readonly url: string
+  readonly status: 'enabled' | 'disabled'
+  readonly disabled_reason: string | null
+  readonly delivery: 'standard' | 'fifo'
+  readonly fifo_key: 'endpoint' | 'object'
+  readonly enabled_events: readonly string[]
+  readonly generation: number
+  readonly created: number
+}
+
+interface QueueRow {
+  readonly attempt_id: string
+  readonly due_at: number
+  readonly lease_until?: number | null
+  readonly token?: string | null
+}
+
+interface EventRow {
+  readonly id: string
+  readonly type: string
+  readonly created: number
+  readonly audience: 'only' | 'others' | 'subscribed' | null
+  readonly audience_endpoint_id: string | null
+}
+
+const MINUTE_MS = 60_000
+const DELAYS = [0, 5, 30, 120, 300]
+
+/** Every event has its attempts at every endpoint that wants it, on schedule, and each tells what the receiver answered. */
+export async function attemptsAreRight(evidence: Evidence, merchant: Merchant): Promise<void> {
+  for (const environment of ['sandbox', 'live'] as const) {
+    const all = await rowsOf<AttemptRow>(
+      evidence,
+      environment,
+      merchant,
+      'webhook_attempts',
+      'event_id, attempt',
+    )
+    const events = await rowsOf<EventRow>(evidence, environment, merchant, 'events', 'sequence')
+    const endpoints = await rowsOf<EndpointRow>(evidence, environment, merchant, 'webhook_endpoints')
+    await queuesAreRight(evidence, merchant, environment, all)
+    for (const endpoint of endpoints) {
+      const { host } = new URL(endpoint.url)
+      const arrivals = evidence.receivers.arrivals.get(host) ?? []
+      const secret = merchant.secrets.get(endpoint.id)
+      for (const arrival of arrivals) isSigned(arrival, secret, host)
+      const attempts = Map.groupBy(
+        all.filter(({ endpoint_id }) => endpoint_id === endpoint.id),
+        ({ event_id }) => event_id,
+      )
+      for (const event of events) {
+        const own = attempts.get(event.id) ?? []
+        attempts.delete(event.id)
+        const place = `${event.type} at ${host}`
+        if (isWanted(event, endpoint) !== own.length > 0 && !merchant.pauses.has(endpoint.id))
+          fail(`${place} has ${own.length} attempts`)
+        const seen = arrivals.filter((arrival) => arrival.event === event.id)
+        chainIsRight(own, event, endpoint, place, merchant.pauses.has(endpoint.id))
+        for (const attempt of own)
+          endIsRight(
+            attempt,
+            seen.filter((each) => each.attempt === attempt.attempt),
+            place,
+            evidence.faults === 0 && !merchant.pauses.has(endpoint.id),
+          )
+        if (seen.some((arrival) => !own.some(({ attempt }) => attempt === arrival.attempt)))
+          fail(`${place} arrived in an attempt that is not stored`)
+      }
+      if (endpoint.delivery === 'fifo') isInOrder(arrivals, events, endpoint)
+      if (attempts.size > 0) fail(`${host} has attempts of an event that is not stored`)
+      endpointIsRight(all, endpoint, events)
+    }
+  }
+}
+
+function isWanted(event: EventRow, { id, enabled_events, created }: EndpointRow): boolean {
+  const { audience, audience_endpoint_id: other } = event
+  if (audience === 'only') return other === id
+  // Every other endpoint is told of a disabled one.
+  if (audience === 'others') return other !== id && event.created > created
+  const isSubscribed = enabled_events.includes('*') || enabled_events.includes(event.type)
+  return isSubscribed && audience === 'subscribed' && other !== id && event.created > created
+}
+
+/** Attempts are numbered, each begins when the one before it says, and only the last of them has not ended. */
+function chainIsRight(
+  own: readonly AttemptRow[],
+  event: EventRow,
+  endpoint: EndpointRow,
+  place: string,
+  wasPaused: boolean,
+): void {
+  for (const [
+    index,
+    { attempt, scheduled_at, attempted_at, next_attempt_at, status, trigger },
+  ] of own.entries()) {
+    if (attempt !== index + 1) fail(`attempt ${index + 1} of ${place} has the number ${attempt}`)
+    if (wasPaused) continue // canceled attempts are made again in a recovery
+    const before = own[index - 1]
+    if (before?.trigger === 'schedule' && before.next_attempt_at === null && status !== 'canceled')
+      fail(`attempt ${attempt} of ${place} follows one that ended it`)
+    if (before && trigger === 'schedule' && status !== 'canceled') {
+      const base =
+        endpoint.delivery === 'fifo' ? before.attempted_at! - DELAYS[index - 1]! * MINUTE_MS : event.created
+      const due = Math.max(base + DELAYS[index]! * MINUTE_MS, before.attempted_at! + MINUTE_MS)
+      if (before.trigger === 'schedule') {
+        mustEqual(before.next_attempt_at, due, `the time after attempt ${attempt - 1} of ${place}`)
+        mustEqual(scheduled_at, due, `the time of attempt ${attempt} of ${place}`)
+      }
+    }
+    if (!before && trigger === 'schedule' && endpoint.delivery !== 'fifo')
+      mustEqual(scheduled_at, event.created, `the time of the first attempt of ${place}`)
+    if (attempted_at !== null && attempted_at < scheduled_at)
+      fail(`attempt ${attempt} of ${place} came too early`)
+    if (next_attempt_at !== null && (status !== 'failed' || !own[index + 1]))
+      fail(`attempt ${attempt} of ${place} is ${status}, and has no next one`)
+  }
+}
+
+/** Between the clock's reading and the request. */
+const SKEW_MS = 5000
+
+/** The attempt tells what the receiver answered. */
+function endIsRight(row: AttemptRow, seen: readonly Arrival[], place: string, isCalm: boolean): void {
+  const { attempt, status, response_status, response_body, error, duration_ms, attempted_at } = row
+  const what = `attempt ${attempt} of ${place}`
+  if (status === 'pending' || status === 'canceled') {
+    if (status === 'pending' && response_status !== null) fail(`${what} is pending with an answer`)
+    return
+  }
+  if (attempted_at === null || duration_ms === null) fail(`${what} ended without a time`)
+  const isGood = response_status !== null && response_status >= 200 && response_status < 300
+  if (isGood !== (status === 'succeeded')) fail(`${what} is ${status} after the answer ${response_status}`)
+  if (response_status === null && error === null) fail(`${what} has neither an answer nor an error`)
+  const answered = seen.filter(
+    (arrival) => arrival.status === response_status && arrival.answer === response_body,
+  )
+  if (seen.length > 0 && response_status !== null && response_status !== 503 && answered.length === 0)
+    fail(`${what} has the answer ${response_status} ${response_body}, which the receiver did not give`)
+  if (isCalm && row.trigger === 'schedule' && seen.length !== 1) fail(`${what} was sent ${seen.length} times`)
+  if (isCalm && !seen.some(({ at }) => Math.abs(at - attempted_at!) <= duration_ms! + SKEW_MS))
+    fail(`${what} was sent at ${seen.map(({ at }) => Math.round(at))}, not ${attempted_at}`)
+  const isRetried =
+    response_status === null || [408, 409, 425, 429].includes(response_status) || response_status >= 500
+  if (isGood && row.next_attempt_at !== null) fail(`${what} is repeated after a success`)
+  if (
+    isCalm &&
+    isRetried &&
+    attempt < DELAYS.length &&
+    row.trigger === 'schedule' &&
+    row.next_attempt_at === null
+  )
+    fail(`${what} is not repeated after ${response_status}`)
+}
+
+/** The first success of an event comes after those of the events before it, of the same object or of all. */
+function isInOrder(
+  arrivals: readonly Arrival[],
+  events: readonly EventRow[],
+  { url, fifo_key }: EndpointRow,
+): void {
+  const sequences = new Map(events.map(({ id }, index) => [id, index]))
+  const last = new Map<string, number>()
+  const known = new Set<string>()
+  for (const { event, body, status } of arrivals) {
+    if (status >= 300 || known.has(event)) continue
+    known.add(event)
+    const [object] = Object.values((JSON.parse(body) as { data: Record<string, { id?: string }> }).data)
+    const key = fifo_key === 'object' ? (object?.id ?? event) : ''
+    const sequence = sequences.get(event)!
+    if (sequence < (last.get(key) ?? -1)) fail(`event ${sequence + 1} arrived too late at ${url}`)
+    last.set(key, sequence)
+  }
+}
+
+function isSigned({ headers, body, at }: Arrival, secret: string | undefined, host: string): void {
+  const text = headers['Service-Signature'] ?? headers['X-Service-Signature'] ?? ''
+  const [, seconds, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(text) ?? fail(`${host} got no signature`)
+  if (Math.abs(Number(seconds) * 1000 - at) > 300_000) fail(`${host} got an old signature`)
+  const wanted = createHmac('sha256', secret ?? '')
+    .update(`${seconds}.${body}`)
+    .digest('hex')
+  if (signature !== wanted) fail(`${host} got a false signature`)
+}
+
+/** What waits has an attempt that is pending, and nothing is due or leased. */
+async function queuesAreRight(
+  evidence: Evidence,
+  merchant: Merchant,
+  environment: 'sandbox' | 'live',
+  all: readonly AttemptRow[],
+): Promise<void> {
+  const ready = await rowsOf<QueueRow>(evidence, environment, merchant, 'webhook_ready', 'attempt_id')
+  const waiting = await rowsOf<QueueRow>(evidence, environment, merchant, 'webhook_waiting', 'attempt_id')
+  const pending = all.filter(({ status }) => status === 'pending').map(({ id }) => id)
+  mustEqual(
+    [...ready, ...waiting].map(({ attempt_id }) => attempt_id).toSorted(),
+    pending.toSorted(),
+    `what waits in ${environment} for ${merchant.name}`,
+  )
+  const late = evidence.now - LATE_MS
+  const left = [...ready, ...waiting].find(
+    ({ due_at, lease_until }) => Math.max(due_at, lease_until ?? 0) < late,
+  )
+  if (left)
+    fail(`an attempt of ${merchant.name} was due at ${new Date(left.due_at).toISOString()}, and is not made`)
+}
+
+/** Polls can be late by this. */
+const LATE_MS = 8 * 3_600_000
+
+/** A fifth failure disables the endpoint, which one event tells to the others. */
+function endpointIsRight(
+  all: readonly AttemptRow[],
+  endpoint: EndpointRow,
+  events: readonly EventRow[],
+): void {
+  const { id, url, status, disabled_reason, generation, delivery } = endpoint
+  const lasts = all.filter(
+    ({ endpoint_id, attempt, status, trigger }) =>
+      endpoint_id === id && attempt === DELAYS.length && status === 'failed' && trigger === 'schedule',
+  )
+  const told = events.filter(
+    ({ type, audience_endpoint_id }) => type === 'webhook_endpoint.disabled' && audience_endpoint_id === id,
+  )
+  if (delivery === 'fifo') return
+  const isExhausted = disabled_reason === 'retry_exhausted'
+  if (isExhausted && (status !== 'disabled' || lasts.length === 0))
+    fail(`${url} is disabled without a reason`)
+  if (lasts.length > 0 && told.length === 0) fail(`no event tells that ${url} was disabled`)
+  if (told.length > lasts.length || (isExhausted && told.length === 0) || told.length > generation + 1)
+    fail(`${told.length} events tell that ${url} was disabled`)
+  if (status === 'disabled') {
+    const left = all.find((each) => each.endpoint_id === id && each.status === 'pending')
+    if (left) fail(`${url} is disabled, and attempt ${left.attempt} is pending`)
+  }
+}
