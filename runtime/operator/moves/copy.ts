@@ -2,6 +2,10 @@
  * Copies a tenant in rounds. Each round compares the source with the target by hashes of key ranges, and copies the rows that
  * differ. So a round is also the way to follow changes, to resume after a kill, and to prove that both are the same. It needs
  * neither logical replication nor a superuser, and each statement has one tenant, so that it works on a distributed database.
+ *
+ * A round does not hash a range again if neither the source nor the target has changed it since a round found both the same.
+ * The fingerprints of its row versions show that (`RangeVersions`): at the source, the rows are those of then; at the target
+ * too; and then, their hashes were the same.
  */
 import { createHash } from 'node:crypto'
 import type { Database } from '../../database/database.ts'
@@ -12,8 +16,10 @@ import {
   hashRows,
   type KeyRange,
   type RangeSummary,
+  type RangeVersions,
   type RowKey,
   readRows,
+  readVersions,
   summarize,
   summarizeFirst,
   type TextRow,
@@ -77,9 +83,21 @@ interface SummarizedRange extends RangeSummary {
   readonly range: KeyRange
 }
 
-type CopiedRange = Pick<CopyRound, 'changed' | 'isSame'>
+interface CopiedRange extends Pick<CopyRound, 'changed' | 'isSame'> {
+  readonly there: RangeVersions
+}
 
-/** Copies the rows of a range that differ, and compares the range again. */
+/** A range that a round has compared. */
+interface ComparedRange {
+  readonly here: SummarizedRange
+  /** Row versions at the target. Undefined if the range was not the same there. */
+  readonly there: RangeVersions | undefined
+}
+
+/** The ranges of large tables that the latest round has compared, in the order of their keys, by table and owner. */
+export type ComparedRanges = Map<string, readonly ComparedRange[]>
+
+/** Compares the rows of a range one by one, copies those that differ, and compares the range again. */
 async function copyRange(
   source: Database,
   target: CopyTarget,
@@ -89,36 +107,36 @@ async function copyRange(
   const { range } = wanted
   const here = await hashRows(source, table, owner, range)
   return target.transaction(async (db) => {
-    const there = await hashRows(db, table, owner, range)
-    const outdated = [...there.keys()].filter((key) => here.get(key) !== there.get(key))
-    const missing = [...here.keys()].filter((key) => here.get(key) !== there.get(key))
+    const found = await hashRows(db, table, owner, range)
+    const outdated = [...found.keys()].filter((key) => here.get(key) !== found.get(key))
+    const missing = [...here.keys()].filter((key) => here.get(key) !== found.get(key))
     const isKept = table.schema === 'control' && ['tenants', 'oauth_clients'].includes(table.name)
-    if (!isKept) {
-      const keys = outdated.map((key) => JSON.parse(key) as RowKey)
-      await deleteRows(db, table, owner, keys)
-    }
+    if (!isKept) await deleteRows(db, table, owner, outdated.map(readKey))
     if (missing.length > 0) {
-      const chosen = new Set(missing)
-      const found = await readRows(source, table, owner, range)
-      const rows = found.filter(({ key }) => chosen.has(key)).map(({ row }) => row)
+      const rows = await readRows(source, table, owner, range, missing.map(readKey))
       await writeRows(db, table, await target.reseal(table, rows))
     }
     const changed = missing.length + outdated.filter((key) => !here.has(key)).length
-    return { changed, isSame: isSame(wanted, await summarize(db, table, owner, range)) }
+    const there = await summarize(db, table, owner, range)
+    return { changed, isSame: isSame(wanted, there), there }
   })
 }
 
-/** Counts and hashes a table range by range, in the order of its keys. */
+const readKey = (key: string) => JSON.parse(key) as RowKey
+
+/** Counts and hashes a table, or a range of it, in smaller ranges in the order of the keys. */
 async function* summarizeRanges(
   source: Database,
   { table, owner }: OwnerTable,
+  whole: KeyRange = {},
 ): AsyncGenerator<SummarizedRange> {
   const limit = rangeRowsOf(table)
-  let after: RowKey | undefined
+  let { after } = whole
+  const { upTo } = whole
   do {
-    const here = await summarize(source, table, owner, { after }, limit)
+    const here = await summarize(source, table, owner, { after, upTo }, limit)
     const isLast = here.rows < limit
-    yield { ...here, range: { after, upTo: isLast ? undefined : here.last } }
+    yield { ...here, range: { after, upTo: isLast ? upTo : here.last } }
     after = isLast ? undefined : here.last
   } while (after !== undefined)
 }
@@ -142,20 +160,57 @@ export async function summarizeTable(
 
 type NoteRange = (summary: RangeSummary, copied: CopiedRange) => void
 
-const UNCHANGED: CopiedRange = { changed: 0, isSame: true }
+const unchanged = (there: RangeVersions): CopiedRange => ({ changed: 0, isSame: true, there })
 
-/** Compares a table range by range, and copies what differs. */
+const isUnchanged = (one: RangeVersions | undefined, other: RangeVersions) =>
+  one?.rows === other.rows && one.versions === other.versions
+
+/** Splits compared ranges into those that source and target still have, and those that one of them has changed. */
+async function findUnchanged(
+  source: Database,
+  target: CopyTarget,
+  { table, owner }: OwnerTable,
+  compared: readonly ComparedRange[],
+): Promise<readonly (ComparedRange & { readonly isUnchanged: boolean })[]> {
+  const cuts = compared.slice(0, -1).map(({ here }) => here.range.upTo!)
+  const [here, there] = await Promise.all([
+    readVersions(source, table, owner, cuts),
+    target.transaction((db) => readVersions(db, table, owner, cuts)),
+  ])
+  return compared.map((range, at) => ({
+    ...range,
+    isUnchanged: isUnchanged(range.here, here[at]!) && isUnchanged(range.there, there[at]!),
+  }))
+}
+
+/** Compares a table range by range, and copies what differs. Returns the compared ranges. */
 async function copyTable(
   source: Database,
   target: CopyTarget,
   place: OwnerTable,
   note: NoteRange,
-): Promise<void> {
+  before: readonly ComparedRange[] | undefined,
+): Promise<readonly ComparedRange[]> {
   const { table, owner } = place
-  for await (const here of summarizeRanges(source, place)) {
-    const there = await target.transaction((db) => summarize(db, table, owner, here.range))
-    note(here, isSame(here, there) ? UNCHANGED : await copyRange(source, target, place, here))
+  const compared: ComparedRange[] = []
+  const add = (here: SummarizedRange, copied: CopiedRange) => {
+    note(here, copied)
+    compared.push({ here, there: copied.isSame ? copied.there : undefined })
   }
+  if (before === undefined) {
+    for await (const here of summarizeRanges(source, place)) {
+      const there = await target.transaction((db) => summarize(db, table, owner, here.range))
+      add(here, isSame(here, there) ? unchanged(there) : await copyRange(source, target, place, here))
+    }
+    return compared
+  }
+  for (const { here, there, isUnchanged } of await findUnchanged(source, target, place, before)) {
+    if (isUnchanged && there) add(here, unchanged(there))
+    else
+      for await (const part of summarizeRanges(source, place, here.range))
+        add(part, await copyRange(source, target, place, part))
+  }
+  return compared
 }
 
 /**
@@ -163,6 +218,7 @@ async function copyTable(
  *
  * @param source a snapshot of the source.
  * @param spaces spaces of the tenant in the sandbox, at the source or at the target.
+ * @param compared what the previous round has compared; this round replaces it. Empty: every range is hashed.
  */
 export async function copyRound(
   source: Database,
@@ -170,6 +226,7 @@ export async function copyRound(
   tables: readonly MovedTable[],
   tenantId: string,
   spaces: readonly string[],
+  compared: ComparedRanges,
 ): Promise<CopyRound> {
   const counts = new Map(
     tables.map((table) => [
@@ -191,18 +248,24 @@ export async function copyRound(
     const own = tables.filter((table) => table.schema === schema)
     const owners = schema === 'live' ? [tenantId] : spaces
     for (const owner of owners) {
+      const nameOf = (table: MovedTable) => `${schema}.${table.name} ${owner}`
       const owned = own.filter((table) => ownersOf(table, tenantId, owners).includes(owner))
       // Most tables have few rows or none, so one statement compares their first ranges.
+      const small = owned.filter((table) => !compared.has(nameOf(table)))
       const [here, there] = await Promise.all([
-        summarizeFirst(source, owned, owner, rangeRowsOf),
-        target.transaction((db) => summarizeFirst(db, owned, owner, rangeRowsOf)),
+        summarizeFirst(source, small, owner, rangeRowsOf),
+        target.transaction((db) => summarizeFirst(db, small, owner, rangeRowsOf)),
       ])
       for (const table of owned) {
-        const first = here.get(table.name)!
         const place = { table, owner }
-        if (first.rows >= rangeRowsOf(table)) await copyTable(source, target, place, noteOf(table))
-        else if (isSame(first, there.get(table.name)!)) noteOf(table)(first, UNCHANGED)
-        else noteOf(table)(first, await copyRange(source, target, place, { ...first, range: {} }))
+        const note = noteOf(table)
+        const before = compared.get(nameOf(table))
+        const first = here.get(table.name)
+        const opposite = there.get(table.name)
+        if (!first || !opposite || first.rows >= rangeRowsOf(table))
+          compared.set(nameOf(table), await copyTable(source, target, place, note, before))
+        else if (isSame(first, opposite)) note(first, unchanged(opposite))
+        else note(first, await copyRange(source, target, place, { ...first, range: {} }))
       }
     }
   }

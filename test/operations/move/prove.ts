@@ -7,7 +7,7 @@
  * acknowledged pass exists once, every webhook was sent once, sequences have no gap, the audit log and the ledger are intact,
  * and keys, cursors, pass links, devices, cards, named sandboxes and stored answers work at the new place.
  *
- * Options: --rounds N (14), --seconds N (2): load before each move.
+ * Options: --rounds N (14), --seconds N (2): load before each move, --passes N (0): passes that the tenant has before.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -28,7 +28,11 @@ import { create, makeTemplate, startTraffic } from '../traffic.ts'
 import { openPlace, type Place } from './place.ts'
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '14' }, seconds: { type: 'string', default: '2' } },
+  options: {
+    rounds: { type: 'string', default: '14' },
+    seconds: { type: 'string', default: '2' },
+    passes: { type: 'string', default: '0' },
+  },
 })
 const rounds = Number(values.rounds)
 const loadMs = Number(values.seconds) * 1000
@@ -160,6 +164,12 @@ async function prepare({ url }: Place) {
   return { templateId, passId, cardId, details, boxSecret, boxTemplate, key, body, stored, cursor }
 }
 
+/** Copies a pass, with random IDs. */
+const FILL = `INSERT INTO sandbox.passes
+  SELECT r.* FROM sandbox.passes p, generate_series(1, $2::integer) AS i,
+         LATERAL jsonb_populate_record(p, jsonb_build_object('id', 'pass_' || substr(md5(i::text), 1, 26), 'page_token', md5(i || 'p'))) AS r
+   WHERE p.id = $1`
+
 const PASS_TYPE = DEVELOPMENT.passType
 
 async function register(url: string, place: { space: string; passId: string }): Promise<void> {
@@ -274,7 +284,10 @@ process.once('SIGTERM', () => {
 
 let [here, there] = [first, second]
 try {
+  for (const bucket of ['read', 'passes_write', 'cards_write'])
+    await here.admin(...['limit', 'lift', '--tenant', tenantId, '--env', 'sandbox'], ...['--bucket', bucket, '--factor', '1000', '--hours', '5'])
   const made = await prepare(here)
+  await here.read(FILL, [made.passId, Number(values.passes)])
   const traffic = startTraffic(here.url, secret, made.templateId)
   const probe = startProbe(() => here.url, secret, made.templateId)
   const pauses: number[] = []
@@ -294,7 +307,7 @@ try {
     const refused = await ask(there.url, secret, '/v1/me')
     expectSame('the place before', [refused.status, refused.headers.get('retry-after')], [503, '1'])
     await verify(here, traffic.issued)
-    expectSame('answers that are neither a success nor 503 with Retry-After', traffic.failures, [])
+    expectSame('answers that are neither a success nor 503 with Retry-After', traffic.failures.slice(0, 3), [])
     print(
       `round ${round + 1}: ${there.name} to ${here.name}${kill ? `, killed at ${kill}` : ''}: ${moved.rows} rows, ` +
         `${moved.rounds} rounds, writes refused for ${moved.pause_ms} ms by the command and ${Math.round(pause)} ms for a caller; ` +
