@@ -364,7 +364,9 @@ describe('what is wrong is named, with what to do', () => {
     expect(await broken(text('fenced', 'NULL'), end, 'moves')).toMatchObject({
       code: 0,
       verdict: 'warn',
-      words: expect.stringMatching(/^ten_1 has been closed for writes since 2026-06-01T12:00:00Z\. .* --abort\.$/),
+      words: expect.stringMatching(
+        /^ten_1 has been closed for writes since 2026-06-01T12:00:00Z\. .* --abort\.$/,
+      ),
     })
     expect(await broken(text('arriving', 'gen_random_uuid()'), end, 'moves')).toMatchObject({
       verdict: 'warn',

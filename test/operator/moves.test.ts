@@ -4,23 +4,32 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { current } from '../../generated/versions.ts'
+import { createUser } from '../../runtime/account/members/users.ts'
+import { USDC_CHAINS } from '../../runtime/money/chain/usdc-chains.ts'
 import { forgetTenant } from '../../runtime/operator/moves/arrival.ts'
 import { exportTenant } from '../../runtime/operator/moves/export.ts'
 import { importTenant } from '../../runtime/operator/moves/import.ts'
 import { type MoveStep, moveTenant } from '../../runtime/operator/moves/move.ts'
-import { createUser } from '../../runtime/account/members/users.ts'
 import { ENVIRONMENTS, type Environment } from '../../runtime/platform/environment.ts'
-import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { change } from '../../runtime/tenants/admin/change.ts'
-import { makePayable } from '../support/payable.ts'
-import { USDC_CHAINS } from '../../runtime/money/chain/usdc-chains.ts'
+import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { isSpaceWiped } from '../../runtime/tenants/audit/queries.ts'
 import { fill, openSandbox, readSpace } from '../account/sandbox-contents.ts'
 import { makeCard } from '../cards/fixtures.ts'
 import { openTestNetwork } from '../cards/network/open-network.ts'
 import { issueToken } from '../support/access-tokens.ts'
-import { makeKey, makeTenant, type Send, START, speak, startTestService, type TestService, useService } from '../support/service.ts'
+import { makePayable } from '../support/payable.ts'
+import {
+  makeKey,
+  makeTenant,
+  type Send,
+  START,
+  speak,
+  startTestService,
+  type TestService,
+  useService,
+} from '../support/service.ts'
 
 const service = useService()
 
@@ -128,7 +137,10 @@ test('a move closes what reaches the source, and everything continues at the tar
     await send('/v1/test/funding', { body: { amount: 10_000 } })
     await verifyTenant(service.operator, tenantId)
     const live = await makeKey(service, tenantId, { scope: 'admin', environment: 'live' })
-    const use = await useCards({ sandbox: send, live: speak(service.urls.live, { ...live, version: current }) })
+    const use = await useCards({
+      sandbox: send,
+      live: speak(service.urls.live, { ...live, version: current }),
+    })
     const stream = await fetch(`${service.urls.sandbox}/v1/events/stream`, {
       headers: { Authorization: `Bearer ${secret}` },
       signal: closing.signal,

@@ -64,8 +64,7 @@ export function addDeployment(registry: Registry, reads: DeploymentReads): void 
     'svc_tenant_closed_seconds',
     'Time for which a move or an export that has not ended has closed a tenant: fenced (for writes, at the source), arriving (at the target, which has all rows). 0 if no tenant is closed.',
     ['state'],
-    async () =>
-      (await reads.closedByMoves())?.map(({ state, ageMs }) => [{ state }, ageMs / 1000] as const),
+    async () => (await reads.closedByMoves())?.map(({ state, ageMs }) => [{ state }, ageMs / 1000] as const),
   )
   addReplication(registry, reads.replication)
   addArchiving(registry, reads.archiver)

@@ -134,7 +134,9 @@ export interface ClosedByMove {
 
 /** Returns for how long the first tenant has been closed by a move or an export that has not ended, 0 if none is. */
 export async function readClosedByMoves(control: Database, clock: Clock): Promise<readonly ClosedByMove[]> {
-  const { rows } = await control.query<{ state: ClosedByMove['state']; since: number | null }>(CLOSED_BY_MOVES)
+  const { rows } = await control.query<{ state: ClosedByMove['state']; since: number | null }>(
+    CLOSED_BY_MOVES,
+  )
   return rows.map(({ state, since }) => ({
     state,
     ageMs: since === null ? 0 : Math.max(0, clock.machine() - since),

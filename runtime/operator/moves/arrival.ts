@@ -142,7 +142,8 @@ export function arrive(operator: Operator, run: MoveRun, kept: Kept, tables: Mov
     await lockRun(db, run, 'arriving')
     const spaces = await listSpaces(db, tenantId)
     for (const environment of ENVIRONMENTS) {
-      for (const space of environment === 'live' ? [tenantId] : spaces) await listCards(db, environment, space)
+      for (const space of environment === 'live' ? [tenantId] : spaces)
+        await listCards(db, environment, space)
     }
     await reopen(db, run, kept, spaces, tables)
     await db.query(ARRIVE, [tenantId, toTimestamp(operator.clock.machine())])

@@ -54,13 +54,19 @@ export interface CopyRound {
   readonly tables: readonly TableSummary[]
 }
 
-/** Rows of a range: a bound on the memory of the command, and on the duration of a transaction. */
-const RANGE_ROWS = 1000
+/** Rows that one statement reads: a bound on the memory of the command, and on the duration of a transaction. */
+const READ_ROWS = 1000
+
+/**
+ * Rows of a range of a large table. A change of one row makes a round hash its range four times, also while writes are refused;
+ * more ranges make the first round slower, while the tenant is served.
+ */
+const RANGE_ROWS = 100
 
 /** Tables with large rows. */
 const LARGE = ['dispute_files', 'treasury_report_pieces', 'sandbox_snapshot_pages']
 
-export const rangeRowsOf = ({ name }: MovedTable) => (LARGE.includes(name) ? 20 : RANGE_ROWS)
+export const rangeRowsOf = ({ name }: MovedTable) => (LARGE.includes(name) ? 20 : READ_ROWS)
 
 /** Reads everything that the work reads as of one moment. */
 export function readSnapshot<T>(control: Pool, work: (db: Database) => Promise<T>): Promise<T> {
@@ -97,29 +103,34 @@ interface ComparedRange {
 /** The ranges of large tables that the latest round has compared, in the order of their keys, by table and owner. */
 export type ComparedRanges = Map<string, readonly ComparedRange[]>
 
-/** Compares the rows of a range one by one, copies those that differ, and compares the range again. */
+/**
+ * Compares the rows of a range one by one, copies those that differ, and compares the range again.
+ *
+ * @param db transaction of the target.
+ */
 async function copyRange(
   source: Database,
-  target: CopyTarget,
+  { reseal }: Pick<CopyTarget, 'reseal'>,
+  db: Database,
   { table, owner }: OwnerTable,
   wanted: SummarizedRange,
 ): Promise<CopiedRange> {
   const { range } = wanted
-  const here = await hashRows(source, table, owner, range)
-  return target.transaction(async (db) => {
-    const found = await hashRows(db, table, owner, range)
-    const outdated = [...found.keys()].filter((key) => here.get(key) !== found.get(key))
-    const missing = [...here.keys()].filter((key) => here.get(key) !== found.get(key))
-    const isKept = table.schema === 'control' && ['tenants', 'oauth_clients'].includes(table.name)
-    if (!isKept) await deleteRows(db, table, owner, outdated.map(readKey))
-    if (missing.length > 0) {
-      const rows = await readRows(source, table, owner, range, missing.map(readKey))
-      await writeRows(db, table, await target.reseal(table, rows))
-    }
-    const changed = missing.length + outdated.filter((key) => !here.has(key)).length
-    const there = await summarize(db, table, owner, range)
-    return { changed, isSame: isSame(wanted, there), there }
-  })
+  const [here, found] = await Promise.all([
+    hashRows(source, table, owner, range),
+    hashRows(db, table, owner, range),
+  ])
+  const outdated = [...found.keys()].filter((key) => here.get(key) !== found.get(key))
+  const missing = [...here.keys()].filter((key) => here.get(key) !== found.get(key))
+  const isKept = table.schema === 'control' && ['tenants', 'oauth_clients'].includes(table.name)
+  if (!isKept) await deleteRows(db, table, owner, outdated.map(readKey))
+  if (missing.length > 0) {
+    const rows = await readRows(source, table, owner, range, missing.map(readKey))
+    await writeRows(db, table, await reseal(table, rows))
+  }
+  const changed = missing.length + outdated.filter((key) => !here.has(key)).length
+  const there = await summarize(db, table, owner, range)
+  return { changed, isSame: isSame(wanted, there), there }
 }
 
 const readKey = (key: string) => JSON.parse(key) as RowKey
@@ -128,9 +139,9 @@ const readKey = (key: string) => JSON.parse(key) as RowKey
 async function* summarizeRanges(
   source: Database,
   { table, owner }: OwnerTable,
+  limit: number,
   whole: KeyRange = {},
 ): AsyncGenerator<SummarizedRange> {
-  const limit = rangeRowsOf(table)
   let { after } = whole
   const { upTo } = whole
   do {
@@ -150,7 +161,7 @@ export async function summarizeTable(
   const hash = createHash('sha256')
   let rows = 0
   for (const owner of owners) {
-    for await (const range of summarizeRanges(db, { table, owner })) {
+    for await (const range of summarizeRanges(db, { table, owner }, rangeRowsOf(table))) {
       rows += range.rows
       hash.update(range.hash ?? '')
     }
@@ -183,6 +194,15 @@ async function findUnchanged(
   }))
 }
 
+/** Ranges that one transaction of the target compares. */
+const AT_ONCE = 500
+
+function inChunks<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>
+    items.slice(at * size, (at + 1) * size),
+  )
+}
+
 /** Compares a table range by range, and copies what differs. Returns the compared ranges. */
 async function copyTable(
   source: Database,
@@ -197,19 +217,26 @@ async function copyTable(
     note(here, copied)
     compared.push({ here, there: copied.isSame ? copied.there : undefined })
   }
+  const limit = Math.min(rangeRowsOf(table), RANGE_ROWS)
   if (before === undefined) {
-    for await (const here of summarizeRanges(source, place)) {
-      const there = await target.transaction((db) => summarize(db, table, owner, here.range))
-      add(here, isSame(here, there) ? unchanged(there) : await copyRange(source, target, place, here))
+    for await (const here of summarizeRanges(source, place, limit)) {
+      const copied = await target.transaction(async (db) => {
+        const there = await summarize(db, table, owner, here.range)
+        return isSame(here, there) ? unchanged(there) : copyRange(source, target, db, place, here)
+      })
+      add(here, copied)
     }
     return compared
   }
-  for (const { here, there, isUnchanged } of await findUnchanged(source, target, place, before)) {
-    if (isUnchanged && there) add(here, unchanged(there))
-    else
-      for await (const part of summarizeRanges(source, place, here.range))
-        add(part, await copyRange(source, target, place, part))
-  }
+  for (const some of inChunks(await findUnchanged(source, target, place, before), AT_ONCE))
+    await target.transaction(async (db) => {
+      for (const { here, there, isUnchanged } of some) {
+        if (isUnchanged && there) add(here, unchanged(there))
+        else
+          for await (const part of summarizeRanges(source, place, limit, here.range))
+            add(part, await copyRange(source, target, db, place, part))
+      }
+    })
   return compared
 }
 
@@ -265,7 +292,10 @@ export async function copyRound(
         if (!first || !opposite || first.rows >= rangeRowsOf(table))
           compared.set(nameOf(table), await copyTable(source, target, place, note, before))
         else if (isSame(first, opposite)) note(first, unchanged(opposite))
-        else note(first, await copyRange(source, target, place, { ...first, range: {} }))
+        else {
+          const wanted = { ...first, range: {} }
+          note(first, await target.transaction((db) => copyRange(source, target, db, place, wanted)))
+        }
       }
     }
   }
