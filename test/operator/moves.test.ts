@@ -181,6 +181,39 @@ test('a move closes what reaches the source, and everything continues at the tar
   }
 })
 
+test('the last round of a move finds rows of a large table that were updated, deleted and added', async () => {
+  const tenantId = await makeTenant(service, 'standard')
+  const { secret } = await makeKey(service, tenantId, { scope: 'admin' })
+  const send = speak(service.urls.sandbox, { secret, version: current })
+  const target = await startTestService()
+  const [here, there] = [service, target].map(({ operator, database }) => ({ operator, database }))
+  const query = (text: string) => service.database.control.query({ text }, [tenantId])
+  const read = async ({ database }: TestService) => {
+    const text = `SELECT md5(string_agg(p::text, '' ORDER BY id)) AS hash FROM sandbox.passes p WHERE tenant_id = $1`
+    return (await database.control.query({ text }, [tenantId])).rows[0]
+  }
+  try {
+    await fill(send)
+    await query(`INSERT INTO sandbox.passes
+      SELECT r.* FROM sandbox.passes p, generate_series(1000, 2200) AS i,
+             LATERAL jsonb_populate_record(p, jsonb_build_object('id', 'pass_' || i, 'page_token', 'page' || i)) AS r
+       WHERE p.tenant_id = $1`)
+    const before = async (step: MoveStep) => {
+      if (step !== 'fence') return
+      await query(`UPDATE sandbox.passes SET holder_name = 'Ada' WHERE tenant_id = $1 AND id = 'pass_1100'`)
+      await query(`DELETE FROM sandbox.passes WHERE tenant_id = $1 AND id = 'pass_1500'`)
+      await query(`UPDATE sandbox.passes SET id = 'pass_1800a' WHERE tenant_id = $1 AND id = 'pass_1800'`)
+    }
+    const said: string[] = []
+    const say = (line: string) => void said.push(line)
+    await moveTenant(here!, there!, tenantId, { maxPauseMs: 60_000, say, before })
+    expect(said.at(-1)).toMatch(/^round \d+: \d+ rows, 4 copied or deleted/)
+    expect(await read(target)).toEqual(await read(service))
+  } finally {
+    await target.stop()
+  }
+})
+
 const exporting = (folder: string, close: boolean) => ({ folder, close, sealed: close, maxPauseMs: 20_000 })
 
 /** Files with sealed values, which begin with their format and are longer than a digest, or with a password hash. */

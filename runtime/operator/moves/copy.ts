@@ -21,6 +21,7 @@ import {
   readRows,
   readVersions,
   summarize,
+  summarizeEach,
   summarizeFirst,
   type TextRow,
   writeRows,
@@ -61,7 +62,7 @@ const READ_ROWS = 1000
  * Rows of a range of a large table. A change of one row makes a round hash its range four times, also while writes are refused;
  * more ranges make the first round slower, while the tenant is served.
  */
-const RANGE_ROWS = 100
+const RANGE_ROWS = 250
 
 /** Tables with large rows. */
 const LARGE = ['dispute_files', 'treasury_report_pieces', 'sandbox_snapshot_pages']
@@ -96,41 +97,47 @@ interface CopiedRange extends Pick<CopyRound, 'changed' | 'isSame'> {
 /** A range that a round has compared. */
 interface ComparedRange {
   readonly here: SummarizedRange
-  /** Row versions at the target. Undefined if the range was not the same there. */
-  readonly there: RangeVersions | undefined
+  readonly copied: CopiedRange
 }
 
 /** The ranges of large tables that the latest round has compared, in the order of their keys, by table and owner. */
 export type ComparedRanges = Map<string, readonly ComparedRange[]>
 
 /**
- * Compares the rows of a range one by one, copies those that differ, and compares the range again.
+ * Compares the rows of some ranges one by one, copies those that differ, and compares the ranges again.
  *
  * @param db transaction of the target.
  */
-async function copyRange(
+async function copyRanges(
   source: Database,
   { reseal }: Pick<CopyTarget, 'reseal'>,
   db: Database,
   { table, owner }: OwnerTable,
-  wanted: SummarizedRange,
-): Promise<CopiedRange> {
-  const { range } = wanted
+  wanted: readonly SummarizedRange[],
+): Promise<readonly CopiedRange[]> {
+  const ranges = wanted.map(({ range }) => range)
   const [here, found] = await Promise.all([
-    hashRows(source, table, owner, range),
-    hashRows(db, table, owner, range),
+    hashRows(source, table, owner, ranges),
+    hashRows(db, table, owner, ranges),
   ])
   const outdated = [...found.keys()].filter((key) => here.get(key) !== found.get(key))
   const missing = [...here.keys()].filter((key) => here.get(key) !== found.get(key))
   const isKept = table.schema === 'control' && ['tenants', 'oauth_clients'].includes(table.name)
   if (!isKept) await deleteRows(db, table, owner, outdated.map(readKey))
   if (missing.length > 0) {
-    const rows = await readRows(source, table, owner, range, missing.map(readKey))
+    const isWhole = missing.length === here.size && ranges.length === 1
+    const rows = isWhole
+      ? await readRows(source, table, owner, ranges[0]!)
+      : await readRows(source, table, owner, {}, missing.map(readKey))
     await writeRows(db, table, await reseal(table, rows))
   }
-  const changed = missing.length + outdated.filter((key) => !here.has(key)).length
-  const there = await summarize(db, table, owner, range)
-  return { changed, isSame: isSame(wanted, there), there }
+  const deleted = outdated.filter((key) => !here.has(key)).length
+  const summaries = await summarizeEach(db, table, owner, ranges)
+  return summaries.map((there, at) => ({
+    changed: at === 0 ? missing.length + deleted : 0,
+    isSame: isSame(wanted[at]!, there),
+    there,
+  }))
 }
 
 const readKey = (key: string) => JSON.parse(key) as RowKey
@@ -169,75 +176,105 @@ export async function summarizeTable(
   return { table: `${table.schema}.${table.name}`, rows, sha256: hash.digest('hex') }
 }
 
-type NoteRange = (summary: RangeSummary, copied: CopiedRange) => void
-
 const unchanged = (there: RangeVersions): CopiedRange => ({ changed: 0, isSame: true, there })
 
-const isUnchanged = (one: RangeVersions | undefined, other: RangeVersions) =>
-  one?.rows === other.rows && one.versions === other.versions
+const hasSameVersions = (one: RangeVersions, other: RangeVersions) =>
+  one.rows === other.rows && one.versions === other.versions
 
-/** Splits compared ranges into those that source and target still have, and those that one of them has changed. */
+/** Finds out which compared ranges were the same, and have changed neither at the source nor at the target since. */
 async function findUnchanged(
   source: Database,
   target: CopyTarget,
   { table, owner }: OwnerTable,
   compared: readonly ComparedRange[],
-): Promise<readonly (ComparedRange & { readonly isUnchanged: boolean })[]> {
+): Promise<readonly boolean[]> {
   const cuts = compared.slice(0, -1).map(({ here }) => here.range.upTo!)
   const [here, there] = await Promise.all([
     readVersions(source, table, owner, cuts),
     target.transaction((db) => readVersions(db, table, owner, cuts)),
   ])
-  return compared.map((range, at) => ({
-    ...range,
-    isUnchanged: isUnchanged(range.here, here[at]!) && isUnchanged(range.there, there[at]!),
-  }))
-}
-
-/** Ranges that one transaction of the target compares. */
-const AT_ONCE = 500
-
-function inChunks<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>
-    items.slice(at * size, (at + 1) * size),
+  return compared.map(
+    (range, at) =>
+      range.copied.isSame &&
+      hasSameVersions(range.here, here[at]!) &&
+      hasSameVersions(range.copied.there, there[at]!),
   )
 }
 
-/** Compares a table range by range, and copies what differs. Returns the compared ranges. */
-async function copyTable(
+/** Changed ranges that one transaction of the target copies. */
+const AT_ONCE = 20
+
+/** Hashes ranges again, in order, several in one statement. Ranges that have grown are split. */
+async function* summarizeAgain(
+  source: Database,
+  place: OwnerTable,
+  ranges: readonly KeyRange[],
+): AsyncGenerator<readonly SummarizedRange[]> {
+  for (let at = 0; at < ranges.length; at += AT_ONCE) {
+    const some = ranges.slice(at, at + AT_ONCE)
+    const summaries = await summarizeEach(source, place.table, place.owner, some)
+    const all = some.map((range, index) => ({ ...summaries[index]!, range }))
+    if (all.every(({ rows }) => rows <= READ_ROWS)) yield all
+    else
+      for (const range of some)
+        for await (const part of summarizeRanges(source, place, rangeRowsOf(place.table), range)) yield [part]
+  }
+}
+
+/**
+ * Compares all ranges of a table, and copies what differs.
+ *
+ * @param first the first rows at the source, and those at the target.
+ */
+async function copyAll(
   source: Database,
   target: CopyTarget,
   place: OwnerTable,
-  note: NoteRange,
-  before: readonly ComparedRange[] | undefined,
+  ...[first, opposite]: readonly [RangeSummary, RangeSummary]
 ): Promise<readonly ComparedRange[]> {
   const { table, owner } = place
+  if (first.rows < rangeRowsOf(table)) {
+    const here = { ...first, range: {} }
+    if (isSame(first, opposite)) return [{ here, copied: unchanged(opposite) }]
+    const [copied] = await target.transaction((db) => copyRanges(source, target, db, place, [here]))
+    return [{ here, copied: copied! }]
+  }
   const compared: ComparedRange[] = []
-  const add = (here: SummarizedRange, copied: CopiedRange) => {
-    note(here, copied)
-    compared.push({ here, there: copied.isSame ? copied.there : undefined })
-  }
-  const limit = Math.min(rangeRowsOf(table), RANGE_ROWS)
-  if (before === undefined) {
-    for await (const here of summarizeRanges(source, place, limit)) {
-      const copied = await target.transaction(async (db) => {
-        const there = await summarize(db, table, owner, here.range)
-        return isSame(here, there) ? unchanged(there) : copyRange(source, target, db, place, here)
-      })
-      add(here, copied)
-    }
-    return compared
-  }
-  for (const some of inChunks(await findUnchanged(source, target, place, before), AT_ONCE))
-    await target.transaction(async (db) => {
-      for (const { here, there, isUnchanged } of some) {
-        if (isUnchanged && there) add(here, unchanged(there))
-        else
-          for await (const part of summarizeRanges(source, place, limit, here.range))
-            add(part, await copyRange(source, target, db, place, part))
-      }
+  for await (const here of summarizeRanges(source, place, Math.min(rangeRowsOf(table), RANGE_ROWS))) {
+    const copied = await target.transaction(async (db) => {
+      const there = await summarize(db, table, owner, here.range)
+      if (isSame(here, there)) return unchanged(there)
+      return (await copyRanges(source, target, db, place, [here]))[0]!
     })
+    compared.push({ here, copied })
+  }
   return compared
+}
+
+/** Compares the ranges of a table that have changed since, and copies what differs. */
+async function copyChanged(
+  source: Database,
+  target: CopyTarget,
+  place: OwnerTable,
+  before: readonly ComparedRange[],
+): Promise<readonly ComparedRange[]> {
+  const areUnchanged = await findUnchanged(source, target, place, before)
+  const changed = before.filter((_, at) => !areUnchanged[at]).map(({ here }) => here.range)
+  const again: ComparedRange[] = []
+  for await (const some of summarizeAgain(source, place, changed)) {
+    const copied = await target.transaction((db) => copyRanges(source, target, db, place, some))
+    again.push(...some.map((here, at) => ({ here, copied: copied[at]! })))
+  }
+  const parts = again.values()
+  return before.flatMap(({ here, copied }, at) => {
+    if (areUnchanged[at]) return { here, copied: unchanged(copied.there) }
+    const own: ComparedRange[] = []
+    for (const part of parts) {
+      own.push(part)
+      if (part.here.range.upTo === here.range.upTo) break
+    }
+    return own
+  })
 }
 
 /**
@@ -262,15 +299,13 @@ export async function copyRound(
     ]),
   )
   let [changed, same] = [0, true]
-  const noteOf =
-    (table: MovedTable): NoteRange =>
-    (summary, copied) => {
-      const count = counts.get(table)!
-      count.rows += summary.rows
-      count.hash.update(summary.hash ?? '')
-      changed += copied.changed
-      same &&= copied.isSame
-    }
+  const note = (table: MovedTable, { here, copied }: ComparedRange) => {
+    const count = counts.get(table)!
+    count.rows += here.rows
+    count.hash.update(here.hash ?? '')
+    changed += copied.changed
+    same &&= copied.isSame
+  }
   for (const schema of ['control', 'sandbox', 'live'] as const) {
     const own = tables.filter((table) => table.schema === schema)
     const owners = schema === 'live' ? [tenantId] : spaces
@@ -285,17 +320,12 @@ export async function copyRound(
       ])
       for (const table of owned) {
         const place = { table, owner }
-        const note = noteOf(table)
         const before = compared.get(nameOf(table))
-        const first = here.get(table.name)
-        const opposite = there.get(table.name)
-        if (!first || !opposite || first.rows >= rangeRowsOf(table))
-          compared.set(nameOf(table), await copyTable(source, target, place, note, before))
-        else if (isSame(first, opposite)) note(first, unchanged(opposite))
-        else {
-          const wanted = { ...first, range: {} }
-          note(first, await target.transaction((db) => copyRange(source, target, db, place, wanted)))
-        }
+        const ranges = before
+          ? await copyChanged(source, target, place, before)
+          : await copyAll(source, target, place, here.get(table.name)!, there.get(table.name)!)
+        if (ranges.length > 1) compared.set(nameOf(table), ranges)
+        for (const range of ranges) note(table, range)
       }
     }
   }

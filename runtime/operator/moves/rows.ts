@@ -38,8 +38,9 @@ class RangeQuery {
   readonly from: string
   readonly order: string
 
-  constructor(table: MovedTable, owner: string, { after, upTo }: KeyRange) {
-    this.values = [owner]
+  /** @param values those of a statement with several ranges of the owner. */
+  constructor(table: MovedTable, owner: string, { after, upTo }: KeyRange, values: unknown[] = [owner]) {
+    this.values = values
     const bound = (operator: string, key: RowKey) => {
       const given = table.key.map((column, at) => {
         this.values.push(key[at])
@@ -85,8 +86,13 @@ export interface RangeSummary extends RangeVersions {
 /** Hash of a row version. Locks and freezing of a row do not change it. */
 const VERSION = 'hash_record_extended(ROW(t.tableoid, t.ctid, t.xmin), 0)'
 
-const summaryOf = (table: MovedTable, { from, order }: RangeQuery, limit: number | undefined) =>
-  `SELECT '${table.name}' AS name, count(*)::integer AS rows, md5(string_agg(c.hash, '' ORDER BY c.place)) AS hash,
+const summaryOf = (
+  table: MovedTable,
+  { from, order }: RangeQuery,
+  limit: number | undefined,
+  name: string = table.name,
+) =>
+  `SELECT '${name}' AS name, count(*)::integer AS rows, md5(string_agg(c.hash, '' ORDER BY c.place)) AS hash,
           bit_xor(c.version)::text AS versions, (array_agg(c.key ORDER BY c.place DESC))[1] AS last
      FROM (SELECT x.hash, x.key, x.version, row_number() OVER () AS place
              FROM (SELECT ${hashOf(table)} AS hash, ${keyOf(table)} AS key, ${VERSION} AS version ${from} ${order}
@@ -118,6 +124,22 @@ export async function summarize(
   const query = new RangeQuery(table, owner, range)
   const { rows } = await db.query<SummaryRow>({ text: summaryOf(table, query, limit) }, query.values)
   return readSummary(rows[0]!)
+}
+
+/** Counts and hashes the rows of each range, in one statement. */
+export async function summarizeEach(
+  db: Database,
+  table: MovedTable,
+  owner: string,
+  ranges: readonly KeyRange[],
+): Promise<readonly RangeSummary[]> {
+  const values: unknown[] = [owner]
+  const texts = ranges.map((range, at) => {
+    const query = new RangeQuery(table, owner, range, values)
+    return `(${summaryOf(table, query, undefined, String(at))})`
+  })
+  const { rows } = await db.query<SummaryRow>({ text: texts.join(' UNION ALL ') }, values)
+  return rows.toSorted((one, other) => Number(one.name) - Number(other.name)).map(readSummary)
 }
 
 /** Counts and hashes the first rows of each table, in one statement. @returns summaries by name of the table. */
@@ -167,15 +189,19 @@ export async function readVersions(
   return (await db.query<RangeVersions>({ text }, values)).rows
 }
 
-/** Returns the hash of each row of a range, by the JSON of its key. */
+/** Returns the hash of each row of some ranges, by the JSON of its key. */
 export async function hashRows(
   db: Database,
   table: MovedTable,
   owner: string,
-  range: KeyRange,
+  ranges: readonly KeyRange[],
 ): Promise<ReadonlyMap<string, string>> {
-  const { from, order, values } = new RangeQuery(table, owner, range)
-  const text = `SELECT ${keyOf(table)} AS key, ${hashOf(table)} AS hash ${from} ${order}`
+  const values: unknown[] = [owner]
+  const texts = ranges.map((range) => {
+    const { from } = new RangeQuery(table, owner, range, values)
+    return `SELECT ${keyOf(table)} AS key, ${hashOf(table)} AS hash ${from}`
+  })
+  const text = texts.join(' UNION ALL ')
   const { rows } = await db.query<{ key: string; hash: string }>({ text }, values)
   return new Map(rows.map(({ key, hash }) => [key, hash]))
 }
