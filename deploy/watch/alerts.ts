@@ -158,6 +158,21 @@ export const ALERTS: readonly WatchAlert[] = [
     },
   },
   {
+    name: 'TenantMoveUnfinished',
+    severity: 'page',
+    expr: ({ seconds }) => `max by (state) (svc_tenant_closed_seconds) > ${seconds(120)}`,
+    for: '1m',
+    meaning:
+      'A move or an export was killed, and has left a tenant closed: `fenced` refuses its writes at the source, `arriving` has not opened it at the target.',
+    look: '`doctor`, line moves, which names the tenant, and whether the command still runs',
+    action:
+      'Run the same command again: it continues. To give up a move from the state `fenced`, add `--abort`. See [move.md](move.md).',
+    broken: {
+      series: [['svc_tenant_closed_seconds{state="fenced"}', '0+60x20']],
+      labels: { state: 'fenced' },
+    },
+  },
+  {
     name: 'ChainPayoutsLate',
     severity: 'page',
     expr: ({ seconds }) =>

@@ -10,7 +10,7 @@ import { claimsToBeToken } from '../tenants/keys/tokens.ts'
 import { ApiError, forbidden, invalidParameter, unauthenticated, validationFailed } from './errors/errors.ts'
 import type { ApiCall, ApiService, ReceivedRequest } from './exchange.ts'
 import { fingerprintOf } from './idempotency.ts'
-import { requireOpen } from './served.ts'
+import { requireOpen, requireServed } from './served.ts'
 import type { ApiRoute } from './version-table.ts'
 
 /** Milliseconds that a key still works after it is marked pending revocation. */
@@ -73,11 +73,13 @@ function countAuthorizations(rawHeaders: readonly string[]): number {
   return count
 }
 
-/** Returns the caller's space while a long request runs; undefined if its credential would no longer be accepted. */
+/** Returns the caller's space while a long request runs; undefined if the same request would now be refused. */
 export async function findSpace(received: ReceivedRequest, service: ApiService): Promise<string | undefined> {
   try {
     const { found, text } = findCredential(received, service)
-    return checkCredential(await found, service, service.clock.service(service.environment), text).space
+    const credential = checkCredential(await found, service, service.clock.service(service.environment), text)
+    await requireServed(received, credential, service)
+    return credential.space
   } catch (error) {
     if (error instanceof ApiError) return undefined
     throw error

@@ -73,6 +73,7 @@ test('doctor prints one line each of a healthy service, and asks for nothing', a
     'card network, sandbox',
     'card network, live',
     'set aside',
+    'moves',
     'archive',
     'Redis',
     'Apple Wallet',
@@ -353,6 +354,25 @@ describe('what is wrong is named, with what to do', () => {
         /^pass_expiry fails for 2 rows, last for pass_2: broken 2\. List them with/,
       ),
     })
+  })
+
+  test('a tenant that a killed move has closed', async () => {
+    const text = (state: string, leftBy: string) =>
+      `INSERT INTO control.tenant_moves (tenant_id, state, run, left_by, updated)
+       VALUES ('ten_1', '${state}', gen_random_uuid(), ${leftBy}, '2026-06-01T12:00:00Z')`
+    const end = 'DELETE FROM control.tenant_moves'
+    expect(await broken(text('fenced', 'NULL'), end, 'moves')).toMatchObject({
+      code: 0,
+      verdict: 'warn',
+      words: expect.stringMatching(
+        /^ten_1 has been closed for writes since 2026-06-01T12:00:00Z\. .* --abort\.$/,
+      ),
+    })
+    expect(await broken(text('arriving', 'gen_random_uuid()'), end, 'moves')).toMatchObject({
+      verdict: 'warn',
+      words: expect.stringMatching(/^ten_1 has had all its rows here since 2026-06-01T12:00:00Z, /),
+    })
+    expect(await broken(text('arriving', 'NULL'), end, 'moves')).toMatchObject({ verdict: 'ok' })
   })
 
   test('service time that was moved', async () => {

@@ -4,15 +4,32 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { current } from '../../generated/versions.ts'
+import { createUser } from '../../runtime/account/members/users.ts'
+import { USDC_CHAINS } from '../../runtime/money/chain/usdc-chains.ts'
 import { forgetTenant } from '../../runtime/operator/moves/arrival.ts'
 import { exportTenant } from '../../runtime/operator/moves/export.ts'
 import { importTenant } from '../../runtime/operator/moves/import.ts'
-import { moveTenant } from '../../runtime/operator/moves/move.ts'
+import { type MoveStep, moveTenant } from '../../runtime/operator/moves/move.ts'
+import { ENVIRONMENTS, type Environment } from '../../runtime/platform/environment.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { change } from '../../runtime/tenants/admin/change.ts'
+import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { isSpaceWiped } from '../../runtime/tenants/audit/queries.ts'
 import { fill, openSandbox, readSpace } from '../account/sandbox-contents.ts'
-import { makeKey, makeTenant, speak, startTestService, useService } from '../support/service.ts'
+import { makeCard } from '../cards/fixtures.ts'
+import { openTestNetwork } from '../cards/network/open-network.ts'
+import { issueToken } from '../support/access-tokens.ts'
+import { makePayable } from '../support/payable.ts'
+import {
+  makeKey,
+  makeTenant,
+  type Send,
+  START,
+  speak,
+  startTestService,
+  type TestService,
+  useService,
+} from '../support/service.ts'
 
 const service = useService()
 
@@ -80,6 +97,119 @@ test('an account with a sandbox moves to a different installation, and returns i
     expect((await target.database.control.query({ text }, [tenantId])).count).toBe(0)
   } finally {
     rmSync(dirname(folder), { recursive: true })
+    await target.stop()
+  }
+})
+
+/** Uses a card in each environment, as the card network does. Returns what the network is answered. */
+async function useCards(by: Readonly<Record<Environment, Send>>) {
+  const numbers = {} as Record<Environment, string>
+  for (const environment of ENVIRONMENTS) {
+    const { id } = await makeCard(by[environment])
+    numbers[environment] = (await by[environment](`/v1/cards/${id}/details`)).body.number
+  }
+  return (at: TestService, transaction: string) =>
+    Promise.all(
+      ENVIRONMENTS.map((environment) =>
+        openTestNetwork(at, environment)('authorize', {
+          ...{ message_id: transaction, transaction_id: transaction, card_number: numbers[environment] },
+          ...{ sent_at: new Date(START).toISOString(), amount: 500, currency: 'usd' },
+          merchant: { name: 'Harbor Diner', category_code: '5812', country: 'US' },
+        }),
+      ),
+    )
+}
+
+const ADDRESS = `${USDC_CHAINS.sandbox.id}:0x52908400098527886E0F7030069857D2E4169EE7`
+
+test('a move closes what reaches the source, and everything continues at the target', async () => {
+  const tenantId = await makeTenant(service, 'enterprise')
+  const { secret } = await makeKey(service, tenantId, { scope: 'admin' })
+  const send = speak(service.urls.sandbox, { secret, version: current })
+  const email = 'owner@moves.example'
+  const { id: memberId } = await createUser(service.operator, { tenantId, email, role: 'owner' })
+  const token = await issueToken(service.database, { tenantId, memberId }, 'sandbox')
+  const target = await startTestService()
+  const [here, there] = [service, target].map(({ operator, database }) => ({ operator, database }))
+  const quiet = { maxPauseMs: 20_000, say: () => {} }
+  const closing = new AbortController()
+  try {
+    await send('/v1/test/funding', { body: { amount: 10_000 } })
+    await verifyTenant(service.operator, tenantId)
+    const live = await makeKey(service, tenantId, { scope: 'admin', environment: 'live' })
+    const use = await useCards({
+      sandbox: send,
+      live: speak(service.urls.live, { ...live, version: current }),
+    })
+    const stream = await fetch(`${service.urls.sandbox}/v1/events/stream`, {
+      headers: { Authorization: `Bearer ${secret}` },
+      signal: closing.signal,
+    })
+    const streamed = stream.text()
+    const first = await use(service, 't1')
+    expect(first).toMatchObject([{ decision: 'approved' }, { decline_reason: 'insufficient_funds' }])
+    const answers: unknown[] = []
+    const before = async (step: MoveStep) => {
+      if (step === 'compare' || step === 'arrive') answers.push(await use(service, step))
+    }
+    const destination = { type: 'usdc_address', holder_name: 'Harbour Coffee LLC', address: ADDRESS }
+    const { id: destinationId } = (await send('/v1/payout_destinations', { body: destination })).body
+    await makePayable(service.database, 'sandbox', tenantId, destinationId, 10_000)
+    const order = { amount: 1000, currency: 'usdc', destination_id: destinationId }
+    const payout = (await send('/v1/payouts', { body: order })).body
+    const early = moveTenant(here!, there!, tenantId, quiet)
+    await expect(early).rejects.toThrow(`1 payouts are not paid yet: ${payout.id} (sandbox)`)
+    expect((await send(`/v1/payouts/${payout.id}/cancel`, { method: 'POST' })).status).toBe(200)
+
+    await moveTenant(here!, there!, tenantId, { ...quiet, before })
+    service.forget()
+    target.forget()
+    expect(await streamed).toContain('event: card.transaction.authorized')
+    // The network repeats what live has not answered. A closed sandbox is like one that was wiped.
+    const unknown = { decline_reason: 'unknown_card' }
+    expect(answers).toMatchObject([
+      [unknown, { decision: 'unavailable' }],
+      [unknown, unknown],
+    ])
+    expect(await use(target, 't1')).toEqual(first)
+    expect(await use(target, 't2')).toMatchObject([{ decision: 'approved' }, { decision: 'declined' }])
+    expect((await speak(target.urls.sandbox, { secret: token.secret })('/v1/cards')).status).toBe(200)
+    expect((await speak(service.urls.sandbox, { secret: token.secret })('/v1/cards')).status).toBe(503)
+  } finally {
+    closing.abort()
+    await target.stop()
+  }
+})
+
+test('the last round of a move finds rows of a large table that were updated, deleted and added', async () => {
+  const tenantId = await makeTenant(service, 'standard')
+  const { secret } = await makeKey(service, tenantId, { scope: 'admin' })
+  const send = speak(service.urls.sandbox, { secret, version: current })
+  const target = await startTestService()
+  const [here, there] = [service, target].map(({ operator, database }) => ({ operator, database }))
+  const query = (text: string) => service.database.control.query({ text }, [tenantId])
+  const read = async ({ database }: TestService) => {
+    const text = `SELECT md5(string_agg(p::text, '' ORDER BY id)) AS hash FROM sandbox.passes p WHERE tenant_id = $1`
+    return (await database.control.query({ text }, [tenantId])).rows[0]
+  }
+  try {
+    await fill(send)
+    await query(`INSERT INTO sandbox.passes
+      SELECT r.* FROM sandbox.passes p, generate_series(1000, 2200) AS i,
+             LATERAL jsonb_populate_record(p, jsonb_build_object('id', 'pass_' || i, 'page_token', 'page' || i)) AS r
+       WHERE p.tenant_id = $1`)
+    const before = async (step: MoveStep) => {
+      if (step !== 'fence') return
+      await query(`UPDATE sandbox.passes SET holder_name = 'Ada' WHERE tenant_id = $1 AND id = 'pass_1100'`)
+      await query(`DELETE FROM sandbox.passes WHERE tenant_id = $1 AND id = 'pass_1500'`)
+      await query(`UPDATE sandbox.passes SET id = 'pass_1800a' WHERE tenant_id = $1 AND id = 'pass_1800'`)
+    }
+    const said: string[] = []
+    const say = (line: string) => void said.push(line)
+    await moveTenant(here!, there!, tenantId, { maxPauseMs: 60_000, say, before })
+    expect(said.at(-1)).toMatch(/^round \d+: \d+ rows, 4 copied or deleted/)
+    expect(await read(target)).toEqual(await read(service))
+  } finally {
     await target.stop()
   }
 })

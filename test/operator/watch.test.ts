@@ -47,6 +47,7 @@ const SOURCES: MetricSources = {
     replication: unread,
     archiver: unread,
     processorCertificates: unread,
+    closedByMoves: unread,
     verifications: unread,
   },
   certificates: () => [],

@@ -18,6 +18,7 @@ import { checkCardNumbers } from './card-numbers.ts'
 import { checkAddresses, checkWakeUps } from './deployment.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 import { checkRefusals } from './google.ts'
+import { checkMoves } from './moves.ts'
 import { checkPayouts } from './payouts.ts'
 import { checkProcessors } from './processors.ts'
 import { checkSetAside } from './set-aside.ts'
@@ -80,6 +81,7 @@ export async function checkDatabase(settings: ExaminedSettings): Promise<Finding
       ...(await checkPayouts(client, state)),
       ...(await checkProcessors(client, state)),
       ...(await checkSetAside(client)),
+      ...(await checkMoves(client)),
       ...(await checkBackups(client, settings, state, Date.now())),
     ]
   } catch (error) {

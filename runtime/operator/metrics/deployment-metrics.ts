@@ -4,6 +4,7 @@ import type { Clock } from '../../tenants/clock/clock.ts'
 import { readVerifications } from '../verification-queries.ts'
 import {
   readArchiver,
+  readClosedByMoves,
   readDatabaseBytes,
   readProcessorCertificates,
   readQueueAges,
@@ -21,6 +22,7 @@ export interface DeploymentReads {
   readonly replication: Read<typeof readReplication>
   readonly archiver: Read<typeof readArchiver>
   readonly processorCertificates: Read<typeof readProcessorCertificates>
+  readonly closedByMoves: Read<typeof readClosedByMoves>
   readonly verifications: Read<typeof readVerifications>
 }
 
@@ -36,6 +38,7 @@ export function createDeploymentReads(
     replication: share('replicas', () => readReplication(control)),
     archiver: share('WAL archiving', () => readArchiver(control)),
     processorCertificates: share('certificates of processors', () => readProcessorCertificates(control)),
+    closedByMoves: share('tenants that moves have closed', () => readClosedByMoves(control, clock)),
     verifications: share('verification results', () => readVerifications(control)),
   }
 }
@@ -56,6 +59,13 @@ export function addDeployment(registry: Registry, reads: DeploymentReads): void 
     const bytes = await reads.databaseBytes()
     return bytes === undefined ? undefined : [[{}, bytes]]
   })
+  addGauge(
+    registry,
+    'svc_tenant_closed_seconds',
+    'Time for which a move or an export that has not ended has closed a tenant: fenced (for writes, at the source), arriving (at the target, which has all rows). 0 if no tenant is closed.',
+    ['state'],
+    async () => (await reads.closedByMoves())?.map(({ state, ageMs }) => [{ state }, ageMs / 1000] as const),
+  )
   addReplication(registry, reads.replication)
   addArchiving(registry, reads.archiver)
 }

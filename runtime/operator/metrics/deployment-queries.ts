@@ -120,6 +120,29 @@ export async function readArchiver(control: Database): Promise<readonly Archiver
   return (await control.query<ArchiverState>(ARCHIVER)).rows
 }
 
+const CLOSED_BY_MOVES: Statement = {
+  text: `SELECT s.state, min(m.updated) AS since FROM (VALUES ('fenced'), ('arriving')) AS s (state)
+           LEFT JOIN control.tenant_moves m ON m.state = s.state AND (m.state = 'fenced' OR m.left_by IS NOT NULL)
+          GROUP BY s.state`,
+}
+
+export interface ClosedByMove {
+  /** `fenced`: at the source. `arriving`: at the target, which has all rows. */
+  readonly state: 'fenced' | 'arriving'
+  readonly ageMs: number
+}
+
+/** Returns for how long the first tenant has been closed by a move or an export that has not ended, 0 if none is. */
+export async function readClosedByMoves(control: Database, clock: Clock): Promise<readonly ClosedByMove[]> {
+  const { rows } = await control.query<{ state: ClosedByMove['state']; since: number | null }>(
+    CLOSED_BY_MOVES,
+  )
+  return rows.map(({ state, since }) => ({
+    state,
+    ageMs: since === null ? 0 : Math.max(0, clock.machine() - since),
+  }))
+}
+
 const CERTIFICATES: Statement = {
   text: `SELECT environment, max(expires_at) AS "expiresAt" FROM control.network_certificates
           WHERE retired_at IS NULL GROUP BY environment`,

@@ -22,21 +22,27 @@ const BEGIN: Statement = {
          ON CONFLICT (tenant_id) DO UPDATE
             SET state = 'arriving', run = excluded.run, kept = NULL, updated = excluded.updated,
                 returns = m.returns OR m.state = 'moved',
-                left_by = CASE m.state WHEN 'arriving' THEN m.left_by END
+                left_by = CASE WHEN $4 AND m.state = 'arriving' THEN m.left_by END
           WHERE m.state IN ('arriving', 'moved')`,
 }
 
 /**
  * Begins an arrival, or continues it. A tenant that has moved away from here may return.
  *
+ * @param isConfirmed whether the source is closed for good, because an earlier run has found both the same.
  * @throws ControlError `conflict` if the target has the tenant.
  */
-export function beginArrival({ control, clock }: Operator, { tenantId, id }: MoveRun): Promise<void> {
+export function beginArrival(
+  { control, clock }: Operator,
+  { tenantId, id }: MoveRun,
+  isConfirmed = false,
+): Promise<void> {
   return control.transaction(async (db) => {
     const { rows } = await db.query<{ state: string | null; has_rows: boolean }>(FIND, [tenantId])
     const { state, has_rows } = rows[0]!
     const isFree = state === 'arriving' || state === 'moved' || (state === null && !has_rows)
-    const begun = isFree && (await db.query(BEGIN, [tenantId, id, toTimestamp(clock.machine())])).count > 0
+    const values = [tenantId, id, toTimestamp(clock.machine()), isConfirmed]
+    const begun = isFree && (await db.query(BEGIN, values)).count > 0
     if (!begun) throw new ControlError('conflict', `the target already has the tenant ${tenantId}`)
     await bumpRevision(db)
   })
@@ -72,13 +78,15 @@ export function arrivalOf({ control }: Operator, { tenantId, id }: MoveRun, rese
   }
 }
 
+const CONFIRM: Statement = {
+  text: 'UPDATE control.tenant_moves SET left_by = run, updated = $2 WHERE tenant_id = $1',
+}
+
 /** Notes that the target has the same rows as the source, which then leaves. */
-export async function confirmArrival({ control }: Operator, run: MoveRun): Promise<void> {
+export async function confirmArrival({ control, clock }: Operator, run: MoveRun): Promise<void> {
   await control.transaction(async (db) => {
     await lockRun(db, run, 'arriving')
-    await db.query({ text: 'UPDATE control.tenant_moves SET left_by = run WHERE tenant_id = $1' }, [
-      run.tenantId,
-    ])
+    await db.query(CONFIRM, [run.tenantId, toTimestamp(clock.machine())])
   })
 }
 
@@ -98,10 +106,30 @@ const LISTED: Statement = {
   text: 'SELECT card_id FROM control.card_directory WHERE environment = $1 AND space = $2',
 }
 
-/** Lets the worker of the directory enter card numbers that are not in it. */
-const unlisted = (environment: Environment): Statement => ({
-  text: `UPDATE ${environment}.card_numbers SET listed = NULL WHERE tenant_id = $1 AND card_id <> ALL ($2)`,
+const numbersIn = (environment: Environment): Statement => ({
+  text: `SELECT card_id, fingerprint FROM ${environment}.card_numbers WHERE tenant_id = $1 ORDER BY card_id`,
 })
+
+const LIST: Statement = {
+  text: `INSERT INTO control.card_directory (environment, digest, space, card_id)
+         SELECT $1, n.digest, $2, n.card_id FROM unnest($3::bytea[], $4::text[]) AS n (digest, card_id)
+         ON CONFLICT DO NOTHING`,
+}
+
+/** The worker of the directory reports the others, whose numbers different cards have here. */
+const noteListed = (environment: Environment): Statement => ({
+  text: `UPDATE ${environment}.card_numbers SET listed = CASE WHEN card_id = ANY ($2) THEN true END WHERE tenant_id = $1`,
+})
+
+/** Enters the cards of a space in the directory, so that the network finds them when the tenant is open. */
+async function listCards(db: Database, environment: Environment, space: string): Promise<void> {
+  const { rows } = await db.query<{ card_id: string; fingerprint: Buffer }>(numbersIn(environment), [space])
+  if (rows.length === 0) return
+  const digests = rows.map(({ fingerprint }) => fingerprint)
+  await db.query(LIST, [environment, space, digests, rows.map(({ card_id }) => card_id)])
+  const listed = await db.query<{ card_id: string }>(LISTED, [environment, space])
+  await db.query(noteListed(environment), [space, listed.rows.map(({ card_id }) => card_id)])
+}
 
 const ARRIVE: Statement = {
   text: `UPDATE control.tenant_moves SET state = 'arrived', kept = NULL, returns = false, updated = $2 WHERE tenant_id = $1`,
@@ -114,10 +142,8 @@ export function arrive(operator: Operator, run: MoveRun, kept: Kept, tables: Mov
     await lockRun(db, run, 'arriving')
     const spaces = await listSpaces(db, tenantId)
     for (const environment of ENVIRONMENTS) {
-      for (const space of environment === 'live' ? [tenantId] : spaces) {
-        const { rows } = await db.query<{ card_id: string }>(LISTED, [environment, space])
-        await db.query(unlisted(environment), [space, rows.map(({ card_id }) => card_id)])
-      }
+      for (const space of environment === 'live' ? [tenantId] : spaces)
+        await listCards(db, environment, space)
     }
     await reopen(db, run, kept, spaces, tables)
     await db.query(ARRIVE, [tenantId, toTimestamp(operator.clock.machine())])

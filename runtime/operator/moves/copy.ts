@@ -2,6 +2,10 @@
  * Copies a tenant in rounds. Each round compares the source with the target by hashes of key ranges, and copies the rows that
  * differ. So a round is also the way to follow changes, to resume after a kill, and to prove that both are the same. It needs
  * neither logical replication nor a superuser, and each statement has one tenant, so that it works on a distributed database.
+ *
+ * A round does not hash a range again if neither the source nor the target has changed it since a round found both the same.
+ * The fingerprints of its row versions show that (`RangeVersions`): at the source, the rows are those of then; at the target
+ * too; and then, their hashes were the same.
  */
 import { createHash } from 'node:crypto'
 import type { Database } from '../../database/database.ts'
@@ -12,9 +16,12 @@ import {
   hashRows,
   type KeyRange,
   type RangeSummary,
+  type RangeVersions,
   type RowKey,
   readRows,
+  readVersions,
   summarize,
+  summarizeEach,
   summarizeFirst,
   type TextRow,
   writeRows,
@@ -48,13 +55,19 @@ export interface CopyRound {
   readonly tables: readonly TableSummary[]
 }
 
-/** Rows of a range: a bound on the memory of the command, and on the duration of a transaction. */
-const RANGE_ROWS = 1000
+/** Rows that one statement reads: a bound on the memory of the command, and on the duration of a transaction. */
+const READ_ROWS = 1000
+
+/**
+ * Rows of a range of a large table. A change of one row makes a round hash its range four times, also while writes are refused;
+ * more ranges make the first round slower, while the tenant is served.
+ */
+const RANGE_ROWS = 250
 
 /** Tables with large rows. */
 const LARGE = ['dispute_files', 'treasury_report_pieces', 'sandbox_snapshot_pages']
 
-export const rangeRowsOf = ({ name }: MovedTable) => (LARGE.includes(name) ? 20 : RANGE_ROWS)
+export const rangeRowsOf = ({ name }: MovedTable) => (LARGE.includes(name) ? 20 : READ_ROWS)
 
 /** Reads everything that the work reads as of one moment. */
 export function readSnapshot<T>(control: Pool, work: (db: Database) => Promise<T>): Promise<T> {
@@ -77,48 +90,71 @@ interface SummarizedRange extends RangeSummary {
   readonly range: KeyRange
 }
 
-type CopiedRange = Pick<CopyRound, 'changed' | 'isSame'>
-
-/** Copies the rows of a range that differ, and compares the range again. */
-async function copyRange(
-  source: Database,
-  target: CopyTarget,
-  { table, owner }: OwnerTable,
-  wanted: SummarizedRange,
-): Promise<CopiedRange> {
-  const { range } = wanted
-  const here = await hashRows(source, table, owner, range)
-  return target.transaction(async (db) => {
-    const there = await hashRows(db, table, owner, range)
-    const outdated = [...there.keys()].filter((key) => here.get(key) !== there.get(key))
-    const missing = [...here.keys()].filter((key) => here.get(key) !== there.get(key))
-    const isKept = table.schema === 'control' && ['tenants', 'oauth_clients'].includes(table.name)
-    if (!isKept) {
-      const keys = outdated.map((key) => JSON.parse(key) as RowKey)
-      await deleteRows(db, table, owner, keys)
-    }
-    if (missing.length > 0) {
-      const chosen = new Set(missing)
-      const found = await readRows(source, table, owner, range)
-      const rows = found.filter(({ key }) => chosen.has(key)).map(({ row }) => row)
-      await writeRows(db, table, await target.reseal(table, rows))
-    }
-    const changed = missing.length + outdated.filter((key) => !here.has(key)).length
-    return { changed, isSame: isSame(wanted, await summarize(db, table, owner, range)) }
-  })
+interface CopiedRange extends Pick<CopyRound, 'changed' | 'isSame'> {
+  readonly there: RangeVersions
 }
 
-/** Counts and hashes a table range by range, in the order of its keys. */
+/** A range that a round has compared. */
+interface ComparedRange {
+  readonly here: SummarizedRange
+  readonly copied: CopiedRange
+}
+
+/** The ranges of large tables that the latest round has compared, in the order of their keys, by table and owner. */
+export type ComparedRanges = Map<string, readonly ComparedRange[]>
+
+/**
+ * Compares the rows of some ranges one by one, copies those that differ, and compares the ranges again.
+ *
+ * @param db transaction of the target.
+ */
+async function copyRanges(
+  source: Database,
+  { reseal }: Pick<CopyTarget, 'reseal'>,
+  db: Database,
+  { table, owner }: OwnerTable,
+  wanted: readonly SummarizedRange[],
+): Promise<readonly CopiedRange[]> {
+  const ranges = wanted.map(({ range }) => range)
+  const [here, found] = await Promise.all([
+    hashRows(source, table, owner, ranges),
+    hashRows(db, table, owner, ranges),
+  ])
+  const outdated = [...found.keys()].filter((key) => here.get(key) !== found.get(key))
+  const missing = [...here.keys()].filter((key) => here.get(key) !== found.get(key))
+  const isKept = table.schema === 'control' && ['tenants', 'oauth_clients'].includes(table.name)
+  if (!isKept) await deleteRows(db, table, owner, outdated.map(readKey))
+  if (missing.length > 0) {
+    const isWhole = missing.length === here.size && ranges.length === 1
+    const rows = isWhole
+      ? await readRows(source, table, owner, ranges[0]!)
+      : await readRows(source, table, owner, {}, missing.map(readKey))
+    await writeRows(db, table, await reseal(table, rows))
+  }
+  const deleted = outdated.filter((key) => !here.has(key)).length
+  const summaries = await summarizeEach(db, table, owner, ranges)
+  return summaries.map((there, at) => ({
+    changed: at === 0 ? missing.length + deleted : 0,
+    isSame: isSame(wanted[at]!, there),
+    there,
+  }))
+}
+
+const readKey = (key: string) => JSON.parse(key) as RowKey
+
+/** Counts and hashes a table, or a range of it, in smaller ranges in the order of the keys. */
 async function* summarizeRanges(
   source: Database,
   { table, owner }: OwnerTable,
+  limit: number,
+  whole: KeyRange = {},
 ): AsyncGenerator<SummarizedRange> {
-  const limit = rangeRowsOf(table)
-  let after: RowKey | undefined
+  let { after } = whole
+  const { upTo } = whole
   do {
-    const here = await summarize(source, table, owner, { after }, limit)
+    const here = await summarize(source, table, owner, { after, upTo }, limit)
     const isLast = here.rows < limit
-    yield { ...here, range: { after, upTo: isLast ? undefined : here.last } }
+    yield { ...here, range: { after, upTo: isLast ? upTo : here.last } }
     after = isLast ? undefined : here.last
   } while (after !== undefined)
 }
@@ -132,7 +168,7 @@ export async function summarizeTable(
   const hash = createHash('sha256')
   let rows = 0
   for (const owner of owners) {
-    for await (const range of summarizeRanges(db, { table, owner })) {
+    for await (const range of summarizeRanges(db, { table, owner }, rangeRowsOf(table))) {
       rows += range.rows
       hash.update(range.hash ?? '')
     }
@@ -140,22 +176,105 @@ export async function summarizeTable(
   return { table: `${table.schema}.${table.name}`, rows, sha256: hash.digest('hex') }
 }
 
-type NoteRange = (summary: RangeSummary, copied: CopiedRange) => void
+const unchanged = (there: RangeVersions): CopiedRange => ({ changed: 0, isSame: true, there })
 
-const UNCHANGED: CopiedRange = { changed: 0, isSame: true }
+const hasSameVersions = (one: RangeVersions, other: RangeVersions) =>
+  one.rows === other.rows && one.versions === other.versions
 
-/** Compares a table range by range, and copies what differs. */
-async function copyTable(
+/** Finds out which compared ranges were the same, and have changed neither at the source nor at the target since. */
+async function findUnchanged(
+  source: Database,
+  target: CopyTarget,
+  { table, owner }: OwnerTable,
+  compared: readonly ComparedRange[],
+): Promise<readonly boolean[]> {
+  const cuts = compared.slice(0, -1).map(({ here }) => here.range.upTo!)
+  const [here, there] = await Promise.all([
+    readVersions(source, table, owner, cuts),
+    target.transaction((db) => readVersions(db, table, owner, cuts)),
+  ])
+  return compared.map(
+    (range, at) =>
+      range.copied.isSame &&
+      hasSameVersions(range.here, here[at]!) &&
+      hasSameVersions(range.copied.there, there[at]!),
+  )
+}
+
+/** Changed ranges that one transaction of the target copies. */
+const AT_ONCE = 20
+
+/** Hashes ranges again, in order, several in one statement. Ranges that have grown are split. */
+async function* summarizeAgain(
+  source: Database,
+  place: OwnerTable,
+  ranges: readonly KeyRange[],
+): AsyncGenerator<readonly SummarizedRange[]> {
+  for (let at = 0; at < ranges.length; at += AT_ONCE) {
+    const some = ranges.slice(at, at + AT_ONCE)
+    const summaries = await summarizeEach(source, place.table, place.owner, some)
+    const all = some.map((range, index) => ({ ...summaries[index]!, range }))
+    if (all.every(({ rows }) => rows <= READ_ROWS)) yield all
+    else
+      for (const range of some)
+        for await (const part of summarizeRanges(source, place, rangeRowsOf(place.table), range)) yield [part]
+  }
+}
+
+/**
+ * Compares all ranges of a table, and copies what differs.
+ *
+ * @param first the first rows at the source, and those at the target.
+ */
+async function copyAll(
   source: Database,
   target: CopyTarget,
   place: OwnerTable,
-  note: NoteRange,
-): Promise<void> {
+  ...[first, opposite]: readonly [RangeSummary, RangeSummary]
+): Promise<readonly ComparedRange[]> {
   const { table, owner } = place
-  for await (const here of summarizeRanges(source, place)) {
-    const there = await target.transaction((db) => summarize(db, table, owner, here.range))
-    note(here, isSame(here, there) ? UNCHANGED : await copyRange(source, target, place, here))
+  if (first.rows < rangeRowsOf(table)) {
+    const here = { ...first, range: {} }
+    if (isSame(first, opposite)) return [{ here, copied: unchanged(opposite) }]
+    const [copied] = await target.transaction((db) => copyRanges(source, target, db, place, [here]))
+    return [{ here, copied: copied! }]
   }
+  const compared: ComparedRange[] = []
+  for await (const here of summarizeRanges(source, place, Math.min(rangeRowsOf(table), RANGE_ROWS))) {
+    const copied = await target.transaction(async (db) => {
+      const there = await summarize(db, table, owner, here.range)
+      if (isSame(here, there)) return unchanged(there)
+      return (await copyRanges(source, target, db, place, [here]))[0]!
+    })
+    compared.push({ here, copied })
+  }
+  return compared
+}
+
+/** Compares the ranges of a table that have changed since, and copies what differs. */
+async function copyChanged(
+  source: Database,
+  target: CopyTarget,
+  place: OwnerTable,
+  before: readonly ComparedRange[],
+): Promise<readonly ComparedRange[]> {
+  const areUnchanged = await findUnchanged(source, target, place, before)
+  const changed = before.filter((_, at) => !areUnchanged[at]).map(({ here }) => here.range)
+  const again: ComparedRange[] = []
+  for await (const some of summarizeAgain(source, place, changed)) {
+    const copied = await target.transaction((db) => copyRanges(source, target, db, place, some))
+    again.push(...some.map((here, at) => ({ here, copied: copied[at]! })))
+  }
+  const parts = again.values()
+  return before.flatMap(({ here, copied }, at) => {
+    if (areUnchanged[at]) return { here, copied: unchanged(copied.there) }
+    const own: ComparedRange[] = []
+    for (const part of parts) {
+      own.push(part)
+      if (part.here.range.upTo === here.range.upTo) break
+    }
+    return own
+  })
 }
 
 /**
@@ -163,6 +282,7 @@ async function copyTable(
  *
  * @param source a snapshot of the source.
  * @param spaces spaces of the tenant in the sandbox, at the source or at the target.
+ * @param compared what the previous round has compared; this round replaces it. Empty: every range is hashed.
  */
 export async function copyRound(
   source: Database,
@@ -170,6 +290,7 @@ export async function copyRound(
   tables: readonly MovedTable[],
   tenantId: string,
   spaces: readonly string[],
+  compared: ComparedRanges,
 ): Promise<CopyRound> {
   const counts = new Map(
     tables.map((table) => [
@@ -178,31 +299,33 @@ export async function copyRound(
     ]),
   )
   let [changed, same] = [0, true]
-  const noteOf =
-    (table: MovedTable): NoteRange =>
-    (summary, copied) => {
-      const count = counts.get(table)!
-      count.rows += summary.rows
-      count.hash.update(summary.hash ?? '')
-      changed += copied.changed
-      same &&= copied.isSame
-    }
+  const note = (table: MovedTable, { here, copied }: ComparedRange) => {
+    const count = counts.get(table)!
+    count.rows += here.rows
+    count.hash.update(here.hash ?? '')
+    changed += copied.changed
+    same &&= copied.isSame
+  }
   for (const schema of ['control', 'sandbox', 'live'] as const) {
     const own = tables.filter((table) => table.schema === schema)
     const owners = schema === 'live' ? [tenantId] : spaces
     for (const owner of owners) {
+      const nameOf = (table: MovedTable) => `${schema}.${table.name} ${owner}`
       const owned = own.filter((table) => ownersOf(table, tenantId, owners).includes(owner))
       // Most tables have few rows or none, so one statement compares their first ranges.
+      const small = owned.filter((table) => !compared.has(nameOf(table)))
       const [here, there] = await Promise.all([
-        summarizeFirst(source, owned, owner, rangeRowsOf),
-        target.transaction((db) => summarizeFirst(db, owned, owner, rangeRowsOf)),
+        summarizeFirst(source, small, owner, rangeRowsOf),
+        target.transaction((db) => summarizeFirst(db, small, owner, rangeRowsOf)),
       ])
       for (const table of owned) {
-        const first = here.get(table.name)!
         const place = { table, owner }
-        if (first.rows >= rangeRowsOf(table)) await copyTable(source, target, place, noteOf(table))
-        else if (isSame(first, there.get(table.name)!)) noteOf(table)(first, UNCHANGED)
-        else noteOf(table)(first, await copyRange(source, target, place, { ...first, range: {} }))
+        const before = compared.get(nameOf(table))
+        const ranges = before
+          ? await copyChanged(source, target, place, before)
+          : await copyAll(source, target, place, here.get(table.name)!, there.get(table.name)!)
+        if (ranges.length > 1) compared.set(nameOf(table), ranges)
+        for (const range of ranges) note(table, range)
       }
     }
   }

@@ -19,7 +19,14 @@ import {
   hasArrived,
 } from './arrival.ts'
 import { openCardKeys, resealCardNumbers } from './card-numbers.ts'
-import { type CopyRound, type CopyTarget, copyRound, readSnapshot, type TableSummary } from './copy.ts'
+import {
+  type ComparedRanges,
+  type CopyRound,
+  type CopyTarget,
+  copyRound,
+  readSnapshot,
+  type TableSummary,
+} from './copy.ts'
 import { type Installation, requireFit } from './installations.ts'
 import {
   beginAtSource,
@@ -71,6 +78,7 @@ class Mover {
   readonly #tables: MovedTables
   readonly #arrival: CopyTarget
   readonly #options: MoveOptions
+  readonly #compared: ComparedRanges = new Map()
   rounds = 0
 
   constructor(
@@ -107,7 +115,7 @@ class Mover {
       const there = await listSpaces(this.#target.operator.control, tenantId)
       const spaces = [...new Set([...(await listSpaces(snapshot, tenantId)), ...there])]
       await closeSpaces(this.#target.operator, this.#run, spaces)
-      return copyRound(snapshot, this.#arrival, this.#tables.copied, tenantId, spaces)
+      return copyRound(snapshot, this.#arrival, this.#tables.copied, tenantId, spaces, this.#compared)
     })
     this.rounds += 1
     const took = Math.round(performance.now() - began)
@@ -137,10 +145,10 @@ class Mover {
   }
 
   /** Refuses writes until source and target are the same, and closes the source. */
-  async change(isFenced: boolean): Promise<CopyRound> {
+  async change(): Promise<CopyRound> {
     const { before, maxPauseMs } = this.#options
     const { operator } = this.#source
-    if (!isFenced) await fence(operator, this.#run, this.#tables)
+    await fence(operator, this.#run, this.#tables)
     try {
       await before?.('compare')
       const round = await this.finish(performance.now() + maxPauseMs)
@@ -194,12 +202,14 @@ export async function moveTenant(
       throw new ControlError('conflict', `${tenantId} has left this installation for a different target`)
     if (await hasArrived(target.operator, tenantId)) return summary
   }
-  await beginArrival(target.operator, run)
+  // Writes are accepted again while this run copies what the killed one has not.
+  if (state === 'fenced') await unfence(source.operator, run, tables)
+  await beginArrival(target.operator, run, state === 'moved')
   await options.before?.('copy')
-  if (state === 'copying') await mover.follow()
+  if (state !== 'moved') await mover.follow()
   await options.before?.('fence')
   const began = performance.now()
-  const last = state === 'moved' ? undefined : await mover.change(state === 'fenced')
+  const last = state === 'moved' ? undefined : await mover.change()
   await mover.arrive()
   return {
     ...summary,

@@ -38,8 +38,9 @@ class RangeQuery {
   readonly from: string
   readonly order: string
 
-  constructor(table: MovedTable, owner: string, { after, upTo }: KeyRange) {
-    this.values = [owner]
+  /** @param values those of a statement with several ranges of the owner. */
+  constructor(table: MovedTable, owner: string, { after, upTo }: KeyRange, values: unknown[] = [owner]) {
+    this.values = values
     const bound = (operator: string, key: RowKey) => {
       const given = table.key.map((column, at) => {
         this.values.push(key[at])
@@ -66,30 +67,49 @@ const hashOf = (table: MovedTable) => {
   return `md5(${rowOf(compared.map(({ name }) => `t.${quoted(name)}`))}::text)`
 }
 
-export interface RangeSummary {
+/**
+ * Row versions of a range in one database. A row version has its own table, place and transaction, and never changes. So
+ * two equal fingerprints of a range, taken at different times, show that its rows are the same at both.
+ */
+export interface RangeVersions {
   readonly rows: number
+  /** XOR of a 64-bit hash of each row version; null if there are none. */
+  readonly versions: string | null
+}
+
+export interface RangeSummary extends RangeVersions {
   /** Hash of all rows in the order of their keys; null if there are none. */
   readonly hash: string | null
   readonly last: RowKey | undefined
 }
 
-const summaryOf = (table: MovedTable, { from, order }: RangeQuery, limit: number | undefined) =>
-  `SELECT '${table.name}' AS name, count(*)::integer AS rows, md5(string_agg(c.hash, '' ORDER BY c.place)) AS hash,
-          (array_agg(c.key ORDER BY c.place DESC))[1] AS last
-     FROM (SELECT x.hash, x.key, row_number() OVER () AS place
-             FROM (SELECT ${hashOf(table)} AS hash, ${keyOf(table)} AS key ${from} ${order}
+/** Hash of a row version. Locks and freezing of a row do not change it. */
+const VERSION = 'hash_record_extended(ROW(t.tableoid, t.ctid, t.xmin), 0)'
+
+const summaryOf = (
+  table: MovedTable,
+  { from, order }: RangeQuery,
+  limit: number | undefined,
+  name: string = table.name,
+) =>
+  `SELECT '${name}' AS name, count(*)::integer AS rows, md5(string_agg(c.hash, '' ORDER BY c.place)) AS hash,
+          bit_xor(c.version)::text AS versions, (array_agg(c.key ORDER BY c.place DESC))[1] AS last
+     FROM (SELECT x.hash, x.key, x.version, row_number() OVER () AS place
+             FROM (SELECT ${hashOf(table)} AS hash, ${keyOf(table)} AS key, ${VERSION} AS version ${from} ${order}
                    ${limit === undefined ? '' : `LIMIT ${limit}`}) AS x) AS c`
 
 interface SummaryRow {
   readonly name: string
   readonly rows: number
   readonly hash: string | null
+  readonly versions: string | null
   readonly last: string | null
 }
 
-const readSummary = ({ rows, hash, last }: SummaryRow): RangeSummary => ({
+const readSummary = ({ rows, hash, versions, last }: SummaryRow): RangeSummary => ({
   rows,
   hash,
+  versions,
   last: last === null ? undefined : (JSON.parse(last) as RowKey),
 })
 
@@ -106,6 +126,22 @@ export async function summarize(
   return readSummary(rows[0]!)
 }
 
+/** Counts and hashes the rows of each range, in one statement. */
+export async function summarizeEach(
+  db: Database,
+  table: MovedTable,
+  owner: string,
+  ranges: readonly KeyRange[],
+): Promise<readonly RangeSummary[]> {
+  const values: unknown[] = [owner]
+  const texts = ranges.map((range, at) => {
+    const query = new RangeQuery(table, owner, range, values)
+    return `(${summaryOf(table, query, undefined, String(at))})`
+  })
+  const { rows } = await db.query<SummaryRow>({ text: texts.join(' UNION ALL ') }, values)
+  return rows.toSorted((one, other) => Number(one.name) - Number(other.name)).map(readSummary)
+}
+
 /** Counts and hashes the first rows of each table, in one statement. @returns summaries by name of the table. */
 export async function summarizeFirst(
   db: Database,
@@ -113,35 +149,86 @@ export async function summarizeFirst(
   owner: string,
   limit: (table: MovedTable) => number,
 ): Promise<ReadonlyMap<string, RangeSummary>> {
+  if (tables.length === 0) return new Map()
   const texts = tables.map((table) => `(${summaryOf(table, new RangeQuery(table, owner, {}), limit(table))})`)
   const { rows } = await db.query<SummaryRow>({ text: texts.join(' UNION ALL ') }, [owner])
   return new Map(rows.map((row) => [row.name, readSummary(row)]))
 }
 
-/** Returns the hash of each row of a range, by the JSON of its key. */
+/**
+ * Reads the row versions of all ranges of a table, in one statement.
+ *
+ * @param cuts the key at which each range ends, except the last range, which has no end.
+ */
+export async function readVersions(
+  db: Database,
+  table: MovedTable,
+  owner: string,
+  cuts: readonly RowKey[],
+): Promise<readonly RangeVersions[]> {
+  const values: unknown[] = [owner]
+  const bounds = table.key.map((_, at) => {
+    const ends = cuts.map((cut) => cut[at])
+    values.push([null, ...ends], [...ends, null])
+    return [`after_${at}`, `up_to_${at}`] as const
+  })
+  const given = (side: 0 | 1) =>
+    rowOf(table.key.map((column, at) => sortable(column, `r.${bounds[at]![side]}::${column.type}`)))
+  const own = rowOf(table.key.map((column) => sortable(column)))
+  const lists = values.slice(1).map((_, at) => `$${at + 2}::text[]`)
+  const summary = (condition: string) =>
+    `SELECT count(*)::integer AS rows, bit_xor(${VERSION})::text AS versions
+       FROM ${nameOf(table)} t WHERE ${table.where} AND ${condition}`
+  // The ranges at both ends have subqueries of their own, because no index serves a condition with OR.
+  const text = `SELECT f.rows + m.rows + l.rows AS rows, coalesce(f.versions, m.versions, l.versions) AS versions
+                  FROM unnest(${lists.join(', ')}) WITH ORDINALITY AS r (${bounds.flat().join(', ')}, place),
+                       LATERAL (${summary(`r.after_0 IS NULL AND ${own} <= ${given(1)}`)}) AS f,
+                       LATERAL (${summary(`${own} > ${given(0)} AND ${own} <= ${given(1)}`)}) AS m,
+                       LATERAL (${summary(`r.up_to_0 IS NULL AND ${own} > ${given(0)}`)}) AS l
+                 ORDER BY r.place`
+  return (await db.query<RangeVersions>({ text }, values)).rows
+}
+
+/** Returns the hash of each row of some ranges, by the JSON of its key. */
 export async function hashRows(
   db: Database,
   table: MovedTable,
   owner: string,
-  range: KeyRange,
+  ranges: readonly KeyRange[],
 ): Promise<ReadonlyMap<string, string>> {
-  const { from, order, values } = new RangeQuery(table, owner, range)
-  const text = `SELECT ${keyOf(table)} AS key, ${hashOf(table)} AS hash ${from} ${order}`
+  const values: unknown[] = [owner]
+  const texts = ranges.map((range) => {
+    const { from } = new RangeQuery(table, owner, range, values)
+    return `SELECT ${keyOf(table)} AS key, ${hashOf(table)} AS hash ${from}`
+  })
+  const text = texts.join(' UNION ALL ')
   const { rows } = await db.query<{ key: string; hash: string }>({ text }, values)
   return new Map(rows.map(({ key, hash }) => [key, hash]))
 }
 
-/** Reads the rows of a range, with the JSON of their keys. */
+/** Selects the rows with these keys. The values follow those that the statement has. */
+function chosen(table: MovedTable, values: unknown[], keys: readonly RowKey[]): string {
+  if (table.key.length === 0) return ''
+  const list = keys.map((key) => {
+    const items = table.key.map(({ type }, at) => `$${values.push(key[at])}::text::${type}`)
+    return rowOf(items)
+  })
+  return `AND ${rowOf(table.key.map(({ name }) => `t.${quoted(name)}`))} IN (${list.join(', ')})`
+}
+
+/** Reads rows of a range: all of them, or those with the keys. */
 export async function readRows(
   db: Database,
   table: MovedTable,
   owner: string,
   range: KeyRange,
-): Promise<readonly { readonly key: string; readonly row: TextRow }[]> {
+  keys?: readonly RowKey[],
+): Promise<readonly TextRow[]> {
   const { from, order, values } = new RangeQuery(table, owner, range)
   const texts = table.columns.map(({ name }) => `t.${quoted(name)}::text`)
-  const text = `SELECT ${keyOf(table)} AS key, ARRAY[${texts.join(', ')}] AS row ${from} ${order}`
-  return (await db.query<{ key: string; row: TextRow }>({ text }, values)).rows
+  const condition = keys ? chosen(table, values, keys) : ''
+  const text = `SELECT ARRAY[${texts.join(', ')}] AS row ${from} ${condition} ${order}`
+  return (await db.query<{ row: TextRow }>({ text }, values)).rows.map(({ row }) => row)
 }
 
 /** Reads the first rows of a range as JSON objects, without some columns. */
@@ -184,15 +271,8 @@ export async function deleteRows(
 ): Promise<void> {
   if (keys.length === 0) return
   const values: unknown[] = [owner]
-  const list = keys.map((key) => {
-    const items = table.key.map(({ type }, at) => `$${values.push(key[at])}::text::${type}`)
-    return rowOf(items)
-  })
-  const chosen =
-    table.key.length === 0
-      ? ''
-      : `AND ${rowOf(table.key.map(({ name }) => `t.${quoted(name)}`))} IN (${list.join(', ')})`
-  await db.query({ text: `DELETE FROM ${nameOf(table)} t WHERE ${table.where} ${chosen}` }, values)
+  const condition = chosen(table, values, keys)
+  await db.query({ text: `DELETE FROM ${nameOf(table)} t WHERE ${table.where} ${condition}` }, values)
 }
 
 /** Inserts rows, or replaces those with the same keys. Columns of the target's own get their values. */

@@ -149,8 +149,7 @@ async function closeEnvironment(
   const senders: TextRow[] = []
   for (const space of own) {
     await db.query(retire(environment), [space, toTimestamp(now)])
-    const found = await readRows(db, tables.senders[environment], space, {})
-    senders.push(...found.map(({ row }) => row))
+    senders.push(...(await readRows(db, tables.senders[environment], space, {})))
     await db.query(endSending(environment), [space])
   }
   const { wipes, open_spaces: openSpaces } = head.rows[0]!

@@ -3,11 +3,13 @@
  *
  * Two services run with their own databases, on real sockets. Callers issue passes, send requests again with the same
  * idempotency key, and read; when an installation says that the account has moved, they go on at the other. Each round moves
- * the tenant to the other installation; in some rounds, the command is killed at a step, and run again. After each round, every
- * acknowledged pass exists once, every webhook was sent once, sequences have no gap, the audit log and the ledger are intact,
- * and keys, cursors, pass links, devices, cards, named sandboxes and stored answers work at the new place.
+ * the tenant to the other installation, as `RoundKind` describes: the command is killed at a step and run again, a killed move is
+ * given up, an import is killed, a process sleeps through the move. After each round, every acknowledged pass exists once, every
+ * webhook was sent once, a stream of events has each event once, sequences have no gap, the audit log and the ledger are intact,
+ * and keys, OAuth tokens, cursors, pass links, devices, cards, named sandboxes and stored answers work at the new place.
  *
- * Options: --rounds N (14), --seconds N (2): load before each move.
+ * Options: --rounds N (10), --seconds N (2): load before each move, --passes N (0): passes that the tenant has before,
+ * --kinds A,B: only rounds of these kinds.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -20,29 +22,41 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { inspect, parseArgs } from 'node:util'
 import { findCluster } from '../../../runtime/database/embedded/cluster.ts'
 import { findPostmaster } from '../../../runtime/database/embedded/postmaster.ts'
-import type { MoveStep } from '../../../runtime/operator/moves/move.ts'
 import { DEVELOPMENT } from '../../../runtime/passes/wallets/render/apple/development.ts'
 import { createPassTokens } from '../../../runtime/passes/wallets/render/pass-tokens.ts'
-import { endPrograms, startProgram, until } from '../../support/programs.ts'
+import { issueToken } from '../../support/access-tokens.ts'
+import { endPrograms, startService, until } from '../../support/programs.ts'
 import { create, makeTemplate, startTraffic } from '../traffic.ts'
+import { followEvents } from './event-stream.ts'
 import { openPlace, type Place } from './place.ts'
+import { type MoveFigures, moveIn, type RoundKind } from './rounds.ts'
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '14' }, seconds: { type: 'string', default: '2' } },
+  options: {
+    rounds: { type: 'string', default: '10' },
+    seconds: { type: 'string', default: '2' },
+    passes: { type: 'string', default: '0' },
+    kinds: { type: 'string' },
+  },
 })
 const rounds = Number(values.rounds)
 const loadMs = Number(values.seconds) * 1000
 
-/** Steps at which the command is killed, in turn. Undefined: it is not killed. */
-const KILLS: readonly (MoveStep | 'sometime' | undefined)[] = [
-  undefined,
+/** Rounds, in turn. */
+const KINDS: readonly RoundKind[] = [
+  'undisturbed',
   'copy',
   'fence',
   'compare',
   'leave',
   'arrive',
   'sometime',
+  'abort',
+  'import',
+  'suspended',
 ]
+
+const kinds = (values.kinds?.split(',') as RoundKind[] | undefined) ?? KINDS
 
 const WAIT_MS = 60_000
 const PROBE_MS = 20
@@ -157,8 +171,32 @@ async function prepare({ url }: Place) {
   const stored = (await ask(url, secret, '/v1/passes', body, key)).text
   const cursor = (JSON.parse((await ask(url, secret, '/v1/passes?limit=1')).text) as { next_cursor: string })
     .next_cursor
-  return { templateId, passId, cardId, details, boxSecret, boxTemplate, key, body, stored, cursor }
+  const [member] = await first.read<{ id: string }>('SELECT id FROM control.members WHERE tenant_id = $1', [
+    tenantId,
+  ])
+  const control = { query: ({ text }: { text: string }, values: unknown[]) => first.read(text, values) }
+  const deployment = { control, pepper: SHARED.SVC_PEPPER }
+  const token = await issueToken(deployment, { tenantId, memberId: member!.id }, 'sandbox')
+  return {
+    templateId,
+    passId,
+    cardId,
+    details,
+    token: token.secret,
+    boxSecret,
+    boxTemplate,
+    key,
+    body,
+    stored,
+    cursor,
+  }
 }
+
+/** Copies a pass, with random IDs. */
+const FILL = `INSERT INTO sandbox.passes
+  SELECT r.* FROM sandbox.passes p, generate_series(1, $2::integer) AS i,
+         LATERAL jsonb_populate_record(p, jsonb_build_object('id', 'pass_' || substr(md5(i::text), 1, 26), 'page_token', md5(i || 'p'))) AS r
+   WHERE p.id = $1`
 
 const PASS_TYPE = DEVELOPMENT.passType
 
@@ -188,6 +226,7 @@ async function check(place: Place, made: Prepared): Promise<void> {
     [again.text, again.headers.get('idempotency-replayed')],
     [made.stored, 'true'],
   )
+  expectSame('the OAuth token', (await ask(url, made.token, '/v1/passes?limit=1')).status, 200)
   const page = await ask(url, secret, `/v1/passes?limit=1&starting_after=${made.cursor}`)
   expectSame('the cursor', page.status, 200)
   expectSame('the card', (await ask(url, secret, `/v1/cards/${made.cardId}/details`)).text, made.details)
@@ -218,13 +257,15 @@ async function verify(place: Place, issued: readonly { readonly id: string; read
   for (const environment of ['sandbox', 'live'])
     await place.admin('audit', 'verify', '--tenant', tenantId, '--env', environment)
   await place.admin('ledger', 'verify', '--tenant', tenantId)
+  // Callers issue passes meanwhile, which this read may not show.
+  const acknowledged = [...issued]
   const passes = await place.read<{ id: string; key: string | null }>(
     `SELECT id, metadata ->> 'key' AS key FROM sandbox.passes WHERE tenant_id = $1`,
     [tenantId],
   )
   const stored = new Set(passes.map(({ id }) => id))
   const keys = passes.flatMap(({ key }) => key ?? [])
-  const lost = issued.filter(({ id }) => !stored.has(id)).length
+  const lost = acknowledged.filter(({ id }) => !stored.has(id)).length
   const doubled = keys.length - new Set(keys).size
   const [gaps] = await place.read<{ gaps: string }>(
     `SELECT (max(sequence) - min(sequence) + 1 - count(*))::text AS gaps FROM sandbox.events WHERE tenant_id = $1`,
@@ -246,19 +287,6 @@ async function verify(place: Place, issued: readonly { readonly id: string; read
   expectSame('lost passes, doubled passes, webhooks sent again', [lost, doubled, again], [0, 0, 0])
 }
 
-/** Moves the tenant. If a step is given, the first run is killed there. */
-async function move(from: Place, to: Place, kill: (typeof KILLS)[number]) {
-  if (kill !== undefined) {
-    const words = ['test/operations/move/dying-move.ts', tenantId, to.file, kill]
-    const dying = startProgram(process.execPath, words, from.env)
-    if (kill === 'sometime') setTimeout(() => dying.child.kill('SIGKILL'), 400 + Math.random() * 1200)
-    const { signal, code, stderr } = await dying.ended
-    if (signal !== 'SIGKILL' && !(kill === 'sometime' && code === 0))
-      throw new Error(`the move was not killed at ${kill}: ${code} ${stderr}`)
-  }
-  return from.admin('tenant', 'move', tenantId, '--to', to.file, '--hint', to.url)
-}
-
 async function cleanUp(): Promise<void> {
   const running = [first, second].map(({ dataDir }) => findPostmaster(findCluster(dataDir)!.data))
   await endPrograms()
@@ -272,40 +300,86 @@ process.once('SIGTERM', () => {
   cleanUp().then(exit, exit)
 })
 
+/** Sends a write to a process that is suspended during the move, and continues afterwards with what it knew before. */
+async function suspended(from: Place, move: () => Promise<MoveFigures>): Promise<MoveFigures> {
+  const node = startService(from.env, ['--json', '--role', 'api'])
+  const url = String((await node.ready()).sandbox_base_url)
+  const templateId = await makeTemplate(url, secret)
+  node.child.kill('SIGSTOP')
+  const late = Array.from({ length: 10 }, () => ask(url, secret, '/v1/passes', { template_id: templateId }))
+  const answered = Promise.all(late)
+  const moved = await move()
+  const count = () => from.read('SELECT id FROM sandbox.passes WHERE tenant_id = $1', [tenantId])
+  const before = (await count()).length
+  node.child.kill('SIGCONT')
+  expectSame('what the process answers', new Set((await answered).map(({ status }) => status)).size, 1)
+  expectSame('what the process answers', (await answered)[0]!.status, 503)
+  expectSame('the passes at the source', (await count()).length, before)
+  await node.end()
+  return moved
+}
+
+const HEAD = `| round | move | kind | rows | rounds | lost | doubled | pause, command (ms) | pause, caller (ms) | passes | webhooks | streamed |
+|---|---|---|---|---|---|---|---|---|---|---|---|`
+
+async function eventsOf(place: Place): Promise<readonly string[]> {
+  const text = 'SELECT id FROM sandbox.events WHERE tenant_id = $1 ORDER BY sequence'
+  return (await place.read<{ id: string }>(text, [tenantId])).map(({ id }) => id)
+}
+
 let [here, there] = [first, second]
 try {
+  for (const bucket of ['read', 'passes_write', 'cards_write'])
+    await here.admin(
+      ...['limit', 'lift', '--tenant', tenantId, '--env', 'sandbox'],
+      ...['--bucket', bucket, '--factor', '1000', '--hours', '5'],
+    )
   const made = await prepare(here)
+  await here.read(FILL, [made.passId, Number(values.passes)])
   const traffic = startTraffic(here.url, secret, made.templateId)
   const probe = startProbe(() => here.url, secret, made.templateId)
-  const pauses: number[] = []
+  const stream = followEvents(() => here.url, secret)
+  const table: string[] = []
   for (let round = 0; round < rounds; round += 1) {
-    const kill = KILLS[round % KILLS.length]
+    const kind = kinds[round % kinds.length]!
     await wait(loadMs)
     probe.takeLongest()
-    const moved = await move(here, there, kill)
+    const moved = await moveIn(kind, {
+      from: here,
+      to: there,
+      tenantId,
+      root,
+      succeed: probe.succeed,
+      refuse: suspended,
+    })
     ;[here, there] = [there, here]
     traffic.nodes.add(here.url)
     traffic.nodes.delete(there.url)
     await probe.succeed()
     await wait(loadMs)
     const pause = probe.takeLongest()
-    if (kill === undefined) pauses.push(pause)
     await check(here, made)
     const refused = await ask(there.url, secret, '/v1/me')
     expectSame('the place before', [refused.status, refused.headers.get('retry-after')], [503, '1'])
     await verify(here, traffic.issued)
-    expectSame('answers that are neither a success nor 503 with Retry-After', traffic.failures, [])
-    print(
-      `round ${round + 1}: ${there.name} to ${here.name}${kill ? `, killed at ${kill}` : ''}: ${moved.rows} rows, ` +
-        `${moved.rounds} rounds, writes refused for ${moved.pause_ms} ms by the command and ${Math.round(pause)} ms for a caller; ` +
-        `${traffic.issued.length} passes, ${received.size} webhooks`,
+    expectSame(
+      'answers that are neither a success nor 503 with Retry-After',
+      traffic.failures.slice(0, 3),
+      [],
     )
+    const streamed = await stream.compare(await eventsOf(here))
+    const figures = [moved.rows, moved.rounds, 0, 0, moved.pause_ms, Math.round(pause)].map(
+      (figure) => figure ?? '',
+    )
+    table.push(
+      `| ${[round + 1, `${there.name} to ${here.name}`, kind, ...figures, traffic.issued.length, received.size, streamed].join(' | ')} |`,
+    )
+    print(table.at(-1)!)
   }
   await traffic.stop()
   await probe.stop()
-  print(
-    `${rounds} rounds: 0 lost, 0 doubled, ${traffic.postponed()} requests postponed; without a kill, writes paused for at most ${Math.round(Math.max(...pauses))} ms`,
-  )
+  await stream.stop()
+  print(`\n${HEAD}\n${table.join('\n')}\n${traffic.postponed()} requests were postponed.`)
 } catch (error) {
   // The callers fail when the services end, which would hide the reason.
   process.stderr.write(`${inspect(error)}\n`)
