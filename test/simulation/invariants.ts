@@ -4,11 +4,15 @@ import type { Pool } from '../../runtime/database/pool/pool.ts'
 import { findFault } from '../../runtime/money/ledger/verify.ts'
 import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
+import { authorizationsFollowTheMerchant } from './authorizations/checks.ts'
+import { chainPaymentsAreRight, noncesAreUnique } from './chain/checks.ts'
 import type { Merchant } from './merchants.ts'
 import type { BankPaymentMade, Receivers } from './peers.ts'
 import { findUntrueChange, lastStates } from './told.ts'
+import { devicesAreCurrent, googleIsCurrent } from './wallets/checks.ts'
+import type { World } from './world.ts'
 
-export interface Evidence {
+export interface Evidence extends Pick<World, 'authorizers' | 'blocks' | 'google'> {
   readonly db: Database
   readonly merchants: readonly Merchant[]
   readonly payments: readonly BankPaymentMade[]
@@ -200,6 +204,11 @@ const CHECKS = [
   eventsArrived,
   paymentsAreRight,
   holdsAreReleased,
+  authorizationsFollowTheMerchant,
+  chainPaymentsAreRight,
+  noncesAreUnique,
+  devicesAreCurrent,
+  googleIsCurrent,
 ]
 
 export async function checkInvariants(evidence: Evidence): Promise<void> {

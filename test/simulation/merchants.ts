@@ -1,8 +1,12 @@
 /** What simulated merchants do in a day, and what they know of it afterwards. */
 import type { Environment } from '../../runtime/platform/environment.ts'
 import type { Random } from '../../runtime/platform/random.ts'
+import { AUTHORIZER_PREFIX } from './authorizations/authorizers.ts'
+import { STAND_IN } from './authorizations/checks.ts'
+import { accountOf } from './chain/checks.ts'
 import type { Answer, Client } from './client.ts'
 import type { Scheduler } from './scheduler.ts'
+import type { Device } from './wallets/devices.ts'
 
 /** One action of a merchant: when in the day, and which. `pick` chooses among what there is. */
 export interface Action {
@@ -27,6 +31,12 @@ const KINDS = [
   'refund',
   'reverse',
   'fund',
+  'usdc_payout',
+  'usdc_payout',
+  'cancel_usdc_payout',
+  'install_pass',
+  'install_pass',
+  'remove_pass',
 ] as const
 export type ActionKind = (typeof KINDS)[number]
 
@@ -35,15 +45,20 @@ export interface Merchant {
   readonly tenantId: string
   readonly live: Client
   readonly sandbox: Client
-  /** Cents that were made payable in live. */
+  /** Cents that were made payable in each environment. */
   readonly payable: number
   /** Cents of test money in the sandbox. */
   funded: number
   /** Payouts that were answered 201, with their amounts. */
   readonly payouts: Map<string, number>
+  /** USDC payouts in the sandbox that were answered 201, with their amounts. */
+  readonly transfers: Map<string, number>
   readonly passes: string[]
+  /** URLs of the files of passes. */
+  readonly files: Map<string, string>
+  readonly devices: readonly Device[]
   readonly transactions: string[]
-  readonly known: { template: string; bank: string; card: string }
+  readonly known: { template: string; bank: string; usdc: string; card: string }
   readonly hosts: Readonly<Record<'ordered' | 'plain', string>>
   /** Points of each pass, as the service said last. */
   shown: readonly { readonly id: string; readonly points: unknown }[]
@@ -95,7 +110,7 @@ const TEMPLATE = {
 
 /** Creates what a merchant needs: endpoints, a template, destinations and a card. */
 export async function settleIn(merchant: Merchant): Promise<void> {
-  const { live, sandbox, known, hosts } = merchant
+  const { live, sandbox, known, hosts, name } = merchant
   for (const client of [live, sandbox]) {
     const hook = (host: string, content: object) =>
       client.post('/v1/webhook-endpoints', { url: `https://${host}/`, enabled_events: ['*'], ...content })
@@ -111,6 +126,10 @@ export async function settleIn(merchant: Merchant): Promise<void> {
   )
   const destination = { type: 'bank_account', token_id: token.id, holder_name: BANK_ACCOUNT.holder_name }
   known.bank = must(await live.post('/v1/payout_destinations', destination), 201, 'a destination').id
+  const usdc = { type: 'usdc_address', address: accountOf(name), holder_name: BANK_ACCOUNT.holder_name }
+  known.usdc = must(await sandbox.post('/v1/payout_destinations', usdc), 201, 'a USDC destination').id
+  const authorizer = { url: `https://${AUTHORIZER_PREFIX}${name}.invalid/`, timeout_ms: 300, ...STAND_IN }
+  must(await sandbox.send('PUT', '/v1/authorization_endpoint', authorizer), 200, 'an authorization endpoint')
   const holder = must(await sandbox.post('/v1/cardholders', { name: 'Ada Moreau' }), 201, 'a cardholder')
   const card = { cardholder_id: holder.id, type: 'virtual' }
   known.card = must(await sandbox.post('/v1/cards', card), 201, 'a card').id
@@ -120,7 +139,7 @@ export async function settleIn(merchant: Merchant): Promise<void> {
 
 /** Does one action. An answer in the range of 4xx is a fact of business, such as a balance that is too low. */
 async function act(merchant: Merchant, { kind, amount, pick }: Action): Promise<void> {
-  const { live, sandbox, known, payouts, passes, transactions } = merchant
+  const { live, sandbox, known, payouts, transfers, passes, files, devices, transactions } = merchant
   const one = (list: readonly string[]) => list[pick % Math.max(1, list.length)]
   const payout = one([...payouts.keys()])
   const pass = one(passes)
@@ -129,7 +148,9 @@ async function act(merchant: Merchant, { kind, amount, pick }: Action): Promise<
   switch (kind) {
     case 'pass': {
       const made = await live.post('/v1/passes', { template_id: known.template })
-      passes.push(must(made, 201, 'a pass').id)
+      const { id, download } = must(made, 201, 'a pass')
+      passes.push(id)
+      files.set(id, download.apple_url)
       return
     }
     case 'update_pass':
@@ -164,6 +185,23 @@ async function act(merchant: Merchant, { kind, amount, pick }: Action): Promise<
     case 'fund':
       must(await sandbox.post('/v1/test/funding', { amount }), 200, 'funding')
       merchant.funded += amount
+      return
+    case 'usdc_payout': {
+      const order = { amount, currency: 'usdc', destination_id: known.usdc }
+      const { status, body } = await sandbox.post('/v1/payouts', order)
+      if (status === 201) transfers.set(body.id, amount)
+      return
+    }
+    case 'cancel_usdc_payout': {
+      const transfer = one([...transfers.keys()])
+      if (transfer) await sandbox.post(`/v1/payouts/${transfer}/cancel`, {})
+      return
+    }
+    case 'install_pass':
+      if (pass) await devices[pick % devices.length]!.install(files.get(pass)!)
+      return
+    case 'remove_pass':
+      await devices[pick % devices.length]!.remove(pick)
       return
   }
 }
