@@ -86,7 +86,10 @@ export async function reach(
     headers: { host: 'api.invalid', ...headers, ...(body && { 'content-type': 'application/json' }) },
     ...(body && { payload: JSON.stringify(body) }),
   }
-  const work = runOn(machine, () => inject(service.listeners[environment], request))
+  // The request starts with `then`: without it, the code of the machine would run outside of it.
+  const work = runOn(machine, () =>
+    inject(service.listeners[environment], request).then((response) => response),
+  )
   const late = scheduler.sleep(PATIENCE_MS).then(() => {
     throw new Error('no answer in time')
   })

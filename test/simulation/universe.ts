@@ -1,8 +1,8 @@
 /** One universe: an installation with its machines, merchants and peers, all from one seed. */
 import { pino } from 'pino'
 import { createRandom } from '../../runtime/platform/random.ts'
-import { createFleet, type Fleet } from './fleet.ts'
 import type { ClientParts } from './client.ts'
+import { createFleet, type Fleet } from './fleet.ts'
 import { takeOver } from './globals.ts'
 import { checkInvariants } from './invariants.ts'
 import { takeConnections } from './lanes.ts'

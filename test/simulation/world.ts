@@ -54,7 +54,6 @@ export function createWorld({ settings, scheduler, weather, random, clients }: W
   return {
     ...{ bank, receivers, authorizers, blocks, google, devices },
     peerOf: ({ origin, host }) =>
-      fixed[origin] ??
-      (host.startsWith(AUTHORIZER_PREFIX) ? authorizers.answer : receivers.peerOf(host)),
+      fixed[origin] ?? (host.startsWith(AUTHORIZER_PREFIX) ? authorizers.answer : receivers.peerOf(host)),
   }
 }

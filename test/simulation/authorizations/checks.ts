@@ -43,8 +43,7 @@ function findUntrueAnswer(row: DecisionRow, answer: AuthorizationAnswer | undefi
   if (row.default_action_used !== (row.status !== 'responded'))
     return `is ${row.status}, with default_action_used ${row.default_action_used}`
   // The service stores a late answer too.
-  if (row.approved === null)
-    return row.status === 'responded' ? 'is responded, without an answer' : undefined
+  if (row.approved === null) return row.status === 'responded' ? 'is responded, without an answer' : undefined
   const stored = JSON.stringify([row.approved, row.amount, row.decline_reason])
   const wanted = given && JSON.stringify([given.approved, given.amount ?? null, given.decline_reason ?? null])
   return stored === wanted ? undefined : `has the answer ${stored}; the endpoint gave ${wanted ?? 'none'}`

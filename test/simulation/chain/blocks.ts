@@ -107,8 +107,7 @@ export function createBlocks(timers: Pick<Timers, 'now'>, random: Random, weathe
     const head = headNow()
     const last = head - random.between(1, CONFIRMATIONS - 1)
     const gone = mined.filter(({ block }) => block > last)
-    for (let block = last + 1; block <= head; block += 1)
-      replaced.set(block, (replaced.get(block) ?? 0) + 1)
+    for (let block = last + 1; block <= head; block += 1) replaced.set(block, (replaced.get(block) ?? 0) + 1)
     mined = mined.filter(({ block }) => block <= last)
     const back = gone.filter(() => !random.chance(0.25))
     waiting = [...back.map(({ block: _, isPaid: __, ...sent }) => sent), ...waiting]

@@ -24,6 +24,13 @@ interface PayoutRow {
   readonly amount: number
   readonly status: string
   readonly created: number
+  readonly settlement_id: string | null
+}
+
+interface SettlementRow {
+  readonly id: string
+  readonly net_amount: number
+  readonly payout_id: string | null
 }
 
 /** A payout ends within this time. */
@@ -38,22 +45,42 @@ export async function chainPaymentsAreRight(
   { db, blocks, now }: Evidence,
   { tenantId, name, transfers, payable, balances }: Merchant,
 ): Promise<void> {
-  const text = 'SELECT id, amount, status, created FROM sandbox.payouts WHERE tenant_id = $1 ORDER BY id'
+  const text =
+    'SELECT id, amount, status, created, settlement_id FROM sandbox.payouts WHERE tenant_id = $1 ORDER BY id'
   const { rows } = await db.query<PayoutRow>({ text }, [tenantId])
+  const settlements = await db.query<SettlementRow>(
+    {
+      text: `SELECT id, net_amount, payout_id FROM sandbox.settlements
+              WHERE tenant_id = $1 AND status = 'settled' AND net_amount > 0`,
+    },
+    [tenantId],
+  )
   const known = new Map(rows.map((row) => [row.id, row]))
   for (const [id, amount] of transfers)
     if (known.get(id)?.amount !== amount) fail(`payout ${id} of ${name} is gone or has a different amount`)
-  if (known.size !== transfers.size)
-    fail(`${name} has ${known.size} USDC payouts, and was told of ${transfers.size}`)
+  const ordered = rows.filter(({ settlement_id }) => settlement_id === null)
+  if (ordered.length !== transfers.size)
+    fail(`${name} has ${ordered.length} USDC payouts, and was told of ${transfers.size}`)
+  const ofSettlements = rows.length - ordered.length
+  const settled = settlements.rows.filter(({ payout_id }) => payout_id !== null)
+  if (
+    ofSettlements !== settled.length ||
+    settled.some(({ payout_id, id, net_amount }) => {
+      const payout = known.get(payout_id!)
+      return payout?.settlement_id !== id || payout.amount !== net_amount
+    })
+  )
+    fail(`${name} has ${ofSettlements} payouts of settlements; ${settled.length} settlements name one`)
   const address = addressOf(name)
   const paid = blocks.mined.filter(({ isPaid, authorization }) => isPaid && authorization?.to === address)
-  let [left, explained] = [payable, 0]
+  let left = settlements.rows.reduce((sum, { net_amount }) => sum + net_amount, payable)
+  let explained = 0
   for (const { id, amount, status, created } of rows) {
     const nonce = keccak256(stringToHex(id))
     const own = paid.filter(({ authorization }) => authorization!.nonce === nonce)
     explained += own.length
     if (own.length > 1) fail(`USDC payout ${id} was paid ${own.length} times`)
-    const value = own[0]?.authorization!.value
+    const value = own[0]?.authorization?.value
     if (value !== undefined && value !== BigInt(amount) * UNITS)
       fail(`${value} units were paid for USDC payout ${id} of ${amount} cents`)
     const isOpen = ['pending', 'in_transit'].includes(status)
