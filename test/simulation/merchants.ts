@@ -1,9 +1,8 @@
 /** What simulated merchants do in a day, and what they know of it afterwards. */
 import type { Environment } from '../../runtime/platform/environment.ts'
 import type { Random } from '../../runtime/platform/random.ts'
-import { AUTHORIZER_PREFIX } from './authorizations/authorizers.ts'
-import { STAND_IN } from './authorizations/checks.ts'
-import { accountOf } from './chain/checks.ts'
+import { AUTHORIZER_PREFIX, STAND_IN } from './authorizations/authorizers.ts'
+import { accountOf } from './chain/node.ts'
 import type { Answer, Client } from './client.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { Device } from './wallets/devices.ts'

@@ -20,6 +20,9 @@ export interface Authorizers {
 /** Host names of endpoints start with this. */
 export const AUTHORIZER_PREFIX = 'authorize.'
 
+/** The stand-in rule of each merchant. */
+export const STAND_IN = { default_action: 'approve', default_max_amount: 400 } as const
+
 /** How long an endpoint takes at most: longer than the service waits. */
 const SLOW_MS = 9000
 

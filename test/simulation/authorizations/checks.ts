@@ -1,10 +1,7 @@
 /** What must be true of authorizations that a merchant's endpoint was asked about. */
 import type { Database } from '../../../runtime/database/database.ts'
 import type { Merchant } from '../merchants.ts'
-import type { AuthorizationAnswer, Authorizers } from './authorizers.ts'
-
-/** The stand-in rule of each merchant. */
-export const STAND_IN = { default_action: 'approve', default_max_amount: 400 } as const
+import { type AuthorizationAnswer, type Authorizers, STAND_IN } from './authorizers.ts'
 
 interface DecisionRow {
   readonly id: string

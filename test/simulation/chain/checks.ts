@@ -1,16 +1,12 @@
 /** What must be true of USDC payouts. */
-import { getAddress, keccak256, stringToHex } from 'viem'
+import { keccak256, stringToHex } from 'viem'
 import type { Database } from '../../../runtime/database/database.ts'
 import type { Merchant } from '../merchants.ts'
 import type { Blocks } from './blocks.ts'
-import { CHAIN_ID } from './node.ts'
+import { addressOf } from './node.ts'
 
 /** Base units in a cent. */
 const UNITS = 10_000n
-
-/** The address that a merchant is paid at, and its CAIP-10 form. */
-export const addressOf = (name: string) => getAddress(`0x${keccak256(stringToHex(name)).slice(-40)}`)
-export const accountOf = (name: string): string => `eip155:${CHAIN_ID}:${addressOf(name)}`
 
 interface Evidence {
   readonly db: Database

@@ -34,6 +34,10 @@ export const NODE_URL = 'https://node.invalid'
 /** The private key of the payer. */
 export const PAYER_KEY = keccak256(stringToHex('the payer of the simulation'))
 
+/** The address that a merchant is paid at, and its CAIP-10 form. */
+export const addressOf = (name: string) => getAddress(`0x${keccak256(stringToHex(name)).slice(-40)}`)
+export const accountOf = (name: string): string => `eip155:${CHAIN_ID}:${addressOf(name)}`
+
 const ABI = parseAbi([
   'function transfer(address to, uint256 value) returns (bool)',
   'function balanceOf(address) view returns (uint256)',
