@@ -24,7 +24,7 @@ export interface Client {
   /** Sends a POST until the answer is known. Throws if two answers to the same key differ. @param key default: a new one. */
   post(path: string, body: object, key?: string): Promise<Answer>
   /** Sends a request without a key until it is answered. */
-  send(method: 'GET' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<Answer>
+  send(method: 'GET' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<Answer>
 }
 
 export interface ClientParts {
@@ -56,8 +56,50 @@ const isFinal = ({ status, body }: Answer) =>
 const comparable = ({ status, body }: Answer) =>
   JSON.stringify([status, body?.error ? { ...body.error, request_id: null } : body])
 
+/** A request to the service, from a client or a device. */
+export interface ServiceRequest {
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: object | undefined
+}
+
+/** An answer with its bytes. */
+export interface RawAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly payload: Buffer
+}
+
+/** Sends a request to one of the machines that serve. Throws if the machine dies, or does not answer in time. */
+export async function reach(
+  { scheduler, random, machines }: Pick<ClientParts, 'scheduler' | 'random' | 'machines'>,
+  environment: Environment,
+  { method, url, headers, body }: ServiceRequest,
+): Promise<RawAnswer> {
+  const running = machines()
+  const target = running[random.between(0, running.length - 1)]
+  if (!target) throw new Error('the connection was refused')
+  const { machine, service } = target
+  const request = {
+    method: method as 'GET',
+    url,
+    headers: { host: 'api.invalid', ...headers, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { payload: JSON.stringify(body) }),
+  }
+  // The request starts with `then`: without it, the code of the machine would run outside of it.
+  const work = runOn(machine, () =>
+    inject(service.listeners[environment], request).then((response) => response),
+  )
+  const late = scheduler.sleep(PATIENCE_MS).then(() => {
+    throw new Error('no answer in time')
+  })
+  const response = await Promise.race([work, machine.death, late])
+  return { status: response.statusCode, headers: response.headers, payload: response.rawPayload }
+}
+
 export function createClient(parts: ClientParts, { name, environment, secret, version }: Credential): Client {
-  const { scheduler, random, weather, network, machines } = parts
+  const { scheduler, weather, network } = parts
 
   const once = async (
     method: string,
@@ -65,29 +107,21 @@ export function createClient(parts: ClientParts, { name, environment, secret, ve
     body: object | undefined,
     key?: string,
   ): Promise<Answer> => {
-    const running = machines()
-    const target = running[random.between(0, running.length - 1)]
-    if (!target) throw new Error('the connection was refused')
-    const { machine, service } = target
-    const request = {
-      method: method as 'GET',
-      url,
-      headers: {
-        host: 'api.invalid',
-        authorization: `Bearer ${secret}`,
-        ...(version !== undefined && { 'service-version': version }),
-        ...(key !== undefined && { 'idempotency-key': key }),
-        ...(body && { 'content-type': 'application/json' }),
-      },
-      ...(body && { payload: JSON.stringify(body) }),
+    const headers = {
+      authorization: `Bearer ${secret}`,
+      ...(version !== undefined && { 'service-version': version }),
+      ...(key !== undefined && { 'idempotency-key': key }),
     }
-    const work = runOn(machine, () => inject(service.listeners[environment], request))
-    const late = scheduler.sleep(PATIENCE_MS).then(() => {
-      throw new Error('no answer in time')
-    })
-    const response = await Promise.race([work, machine.death, late])
-    const { statusCode: status, headers, payload } = response
-    return { status, headers, body: payload === '' ? undefined : JSON.parse(payload) }
+    const {
+      status,
+      headers: answered,
+      payload,
+    } = await reach(parts, environment, { method, url, headers, body })
+    return {
+      status,
+      headers: answered,
+      body: payload.length === 0 ? undefined : JSON.parse(payload.toString()),
+    }
   }
 
   /** Answers to a key, compared with the first. */

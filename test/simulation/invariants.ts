@@ -2,6 +2,8 @@
 import type { Pool } from '../../runtime/database/pool/pool.ts'
 import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
+import { authorizationsFollowTheMerchant } from './authorizations/checks.ts'
+import { chainPaymentsAreRight, noncesAreUnique } from './chain/checks.ts'
 import { answersAreTold } from './checks/answers.ts'
 import { type Evidence, fail, read } from './checks/evidence.ts'
 import { ledgerIsBalanced } from './checks/ledger.ts'
@@ -11,6 +13,7 @@ import { settlementsAreRight } from './checks/settlements.ts'
 import { attemptsAreRight } from './checks/webhooks.ts'
 import type { Merchant } from './merchants.ts'
 import { findUntrueChange, lastStates } from './told.ts'
+import { devicesAreCurrent, googleIsCurrent } from './wallets/checks.ts'
 
 async function auditIsWhole({ db }: Evidence, { name, tenantId }: Merchant): Promise<void> {
   const control = { ...db, query: db.query } as Pool
@@ -125,8 +128,6 @@ async function holdsAreReleased({ db }: Evidence, merchant: Merchant): Promise<v
   if (held !== row!.held) fail(`${merchant.name} has ${held} held, and its transactions hold ${row!.held}`)
   const left = merchant.funded + merchant.shortfall - row!.spent - row!.held
   if (available !== left) fail(`${merchant.name} has ${available} available, not ${left}`)
-  const { payable } = merchant.balances.sandbox
-  if (payable !== merchant.settled) fail(`${merchant.name} has ${payable} payable, not ${merchant.settled}`)
 }
 
 /** Nothing that is due is left, and nothing was set aside. */
@@ -146,6 +147,11 @@ const CHECKS = [
   listsAreWhole,
   settlementsAreRight,
   holdsAreReleased,
+  authorizationsFollowTheMerchant,
+  chainPaymentsAreRight,
+  noncesAreUnique,
+  devicesAreCurrent,
+  googleIsCurrent,
 ]
 
 export async function checkInvariants(evidence: Evidence): Promise<void> {

@@ -142,7 +142,9 @@ export function takeConnections(
 
   proto.connect = function (this: pg.Client, callback?: unknown) {
     const machine = currentMachine()
-    if (!machine) return connect.call(this, callback)
+    if (!machine) throw new Error('code outside of the machines opens a connection')
+    // It would end while the process is suspended, and then end a socket at a moment that no seed decides.
+    Object.assign(this, { _connectionTimeoutMillis: 0 })
     const lane = laneOf(this, machine)
     return enqueue(lane, 'connect', callback as Settle | undefined, (answered) => {
       connect.call(this, (error: Error | null) => answered(error, this))

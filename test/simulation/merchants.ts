@@ -14,9 +14,13 @@ import {
 } from './actions/cards.ts'
 import { recover, retryByHand, sendTest } from './actions/hooks.ts'
 import { double, repeatOld, reuseKey, useOldKey } from './actions/keys.ts'
+import { passMade } from './actions/passes.ts'
+import { AUTHORIZER_PREFIX, STAND_IN } from './authorizations/authorizers.ts'
+import { accountOf } from './chain/node.ts'
 import { mustEqual } from './checks/evidence.ts'
 import type { Answer, Client } from './client.ts'
 import type { Scheduler } from './scheduler.ts'
+import type { Device } from './wallets/devices.ts'
 
 /** One action of a merchant: when in the day, and which. `pick` chooses among what there is. */
 export interface Action {
@@ -50,6 +54,12 @@ const KINDS = [
   'test_endpoint',
   'expire',
   'clock',
+  'usdc_payout',
+  'usdc_payout',
+  'cancel_usdc_payout',
+  'install_pass',
+  'install_pass',
+  'remove_pass',
 ] as const
 export type ActionKind = (typeof KINDS)[number]
 
@@ -64,23 +74,34 @@ export interface Merchant {
   readonly tenantId: string
   readonly live: Client
   readonly sandbox: Client
-  /** Cents that were made payable in live. */
+  /** Cents that were made payable in each environment. */
   readonly payable: number
   /** Cents of test money in the sandbox. */
   funded: number
   /** Payouts that were answered 201, with their amounts. */
   readonly payouts: Map<string, number>
+  /** USDC payouts in the sandbox that were answered 201, with their amounts. */
+  readonly transfers: Map<string, number>
   readonly passes: string[]
+  /** URLs of the files of passes. */
+  readonly files: Map<string, string>
+  readonly devices: readonly Device[]
   readonly transactions: string[]
-  readonly known: { template: string; bank: string; card: string; flaky: string; broken: string }
+  readonly known: {
+    template: string
+    bank: string
+    usdc: string
+    card: string
+    flaky: string
+    broken: string
+  }
   readonly hosts: Readonly<Record<'ordered' | 'plain' | 'flaky' | 'broken' | 'keyed', string>>
   /** Does one thing after the other, and nothing disturbs it: it can say what each answer must be. */
   readonly isExact: boolean
   /** Whether its events have the same version as its requests. */
   readonly isCurrent: boolean
   readonly cards: Map<string, KnownTransaction>
-  /** Cents that settlements made payable in the sandbox, and cents that they took, as a number below 0. */
-  settled: number
+  /** Cents that settlements took in the sandbox, as a number below 0. */
   shortfall: number
   /** How far the clock of its settlements is ahead. */
   aheadSeconds: number
@@ -155,7 +176,7 @@ const TEMPLATE = {
 
 /** Creates what a merchant needs: endpoints, a template, destinations and a card. */
 export async function settleIn(merchant: Merchant): Promise<void> {
-  const { live, sandbox, known, hosts } = merchant
+  const { live, sandbox, known, hosts, name } = merchant
   for (const client of [live, sandbox]) {
     const prefix = client === live ? 'live' : 'sandbox'
     const hook = async (host: string, content: object) => {
@@ -180,6 +201,17 @@ export async function settleIn(merchant: Merchant): Promise<void> {
   )
   const destination = { type: 'bank_account', token_id: token.id, holder_name: BANK_ACCOUNT.holder_name }
   known.bank = must(await live.post('/v1/payout_destinations', destination), 201, 'a destination').id
+  const usdc = { type: 'usdc_address', address: accountOf(name), holder_name: BANK_ACCOUNT.holder_name }
+  known.usdc = must(await sandbox.post('/v1/payout_destinations', usdc), 201, 'a USDC destination').id
+  // Nobody can say before what it answers.
+  if (!merchant.isExact) {
+    const authorizer = { url: `https://${AUTHORIZER_PREFIX}${name}.invalid/`, timeout_ms: 300, ...STAND_IN }
+    must(
+      await sandbox.send('PUT', '/v1/authorization_endpoint', authorizer),
+      200,
+      'an authorization endpoint',
+    )
+  }
   const holder = must(await sandbox.post('/v1/cardholders', { name: 'Ada Moreau' }), 201, 'a cardholder')
   const card = { cardholder_id: holder.id, type: 'virtual' }
   known.card = must(await sandbox.post('/v1/cards', card), 201, 'a card').id
@@ -190,7 +222,7 @@ export async function settleIn(merchant: Merchant): Promise<void> {
 /** Does one action. An answer in the range of 4xx is a fact of business, such as a balance that is too low. */
 async function act(merchant: Merchant, action: Action): Promise<void> {
   const { kind, amount, pick } = action
-  const { live, sandbox, known, payouts, passes, transactions, changes } = merchant
+  const { live, sandbox, known, payouts, transfers, passes, files, devices, transactions, changes } = merchant
   const one = (list: readonly string[]) => list[pick % Math.max(1, list.length)]
   const payout = one([...payouts.keys()])
   const pass = one(passes)
@@ -203,12 +235,8 @@ async function act(merchant: Merchant, action: Action): Promise<void> {
     await balanceIsKnown(merchant)
   }
   switch (kind) {
-    case 'pass': {
-      const { body } = await live.post('/v1/passes', { template_id: known.template })
-      passes.push(body.id)
-      changes.push({ environment: 'live', type: 'pass.created', body })
-      return
-    }
+    case 'pass':
+      return passMade(merchant, await live.post('/v1/passes', { template_id: known.template }))
     case 'update_pass':
       if (pass) {
         const fields = { points: String(amount) }
@@ -273,6 +301,23 @@ async function act(merchant: Merchant, action: Action): Promise<void> {
     case 'clock':
       await moveClock(merchant, amount * 100)
       return balanceIsKnown(merchant)
+    case 'usdc_payout': {
+      const order = { amount, currency: 'usdc', destination_id: known.usdc }
+      const { status, body } = await sandbox.post('/v1/payouts', order)
+      if (status === 201) transfers.set(body.id, amount)
+      return
+    }
+    case 'cancel_usdc_payout': {
+      const transfer = one([...transfers.keys()])
+      if (transfer) await sandbox.post(`/v1/payouts/${transfer}/cancel`, {})
+      return
+    }
+    case 'install_pass':
+      if (pass) await devices[pick % devices.length]!.install(files.get(pass)!)
+      return
+    case 'remove_pass':
+      await devices[pick % devices.length]!.remove(pick)
+      return
   }
 }
 

@@ -8,9 +8,12 @@ import type { Roles } from '../../runtime/database/migrate/roles.ts'
 import { clientConfig } from '../../runtime/database/pool/connection.ts'
 import { readSettings } from '../../runtime/platform/settings.ts'
 import { administer, databaseUrl } from '../support/server.ts'
+import { CONFIRMATIONS } from './chain/blocks.ts'
+import { CHAIN_ID, NODE_URL, PAYER_KEY, preload, USDC } from './chain/node.ts'
 import { DEADLOCK_MS, openWatch, type Watch } from './lanes.ts'
 import type { SimulationServer } from './server.ts'
 import type { Installation } from './service.ts'
+import { PUSH_URL } from './wallets/devices.ts'
 
 export interface Prepared
   extends Pick<Installation, 'connection' | 'cardSignIn' | 'pepper' | 'roles' | 'settings' | 'sanctions'> {
@@ -25,6 +28,7 @@ export async function prepare(
   seed: string,
   now: number,
 ): Promise<Prepared> {
+  await preload()
   const name = `simulation_${process.pid}_${seed.replaceAll(/\W/g, '_')}`
   await administer(
     url,
@@ -49,6 +53,12 @@ export async function prepare(
     DATABASE_URL: place,
     DATA_DIR: dataDir,
     SVC_VERIFY_SECONDS: '0',
+    SVC_CHAIN_RPC_URL: NODE_URL,
+    SVC_CHAIN_ID: `${CHAIN_ID}`,
+    SVC_CHAIN_CONFIRMATIONS: `${CONFIRMATIONS}`,
+    SVC_USDC_ADDRESS: USDC,
+    SVC_PAYOUT_KEY: PAYER_KEY,
+    APPLE_PUSH_URL: PUSH_URL,
   })
   return {
     ...{ connection, cardSignIn, pepper, settings, watch },

@@ -116,7 +116,10 @@ export function createScheduler(
         parked.map((lane) => lane.pid()!),
         false,
       )
-      const isStill = parked.every((lane) => lane.parked!.answer || blocked.has(lane.pid()!))
+      // PostgreSQL still lists a statement as blocked for a moment after it was told to cancel it.
+      const isStill = parked.every(
+        (lane) => lane.parked!.answer || (!lane.parked!.isLate && blocked.has(lane.pid()!)),
+      )
       const after = parked.filter(({ parked }) => parked!.answer)
       if (!isStill || after.length !== before) {
         await pause(0)

@@ -8,7 +8,8 @@ import { asRole, type Roles } from '../../runtime/database/migrate/roles.ts'
 import type { OpenDatabase } from '../../runtime/database/open/open-database.ts'
 import { createPool } from '../../runtime/database/pool/pool.ts'
 import { createWakeUps } from '../../runtime/events/emit/wake-ups.ts'
-import type { Chains } from '../../runtime/money/chain/open-chains.ts'
+import { openChains } from '../../runtime/money/chain/open-chains.ts'
+import { usdcChainsOf } from '../../runtime/money/chain/usdc-chains.ts'
 import { createBank } from '../../runtime/money/payouts/bank-client.ts'
 import { openGoogleSigner } from '../../runtime/passes/wallets/render/google/signer.ts'
 import type { Environment } from '../../runtime/platform/environment.ts'
@@ -20,6 +21,7 @@ import { startWork } from '../../runtime/process/work.ts'
 import { createClock } from '../../runtime/tenants/clock/clock.ts'
 import { createLimiter } from '../../runtime/tenants/limits/limiter.ts'
 import type { Network } from './network.ts'
+import { GOOGLE_URLS } from './wallets/google.ts'
 
 /** What all machines of a universe share. */
 export interface Installation {
@@ -30,7 +32,6 @@ export interface Installation {
   readonly settings: Settings
   readonly log: Logger
   readonly network: Network
-  readonly chains: Chains
   readonly sanctions: Sanctions
   /** Tells the other machines about new work of a tenant; a wake-up may get lost. */
   readonly wakeOthers: (environment: Environment, tenantId: string) => void
@@ -76,10 +77,11 @@ export function openDatabase({ connection, roles, cardSignIn, pepper }: Installa
 export const BANK_URL = 'https://bank.invalid'
 
 export async function startService(installation: Installation): Promise<SimulatedService> {
-  const { settings, log, network, chains, sanctions, wakeOthers } = installation
+  const { settings, log, network, sanctions, wakeOthers } = installation
   const database = openDatabase(installation)
   const clock = createClock()
   await clock.refresh(database.control)
+  const chains = await openChains(settings.chain, database.control, log)
   const wakeUps = createWakeUps()
   const signer = openGoogleSigner(settings)
   const foundation: Foundation = {
@@ -93,7 +95,7 @@ export async function startService(installation: Installation): Promise<Simulate
       console: 'http://console.invalid',
     },
     outbound: { sandbox: network.outbound, live: network.outbound },
-    google: { signer, outbound: network.outbound, urls: undefined, close: async () => {} },
+    google: { signer, outbound: network.outbound, urls: GOOGLE_URLS, close: async () => {} },
     bank: createBank({ url: BANK_URL, token: 'token', outbound: network.outbound }),
     sanctions,
     chains,
@@ -111,6 +113,7 @@ export async function startService(installation: Installation): Promise<Simulate
   const { listeners } = createApis({
     ...foundation,
     google: { signer },
+    usdcChains: usdcChainsOf(chains.of),
     vault: room.vault,
     limiter: createLimiter(() => performance.now()),
   })

@@ -9,8 +9,8 @@ import { SERVER_VARIABLE } from './server.ts'
 /** Both programs together take a few seconds; on a busy machine a minute is not enough. */
 const PATIENCE_MS = 240_000
 
-/** Of a seed with few actions, among them a payout. */
-const SMALL = ['--seed', '8', '--tenants', '1', '--machines', '1', '--actions', '4', '--late', '20']
+/** The actions of this seed: a bank payout, a pass, an authorization, an update, a USDC payout and an installation. */
+const SMALL = ['--seed', '1121', '--tenants', '1', '--machines', '1', '--actions', '6', '--late', '20']
 
 function simulate(faults: readonly Replacement[], ...words: readonly string[]) {
   const { url, template, pepper } = inject('testServer')
@@ -36,10 +36,12 @@ test(
     const [repeated, planted] = await Promise.all([simulate([], '--repeat'), simulate([plantFault()])])
     expect(repeated).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^day 1: .*\b1 payouts, 1 payments.*\nthe second run was the same\n$/),
+      stdout: expect.stringMatching(
+        /^day 1: .*\b1 payments, 1 USDC payments, 1 passes on devices, 1 authorizations, .*\nthe second run was the same\n$/,
+      ),
     })
     expect(planted.code).toBe(1)
-    expect(planted.stdout).toMatch(/seed 8: the bank paid \d+ for payout po_… of \d+\n$/)
+    expect(planted.stdout).toMatch(/seed 1121: the bank paid \d+ for payout po_… of \d+\n$/)
   },
   PATIENCE_MS,
 )

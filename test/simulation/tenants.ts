@@ -9,8 +9,9 @@ import { createTenant, verifyTenant } from '../../runtime/tenants/admin/tenants.
 import { createClock } from '../../runtime/tenants/clock/clock.ts'
 import { type ClientParts, type Credential, createClient } from './client.ts'
 import type { Merchant } from './merchants.ts'
+import type { Devices } from './wallets/devices.ts'
 
-/** Cents that are payable in live from the start. */
+/** Cents that are payable in each environment from the start. */
 const PAYABLE = 100_000
 
 /** Every other tenant gets its events in this version. */
@@ -22,6 +23,7 @@ const NOTHING = { payable: 0, held: 0, available: 0 }
 export async function makeMerchant(
   database: OpenDatabase,
   parts: ClientParts,
+  devices: Devices,
   index: number,
   isExact: boolean,
 ): Promise<Merchant> {
@@ -33,18 +35,29 @@ export async function makeMerchant(
   for (const environment of ['sandbox', 'live'] as const)
     await setPin(operator, { tenantId, environment, version }, versions)
   const clientOf = async (environment: Credential['environment']) => {
-    const { secret } = await createKey(operator, { tenantId, environment })
+    const { secret } = await createKey(operator, { tenantId, environment, scope: 'admin' })
     return createClient(parts, { name, environment, secret, version: current })
   }
   const transfer = { from: 'network_clearing', to: 'settlement_payable', amount: PAYABLE } as const
-  await database.live.transaction((db) => post(db, tenantId, newId('stl'), { transfer }, Date.now()))
+  for (const environment of ['sandbox', 'live'] as const)
+    await database[environment].transaction((db) =>
+      post(db, tenantId, newId('stl'), { transfer }, Date.now()),
+    )
   return {
     ...{ name, tenantId, payable: PAYABLE, funded: 0 },
-    ...{ payouts: new Map(), passes: [], transactions: [], shown: [], shownPayouts: [] },
+    ...{
+      payouts: new Map(),
+      transfers: new Map(),
+      passes: [],
+      transactions: [],
+      shown: [],
+      shownPayouts: [],
+    },
+    devices: [devices.device(`phone-${name}`), devices.device(`watch-${name}`)],
+    files: new Map(),
     ...{
       isExact,
       isCurrent: version === current,
-      settled: 0,
       shortfall: 0,
       aheadSeconds: 0,
       cards: new Map(),
@@ -53,7 +66,7 @@ export async function makeMerchant(
     lists: { events: [], paid: [], payable: [], funds: [] },
     live: await clientOf('live'),
     sandbox: await clientOf('sandbox'),
-    known: { template: '', bank: '', card: '', flaky: '', broken: '' },
+    known: { template: '', bank: '', usdc: '', card: '', flaky: '', broken: '' },
     hosts: {
       plain: `plain.${name}.invalid`,
       ordered: `ordered.${name}.invalid`,

@@ -1,21 +1,23 @@
 /** One universe: an installation with its machines, merchants and peers, all from one seed. */
 import { pino } from 'pino'
 import { createRandom } from '../../runtime/platform/random.ts'
+import type { ClientParts } from './client.ts'
 import { createFleet, type Fleet } from './fleet.ts'
 import { takeOver } from './globals.ts'
 import { checkInvariants } from './invariants.ts'
 import { takeConnections } from './lanes.ts'
 import { runOn } from './machines.ts'
 import { liveDay, type Merchant, planDay, readState, settleIn } from './merchants.ts'
-import { createNetwork, type Peer } from './network.ts'
-import { createBank, createReceivers, type Receivers, type SimulatedBank } from './peers.ts'
+import { createNetwork } from './network.ts'
+import { takeOutside } from './outside.ts'
 import { type Prepared, prepare } from './prepared.ts'
 import { createScheduler, type Scheduler } from './scheduler.ts'
 import type { SimulationServer } from './server.ts'
-import { BANK_URL, type Installation, openDatabase, startService } from './service.ts'
+import { type Installation, openDatabase, startService } from './service.ts'
 import { makeMerchant } from './tenants.ts'
 import { createTimers, type Timers } from './timers.ts'
 import { createWeather, type FaultKind, type Weather } from './weather.ts'
+import { createWorld, type World } from './world.ts'
 
 /** What a run is made of. A smaller one is a simpler story of the same fault. */
 export interface Plan {
@@ -53,8 +55,8 @@ interface Universe {
   readonly scheduler: Scheduler
   readonly fleet: Fleet
   readonly weather: Weather
-  readonly bank: SimulatedBank
-  readonly receivers: Receivers
+  readonly world: World
+  readonly clients: ClientParts
   readonly installation: Installation
   readonly random: (what: string) => ReturnType<typeof createRandom>
 }
@@ -69,16 +71,6 @@ const HOLD_MS = 2 * DAY_MS
 /** Steps of a day, for the installation and for each merchant. A quarter is usual. */
 const MOST_STEPS = 100_000
 
-/** A receiver accepts this attempt of a delivery, so that no endpoint is disabled. */
-const ACCEPTED_ATTEMPT = 4
-
-/** USDC payouts are not simulated. */
-const NO_CHAINS: Installation['chains'] = {
-  of: { sandbox: undefined, live: undefined },
-  warnings: [],
-  start: () => ({ stop: async () => {} }),
-}
-
 function create(prepared: Prepared, plan: Plan, timers: Timers, heard: Print | undefined): Universe {
   const random = (what: string) => createRandom(`${plan.seed} ${what}`)
   const weather = createWeather(random('weather'), plan.faults, plan.withoutFaults)
@@ -89,39 +81,36 @@ function create(prepared: Prepared, plan: Plan, timers: Timers, heard: Print | u
     () => startService(installation),
   )
   const scheduler = createScheduler(plan.seed, timers, prepared.watch, fleet.disturb, heard)
-  const bank = createBank(timers, random('bank'))
-  const receivers = createReceivers(
-    timers,
-    (attempt) => attempt < ACCEPTED_ATTEMPT && weather.strikes('error'),
-  )
-  const peerOf = ({ origin, host }: URL): Peer => (origin === BANK_URL ? bank.answer : receivers.peerOf(host))
+  const { settings } = prepared
+  const clients: ClientParts = {
+    ...{ scheduler, random: random('clients'), weather, machines: fleet.running },
+    network: { latency: () => installation.network.latency() },
+  }
+  const world = createWorld({ settings, scheduler, weather, random, clients: () => clients })
   const installation: Installation = {
     ...prepared,
     log: pino(
       { level: 'warn' },
       { write: (line: string) => scheduler.note(`log: ${withoutIds(messageOf(line))}`) },
     ),
-    network: createNetwork(scheduler, random('network'), weather, peerOf),
-    chains: NO_CHAINS,
+    network: createNetwork(scheduler, random('network'), weather, world.peerOf),
     wakeOthers(environment, tenantId) {
       if (weather.strikes('lost')) return
       for (const { machine, service } of fleet.running())
         runOn(machine, () => service.wake(environment, tenantId))
     },
   }
-  return { prepared, scheduler, fleet, weather, bank, receivers, installation, random }
+  return { prepared, scheduler, fleet, weather, world, clients, installation, random }
 }
 
 /** Starts the machines, and creates the merchants with what they need. */
 async function begin(universe: Universe, plan: Plan): Promise<readonly Merchant[]> {
-  const { scheduler, fleet, weather, installation, random } = universe
-  const { network } = installation
-  const parts = { scheduler, random: random('clients'), weather, network, machines: fleet.running }
+  const { scheduler, fleet, clients, world, installation } = universe
   const merchants = await fleet.once('setup', async () => {
     const database = openDatabase(installation)
     const made: Merchant[] = []
     for (let index = 0; index < plan.tenants; index += 1)
-      made.push(await makeMerchant(database, parts, index, plan.faults.length === 0))
+      made.push(await makeMerchant(database, clients, world.devices, index, plan.faults.length === 0))
     return made
   })
   for (let number = 0; number < plan.machines; number += 1)
@@ -143,7 +132,7 @@ async function live(
   merchants: readonly Merchant[],
   day: number,
 ): Promise<void> {
-  const { scheduler, weather, prepared, bank, receivers, random } = universe
+  const { scheduler, weather, prepared, world, random } = universe
   const end = scheduler.timers.now + DAY_MS
   const ofDay = random(`day ${day}`)
   const days = merchants.map((merchant, index) => {
@@ -158,18 +147,23 @@ async function live(
   weather.isStorm = false
   await scheduler.run(scheduler.sleep(Math.max(0, end - scheduler.timers.now)))
   await scheduler.run(Promise.all(merchants.map(readState)))
-  const { payments } = bank
+  const { payments } = world.bank
   const { now } = scheduler.timers
-  await checkInvariants({ db: prepared.watch.db, merchants, payments, receivers, now, faults: weather.count })
+  await checkInvariants({
+    ...{ ...world, db: prepared.watch.db, merchants, payments, now, faults: weather.count },
+  })
 }
 
-function describe({ scheduler, bank }: Universe, merchants: readonly Merchant[], day: number): string {
+function describe({ scheduler, world }: Universe, merchants: readonly Merchant[], day: number): string {
   const sum = (of: (merchant: Merchant) => number) => merchants.reduce((total, each) => total + of(each), 0)
   const counts = {
     steps: scheduler.steps,
     passes: sum(({ passes }) => passes.length),
     payouts: sum(({ payouts }) => payouts.size),
-    payments: bank.payments.length,
+    payments: world.bank.payments.length,
+    'USDC payments': world.blocks.mined.filter(({ isPaid }) => isPaid).length,
+    'passes on devices': sum(({ devices }) => devices.reduce((total, { passes }) => total + passes.size, 0)),
+    authorizations: world.authorizers.answers.size,
     'card transactions': sum(({ transactions }) => transactions.length),
   }
   const told = Object.entries(counts).map(([name, count]) => `${count} ${name}`)
@@ -197,6 +191,7 @@ export async function runUniverse(
   const giveBack = [takeOver(timers, plan.seed), takeConnections(impurities)]
   const universe = create(prepared, plan, timers, heard)
   const { scheduler, fleet, weather } = universe
+  giveBack.push(takeOutside(universe.installation.network.outbound))
   process.on('unhandledRejection', scheduler.fail)
   let fault: string | undefined
   try {
@@ -216,7 +211,8 @@ export async function runUniverse(
 }
 
 /** Identifiers have a counter of the process, which no seed decides. */
-const withoutIds = (text: string) => text.replaceAll(/\b([a-z]+)_[0-9a-z]{26}\b/g, '$1_…')
+const withoutIds = (text: string) =>
+  text.replaceAll(/\b([a-z]+)_[0-9a-z]{26}\b/g, '$1_…').replaceAll(/\b0x[0-9a-f]{64}\b/g, '0x…')
 
 function messageOf(line: string): string {
   const { msg, err } = JSON.parse(line) as {

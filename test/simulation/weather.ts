@@ -1,7 +1,8 @@
 /** Which faults happen: a probability for each kind, and a draw for each occasion. */
 import type { Random } from '../../runtime/platform/random.ts'
 
-/** Probabilities in a storm. `death` and `stall` are for each decision of the scheduler, the others for each request. */
+/** Probabilities in a storm. `death` and `stall` are for each decision of the scheduler, the others for
+ * each request. */
 const STORM = {
   /** A request or a wake-up that does not arrive. */
   lost: 0.04,
@@ -11,6 +12,12 @@ const STORM = {
   /** An answer 5xx without an effect. */
   error: 0.04,
   slow: 0.05,
+  /** A node of the chain that is some blocks behind. */
+  lag: 0.05,
+  /** The last blocks of the chain are replaced. */
+  reorg: 0.08,
+  /** A transaction that a node accepts and forgets. */
+  dropped: 0.08,
   /** A process that ends without cleanup. */
   death: 0.0002,
   /** A process that is suspended for up to 90 s, so that its leases end. */

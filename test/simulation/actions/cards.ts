@@ -96,14 +96,14 @@ export function availableOf({ funded, cards, shortfall }: Merchant): number {
   )
 }
 
-/** Checks the balance of the sandbox. A settlement can become payable between the two requests, so it looks twice. */
+/** Checks the balance of the sandbox. A settlement can take its shortfall between the two requests, so it looks twice. */
 export async function balanceIsKnown(merchant: Merchant): Promise<void> {
   if (!merchant.isExact) return
   const held = [...merchant.cards.values()].reduce((sum, each) => sum + each.held, 0)
   for (let left = 1; ; left -= 1) {
     const { body } = await merchant.sandbox.send('GET', '/v1/balance')
-    const found = { available: body.available, held: body.held, payable: body.payable }
-    const wanted = { available: availableOf(merchant), held, payable: merchant.settled }
+    const found = { available: body.available, held: body.held }
+    const wanted = { available: availableOf(merchant), held }
     if (left === 0) return mustEqual(found, wanted, `the balance of ${merchant.name} in the sandbox`)
     if (JSON.stringify(found) === JSON.stringify(wanted)) return
     await readSettlements(merchant)
@@ -128,11 +128,10 @@ export async function moveClock(merchant: Merchant, given: number): Promise<void
 
 const MINUTE_MS = 60_000
 
-/** Reads what was settled. */
+/** Reads what settlements took from what can be spent. */
 export async function readSettlements(merchant: Merchant): Promise<void> {
   const all = await walk(merchant.sandbox, '/v1/settlements?status=settled')
   const nets = all.map(({ net_amount }) => net_amount as number)
-  merchant.settled = nets.reduce((sum, net) => sum + Math.max(0, net), 0)
   merchant.shortfall = nets.reduce((sum, net) => sum + Math.min(0, net), 0)
 }
 

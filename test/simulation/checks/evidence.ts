@@ -2,13 +2,13 @@
 import type { Database } from '../../../runtime/database/database.ts'
 import type { Environment } from '../../../runtime/platform/environment.ts'
 import type { Merchant } from '../merchants.ts'
-import type { BankPaymentMade, Receivers } from '../peers.ts'
+import type { BankPaymentMade } from '../peers.ts'
+import type { World } from '../world.ts'
 
-export interface Evidence {
+export interface Evidence extends Pick<World, 'authorizers' | 'blocks' | 'google' | 'receivers'> {
   readonly db: Database
   readonly merchants: readonly Merchant[]
   readonly payments: readonly BankPaymentMade[]
-  readonly receivers: Receivers
   /** Milliseconds since the epoch. */
   readonly now: number
   /** Number of faults so far. Without faults, every event arrives exactly once. */

@@ -52,6 +52,8 @@ interface EventRow {
 const MINUTE_MS = 60_000
 const DELAYS = [0, 5, 30, 120, 300]
 
+const isAbout = ({ audience_endpoint_id }: EventRow, { id }: EndpointRow) => audience_endpoint_id === id
+
 /** Every event has its attempts at every endpoint that wants it, on schedule, and each tells what the receiver answered. */
 export async function attemptsAreRight(evidence: Evidence, merchant: Merchant): Promise<void> {
   for (const environment of ['sandbox', 'live'] as const) {
@@ -66,6 +68,9 @@ export async function attemptsAreRight(evidence: Evidence, merchant: Merchant): 
     const endpoints = await rowsOf<EndpointRow>(evidence, environment, merchant, 'webhook_endpoints')
     await queuesAreRight(evidence, merchant, environment, all)
     for (const endpoint of endpoints) {
+      const wasPaused =
+        merchant.pauses.has(endpoint.id) ||
+        events.some((event) => isAbout(event, endpoint) && event.type === 'webhook_endpoint.disabled')
       const { host } = new URL(endpoint.url)
       const arrivals = evidence.receivers.arrivals.get(host) ?? []
       const secret = merchant.secrets.get(endpoint.id)
@@ -78,16 +83,16 @@ export async function attemptsAreRight(evidence: Evidence, merchant: Merchant): 
         const own = attempts.get(event.id) ?? []
         attempts.delete(event.id)
         const place = `${event.type} at ${host}`
-        if (isWanted(event, endpoint) !== own.length > 0 && !merchant.pauses.has(endpoint.id))
+        if (isWanted(event, endpoint) !== own.length > 0 && !wasPaused)
           fail(`${place} has ${own.length} attempts`)
         const seen = arrivals.filter((arrival) => arrival.event === event.id)
-        chainIsRight(own, event, endpoint, place, merchant.pauses.has(endpoint.id))
+        chainIsRight(own, event, endpoint, place, wasPaused)
         for (const attempt of own)
           endIsRight(
             attempt,
             seen.filter((each) => each.attempt === attempt.attempt),
             place,
-            evidence.faults === 0 && !merchant.pauses.has(endpoint.id),
+            evidence.faults === 0 && !wasPaused,
           )
         if (seen.some((arrival) => !own.some(({ attempt }) => attempt === arrival.attempt)))
           fail(`${place} arrived in an attempt that is not stored`)
@@ -242,19 +247,20 @@ function endpointIsRight(
   events: readonly EventRow[],
 ): void {
   const { id, url, status, disabled_reason, generation, delivery } = endpoint
-  const lasts = all.filter(
-    ({ endpoint_id, attempt, status, trigger }) =>
-      endpoint_id === id && attempt === DELAYS.length && status === 'failed' && trigger === 'schedule',
+  // A recovery makes a last attempt again, with the trigger `manual`.
+  const ends = all.filter(
+    ({ endpoint_id, attempt, status }) =>
+      endpoint_id === id && attempt === DELAYS.length && status === 'failed',
   )
+  const lasts = ends.filter(({ trigger }) => trigger === 'schedule')
   const told = events.filter(
-    ({ type, audience_endpoint_id }) => type === 'webhook_endpoint.disabled' && audience_endpoint_id === id,
+    (event) => isAbout(event, endpoint) && event.type === 'webhook_endpoint.disabled',
   )
   if (delivery === 'fifo') return
   const isExhausted = disabled_reason === 'retry_exhausted'
-  if (isExhausted && (status !== 'disabled' || lasts.length === 0))
-    fail(`${url} is disabled without a reason`)
+  if (isExhausted && (status !== 'disabled' || ends.length === 0)) fail(`${url} is disabled without a reason`)
   if (lasts.length > 0 && told.length === 0) fail(`no event tells that ${url} was disabled`)
-  if (told.length > lasts.length || (isExhausted && told.length === 0) || told.length > generation + 1)
+  if (told.length > ends.length || (isExhausted && told.length === 0) || told.length > generation + 1)
     fail(`${told.length} events tell that ${url} was disabled`)
   if (status === 'disabled') {
     const left = all.find((each) => each.endpoint_id === id && each.status === 'pending')

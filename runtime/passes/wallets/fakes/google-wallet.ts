@@ -6,16 +6,19 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type CallbackSigner, createCallbackSigner } from './google-callbacks.ts'
-import { CLASS_SHAPES, MESSAGE_REQUEST, OBJECT_SHAPES } from './google-fields.ts'
+import {
+  createGoogleAnswers,
+  type FakeGoogleAnswer,
+  type FakeResource,
+  type ResourcesOptions,
+  refusal,
+} from './google-resources.ts'
 import { type Accounts, createTokens } from './google-tokens.ts'
 
-export interface GoogleStandInOptions {
-  readonly issuerId: string
+export interface GoogleStandInOptions extends ResourcesOptions {
   readonly accounts: Accounts
   /** Lifetime of a token in seconds. */
   readonly tokenSeconds?: number
-  /** Whether to fetch images, as Google does, and to refuse a resource if one of its image URLs has no image. */
-  readonly fetchPictures?: boolean
 }
 
 /** A request, with the status of its response. */
@@ -27,8 +30,6 @@ export interface StandInRequest {
 
 /** A fault that replaces the regular response. `hang`: no response. */
 export type GoogleFault = { readonly status: number; readonly retryAfter?: string } | 'hang' | undefined
-
-type FakeResource = Readonly<Record<string, unknown>>
 
 export interface GoogleStandIn {
   /** Origin of the REST API, and URLs of the token endpoint and the root keys. */
@@ -47,14 +48,7 @@ export interface GoogleStandIn {
   close(): Promise<void>
 }
 
-const API = '/walletobjects/v1/'
 const MAX_BODY = 256 * 1024
-
-interface FakeGoogleAnswer {
-  readonly status: number
-  readonly body: unknown
-  readonly headers?: Readonly<Record<string, string>>
-}
 
 export async function startGoogleStandIn(options: GoogleStandInOptions): Promise<GoogleStandIn> {
   const { accounts, tokenSeconds = 3599 } = options
@@ -62,21 +56,14 @@ export async function startGoogleStandIn(options: GoogleStandInOptions): Promise
   const callbacks = createCallbackSigner()
   const resources = new Map<string, FakeResource>()
   const requests: StandInRequest[] = []
-  const wallet = createResources(options, resources)
+  const answerApi = createGoogleAnswers(options, tokens, () => standIn.urls.token, resources)
 
   const answer = async (request: IncomingMessage, path: string): Promise<FakeGoogleAnswer> => {
-    const method = request.method ?? ''
     if (path === '/keys') {
       return { status: 200, body: callbacks.published, headers: { 'Cache-Control': 'public, max-age=600' } }
     }
-    const body = await readBody(request)
-    if (path === '/token') return tokens.exchange(new URLSearchParams(body), standIn.urls.token)
-    if (!path.startsWith(API)) return refusal(404, 'NOT_FOUND', 'notFound', 'Requested entity was not found.')
-    if (!tokens.accepts(request.headers.authorization)) {
-      const message = 'Request had invalid authentication credentials.'
-      return refusal(401, 'UNAUTHENTICATED', 'authError', message)
-    }
-    return wallet(method, path.slice(API.length), body)
+    const { authorization } = request.headers
+    return answerApi({ method: request.method ?? '', path, authorization, body: await readBody(request) })
   }
 
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
@@ -127,144 +114,4 @@ async function readBody(request: IncomingMessage): Promise<string> {
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()
-}
-
-/** Returns an error in Google's format. */
-function refusal(code: number, status: string, reason: string, message: string): FakeGoogleAnswer {
-  const errors = [{ message, domain: 'walletobjects', reason }]
-  return { status: code, body: { error: { code, message, status, errors } } }
-}
-
-const invalid = (message: string, reason = 'invalidResource') =>
-  refusal(400, 'INVALID_ARGUMENT', reason, message)
-
-/** Handles insert, get, update and patch of all resource types. */
-function createResources(
-  { issuerId, fetchPictures = false }: GoogleStandInOptions,
-  resources: Map<string, FakeResource>,
-) {
-  const seen = new Set<string>()
-
-  const check = async (type: string, resource: FakeResource): Promise<FakeGoogleAnswer | undefined> => {
-    const wrong = (CLASS_SHAPES[type] ?? OBJECT_SHAPES[type]!)(resource, 'resource')
-    if (wrong !== undefined) return invalid(wrong)
-    const { id, classId } = resource as { id: string; classId?: string }
-    if (!id.startsWith(`${issuerId}.`)) {
-      return refusal(403, 'PERMISSION_DENIED', 'permissionDenied', 'Permission denied.')
-    }
-    if (classId !== undefined && !resources.has(`${type.replace(/Object$/, 'Class')}/${classId}`)) {
-      return refusal(404, 'NOT_FOUND', 'classNotFound', `Class ${classId} not found.`)
-    }
-    return fetchPictures ? checkPictures(resource, seen) : undefined
-  }
-
-  const store = async (type: string, resource: FakeResource): Promise<FakeGoogleAnswer> => {
-    const wrong = await check(type, resource)
-    if (wrong) return wrong
-    // The fake approves resources under review immediately.
-    const stored = 'reviewStatus' in resource ? { ...resource, reviewStatus: 'APPROVED' } : resource
-    resources.set(`${type}/${String(resource.id)}`, stored)
-    return { status: 200, body: stored }
-  }
-
-  const notified = new Map<unknown, number[]>()
-
-  /** Adds a message. More than three notifications in 24 hours are refused. */
-  const addMessage = async (type: string, known: FakeResource, sent: FakeResource) => {
-    const wrong = MESSAGE_REQUEST(sent, 'request')
-    if (wrong !== undefined) return invalid(wrong)
-    const { message } = sent as { readonly message: { readonly messageType?: string } }
-    if (message.messageType === 'TEXT_AND_NOTIFY') {
-      const recent = (notified.get(known.id) ?? []).filter((at) => at > Date.now() - DAY_MS)
-      if (recent.length >= MAX_NOTIFICATIONS)
-        return refusal(403, 'PERMISSION_DENIED', 'quotaExceeded', 'QuotaExceededException')
-      notified.set(known.id, [...recent, Date.now()])
-    }
-    const messages = [...((known.messages as readonly unknown[] | undefined) ?? []), message]
-    const stored = await store(type, { ...known, messages })
-    return stored.status === 200 ? { ...stored, body: { resource: stored.body } } : stored
-  }
-
-  return async (method: string, path: string, body: string): Promise<FakeGoogleAnswer> => {
-    const [type = '', id, verb] = path.split('/')
-    if (!CLASS_SHAPES[type] && !OBJECT_SHAPES[type]) {
-      return refusal(404, 'NOT_FOUND', 'notFound', 'Requested entity was not found.')
-    }
-    const known = id === undefined ? undefined : resources.get(`${type}/${id}`)
-    if (id !== undefined && !known) {
-      return refusal(404, 'NOT_FOUND', 'resourceNotFound', `The ${type} ${id} was not found.`)
-    }
-    if (method === 'GET' && known) return { status: 200, body: known }
-    const sent = readObject(body)
-    if (!sent) return invalid('Invalid JSON payload received.', 'parseError')
-    if (known && method === 'POST' && verb === 'addMessage') return addMessage(type, known, sent)
-    if (id === undefined && method === 'POST') {
-      if (!resources.has(`${type}/${String(sent.id)}`)) return store(type, sent)
-      return refusal(409, 'ALREADY_EXISTS', 'existingResource', `${String(sent.id)} already exists.`)
-    }
-    if (sent.id !== undefined && sent.id !== id) return invalid('The id differs from that of the path.')
-    if (method === 'PUT') return store(type, { ...sent, id })
-    if (method === 'PATCH') return store(type, merge(known!, sent))
-    return refusal(405, 'UNIMPLEMENTED', 'httpMethodNotAllowed', 'Method not allowed.')
-  }
-}
-
-function readObject(text: string): FakeResource | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as FakeResource)
-      : undefined
-  } catch {
-    return undefined // the caller reports the error
-  }
-}
-
-/** Applies a merge patch (RFC 7396): null removes a member, lists are replaced. */
-function merge(known: FakeResource, sent: FakeResource): FakeResource {
-  const merged: Record<string, unknown> = { ...known }
-  for (const [name, value] of Object.entries(sent)) {
-    if (value === null) delete merged[name]
-    else if (isMembers(value) && isMembers(merged[name])) merged[name] = merge(merged[name], value)
-    else merged[name] = value
-  }
-  return merged
-}
-
-function isMembers(value: unknown): value is FakeResource {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-const FETCH_MS = 3000
-
-const DAY_MS = 86_400_000
-const MAX_NOTIFICATIONS = 3
-
-/**
- * Fetches each image URL once, as Google would. An unavailable image server results in 503, because it does not prove
- * that the image is missing.
- */
-async function checkPictures(
-  resource: FakeResource,
-  seen: Set<string>,
-): Promise<FakeGoogleAnswer | undefined> {
-  for (const uri of picturesIn(resource)) {
-    if (seen.has(uri)) continue
-    const response = await fetch(uri, { signal: AbortSignal.timeout(FETCH_MS) }).catch(() => undefined)
-    const type = response?.headers.get('Content-Type')
-    await response?.body?.cancel()
-    if (!response || response.status >= 500) {
-      return refusal(503, 'UNAVAILABLE', 'backendError', `Image cannot be loaded now: ${uri}`)
-    }
-    if (!response.ok || type !== 'image/png') return invalid(`Image cannot be loaded: ${uri}`, 'invalidImage')
-    seen.add(uri)
-  }
-  return undefined
-}
-
-function picturesIn(value: unknown): string[] {
-  if (!isMembers(value)) return []
-  const { sourceUri } = value
-  if (isMembers(sourceUri)) return [String(sourceUri.uri)]
-  return Object.values(value).flatMap(picturesIn)
 }

@@ -1,0 +1,144 @@
+/**
+ * A chain with a USDC contract: blocks, transactions that wait, and reorganizations of the last blocks. Blocks are made when
+ * somebody looks, as far as simulated time has come.
+ */
+import { type Hex, keccak256, stringToHex } from 'viem'
+import type { Random } from '../../../runtime/platform/random.ts'
+import type { Timers } from '../timers.ts'
+import type { Weather } from '../weather.ts'
+
+/** A transfer with authorization (EIP-3009), as a transaction contains it. */
+export interface Authorization {
+  readonly from: string
+  readonly to: string
+  readonly value: bigint
+  /** Seconds since the epoch. */
+  readonly validBefore: bigint
+  readonly nonce: Hex
+  /** Whether the account `from` signed it. */
+  readonly isSigned: boolean
+}
+
+export interface SentTransaction {
+  readonly hash: Hex
+  readonly from: string
+  readonly nonce: number
+  readonly maxFee: bigint
+  readonly priorityFee: bigint
+  /** Undefined for a call that the contract rejects. */
+  readonly authorization: Authorization | undefined
+}
+
+/** A transaction in a block. */
+export interface MinedTransaction extends SentTransaction {
+  readonly block: number
+  /** Whether the contract made the transfer. */
+  readonly isPaid: boolean
+}
+
+export interface Blocks {
+  /** Makes the blocks that are due, and removes some of the last ones if the weather says so. Returns the number of the last. */
+  advance(): number
+  /** Accepts a transaction. Returns a refusal in words. */
+  accept(transaction: SentTransaction): string | undefined
+  hashOf(block: number): Hex
+  /** Seconds since the epoch. */
+  timestampOf(block: number): number
+  /** Wei per unit of gas. */
+  baseFeeOf(block: number): bigint
+  /** Transactions in blocks, oldest first. */
+  readonly mined: readonly MinedTransaction[]
+}
+
+/** Number of blocks after which a payment counts as paid. Reorganizations are less deep. */
+export const CONFIRMATIONS = 4
+
+const BLOCK_S = 12
+const GWEI = 1_000_000_000n
+
+/** Blocks before the first one that can contain transactions. */
+const OLD_BLOCKS = 1000
+
+/** For half an hour in seven half hours, fees are so high that no transaction from before is included. */
+const FEE_PERIOD = 150
+
+export function createBlocks(timers: Pick<Timers, 'now'>, random: Random, weather: Weather): Blocks {
+  const start = timers.now - OLD_BLOCKS * BLOCK_S * 1000
+  const headNow = () => Math.floor((timers.now - start) / (BLOCK_S * 1000))
+  let made = headNow()
+  let mined: MinedTransaction[] = []
+  let waiting: SentTransaction[] = []
+  /** How many times a block was replaced. */
+  const replaced = new Map<number, number>()
+
+  const timestampOf = (block: number) => Math.floor(start / 1000) + block * BLOCK_S
+  const baseFeeOf = (block: number) => (Math.floor(block / FEE_PERIOD) % 7 === 3 ? 90n : 10n) * GWEI
+  const countOf = (account: string) => mined.filter(({ from }) => from === account).length
+  const isUsed = (nonce: Hex) => mined.some((each) => each.isPaid && each.authorization?.nonce === nonce)
+
+  const include = (transaction: SentTransaction, block: number) => {
+    const { authorization, hash, from, nonce } = transaction
+    const isPaid =
+      authorization?.isSigned === true &&
+      authorization.validBefore > BigInt(timestampOf(block)) &&
+      !isUsed(authorization.nonce)
+    mined.push({ ...transaction, block, isPaid })
+    waiting = waiting.filter((each) => each.hash !== hash && (each.from !== from || each.nonce !== nonce))
+  }
+  /** Includes what can be paid for, in the order of nonces. */
+  const make = (block: number) => {
+    if (random.chance(0.2)) return
+    const fee = baseFeeOf(block)
+    for (;;) {
+      const next = waiting.find((each) => each.nonce === countOf(each.from) && each.maxFee >= fee)
+      if (!next) return
+      include(next, block)
+    }
+  }
+  const catchUp = () => {
+    const head = headNow()
+    while (made < head && waiting.length > 0) {
+      made += 1
+      make(made)
+    }
+    made = head
+  }
+  const reorganize = () => {
+    const head = headNow()
+    const last = head - random.between(1, CONFIRMATIONS - 1)
+    const gone = mined.filter(({ block }) => block > last)
+    for (let block = last + 1; block <= head; block += 1) replaced.set(block, (replaced.get(block) ?? 0) + 1)
+    mined = mined.filter(({ block }) => block <= last)
+    const back = gone.filter(() => !random.chance(0.25))
+    waiting = [...back.map(({ block: _, isPaid: __, ...sent }) => sent), ...waiting]
+    made = last
+    catchUp()
+  }
+  return {
+    advance() {
+      catchUp()
+      const newest = mined.at(-1)
+      const isRecent = newest !== undefined && newest.block > headNow() - CONFIRMATIONS + 1
+      if (isRecent && weather.strikes('reorg')) reorganize()
+      return headNow()
+    },
+    accept(transaction) {
+      const { hash, from, nonce, maxFee, priorityFee } = transaction
+      if (nonce < countOf(from)) return 'nonce too low'
+      if (waiting.some((each) => each.hash === hash)) return 'already known'
+      const other = waiting.find((each) => each.from === from && each.nonce === nonce)
+      const isHigher = (fee: bigint, before: bigint) => fee * 10n >= before * 11n
+      if (other && !(isHigher(maxFee, other.maxFee) && isHigher(priorityFee, other.priorityFee)))
+        return 'replacement transaction underpriced'
+      if (weather.strikes('dropped')) return undefined
+      waiting = [...waiting.filter((each) => each !== other), transaction]
+      return undefined
+    },
+    hashOf: (block) => keccak256(stringToHex(`block ${block} ${replaced.get(block) ?? 0}`)),
+    timestampOf,
+    baseFeeOf,
+    get mined() {
+      return mined
+    },
+  }
+}

@@ -1,0 +1,116 @@
+/** The checks of the simulated peers: each finds what is wrong. */
+import { keccak256, stringToHex } from 'viem'
+import { expect, test } from 'vitest'
+import type { Database } from '../../runtime/database/database.ts'
+import { authorizationsFollowTheMerchant } from './authorizations/checks.ts'
+import type { Blocks, MinedTransaction } from './chain/blocks.ts'
+import { chainPaymentsAreRight, noncesAreUnique } from './chain/checks.ts'
+import { addressOf } from './chain/node.ts'
+import type { Merchant } from './merchants.ts'
+import { devicesAreCurrent, googleIsCurrent } from './wallets/checks.ts'
+
+/** Answers each statement with the rows of the table that it names first. */
+const databaseOf = (tables: Readonly<Record<string, readonly object[]>>): Database => ({
+  query: async <Row>({ text }: { readonly text: string }) => {
+    const table = /FROM \w+\.(\w+)/.exec(text)?.[1] ?? ''
+    const rows = (tables[table] ?? []) as Row[]
+    return { rows, count: rows.length }
+  },
+})
+
+const MERCHANT = {
+  ...{ name: 'm1', tenantId: 'acct_1', payable: 1000, transfers: new Map([['po_1', 75]]) },
+  shown: [{ id: 'pass_1', points: '5' }],
+  balances: { sandbox: { payable: 925, held: 0, available: 0 } },
+} as unknown as Merchant
+
+const PAID: MinedTransaction = {
+  ...{ hash: '0x1', from: 'payer', nonce: 0, maxFee: 1n, priorityFee: 1n, block: 1, isPaid: true },
+  authorization: {
+    ...{ from: 'payer', to: addressOf('m1'), value: 750_000n, validBefore: 1n, isSigned: true },
+    nonce: keccak256(stringToHex('po_1')),
+  },
+}
+const PAYOUT = { id: 'po_1', amount: 75, status: 'paid', created: 0, settlement_id: null }
+
+const chainWith = (mined: readonly MinedTransaction[], payout: object = {}) =>
+  chainPaymentsAreRight(
+    { db: databaseOf({ payouts: [{ ...PAYOUT, ...payout }] }), blocks: { mined } as Blocks, now: 1e9 },
+    MERCHANT,
+  )
+
+const OTHER = { ...PAID, authorization: { ...PAID.authorization!, nonce: '0x2' as const } }
+
+test.each([
+  ['no payment', [], {}, 'is paid, and the chain has 0 payments'],
+  ['two payments', [PAID, PAID], {}, 'was paid 2 times'],
+  ['a payment of a failed payout', [PAID], { status: 'failed' }, 'is failed, and the chain has 1 payments'],
+  ['a payout that does not end', [], { status: 'in_transit' }, 'is still in_transit'],
+  ['a payment without a payout', [PAID, OTHER], {}, 'got 1 USDC payments without a payout'],
+])('the checks find %s on the chain', async (_, mined, payout, fault) => {
+  await expect(chainWith([PAID])).resolves.toBeUndefined()
+  await expect(chainWith(mined, payout)).rejects.toThrow(fault)
+})
+
+test('the checks find a settled payment that the chain does not have', async () => {
+  const db = databaseOf({ chain_payments: [{ nonce: 0, hash: '0x1' }] })
+  const evidence = (mined: readonly MinedTransaction[]) => ({ db, blocks: { mined } as Blocks, now: 0 })
+  await expect(noncesAreUnique(evidence([PAID]))).resolves.toBeUndefined()
+  await expect(noncesAreUnique(evidence([]))).rejects.toThrow('payment 0 is settled')
+  await expect(noncesAreUnique(evidence([PAID, PAID]))).rejects.toThrow('has the nonce 0')
+})
+
+const DECISION = {
+  ...{ id: 'azd_1', status: 'responded', approved: true, amount: null, decline_reason: null },
+  ...{
+    default_action_used: false,
+    requested: 500,
+    authorized: 500,
+    decline_code: null,
+    decision_id: 'azd_1',
+  },
+}
+const STOOD_IN = { ...DECISION, status: 'timed_out', approved: null, default_action_used: true }
+
+test.each([
+  ['a pending question', { ...DECISION, status: 'pending' }, 'is still pending'],
+  ['an untrue answer', { ...DECISION, amount: 3 }, 'the endpoint gave'],
+  ['another amount', { ...DECISION, authorized: 4 }, 'allows 500 of 500, and its transaction authorized 4'],
+  ['a refused approval', { ...DECISION, authorized: 0, decline_code: 'decision_declined' }, 'was approved'],
+  ['a stand-in above its maximum', STOOD_IN, 'was declined: decision_timed_out'],
+])('the checks find %s', async (_, row, fault) => {
+  const authorizers = { answers: new Map([['azd_1', { given: { approved: true }, delayMs: 0 }]]) }
+  const check = (decision: object) => {
+    const db = databaseOf({ authorization_decisions: [decision] })
+    return authorizationsFollowTheMerchant({ db, authorizers: { ...authorizers, answer: fail } }, MERCHANT)
+  }
+  await expect(check(DECISION)).resolves.toBeUndefined()
+  await expect(check(row)).rejects.toThrow(fault)
+})
+
+function fail(): never {
+  throw new Error('no question is asked here')
+}
+
+test('the checks find a pass that is not current in a wallet', async () => {
+  const { shown, name } = MERCHANT
+  const device = (points: string) => ({
+    id: 'phone',
+    passes: new Map([['pass_1', { serial: 'pass_1', points }]]),
+  })
+  const devices = (points: string) => [device(points)] as unknown as Merchant['devices']
+  await expect(devicesAreCurrent(undefined, { shown, name, devices: devices('5') })).resolves.toBeUndefined()
+  await expect(devicesAreCurrent(undefined, { shown, name, devices: devices('4') })).rejects.toThrow(
+    'shows 4 points',
+  )
+  const google = (body: string) => ({
+    google: {
+      answer: fail,
+      resources: new Map([
+        ['loyaltyObject/1.pass_1', { state: 'ACTIVE', textModulesData: [{ id: 'points', body }] }],
+      ]),
+    },
+  })
+  await expect(googleIsCurrent(google('5'), { shown, name })).resolves.toBeUndefined()
+  await expect(googleIsCurrent(google('4'), { shown, name })).rejects.toThrow('Google shows 4 points')
+})
