@@ -1,8 +1,8 @@
 /** The machines of a universe: they start, serve, are suspended and die. */
 import type { Random } from '../../runtime/platform/random.ts'
 import type { Running } from './client.ts'
-import { createMachine, type Machine, runOn } from './machines.ts'
-import type { Scheduler } from './scheduler.ts'
+import { createMachine, type Machine, runOn } from './clockwork/machines.ts'
+import type { Scheduler } from './clockwork/scheduler.ts'
 import type { SimulatedService } from './service.ts'
 import type { Weather } from './weather.ts'
 

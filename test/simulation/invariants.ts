@@ -1,10 +1,9 @@
 /** What must be true at the end of each day. Each check throws with the first thing that is not. */
-import type { Pool } from '../../runtime/database/pool/pool.ts'
 import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
-import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { authorizationsFollowTheMerchant } from './authorizations/checks.ts'
 import { chainPaymentsAreRight, noncesAreUnique } from './chain/checks.ts'
 import { answersAreTold } from './checks/answers.ts'
+import { auditIsWhole } from './checks/audit.ts'
 import { type Evidence, fail, read } from './checks/evidence.ts'
 import { ledgerIsBalanced } from './checks/ledger.ts'
 import { listsAreWhole } from './checks/lists.ts'
@@ -14,14 +13,6 @@ import { attemptsAreRight } from './checks/webhooks.ts'
 import type { Merchant } from './merchants.ts'
 import { findUntrueChange, lastStates } from './told.ts'
 import { devicesAreCurrent, googleIsCurrent } from './wallets/checks.ts'
-
-async function auditIsWhole({ db }: Evidence, { name, tenantId }: Merchant): Promise<void> {
-  const control = { ...db, query: db.query } as Pool
-  for (const environment of ENVIRONMENTS) {
-    const { entries } = await verifyAudit({ control }, tenantId, environment)
-    if (entries === 0) fail(`the ${environment} audit log of ${name} is empty`)
-  }
-}
 
 interface EventRow {
   readonly id: string

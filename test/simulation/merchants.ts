@@ -19,7 +19,7 @@ import { AUTHORIZER_PREFIX, STAND_IN } from './authorizations/authorizers.ts'
 import { accountOf } from './chain/node.ts'
 import { mustEqual } from './checks/evidence.ts'
 import type { Answer, Client } from './client.ts'
-import type { Scheduler } from './scheduler.ts'
+import type { Scheduler } from './clockwork/scheduler.ts'
 import type { Device } from './wallets/devices.ts'
 
 /** One action of a merchant: when in the day, and which. `pick` chooses among what there is. */

@@ -6,8 +6,8 @@ import type {
   PeerOutbound,
 } from '../../runtime/events/outbound/outbound.ts'
 import type { Random } from '../../runtime/platform/random.ts'
-import { currentMachine, runOn, runOutside } from './machines.ts'
-import type { Scheduler } from './scheduler.ts'
+import { currentMachine, runOn, runOutside } from './clockwork/machines.ts'
+import type { Scheduler } from './clockwork/scheduler.ts'
 import type { Weather } from './weather.ts'
 
 export interface PeerAnswer {

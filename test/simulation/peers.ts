@@ -1,8 +1,8 @@
 /** The world that the service calls: a bank, webhook receivers and authorization endpoints. */
 import type { OutboundRequest } from '../../runtime/events/outbound/outbound.ts'
 import type { Random } from '../../runtime/platform/random.ts'
+import type { Timers } from './clockwork/timers.ts'
 import type { Peer, PeerAnswer } from './network.ts'
-import type { Timers } from './timers.ts'
 
 export interface BankPaymentMade {
   readonly id: string

@@ -1,5 +1,5 @@
 /** `npm run simulate -- --seed N --days D`: lives through days of simulated merchants, and checks what must be true. */
-import './globals.ts' // first: it replaces what the runtime keeps
+import './clockwork/globals.ts' // first: it replaces what the runtime keeps
 import { Command } from 'commander'
 import { withServer } from './server.ts'
 import { shrink } from './shrink.ts'

@@ -4,7 +4,7 @@
  */
 import { type Hex, keccak256, stringToHex } from 'viem'
 import type { Random } from '../../../runtime/platform/random.ts'
-import type { Timers } from '../timers.ts'
+import type { Timers } from '../clockwork/timers.ts'
 import type { Weather } from '../weather.ts'
 
 /** A transfer with authorization (EIP-3009), as a transaction contains it. */

@@ -22,6 +22,8 @@ interface SettlementRow {
   readonly fees_amount: number
   readonly net_amount: number
   readonly lines_count: number
+  /** When it moves to its next status; null if it does not. */
+  readonly due: number | null
 }
 
 interface TransactionRow {
@@ -35,6 +37,9 @@ const INTERCHANGE = 150
 const FEE = 10
 
 const DAY_MS = 86_400_000
+
+/** Polls are at most this late at night. */
+const LATE_MS = 8 * 3_600_000
 
 /** Half to even. Amounts are small enough for numbers. */
 function shareOf(amount: number, numerator: number, denominator: number): number {
@@ -61,7 +66,7 @@ export async function settlementsAreRight(evidence: Evidence, merchant: Merchant
   const entries = await rowsOf<{ id: string; cause: string }>(evidence, 'sandbox', merchant, 'ledger_entries')
   const causes = new Map(entries.map(({ id, cause }) => [id, cause]))
   for (const [index, settlement] of settlements.entries()) {
-    const { id, status, period_start, period_end, ...totals } = settlement
+    const { id, status, period_start, period_end, due, ...totals } = settlement
     const own = lines.filter(({ settlement_id }) => settlement_id === id)
     mustEqual(
       {
@@ -84,6 +89,10 @@ export async function settlementsAreRight(evidence: Evidence, merchant: Merchant
       fail(`settlement ${id} is not of one day`)
     if (period_start < (settlements[index - 1]?.period_end ?? 0))
       fail(`settlement ${id} begins before the last one ends`)
+    if ((due === null) !== (status === 'settled' || status === 'failed'))
+      fail(`settlement ${id} is ${status}, and moves at ${due}`)
+    if (due !== null && due < evidence.now + merchant.aheadSeconds * 1000 - LATE_MS)
+      fail(`settlement ${id} is ${status}, and should have moved at ${new Date(due).toISOString()}`)
     if (status === 'open' && index < settlements.length - 1) fail(`settlement ${id} is open after its day`)
     if (own.some(({ created }) => created < period_start || created >= period_end))
       fail(`settlement ${id} has a line of another day`)

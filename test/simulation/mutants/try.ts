@@ -1,5 +1,5 @@
 /** Lives through the plans that its argument names, one after the other, and ends with the first that fails. */
-import '../globals.ts' // first: it replaces what the runtime keeps
+import '../clockwork/globals.ts' // first: it replaces what the runtime keeps
 import { appendFileSync } from 'node:fs'
 import pg from 'pg'
 import { withServer } from '../server.ts'

@@ -3,7 +3,7 @@
  * decisions nothing is under way.
  */
 import { createHash } from 'node:crypto'
-import { createRandom, type Random } from '../../runtime/platform/random.ts'
+import { createRandom, type Random } from '../../../runtime/platform/random.ts'
 import { real } from './globals.ts'
 import { allLanes, type Lane, type Parked, type Watch } from './lanes.ts'
 import { type Machine, mayRun } from './machines.ts'

@@ -1,7 +1,7 @@
 /** What the runtime reaches without an HTTP client of its own: `fetch` and HTTP/2. Requests go over the simulated network. */
 import { EventEmitter } from 'node:events'
 import { createRequire, syncBuiltinESMExports } from 'node:module'
-import type { Network } from './network.ts'
+import type { Network } from '../network.ts'
 
 const http2 = createRequire(import.meta.url)('node:http2') as Record<string, unknown>
 const zlib = createRequire(import.meta.url)('node:zlib') as {

@@ -4,7 +4,7 @@
  */
 import { AsyncResource } from 'node:async_hooks'
 import pg from 'pg'
-import type { Database, Statement } from '../../runtime/database/database.ts'
+import type { Database, Statement } from '../../../runtime/database/database.ts'
 import { real } from './globals.ts'
 import { currentMachine, type Machine } from './machines.ts'
 
