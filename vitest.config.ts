@@ -51,7 +51,8 @@ export default defineConfig({
     globalSetup: ['test/support/server.ts'],
     // A test that fails once is a finding, in CI too.
     retry: 0,
-    maxWorkers: 2,
+    // One more than the smallest machine has cores, because tests also wait.
+    maxWorkers: 3,
     // Files share what they load, which is compiled and kept once: the documents' second readers above all.
     isolate: false,
     testTimeout: 60_000,

@@ -4,8 +4,8 @@ import { readControls } from '../../runtime/cards/programs/spending-controls.ts'
 import { periodsOf } from '../../runtime/cards/transactions/periods.ts'
 import { decide } from '../../runtime/cards/transactions/rules.ts'
 
-/** The number of cards with authorizations. */
-export const CARDS = 5000
+/** The number of cards with authorizations. With the card of the bench, they are as many as can be promoted at once. */
+export const CARDS = 999
 const MERCHANTS = 400
 const DAY_MS = 86_400_000
 export const FROM = Date.UTC(2025, 0, 1)

@@ -20,6 +20,7 @@ import { makeCard } from '../cards/fixtures.ts'
 import { openTestNetwork } from '../cards/network/open-network.ts'
 import { issueToken } from '../support/access-tokens.ts'
 import { makePayable } from '../support/payable.ts'
+import { until } from '../support/programs.ts'
 import {
   makeKey,
   makeTenant,
@@ -145,8 +146,12 @@ test('a move closes what reaches the source, and everything continues at the tar
       headers: { Authorization: `Bearer ${secret}` },
       signal: closing.signal,
     })
-    const streamed = stream.text()
+    let streamed = ''
+    const ended = (async () => {
+      for await (const part of stream.body!.pipeThrough(new TextDecoderStream())) streamed += part
+    })()
     const first = await use(service, 't1')
+    await until('the stream', () => streamed.includes('event: card.transaction.authorized'))
     expect(first).toMatchObject([{ decision: 'approved' }, { decline_reason: 'insufficient_funds' }])
     const answers: unknown[] = []
     const before = async (step: MoveStep) => {
@@ -164,7 +169,7 @@ test('a move closes what reaches the source, and everything continues at the tar
     await moveTenant(here!, there!, tenantId, { ...quiet, before })
     service.forget()
     target.forget()
-    expect(await streamed).toContain('event: card.transaction.authorized')
+    await ended
     // The network repeats what live has not answered. A closed sandbox is like one that was wiped.
     const unknown = { decline_reason: 'unknown_card' }
     expect(answers).toMatchObject([

@@ -6,7 +6,7 @@ import { authorizationsFollowTheMerchant } from './authorizations/checks.ts'
 import type { Blocks, MinedTransaction } from './chain/blocks.ts'
 import { chainPaymentsAreRight, noncesAreUnique } from './chain/checks.ts'
 import { addressOf } from './chain/node.ts'
-import type { Merchant } from './merchants.ts'
+import type { Merchant } from './merchant.ts'
 import { devicesAreCurrent, googleIsCurrent } from './wallets/checks.ts'
 
 /** Answers each statement with the rows of the table that it names first. */

@@ -10,7 +10,7 @@ import { listsAreWhole } from './checks/lists.ts'
 import { payoutsAreRight } from './checks/payouts.ts'
 import { settlementsAreRight } from './checks/settlements.ts'
 import { attemptsAreRight } from './checks/webhooks.ts'
-import type { Merchant } from './merchants.ts'
+import type { Merchant } from './merchant.ts'
 import { findUntrueChange, lastStates } from './told.ts'
 import { devicesAreCurrent, googleIsCurrent } from './wallets/checks.ts'
 
@@ -30,11 +30,14 @@ function isFor({ audience, audience_endpoint_id: other }: EventRow, endpoint: st
   return audience !== null && other !== endpoint
 }
 
-/** A delivery is repeated within this time. */
-const RETRIED_MS = 6 * 3_600_000
+/** A delivery is repeated within this time, and one more late poll. */
+const RETRIED_MS = 2 * 3_600_000
 
 /** Sequences have no gaps, and every event arrived: at least once, unchanged, and in order where that was promised. */
-async function eventsArrived({ db, receivers, now, faults }: Evidence, merchant: Merchant): Promise<void> {
+async function eventsArrived(
+  { db, receivers, now, lateMs, faults }: Evidence,
+  merchant: Merchant,
+): Promise<void> {
   for (const environment of ENVIRONMENTS) {
     const events = await read<EventRow>(
       db,
@@ -73,7 +76,7 @@ async function eventsArrived({ db, receivers, now, faults }: Evidence, merchant:
       let last = -1
       for (const { id, sequence, type, body, created } of start < 0 ? [] : wanted.slice(start)) {
         const place = places.get(id)
-        if (place === undefined && created > now - RETRIED_MS) break // it may still come, and later ones after it
+        if (place === undefined && created > now - RETRIED_MS - lateMs) break // it may still come, and later ones after it
         if (place === undefined)
           fail(`event ${sequence} of ${merchant.name}, ${type}, did not arrive at ${host}`)
         if (bodies.get(id) !== body) fail(`event ${sequence} of ${merchant.name} arrived changed at ${host}`)

@@ -23,9 +23,13 @@ async function reduce(
   return without
 }
 
-/** @param runs maximum number of runs. @returns the smallest plan that was found to fail. */
+/** A fault without its numbers, which differ between stories of the same fault. */
+const kindOf = (fault: string) => fault.replaceAll(/\d+|\w+_…/g, '')
+
+/** @param runs maximum number of runs. @returns the smallest plan that was found to fail in the same way. */
 export async function shrink(
   plan: Plan,
+  first: string,
   run: Run,
   runs: number,
   print: (line: string) => void,
@@ -36,7 +40,7 @@ export async function shrink(
     if (left === 0) return false
     left -= 1
     const { fault } = await run(candidate)
-    if (fault === undefined) return false
+    if (fault === undefined || kindOf(fault) !== kindOf(first)) return false
     best = candidate
     print(
       `still fails with ${candidate.days} days, ${candidate.tenants} merchants, ` +

@@ -1,9 +1,11 @@
 /** `npm run simulate -- --seed N --days D`: lives through days of simulated merchants, and checks what must be true. */
 import './clockwork/globals.ts' // first: it replaces what the runtime keeps
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { Command } from 'commander'
-import { withServer } from './server.ts'
+import { SERVER_VARIABLE, type SimulationServer, withServer } from './server.ts'
 import { shrink } from './shrink.ts'
-import { type Plan, runUniverse } from './universe.ts'
+import { type Outcome, type Plan, runUniverse } from './universe.ts'
 import { FAULT_KINDS } from './weather.ts'
 
 const whole = (text: string) => {
@@ -11,6 +13,8 @@ const whole = (text: string) => {
   if (!Number.isSafeInteger(value) || value < 0) throw new Error(`${text} is not a whole number`)
   return value
 }
+
+const numbers = (text: string) => new Set(text.split(',').filter(Boolean).map(whole))
 
 const program = new Command('simulate')
   .option('--seed <text>', 'what everything follows from', '1')
@@ -25,22 +29,59 @@ const program = new Command('simulate')
     `kinds of faults, separated by commas: ${FAULT_KINDS.join(', ')}`,
     FAULT_KINDS.join(','),
   )
+  .option(
+    '--without-faults <numbers>',
+    'faults that are left out, in the order in which they happen',
+    numbers,
+    new Set(),
+  )
+  .option('--without-actions <numbers>', 'actions that are left out', numbers, new Set())
   .option('--shrink', 'if a run fails, look for a smaller one that fails')
   .option('--runs <number>', 'most runs to look for a smaller one', whole, 60)
   .option('--verbose', 'print every step')
   .parse()
-const { seed, days, tenants, machines, late, actions, faults, verbose, runs, ...options } = program.opts()
+const { seed, days, tenants, machines, late, actions, faults, withoutFaults, withoutActions, ...options } =
+  program.opts()
+const { verbose, runs } = options
 const plan: Plan = {
   ...{ seed, days, tenants, machines, actions },
   lateMs: late * 3_600_000,
   faults: FAULT_KINDS.filter((each) => faults.split(',').includes(each)),
-  withoutFaults: new Set(),
-  withoutActions: new Set(),
+  withoutFaults,
+  withoutActions,
 }
 const print = (line: string) => console.log(line)
 
+/** Returns the options that make a plan. */
+function optionsOf({ withoutFaults, withoutActions, lateMs, faults, ...numbers }: Plan): readonly string[] {
+  const all = {
+    ...numbers,
+    late: lateMs / 3_600_000,
+    faults: faults.join(',') || 'none',
+    'without-faults': [...withoutFaults].join(','),
+    'without-actions': [...withoutActions].join(','),
+  }
+  return Object.entries(all).flatMap(([name, value]) => (value === '' ? [] : [`--${name}`, String(value)]))
+}
+
+/** Runs a plan in a process of its own, because a run that failed leaves work behind. */
+async function runApart(server: SimulationServer, plan: Plan): Promise<Outcome> {
+  const env = { ...process.env, [SERVER_VARIABLE]: JSON.stringify(server) }
+  const child = fork(import.meta.filename, optionsOf(plan), {
+    env,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  const heard = once(child, 'message')
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`a run ended with ${code} and said nothing`)
+  })
+  return (await Promise.race([heard, ended]))[0]
+}
+
 const isWhole = await withServer(async (server) => {
-  const { fault, lastLines, digest } = await runUniverse(server, plan, print, verbose ? print : undefined)
+  const outcome = await runUniverse(server, plan, print, verbose ? print : undefined)
+  if (process.send) await new Promise((resolve) => process.send!(outcome, resolve))
+  const { fault, lastLines, digest } = outcome
   if (fault === undefined && options.repeat) {
     const again = await runUniverse(server, plan, () => {})
     print(again.digest === digest ? 'the second run was the same' : 'the second run was different')
@@ -50,11 +91,9 @@ const isWhole = await withServer(async (server) => {
   if (!verbose) for (const line of lastLines) print(line)
   print(`seed ${seed}: ${fault}`)
   if (!options.shrink) return false
-  const run = (smaller: Plan) => runUniverse(server, smaller, () => {})
-  const smallest = await shrink(plan, run, runs, print)
-  const shown = await runUniverse(server, smallest, () => {})
-  for (const line of shown.lastLines) print(line)
-  print(`seed ${seed}: ${shown.fault}`)
+  const run = (smaller: Plan) => runApart(server, smaller)
+  const smallest = await shrink(plan, fault, run, runs, print)
+  print(`npm run simulate -- ${optionsOf(smallest).join(' ')} --verbose`)
   return false
 })
 process.exit(isWhole ? 0 : 1)

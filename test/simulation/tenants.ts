@@ -8,7 +8,7 @@ import { setPin } from '../../runtime/tenants/admin/pins.ts'
 import { createTenant, verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { createClock } from '../../runtime/tenants/clock/clock.ts'
 import { type ClientParts, type Credential, createClient } from './client.ts'
-import type { Merchant } from './merchants.ts'
+import type { Merchant } from './merchant.ts'
 import type { Devices } from './wallets/devices.ts'
 
 /** Cents that are payable in each environment from the start. */

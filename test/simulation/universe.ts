@@ -10,7 +10,8 @@ import { createScheduler, type Scheduler } from './clockwork/scheduler.ts'
 import { createTimers, type Timers } from './clockwork/timers.ts'
 import { createFleet, type Fleet } from './fleet.ts'
 import { checkInvariants } from './invariants.ts'
-import { liveDay, type Merchant, planDay, readState, settleIn } from './merchants.ts'
+import type { Merchant } from './merchant.ts'
+import { liveDay, planDay, readState, settleIn } from './merchants.ts'
 import { createNetwork } from './network.ts'
 import { type Prepared, prepare } from './prepared.ts'
 import type { SimulationServer } from './server.ts'
@@ -150,7 +151,15 @@ async function live(
   const { payments } = world.bank
   const { now } = scheduler.timers
   await checkInvariants({
-    ...{ ...world, db: prepared.watch.db, merchants, payments, now, faults: weather.count },
+    ...{
+      ...world,
+      db: prepared.watch.db,
+      merchants,
+      payments,
+      now,
+      lateMs: plan.lateMs,
+      faults: weather.count,
+    },
   })
 }
 

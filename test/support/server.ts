@@ -35,13 +35,13 @@ export const PEPPER = 'pepper of the tests, the same for every run'
 export const ADDRESSES = `INSERT INTO control.addresses (listener, base_url, declared)
   SELECT listener, 'http://' || listener || '.invalid', false FROM unnest(ARRAY['sandbox', 'live', 'console']) AS listener`
 
-/** Nothing in the tests must survive a power failure. Two files run at once, and some send everything at the same time. */
+/** Nothing in the tests must survive a power failure. Three files run at once, and some send everything at the same time. */
 const PARAMETERS = {
   fsync: 'off',
   full_page_writes: 'off',
   synchronous_commit: 'off',
   autovacuum: 'off',
-  max_connections: '400',
+  max_connections: '600',
 }
 
 /** Returns the URL of a different database on the same server. */

@@ -148,7 +148,10 @@ async function lockTarget(
   const program = card_program_id === null ? undefined : await lockCardProgram(db, space, card_program_id)
   if (locked.length > MAX_CARDS)
     throw invalidState(
-      `The draft is for more than the maximum of ${MAX_CARDS} cards. Create a draft for each card program.`,
+      `The draft is for more than the maximum of ${MAX_CARDS} cards. ` +
+        (card_program_id === null
+          ? 'Create a draft for each card program.'
+          : 'Change the controls of the program and of its cards directly.'),
     )
   const cards = locked.filter(({ status }) => status !== 'canceled')
   if (cards.length === 0 && !program)

@@ -1,17 +1,7 @@
 /** What a merchant expects of its cards and of the money in the sandbox. */
 import { mustEqual } from '../checks/evidence.ts'
 import type { Answer } from '../client.ts'
-import type { Merchant } from '../merchants.ts'
-
-export interface KnownTransaction {
-  status: string
-  requested: number
-  authorized: number
-  held: number
-  cleared: number
-  refunded: number
-  reversed: number
-}
+import type { KnownTransaction, Merchant } from '../merchant.ts'
 
 interface ShownTransaction {
   readonly id: string

@@ -1,6 +1,6 @@
 /** What a merchant does with its webhook endpoints. */
 import { mustEqual } from '../checks/evidence.ts'
-import type { Merchant } from '../merchants.ts'
+import type { Merchant } from '../merchant.ts'
 import { walk } from './cards.ts'
 
 const one = <T>(list: readonly T[], pick: number): T | undefined => list[pick % Math.max(1, list.length)]

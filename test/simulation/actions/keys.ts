@@ -1,6 +1,6 @@
 /** What a merchant does with idempotency keys. */
 import { fail, mustEqual } from '../checks/evidence.ts'
-import type { Merchant } from '../merchants.ts'
+import type { Merchant } from '../merchant.ts'
 import { passMade } from './passes.ts'
 
 /** Repeats a request with its key: the same answer. Another body is refused, and another environment is independent. */

@@ -1,7 +1,7 @@
 /** What a merchant knows of its passes. */
 import { mustEqual } from '../checks/evidence.ts'
 import type { Answer } from '../client.ts'
-import type { Merchant } from '../merchants.ts'
+import type { Merchant } from '../merchant.ts'
 
 /** Notes a new pass. */
 export function passMade({ passes, files, changes }: Merchant, { status, body }: Answer): void {

@@ -1,6 +1,6 @@
 /** What must be true of authorizations that a merchant's endpoint was asked about. */
 import type { Database } from '../../../runtime/database/database.ts'
-import type { Merchant } from '../merchants.ts'
+import type { Merchant } from '../merchant.ts'
 import { type AuthorizationAnswer, type Authorizers, STAND_IN } from './authorizers.ts'
 
 interface DecisionRow {

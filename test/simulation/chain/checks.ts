@@ -1,7 +1,7 @@
 /** What must be true of USDC payouts. */
 import { keccak256, stringToHex } from 'viem'
 import type { Database } from '../../../runtime/database/database.ts'
-import type { Merchant } from '../merchants.ts'
+import type { Merchant } from '../merchant.ts'
 import type { Blocks } from './blocks.ts'
 import { addressOf } from './node.ts'
 

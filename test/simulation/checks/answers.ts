@@ -1,5 +1,5 @@
 /** What the service answered, and what its events tell. */
-import type { Merchant } from '../merchants.ts'
+import type { Merchant } from '../merchant.ts'
 import { type Evidence, fail, mustEqual, rowsOf } from './evidence.ts'
 
 /** Each change that was answered with an object has one event that tells the same of it. */

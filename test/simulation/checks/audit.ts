@@ -2,7 +2,7 @@
 import type { Pool } from '../../../runtime/database/pool/pool.ts'
 import { ENVIRONMENTS } from '../../../runtime/platform/environment.ts'
 import { verifyAudit } from '../../../runtime/tenants/admin/audit.ts'
-import type { Merchant } from '../merchants.ts'
+import type { Merchant } from '../merchant.ts'
 import { type Evidence, fail, mustEqual, read } from './evidence.ts'
 
 /** Changes that only the service makes. In the simulation, nobody disables an endpoint by hand. */

@@ -1,7 +1,7 @@
 /** What checks look at, and how they fail. */
 import type { Database } from '../../../runtime/database/database.ts'
 import type { Environment } from '../../../runtime/platform/environment.ts'
-import type { Merchant } from '../merchants.ts'
+import type { Merchant } from '../merchant.ts'
 import type { BankPaymentMade } from '../peers.ts'
 import type { World } from '../world.ts'
 
@@ -11,6 +11,8 @@ export interface Evidence extends Pick<World, 'authorizers' | 'blocks' | 'google
   readonly payments: readonly BankPaymentMade[]
   /** Milliseconds since the epoch. */
   readonly now: number
+  /** How late polls are at most. */
+  readonly lateMs: number
   /** Number of faults so far. Without faults, every event arrives exactly once. */
   readonly faults: number
 }

@@ -1,6 +1,6 @@
 /** The ledger, computed a second time from what happened, and compared entry by entry. */
 import { ENVIRONMENTS } from '../../../runtime/platform/environment.ts'
-import type { Merchant } from '../merchants.ts'
+import type { Merchant } from '../merchant.ts'
 import { type Evidence, fail, mustEqual, read, rowsOf } from './evidence.ts'
 
 interface EntryRow {

@@ -1,5 +1,5 @@
 /** Lists, as a merchant walks them, compared with what is stored. */
-import type { Merchant } from '../merchants.ts'
+import type { Merchant } from '../merchant.ts'
 import { type Evidence, mustEqual, rowsOf } from './evidence.ts'
 
 /** Each list that was read has every object once; a filter leaves out the others. Balance entries are in order. */

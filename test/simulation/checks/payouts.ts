@@ -1,5 +1,5 @@
 /** Payouts: their states, events, ledger entries and payments at the bank. */
-import type { Merchant } from '../merchants.ts'
+import type { Merchant } from '../merchant.ts'
 import type { BankPaymentMade } from '../peers.ts'
 import { type Evidence, fail, mustEqual, rowsOf } from './evidence.ts'
 import { type PayoutStatus, payoutIsPosted } from './ledger.ts'

@@ -1,5 +1,5 @@
 /** Settlements and their lines, computed a second time from the card transactions. */
-import type { Merchant } from '../merchants.ts'
+import type { Merchant } from '../merchant.ts'
 import { type Evidence, fail, mustEqual, rowsOf } from './evidence.ts'
 
 interface LineRow {
@@ -38,8 +38,8 @@ const FEE = 10
 
 const DAY_MS = 86_400_000
 
-/** Polls are at most this late at night. */
-const LATE_MS = 8 * 3_600_000
+/** A settlement moves within this time, and one late poll. */
+const SOON_MS = 2 * 3_600_000
 
 /** Half to even. Amounts are small enough for numbers. */
 function shareOf(amount: number, numerator: number, denominator: number): number {
@@ -91,7 +91,7 @@ export async function settlementsAreRight(evidence: Evidence, merchant: Merchant
       fail(`settlement ${id} begins before the last one ends`)
     if ((due === null) !== (status === 'settled' || status === 'failed'))
       fail(`settlement ${id} is ${status}, and moves at ${due}`)
-    if (due !== null && due < evidence.now + merchant.aheadSeconds * 1000 - LATE_MS)
+    if (due !== null && due < evidence.now + merchant.aheadSeconds * 1000 - evidence.lateMs - SOON_MS)
       fail(`settlement ${id} is ${status}, and should have moved at ${new Date(due).toISOString()}`)
     if (status === 'open' && index < settlements.length - 1) fail(`settlement ${id} is open after its day`)
     if (own.some(({ created }) => created < period_start || created >= period_end))

@@ -1,6 +1,6 @@
 /** Delivery attempts: how many, when, what was sent and how it ended, compared with what the receivers saw. */
 import { createHmac } from 'node:crypto'
-import type { Merchant } from '../merchants.ts'
+import type { Merchant } from '../merchant.ts'
 import type { Arrival } from '../peers.ts'
 import { type Evidence, fail, mustEqual, rowsOf } from './evidence.ts'
 

@@ -1,5 +1,5 @@
 /** What must be true of passes in wallets: each shows the newest state in the end. */
-import type { Merchant } from '../merchants.ts'
+import type { Merchant } from '../merchant.ts'
 import type { SimulatedGoogle } from './google.ts'
 
 interface GoogleObject {

@@ -1,0 +1,81 @@
+/** What a simulated merchant has, and what it knows of it. */
+import type { Environment } from '../../runtime/platform/environment.ts'
+import type { Client } from './client.ts'
+import type { Device } from './wallets/devices.ts'
+
+/** What a merchant expects of a card transaction. */
+export interface KnownTransaction {
+  status: string
+  requested: number
+  authorized: number
+  held: number
+  cleared: number
+  refunded: number
+  reversed: number
+}
+
+/** An object as the service shows it. */
+interface Shown {
+  readonly id: string
+  readonly object: string
+}
+
+export interface Merchant {
+  readonly name: string
+  readonly tenantId: string
+  readonly live: Client
+  readonly sandbox: Client
+  /** Cents that were made payable in each environment. */
+  readonly payable: number
+  /** Cents of test money in the sandbox. */
+  funded: number
+  /** Payouts that were answered 201, with their amounts. */
+  readonly payouts: Map<string, number>
+  /** USDC payouts in the sandbox that were answered 201, with their amounts. */
+  readonly transfers: Map<string, number>
+  readonly passes: string[]
+  /** URLs of the files of passes. */
+  readonly files: Map<string, string>
+  readonly devices: readonly Device[]
+  readonly transactions: string[]
+  readonly known: {
+    template: string
+    bank: string
+    usdc: string
+    card: string
+    flaky: string
+    broken: string
+  }
+  readonly hosts: Readonly<Record<'ordered' | 'plain' | 'flaky' | 'broken' | 'keyed', string>>
+  /** Does one thing after the other, and nothing disturbs it: it can say what each answer must be. */
+  readonly isExact: boolean
+  /** Whether its events have the same version as its requests. */
+  readonly isCurrent: boolean
+  readonly cards: Map<string, KnownTransaction>
+  /** Cents that settlements took in the sandbox, as a number below 0. */
+  shortfall: number
+  /** How far the clock of its settlements is ahead. */
+  aheadSeconds: number
+  /** Secrets of webhook endpoints by identifier, and the endpoints that were disabled at times. */
+  readonly secrets: Map<string, string>
+  readonly pauses: Set<string>
+  /** Answers to changes, with the type of the event that must tell the same. */
+  readonly changes: { readonly environment: Environment; readonly type: string; readonly body: Shown }[]
+  /** Requests of the day with their keys and answers. */
+  readonly keys: {
+    readonly key: string
+    readonly order: object
+    readonly status: number
+    readonly body: unknown
+  }[]
+  oldKey: string
+  shownPayouts: readonly (Shown & { readonly status: string; readonly amount: number })[]
+  /** What lists showed at the end of the day. */
+  lists: Readonly<Record<'events' | 'paid' | 'payable' | 'funds', readonly unknown[]>>
+  /** Points of each pass, as the service said last. */
+  shown: readonly { readonly id: string; readonly points: unknown }[]
+  /** What the service said last. */
+  balances: Readonly<
+    Record<Environment, { readonly payable: number; readonly held: number; readonly available: number }>
+  >
+}
