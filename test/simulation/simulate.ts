@@ -3,6 +3,7 @@ import './clockwork/globals.ts' // first: it replaces what the runtime keeps
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { Command } from 'commander'
+import { ACTION_NAMES } from './day.ts'
 import { SERVER_VARIABLE, type SimulationServer, withServer } from './server.ts'
 import { shrink } from './shrink.ts'
 import { type Outcome, type Plan, runUniverse } from './universe.ts'
@@ -24,6 +25,7 @@ const program = new Command('simulate')
   .option('--late <hours>', 'how late polls are at most, if nothing is under way', whole, 4)
   .option('--repeat', 'live through the same twice, and compare')
   .option('--actions <number>', 'actions of each merchant in a day', whole, 40)
+  .option('--kinds <list>', 'kinds of actions, separated by commas', ACTION_NAMES.join(','))
   .option(
     '--faults <list>',
     `kinds of faults, separated by commas: ${FAULT_KINDS.join(', ')}`,
@@ -40,12 +42,24 @@ const program = new Command('simulate')
   .option('--runs <number>', 'most runs to look for a smaller one', whole, 60)
   .option('--verbose', 'print every step')
   .parse()
-const { seed, days, tenants, machines, late, actions, faults, withoutFaults, withoutActions, ...options } =
-  program.opts()
+const {
+  seed,
+  days,
+  tenants,
+  machines,
+  late,
+  actions,
+  kinds,
+  faults,
+  withoutFaults,
+  withoutActions,
+  ...options
+} = program.opts()
 const { verbose, runs } = options
 const plan: Plan = {
   ...{ seed, days, tenants, machines, actions },
   lateMs: late * 3_600_000,
+  kinds: ACTION_NAMES.filter((each) => kinds.split(',').includes(each)),
   faults: FAULT_KINDS.filter((each) => faults.split(',').includes(each)),
   withoutFaults,
   withoutActions,
@@ -53,10 +67,18 @@ const plan: Plan = {
 const print = (line: string) => console.log(line)
 
 /** Returns the options that make a plan. */
-function optionsOf({ withoutFaults, withoutActions, lateMs, faults, ...numbers }: Plan): readonly string[] {
+function optionsOf({
+  withoutFaults,
+  withoutActions,
+  lateMs,
+  kinds,
+  faults,
+  ...numbers
+}: Plan): readonly string[] {
   const all = {
     ...numbers,
     late: lateMs / 3_600_000,
+    kinds: kinds.length === ACTION_NAMES.length ? '' : kinds.join(','),
     faults: faults.join(',') || 'none',
     'without-faults': [...withoutFaults].join(','),
     'without-actions': [...withoutActions].join(','),

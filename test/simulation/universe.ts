@@ -8,14 +8,15 @@ import { runOn } from './clockwork/machines.ts'
 import { takeOutside } from './clockwork/outside.ts'
 import { createScheduler, type Scheduler } from './clockwork/scheduler.ts'
 import { createTimers, type Timers } from './clockwork/timers.ts'
+import { liveDay, planDay } from './day.ts'
 import { createFleet, type Fleet } from './fleet.ts'
 import { checkInvariants } from './invariants.ts'
 import type { Merchant } from './merchant.ts'
-import { liveDay, planDay, readState, settleIn } from './merchants.ts'
 import { createNetwork } from './network.ts'
 import { type Prepared, prepare } from './prepared.ts'
 import type { SimulationServer } from './server.ts'
 import { type Installation, openDatabase, startService } from './service.ts'
+import { readState, settleIn } from './settle-in.ts'
 import { makeMerchant } from './tenants.ts'
 import { createWeather, type FaultKind, type Weather } from './weather.ts'
 import { createWorld, type World } from './world.ts'
@@ -31,6 +32,8 @@ export interface Plan {
   readonly lateMs: number
   /** Actions of each merchant in a day. */
   readonly actions: number
+  /** Names of the actions that merchants do. */
+  readonly kinds: readonly string[]
   /** Kinds of faults that happen. */
   readonly faults: readonly FaultKind[]
   /** Numbers of faults and of actions that are left out. */
@@ -138,7 +141,9 @@ async function live(
   const ofDay = random(`day ${day}`)
   const days = merchants.map((merchant, index) => {
     const first = ((day - 1) * merchants.length + index) * plan.actions
-    const actions = planDay(ofDay, plan.actions).filter((_, place) => !plan.withoutActions.has(first + place))
+    const actions = planDay(ofDay, plan.actions, plan.kinds).filter(
+      (_, place) => !plan.withoutActions.has(first + place),
+    )
     return { merchant, actions }
   })
   scheduler.mostSteps = scheduler.steps + MOST_STEPS * (1 + plan.tenants)

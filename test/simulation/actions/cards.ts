@@ -2,6 +2,7 @@
 import { mustEqual } from '../checks/evidence.ts'
 import type { Answer } from '../client.ts'
 import type { KnownTransaction, Merchant } from '../merchant.ts'
+import { type Actions, type Drawn, must, one, walk } from './action.ts'
 
 interface ShownTransaction {
   readonly id: string
@@ -20,7 +21,7 @@ const releasedAs =
   ({ status, held, reversed }) =>
     status === 'authorized' ? { status: ended, held: 0, reversed: reversed + held } : 409
 
-export const STEPS = {
+const STEPS = {
   clearing: ({ status, held, cleared }: KnownTransaction) => {
     if (status === 'declined') return 409
     return held === 0 ? 422 : { status: 'cleared', held: 0, cleared: cleared + held }
@@ -29,7 +30,7 @@ export const STEPS = {
   expiry: releasedAs('expired'),
 } satisfies Record<string, Step>
 
-export const refundOf =
+const refundOf =
   (amount: number): Step =>
   ({ cleared, refunded }) =>
     amount > cleared - refunded ? 409 : { refunded: refunded + amount }
@@ -42,7 +43,7 @@ const EVENTS: Readonly<Record<string, string>> = {
 }
 
 /** Notes an answer about a new authorization, and checks it if the merchant does one thing after the other. */
-export function authorized(merchant: Merchant, answer: Answer, amount: number): void {
+function authorized(merchant: Merchant, answer: Answer, amount: number): void {
   const body = answer.body as ShownTransaction
   const isCovered = amount <= availableOf(merchant)
   const wanted = isCovered ? amount : 0
@@ -59,7 +60,7 @@ export function authorized(merchant: Merchant, answer: Answer, amount: number): 
 }
 
 /** Notes and checks the answer to a step of a transaction. */
-export function stepped(
+function stepped(
   merchant: Merchant,
   answer: Answer,
   { id, kind, step }: { readonly id: string; readonly kind: string; readonly step: Step },
@@ -79,7 +80,7 @@ export function stepped(
 }
 
 /** What can be spent, as far as the merchant knows. */
-export function availableOf({ funded, cards, shortfall }: Merchant): number {
+function availableOf({ funded, cards, shortfall }: Merchant): number {
   return [...cards.values()].reduce(
     (left, { held, cleared, refunded }) => left - held - cleared + refunded,
     funded + shortfall,
@@ -87,7 +88,7 @@ export function availableOf({ funded, cards, shortfall }: Merchant): number {
 }
 
 /** Checks the balance of the sandbox. A settlement can take its shortfall between the two requests, so it looks twice. */
-export async function balanceIsKnown(merchant: Merchant): Promise<void> {
+async function balanceIsKnown(merchant: Merchant): Promise<void> {
   if (!merchant.isExact) return
   const held = [...merchant.cards.values()].reduce((sum, each) => sum + each.held, 0)
   for (let left = 1; ; left -= 1) {
@@ -104,7 +105,7 @@ export async function balanceIsKnown(merchant: Merchant): Promise<void> {
 const MOST_SECONDS = 5 * 86_400
 
 /** Moves the clock of settlements, which become payable. */
-export async function moveClock(merchant: Merchant, given: number): Promise<void> {
+async function moveClock(merchant: Merchant, given: number): Promise<void> {
   const seconds = Math.min(given, MOST_SECONDS - merchant.aheadSeconds)
   if (seconds <= 0) return
   const { status, body } = await merchant.sandbox.post('/v1/test/settlements/advance_clock', { seconds })
@@ -125,21 +126,57 @@ export async function readSettlements(merchant: Merchant): Promise<void> {
   merchant.shortfall = nets.reduce((sum, net) => sum + Math.min(0, net), 0)
 }
 
-type Item = Readonly<Record<string, unknown>> & { readonly id: string }
+const simulate = ({ sandbox }: Merchant, what: string, content: object) =>
+  sandbox.post(`/v1/test/cards/simulate_${what}`, content)
 
-const PAGE = 20
+const SELLER = { name: 'Harbor Diner', category_code: '5812' }
 
-/** Walks a list page by page. */
-export async function walk({ send }: Pick<Merchant['live'], 'send'>, path: string): Promise<readonly Item[]> {
-  const all: Item[] = []
-  for (let cursor: string | null = null; ; ) {
-    const place: string = `${path}${path.includes('?') ? '&' : '?'}limit=${PAGE}${cursor ? `&starting_after=${cursor}` : ''}`
-    const { status, body } = await send('GET', place)
-    mustEqual([status, body.error], [200, undefined], `the answer to ${place}`)
-    all.push(...body.data)
-    cursor = body.next_cursor
-    if (body.has_more !== (cursor !== null) || body.data.length > PAGE || (cursor && body.data.length < PAGE))
-      mustEqual([body.data.length, body.has_more], [PAGE, cursor !== null], `a page of ${path}`)
-    if (cursor === null) return all
+async function authorize(merchant: Merchant, { amount, pick }: Drawn): Promise<void> {
+  const asked = pick % 7 === 0 ? amount * 1000 : amount
+  const order = { card_id: merchant.known.card, amount: asked, merchant: SELLER }
+  const made = await simulate(merchant, 'authorization', order)
+  must(made, 201, 'an authorization')
+  authorized(merchant, made, asked)
+  await balanceIsKnown(merchant)
+}
+
+/** Returns an action that does a step of one transaction. */
+const stepOf =
+  (kind: string, stepFor: (drawn: Drawn) => Step, contentFor: (drawn: Drawn) => object = () => ({})) =>
+  async (merchant: Merchant, drawn: Drawn): Promise<void> => {
+    const id = one(merchant.transactions, drawn.pick)
+    if (!id) return
+    const answer = await simulate(merchant, kind, { card_transaction_id: id, ...contentFor(drawn) })
+    stepped(merchant, answer, { id, kind, step: stepFor(drawn) })
+    await balanceIsKnown(merchant)
   }
+
+export const CARD_ACTIONS: Actions = {
+  authorize: { times: 2, act: authorize },
+  clear: { times: 2, act: stepOf('clearing', () => STEPS.clearing) },
+  refund: {
+    times: 1,
+    act: stepOf(
+      'refund',
+      ({ amount }) => refundOf(amount),
+      ({ amount }) => ({ amount }),
+    ),
+  },
+  reverse: { times: 1, act: stepOf('reversal', () => STEPS.reversal) },
+  expire: { times: 1, act: stepOf('expiry', () => STEPS.expiry) },
+  fund: {
+    times: 1,
+    async act(merchant, { amount }) {
+      must(await merchant.sandbox.post('/v1/test/funding', { amount }), 200, 'funding')
+      merchant.funded += amount
+      await balanceIsKnown(merchant)
+    },
+  },
+  clock: {
+    times: 1,
+    async act(merchant, { amount }) {
+      await moveClock(merchant, amount * 100)
+      await balanceIsKnown(merchant)
+    },
+  },
 }

@@ -1,12 +1,10 @@
 /** What a merchant does with its webhook endpoints. */
 import { mustEqual } from '../checks/evidence.ts'
 import type { Merchant } from '../merchant.ts'
-import { walk } from './cards.ts'
-
-const one = <T>(list: readonly T[], pick: number): T | undefined => list[pick % Math.max(1, list.length)]
+import { type Actions, type Drawn, mustRefuse, one, walk } from './action.ts'
 
 /** Sends one attempt again by hand. */
-export async function retryByHand(merchant: Merchant, pick: number): Promise<void> {
+async function retryByHand(merchant: Merchant, { pick }: Drawn): Promise<void> {
   const place = `/v1/webhook-endpoints/${merchant.known.flaky}/delivery-attempts`
   const attempts = await walk(merchant.live, `${place}?status=failed`)
   for (const { status, webhook_endpoint_id } of attempts)
@@ -21,19 +19,18 @@ export async function retryByHand(merchant: Merchant, pick: number): Promise<voi
   mustEqual([status, body.id], [202, attempt.id], 'the answer to a retry by hand')
 }
 
+/** How far back a merchant recovers events. */
+const RECOVERED_MS = 6 * 3_600_000
+
 /** Enables the endpoint that fails always, if it is disabled, and recovers what it has missed. */
-export async function recover(merchant: Merchant, since: number): Promise<void> {
+async function recover(merchant: Merchant): Promise<void> {
   const { live, known } = merchant
   const place = `/v1/webhook-endpoints/${known.broken}`
   const { body: endpoint } = await live.send('GET', place)
-  const from = new Date(since).toISOString()
+  const from = new Date(Date.now() - RECOVERED_MS).toISOString()
   if (endpoint.status === 'disabled') {
     const refused = await live.post(`${place}/recover`, { since: from })
-    mustEqual(
-      [refused.status, refused.body.error?.code],
-      [409, 'invalid_state'],
-      'the recovery of a disabled endpoint',
-    )
+    mustRefuse(refused, [409, 'invalid_state'], 'the recovery of a disabled endpoint')
     const { status, body } = await live.send('PATCH', place, { status: 'enabled' })
     mustEqual(
       [status, body.status, body.disabled_reason],
@@ -46,7 +43,13 @@ export async function recover(merchant: Merchant, since: number): Promise<void> 
 }
 
 /** Sends a test event to one endpoint. */
-export async function sendTest(merchant: Merchant): Promise<void> {
+async function sendTest(merchant: Merchant): Promise<void> {
   const { status, body } = await merchant.live.post(`/v1/webhook-endpoints/${merchant.known.flaky}/test`, {})
   mustEqual([status, body.type], [201, 'webhook_endpoint.test'], 'a test of an endpoint')
+}
+
+export const HOOK_ACTIONS: Actions = {
+  retry: { times: 1, act: retryByHand },
+  recover: { times: 1, act: recover },
+  test_endpoint: { times: 1, act: sendTest },
 }

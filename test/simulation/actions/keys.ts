@@ -1,10 +1,11 @@
 /** What a merchant does with idempotency keys. */
 import { fail, mustEqual } from '../checks/evidence.ts'
 import type { Merchant } from '../merchant.ts'
+import type { Actions, Drawn } from './action.ts'
 import { passMade } from './passes.ts'
 
 /** Repeats a request with its key: the same answer. Another body is refused, and another environment is independent. */
-export async function reuseKey(merchant: Merchant, amount: number): Promise<void> {
+async function reuseKey(merchant: Merchant, { amount }: Drawn): Promise<void> {
   const { live, sandbox, known, payouts } = merchant
   const key = crypto.randomUUID()
   const order = { amount, currency: 'usd', destination_id: known.bank, metadata: { order: '7' } }
@@ -35,7 +36,7 @@ export async function reuseKey(merchant: Merchant, amount: number): Promise<void
 }
 
 /** Repeats old requests: their answers are stored for 24 hours. */
-export async function repeatOld(merchant: Merchant): Promise<void> {
+async function repeatOld(merchant: Merchant): Promise<void> {
   for (const { key, order, status, body } of merchant.keys.splice(0)) {
     if (status !== 201) continue
     const again = await merchant.live.post('/v1/payouts', order, key)
@@ -44,7 +45,7 @@ export async function repeatOld(merchant: Merchant): Promise<void> {
 }
 
 /** Sends a request twice at the same time: one effect, and one answer. */
-export async function double(merchant: Merchant): Promise<void> {
+async function double(merchant: Merchant): Promise<void> {
   const { live, known } = merchant
   const key = crypto.randomUUID()
   const send = () => live.post('/v1/passes', { template_id: known.template }, key)
@@ -54,10 +55,17 @@ export async function double(merchant: Merchant): Promise<void> {
 }
 
 /** The same key as before the first day is free again: the request takes effect, which the balance shows. */
-export async function useOldKey(merchant: Merchant): Promise<void> {
+async function useOldKey(merchant: Merchant): Promise<void> {
   const key = merchant.oldKey
   merchant.oldKey = crypto.randomUUID()
   const { status } = await merchant.sandbox.post('/v1/test/funding', { amount: 3 }, key)
   mustEqual(status, 200, 'the answer to a key that was used two days ago')
   merchant.funded += 3
+}
+
+export const KEY_ACTIONS: Actions = {
+  reuse_key: { times: 1, act: reuseKey },
+  double: { times: 1, act: double },
+  old_key: { times: 1, act: useOldKey },
+  repeat_old: { times: 1, act: repeatOld },
 }

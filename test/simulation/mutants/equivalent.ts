@@ -1,11 +1,15 @@
 /** Faults that change nothing that a tenant or an operator can notice, with the reason. */
-interface EquivalentFault {
+import type { Mutation } from './mutations.ts'
+
+interface Equivalent {
+  /** A file, or a folder that ends with a slash. */
   readonly file: string
+  /** The change, or its beginning if it ends with `…`. */
   readonly what: string
   readonly reason: string
 }
 
-export const EQUIVALENT: readonly EquivalentFault[] = [
+const EQUIVALENT: readonly Equivalent[] = [
   {
     file: 'runtime/events/delivery/worker.ts',
     what: '>= for: leaseClock.now() > leaseUntil - Math.min(ATTEMPT_MS, leaseMs * SHARE_O',
@@ -22,3 +26,11 @@ export const EQUIVALENT: readonly EquivalentFault[] = [
     reason: 'the next run of the job deletes the rest',
   },
 ]
+
+/** Returns why a fault changes nothing that anyone can notice, or undefined if no reason is known. */
+export function reasonFor({ file, what }: Mutation): string | undefined {
+  const isOf = (given: string) => (given.endsWith('/') ? file.startsWith(given) : file === given)
+  const isChange = (given: string) =>
+    given.endsWith('…') ? what.startsWith(given.slice(0, -1)) : what === given
+  return EQUIVALENT.find((each) => isOf(each.file) && isChange(each.what))?.reason
+}

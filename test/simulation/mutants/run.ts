@@ -11,7 +11,7 @@ import { Command } from 'commander'
 import { createRandom } from '../../../runtime/platform/random.ts'
 import { COMPILED, ROOT } from '../../support/programs.ts'
 import { SERVER_VARIABLE, type SimulationServer, withServer } from '../server.ts'
-import { EQUIVALENT } from './equivalent.ts'
+import { reasonFor } from './equivalent.ts'
 import { type Mutation, mutationsOfCode, mutationsOfSql } from './mutations.ts'
 import { PLANS } from './plans.ts'
 import { readReach } from './reach.ts'
@@ -33,7 +33,7 @@ const program = new Command('simulate:mutants')
     Number,
     120,
   )
-  .option('--only <text>', 'only faults in files whose path contains this text')
+  .option('--only <text>', 'only faults whose file, line and change contain this text')
   .option('--all', 'count faults in code that no plan reaches, too')
   .option('--log <file>', 'appends each verdict')
   .parse()
@@ -123,6 +123,8 @@ function shuffled(): readonly Mutation[] {
   return all
 }
 
+const describe = ({ file, line, what }: Mutation) => `${file}:${line} ${what}`
+
 async function judge(
   mutation: Mutation,
   reach: Reach,
@@ -132,7 +134,7 @@ async function judge(
   if (useful.length === 0) return ['not reached', '']
   const { code, last } = await attempt(useful, { ...env, [FAULTS_VARIABLE]: JSON.stringify([mutation]) })
   if (code !== 0) return ['killed', last]
-  const reason = EQUIVALENT.find(({ file, what }) => file === mutation.file && what === mutation.what)?.reason
+  const reason = reasonFor(mutation)
   return reason === undefined ? ['survived', useful.join(',')] : ['equivalent', reason]
 }
 
@@ -141,15 +143,14 @@ async function main(server: SimulationServer): Promise<void> {
   const reach = await measureReach(env)
   const counts: Record<Verdict, number> = { killed: 0, survived: 0, 'not reached': 0, equivalent: 0 }
   const isReached = (mutation: Mutation) => plans.some((plan) => reach.get(plan)!(mutation))
-  const all = shuffled().filter(({ file }) => file.includes(options.only ?? ''))
+  const all = shuffled().filter((mutation) => describe(mutation).includes(options.only ?? ''))
   const reached = all.filter(isReached)
   console.log(`${reached.length} of ${all.length} are in code that a plan reaches`)
   const chosen = (options.all ? all : reached).slice(0, options.count)
   await eachOf(chosen.slice(options.from), async (mutation, index) => {
     const [verdict, why] = await judge(mutation, reach, env)
     counts[verdict] += 1
-    const { file, line, what } = mutation
-    const text = `${options.from + index + 1} ${verdict} ${file}:${line} ${what}${why && ` – ${why}`}`
+    const text = `${options.from + index + 1} ${verdict} ${describe(mutation)}${why && ` – ${why}`}`
     console.log(text)
     if (options.log) appendFileSync(options.log, `${text}\n`)
   })

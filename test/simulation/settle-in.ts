@@ -1,0 +1,96 @@
+/** What a merchant creates before its first day, and what it reads at the end of each. */
+import { must, walk } from './actions/action.ts'
+import { readSettlements } from './actions/cards.ts'
+import { AUTHORIZER_PREFIX, STAND_IN } from './authorizations/authorizers.ts'
+import { accountOf } from './chain/node.ts'
+import type { Client } from './client.ts'
+import type { Merchant } from './merchant.ts'
+
+const FIRST_FUNDING = 1_000_000
+
+const BANK_ACCOUNT = {
+  holder_name: 'Harbour Coffee LLC',
+  account_number: '000123456789',
+  routing_number: '110000000',
+  country: 'US',
+}
+
+const PAYOUT_EVENTS = ['payout.created', 'payout.updated', 'payout.paid', 'payout.failed', 'payout.canceled']
+
+const TEMPLATE = {
+  name: 'Coffee loyalty',
+  kind: 'loyalty',
+  brand: { background_color: '#1E3A5F', foreground_color: '#FFFFFF' },
+  fields: [{ key: 'points', label: 'Points', value: '0' }],
+}
+
+/** Creates what a merchant needs: endpoints, a template, destinations and a card. */
+export async function settleIn(merchant: Merchant): Promise<void> {
+  const { live, sandbox, known, hosts, name } = merchant
+  for (const client of [live, sandbox]) {
+    const prefix = client === live ? 'live' : 'sandbox'
+    const hook = async (host: string, content: object) => {
+      const given = { url: `https://${prefix}.${host}/`, enabled_events: ['*'], ...content }
+      const { id, secret } = must(await client.post('/v1/webhook-endpoints', given), 201, 'an endpoint')
+      merchant.secrets.set(id, secret)
+      return id
+    }
+    await hook(hosts.plain, {})
+    await hook(hosts.ordered, { delivery: 'fifo' })
+    if (client === sandbox) continue
+    known.flaky = await hook(hosts.flaky, { enabled_events: PAYOUT_EVENTS })
+    await hook(hosts.keyed, { enabled_events: PAYOUT_EVENTS, delivery: 'fifo', fifo_key: 'object' })
+    known.broken = await hook(hosts.broken, { enabled_events: ['pass.created'] })
+    merchant.pauses.add(known.broken)
+  }
+  known.template = must(await live.post('/v1/pass_templates', TEMPLATE), 201, 'a template').id
+  const token = must(
+    await live.post('/v1/tokens', { type: 'bank_account', bank_account: BANK_ACCOUNT }),
+    201,
+    'a token',
+  )
+  const destination = { type: 'bank_account', token_id: token.id, holder_name: BANK_ACCOUNT.holder_name }
+  known.bank = must(await live.post('/v1/payout_destinations', destination), 201, 'a destination').id
+  const usdc = { type: 'usdc_address', address: accountOf(name), holder_name: BANK_ACCOUNT.holder_name }
+  known.usdc = must(await sandbox.post('/v1/payout_destinations', usdc), 201, 'a USDC destination').id
+  // Nobody can say before what it answers.
+  if (!merchant.isExact) {
+    const authorizer = { url: `https://${AUTHORIZER_PREFIX}${name}.invalid/`, timeout_ms: 300, ...STAND_IN }
+    must(
+      await sandbox.send('PUT', '/v1/authorization_endpoint', authorizer),
+      200,
+      'an authorization endpoint',
+    )
+  }
+  const holder = must(await sandbox.post('/v1/cardholders', { name: 'Ada Moreau' }), 201, 'a cardholder')
+  const card = { cardholder_id: holder.id, type: 'virtual' }
+  known.card = must(await sandbox.post('/v1/cards', card), 201, 'a card').id
+  must(await sandbox.post('/v1/test/funding', { amount: FIRST_FUNDING }, merchant.oldKey), 200, 'funding')
+  merchant.funded = FIRST_FUNDING
+}
+
+/** Reads what the checks at the end of the day compare. */
+export async function readState(merchant: Merchant): Promise<void> {
+  const { live, sandbox } = merchant
+  const read = async (client: Client) => must(await client.send('GET', '/v1/balance'), 200, 'the balance')
+  await readSettlements(merchant)
+  merchant.balances = { live: await read(live), sandbox: await read(sandbox) }
+  const shown: { readonly id: string; readonly points: unknown }[] = []
+  for (const id of merchant.passes) {
+    const pass = must(await live.send('GET', `/v1/passes/${id}`), 200, 'a pass')
+    shown.push({ id, points: pass.fields.points })
+  }
+  merchant.shown = shown
+  merchant.shownPayouts = (await walk(live, '/v1/payouts')) as unknown as Merchant['shownPayouts']
+  const ids = async (path: string) => (await walk(live, path)).map(({ id }) => id)
+  const entries = async (client: Client, account: string) =>
+    (await walk(client, `/v1/balance_entries?account=${account}`)).map(
+      ({ id, amount, balance, sequence, source_id: source }) => ({ id, amount, balance, sequence, source }),
+    )
+  merchant.lists = {
+    events: await ids('/v1/events'),
+    paid: await ids('/v1/events?type=payout.paid'),
+    payable: await entries(live, 'settlement_payable'),
+    funds: await entries(sandbox, 'program_funds'),
+  }
+}
