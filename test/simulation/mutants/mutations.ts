@@ -108,7 +108,7 @@ function ofStatements(source: SourceFile, replaced: Replace): Mutation[] {
   const conditions = source.getDescendantsOfKind(SyntaxKind.IfStatement).map((each) => each.getExpression())
   const awaits = source.getDescendantsOfKind(SyntaxKind.AwaitExpression)
   return [
-    ...statements.map((node) => replaced(node, ';', `drop: ${shortOf(node)}`)),
+    ...statements.map((node) => replaced(node, 'void 0', `drop: ${shortOf(node)}`)),
     ...conditions.map((node) => replaced(node, 'false', `never: if (${shortOf(node)})`)),
     ...awaits.map((node) =>
       replaced(node, `(${node.getExpression().getText()})`, `do not await: ${shortOf(node)}`),

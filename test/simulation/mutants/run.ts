@@ -11,6 +11,7 @@ import { Command } from 'commander'
 import { createRandom } from '../../../runtime/platform/random.ts'
 import { COMPILED, ROOT } from '../../support/programs.ts'
 import { SERVER_VARIABLE, type SimulationServer, withServer } from '../server.ts'
+import { openCompiler } from './compiles.ts'
 import { reasonFor } from './equivalent.ts'
 import { type Mutation, mutationsOfCode, mutationsOfSql } from './mutations.ts'
 import { PLANS } from './plans.ts'
@@ -106,9 +107,8 @@ async function eachOf<T>(
   await Promise.all(Array.from({ length: options.jobs }, worker))
 }
 
-/** Returns all possible faults, in an order that the seed decides. */
-function shuffled(): readonly Mutation[] {
-  const files = globSync(FILES, { cwd: ROOT }).toSorted()
+/** Returns all possible faults in the files, in an order that the seed decides. */
+function shuffled(files: readonly string[]): readonly Mutation[] {
   const all = files.flatMap((file) => {
     const text = readFileSync(join(ROOT, file), 'utf8')
     return file.endsWith('.sql') ? mutationsOfSql(file, text) : mutationsOfCode(file, text)
@@ -143,10 +143,15 @@ async function main(server: SimulationServer): Promise<void> {
   const reach = await measureReach(env)
   const counts: Record<Verdict, number> = { killed: 0, survived: 0, 'not reached': 0, equivalent: 0 }
   const isReached = (mutation: Mutation) => plans.some((plan) => reach.get(plan)!(mutation))
-  const all = shuffled().filter((mutation) => describe(mutation).includes(options.only ?? ''))
+  const files = globSync(FILES, { cwd: ROOT }).toSorted()
+  const all = shuffled(files).filter((mutation) => describe(mutation).includes(options.only ?? ''))
   const reached = all.filter(isReached)
   console.log(`${reached.length} of ${all.length} are in code that a plan reaches`)
-  const chosen = (options.all ? all : reached).slice(0, options.count)
+  const compiles = openCompiler(
+    ROOT,
+    files.filter((file) => file.endsWith('.ts')),
+  )
+  const chosen = (options.all ? all : reached).values().filter(compiles).take(options.count).toArray()
   await eachOf(chosen.slice(options.from), async (mutation, index) => {
     const [verdict, why] = await judge(mutation, reach, env)
     counts[verdict] += 1
