@@ -61,8 +61,9 @@ export interface Merchant {
   readonly pauses: Set<string>
   /** Answers to changes, with the type of the event that must tell the same. */
   readonly changes: { readonly environment: Environment; readonly type: string; readonly body: Shown }[]
-  /** Requests of the day with their keys and answers. */
+  /** Requests with their times, keys and answers. */
   readonly keys: {
+    readonly at: number
     readonly key: string
     readonly order: object
     readonly status: number

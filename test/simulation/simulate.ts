@@ -1,12 +1,11 @@
 /** `npm run simulate -- --seed N --days D`: lives through days of simulated merchants, and checks what must be true. */
 import './clockwork/globals.ts' // first: it replaces what the runtime keeps
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { Command } from 'commander'
+import { optionsOf, runApart } from './apart.ts'
 import { ACTION_NAMES } from './day.ts'
-import { SERVER_VARIABLE, type SimulationServer, withServer } from './server.ts'
+import { withServer } from './server.ts'
 import { shrink } from './shrink.ts'
-import { type Outcome, type Plan, runUniverse } from './universe.ts'
+import { type Plan, runUniverse } from './universe.ts'
 import { FAULT_KINDS } from './weather.ts'
 
 const whole = (text: string) => {
@@ -65,40 +64,6 @@ const plan: Plan = {
   withoutActions,
 }
 const print = (line: string) => console.log(line)
-
-/** Returns the options that make a plan. */
-function optionsOf({
-  withoutFaults,
-  withoutActions,
-  lateMs,
-  kinds,
-  faults,
-  ...numbers
-}: Plan): readonly string[] {
-  const all = {
-    ...numbers,
-    late: lateMs / 3_600_000,
-    kinds: kinds.length === ACTION_NAMES.length ? '' : kinds.join(','),
-    faults: faults.join(',') || 'none',
-    'without-faults': [...withoutFaults].join(','),
-    'without-actions': [...withoutActions].join(','),
-  }
-  return Object.entries(all).flatMap(([name, value]) => (value === '' ? [] : [`--${name}`, String(value)]))
-}
-
-/** Runs a plan in a process of its own, because a run that failed leaves work behind. */
-async function runApart(server: SimulationServer, plan: Plan): Promise<Outcome> {
-  const env = { ...process.env, [SERVER_VARIABLE]: JSON.stringify(server) }
-  const child = fork(import.meta.filename, optionsOf(plan), {
-    env,
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  })
-  const heard = once(child, 'message')
-  const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`a run ended with ${code} and said nothing`)
-  })
-  return (await Promise.race([heard, ended]))[0]
-}
 
 const isWhole = await withServer(async (server) => {
   const outcome = await runUniverse(server, plan, print, verbose ? print : undefined)

@@ -1,0 +1,54 @@
+/**
+ * `npm run simulate:night`: lives through one universe after the other, each with a seed of its own, until the time is over.
+ * Prints the faults, and how many days of merchants were lived through.
+ */
+import { Command } from 'commander'
+import { optionsOf, runApart } from './apart.ts'
+import { ACTION_NAMES } from './day.ts'
+import { type SimulationServer, withServer } from './server.ts'
+import type { Plan } from './universe.ts'
+import { FAULT_KINDS } from './weather.ts'
+
+const options = new Command('simulate:night')
+  .option('--hours <number>', 'when to begin no more universes', Number, 8)
+  .option('--seed <text>', 'what the seeds of the universes begin with', 'night')
+  .option('--jobs <number>', 'universes at once', Number, 3)
+  .option('--days <number>', 'days of a universe', Number, 5)
+  .option('--tenants <number>', 'merchants of a universe', Number, 4)
+  .option('--actions <number>', 'actions of each merchant in a day', Number, 40)
+  .parse()
+  .opts()
+
+const planFor = (number: number): Plan => ({
+  seed: `${options.seed}-${number}`,
+  ...{ days: options.days, tenants: options.tenants, machines: 2, actions: options.actions },
+  lateMs: 4 * 3_600_000,
+  kinds: ACTION_NAMES,
+  faults: FAULT_KINDS,
+  ...{ withoutFaults: new Set<number>(), withoutActions: new Set<number>() },
+})
+
+async function main(server: SimulationServer): Promise<boolean> {
+  const began = performance.now()
+  const hours = () => (performance.now() - began) / 3_600_000
+  let [universes, failed, faults] = [0, 0, 0]
+  const worker = async () => {
+    while (hours() < options.hours) {
+      universes += 1
+      const plan = planFor(universes)
+      const outcome = await runApart(server, plan)
+      faults += outcome.faults
+      if (outcome.fault === undefined) continue
+      failed += 1
+      console.log(`${outcome.fault}: npm run simulate -- ${optionsOf(plan).join(' ')}`)
+    }
+  }
+  await Promise.all(Array.from({ length: options.jobs }, worker))
+  const days = universes * options.days * options.tenants
+  const rate = Math.round(days / hours())
+  console.log(`${days} days of merchants in ${universes} universes with ${faults} faults: ${failed} failed`)
+  console.log(`${hours().toFixed(2)} hours, ${rate} days of merchants an hour`)
+  return failed === 0
+}
+
+process.exit((await withServer(main)) ? 0 : 1)
