@@ -98,15 +98,15 @@ export function bankWorker(parts: BankJobParts): DeclaredWorker {
 /** Leases a transfer. Returns undefined if another worker holds it or there is no request to send. */
 function lease(parts: BankJobParts, place: BankTransferKey): Promise<Leased | undefined> {
   const now = place.now()
-  return change(parts, place, async (db, payout, transfer) => {
+  return change(parts, place, async ({ db, payout, transfer, service }) => {
     if (transfer.due === null || transfer.due > now) return undefined
     requireExact(payout.amount, 'its amount')
-    const byOperator = decided(transfer, payout, serviceTime(parts, place))
+    const byOperator = decided(transfer, payout, service)
     if (byOperator) return { ...byOperator, result: undefined }
     const isPayable =
       transfer.state !== 'queued' || (await isSignable(db, place.space, payout.id, parts.sanctions.list()))
     const token = crypto.randomUUID()
-    const visit = claim(transfer, payout, { isPayable, token, now, service: serviceTime(parts, place) })
+    const visit = claim(transfer, payout, { isPayable, token, now, service })
     if (visit.transfer.due === null) return { ...visit, result: undefined }
     const { bank_id } = visit.transfer
     if (bank_id !== null) return { ...visit, result: { token, ask: (bank) => bank.find(bank_id) } }
@@ -133,41 +133,44 @@ function record(
   token: string,
   answer: BankAnswer,
 ): Promise<unknown> {
-  return change(parts, place, async (_, payout, transfer) => {
+  return change(parts, place, async ({ payout, transfer, service }) => {
     if (transfer.token !== token) return undefined
-    const times = { now: place.now(), service: serviceTime(parts, place) }
-    return { ...visitAfter(transfer, payout, answer, times), result: undefined }
+    return { ...visitAfter(transfer, payout, answer, { now: place.now(), service }), result: undefined }
   })
 }
 
-const serviceTime = ({ clock }: BankJobParts, { environment }: BankTransferKey): number =>
-  clock.service(environment)
+/** A payout and its transfer, both locked. */
+interface Locked {
+  readonly db: Database
+  readonly payout: PayoutRow
+  readonly transfer: BankTransferRow
+  /** Service time, read after the locks, for which a transaction can wait. */
+  readonly service: number
+}
 
 /** Locks a payout and its transfer in a transaction, applies `become`, writes both, and returns its result. */
 async function change<Result>(
   { database, wakeUpChannel, clock }: BankJobParts,
   { environment, space, id }: BankTransferKey,
-  become: (
-    db: Database,
-    payout: PayoutRow,
-    transfer: BankTransferRow,
-  ) => Promise<(TransferVisit & { readonly result: Result }) | undefined>,
+  become: (locked: Locked) => Promise<(TransferVisit & { readonly result: Result }) | undefined>,
 ): Promise<Result | undefined> {
   const { tenantId } = readSpace(space)
-  const now = clock.service(environment)
   const pin = await readPin(database.control, tenantId, environment)
   let isDue = false
   const result = await database[environment].forTenant(tenantId).transaction(async (db) => {
     isDue = false
     const [payout, transfer] = await Promise.all([lockPayout(db, space, id), lockBankTransfer(db, space, id)])
-    const visit = payout && transfer && (await become(db, payout, transfer))
+    const service = clock.service(environment)
+    const visit = payout && transfer && (await become({ db, payout, transfer, service }))
     if (!visit) return undefined
     pipelined(updateBankTransfer(db, space, id, visit.transfer))
     if (visit.payout) {
-      const events = collectEvents({ tenantId: space, pin, now })
+      const events = collectEvents({ tenantId: space, pin, now: service })
       await writeChange({ db, space, events }, payout, visit.payout)
       const writing = events.write(db)
-      pipelined(appendAudit(db, space, systemEntry(environment, `payout.${visit.payout.status}`, id, now)))
+      pipelined(
+        appendAudit(db, space, systemEntry(environment, `payout.${visit.payout.status}`, id, service)),
+      )
       isDue = await writing
     }
     return visit.result
