@@ -101,3 +101,18 @@ test('no token, nothing is sent: it is tried another time', async () => {
     message: expect.stringContaining('answered 400 (invalid_grant)'),
   })
 })
+
+test('a stand-in that remembers few objects forgets the oldest one, and the client inserts it again', async () => {
+  const accounts = new Map([[signer.email, createPublicKey(signer.key)]])
+  const small = await startGoogleStandIn({ issuerId: ISSUER.issuerId, accounts, remembered: 2 })
+  const tokens = createAccessTokens({ signer, tokenUrl: small.urls.token, outbound, now: () => now })
+  const client = createGoogleClient({ walletUrl: small.urls.wallet, tokens, outbound, pace })
+  const ids = ['a', 'b', 'c'].map((name) => `${ISSUER.issuerId}.${name}`)
+  const kept = () => ids.filter((id) => small.resource(`loyaltyClass/${id}`) !== undefined)
+  for (const id of ids) await client.put('loyaltyClass', { ...resource, id }, 'insert')
+  expect(kept()).toEqual(ids.slice(1))
+  expect(small.requests).toHaveLength(2)
+  expect(await client.put('loyaltyClass', { ...resource, id: ids[0]! }, 'patch')).toEqual({ outcome: 'done' })
+  expect(kept()).toEqual([ids[0], ids[2]])
+  await small.close()
+})

@@ -9,6 +9,11 @@ export interface ResourcesOptions {
   readonly issuerId: string
   /** Whether to fetch images, as Google does, and to refuse a resource if one of its image URLs has no image. */
   readonly fetchPictures?: boolean
+  /**
+   * Number of classes and objects, and of requests, that are kept. Default: all. The client inserts a class or object that
+   * is missing again.
+   */
+  readonly remembered?: number
 }
 
 export type FakeResource = Readonly<Record<string, unknown>>
@@ -61,9 +66,9 @@ export function refusal(code: number, status: string, reason: string, message: s
 const invalid = (message: string, reason = 'invalidResource') =>
   refusal(400, 'INVALID_ARGUMENT', reason, message)
 
-/** Handles insert, get, update and patch of all resource types. */
+/** Handles insert, get, update and patch of all resource types. Forgets the resource that was not written for longest. */
 function createResources(
-  { issuerId, fetchPictures = false }: ResourcesOptions,
+  { issuerId, fetchPictures = false, remembered = Number.POSITIVE_INFINITY }: ResourcesOptions,
   resources: Map<string, FakeResource>,
 ) {
   const seen = new Set<string>()
@@ -86,11 +91,20 @@ function createResources(
     if (wrong) return wrong
     // The fake approves resources under review immediately.
     const stored = 'reviewStatus' in resource ? { ...resource, reviewStatus: 'APPROVED' } : resource
-    resources.set(`${type}/${String(resource.id)}`, stored)
+    const path = `${type}/${String(resource.id)}`
+    resources.delete(path) // moves it to the end
+    resources.set(path, stored)
+    if (resources.size > remembered) forgetOldest()
     return { status: 200, body: stored }
   }
 
   const notified = new Map<unknown, number[]>()
+
+  const forgetOldest = () => {
+    const [path, { id }] = resources.entries().next().value!
+    resources.delete(path)
+    notified.delete(id)
+  }
 
   /** Adds a message. More than three notifications in 24 hours are refused. */
   const addMessage = async (type: string, known: FakeResource, sent: FakeResource) => {

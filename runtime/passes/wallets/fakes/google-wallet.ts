@@ -51,7 +51,7 @@ export interface GoogleStandIn {
 const MAX_BODY = 256 * 1024
 
 export async function startGoogleStandIn(options: GoogleStandInOptions): Promise<GoogleStandIn> {
-  const { accounts, tokenSeconds = 3599 } = options
+  const { accounts, tokenSeconds = 3599, remembered = Number.POSITIVE_INFINITY } = options
   const tokens = createTokens(accounts, tokenSeconds)
   const callbacks = createCallbackSigner()
   const resources = new Map<string, FakeResource>()
@@ -77,7 +77,7 @@ export async function startGoogleStandIn(options: GoogleStandInOptions): Promise
           headers: fault.retryAfter === undefined ? {} : { 'Retry-After': fault.retryAfter },
         }
       : await answer(request, path)
-    requests.push({ method, path, status })
+    if (requests.length < remembered) requests.push({ method, path, status })
     if (standIn.afterTaken(method, path) === 'hang') return
     response.writeHead(status, { 'Content-Type': 'application/json; charset=UTF-8', ...headers })
     response.end(JSON.stringify(body))

@@ -10,6 +10,9 @@ import { type GoogleSigner, openGoogleSigner } from '../../render/google/signer.
  * Production addresses (Google Wallet, REST reference; Google, "Using OAuth 2.0"; Google Wallet, "Add and delete
  * callbacks").
  */
+/** Number of classes and objects that the fake keeps in memory: about 15 MB. */
+const REMEMBERED = 20_000
+
 const GOOGLE = {
   wallet: 'https://walletobjects.googleapis.com',
   token: 'https://oauth2.googleapis.com/token',
@@ -68,7 +71,12 @@ export async function openGoogle(settings: GoogleSettings, log: Logger): Promise
   // Imported dynamically, so that production never loads the fake.
   const { startGoogleStandIn } = await import('../../fakes/google-wallet.ts')
   const accounts = new Map([[signer.email, createPublicKey(signer.key)]])
-  const standIn = await startGoogleStandIn({ issuerId: signer.issuerId, accounts, fetchPictures: true })
+  const standIn = await startGoogleStandIn({
+    issuerId: signer.issuerId,
+    accounts,
+    fetchPictures: true,
+    remembered: REMEMBERED,
+  })
   log.info(
     { url: standIn.urls.wallet, keys: standIn.urls.keys },
     'a fake Google Wallet is running in this process',
