@@ -4,10 +4,12 @@ import { authorizationsFollowTheMerchant } from './authorizations/checks.ts'
 import { chainPaymentsAreRight, noncesAreUnique } from './chain/checks.ts'
 import { answersAreTold } from './checks/answers.ts'
 import { auditIsWhole } from './checks/audit.ts'
+import { destinationsAreRight } from './checks/destinations.ts'
 import { type Evidence, fail, read } from './checks/evidence.ts'
 import { ledgerIsBalanced } from './checks/ledger.ts'
 import { listsAreWhole } from './checks/lists.ts'
 import { payoutsAreRight } from './checks/payouts.ts'
+import { settlementsMoveInTime } from './checks/settlement-history.ts'
 import { settlementsAreRight } from './checks/settlements.ts'
 import { attemptsAreRight } from './checks/webhooks.ts'
 import type { Merchant } from './merchant.ts'
@@ -140,6 +142,8 @@ const CHECKS = [
   answersAreTold,
   listsAreWhole,
   settlementsAreRight,
+  settlementsMoveInTime,
+  destinationsAreRight,
   holdsAreReleased,
   authorizationsFollowTheMerchant,
   chainPaymentsAreRight,

@@ -43,6 +43,9 @@ export interface Merchant {
     bank: string
     usdc: string
     card: string
+    /** Destinations: a wallet that gets on the list of sanctions, and a bank account that is disabled. */
+    doomed: string
+    spare: string
     flaky: string
     broken: string
   }
@@ -56,6 +59,20 @@ export interface Merchant {
   shortfall: number
   /** How far the clock of its settlements is ahead. */
   aheadSeconds: number
+  /** Moves of the clock of its settlements, with the time that each was answered with. */
+  readonly advances: { readonly began: number; readonly ended: number; readonly time: number }[]
+  /** Settlements that it failed. */
+  readonly failures: { readonly id: string; readonly at: number }[]
+  /** Destinations that it created, as they were answered. */
+  readonly destinations: Map<string, { readonly environment: Environment; readonly body: Shown }>
+  /** Addresses of its destinations. */
+  readonly addresses: Set<string>
+  /** Default destinations from a time on; undefined for none. */
+  readonly defaults: Readonly<Record<Environment, { readonly at: number; readonly id: string | undefined }[]>>
+  /** Payouts whose destination cannot be paid before they are sent. */
+  readonly rejected: Set<string>
+  /** Lets the service read a list of sanctions with the wallet of one destination. */
+  readonly readNewerList: () => void
   /** Secrets of webhook endpoints by identifier, and the endpoints that were disabled at times. */
   readonly secrets: Map<string, string>
   readonly pauses: Set<string>

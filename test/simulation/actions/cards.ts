@@ -102,18 +102,20 @@ async function balanceIsKnown(merchant: Merchant): Promise<void> {
 }
 
 /** Cards hold an amount for seven days. The clock moves less than that, so that no hold expires. */
-const MOST_SECONDS = 5 * 86_400
+export const MOST_SECONDS = 5 * 86_400
 
 /** Moves the clock of settlements, which become payable. */
 async function moveClock(merchant: Merchant, given: number): Promise<void> {
-  const seconds = Math.min(given, MOST_SECONDS - merchant.aheadSeconds)
+  const seconds = Math.min(given, Math.floor(MOST_SECONDS - merchant.aheadSeconds))
   if (seconds <= 0) return
+  const began = Date.now()
   const { status, body } = await merchant.sandbox.post('/v1/test/settlements/advance_clock', { seconds })
   mustEqual(status, 200, 'the answer to an advance of the clock')
   merchant.aheadSeconds += seconds
   const ahead = Date.parse(body.now) - Date.now()
-  if (ahead > merchant.aheadSeconds * 1000 || ahead < merchant.aheadSeconds * 1000 - MINUTE_MS)
+  if (Math.abs(ahead - merchant.aheadSeconds * 1000) > MINUTE_MS)
     mustEqual(ahead, merchant.aheadSeconds * 1000, 'how far the clock is ahead')
+  merchant.advances.push({ began, ended: Date.now(), time: Date.parse(body.now) })
   await readSettlements(merchant)
 }
 

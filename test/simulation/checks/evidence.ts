@@ -5,7 +5,7 @@ import type { Merchant } from '../merchant.ts'
 import type { BankPaymentMade } from '../peers.ts'
 import type { World } from '../world.ts'
 
-export interface Evidence extends Pick<World, 'authorizers' | 'blocks' | 'google' | 'receivers'> {
+export interface Evidence extends Pick<World, 'authorizers' | 'blocks' | 'google' | 'receivers' | 'wallets'> {
   readonly db: Database
   readonly merchants: readonly Merchant[]
   readonly payments: readonly BankPaymentMade[]
