@@ -1,5 +1,6 @@
 /** What a simulated merchant has, and what it knows of it. */
 import type { Environment } from '../../runtime/platform/environment.ts'
+import type { MoneyRead } from './actions/money-reads.ts'
 import type { Client } from './client.ts'
 import type { Device } from './wallets/devices.ts'
 
@@ -89,6 +90,8 @@ export interface Merchant {
   shownPayouts: readonly (Shown & { readonly status: string; readonly amount: number })[]
   /** What lists showed at the end of the day. */
   lists: Readonly<Record<'events' | 'paid' | 'payable' | 'funds', readonly unknown[]>>
+  /** What it read of its money at the end of the day. */
+  money: Readonly<Record<Environment, MoneyRead>> | undefined
   /** Points of each pass, as the service said last. */
   shown: readonly { readonly id: string; readonly points: unknown }[]
   /** What the service said last. */

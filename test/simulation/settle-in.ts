@@ -2,6 +2,7 @@
 import { must, walk } from './actions/action.ts'
 import { readSettlements } from './actions/cards.ts'
 import { BANK_ACCOUNT, setDefault } from './actions/destinations.ts'
+import { readMoney } from './actions/money-reads.ts'
 import { AUTHORIZER_PREFIX, STAND_IN } from './authorizations/authorizers.ts'
 import { accountOf } from './chain/node.ts'
 import type { Client } from './client.ts'
@@ -86,6 +87,7 @@ export async function readState(merchant: Merchant): Promise<void> {
   }
   merchant.shown = shown
   merchant.shownPayouts = (await walk(live, '/v1/payouts')) as unknown as Merchant['shownPayouts']
+  merchant.money = await readMoney(merchant)
   const ids = async (path: string) => (await walk(live, path)).map(({ id }) => id)
   const entries = async (client: Client, account: string) =>
     (await walk(client, `/v1/balance_entries?account=${account}`)).map(

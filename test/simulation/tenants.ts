@@ -70,6 +70,7 @@ export async function makeMerchant(
     ...{ advances: [], failures: [], destinations: new Map(), rejected: new Set(), readNewerList: () => wallets.read() },
     addresses: new Set([addressOf(name), addressOf(`${name}${DOOMED}`)]),
     defaults: { live: [], sandbox: [] },
+    money: undefined,
     lists: { events: [], paid: [], payable: [], funds: [] },
     live: await clientOf('live'),
     sandbox: await clientOf('sandbox'),

@@ -2,7 +2,7 @@
 import type { Database } from '../../../runtime/database/database.ts'
 import type { Environment } from '../../../runtime/platform/environment.ts'
 import type { Merchant } from '../merchant.ts'
-import type { BankPaymentMade } from '../peers.ts'
+import type { BankPaymentMade } from '../bank.ts'
 import type { World } from '../world.ts'
 
 export interface Evidence extends Pick<World, 'authorizers' | 'blocks' | 'google' | 'receivers' | 'wallets'> {
