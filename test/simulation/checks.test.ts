@@ -5,7 +5,7 @@ import type { Database } from '../../runtime/database/database.ts'
 import { authorizationsFollowTheMerchant } from './authorizations/checks.ts'
 import type { Blocks, MinedTransaction } from './chain/blocks.ts'
 import { chainPaymentsAreRight, noncesAreUnique } from './chain/checks.ts'
-import { addressOf } from './chain/node.ts'
+import { accountOf, addressOf } from './chain/node.ts'
 import type { Merchant } from './merchant.ts'
 import { devicesAreCurrent, googleIsCurrent } from './wallets/checks.ts'
 
@@ -20,6 +20,7 @@ const databaseOf = (tables: Readonly<Record<string, readonly object[]>>): Databa
 
 const MERCHANT = {
   ...{ name: 'm1', tenantId: 'acct_1', payable: 1000, transfers: new Map([['po_1', 75]]) },
+  ...{ addresses: new Set([addressOf('m1')]), rejected: new Set() },
   shown: [{ id: 'pass_1', points: '5' }],
   balances: { sandbox: { payable: 925, held: 0, available: 0 } },
 } as unknown as Merchant
@@ -31,7 +32,14 @@ const PAID: MinedTransaction = {
     nonce: keccak256(stringToHex('po_1')),
   },
 }
-const PAYOUT = { id: 'po_1', amount: 75, status: 'paid', created: 0, settlement_id: null }
+const PAYOUT = {
+  id: 'po_1',
+  amount: 75,
+  status: 'paid',
+  created: 0,
+  settlement_id: null,
+  address: accountOf('m1'),
+}
 
 const chainWith = (mined: readonly MinedTransaction[], payout: object = {}) =>
   chainPaymentsAreRight(

@@ -2,10 +2,12 @@
 import type { Random } from '../../runtime/platform/random.ts'
 import type { Actions, Drawn } from './actions/action.ts'
 import { CARD_ACTIONS } from './actions/cards.ts'
+import { DESTINATION_ACTIONS } from './actions/destinations.ts'
 import { HOOK_ACTIONS } from './actions/hooks.ts'
 import { KEY_ACTIONS } from './actions/keys.ts'
 import { PASS_ACTIONS } from './actions/passes.ts'
 import { PAYOUT_ACTIONS } from './actions/payouts.ts'
+import { SETTLEMENT_ACTIONS } from './actions/settlements.ts'
 import type { Scheduler } from './clockwork/scheduler.ts'
 import type { Merchant } from './merchant.ts'
 
@@ -15,6 +17,8 @@ const ACTIONS: Actions = {
   ...CARD_ACTIONS,
   ...KEY_ACTIONS,
   ...HOOK_ACTIONS,
+  ...DESTINATION_ACTIONS,
+  ...SETTLEMENT_ACTIONS,
 }
 
 /** One action of a merchant: when in the day, and which. */

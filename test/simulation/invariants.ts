@@ -2,12 +2,16 @@
 import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
 import { authorizationsFollowTheMerchant } from './authorizations/checks.ts'
 import { chainPaymentsAreRight, noncesAreUnique } from './chain/checks.ts'
+import { chainPaymentsAreStored, chainTransfersAreRight } from './chain/row-checks.ts'
 import { answersAreTold } from './checks/answers.ts'
 import { auditIsWhole } from './checks/audit.ts'
+import { destinationsAreRight } from './checks/destinations.ts'
 import { type Evidence, fail, read } from './checks/evidence.ts'
 import { ledgerIsBalanced } from './checks/ledger.ts'
 import { listsAreWhole } from './checks/lists.ts'
+import { moneyIsShown } from './checks/money-reads.ts'
 import { payoutsAreRight } from './checks/payouts.ts'
+import { settlementsMoveInTime } from './checks/settlement-history.ts'
 import { settlementsAreRight } from './checks/settlements.ts'
 import { attemptsAreRight } from './checks/webhooks.ts'
 import type { Merchant } from './merchant.ts'
@@ -139,10 +143,15 @@ const CHECKS = [
   attemptsAreRight,
   answersAreTold,
   listsAreWhole,
+  moneyIsShown,
   settlementsAreRight,
+  settlementsMoveInTime,
+  destinationsAreRight,
   holdsAreReleased,
   authorizationsFollowTheMerchant,
   chainPaymentsAreRight,
+  chainTransfersAreRight,
+  chainPaymentsAreStored,
   noncesAreUnique,
   devicesAreCurrent,
   googleIsCurrent,

@@ -1,5 +1,6 @@
 /** What a simulated merchant has, and what it knows of it. */
 import type { Environment } from '../../runtime/platform/environment.ts'
+import type { MoneyRead } from './actions/money-reads.ts'
 import type { Client } from './client.ts'
 import type { Device } from './wallets/devices.ts'
 
@@ -43,6 +44,9 @@ export interface Merchant {
     bank: string
     usdc: string
     card: string
+    /** Destinations: a wallet that gets on the list of sanctions, and a bank account that is disabled. */
+    doomed: string
+    spare: string
     flaky: string
     broken: string
   }
@@ -56,6 +60,20 @@ export interface Merchant {
   shortfall: number
   /** How far the clock of its settlements is ahead. */
   aheadSeconds: number
+  /** Moves of the clock of its settlements, with the time that each was answered with. */
+  readonly advances: { readonly began: number; readonly ended: number; readonly time: number }[]
+  /** Settlements that it failed. */
+  readonly failures: { readonly id: string; readonly at: number }[]
+  /** Destinations that it created, as they were answered. */
+  readonly destinations: Map<string, { readonly environment: Environment; readonly body: Shown }>
+  /** Addresses of its destinations. */
+  readonly addresses: Set<string>
+  /** Default destinations from a time on; undefined for none. */
+  readonly defaults: Readonly<Record<Environment, { readonly at: number; readonly id: string | undefined }[]>>
+  /** Payouts whose destination cannot be paid before they are sent. */
+  readonly rejected: Set<string>
+  /** Lets the service read a list of sanctions with the wallet of one destination. */
+  readonly readNewerList: () => void
   /** Secrets of webhook endpoints by identifier, and the endpoints that were disabled at times. */
   readonly secrets: Map<string, string>
   readonly pauses: Set<string>
@@ -73,6 +91,8 @@ export interface Merchant {
   shownPayouts: readonly (Shown & { readonly status: string; readonly amount: number })[]
   /** What lists showed at the end of the day. */
   lists: Readonly<Record<'events' | 'paid' | 'payable' | 'funds', readonly unknown[]>>
+  /** What it read of its money at the end of the day. */
+  money: Readonly<Record<Environment, MoneyRead>> | undefined
   /** Points of each pass, as the service said last. */
   shown: readonly { readonly id: string; readonly points: unknown }[]
   /** What the service said last. */

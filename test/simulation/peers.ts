@@ -1,67 +1,6 @@
-/** The world that the service calls: a bank, webhook receivers and authorization endpoints. */
-import type { OutboundRequest } from '../../runtime/events/outbound/outbound.ts'
-import type { Random } from '../../runtime/platform/random.ts'
+/** The receivers of webhooks that the service calls. */
 import type { Timers } from './clockwork/timers.ts'
-import type { Peer, PeerAnswer } from './network.ts'
-
-export interface BankPaymentMade {
-  readonly id: string
-  readonly reference: string
-  readonly amount: number
-  readonly order: string
-  status: 'pending' | 'settled' | 'failed' | 'returned'
-}
-
-export interface SimulatedBank {
-  readonly payments: readonly BankPaymentMade[]
-  readonly answer: Peer
-}
-
-const json = (status: number, body: unknown): PeerAnswer => ({ status, body: JSON.stringify(body) })
-
-/** How long the bank takes for a payment. */
-const SETTLES_AFTER_MS = 90 * 60_000
-
-/** A bank that makes one payment for each key, and settles, rejects or returns it. */
-export function createBank(timers: Timers, random: Random): SimulatedBank {
-  const payments = new Map<
-    string,
-    BankPaymentMade & { readonly at: number; readonly fate: 'settled' | 'failed' }
-  >()
-  const shown = ({ id, status }: BankPaymentMade) => ({
-    id,
-    status,
-    ...(status === 'failed' && { failure_code: 'account_closed' }),
-  })
-  const pay = ({ headers, body }: OutboundRequest) => {
-    const key = headers['Idempotency-Key'] ?? ''
-    const known = payments.get(key)
-    if (known) return known.order === body ? json(201, shown(known)) : json(409, { error: 'key reused' })
-    const { amount, reference } = JSON.parse(body) as { amount: number; reference: string }
-    if (random.chance(0.05)) return json(422, { failure_code: 'rejected' })
-    const fate = random.chance(0.1) ? ('failed' as const) : ('settled' as const)
-    const payment = {
-      ...{ id: `pay_${payments.size + 1}`, reference, amount, order: body, fate, at: timers.now },
-      status: 'pending' as BankPaymentMade['status'],
-    }
-    payments.set(key, payment)
-    return json(201, shown(payment))
-  }
-  return {
-    get payments() {
-      return [...payments.values()]
-    },
-    answer: (request) => {
-      if (request.method === 'POST') return pay(request)
-      const id = new URL(request.url).pathname.split('/').at(-1)
-      const payment = [...payments.values()].find((each) => each.id === id)
-      if (!payment) return json(404, { error: 'the payment does not exist' })
-      if (payment.status === 'pending' && timers.now >= payment.at + SETTLES_AFTER_MS)
-        payment.status = payment.fate
-      return json(200, shown(payment))
-    },
-  }
-}
+import type { Peer } from './network.ts'
 
 /** A delivery that a receiver has answered with 2xx. */
 export interface Delivery {

@@ -11,6 +11,7 @@ import { administer, databaseUrl } from '../support/server.ts'
 import { CONFIRMATIONS } from './chain/blocks.ts'
 import { CHAIN_ID, NODE_URL, PAYER_KEY, preload, USDC } from './chain/node.ts'
 import { DEADLOCK_MS, openWatch, type Watch } from './clockwork/lanes.ts'
+import { registerNewer } from './sanctions.ts'
 import type { SimulationServer } from './server.ts'
 import type { Installation } from './service.ts'
 import { PUSH_URL } from './wallets/devices.ts'
@@ -60,10 +61,11 @@ export async function prepare(
     SVC_PAYOUT_KEY: PAYER_KEY,
     APPLE_PUSH_URL: PUSH_URL,
   })
+  const sanctions = await openSanctions(watch.db, settings.sanctionsList, () => now)
+  await registerNewer(watch.db, sanctions)
   return {
-    ...{ connection, cardSignIn, pepper, settings, watch },
+    ...{ connection, cardSignIn, pepper, settings, watch, sanctions },
     roles: Object.fromEntries(rows.map((row) => [row.environment, row.name])) as Roles,
-    sanctions: await openSanctions(watch.db, settings.sanctionsList, () => now),
     async remove() {
       await watch.end()
       await administer(url, `DROP DATABASE ${name} WITH (FORCE)`)

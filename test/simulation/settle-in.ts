@@ -1,19 +1,15 @@
 /** What a merchant creates before its first day, and what it reads at the end of each. */
 import { must, walk } from './actions/action.ts'
 import { readSettlements } from './actions/cards.ts'
+import { BANK_ACCOUNT, setDefault } from './actions/destinations.ts'
+import { readMoney } from './actions/money-reads.ts'
 import { AUTHORIZER_PREFIX, STAND_IN } from './authorizations/authorizers.ts'
 import { accountOf } from './chain/node.ts'
 import type { Client } from './client.ts'
 import type { Merchant } from './merchant.ts'
+import { DOOMED } from './sanctions.ts'
 
 const FIRST_FUNDING = 1_000_000
-
-const BANK_ACCOUNT = {
-  holder_name: 'Harbour Coffee LLC',
-  account_number: '000123456789',
-  routing_number: '110000000',
-  country: 'US',
-}
 
 const PAYOUT_EVENTS = ['payout.created', 'payout.updated', 'payout.paid', 'payout.failed', 'payout.canceled']
 
@@ -44,15 +40,24 @@ export async function settleIn(merchant: Merchant): Promise<void> {
     merchant.pauses.add(known.broken)
   }
   known.template = must(await live.post('/v1/pass_templates', TEMPLATE), 201, 'a template').id
-  const token = must(
-    await live.post('/v1/tokens', { type: 'bank_account', bank_account: BANK_ACCOUNT }),
-    201,
-    'a token',
-  )
-  const destination = { type: 'bank_account', token_id: token.id, holder_name: BANK_ACCOUNT.holder_name }
-  known.bank = must(await live.post('/v1/payout_destinations', destination), 201, 'a destination').id
-  const usdc = { type: 'usdc_address', address: accountOf(name), holder_name: BANK_ACCOUNT.holder_name }
-  known.usdc = must(await sandbox.post('/v1/payout_destinations', usdc), 201, 'a USDC destination').id
+  const add = async (client: Client, content: object) => {
+    const given = { ...content, holder_name: BANK_ACCOUNT.holder_name }
+    const body = must(await client.post('/v1/payout_destinations', given), 201, 'a destination')
+    const environment = client === live ? 'live' : 'sandbox'
+    merchant.destinations.set(body.id, { environment, body })
+    if (body.default) setDefault(merchant, environment, body.id)
+    return body.id
+  }
+  const bank = async () => {
+    const order = { type: 'bank_account', bank_account: BANK_ACCOUNT }
+    const token = must(await live.post('/v1/tokens', order), 201, 'a token')
+    return add(live, { type: 'bank_account', token_id: token.id })
+  }
+  known.bank = await bank()
+  known.spare = await bank()
+  const wallet = (owner: string) => add(sandbox, { type: 'usdc_address', address: accountOf(owner) })
+  known.usdc = await wallet(name)
+  known.doomed = await wallet(`${name}${DOOMED}`)
   // Nobody can say before what it answers.
   if (!merchant.isExact) {
     const authorizer = { url: `https://${AUTHORIZER_PREFIX}${name}.invalid/`, timeout_ms: 300, ...STAND_IN }
@@ -82,6 +87,7 @@ export async function readState(merchant: Merchant): Promise<void> {
   }
   merchant.shown = shown
   merchant.shownPayouts = (await walk(live, '/v1/payouts')) as unknown as Merchant['shownPayouts']
+  merchant.money = await readMoney(merchant)
   const ids = async (path: string) => (await walk(live, path)).map(({ id }) => id)
   const entries = async (client: Client, account: string) =>
     (await walk(client, `/v1/balance_entries?account=${account}`)).map(

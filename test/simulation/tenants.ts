@@ -7,9 +7,11 @@ import { createKey } from '../../runtime/tenants/admin/keys.ts'
 import { setPin } from '../../runtime/tenants/admin/pins.ts'
 import { createTenant, verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { createClock } from '../../runtime/tenants/clock/clock.ts'
+import { addressOf } from './chain/node.ts'
 import { type ClientParts, type Credential, createClient } from './client.ts'
 import type { Merchant } from './merchant.ts'
-import type { Devices } from './wallets/devices.ts'
+import { DOOMED } from './sanctions.ts'
+import type { World } from './world.ts'
 
 /** Cents that are payable in each environment from the start. */
 const PAYABLE = 100_000
@@ -19,16 +21,18 @@ const OLDER = '2026-02-01'
 
 const NOTHING = { payable: 0, held: 0, available: 0 }
 
+export const nameOf = (index: number) => `m${index + 1}`
+
 /** Creates a tenant with keys and money, and the merchant who has them. */
 export async function makeMerchant(
   database: OpenDatabase,
   parts: ClientParts,
-  devices: Devices,
+  { devices, wallets }: Pick<World, 'devices' | 'wallets'>,
   index: number,
   isExact: boolean,
 ): Promise<Merchant> {
   const operator = { control: database.control, clock: createClock(), pepper: database.pepper }
-  const name = `m${index + 1}`
+  const name = nameOf(index)
   const { id: tenantId } = await createTenant(operator, { name, plan: 'enterprise' }, current)
   await verifyTenant(operator, tenantId)
   const version = index % 2 === 0 ? current : OLDER
@@ -63,10 +67,20 @@ export async function makeMerchant(
       cards: new Map(),
     },
     ...{ secrets: new Map(), pauses: new Set(), changes: [], keys: [], oldKey: crypto.randomUUID() },
+    ...{
+      advances: [],
+      failures: [],
+      destinations: new Map(),
+      rejected: new Set(),
+      readNewerList: () => wallets.read(),
+    },
+    addresses: new Set([addressOf(name), addressOf(`${name}${DOOMED}`)]),
+    defaults: { live: [], sandbox: [] },
+    money: undefined,
     lists: { events: [], paid: [], payable: [], funds: [] },
     live: await clientOf('live'),
     sandbox: await clientOf('sandbox'),
-    known: { template: '', bank: '', usdc: '', card: '', flaky: '', broken: '' },
+    known: { template: '', bank: '', usdc: '', card: '', flaky: '', broken: '', doomed: '', spare: '' },
     hosts: {
       plain: `plain.${name}.invalid`,
       ordered: `ordered.${name}.invalid`,

@@ -17,7 +17,7 @@ import { type Prepared, prepare } from './prepared.ts'
 import type { SimulationServer } from './server.ts'
 import { type Installation, openDatabase, startService } from './service.ts'
 import { readState, settleIn } from './settle-in.ts'
-import { makeMerchant } from './tenants.ts'
+import { makeMerchant, nameOf } from './tenants.ts'
 import { createWeather, type FaultKind, type Weather } from './weather.ts'
 import { createWorld, type World } from './world.ts'
 
@@ -85,14 +85,24 @@ function create(prepared: Prepared, plan: Plan, timers: Timers, heard: Print | u
     () => startService(installation),
   )
   const scheduler = createScheduler(plan.seed, timers, prepared.watch, fleet.disturb, heard)
-  const { settings } = prepared
+  const { settings, sanctions } = prepared
+  const names = Array.from({ length: plan.tenants }, (_, index) => nameOf(index))
   const clients: ClientParts = {
     ...{ scheduler, random: random('clients'), weather, machines: fleet.running },
     network: { latency: () => installation.network.latency() },
   }
-  const world = createWorld({ settings, scheduler, weather, random, clients: () => clients })
+  const world = createWorld({
+    settings,
+    sanctions,
+    names,
+    scheduler,
+    weather,
+    random,
+    clients: () => clients,
+  })
   const installation: Installation = {
     ...prepared,
+    sanctions: world.wallets.sanctions,
     log: pino(
       { level: 'warn' },
       { write: (line: string) => scheduler.note(`log: ${withoutIds(messageOf(line))}`) },
@@ -114,7 +124,7 @@ async function begin(universe: Universe, plan: Plan): Promise<readonly Merchant[
     const database = openDatabase(installation)
     const made: Merchant[] = []
     for (let index = 0; index < plan.tenants; index += 1)
-      made.push(await makeMerchant(database, clients, world.devices, index, plan.faults.length === 0))
+      made.push(await makeMerchant(database, clients, world, index, plan.faults.length === 0))
     return made
   })
   for (let number = 0; number < plan.machines; number += 1)

@@ -106,5 +106,6 @@ export function send(
     const query = new PreparedQuery(statement.name, statement.text, encoded, settled)
     client.query(query as unknown as pg.Submittable)
   } else if (encoded) client.query(statement.text, encoded, settled)
+  // biome-ignore lint/nursery/noFloatingPromises: with a callback, pg returns nothing
   else client.query(statement.text, settled)
 }

@@ -96,6 +96,7 @@ function transactionDatabase(
 /** PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK instead of an error. */
 function commit(client: pg.PoolClient, state: TransactionState): Promise<void> {
   return new Promise((resolve, reject) => {
+    // biome-ignore lint/nursery/noFloatingPromises: with a callback, pg returns nothing
     client.query('COMMIT', (error: Error | null, result: pg.QueryResult) => {
       if (error) {
         state.failure ??= translateError(error)

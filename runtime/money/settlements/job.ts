@@ -28,6 +28,6 @@ async function settleOf(place: DuePlace, sanctions: SettlementParts['sanctions']
   const follow = async (at: number) => {
     ended.push(...(await endHolds({ db, space, eventsAt: () => events, sanctions }, now, at)))
   }
-  const moved = [...(await moveSettlements(() => place, until, now, sanctions.list(), follow)).values()]
+  const moved = await moveSettlements(() => place, until, now, sanctions.list(), follow)
   return [...moved.map(({ id, status }) => ({ id, action: `settlement.${status}` })), ...ended]
 }

@@ -24,7 +24,7 @@ export type ClockFollower = (until: number) => Promise<unknown>
 const MAX_MOVES = 100
 
 /**
- * Moves a tenant's due settlements in the order of their times. Returns the moved settlements by identifier. The caller has
+ * Moves a tenant's due settlements in the order of their times. Returns the settlement after each move. The caller has
  * locked the tenant's clock.
  * @param until time on the settlement clock.
  * @param now service time.
@@ -36,14 +36,14 @@ export async function moveSettlements(
   now: number,
   list: DestinationList,
   follow: ClockFollower,
-): Promise<ReadonlyMap<string, SettlementWithLines>> {
+): Promise<readonly SettlementWithLines[]> {
   const { db, space } = placeAt(until)
-  const moved = new Map<string, SettlementWithLines>()
+  const moved: SettlementWithLines[] = []
   for (let count = 0; count < MAX_MOVES; count += 1) {
     const row = await lockNextSettlement(db, space)
     if (!row || row.due > until) break
     await follow(row.due)
-    moved.set(row.id, await move(placeAt(row.due), row, list, now))
+    moved.push(await move(placeAt(row.due), row, list, now))
   }
   return moved
 }

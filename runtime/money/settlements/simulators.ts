@@ -53,7 +53,7 @@ export const settlementSimulators = {
     await follow(target)
     await expireAll(placeAt, holds, target, now)
     for (const { event } of told.toSorted((a, b) => a.at - b.at)) context.events.emit(event)
-    const data = [...moved.values()].map(showSettlement)
+    const data = [...new Map(moved.map((row) => [row.id, row])).values()].map(showSettlement)
     return { status: 200, body: { object: 'list', now: writeInstant(target), data } }
   },
 

@@ -102,11 +102,11 @@ async function balanceIsKnown(merchant: Merchant): Promise<void> {
 }
 
 /** Cards hold an amount for seven days. The clock moves less than that, so that no hold expires. */
-const MOST_SECONDS = 5 * 86_400
+export const MOST_SECONDS = 5 * 86_400
 
 /** Moves the clock of settlements, which become payable. */
 async function moveClock(merchant: Merchant, given: number): Promise<void> {
-  const seconds = Math.min(given, MOST_SECONDS - merchant.aheadSeconds)
+  const seconds = Math.min(given, Math.floor(MOST_SECONDS - merchant.aheadSeconds))
   if (seconds <= 0) return
   const began = Date.now()
   const { status, body } = await merchant.sandbox.post('/v1/test/settlements/advance_clock', { seconds })
@@ -115,6 +115,7 @@ async function moveClock(merchant: Merchant, given: number): Promise<void> {
   const answered = Date.parse(body.now) - merchant.aheadSeconds * 1000
   if (answered < began || answered > Date.now())
     mustEqual(new Date(answered).toISOString(), new Date(began).toISOString(), 'when the clock was moved')
+  merchant.advances.push({ began, ended: Date.now(), time: Date.parse(body.now) })
   await readSettlements(merchant)
 }
 

@@ -42,6 +42,8 @@ export interface Blocks {
   /** Accepts a transaction. Returns a refusal in words. */
   accept(transaction: SentTransaction): string | undefined
   hashOf(block: number): Hex
+  /** Number of the last block at a time, in milliseconds since the epoch. */
+  numberAt(at: number): number
   /** Seconds since the epoch. */
   timestampOf(block: number): number
   /** Wei per unit of gas. */
@@ -135,6 +137,7 @@ export function createBlocks(timers: Pick<Timers, 'now'>, random: Random, weathe
       return undefined
     },
     hashOf: (block) => keccak256(stringToHex(`block ${block} ${replaced.get(block) ?? 0}`)),
+    numberAt: (at) => Math.floor((at - start) / (BLOCK_S * 1000)),
     timestampOf,
     baseFeeOf,
     get mined() {

@@ -3,7 +3,6 @@ import { keccak256, stringToHex } from 'viem'
 import type { Database } from '../../../runtime/database/database.ts'
 import type { Merchant } from '../merchant.ts'
 import type { Blocks } from './blocks.ts'
-import { addressOf } from './node.ts'
 
 /** Base units in a cent. */
 const UNITS = 10_000n
@@ -21,6 +20,8 @@ interface PayoutRow {
   readonly status: string
   readonly created: number
   readonly settlement_id: string | null
+  /** CAIP-10. */
+  readonly address: string
 }
 
 interface SettlementRow {
@@ -39,10 +40,10 @@ function fail(what: string): never {
 /** Each payout is on the chain at most once, and exactly once if it is paid; the ledger says the same. */
 export async function chainPaymentsAreRight(
   { db, blocks, now }: Evidence,
-  { tenantId, name, transfers, payable, balances }: Merchant,
+  { tenantId, name, transfers, payable, balances, addresses, rejected }: Merchant,
 ): Promise<void> {
   const text =
-    'SELECT id, amount, status, created, settlement_id FROM sandbox.payouts WHERE tenant_id = $1 ORDER BY id'
+    'SELECT p.id, p.amount, p.status, p.created, p.settlement_id, d.address FROM sandbox.payouts p JOIN sandbox.payout_destinations d ON d.tenant_id = p.tenant_id AND d.id = p.destination_id WHERE p.tenant_id = $1 ORDER BY p.id'
   const { rows } = await db.query<PayoutRow>({ text }, [tenantId])
   const settlements = await db.query<SettlementRow>(
     {
@@ -67,11 +68,12 @@ export async function chainPaymentsAreRight(
     })
   )
     fail(`${name} has ${ofSettlements} payouts of settlements; ${settled.length} settlements name one`)
-  const address = addressOf(name)
-  const paid = blocks.mined.filter(({ isPaid, authorization }) => isPaid && authorization?.to === address)
+  const paid = blocks.mined.filter(
+    ({ isPaid, authorization }) => isPaid && authorization !== undefined && addresses.has(authorization.to),
+  )
   let left = settlements.rows.reduce((sum, { net_amount }) => sum + net_amount, payable)
   let explained = 0
-  for (const { id, amount, status, created } of rows) {
+  for (const { id, amount, status, created, address } of rows) {
     const nonce = keccak256(stringToHex(id))
     const own = paid.filter(({ authorization }) => authorization!.nonce === nonce)
     explained += own.length
@@ -79,6 +81,10 @@ export async function chainPaymentsAreRight(
     const value = own[0]?.authorization?.value
     if (value !== undefined && value !== BigInt(amount) * UNITS)
       fail(`${value} units were paid for USDC payout ${id} of ${amount} cents`)
+    const to = own[0]?.authorization?.to
+    if (to !== undefined && address.split(':').at(-1) !== to) fail(`USDC payout ${id} was paid to ${to}`)
+    if (rejected.has(id) && own.length > 0)
+      fail(`USDC payout ${id} was paid to a destination that is not payable`)
     const isOpen = ['pending', 'in_transit'].includes(status)
     if (isOpen && now - created > ENDED_MS)
       fail(`USDC payout ${id} is still ${status}, and the chain has ${own.length} payments`)

@@ -18,6 +18,7 @@ import {
   stringToHex,
   toEventSelector,
 } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
 import type { Random } from '../../../runtime/platform/random.ts'
 import type { Peer } from '../network.ts'
 import type { Weather } from '../weather.ts'
@@ -33,6 +34,9 @@ export const NODE_URL = 'https://node.invalid'
 
 /** The private key of the payer. */
 export const PAYER_KEY = keccak256(stringToHex('the payer of the simulation'))
+
+/** The address of the payer. */
+export const PAYER = privateKeyToAddress(PAYER_KEY)
 
 /** The address that a merchant is paid at, and its CAIP-10 form. */
 export const addressOf = (name: string) => getAddress(`0x${keccak256(stringToHex(name)).slice(-40)}`)

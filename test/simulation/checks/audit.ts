@@ -13,6 +13,50 @@ interface Change {
   readonly target: string
 }
 
+interface Dated extends Change {
+  readonly created: number
+}
+
+/** Changes by the service that events tell. */
+const TOLD = /^(payout|payout_destination|settlement|treasury_report)\./
+
+/** Changes that the service makes in time, or a request that moves a clock. */
+const TIMELY = [
+  ...['settlement.pending', 'settlement.processing', 'settlement.settled'],
+  ...['payout_destination.activated', 'payout_destination.denied'],
+]
+
+/** Each entry of the service has an event of the same moment, and each change in time has an entry of its moment. */
+async function ownEntriesAreTold(
+  db: Evidence['db'],
+  environment: string,
+  { name, tenantId }: Pick<Merchant, 'name' | 'tenantId'>,
+): Promise<void> {
+  const entries = await read<Dated & { actor: string }>(
+    db,
+    `SELECT action, target_id AS target, actor_type AS actor, created FROM ${environment}.audit_log WHERE tenant_id = $1`,
+    tenantId,
+  )
+  const events = await read<Dated>(
+    db,
+    `SELECT e.type AS action, d.value ->> 'id' AS target, e.created
+       FROM ${environment}.events e, json_each(e.body::json -> 'data') AS d WHERE e.tenant_id = $1`,
+    tenantId,
+  )
+  const wordsOf = ({ action, target, created }: Dated) =>
+    `${action === 'payout.in_transit' ? 'payout.updated' : action} ${target} ${created}`
+  const told = new Set(events.map(wordsOf))
+  const own = entries.filter(({ actor }) => actor === 'system')
+  const untold = own.find((entry) => TOLD.test(entry.action) && !told.has(wordsOf(entry)))
+  if (untold) fail(`no event tells ${name} of ${wordsOf(untold)} in ${environment}`)
+  const noted = new Set(own.map(wordsOf))
+  const asked = new Set(entries.filter(({ actor }) => actor !== 'system').map(({ created }) => created))
+  const silent = events.find(
+    (event) => TIMELY.includes(event.action) && !noted.has(wordsOf(event)) && !asked.has(event.created),
+  )
+  if (silent) fail(`the ${environment} audit log of ${name} does not have ${wordsOf(silent)}`)
+}
+
 const inOrder = (changes: readonly Change[]) =>
   changes.map(({ action, target }) => `${action} ${target}`).toSorted()
 
@@ -34,6 +78,7 @@ export async function auditIsWhole({ db }: Evidence, { name, tenantId }: Merchan
          FROM ${environment}.events e, json_each(e.body::json -> 'data') AS d WHERE e.tenant_id = $1 AND e.type = ANY ($2)`,
       ...[tenantId, OWN_CHANGES],
     )
+    await ownEntriesAreTold(db, environment, { name, tenantId })
     mustEqual(
       inOrder(noted),
       inOrder(told),

@@ -1,11 +1,11 @@
 /** What checks look at, and how they fail. */
 import type { Database } from '../../../runtime/database/database.ts'
 import type { Environment } from '../../../runtime/platform/environment.ts'
+import type { BankPaymentMade } from '../bank.ts'
 import type { Merchant } from '../merchant.ts'
-import type { BankPaymentMade } from '../peers.ts'
 import type { World } from '../world.ts'
 
-export interface Evidence extends Pick<World, 'authorizers' | 'blocks' | 'google' | 'receivers'> {
+export interface Evidence extends Pick<World, 'authorizers' | 'blocks' | 'google' | 'receivers' | 'wallets'> {
   readonly db: Database
   readonly merchants: readonly Merchant[]
   readonly payments: readonly BankPaymentMade[]

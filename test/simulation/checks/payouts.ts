@@ -1,6 +1,8 @@
 /** Payouts: their states, events, ledger entries and payments at the bank. */
+
+import { BANK_ACCOUNT } from '../actions/destinations.ts'
+import type { BankPaymentMade } from '../bank.ts'
 import type { Merchant } from '../merchant.ts'
-import type { BankPaymentMade } from '../peers.ts'
 import { type Evidence, fail, mustEqual, rowsOf } from './evidence.ts'
 import { type PayoutStatus, payoutIsPosted } from './ledger.ts'
 
@@ -29,7 +31,7 @@ const ENDS: Readonly<Record<string, readonly string[]>> = {
   canceled: ['pending canceled'],
   failed: ['pending failed', 'pending in_transit failed'],
   paid: ['pending in_transit paid'],
-  returned: ['pending in_transit paid returned'],
+  returned: ['pending in_transit paid returned', 'pending in_transit returned'],
 }
 
 const DAY_MS = 86_400_000
@@ -97,7 +99,10 @@ export async function payoutsAreRight(evidence: Evidence, merchant: Merchant): P
       )
       mustEqual(
         payout.arrival_date,
-        arrivalOf(payout),
+        arrivalOf(
+          payout,
+          own.map((each) => each.payout),
+        ),
         `the arrival date of the ${payout.status} payout ${shown.id}`,
       )
     }
@@ -106,7 +111,8 @@ export async function payoutsAreRight(evidence: Evidence, merchant: Merchant): P
       shown,
       payments.filter(({ reference }) => reference === shown.id),
       transfers.find(({ id }) => id === shown.id) ?? fail(`payout ${shown.id} has no transfer`),
-      evidence.now,
+      evidence,
+      merchant,
     )
   }
   const paid = merchant.shownPayouts.reduce(
@@ -116,7 +122,10 @@ export async function payoutsAreRight(evidence: Evidence, merchant: Merchant): P
   mustEqual(merchant.balances.live.payable, merchant.payable - paid, `what ${merchant.name} has payable`)
 }
 
-function arrivalOf({ status, created, updated }: Payout): string | null {
+function arrivalOf({ status, created, updated }: Payout, all: readonly Payout[]): string | null {
+  // A return does not change the day. One that came at once has the day on which it came.
+  if (status === 'returned')
+    return all.find((each) => each.status === 'paid')?.arrival_date ?? dayOf(Date.parse(updated))
   if (status === 'pending' || status === 'in_transit') return bankDay(Date.parse(created))
   return status === 'paid' ? dayOf(Date.parse(updated)) : null
 }
@@ -128,7 +137,8 @@ function paymentIsRight(
   { id, amount, status, failure_code }: Payout,
   [payment, second]: readonly BankPaymentMade[],
   transfer: TransferRow,
-  now: number,
+  { now, faults }: Evidence,
+  { rejected }: Merchant,
 ): void {
   if (second) fail(`payout ${id} was paid twice`)
   if (payment && payment.amount !== amount)
@@ -136,7 +146,13 @@ function paymentIsRight(
   const isPaid = payment?.status === 'settled'
   if (isPaid !== (status === 'paid'))
     fail(`payout ${id} is ${status}, and the bank has ${payment?.status ?? 'no payment'}`)
-  const code = status !== 'failed' ? null : payment ? 'account_closed' : 'rejected'
+  if (payment) requestsAreRight(id, payment, transfer, faults === 0)
+  if (rejected.has(id) && (payment || status === 'paid'))
+    fail(`payout ${id} was sent to a closed destination`)
+  if (status === 'returned' && !['returned', 'failed'].includes(payment?.status ?? ''))
+    fail(`payout ${id} is returned, and the bank has ${payment?.status ?? 'no payment'}`)
+  const said = payment?.code === 'account_closed' ? payment.code : 'rejected'
+  const code = status !== 'failed' && status !== 'returned' ? null : payment ? said : 'rejected'
   mustEqual(failure_code, code, `the failure code of the ${status} payout ${id}`)
   if (status === 'canceled' && payment) fail(`payout ${id} is canceled, but the bank has it`)
   const { state, due, token, failures, problem, bank_id, held_up_since } = transfer
@@ -158,3 +174,38 @@ function paymentIsRight(
   if (due === null || due > now + Math.max(LEASE_MS, RETURN_PAUSE_MS))
     fail(`the payment of payout ${id} is looked at again at ${due}`)
 }
+
+/** Cents, the account and the key of each order are right, and a payment is looked at no more often than it should be. */
+function requestsAreRight(
+  id: string,
+  { amount, requests }: BankPaymentMade,
+  { due, state }: TransferRow,
+  isCalm: boolean,
+): void {
+  for (const { method, headers, body } of requests) {
+    const { Authorization: authorization, 'Content-Type': type } = headers
+    mustEqual([authorization, type], ['Bearer token', 'application/json'], `the headers for payout ${id}`)
+    if (method !== 'POST') continue
+    mustEqual(headers['Idempotency-Key'], id, `the key of the payment of ${id}`)
+    const order = { amount, currency: 'usd', reference: id, account: BANK_ACCOUNT }
+    mustEqual(JSON.parse(body), order, `the order of payout ${id}`)
+  }
+  if (!isCalm) return // requests come twice
+  for (const [index, { at, said }] of requests.entries()) {
+    const next = requests[index + 1]
+    const pause = said === undefined ? UNUSABLE_PAUSE_MS : PAUSES_MS[said]
+    if (next && pause === undefined) fail(`the bank was asked about payout ${id} after it was ${said}`)
+    if (next && next.at < at + pause!)
+      fail(`payout ${id} was looked at ${next.at - at} ms after it was ${said}`)
+  }
+  const last = requests.at(-1)!
+  if (state === 'paid' && last.said === 'settled' && Math.abs(due! - last.at - RETURN_PAUSE_MS) > SLOW_MS)
+    fail(`the payment of payout ${id} is looked at again at ${due}, after ${last.at}`)
+}
+
+/** Least pauses after answers. One that has ended is not looked at again. */
+const PAUSES_MS: Readonly<Record<string, number | undefined>> = { pending: 10_000, settled: RETURN_PAUSE_MS }
+const UNUSABLE_PAUSE_MS = 1000
+
+/** Longest time between a request to the bank and the moment in which its answer is recorded. */
+const SLOW_MS = 120_000
