@@ -223,11 +223,12 @@ type Pauses = readonly (readonly [when: string, longestMs: number])[]
 function pausesOf(before: Figures, figures: Figures, moved: (tenantId: string) => boolean): Pauses {
   const longest = ({ longestMs }: Figures, counts: (tenantId: string) => boolean) =>
     Math.round(Math.max(0, ...[...longestMs].filter(([id]) => counts(id)).map(([, ms]) => ms)))
-  return [
+  const pauses: Pauses = [
     ['before', longest(before, () => true)],
     ['tenants that moved', longest(figures, moved)],
     ['others', longest(figures, (id) => !moved(id))],
   ]
+  return pauses.filter(([, ms]) => ms > 0)
 }
 
 const HEAD = [
