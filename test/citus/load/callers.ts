@@ -48,7 +48,8 @@ interface Answered {
 }
 
 const AGAIN_MS = 50
-const REST_MS = 800
+/** Average rest of a caller between two writes, in milliseconds. */
+const REST_MS = Number(process.env.CITUS_REST_MS ?? 800)
 
 /** Refusals that ask the caller to send the same request again. */
 const TEMPORARY = new Set([409, 429, 503])
