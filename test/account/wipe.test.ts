@@ -514,7 +514,7 @@ describe('workers', () => {
     expect([await rowsIn(tenantId), await rowsIn(`${tenantId}.1`)]).toEqual([{}, {}])
   })
 
-  test('workers that wipe that are killed are followed by others', { timeout: 60_000 }, async () => {
+  test('workers that wipe that are killed are followed by others', async () => {
     const { templateId } = await fill()
     const { control, url, pepper } = service.database
     await issueMany(templateId, 40_000)

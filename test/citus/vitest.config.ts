@@ -17,7 +17,7 @@ const ALSO = [
   'test/account/**/*.test.ts',
   'test/events/{*,outbound/*}.test.ts',
   'test/isolation/isolation.test.ts',
-  'test/events/delivery/{by-hand,exhaustion,fifo,first-attempts,recoveries,retention,schedule}.test.ts',
+  'test/events/delivery/{by-hand,crash,exhaustion,fifo,first-attempts,outages,recoveries,retention,schedule}.test.ts',
 ]
 
 export default defineConfig({

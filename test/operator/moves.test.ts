@@ -1,4 +1,5 @@
 /** A tenant that leaves an installation with everything it has: by a move, and by an export that a different one imports. */
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -10,6 +11,8 @@ import { forgetTenant } from '../../runtime/operator/moves/arrival.ts'
 import { exportTenant } from '../../runtime/operator/moves/export.ts'
 import { importTenant } from '../../runtime/operator/moves/import.ts'
 import { type MoveStep, moveTenant } from '../../runtime/operator/moves/move.ts'
+import { beginAtSource, fence, unfence } from '../../runtime/operator/moves/source.ts'
+import { listMovedTables } from '../../runtime/operator/moves/tables.ts'
 import { ENVIRONMENTS, type Environment } from '../../runtime/platform/environment.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { change } from '../../runtime/tenants/admin/change.ts'
@@ -184,6 +187,33 @@ test('a move closes what reaches the source, and everything continues at the tar
     closing.abort()
     await target.stop()
   }
+})
+
+test('a fence keeps what a worker plans at the same time, so that no webhook is sent twice', async () => {
+  const tenantId = await makeTenant(service)
+  const { control } = service.database
+  const planned = async () => {
+    const text = 'SELECT planned::int FROM sandbox.webhook_senders WHERE tenant_id = $1'
+    return (await control.query({ text }, [tenantId])).rows
+  }
+  const add =
+    'INSERT INTO sandbox.webhook_senders (tenant_id, tokens, refilled_at, planned) VALUES ($1, 0, now(), 5)'
+  await control.query({ text: add }, [tenantId])
+  const run = { tenantId, id: randomUUID() }
+  const tables = await listMovedTables(control)
+  await beginAtSource(service.operator, run, undefined)
+  let fenced: Promise<void> | undefined
+  await control.transaction(async (worker) => {
+    const plan = 'UPDATE sandbox.webhook_senders SET planned = 7 WHERE tenant_id = $1'
+    await worker.query({ text: plan }, [tenantId])
+    fenced = fence(service.operator, run, tables)
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    await until('the fence to wait', async () => (await control.query({ text: waiting })).count > 0)
+  })
+  await fenced
+  expect(await planned()).toEqual([])
+  await unfence(service.operator, run, tables)
+  expect(await planned()).toEqual([{ planned: 7 }])
 })
 
 test('the last round of a move finds rows of a large table that were updated, deleted and added', async () => {

@@ -128,6 +128,11 @@ export const retire = (environment: Environment): Statement => ({
          ON CONFLICT (tenant_id) DO UPDATE SET is_moving = true`,
 })
 
+/** Waits for a worker that is planning. The rows are read afterwards, or what it planned would be planned and sent again. */
+const lockSending = (environment: Environment): Statement => ({
+  text: `SELECT FROM ${environment}.webhook_senders WHERE tenant_id = $1 FOR UPDATE`,
+})
+
 const endSending = (environment: Environment): Statement => ({
   text: `DELETE FROM ${environment}.webhook_senders WHERE tenant_id = $1`,
 })
@@ -149,6 +154,7 @@ async function closeEnvironment(
   const senders: TextRow[] = []
   for (const space of own) {
     await db.query(retire(environment), [space, toTimestamp(now)])
+    await db.query(lockSending(environment), [space])
     senders.push(...(await readRows(db, tables.senders[environment], space, {})))
     await db.query(endSending(environment), [space])
   }

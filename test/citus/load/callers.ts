@@ -1,6 +1,8 @@
 /**
- * Tenants that write all the time through any of the processes. Each request is repeated with its key until it has an answer,
- * and then once more. Callers do not wait as long as `Retry-After` says, so that a pause is that of the service.
+ * Tenants that write through any of the processes. Each request is repeated with its key until it has an answer, and then once
+ * more. A caller rests between two writes, because on a machine without idle time every write waits for its turn, and the
+ * longest one says nothing about a pause. Callers do not wait as long as `Retry-After` says, so that a pause is that of the
+ * service.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -23,8 +25,8 @@ export interface Figures {
   readonly answers: ReadonlyMap<string, number>
   /** Answers that a caller cannot be expected to handle. */
   readonly failures: readonly string[]
-  /** The longest time from the first attempt of a write to its success. */
-  readonly longestMs: number
+  /** The longest time from the first attempt of a write to its success, of each tenant. */
+  readonly longestMs: ReadonlyMap<string, number>
 }
 
 export interface Traffic {
@@ -46,6 +48,8 @@ interface Answered {
 }
 
 const AGAIN_MS = 50
+/** Average rest of a caller between two writes, in milliseconds. */
+const REST_MS = Number(process.env.CITUS_REST_MS ?? 800)
 
 /** Refusals that ask the caller to send the same request again. */
 const TEMPORARY = new Set([409, 429, 503])
@@ -60,12 +64,10 @@ export interface CallerKey {
 /** @param urls addresses of the processes, which get requests in turn. */
 export function startTraffic(urls: readonly string[], keys: readonly CallerKey[]): Traffic {
   let [turn, stopped] = [0, false]
-  let [writes, longestMs, answers, failures]: [number, number, Map<string, number>, string[]] = [
-    0,
-    0,
-    new Map(),
-    [],
-  ]
+  let writes = 0
+  let longestMs = new Map<string, number>()
+  let answers = new Map<string, number>()
+  let failures: string[] = []
   let total = 0
 
   const send = async (secret: string, path: string, body: object, key: string): Promise<Answered> => {
@@ -106,11 +108,11 @@ export function startTraffic(urls: readonly string[], keys: readonly CallerKey[]
   }
 
   /** Writes, and sends the same request again, which must get the same answer. */
-  const write = async ({ secret, told }: Caller, kind: Written, path: string, body: object) => {
+  const write = async ({ tenantId, secret, told }: Caller, kind: Written, path: string, body: object) => {
     const key = randomUUID()
     const began = performance.now()
     const text = await persist(secret, path, body, key)
-    longestMs = Math.max(longestMs, performance.now() - began)
+    longestMs.set(tenantId, Math.max(longestMs.get(tenantId) ?? 0, performance.now() - began))
     if (text === undefined) throw new Error(`${path} was refused: ${failures.at(-1)}`)
     const { id }: { id: string } = JSON.parse(text)
     if (told[kind].has(id)) failures.push(`${path}: ${id} was answered for two keys`)
@@ -119,6 +121,7 @@ export function startTraffic(urls: readonly string[], keys: readonly CallerKey[]
     total += 1
     const again = await persist(secret, path, body, key)
     if (again !== text) failures.push(`${path}: a repeated request got a different answer: ${again}`)
+    if (!stopped) await wait(REST_MS * 2 * Math.random())
     return id
   }
 
@@ -154,7 +157,7 @@ export function startTraffic(urls: readonly string[], keys: readonly CallerKey[]
   )
   const takeFigures = (): Figures => {
     const figures = { writes, answers, failures, longestMs }
-    ;[writes, answers, failures, longestMs] = [0, new Map(), [], 0]
+    ;[writes, longestMs, answers, failures] = [0, new Map(), new Map(), []]
     return figures
   }
   return {

@@ -5,6 +5,7 @@ import { current } from '../../../generated/versions.ts'
 import { openDatabase } from '../../../runtime/database/open/open-database.ts'
 import { verifyLedger } from '../../../runtime/operator/ledger.ts'
 import { verifyAudit } from '../../../runtime/tenants/admin/audit.ts'
+import type { Operator } from '../../../runtime/tenants/admin/change.ts'
 import { createKey } from '../../../runtime/tenants/admin/keys.ts'
 import { liftLimit } from '../../../runtime/tenants/admin/limits.ts'
 import { createTenant } from '../../../runtime/tenants/admin/tenants.ts'
@@ -14,7 +15,7 @@ import { bothCounts } from '../../passes/counted.ts'
 import { endPrograms, type Program, startService, until } from '../../support/programs.ts'
 import { openRelay, type Relay } from '../../support/relay.ts'
 import { PEPPER } from '../../support/server.ts'
-import { type Cluster, createClusterDatabase, startCluster } from '../cluster.ts'
+import { ask, type Cluster, createClusterDatabase, startCluster } from '../cluster.ts'
 import { type CallerKey, type Figures, startTraffic, type Traffic, WRITTEN } from './callers.ts'
 
 const TENANTS = 20
@@ -32,16 +33,17 @@ export interface LoadedService {
   readonly relay: Relay
   readonly programs: readonly Program[]
   readonly traffic: Traffic
+  readonly operator: Operator
   /** Waits until callers have written as much more. */
   write(count: number): Promise<void>
+  /** Begins a new measurement. Returns the figures of the last one. */
+  measure(): Promise<Figures>
   /** Lines of the logs about requests that were answered 500. */
   logged(): readonly string[]
   /** Ends the load, and compares what is stored with what callers were told. Returns a line of the table. */
   finish(check: string): Promise<readonly string[]>
   stop(): Promise<void>
 }
-
-type Operator = Parameters<typeof createTenant>[0]
 
 async function openTenant(operator: Operator, hook: string, api: string, lanes: number): Promise<CallerKey> {
   const { id: tenantId } = await createTenant(
@@ -102,11 +104,20 @@ export async function loadService(): Promise<LoadedService> {
     const before = traffic.writes()
     await until(`${count} writes`, () => traffic.failed() || traffic.writes() >= before + count, PATIENCE_MS)
   }
+  /** Workers of the tenants when the measurement began. */
+  let workers: ReadonlyMap<string, number>
+  const measure = async () => {
+    workers = await workersOf(direct, keys)
+    return traffic.takeFigures()
+  }
   await write(200)
-  expect(traffic.takeFigures().failures).toEqual([])
+  const before = await measure()
+  expect(before.failures).toEqual([])
 
   const finish = async (check: string) => {
     const figures = await traffic.stop()
+    const there = await workersOf(relay.url, keys)
+    const moved = (tenantId: string) => workers.get(tenantId) !== there.get(tenantId)
     const { failures } = figures
     const found = { ...(await compare()), failures, logged: logged() }
     expect(found).toEqual({ lost: [], doubled: [], failures: [], logged: [] })
@@ -115,7 +126,7 @@ export async function loadService(): Promise<LoadedService> {
       [null, null],
       [null, null],
     ])
-    return lineOf(check, figures, arrivals)
+    return lineOf(check, { figures, arrivals, pauses: pausesOf(before, figures, moved) })
   }
 
   const logged = () =>
@@ -179,7 +190,9 @@ export async function loadService(): Promise<LoadedService> {
     relay,
     programs,
     traffic,
+    operator,
     write,
+    measure,
     logged,
     finish,
     stop: async () => {
@@ -193,23 +206,51 @@ export async function loadService(): Promise<LoadedService> {
   }
 }
 
+/** Ports of the workers that have the rows of the tenants. */
+async function workersOf(url: string, keys: readonly CallerKey[]): Promise<ReadonlyMap<string, number>> {
+  const rows = await ask<{ id: string; port: number }>(
+    url,
+    `SELECT t.id, n.nodeport AS port FROM unnest('{${keys.map(({ tenantId }) => tenantId)}}'::text[]) AS t (id)
+       JOIN pg_dist_placement p ON p.shardid = get_shard_id_for_distribution_column('sandbox.passes', t.id)
+       JOIN pg_dist_node n ON n.groupid = p.groupid AND n.noderole = 'primary'`,
+  )
+  return new Map(rows.map(({ id, port }) => [id, port]))
+}
+
+/** The longest writes, in milliseconds. */
+type Pauses = readonly (readonly [when: string, longestMs: number])[]
+
+function pausesOf(before: Figures, figures: Figures, moved: (tenantId: string) => boolean): Pauses {
+  const longest = ({ longestMs }: Figures, counts: (tenantId: string) => boolean) =>
+    Math.round(Math.max(0, ...[...longestMs].filter(([id]) => counts(id)).map(([, ms]) => ms)))
+  const pauses: Pauses = [
+    ['before', longest(before, () => true)],
+    ['tenants that moved', longest(figures, moved)],
+    ['others', longest(figures, (id) => !moved(id))],
+  ]
+  return pauses.filter(([, ms]) => ms > 0)
+}
+
 const HEAD = [
   'check',
   'writes',
   'lost',
   'doubled',
   'answers by status',
-  'longest pause',
+  'longest write',
   'events',
   'sent twice',
 ]
 
-function lineOf(
-  check: string,
-  { writes, answers, longestMs }: Figures,
-  { events, twice }: { readonly events: number; readonly twice: number },
-): readonly string[] {
-  const told = [...answers].map(([what, count]) => `${what}: ${count}`).join(', ')
-  const cells = [check, writes, 0, 0, told, `${Math.round(longestMs)} ms`, events, twice]
+interface Measured {
+  readonly figures: Figures
+  readonly arrivals: { readonly events: number; readonly twice: number }
+  readonly pauses: Pauses
+}
+
+function lineOf(check: string, { figures, arrivals, pauses }: Measured): readonly string[] {
+  const told = [...figures.answers].map(([what, count]) => `${what}: ${count}`).join(', ')
+  const longest = pauses.map(([when, ms]) => `${when}: ${ms} ms`).join(', ')
+  const cells = [check, figures.writes, 0, 0, told, longest, arrivals.events, arrivals.twice]
   return [HEAD.join(' | '), cells.join(' | ')]
 }

@@ -24,35 +24,49 @@ function halt(): Promise<never> {
   return new Promise(() => {})
 }
 
-const isClaim = ({ name }: Statement) => name === 'webhook_events_plan' || name === 'webhook_ready_claim'
-const hasClaimed = (rows: readonly unknown[]) =>
-  rows.some((row) => (row as { attempt_id: string | null }).attempt_id !== null)
-const isEnd = ({ name }: Statement) => name?.startsWith('webhook_attempts_succeed') ?? false
+interface Sent {
+  readonly statement: Statement
+  readonly answer: Promise<RowResult<unknown>>
+}
+
+// On Citus, a claim or a success takes several statements for one tenant, not all of which have names.
+const CLAIMS = new Set(['webhook_events_plan', 'webhook_ready_claim', 'webhook_ready_claim_of_one'])
+const hasClaimed = async ({ statement: { name = '' }, answer }: Sent) => {
+  if (name === 'webhook_ready_plan') return (await answer).count > 0
+  if (!CLAIMS.has(name)) return false
+  return (await answer).rows.some((row) => (row as { attempt_id: string | null }).attempt_id !== null)
+}
+const isSuccess = ({ name }: Statement) => name?.startsWith('webhook_attempts_succeed') ?? false
+const beginsEnd = (statement: Statement) =>
+  isSuccess(statement) || statement.text.startsWith('SELECT r.attempt_id FROM webhook_ready r JOIN unnest(')
+const isEnd = (statement: Statement) =>
+  isSuccess(statement) || statement.text.startsWith('DELETE FROM webhook_ready r USING unnest(')
 
 /** The same pool, but for the point. A statement that is held back makes its COMMIT wait, which else follows at once. */
 function halting(pool: Pool): Pool {
   const commitEarly: Pool['commitEarly'] = async (work) => {
-    let last: { statement: Statement; answer: Promise<RowResult<unknown>> } | undefined
+    const sent: Sent[] = []
+    let halted: Promise<never> | undefined
     const done = await pool.commitEarly(async (db) => {
       const watched: Database = {
         query: <Row>(statement: Statement, values?: readonly unknown[]): Promise<RowResult<Row>> => {
-          if (isEnd(statement) && point === 'answered') return halt()
+          if (point === 'answered' && beginsEnd(statement)) halted ??= halt()
+          if (halted) return halted
           const answer = db.query<Row>(statement, values)
-          last = { statement, answer }
+          sent.push({ statement, answer })
           return answer
         },
       }
       const result = await work(watched)
-      if (last && isEnd(last.statement) && point === 'uncommitted') {
+      const last = sent.at(-1)
+      if (point === 'uncommitted' && last && isEnd(last.statement)) {
         await last.answer
         await halt()
       }
       return result
     })
-    const isPoint =
-      (last && isEnd(last.statement) && point === 'committed') ||
-      (last && isClaim(last.statement) && point === 'claimed' && hasClaimed((await last.answer).rows))
-    if (isPoint) await halt()
+    if (point === 'committed' && sent.some(({ statement }) => isEnd(statement))) await halt()
+    if (point === 'claimed' && (await Promise.all(sent.map(hasClaimed))).includes(true)) await halt()
     return done
   }
   const transaction: Pool['transaction'] = async (work) => {

@@ -8,7 +8,7 @@
  * webhook was sent once, a stream of events has each event once, sequences have no gap, the audit log and the ledger are intact,
  * and keys, OAuth tokens, cursors, pass links, devices, cards, named sandboxes and stored answers work at the new place.
  *
- * Options: --rounds N (10), --seconds N (2): load before each move, --passes N (0): passes that the tenant has before,
+ * Options: --rounds N (11), --seconds N (2): load before each move, --passes N (0): passes that the tenant has before,
  * --kinds A,B: only rounds of these kinds.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
@@ -21,7 +21,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { inspect, parseArgs } from 'node:util'
 import { findCluster } from '../../../runtime/database/embedded/cluster.ts'
-import { findPostmaster } from '../../../runtime/database/embedded/postmaster.ts'
+import { findPostmaster, stopPostmaster } from '../../../runtime/database/embedded/postmaster.ts'
 import { DEVELOPMENT } from '../../../runtime/passes/wallets/render/apple/development.ts'
 import { createPassTokens } from '../../../runtime/passes/wallets/render/pass-tokens.ts'
 import { issueToken } from '../../support/access-tokens.ts'
@@ -33,7 +33,7 @@ import { type MoveFigures, moveIn, type RoundKind } from './rounds.ts'
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '10' },
+    rounds: { type: 'string', default: '11' },
     seconds: { type: 'string', default: '2' },
     passes: { type: 'string', default: '0' },
     kinds: { type: 'string' },
@@ -54,6 +54,7 @@ const KINDS: readonly RoundKind[] = [
   'abort',
   'import',
   'suspended',
+  'back',
 ]
 
 const kinds = (values.kinds?.split(',') as RoundKind[] | undefined) ?? KINDS
@@ -63,6 +64,28 @@ const PROBE_MS = 20
 
 const root = mkdtempSync(join(tmpdir(), 'svc-move-'))
 chmodSync(root, 0o711)
+/** Ends what was started, at whatever point, and removes the folder. */
+async function cleanUp(): Promise<void> {
+  await endPrograms()
+  for (const name of ['a', 'b']) {
+    const cluster = findCluster(join(root, name))
+    const postmaster = cluster && findPostmaster(cluster.data)
+    if (postmaster) await stopPostmaster(postmaster.pid, cluster.data)
+  }
+  rmSync(root, { recursive: true, force: true, maxRetries: 5 })
+}
+
+let ending: Promise<void> | undefined
+/** Says the first reason only: the callers fail too when the services end. */
+async function fail(reason: unknown): Promise<never> {
+  if (!ending) process.stderr.write(`${inspect(reason)}\n`)
+  ending ??= cleanUp()
+  await ending
+  process.exit(1)
+}
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, fail)
+process.on('uncaughtException', fail)
+
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
 /** How often each event arrived. */
@@ -287,19 +310,6 @@ async function verify(place: Place, issued: readonly { readonly id: string; read
   expectSame('lost passes, doubled passes, webhooks sent again', [lost, doubled, again], [0, 0, 0])
 }
 
-async function cleanUp(): Promise<void> {
-  const running = [first, second].map(({ dataDir }) => findPostmaster(findCluster(dataDir)!.data))
-  await endPrograms()
-  for (const postmaster of running) if (postmaster) process.kill(postmaster.pid, 'SIGQUIT')
-  receiver.close()
-  receiver.closeAllConnections()
-  rmSync(root, { recursive: true, force: true })
-}
-process.once('SIGTERM', () => {
-  const exit = () => process.exit(1)
-  cleanUp().then(exit, exit)
-})
-
 /** Sends a write to a process that is suspended during the move, and continues afterwards with what it knew before. */
 async function suspended(from: Place, move: () => Promise<MoveFigures>): Promise<MoveFigures> {
   const node = startService(from.env, ['--json', '--role', 'api'])
@@ -381,11 +391,7 @@ try {
   await stream.stop()
   print(`\n${HEAD}\n${table.join('\n')}\n${traffic.postponed()} requests were postponed.`)
 } catch (error) {
-  // The callers fail when the services end, which would hide the reason.
-  process.stderr.write(`${inspect(error)}\n`)
-  process.exitCode = 1
-} finally {
-  await cleanUp()
+  await fail(error)
 }
-// After a failure, the callers still run.
+await cleanUp()
 process.exit()
