@@ -89,8 +89,6 @@ export interface Merchant {
   }[]
   oldKey: string
   shownPayouts: readonly (Shown & { readonly status: string; readonly amount: number })[]
-  /** When lists and balances were read at the end of the day, in milliseconds since the epoch. */
-  readAt: number
   /** What lists showed at the end of the day. */
   lists: Readonly<Record<'events' | 'paid' | 'payable' | 'funds', readonly unknown[]>>
   /** What it read of its money at the end of the day. */

@@ -77,7 +77,6 @@ export async function settleIn(merchant: Merchant): Promise<void> {
 /** Reads what the checks at the end of the day compare. */
 export async function readState(merchant: Merchant): Promise<void> {
   const { live, sandbox } = merchant
-  merchant.readAt = Date.now()
   const read = async (client: Client) => must(await client.send('GET', '/v1/balance'), 200, 'the balance')
   await readSettlements(merchant)
   merchant.balances = { live: await read(live), sandbox: await read(sandbox) }

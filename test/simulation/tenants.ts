@@ -77,7 +77,6 @@ export async function makeMerchant(
     addresses: new Set([addressOf(name), addressOf(`${name}${DOOMED}`)]),
     defaults: { live: [], sandbox: [] },
     money: undefined,
-    readAt: 0,
     lists: { events: [], paid: [], payable: [], funds: [] },
     live: await clientOf('live'),
     sandbox: await clientOf('sandbox'),

@@ -1,5 +1,6 @@
 /** One universe: an installation with its machines, merchants and peers, all from one seed. */
 import { pino } from 'pino'
+import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
 import { createRandom } from '../../runtime/platform/random.ts'
 import type { ClientParts } from './client.ts'
 import { takeOver } from './clockwork/globals.ts'
@@ -139,6 +140,27 @@ async function begin(universe: Universe, plan: Plan): Promise<readonly Merchant[
   return merchants
 }
 
+/** How often merchants read what they have, until nothing changes meanwhile. */
+const MOST_READINGS = 10
+
+/** Lets all merchants read what they have at one moment: again, if a late poll changed something meanwhile. */
+async function readAtRest({ scheduler, prepared }: Universe, merchants: readonly Merchant[]): Promise<void> {
+  const count = async () => (await prepared.watch.db.query<{ count: number }>(CHANGES)).rows[0]!.count
+  for (let left = MOST_READINGS; left > 0; left -= 1) {
+    const before = await count()
+    await scheduler.run(Promise.all(merchants.map(readState)))
+    if ((await count()) === before) return
+  }
+  throw new Error('the end of the day does not come to rest')
+}
+
+const TABLES = ENVIRONMENTS.flatMap((schema) => [`${schema}.events`, `${schema}.ledger_entries`])
+
+/** Counts events and entries of the ledger. */
+const CHANGES = {
+  text: `SELECT ${TABLES.map((table) => `(SELECT count(*)::int FROM ${table})`).join(' + ')} AS count`,
+}
+
 /** Lives through a day: a storm while the merchants are busy, and a calm night in which everything comes to rest. */
 async function live(
   universe: Universe,
@@ -162,7 +184,7 @@ async function live(
   await scheduler.run(Promise.all(days.map(({ merchant, actions }) => liveDay(scheduler, merchant, actions))))
   weather.isStorm = false
   await scheduler.run(scheduler.sleep(Math.max(0, end - scheduler.timers.now)))
-  await scheduler.run(Promise.all(merchants.map(readState)))
+  await readAtRest(universe, merchants)
   const { payments } = world.bank
   const { now } = scheduler.timers
   await checkInvariants({

@@ -128,7 +128,8 @@ export async function moneyIsShown(evidence: Evidence, merchant: Merchant): Prom
       ...{ amount, created, ended: ended.get(id) ?? null },
     }))
     const entries = await of<EntryRow>('ledger_entries', 'account_id, version')
-    for (const [at, found] of read.balances) {
+    // After a fault, an entry can be written later than one with a greater time, and counts from then on.
+    for (const [at, found] of evidence.faults === 0 ? read.balances : []) {
       const wanted = { object: 'balance', currency: 'usd', ...balanceAt(instantOf(at), entries, holds) }
       mustEqual(found, wanted, `the balance at ${at} ${place}`)
     }
