@@ -9,6 +9,7 @@ import { destinationsAreRight } from './checks/destinations.ts'
 import { type Evidence, fail, read } from './checks/evidence.ts'
 import { ledgerIsBalanced } from './checks/ledger.ts'
 import { listsAreWhole } from './checks/lists.ts'
+import { logsAreQuiet } from './checks/logs.ts'
 import { moneyIsShown } from './checks/money-reads.ts'
 import { payoutsAreRight } from './checks/payouts.ts'
 import { settlementsMoveInTime } from './checks/settlement-history.ts'
@@ -159,5 +160,6 @@ const CHECKS = [
 
 export async function checkInvariants(evidence: Evidence): Promise<void> {
   for (const merchant of evidence.merchants) for (const check of CHECKS) await check(evidence, merchant)
+  await logsAreQuiet(evidence)
   await nothingIsLeft(evidence)
 }

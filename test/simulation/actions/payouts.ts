@@ -37,8 +37,8 @@ async function cancelUsdc({ sandbox, transfers }: Merchant, { pick }: Drawn): Pr
 }
 
 export const PAYOUT_ACTIONS: Actions = {
-  bank_payout: { times: 2, act: pay },
+  bank_payout: { times: 4, act: pay },
   cancel_payout: { times: 1, act: cancel },
-  usdc_payout: { times: 2, act: payUsdc },
+  usdc_payout: { times: 4, act: payUsdc },
   cancel_usdc_payout: { times: 1, act: cancelUsdc },
 }
