@@ -3,6 +3,7 @@ import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
 import { authorizationsFollowTheMerchant } from './authorizations/checks.ts'
 import { chainPaymentsAreRight, noncesAreUnique } from './chain/checks.ts'
 import { chainPaymentsAreStored, chainTransfersAreRight } from './chain/row-checks.ts'
+import { alertsAreRight } from './checks/alerts.ts'
 import { answersAreTold } from './checks/answers.ts'
 import { auditIsWhole } from './checks/audit.ts'
 import { destinationsAreRight } from './checks/destinations.ts'
@@ -145,6 +146,7 @@ const CHECKS = [
   answersAreTold,
   listsAreWhole,
   moneyIsShown,
+  alertsAreRight,
   settlementsAreRight,
   settlementsMoveInTime,
   destinationsAreRight,

@@ -78,6 +78,8 @@ export async function makeMerchant(
     defaults: { live: [], sandbox: [] },
     money: undefined,
     readAt: 0,
+    ...{ sandboxes: 0, threshold: undefined },
+    open: (secret) => createClient(parts, { name, environment: 'sandbox', secret, version: current }),
     lists: { events: [], paid: [], payable: [], funds: [] },
     live: await clientOf('live'),
     sandbox: await clientOf('sandbox'),

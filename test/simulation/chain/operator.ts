@@ -20,7 +20,9 @@ const outcomeOf = async (work: () => Promise<unknown>): Promise<Result> => {
   try {
     return ['', unordered(String(await work()))]
   } catch (error) {
-    return error instanceof Error ? [error.name, unordered(error.message)] : fail('what was thrown is not an error')
+    return error instanceof Error
+      ? [error.name, unordered(error.message)]
+      : fail('what was thrown is not an error')
   }
 }
 
