@@ -184,6 +184,28 @@ test('days end by the clock, without a request, once however many look', async (
   service.clock.now = began
 })
 
+test('the audit log has each move of a settlement, even if a late worker makes all of them at once', async () => {
+  const { tenantId, post, read } = await openTenant()
+  const began = service.clock.now
+  await post(1000)
+  const [{ id, period_end }] = await read()
+  service.clock.now = Date.parse(period_end) + 3 * HOUR
+  service.clock.monotonic += 60_000
+  await settle()
+  const { rows } = await service.database.control.query<{ action: string }>(
+    {
+      text: 'SELECT action FROM sandbox.audit_log WHERE tenant_id = $1 AND target_id = $2 ORDER BY sequence',
+    },
+    [tenantId, id],
+  )
+  expect(rows.map(({ action }) => action)).toEqual([
+    'settlement.pending',
+    'settlement.processing',
+    'settlement.settled',
+  ])
+  service.clock.now = began
+})
+
 test('the first line of a day closes the one before it', async () => {
   const { send, post, read } = await openTenant()
   await post(100)

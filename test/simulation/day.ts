@@ -5,6 +5,7 @@ import { CARD_ACTIONS } from './actions/cards.ts'
 import { DESTINATION_ACTIONS } from './actions/destinations.ts'
 import { HOOK_ACTIONS } from './actions/hooks.ts'
 import { KEY_ACTIONS } from './actions/keys.ts'
+import { LIMIT_ACTIONS } from './actions/limits.ts'
 import { PASS_ACTIONS } from './actions/passes.ts'
 import { PAYOUT_ACTIONS } from './actions/payouts.ts'
 import { SETTLEMENT_ACTIONS } from './actions/settlements.ts'
@@ -19,6 +20,7 @@ const ACTIONS: Actions = {
   ...HOOK_ACTIONS,
   ...DESTINATION_ACTIONS,
   ...SETTLEMENT_ACTIONS,
+  ...LIMIT_ACTIONS,
 }
 
 /** One action of a merchant: when in the day, and which. */

@@ -3,12 +3,14 @@ import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
 import { authorizationsFollowTheMerchant } from './authorizations/checks.ts'
 import { chainPaymentsAreRight, noncesAreUnique } from './chain/checks.ts'
 import { chainPaymentsAreStored, chainTransfersAreRight } from './chain/row-checks.ts'
+import { alertsAreRight } from './checks/alerts.ts'
 import { answersAreTold } from './checks/answers.ts'
 import { auditIsWhole } from './checks/audit.ts'
 import { destinationsAreRight } from './checks/destinations.ts'
 import { type Evidence, fail, read } from './checks/evidence.ts'
 import { ledgerIsBalanced } from './checks/ledger.ts'
 import { listsAreWhole } from './checks/lists.ts'
+import { logsAreQuiet } from './checks/logs.ts'
 import { moneyIsShown } from './checks/money-reads.ts'
 import { payoutsAreRight } from './checks/payouts.ts'
 import { settlementsMoveInTime } from './checks/settlement-history.ts'
@@ -144,6 +146,7 @@ const CHECKS = [
   answersAreTold,
   listsAreWhole,
   moneyIsShown,
+  alertsAreRight,
   settlementsAreRight,
   settlementsMoveInTime,
   destinationsAreRight,
@@ -159,5 +162,6 @@ const CHECKS = [
 
 export async function checkInvariants(evidence: Evidence): Promise<void> {
   for (const merchant of evidence.merchants) for (const check of CHECKS) await check(evidence, merchant)
+  await logsAreQuiet(evidence)
   await nothingIsLeft(evidence)
 }

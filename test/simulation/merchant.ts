@@ -70,6 +70,12 @@ export interface Merchant {
   readonly addresses: Set<string>
   /** Default destinations from a time on; undefined for none. */
   readonly defaults: Readonly<Record<Environment, { readonly at: number; readonly id: string | undefined }[]>>
+  /** Number of its named sandboxes. */
+  sandboxes: number
+  /** Threshold of its balance alert; undefined if it was never set. */
+  threshold: number | null | undefined
+  /** Returns the client of a key of a named sandbox. */
+  readonly open: (secret: string) => Client
   /** Payouts whose destination cannot be paid before they are sent. */
   readonly rejected: Set<string>
   /** Lets the service read a list of sanctions with the wallet of one destination. */

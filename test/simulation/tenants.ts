@@ -77,6 +77,8 @@ export async function makeMerchant(
     addresses: new Set([addressOf(name), addressOf(`${name}${DOOMED}`)]),
     defaults: { live: [], sandbox: [] },
     money: undefined,
+    ...{ sandboxes: 0, threshold: undefined },
+    open: (secret) => createClient(parts, { name, environment: 'sandbox', secret, version: current }),
     lists: { events: [], paid: [], payable: [], funds: [] },
     live: await clientOf('live'),
     sandbox: await clientOf('sandbox'),

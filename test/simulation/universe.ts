@@ -2,6 +2,8 @@
 import { pino } from 'pino'
 import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
 import { createRandom } from '../../runtime/platform/random.ts'
+import { chainSettingsAreChecked } from './chain/operator.ts'
+import type { LogLine } from './checks/evidence.ts'
 import type { ClientParts } from './client.ts'
 import { takeOver } from './clockwork/globals.ts'
 import { takeConnections } from './clockwork/lanes.ts'
@@ -63,6 +65,7 @@ interface Universe {
   readonly world: World
   readonly clients: ClientParts
   readonly installation: Installation
+  readonly logs: readonly LogLine[]
   readonly random: (what: string) => ReturnType<typeof createRandom>
 }
 
@@ -88,6 +91,7 @@ function create(prepared: Prepared, plan: Plan, timers: Timers, heard: Print | u
   const scheduler = createScheduler(plan.seed, timers, prepared.watch, fleet.disturb, heard)
   const { settings, sanctions } = prepared
   const names = Array.from({ length: plan.tenants }, (_, index) => nameOf(index))
+  const logs: LogLine[] = []
   const clients: ClientParts = {
     ...{ scheduler, random: random('clients'), weather, machines: fleet.running },
     network: { latency: () => installation.network.latency() },
@@ -105,8 +109,15 @@ function create(prepared: Prepared, plan: Plan, timers: Timers, heard: Print | u
     ...prepared,
     sanctions: world.wallets.sanctions,
     log: pino(
-      { level: 'warn' },
-      { write: (line: string) => scheduler.note(`log: ${withoutIds(messageOf(line))}`) },
+      { level: 'info' },
+      {
+        write(line: string) {
+          const text = withoutIds(messageOf(line))
+          const { level } = JSON.parse(line) as { readonly level: number }
+          logs.push({ level, text, at: timers.now })
+          if (level >= WARN) scheduler.note(`log: ${text}`)
+        },
+      },
     ),
     network: createNetwork(scheduler, random('network'), weather, world.peerOf),
     wakeOthers(environment, tenantId) {
@@ -115,8 +126,11 @@ function create(prepared: Prepared, plan: Plan, timers: Timers, heard: Print | u
         runOn(machine, () => service.wake(environment, tenantId))
     },
   }
-  return { prepared, scheduler, fleet, weather, world, clients, installation, random }
+  return { prepared, scheduler, fleet, weather, world, clients, installation, random, logs }
 }
+
+/** pino's number of the level `warn`. */
+const WARN = 40
 
 /** Starts the machines, and creates the merchants with what they need. */
 async function begin(universe: Universe, plan: Plan): Promise<readonly Merchant[]> {
@@ -168,7 +182,7 @@ async function live(
   merchants: readonly Merchant[],
   day: number,
 ): Promise<void> {
-  const { scheduler, weather, prepared, world, random } = universe
+  const { scheduler, weather, prepared, world, random, logs } = universe
   const end = scheduler.timers.now + DAY_MS
   const ofDay = random(`day ${day}`)
   const days = merchants.map((merchant, index) => {
@@ -184,12 +198,20 @@ async function live(
   await scheduler.run(Promise.all(days.map(({ merchant, actions }) => liveDay(scheduler, merchant, actions))))
   weather.isStorm = false
   await scheduler.run(scheduler.sleep(Math.max(0, end - scheduler.timers.now)))
+  if (plan.faults.length === 0)
+    await universe.fleet.once('operator', () =>
+      chainSettingsAreChecked(
+        universe.installation.settings.chain,
+        openDatabase(universe.installation).control,
+      ),
+    )
   await readAtRest(universe, merchants)
   const { payments } = world.bank
   const { now } = scheduler.timers
   await checkInvariants({
     ...{
       ...world,
+      logs,
       db: prepared.watch.db,
       merchants,
       payments,

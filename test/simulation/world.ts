@@ -7,6 +7,7 @@ import { AUTHORIZER_PREFIX, type Authorizers, createAuthorizers } from './author
 import { createBank, type SimulatedBank } from './bank.ts'
 import { type Blocks, createBlocks } from './chain/blocks.ts'
 import { accountOf, createNode, NODE_URL } from './chain/node.ts'
+import { createOddNodes, ODD_NODES } from './chain/odd-nodes.ts'
 import type { ClientParts } from './client.ts'
 import type { Scheduler } from './clockwork/scheduler.ts'
 import type { Peer } from './network.ts'
@@ -75,9 +76,12 @@ export function createWorld({
     [GOOGLE_ORIGIN]: google.answer,
     [PUSH_URL]: devices.push,
   }
+  const oddNodes = createOddNodes(fixed[NODE_URL]!)
   return {
     ...{ bank, receivers, authorizers, blocks, google, devices, wallets },
     peerOf: ({ origin, host }) =>
-      fixed[origin] ?? (host.startsWith(AUTHORIZER_PREFIX) ? authorizers.answer : receivers.peerOf(host)),
+      fixed[origin] ??
+      (host.endsWith(ODD_NODES) ? oddNodes(host) : undefined) ??
+      (host.startsWith(AUTHORIZER_PREFIX) ? authorizers.answer : receivers.peerOf(host)),
   }
 }

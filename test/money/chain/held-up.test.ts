@@ -8,6 +8,8 @@ import { PROXY_ADMIN } from '../../../runtime/money/chain/contract/deployment.ts
 import compiled from '../../../runtime/money/chain/contract/test-usdc.json' with { type: 'json' }
 import { checked, createKeySigner } from '../../../runtime/money/chain/signer.ts'
 import { mintCall, UNITS_PER_CENT } from '../../../runtime/money/chain/token.ts'
+import { holdUpTransfer } from '../../../runtime/money/chain/transfer-queries.ts'
+import { withdrawTransfer } from '../../../runtime/money/chain/transfers.ts'
 import { checkPayouts } from '../../../runtime/operator/doctor/payouts.ts'
 import {
   decidePayout,
@@ -118,6 +120,17 @@ test('a row that the signer fails at is held up alone, and is paid once the sign
   await able.close()
   expect(await network.balanceOf(other)).toBe(1_000_000n)
   expect(await transferOf(poison)).toMatchObject({ state: 'paid', problem: null, held_up_since: null })
+})
+
+test('a transfer that is withdrawn while it is held up is no longer listed', async () => {
+  const id = await enqueueOne(database, somebody(), 100)
+  const held = { problem: 'the chain is away', now: Date.now(), due: Date.now(), isUnsigned: true }
+  await holdUpTransfer(database.sandbox, { tenant_id: 'ten_test', id }, held)
+  const listed = async () => (await listHeldUp(database.control)).filter((row) => row.id === id).length
+  expect(await listed()).toBe(1)
+  await database.sandbox.transaction((db) => withdrawTransfer(db, 'ten_test', id, Date.now()))
+  expect(await listed()).toBe(0)
+  expect(await transferOf(id)).toEqual({ state: 'withdrawn', problem: null, held_up_since: null })
 })
 
 const SIGNED: readonly (readonly [string, string])[] = [

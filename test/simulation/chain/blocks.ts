@@ -48,6 +48,8 @@ export interface Blocks {
   timestampOf(block: number): number
   /** Wei per unit of gas. */
   baseFeeOf(block: number): bigint
+  /** Transactions that were accepted, each as often as it was sent. */
+  readonly sent: readonly { readonly hash: Hex; readonly nonce: number; readonly at: number }[]
   /** Transactions in blocks, oldest first. */
   readonly mined: readonly MinedTransaction[]
 }
@@ -57,6 +59,9 @@ export const CONFIRMATIONS = 4
 
 const BLOCK_S = 12
 const GWEI = 1_000_000_000n
+
+/** The node forgets every third transaction that it accepts, for this time after the first. */
+const FORGETS_MS = 80_000
 
 /** Blocks before the first one that can contain transactions. */
 const OLD_BLOCKS = 1000
@@ -68,6 +73,7 @@ export function createBlocks(timers: Pick<Timers, 'now'>, random: Random, weathe
   const start = timers.now - OLD_BLOCKS * BLOCK_S * 1000
   const headNow = () => Math.floor((timers.now - start) / (BLOCK_S * 1000))
   let made = headNow()
+  const sent: { hash: Hex; nonce: number; at: number }[] = []
   let mined: MinedTransaction[] = []
   let waiting: SentTransaction[] = []
   /** How many times a block was replaced. */
@@ -132,11 +138,15 @@ export function createBlocks(timers: Pick<Timers, 'now'>, random: Random, weathe
       const isHigher = (fee: bigint, before: bigint) => fee * 10n >= before * 11n
       if (other && !(isHigher(maxFee, other.maxFee) && isHigher(priorityFee, other.priorityFee)))
         return 'replacement transaction underpriced'
-      if (weather.strikes('dropped')) return undefined
+      sent.push({ hash, nonce, at: timers.now })
+      const first = sent.find((each) => each.nonce === nonce)!
+      const isForgotten = nonce % 3 === 2 && timers.now < first.at + FORGETS_MS
+      if (isForgotten || weather.strikes('dropped')) return undefined
       waiting = [...waiting.filter((each) => each !== other), transaction]
       return undefined
     },
     hashOf: (block) => keccak256(stringToHex(`block ${block} ${replaced.get(block) ?? 0}`)),
+    sent,
     numberAt: (at) => Math.floor((at - start) / (BLOCK_S * 1000)),
     timestampOf,
     baseFeeOf,

@@ -1,5 +1,5 @@
 /** What the service stores about USDC payments, compared with the chain and with the payouts. */
-import { keccak256, parseTransaction } from 'viem'
+import { keccak256, parseTransaction, stringToHex } from 'viem'
 import { type Evidence, fail, mustEqual, read, rowsOf } from '../checks/evidence.ts'
 import type { Merchant } from '../merchant.ts'
 import { CONFIRMATIONS } from './blocks.ts'
@@ -73,9 +73,15 @@ export async function chainTransfersAreRight(evidence: Evidence, merchant: Merch
       mustEqual([transfer.held_up_since, transfer.problem], [null, null], `the problem of transfer ${id}`)
     if (status === 'paid' && confirmations < CONFIRMATIONS)
       fail(`payout ${id} is paid after ${confirmations} confirmations`)
-    const wanted = status === 'failed' ? (merchant.isExact ? 'rejected' : failure_code) : null
+    const nonce = keccak256(stringToHex(id))
+    const isReverted = evidence.blocks.mined.some(
+      ({ authorization, isPaid }) => authorization?.nonce === nonce && !isPaid,
+    )
+    const usual = isReverted ? 'transaction_failed' : 'rejected'
+    const wanted = status !== 'failed' ? null : merchant.isExact ? usual : failure_code
     mustEqual([failure_code, transfer.failure_code], [wanted, wanted], `why payout ${id} failed`)
-    if (merchant.isExact && status === 'failed' && !merchant.rejected.has(id)) fail(`payout ${id} failed`)
+    if (merchant.isExact && status === 'failed' && !merchant.rejected.has(id) && !isReverted)
+      fail(`payout ${id} failed`)
   }
   await payoutsAreTold(evidence, merchant)
 }
@@ -194,7 +200,8 @@ export async function chainPaymentsAreStored(evidence: Evidence, merchant: Merch
     )
     const own = attempts.filter((each) => each.nonce === nonce)
     const isPaid = transfer.state === 'paid'
-    if (faults === 0 && isPaid !== (state === 'settled'))
+    const isFailed = transfer.state === 'failed'
+    if (faults === 0 && (isPaid !== (state === 'settled') || isFailed !== (state === 'failed')))
       fail(`payout ${id} is ${transfer.state}, and its payment ${state}`)
     if (faults > 0) continue
     mustEqual([payment.problem, payment.held_up_since], [null, null], `the problem of the payment of ${id}`)
@@ -205,6 +212,7 @@ export async function chainPaymentsAreStored(evidence: Evidence, merchant: Merch
     signaturesAreRight(id, payment, own, evidence)
   }
   await accountIsReady(evidence)
+  if (faults === 0) nothingIsSentTooOften(evidence)
 }
 
 /** Fees are twice the base fee and a priority fee, the authorization lasts an hour, and each attempt outbids the last one. */
@@ -249,6 +257,14 @@ function signaturesAreRight(
       fail(`the payment of payout ${id} is valid until ${valid_before}`)
     if (!near.includes(after_block)) fail(`payout ${id} was signed after block ${after_block}, not ${block}`)
   }
+}
+
+/** Transactions of one nonce are sent again after 15 seconds at the earliest. */
+function nothingIsSentTooOften({ blocks }: Evidence): void {
+  for (const [nonce, own] of Map.groupBy(blocks.sent, (each) => each.nonce))
+    for (const [index, { at }] of own.entries())
+      if (index > 0 && at < own[index - 1]!.at + 15_000)
+        fail(`transaction ${nonce} was sent again after ${at - own[index - 1]!.at} ms`)
 }
 
 /** The account's next nonce follows the last payment, and nothing keeps it from paying. */

@@ -5,9 +5,19 @@ import type { BankPaymentMade } from '../bank.ts'
 import type { Merchant } from '../merchant.ts'
 import type { World } from '../world.ts'
 
+/** A line of the log of any machine. */
+export interface LogLine {
+  /** As pino numbers them: 30 is `info`, 40 is `warn`, 50 is `error`. */
+  readonly level: number
+  readonly text: string
+  /** Milliseconds since the epoch. */
+  readonly at: number
+}
+
 export interface Evidence extends Pick<World, 'authorizers' | 'blocks' | 'google' | 'receivers' | 'wallets'> {
   readonly db: Database
   readonly merchants: readonly Merchant[]
+  readonly logs: readonly LogLine[]
   readonly payments: readonly BankPaymentMade[]
   /** Milliseconds since the epoch. */
   readonly now: number

@@ -117,6 +117,14 @@ async function holdsAddUp(
     'ledger_hold_totals',
     'until',
   )
+  const HOUR_MS = 3_600_000
+  const kept = evidence.now - 3 * HOUR_MS - evidence.lateMs
+  const hours = [...holds, ...ended].map(({ created }) => created - (created % HOUR_MS) + HOUR_MS)
+  for (const until of hours)
+    if (until < kept && !totals.some((each) => each.until === until))
+      fail(`no sum of holds is kept at ${new Date(until).toISOString()} for ${merchant.name}`)
+  const strange = totals.find(({ until }) => !hours.includes(until) || until > evidence.now - HOUR_MS)
+  if (strange) fail(`a sum of holds is kept at ${new Date(strange.until).toISOString()} for ${merchant.name}`)
   for (const { until, held } of totals) {
     if (until % 3_600_000 !== 0 || until > evidence.now) fail(`a sum of holds is kept at ${until}`)
     mustEqual(held, open(until), `what ${merchant.name} had held at ${new Date(until).toISOString()}`)

@@ -80,6 +80,10 @@ export async function settlementsMoveInTime(evidence: Evidence, merchant: Mercha
   await clockIsRight(evidence, merchant)
 }
 
+/** How far the clock of settlements is ahead at a time, at most. */
+const aheadAt = ({ advances }: Merchant, at: number): number =>
+  advances.reduce((most, { began, time }) => (began <= at ? Math.max(most, time - began) : most), 0)
+
 const NEXT: Readonly<Record<string, readonly string[]>> = {
   open: ['pending'],
   pending: ['processing'],
@@ -94,17 +98,19 @@ function stagesAreRight(
   newest: number,
   merchant: Merchant,
 ): number {
-  const { id, period_end, created } = row
+  const { id, period_end, created: opened } = row
   const what = `settlement ${id} of ${merchant.name}`
   const [first, ...others] = own
   if (first?.type !== 'settlement.created') fail(`${what} begins with ${first?.type}`)
-  mustEqual(Date.parse(first.data.settlement!.updated), created, `the beginning of ${what}`)
-  let [status, due, began] = ['open', period_end, created]
-  for (const { type, data } of others) {
+  mustEqual(Date.parse(first.data.settlement!.updated), opened, `the beginning of ${what}`)
+  let [status, due, began] = ['open', period_end, opened]
+  for (const { type, data, created } of others) {
     const now = type.split('.')[1]!
     const at = Date.parse(data.settlement!.updated)
     if (!NEXT[status]?.includes(now)) fail(`${what} is ${now} after ${status}`)
     mustEqual(data.settlement!.status, now, `what ${type} tells of ${what}`)
+    if (merchant.isExact && at > created + aheadAt(merchant, created))
+      fail(`${what} became ${now} before its time, ${new Date(at).toISOString()}`)
     if (now === 'failed') {
       if (!merchant.failures.some((failure) => failure.id === id && failure.at === at) || at > due + HOUR_MS)
         fail(`${what} failed at ${at}, which nobody asked for`)

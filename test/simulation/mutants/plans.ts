@@ -4,7 +4,7 @@ import type { Plan } from '../universe.ts'
 import { FAULT_KINDS } from '../weather.ts'
 
 const ALL = { kinds: ACTION_NAMES, withoutFaults: new Set<number>(), withoutActions: new Set<number>() }
-const CALM = { ...ALL, days: 1, tenants: 1, machines: 1, lateMs: 4 * 3_600_000, faults: [] }
+const CALM = { ...ALL, days: 1, tenants: 1, machines: 1, lateMs: 3_600_000, faults: [] }
 const STORM = { ...ALL, days: 1, tenants: 2, machines: 2, lateMs: 4 * 3_600_000, faults: FAULT_KINDS }
 
 const DECK = deckOf(ACTION_NAMES).length

@@ -1,0 +1,105 @@
+/** What a merchant tries in a named sandbox: amounts up to the largest, which its balance and its settlements can reach. */
+import { fail, mustEqual } from '../checks/evidence.ts'
+import type { Answer, Client } from '../client.ts'
+import type { Merchant } from '../merchant.ts'
+import { type Actions, must } from './action.ts'
+
+const MOST = 1_000_000_000_000_000
+
+/** An account has at most this many named sandboxes. */
+const SANDBOXES = 10
+
+function mustExceed({ status, body }: Answer, issue: string, what: string): void {
+  const [detail] = body.error?.details ?? []
+  mustEqual(
+    [status, body.error?.code, detail?.field, detail?.issue.includes(issue)],
+    [422, 'validation_failed', 'amount', true],
+    what,
+  )
+}
+
+async function tryLimits(merchant: Merchant): Promise<void> {
+  if (!merchant.isExact || merchant.sandboxes === SANDBOXES) return
+  merchant.sandboxes += 1
+  const made = await merchant.sandbox.post('/v1/sandboxes', { name: `Limits ${merchant.sandboxes}` })
+  const { secret_key: secret } = must(made, 201, 'a sandbox')
+  const client = merchant.open(secret)
+  const balance = async (available: number, what: string) => {
+    const body = must(await client.send('GET', '/v1/balance'), 200, 'the balance of a named sandbox')
+    mustEqual([body.available, body.held], [available, 0], `the balance of a named sandbox after ${what}`)
+  }
+  await balance(0, 'its creation')
+  const fund = (amount: number) => client.post('/v1/test/funding', { amount })
+  mustEqual(must(await fund(MOST - 1), 200, 'funding').available, MOST - 1, 'a large balance')
+  mustExceed(await fund(2), 'would raise the balance above the maximum', 'funding above the largest balance')
+  must(await fund(1), 200, 'funding up to the largest balance')
+  mustExceed(await fund(1), 'would raise the balance above the maximum', 'funding above the largest balance')
+  await balance(MOST, 'funding')
+  const { authorize, clear } = await cardOf(client)
+  const first = await authorize(MOST)
+  must(await clear(first), 200, 'the clearing of the largest amount')
+  await balance(0, 'a clearing')
+  must(await fund(MOST), 200, 'funding of an empty balance')
+  const second = await authorize(1)
+  mustExceed(await clear(second), 'beyond the maximum', 'a clearing beyond the total of a settlement')
+  const clock = await client.post('/v1/test/settlements/advance_clock', { seconds: 86_400 })
+  must(clock, 200, 'an advance of the clock')
+  must(await clear(second), 200, 'a clearing on the next day')
+  const refunded = await client.post('/v1/test/cards/simulate_refund', {
+    card_transaction_id: first,
+    amount: MOST,
+  })
+  mustExceed(refunded, 'beyond the maximum', 'a refund beyond the largest balance')
+  const beyond = 253_000_000_000
+  const late = await client.post('/v1/test/settlements/advance_clock', { seconds: 31_536_000 })
+  must(late, 200, 'an advance of the clock by a year')
+  if (Date.parse(late.body.now) > Date.now() + beyond) fail(`the clock is at ${late.body.now}`)
+}
+
+/** Creates a card, and returns what it can do. */
+async function cardOf(client: Client) {
+  const holder = must(await client.post('/v1/cardholders', { name: 'Ada Moreau' }), 201, 'a cardholder')
+  const card = must(
+    await client.post('/v1/cards', { cardholder_id: holder.id, type: 'virtual' }),
+    201,
+    'a card of a named sandbox',
+  )
+  const seller = { name: 'Harbor Diner', category_code: '5812' }
+  return {
+    async authorize(amount: number): Promise<string> {
+      const order = { card_id: card.id, amount, merchant: seller }
+      const body = must(
+        await client.post('/v1/test/cards/simulate_authorization', order),
+        201,
+        'an authorization',
+      )
+      mustEqual(body.status, 'authorized', `an authorization of ${amount} in a named sandbox`)
+      return body.id
+    },
+    clear: (id: string) => client.post('/v1/test/cards/simulate_clearing', { card_transaction_id: id }),
+  }
+}
+
+/** Sets the threshold of its balance, in turn above and below it, and turns it off. */
+async function setAlert(merchant: Merchant, { pick }: { readonly pick: number }): Promise<void> {
+  const { sandbox, isExact } = merchant
+  const { available } = must(await sandbox.send('GET', '/v1/balance'), 200, 'the balance')
+  const threshold = [available, available + 1, null, available + 50_000, available - 50][pick % 5]!
+  const alert = must(await sandbox.send('PUT', '/v1/balance_alert', { threshold }), 200, 'an alert')
+  const again = must(await sandbox.send('GET', '/v1/balance_alert'), 200, 'the alert')
+  if (!isExact) return
+  mustEqual(again, alert, 'the alert, as it was read')
+  const isSame = merchant.threshold === threshold
+  const status = threshold === null ? 'off' : isSame && alert.status === 'low' ? 'low' : 'armed'
+  mustEqual(
+    alert,
+    { object: 'balance_alert', threshold, status, available, currency: 'usd' },
+    'an alert of a low balance',
+  )
+  merchant.threshold = threshold
+}
+
+export const LIMIT_ACTIONS: Actions = {
+  limits: { times: 1, act: tryLimits },
+  balance_alert: { times: 2, act: setAlert },
+}
