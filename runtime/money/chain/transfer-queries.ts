@@ -44,7 +44,7 @@ export function insertTransfer(
 
 const WITHDRAW: Statement = {
   name: 'chain_transfers_withdraw',
-  text: `UPDATE chain_transfers SET state = 'withdrawn', due = NULL, updated = $3
+  text: `UPDATE chain_transfers SET state = 'withdrawn', due = NULL, held_up_since = NULL, problem = NULL, updated = $3
           WHERE tenant_id = $1 AND id = $2 AND state = 'queued'`,
 }
 

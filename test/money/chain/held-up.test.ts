@@ -8,6 +8,7 @@ import { PROXY_ADMIN } from '../../../runtime/money/chain/contract/deployment.ts
 import compiled from '../../../runtime/money/chain/contract/test-usdc.json' with { type: 'json' }
 import { checked, createKeySigner } from '../../../runtime/money/chain/signer.ts'
 import { mintCall, UNITS_PER_CENT } from '../../../runtime/money/chain/token.ts'
+import { withdraw } from '../../../runtime/money/chain/transfer-queries.ts'
 import { checkPayouts } from '../../../runtime/operator/doctor/payouts.ts'
 import {
   decidePayout,
@@ -94,6 +95,16 @@ test.each(UNSIGNED)('an unsigned row with %s is held up alone', async (_, change
   })
   expect(worker.heard.filter(({ id }) => id === poison)).toEqual([])
   await rowsOf('DELETE FROM sandbox.chain_transfers WHERE id = $1', poison)
+})
+
+test('a transfer that is withdrawn is no longer held up', async () => {
+  const id = await enqueueOne(database, somebody(), 100)
+  const [row] = await rowsOf<{ tenant_id: string }>(
+    `UPDATE sandbox.chain_transfers SET problem = 'it waits', held_up_since = now() WHERE id = $1 RETURNING tenant_id`,
+    id,
+  )
+  await database.sandbox.transaction((tx) => withdraw(tx, row!.tenant_id, id, Date.now()))
+  expect(await transferOf(id)).toEqual({ state: 'withdrawn', problem: null, held_up_since: null })
 })
 
 test('a row that the signer fails at is held up alone, and is paid once the signer can', async () => {
