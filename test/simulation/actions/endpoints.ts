@@ -87,11 +87,14 @@ async function live(merchant: Merchant, { amount, pick }: Drawn): Promise<void> 
   const place = `${ROOT}/${made.id}`
   merchant.secrets.set(made.id, secret)
   merchant.pauses.add(made.id)
+  // A change that was sent twice can take effect after the next one.
+  const show: typeof mustShow = (...given) => {
+    if (merchant.isExact) mustShow(...given)
+  }
   const change = async (patch: object, to: object = patch) => {
     state = { ...state, ...to }
-    mustShow(must(await client.send('PATCH', place, patch), 200, 'a change'), state, 'a changed endpoint')
-    if (pick % 3 === 0)
-      mustShow(must(await client.send('GET', place), 200, 'an endpoint'), state, 'an endpoint')
+    show(must(await client.send('PATCH', place, patch), 200, 'a change'), state, 'a changed endpoint')
+    if (pick % 3 === 0) show(must(await client.send('GET', place), 200, 'an endpoint'), state, 'an endpoint')
   }
   await change({ metadata: { a: '1', b: '2' } }, { metadata: { ...state.metadata, a: '1', b: '2' } })
   await change({ metadata: { a: null, c: '3' } }, { metadata: { ...state.metadata, a: undefined, c: '3' } })
@@ -110,12 +113,14 @@ async function live(merchant: Merchant, { amount, pick }: Drawn): Promise<void> 
   await change({ status: 'disabled' }, { status: 'disabled', disabled_reason: 'manual' })
   await change({ status: 'disabled' })
   const disabled = await walk(client, `${ROOT}?status=disabled`)
-  if (!disabled.some(({ id }) => id === made.id)) fail('a disabled endpoint is missing in their list')
+  if (merchant.isExact && !disabled.some(({ id }) => id === made.id))
+    fail('a disabled endpoint is missing in their list')
   const since = new Date(Date.now()).toISOString()
-  mustRefuse(await client.post(`${place}/recover`, { since }), [409, 'invalid_state'], 'a disabled recovery')
+  const early = await client.post(`${place}/recover`, { since })
+  if (merchant.isExact) mustRefuse(early, [409, 'invalid_state'], 'a disabled recovery')
   await change({ status: 'enabled' }, { status: 'enabled', disabled_reason: null })
   const rotated = must(await client.post(`${place}/rotate_secret`, {}), 200, 'a rotated secret')
-  mustShow({ ...rotated, secret: null }, { ...state, secret: null }, 'an endpoint with a new secret')
+  show({ ...rotated, secret: null }, { ...state, secret: null }, 'an endpoint with a new secret')
   merchant.rotated.set(made.id, secret)
   merchant.secrets.set(made.id, rotated.secret)
   for (const [given, field] of REFUSED) {

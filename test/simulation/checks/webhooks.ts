@@ -118,6 +118,7 @@ export async function attemptsAreRight(evidence: Evidence, merchant: Merchant): 
             place,
             {
               isCalm: evidence.faults === 0 && !wasPaused,
+              wasHurried: own.some((each) => each.attempt > attempt.attempt && each.trigger === 'manual'),
               isOrdered: endpoint.delivery === 'fifo',
             },
           )
@@ -156,7 +157,8 @@ function chainIsRight(
     if (attempt !== index + 1) fail(`attempt ${index + 1} of ${place} has the number ${attempt}`)
     if (wasPaused) continue // canceled attempts are made again in a recovery
     const before = own[index - 1]
-    if (before?.trigger === 'schedule' && before.next_attempt_at === null && status !== 'canceled')
+    const isScheduled = trigger === 'schedule' && status !== 'canceled'
+    if (before?.trigger === 'schedule' && before.next_attempt_at === null && isScheduled)
       fail(`attempt ${attempt} of ${place} follows one that ended it`)
     if (before && trigger === 'schedule' && status !== 'canceled') {
       const delays = SCHEDULES[endpoint.retry_schedule]
@@ -190,7 +192,7 @@ function endIsRight(
   row: AttemptRow,
   seen: readonly Arrival[],
   place: string,
-  { isCalm, isOrdered }: { readonly isCalm: boolean; readonly isOrdered: boolean },
+  { isCalm, isOrdered, wasHurried }: Readonly<Record<'isCalm' | 'isOrdered' | 'wasHurried', boolean>>,
 ): void {
   const { attempt, status, response_status, response_body, error, duration_ms, attempted_at } = row
   const what = `attempt ${attempt} of ${place}`
@@ -226,7 +228,8 @@ function endIsRight(
       fail(`${what} was written ${row.updated - attempted_at!} ms after its beginning`)
     mustEqual(row.created <= row.scheduled_at, true, `${what} was made before its time`)
   }
-  if (isCalm && isRetried && attempt < LAST && row.trigger === 'schedule' && row.next_attempt_at === null)
+  const mustFollow = isRetried && attempt < LAST && row.trigger === 'schedule' && !wasHurried
+  if (isCalm && mustFollow && row.next_attempt_at === null)
     fail(`${what} is not repeated after ${response_status}`)
 }
 
