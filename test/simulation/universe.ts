@@ -182,6 +182,8 @@ async function live(
   await scheduler.run(Promise.all(days.map(({ merchant, actions }) => liveDay(scheduler, merchant, actions))))
   weather.isStorm = false
   await scheduler.run(scheduler.sleep(Math.max(0, end - scheduler.timers.now)))
+  // What is due a day after the first actions is done, too, before merchants read their state.
+  for (let left = 8; left > 0; left -= 1) await scheduler.run(scheduler.sleep(15_000))
   await scheduler.run(Promise.all(merchants.map(readState)))
   const { payments } = world.bank
   const { now } = scheduler.timers
