@@ -84,6 +84,8 @@ const ENDS: Readonly<Record<Payment['fate'], BankStatus>> = {
 
 export function createBank(timers: Timers, random: Random): SimulatedBank {
   const payments = new Map<string, Payment>()
+  /** Keys of refused orders: an order that arrives twice is refused twice. */
+  const refused = new Set<string>()
   let odd = 0
   const shown = ({ id, status, code }: BankPaymentMade) => ({
     ...{ id, status },
@@ -123,7 +125,10 @@ export function createBank(timers: Timers, random: Random): SimulatedBank {
     const key = headers['Idempotency-Key'] ?? ''
     const known = payments.get(key)
     if (known && known.order !== body) return json(409, { error: 'key reused' })
-    if (!known && random.chance(0.05)) return json(422, { failure_code: 'rejected' })
+    if (refused.has(key) || (!known && random.chance(0.05))) {
+      refused.add(key)
+      return json(422, { failure_code: 'rejected' })
+    }
     const payment = known ?? create(key, body)
     if (payment.oddOrders > 0) {
       payment.oddOrders -= 1

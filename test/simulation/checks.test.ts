@@ -6,8 +6,14 @@ import { authorizationsFollowTheMerchant } from './authorizations/checks.ts'
 import type { Blocks, MinedTransaction } from './chain/blocks.ts'
 import { chainPaymentsAreRight, noncesAreUnique } from './chain/checks.ts'
 import { accountOf, addressOf } from './chain/node.ts'
+import type { Evidence } from './checks/evidence.ts'
+import { answersAreStored } from './checks/keys.ts'
+import { retentionIsKept } from './checks/retention.ts'
 import type { Merchant } from './merchant.ts'
+import { findUntrueChange } from './told.ts'
 import { devicesAreCurrent, googleIsCurrent } from './wallets/checks.ts'
+
+const DAY_MS = 86_400_000
 
 /** Answers each statement with the rows of the table that it names first. */
 const databaseOf = (tables: Readonly<Record<string, readonly object[]>>): Database => ({
@@ -121,4 +127,40 @@ test('the checks find a pass that is not current in a wallet', async () => {
   })
   await expect(googleIsCurrent(google('5'), { shown, name })).resolves.toBeUndefined()
   await expect(googleIsCurrent(google('4'), { shown, name })).rejects.toThrow('Google shows 4 points')
+})
+
+const STORED = { key: 'k1', status: 201, created: 1e9 }
+
+test.each([
+  ['a missing answer', [], 'what is stored of an answer 201'],
+  ['another answer', [{ ...STORED, status: 409 }], 'is 409, not 201'],
+  ['an old answer', [STORED, { ...STORED, key: 'k2', created: 0 }], 'an answer is stored since 1970'],
+])('the checks find %s to a request with a key', async (_, rows, fault) => {
+  const answered = new Map([['k1', { at: 1e9, status: 201 }]])
+  const merchant = { ...MERCHANT, live: { answered }, sandbox: { answered } } as unknown as Merchant
+  const check = (idempotency_answers: readonly object[]) =>
+    answersAreStored(
+      { db: databaseOf({ idempotency_answers }), now: 1e9, lateMs: 0 } as unknown as Evidence,
+      merchant,
+    )
+  await expect(check([STORED])).resolves.toBeUndefined()
+  await expect(check(rows)).rejects.toThrow(fault)
+})
+
+test.each([
+  ['a lost old row', [], 'was deleted'],
+  ['a row that is kept too long', [0], 'is kept since 1970'],
+])('the checks find %s', async (_, created, fault) => {
+  const rows = created.map((at) => ({ created: at }))
+  const evidence = { db: databaseOf({ events: rows }), now: 40 * DAY_MS, started: 39 * DAY_MS }
+  await expect(retentionIsKept(evidence as unknown as Evidence)).rejects.toThrow(fault)
+})
+
+test('the checks find an update that does not tell all that changed', () => {
+  const event = (pass: object, previous_attributes?: object) =>
+    JSON.stringify({ type: 'pass.updated', data: { pass: { id: 'pass_1', ...pass } }, previous_attributes })
+  const first = event({ status: 'issued', fields: { points: '1', name: 'Ada' } })
+  const later = { status: 'issued', fields: { points: '2', name: 'Ada' } }
+  expect(findUntrueChange([first, event(later, { fields: { points: '1' } })])).toBeUndefined()
+  expect(findUntrueChange([first, event(later, { fields: { name: 'Ada' } })])).toContain('what fields was')
 })

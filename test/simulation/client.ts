@@ -2,6 +2,7 @@
 import inject from 'light-my-request'
 import type { Environment } from '../../runtime/platform/environment.ts'
 import type { Random } from '../../runtime/platform/random.ts'
+import { mustEqual } from './checks/evidence.ts'
 import { type Machine, runOn } from './clockwork/machines.ts'
 import type { Scheduler } from './clockwork/scheduler.ts'
 import type { Network } from './network.ts'
@@ -25,6 +26,8 @@ export interface Client {
   post(path: string, body: object, key?: string): Promise<Answer>
   /** Sends a request without a key until it is answered. */
   send(method: 'GET' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<Answer>
+  /** Answers to POSTs by key: when they were final. */
+  readonly answered: ReadonlyMap<string, { readonly at: number; readonly status: number }>
 }
 
 export interface ClientParts {
@@ -51,6 +54,12 @@ const PATIENCE_MS = 30_000
 /** Whether the answer says what became of the request. Others are repeated. */
 const isFinal = ({ status, body }: Answer) =>
   status < 500 && status !== 429 && body?.error?.code !== 'idempotency_in_progress'
+
+/** A client whose first request is still in progress is told to wait for a second. */
+function isTimely({ status, headers, body }: Answer): void {
+  const found = [status, headers['retry-after'], body.error.retry_after_ms, body.error.param]
+  mustEqual(found, [409, '1', 1000, 'Idempotency-Key'], 'the answer to a request in progress')
+}
 
 /** What must be equal in every answer to a key: everything but the number of the request. */
 const comparable = ({ status, body }: Answer) =>
@@ -124,6 +133,8 @@ export function createClient(parts: ClientParts, { name, environment, secret, ve
     }
   }
 
+  const answered = new Map<string, { readonly at: number; readonly status: number }>()
+
   /** Answers to a key, compared with the first. */
   const comparison = (what: string) => {
     let first: string | undefined
@@ -149,8 +160,15 @@ export function createClient(parts: ClientParts, { name, environment, secret, ve
     }
     for (let tries = 1; ; tries += 1) {
       const answer = await attempt()
+      if (answer?.body?.error?.code === 'idempotency_in_progress') isTimely(answer)
       scheduler.note(`${what} ${answer?.status ?? 'unknown'} ${answer?.body?.error?.code ?? ''}`)
-      if (answer && isFinal(answer)) return answer
+      if (answer && isFinal(answer)) {
+        const isOwn =
+          !answer.body?.error?.code?.startsWith('idempotency_') && !answer.headers['idempotency-replayed']
+        if (key !== undefined && (isOwn || !answered.has(key)))
+          answered.set(key, { at: scheduler.timers.now, status: answer.status })
+        return answer
+      }
       if (tries === 200)
         throw new Error(`no answer after ${tries} attempts: ${what} ${JSON.stringify(answer?.body)}`)
       await scheduler.sleep(RETRY_MS)
@@ -158,6 +176,7 @@ export function createClient(parts: ClientParts, { name, environment, secret, ve
   }
 
   return {
+    answered,
     post: (path, body, key = crypto.randomUUID()) => repeat('POST', path, body, key),
     send: (method, path, body) => repeat(method, path, body),
   }

@@ -3,6 +3,7 @@ import type { Random } from '../../runtime/platform/random.ts'
 import type { Actions, Drawn } from './actions/action.ts'
 import { CARD_ACTIONS } from './actions/cards.ts'
 import { DESTINATION_ACTIONS } from './actions/destinations.ts'
+import { ENDPOINT_ACTIONS } from './actions/endpoints.ts'
 import { HOOK_ACTIONS } from './actions/hooks.ts'
 import { KEY_ACTIONS } from './actions/keys.ts'
 import { LIMIT_ACTIONS } from './actions/limits.ts'
@@ -21,6 +22,7 @@ const ACTIONS: Actions = {
   ...DESTINATION_ACTIONS,
   ...SETTLEMENT_ACTIONS,
   ...LIMIT_ACTIONS,
+  ...ENDPOINT_ACTIONS,
 }
 
 /** One action of a merchant: when in the day, and which. */

@@ -6,13 +6,19 @@ import { chainPaymentsAreStored, chainTransfersAreRight } from './chain/row-chec
 import { alertsAreRight } from './checks/alerts.ts'
 import { answersAreTold } from './checks/answers.ts'
 import { auditIsWhole } from './checks/audit.ts'
+import { blocksAreRight } from './checks/blocks.ts'
+import { deliveriesAreTimely } from './checks/deliveries.ts'
 import { destinationsAreRight } from './checks/destinations.ts'
+import { hooksAreShown } from './checks/endpoints.ts'
 import { type Evidence, fail, read } from './checks/evidence.ts'
+import { answersAreStored } from './checks/keys.ts'
 import { ledgerIsBalanced } from './checks/ledger.ts'
 import { listsAreWhole } from './checks/lists.ts'
 import { logsAreQuiet } from './checks/logs.ts'
 import { moneyIsShown } from './checks/money-reads.ts'
 import { payoutsAreRight } from './checks/payouts.ts'
+import { recoveriesAreRight } from './checks/recoveries.ts'
+import { retentionIsKept } from './checks/retention.ts'
 import { settlementsMoveInTime } from './checks/settlement-history.ts'
 import { settlementsAreRight } from './checks/settlements.ts'
 import { attemptsAreRight } from './checks/webhooks.ts'
@@ -143,7 +149,11 @@ const CHECKS = [
   eventsArrived,
   payoutsAreRight,
   attemptsAreRight,
+  hooksAreShown,
+  blocksAreRight,
+  recoveriesAreRight,
   answersAreTold,
+  answersAreStored,
   listsAreWhole,
   moneyIsShown,
   alertsAreRight,
@@ -164,4 +174,6 @@ export async function checkInvariants(evidence: Evidence): Promise<void> {
   for (const merchant of evidence.merchants) for (const check of CHECKS) await check(evidence, merchant)
   await logsAreQuiet(evidence)
   await nothingIsLeft(evidence)
+  await retentionIsKept(evidence)
+  await deliveriesAreTimely(evidence)
 }

@@ -2,6 +2,8 @@
 import type { Environment } from '../../runtime/platform/environment.ts'
 import type { MoneyRead } from './actions/money-reads.ts'
 import type { Client } from './client.ts'
+import type { EndpointKind } from './endpoints.ts'
+import type { HooksRead } from './hooks-read.ts'
 import type { Device } from './wallets/devices.ts'
 
 /** What a merchant expects of a card transaction. */
@@ -47,10 +49,12 @@ export interface Merchant {
     /** Destinations: a wallet that gets on the list of sanctions, and a bank account that is disabled. */
     doomed: string
     spare: string
-    flaky: string
-    broken: string
   }
-  readonly hosts: Readonly<Record<'ordered' | 'plain' | 'flaky' | 'broken' | 'keyed', string>>
+  /** Host names of the receivers, and identifiers of their endpoints, by `environment.kind`. */
+  readonly hosts: Readonly<Record<EndpointKind, string>>
+  readonly endpoints: Map<string, string>
+  /** Waits in simulated time. */
+  readonly wait: (ms: number) => Promise<void>
   /** Does one thing after the other, and nothing disturbs it: it can say what each answer must be. */
   readonly isExact: boolean
   /** Whether its events have the same version as its requests. */
@@ -83,6 +87,12 @@ export interface Merchant {
   /** Secrets of webhook endpoints by identifier, and the endpoints that were disabled at times. */
   readonly secrets: Map<string, string>
   readonly pauses: Set<string>
+  /** Secrets before the last rotation, by endpoint. */
+  readonly rotated: Map<string, string>
+  /** Events that were skipped at an ordered endpoint, as `endpoint event`. */
+  readonly skipped: Set<string>
+  /** Whether the deliveries of an event of the sandbox were made late and twice on purpose. Undefined: perhaps. */
+  readonly disturbed: Map<string, boolean | undefined>
   /** Answers to changes, with the type of the event that must tell the same. */
   readonly changes: { readonly environment: Environment; readonly type: string; readonly body: Shown }[]
   /** Requests with their times, keys and answers. */
@@ -95,6 +105,8 @@ export interface Merchant {
   }[]
   oldKey: string
   shownPayouts: readonly (Shown & { readonly status: string; readonly amount: number })[]
+  /** What the service showed of webhooks at the end of the day. */
+  hooksRead: HooksRead | undefined
   /** What lists showed at the end of the day. */
   lists: Readonly<Record<'events' | 'paid' | 'payable' | 'funds', readonly unknown[]>>
   /** What it read of its money at the end of the day. */

@@ -13,13 +13,24 @@ import type { Weather } from './weather.ts'
 export interface PeerAnswer {
   readonly status: number
   readonly body: string
+  /** How long the peer takes, in milliseconds. Default: no time. */
+  readonly afterMs?: number
+}
+
+/** A peer that does not answer: it says nothing, or it closes the connection. */
+export interface PeerFailure {
+  readonly failure: 'timeout' | 'connection'
 }
 
 /** Answers a request of a machine, in the world. */
-export type Peer = (request: OutboundRequest) => PeerAnswer | Promise<PeerAnswer>
+export type Peer = (request: OutboundRequest) => PeerAnswer | PeerFailure | Promise<PeerAnswer | PeerFailure>
 
 /** Deadline of a request, and how long a slow answer takes. */
 const DEADLINE_MS = 10_000
+
+/** What the service stores of a request without an answer. */
+export const LATE = 'no answer in time'
+export const CLOSED = 'the connection was closed'
 
 export interface Network {
   readonly outbound: Outbound & PeerOutbound
@@ -42,7 +53,11 @@ export function createNetwork(
     const failure = async (what: string): Promise<OutboundResult> => {
       await sleep(Math.max(0, began + DEADLINE_MS - timers.now))
       note(`network: ${request.method} ${url.hostname} ${what}`)
-      return { kind: 'timeout', error: 'no answer in time', durationMs: DEADLINE_MS }
+      return { kind: 'timeout', error: LATE, durationMs: DEADLINE_MS }
+    }
+    const refusal = (): OutboundResult => {
+      note(`network: ${url.hostname} closed the connection`)
+      return { kind: 'connection', error: CLOSED, durationMs: Math.round(timers.now - began) }
     }
     await sleep(latency())
     if (!peer || weather.strikes('lost')) return failure('lost')
@@ -52,12 +67,14 @@ export function createNetwork(
     }
     const answer = await peer(request)
     if (weather.strikes('doubled')) await peer(request)
+    if ('failure' in answer) return answer.failure === 'timeout' ? failure('silent') : refusal()
+    if (answer.afterMs) await sleep(answer.afterMs)
     if (weather.strikes('answerLost')) return failure('answer lost')
     await sleep(latency())
     const durationMs = Math.round(timers.now - began)
     if (durationMs > DEADLINE_MS) return failure('late')
     note(`network: ${request.method} ${url.hostname} ${answer.status}`)
-    return { ...answer, durationMs }
+    return { status: answer.status, body: answer.body, durationMs }
   }
 
   /** Hands the answer to the machine that asked, as soon as it may run. */

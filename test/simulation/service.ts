@@ -7,6 +7,7 @@ import type { CardSignIn } from '../../runtime/database/migrate/card-role.ts'
 import { asRole, type Roles } from '../../runtime/database/migrate/roles.ts'
 import type { OpenDatabase } from '../../runtime/database/open/open-database.ts'
 import { createPool } from '../../runtime/database/pool/pool.ts'
+import type { Delivery } from '../../runtime/events/delivery/open-delivery.ts'
 import { createWakeUps } from '../../runtime/events/emit/wake-ups.ts'
 import { openChains } from '../../runtime/money/chain/open-chains.ts'
 import { usdcChainsOf } from '../../runtime/money/chain/usdc-chains.ts'
@@ -40,6 +41,7 @@ export interface Installation {
 export interface SimulatedService {
   readonly listeners: Readonly<Record<Environment, RequestListener>>
   readonly wake: (environment: Environment, tenantId: string) => void
+  readonly workers: Delivery['workers']
 }
 
 const POOL_SIZE = 12
@@ -109,7 +111,7 @@ export async function startService(installation: Installation): Promise<Simulate
     isLeaving: () => false,
   }
   const room = await openRoom(foundation)
-  startWork(foundation)
+  const { workers } = startWork(foundation)
   const { listeners } = createApis({
     ...foundation,
     google: { signer },
@@ -117,5 +119,5 @@ export async function startService(installation: Installation): Promise<Simulate
     vault: room.vault,
     limiter: createLimiter(() => performance.now()),
   })
-  return { listeners, wake: wakeUps.notify }
+  return { listeners, wake: wakeUps.notify, workers }
 }

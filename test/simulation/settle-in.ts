@@ -5,13 +5,14 @@ import { BANK_ACCOUNT, setDefault } from './actions/destinations.ts'
 import { readMoney } from './actions/money-reads.ts'
 import { AUTHORIZER_PREFIX, STAND_IN } from './authorizations/authorizers.ts'
 import { accountOf } from './chain/node.ts'
+import { mustEqual } from './checks/evidence.ts'
 import type { Client } from './client.ts'
+import { FIRST_ENDPOINTS, PAUSED_KINDS } from './endpoints.ts'
+import { readHooks } from './hooks-read.ts'
 import type { Merchant } from './merchant.ts'
 import { DOOMED } from './sanctions.ts'
 
 const FIRST_FUNDING = 1_000_000
-
-const PAYOUT_EVENTS = ['payout.created', 'payout.updated', 'payout.paid', 'payout.failed', 'payout.canceled']
 
 const TEMPLATE = {
   name: 'Coffee loyalty',
@@ -23,21 +24,16 @@ const TEMPLATE = {
 /** Creates what a merchant needs: endpoints, a template, destinations and a card. */
 export async function settleIn(merchant: Merchant): Promise<void> {
   const { live, sandbox, known, hosts, name } = merchant
-  for (const client of [live, sandbox]) {
-    const prefix = client === live ? 'live' : 'sandbox'
-    const hook = async (host: string, content: object) => {
-      const given = { url: `https://${prefix}.${host}/`, enabled_events: ['*'], ...content }
-      const { id, secret } = must(await client.post('/v1/webhook-endpoints', given), 201, 'an endpoint')
-      merchant.secrets.set(id, secret)
-      return id
-    }
-    await hook(hosts.plain, {})
-    await hook(hosts.ordered, { delivery: 'fifo' })
-    if (client === sandbox) continue
-    known.flaky = await hook(hosts.flaky, { enabled_events: PAYOUT_EVENTS })
-    await hook(hosts.keyed, { enabled_events: PAYOUT_EVENTS, delivery: 'fifo', fifo_key: 'object' })
-    known.broken = await hook(hosts.broken, { enabled_events: ['pass.created'] })
-    merchant.pauses.add(known.broken)
+  for (const { environment, kind, content } of FIRST_ENDPOINTS) {
+    const given = { url: `https://${environment}.${hosts[kind]}/`, enabled_events: ['*'], ...content }
+    const { id, secret } = must(
+      await merchant[environment].post('/v1/webhook-endpoints', given),
+      201,
+      'an endpoint',
+    )
+    merchant.secrets.set(id, secret)
+    merchant.endpoints.set(`${environment}.${kind}`, id)
+    if (PAUSED_KINDS.includes(kind)) merchant.pauses.add(id)
   }
   known.template = must(await live.post('/v1/pass_templates', TEMPLATE), 201, 'a template').id
   const add = async (client: Client, content: object) => {
@@ -74,6 +70,29 @@ export async function settleIn(merchant: Merchant): Promise<void> {
   merchant.funded = FIRST_FUNDING
 }
 
+/** Ages of two requests at the end of the hold, around the 24 hours for which answers are stored. */
+export const KEY_AGES_MS = { forgotten: 24.5 * 3_600_000, kept: 23.5 * 3_600_000 }
+
+const EVE = { amount: 11 }
+
+/** Sends requests on the day before the first one. */
+export async function sendOnTheEve(merchant: Merchant, key: string): Promise<void> {
+  must(await merchant.sandbox.post('/v1/test/funding', EVE, key), 200, 'funding on the eve')
+  merchant.funded += EVE.amount
+}
+
+/** Repeats them: an answer is stored for 24 hours, and a request takes effect again after that. */
+export async function repeatEve(merchant: Merchant, forgotten: string, kept: string): Promise<void> {
+  const send = async (key: string) => {
+    const { status, headers } = await merchant.sandbox.post('/v1/test/funding', EVE, key)
+    return [status, headers['idempotency-replayed'] ?? null]
+  }
+  mustEqual(await send(kept), [200, 'true'], 'the answer to a request of 23.5 hours ago')
+  const again = await send(forgotten)
+  if (merchant.isExact) mustEqual(again, [200, null], 'the answer to a request of 24.5 hours ago')
+  merchant.funded += EVE.amount
+}
+
 /** Reads what the checks at the end of the day compare. */
 export async function readState(merchant: Merchant): Promise<void> {
   const { live, sandbox } = merchant
@@ -88,6 +107,7 @@ export async function readState(merchant: Merchant): Promise<void> {
   merchant.shown = shown
   merchant.shownPayouts = (await walk(live, '/v1/payouts')) as unknown as Merchant['shownPayouts']
   merchant.money = await readMoney(merchant)
+  merchant.hooksRead = await readHooks(merchant)
   const ids = async (path: string) => (await walk(live, path)).map(({ id }) => id)
   const entries = async (client: Client, account: string) =>
     (await walk(client, `/v1/balance_entries?account=${account}`)).map(

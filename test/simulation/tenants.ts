@@ -9,6 +9,7 @@ import { createTenant, verifyTenant } from '../../runtime/tenants/admin/tenants.
 import { createClock } from '../../runtime/tenants/clock/clock.ts'
 import { addressOf } from './chain/node.ts'
 import { type ClientParts, type Credential, createClient } from './client.ts'
+import { ENDPOINT_KINDS } from './endpoints.ts'
 import type { Merchant } from './merchant.ts'
 import { DOOMED } from './sanctions.ts'
 import type { World } from './world.ts'
@@ -66,7 +67,16 @@ export async function makeMerchant(
       aheadSeconds: 0,
       cards: new Map(),
     },
-    ...{ secrets: new Map(), pauses: new Set(), changes: [], keys: [], oldKey: crypto.randomUUID() },
+    ...{
+      secrets: new Map(),
+      pauses: new Set(),
+      rotated: new Map(),
+      skipped: new Set(),
+      disturbed: new Map(),
+      changes: [],
+      keys: [],
+      oldKey: crypto.randomUUID(),
+    },
     ...{
       advances: [],
       failures: [],
@@ -82,14 +92,11 @@ export async function makeMerchant(
     lists: { events: [], paid: [], payable: [], funds: [] },
     live: await clientOf('live'),
     sandbox: await clientOf('sandbox'),
-    known: { template: '', bank: '', usdc: '', card: '', flaky: '', broken: '', doomed: '', spare: '' },
-    hosts: {
-      plain: `plain.${name}.invalid`,
-      ordered: `ordered.${name}.invalid`,
-      flaky: `flaky.${name}.invalid`,
-      broken: `broken.${name}.invalid`,
-      keyed: `keyed.${name}.invalid`,
-    },
+    known: { template: '', bank: '', usdc: '', card: '', doomed: '', spare: '' },
+    hosts: Object.fromEntries(
+      ENDPOINT_KINDS.map((kind) => [kind, `${kind}.${name}.invalid`]),
+    ) as Merchant['hosts'],
+    ...{ endpoints: new Map(), hooksRead: undefined, wait: parts.scheduler.sleep },
     balances: { live: NOTHING, sandbox: NOTHING },
   }
 }

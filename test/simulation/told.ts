@@ -19,6 +19,25 @@ export function lastStates(bodies: readonly string[]): ReadonlyMap<string, State
   return states
 }
 
+const isMap = (value: unknown): value is State =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Returns the members of a state that differ in a later one, with their earlier values. */
+function differences(before: State, after: State): State {
+  const found: Record<string, unknown> = {}
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const [old, now] = [before[name], after[name]]
+    if (JSON.stringify(old) === JSON.stringify(now)) continue
+    found[name] = isMap(old) && isMap(now) ? differences(old, now) : (old ?? null)
+  }
+  return found
+}
+
+/** Returns the name of a difference that an event does not tell; undefined if it tells all. */
+function missingIn(told: State, wanted: State): string | undefined {
+  return Object.keys(wanted).find((name) => JSON.stringify(told[name]) !== JSON.stringify(wanted[name]))
+}
+
 /**
  * Reads the events of a tenant in order. Returns a fault if an update names a previous value that is not the one that an
  * earlier event showed, or if it names no changed value. Otherwise returns undefined.
@@ -37,6 +56,8 @@ export function findUntrueChange(bodies: readonly string[]): string | undefined 
       if (known && isScalar(known[name]) && known[name] !== value && name !== 'updated')
         return `${type} says that ${name} was ${value}, but it was ${known[name]}`
     }
+    const missing = previous && known && missingIn(previous, differences(known, state))
+    if (missing !== undefined) return `${type} does not say what ${missing} was`
     states.set(state.id, state)
   }
   return undefined

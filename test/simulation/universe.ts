@@ -1,9 +1,12 @@
 /** One universe: an installation with its machines, merchants and peers, all from one seed. */
+import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
 import { createRandom } from '../../runtime/platform/random.ts'
 import { chainSettingsAreChecked } from './chain/operator.ts'
+import type { DeliveryStats } from './checks/deliveries.ts'
 import type { LogLine } from './checks/evidence.ts'
+import { writeOldRows } from './checks/retention.ts'
 import type { ClientParts } from './client.ts'
 import { takeOver } from './clockwork/globals.ts'
 import { takeConnections } from './clockwork/lanes.ts'
@@ -19,7 +22,7 @@ import { createNetwork } from './network.ts'
 import { type Prepared, prepare } from './prepared.ts'
 import type { SimulationServer } from './server.ts'
 import { type Installation, openDatabase, startService } from './service.ts'
-import { readState, settleIn } from './settle-in.ts'
+import { KEY_AGES_MS, readState, repeatEve, sendOnTheEve, settleIn } from './settle-in.ts'
 import { makeMerchant, nameOf } from './tenants.ts'
 import { createWeather, type FaultKind, type Weather } from './weather.ts'
 import { createWorld, type World } from './world.ts'
@@ -148,7 +151,14 @@ async function begin(universe: Universe, plan: Plan): Promise<readonly Merchant[
     while (fleet.running().length < plan.machines) await scheduler.sleep(1000)
     for (const merchant of merchants) await settleIn(merchant)
     scheduler.maxLateMs = HOLD_MS
-    await scheduler.sleep(HOLD_MS)
+    const start = scheduler.timers.now + HOLD_MS
+    const keys = merchants.map((merchant) => ({ merchant, forgotten: randomUUID(), kept: randomUUID() }))
+    for (const age of ['forgotten', 'kept'] as const) {
+      await scheduler.sleep(start - KEY_AGES_MS[age] - scheduler.timers.now)
+      for (const { merchant, ...own } of keys) await sendOnTheEve(merchant, own[age])
+    }
+    await scheduler.sleep(start - scheduler.timers.now)
+    for (const { merchant, forgotten, kept } of keys) await repeatEve(merchant, forgotten, kept)
   }
   await scheduler.run(settle())
   return merchants
@@ -182,7 +192,7 @@ async function live(
   merchants: readonly Merchant[],
   day: number,
 ): Promise<void> {
-  const { scheduler, weather, prepared, world, random, logs } = universe
+  const { scheduler, weather, prepared, world, random, logs, fleet } = universe
   const end = scheduler.timers.now + DAY_MS
   const ofDay = random(`day ${day}`)
   const days = merchants.map((merchant, index) => {
@@ -198,8 +208,10 @@ async function live(
   await scheduler.run(Promise.all(days.map(({ merchant, actions }) => liveDay(scheduler, merchant, actions))))
   weather.isStorm = false
   await scheduler.run(scheduler.sleep(Math.max(0, end - scheduler.timers.now)))
+  // What is due a day after the first actions is done, too, before merchants read their state.
+  for (let left = 8; left > 0; left -= 1) await scheduler.run(scheduler.sleep(15_000))
   if (plan.faults.length === 0)
-    await universe.fleet.once('operator', () =>
+    await fleet.once('operator', () =>
       chainSettingsAreChecked(
         universe.installation.settings.chain,
         openDatabase(universe.installation).control,
@@ -218,8 +230,18 @@ async function live(
       now,
       lateMs: plan.lateMs,
       faults: weather.count,
+      started: START,
+      stats: statsOf(fleet),
     },
   })
+}
+
+/** What the only machine has counted. */
+function statsOf(fleet: Fleet): DeliveryStats | undefined {
+  const [one, ...more] = fleet.running()
+  if (!one || more.length > 0) return undefined
+  const { sandbox, live } = one.service.workers
+  return { sandbox: sandbox.stats(), live: live.stats() }
 }
 
 function describe({ scheduler, world }: Universe, merchants: readonly Merchant[], day: number): string {
@@ -250,6 +272,7 @@ export async function runUniverse(
   heard?: Print,
 ): Promise<Outcome> {
   const prepared = await prepare(server, plan.seed, START)
+  await writeOldRows(prepared.watch.db, START)
   const timers = createTimers(START)
   const chances = createRandom(`${plan.seed} chances`)
   const impurities = () => ({

@@ -32,21 +32,26 @@ export function mustRefuse({ status, body }: Answer, wanted: readonly [number, s
   mustEqual([status, body?.error?.code], wanted, what)
 }
 
-type Item = Readonly<Record<string, unknown>> & { readonly id: string }
+/** An object of a list. */
+export type Item = Readonly<Record<string, unknown>> & { readonly id: string }
 
 const PAGE = 20
 
-/** Walks a list page by page. */
-export async function walk({ send }: Pick<Client, 'send'>, path: string): Promise<readonly Item[]> {
+/** Walks a list page by page. @param size of a page. */
+export async function walk(
+  { send }: Pick<Client, 'send'>,
+  path: string,
+  size = PAGE,
+): Promise<readonly Item[]> {
   const all: Item[] = []
   for (let cursor: string | null = null; ; ) {
-    const place: string = `${path}${path.includes('?') ? '&' : '?'}limit=${PAGE}${cursor ? `&starting_after=${cursor}` : ''}`
+    const place: string = `${path}${path.includes('?') ? '&' : '?'}limit=${size}${cursor ? `&starting_after=${cursor}` : ''}`
     const { status, body } = await send('GET', place)
     mustEqual([status, body.error], [200, undefined], `the answer to ${place}`)
     all.push(...body.data)
     cursor = body.next_cursor
-    if (body.has_more !== (cursor !== null) || body.data.length > PAGE || (cursor && body.data.length < PAGE))
-      mustEqual([body.data.length, body.has_more], [PAGE, cursor !== null], `a page of ${path}`)
+    if (body.has_more !== (cursor !== null) || body.data.length > size || (cursor && body.data.length < size))
+      mustEqual([body.data.length, body.has_more], [size, cursor !== null], `a page of ${path}`)
     if (cursor === null) return all
   }
 }

@@ -4,6 +4,7 @@ import type { Environment } from '../../../runtime/platform/environment.ts'
 import type { BankPaymentMade } from '../bank.ts'
 import type { Merchant } from '../merchant.ts'
 import type { World } from '../world.ts'
+import type { DeliveryStats } from './deliveries.ts'
 
 /** A line of the log of any machine. */
 export interface LogLine {
@@ -21,6 +22,10 @@ export interface Evidence extends Pick<World, 'authorizers' | 'blocks' | 'google
   readonly payments: readonly BankPaymentMade[]
   /** Milliseconds since the epoch. */
   readonly now: number
+  /** When the universe began. */
+  readonly started: number
+  /** What the workers of deliveries have counted, if one machine has served all the time. */
+  readonly stats: DeliveryStats | undefined
   /** How late polls are at most. */
   readonly lateMs: number
   /** Number of faults so far. Without faults, every event arrives exactly once. */

@@ -1,10 +1,10 @@
 /** Delivery attempts: how many, when, what was sent and how it ended, compared with what the receivers saw. */
-import { createHmac } from 'node:crypto'
+import { createHmac, createPublicKey, type JsonWebKey, verify } from 'node:crypto'
 import type { Merchant } from '../merchant.ts'
 import type { Arrival } from '../peers.ts'
 import { type Evidence, fail, mustEqual, rowsOf } from './evidence.ts'
 
-interface AttemptRow {
+export interface AttemptRow {
   readonly id: string
   readonly endpoint_id: string
   readonly event_id: string
@@ -22,12 +22,30 @@ interface AttemptRow {
   readonly updated: number
 }
 
-interface EndpointRow {
+interface Filter {
+  readonly property: string
+  readonly equals: readonly unknown[]
+}
+
+/** Whether an event has one of the values of each filter. A property that it does not have is null. */
+function matches({ body, source }: EventRow, filters: readonly Filter[] | null): boolean {
+  const event = source ?? JSON.parse(body)
+  return (filters ?? []).every(({ property, equals }) => {
+    let value: unknown = event
+    for (const name of property.split('.')) value = (value as Record<string, unknown> | undefined)?.[name]
+    return equals.includes(value ?? null)
+  })
+}
+
+export interface EndpointRow {
   readonly id: string
   readonly url: string
   readonly status: 'enabled' | 'disabled'
   readonly disabled_reason: string | null
-  readonly delivery: 'standard' | 'fifo'
+  readonly delivery: 'unordered' | 'fifo'
+  readonly retry_schedule: 'standard' | 'extended'
+  readonly signature: 'service' | 'standard_webhooks'
+  readonly filters: readonly Filter[] | null
   readonly fifo_key: 'endpoint' | 'object'
   readonly enabled_events: readonly string[]
   readonly generation: number
@@ -41,8 +59,12 @@ interface QueueRow {
   readonly token?: string | null
 }
 
-interface EventRow {
+export interface EventRow {
   readonly id: string
+  readonly body: string
+  readonly sequence: number
+  /** The event in the newest version, if `body` is in an older one. */
+  readonly source: object | null
   readonly type: string
   readonly created: number
   readonly audience: 'only' | 'others' | 'subscribed' | null
@@ -50,7 +72,8 @@ interface EventRow {
 }
 
 const MINUTE_MS = 60_000
-const DELAYS = [0, 5, 30, 120, 300]
+const SCHEDULES = { standard: [0, 5, 30, 120, 300], extended: [0, 5, 120, 1440, 4320] } as const
+const LAST = 5
 
 const isAbout = ({ audience_endpoint_id }: EventRow, { id }: EndpointRow) => audience_endpoint_id === id
 
@@ -66,15 +89,14 @@ export async function attemptsAreRight(evidence: Evidence, merchant: Merchant): 
     )
     const events = await rowsOf<EventRow>(evidence, environment, merchant, 'events', 'sequence')
     const endpoints = await rowsOf<EndpointRow>(evidence, environment, merchant, 'webhook_endpoints')
-    await queuesAreRight(evidence, merchant, environment, all)
+    await queuesAreRight(evidence, merchant, environment, all, endpoints)
     for (const endpoint of endpoints) {
       const wasPaused =
         merchant.pauses.has(endpoint.id) ||
         events.some((event) => isAbout(event, endpoint) && event.type === 'webhook_endpoint.disabled')
       const { host } = new URL(endpoint.url)
       const arrivals = evidence.receivers.arrivals.get(host) ?? []
-      const secret = merchant.secrets.get(endpoint.id)
-      for (const arrival of arrivals) isSigned(arrival, secret, host)
+      areSigned(arrivals, endpoint, merchant, host)
       const attempts = Map.groupBy(
         all.filter(({ endpoint_id }) => endpoint_id === endpoint.id),
         ({ event_id }) => event_id,
@@ -85,14 +107,20 @@ export async function attemptsAreRight(evidence: Evidence, merchant: Merchant): 
         const place = `${event.type} at ${host}`
         if (isWanted(event, endpoint) !== own.length > 0 && !wasPaused)
           fail(`${place} has ${own.length} attempts`)
-        const seen = arrivals.filter((arrival) => arrival.event === event.id)
+        const seen = arrivals.filter(
+          ({ event: id, headers }) => id === event.id && headers['Service-Injected-Fault'] !== 'duplicate',
+        )
         chainIsRight(own, event, endpoint, place, wasPaused)
         for (const attempt of own)
           endIsRight(
             attempt,
             seen.filter((each) => each.attempt === attempt.attempt),
             place,
-            evidence.faults === 0 && !wasPaused,
+            {
+              isCalm: evidence.faults === 0 && !wasPaused,
+              wasHurried: own.some((each) => each.attempt > attempt.attempt && each.trigger === 'manual'),
+              isOrdered: endpoint.delivery === 'fifo',
+            },
           )
         if (seen.some((arrival) => !own.some(({ attempt }) => attempt === arrival.attempt)))
           fail(`${place} arrived in an attempt that is not stored`)
@@ -104,13 +132,14 @@ export async function attemptsAreRight(evidence: Evidence, merchant: Merchant): 
   }
 }
 
-function isWanted(event: EventRow, { id, enabled_events, created }: EndpointRow): boolean {
+export function isWanted(event: EventRow, { id, enabled_events, created, filters }: EndpointRow): boolean {
   const { audience, audience_endpoint_id: other } = event
   if (audience === 'only') return other === id
   // Every other endpoint is told of a disabled one.
   if (audience === 'others') return other !== id && event.created > created
   const isSubscribed = enabled_events.includes('*') || enabled_events.includes(event.type)
-  return isSubscribed && audience === 'subscribed' && other !== id && event.created > created
+  const isOther = audience === 'subscribed' && other !== id && event.created > created
+  return isSubscribed && isOther && matches(event, filters)
 }
 
 /** Attempts are numbered, each begins when the one before it says, and only the last of them has not ended. */
@@ -128,12 +157,14 @@ function chainIsRight(
     if (attempt !== index + 1) fail(`attempt ${index + 1} of ${place} has the number ${attempt}`)
     if (wasPaused) continue // canceled attempts are made again in a recovery
     const before = own[index - 1]
-    if (before?.trigger === 'schedule' && before.next_attempt_at === null && status !== 'canceled')
+    const isScheduled = trigger === 'schedule' && status !== 'canceled'
+    if (before?.trigger === 'schedule' && before.next_attempt_at === null && isScheduled)
       fail(`attempt ${attempt} of ${place} follows one that ended it`)
     if (before && trigger === 'schedule' && status !== 'canceled') {
+      const delays = SCHEDULES[endpoint.retry_schedule]
       const base =
-        endpoint.delivery === 'fifo' ? before.attempted_at! - DELAYS[index - 1]! * MINUTE_MS : event.created
-      const due = Math.max(base + DELAYS[index]! * MINUTE_MS, before.attempted_at! + MINUTE_MS)
+        endpoint.delivery === 'fifo' ? before.attempted_at! - delays[index - 1]! * MINUTE_MS : event.created
+      const due = Math.max(base + delays[index]! * MINUTE_MS, before.attempted_at! + MINUTE_MS)
       if (before.trigger === 'schedule') {
         mustEqual(before.next_attempt_at, due, `the time after attempt ${attempt - 1} of ${place}`)
         mustEqual(scheduled_at, due, `the time of attempt ${attempt} of ${place}`)
@@ -148,11 +179,21 @@ function chainIsRight(
   }
 }
 
+const REDIRECTED = 'the endpoint redirects; redirects are not followed'
+
+/** Between the end of an attempt and its record. */
+const SOON_MS = 5000
+
 /** Between the clock's reading and the request. */
 const SKEW_MS = 5000
 
 /** The attempt tells what the receiver answered. */
-function endIsRight(row: AttemptRow, seen: readonly Arrival[], place: string, isCalm: boolean): void {
+function endIsRight(
+  row: AttemptRow,
+  seen: readonly Arrival[],
+  place: string,
+  { isCalm, isOrdered, wasHurried }: Readonly<Record<'isCalm' | 'isOrdered' | 'wasHurried', boolean>>,
+): void {
   const { attempt, status, response_status, response_body, error, duration_ms, attempted_at } = row
   const what = `attempt ${attempt} of ${place}`
   if (status === 'pending' || status === 'canceled') {
@@ -172,15 +213,23 @@ function endIsRight(row: AttemptRow, seen: readonly Arrival[], place: string, is
   if (isCalm && !seen.some(({ at }) => Math.abs(at - attempted_at!) <= duration_ms! + SKEW_MS))
     fail(`${what} was sent at ${seen.map(({ at }) => Math.round(at))}, not ${attempted_at}`)
   const isRetried =
-    response_status === null || [408, 409, 425, 429].includes(response_status) || response_status >= 500
+    response_status === null ||
+    [408, 409, 425, 429].includes(response_status) ||
+    (response_status >= 500 && response_status < 600)
   if (isGood && row.next_attempt_at !== null) fail(`${what} is repeated after a success`)
-  if (
-    isCalm &&
-    isRetried &&
-    attempt < DELAYS.length &&
-    row.trigger === 'schedule' &&
-    row.next_attempt_at === null
-  )
+  if (isCalm && !isOrdered && !isRetried && row.next_attempt_at !== null)
+    fail(`${what} is repeated after ${response_status}`)
+  if (isCalm && row.trigger === 'schedule') {
+    const redirects = response_status !== null && response_status >= 300 && response_status < 400
+    const wanted = redirects ? REDIRECTED : response_status === null ? seen[0]?.failure : null
+    mustEqual(error, wanted ?? null, `the error of ${what}`)
+    mustEqual(response_status ?? 0, seen[0]?.status, `the status of ${what}`)
+    if (row.updated < attempted_at! || row.updated > attempted_at! + duration_ms! + SOON_MS)
+      fail(`${what} was written ${row.updated - attempted_at!} ms after its beginning`)
+    mustEqual(row.created <= row.scheduled_at, true, `${what} was made before its time`)
+  }
+  const mustFollow = isRetried && attempt < LAST && row.trigger === 'schedule' && !wasHurried
+  if (isCalm && mustFollow && row.next_attempt_at === null)
     fail(`${what} is not repeated after ${response_status}`)
 }
 
@@ -194,7 +243,7 @@ function isInOrder(
   const last = new Map<string, number>()
   const known = new Set<string>()
   for (const { event, body, status } of arrivals) {
-    if (status >= 300 || known.has(event)) continue
+    if (status < 200 || status >= 300 || known.has(event)) continue
     known.add(event)
     const [object] = Object.values((JSON.parse(body) as { data: Record<string, { id?: string }> }).data)
     const key = fifo_key === 'object' ? (object?.id ?? event) : ''
@@ -204,14 +253,73 @@ function isInOrder(
   }
 }
 
-function isSigned({ headers, body, at }: Arrival, secret: string | undefined, host: string): void {
-  const text = headers['Service-Signature'] ?? headers['X-Service-Signature'] ?? ''
-  const [, seconds, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(text) ?? fail(`${host} got no signature`)
-  if (Math.abs(Number(seconds) * 1000 - at) > 300_000) fail(`${host} got an old signature`)
-  const wanted = createHmac('sha256', secret ?? '')
-    .update(`${seconds}.${body}`)
-    .digest('hex')
-  if (signature !== wanted) fail(`${host} got a false signature`)
+/** Each request has the signatures of the secret, and of the one before it for a day after a rotation. */
+function areSigned(
+  arrivals: readonly Arrival[],
+  { id, signature }: EndpointRow,
+  merchant: Merchant,
+  host: string,
+): void {
+  const [secret, before] = [merchant.secrets.get(id)!, merchant.rotated.get(id)]
+  for (const [index, { headers, body, at, event, attempt }] of arrivals.entries()) {
+    const text = headers['Service-Signature'] ?? headers['X-Service-Signature'] ?? ''
+    const seconds = /^t=(\d+),v1=/.exec(text)?.[1] ?? fail(`${host} got no signature`)
+    if (Math.abs(Number(seconds) * 1000 - at) > FRESH_MS) fail(`${host} got an old signature`)
+    const sign = (key: string) =>
+      `,v1=${createHmac('sha256', key).update(`${seconds}.${body}`).digest('hex')}`
+    const isLast = index === arrivals.length - 1
+    const usual = `t=${seconds}${sign(secret)}${before === undefined ? '' : sign(before)}`
+    const old = before !== undefined && !(isLast && merchant.isExact) && `t=${seconds}${sign(before)}`
+    if (text !== usual && text !== old) fail(`${host} got a false signature`)
+    mustEqual(
+      [headers['Content-Type'], headers['Service-Event-Id'] ?? event, headers['Service-Delivery-Attempt']],
+      ['application/json', event, String(attempt)],
+      `headers of a request to ${host}`,
+    )
+    const isStandard = headers['webhook-id'] !== undefined
+    // It may have been changed since then.
+    if (isStandard !== (signature === 'standard_webhooks')) fail(`${host} got signatures of another form`)
+    if (isStandard)
+      isStandardSigned(headers, { event, seconds, body, secrets: [secret, before] }, merchant, id)
+  }
+}
+
+/** Less than what receivers accept: a signature is made for each request. */
+const FRESH_MS = 60_000
+
+function isStandardSigned(
+  headers: Arrival['headers'],
+  sent: {
+    readonly event: string
+    readonly seconds: string
+    readonly body: string
+    readonly secrets: readonly (string | undefined)[]
+  },
+  { hooksRead }: Merchant,
+  endpoint: string,
+): void {
+  const { event, seconds, body, secrets } = sent
+  mustEqual([headers['webhook-id'], headers['webhook-timestamp']], [event, seconds], 'standard headers')
+  const signed = Buffer.from(`${event}.${seconds}.${body}`)
+  const given = (headers['webhook-signature'] ?? '').split(' ')
+  const shared = secrets.flatMap((secret) => {
+    if (secret === undefined) return []
+    const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+    return [`v1,${createHmac('sha256', key).update(signed).digest('base64')}`]
+  })
+  const reads = [...(hooksRead?.live.endpoints ?? []), ...(hooksRead?.sandbox.endpoints ?? [])]
+  const keys = reads.find(({ shown }) => shown.id === endpoint)?.keys ?? []
+  const count = given.length / 2
+  mustEqual(
+    given.slice(0, count),
+    shared.slice(shared.length - count),
+    'the signatures of a standard webhook',
+  )
+  for (const [index, text] of given.slice(count).entries()) {
+    const key = createPublicKey({ key: keys[keys.length - count + index] as JsonWebKey, format: 'jwk' })
+    if (!verify(null, signed, key, Buffer.from(text.slice('v1a,'.length), 'base64')))
+      fail('a public key does not verify a signature')
+  }
 }
 
 /** What waits has an attempt that is pending, and nothing is due or leased. */
@@ -220,10 +328,15 @@ async function queuesAreRight(
   merchant: Merchant,
   environment: 'sandbox' | 'live',
   all: readonly AttemptRow[],
+  endpoints: readonly EndpointRow[],
 ): Promise<void> {
   const ready = await rowsOf<QueueRow>(evidence, environment, merchant, 'webhook_ready', 'attempt_id')
   const waiting = await rowsOf<QueueRow>(evidence, environment, merchant, 'webhook_waiting', 'attempt_id')
-  const pending = all.filter(({ status }) => status === 'pending').map(({ id }) => id)
+  const pending = all
+    .filter(
+      ({ status, endpoint_id }) => status === 'pending' && endpoints.some(({ id }) => id === endpoint_id),
+    )
+    .map(({ id }) => id)
   mustEqual(
     [...ready, ...waiting].map(({ attempt_id }) => attempt_id).toSorted(),
     pending.toSorted(),
@@ -249,8 +362,7 @@ function endpointIsRight(
   const { id, url, status, disabled_reason, generation, delivery } = endpoint
   // A recovery makes a last attempt again, with the trigger `manual`.
   const ends = all.filter(
-    ({ endpoint_id, attempt, status }) =>
-      endpoint_id === id && attempt === DELAYS.length && status === 'failed',
+    ({ endpoint_id, attempt, status }) => endpoint_id === id && attempt === LAST && status === 'failed',
   )
   const lasts = ends.filter(({ trigger }) => trigger === 'schedule')
   const told = events.filter(

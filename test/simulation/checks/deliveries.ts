@@ -1,0 +1,133 @@
+/** In a calm universe: how fast deliveries are made, how many at once, and what the workers count. */
+import type { WorkerStats } from '../../../runtime/events/delivery/worker.ts'
+import type { Arrival } from '../peers.ts'
+import { type Evidence, fail, mustEqual, read } from './evidence.ts'
+
+interface MadeRow {
+  readonly url: string
+  readonly attempt: number
+  readonly trigger: 'schedule' | 'manual'
+  readonly delivery: 'unordered' | 'fifo'
+  readonly status: string
+  readonly scheduled_at: number
+  readonly attempted_at: number
+  readonly event_created: number
+  readonly timeouts: number
+}
+
+const MADE = (environment: string) => `
+  SELECT w.url, w.delivery, w.timeouts, a.attempt, a.trigger, a.status, a.scheduled_at, a.attempted_at, e.created AS event_created
+    FROM ${environment}.webhook_attempts a
+    JOIN ${environment}.webhook_endpoints w ON w.tenant_id = a.tenant_id AND w.id = a.endpoint_id
+    JOIN ${environment}.events e ON e.tenant_id = a.tenant_id AND e.id = a.event_id
+   WHERE a.attempted_at IS NOT NULL`
+
+/** A first attempt is made at once, unless its receiver is silent or its endpoint is ordered. */
+const PROMPT_MS = 30_000
+
+/** Requests that a tenant may send at once, and in a second. */
+const BUCKET = 100
+
+/** Requests at once to one endpoint. */
+const WIDTH = 64
+
+/** From the start until the first day. */
+const HOLD_MS = 2 * 86_400_000
+
+const DEADLINE_MS = 10_000
+
+/** What a machine that never stopped has counted. */
+export type DeliveryStats = Readonly<Record<'sandbox' | 'live', WorkerStats>>
+
+export async function deliveriesAreTimely(evidence: Evidence): Promise<void> {
+  const { db, receivers, faults, stats, merchants, lateMs, started } = evidence
+  if (faults > 0 || !stats) return
+  for (const environment of ['sandbox', 'live'] as const) {
+    for (const row of await read<MadeRow>(db, MADE(environment))) {
+      const { url, attempt, scheduled_at, attempted_at, trigger, delivery, event_created } = row
+      const isSlow = /\.(?:silent|broken)\./.test(url) || delivery === 'fifo'
+      const first = attempted_at - event_created
+      if (attempt === 1 && trigger === 'schedule' && !isSlow && first > PROMPT_MS)
+        fail(`the first attempt at ${url} was made ${first} ms after its event`)
+      // Before the first day, polls are later.
+      const isOfDay = scheduled_at > started + HOLD_MS
+      if (
+        isOfDay &&
+        trigger === 'schedule' &&
+        attempt > 1 &&
+        attempted_at - scheduled_at > lateMs + 2 * PROMPT_MS
+      )
+        fail(`attempt ${attempt} at ${url} was made ${attempted_at - scheduled_at} ms too late`)
+    }
+    const own = [...receivers.arrivals].filter(([host]) => host.startsWith(`${environment}.`))
+    for (const [host, arrivals] of own) isNarrow(host, arrivals)
+    const all = own.flatMap(([, arrivals]) => arrivals)
+    const usual = all.filter(({ headers }) => headers['Service-Injected-Fault'] !== 'duplicate')
+    isPaced(environment, usual)
+    isCounted(environment, usual, stats[environment])
+  }
+  for (const { disturbed } of merchants) areDisturbed(disturbed, evidence)
+}
+
+/** At most 64 requests to an endpoint are in progress, half as many after each timeout in a row. */
+function isNarrow(host: string, arrivals: readonly Arrival[]): void {
+  const endOf = ({ at, failure }: Arrival) => at + (failure === undefined ? 200 : DEADLINE_MS)
+  for (const { at } of arrivals) {
+    const ended = arrivals.filter((each) => endOf(each) < at).toSorted((a, b) => endOf(a) - endOf(b))
+    const answer = ended.findLast(({ failure }) => failure !== LATE)
+    // What ends together is recorded together, and an answer outweighs timeouts.
+    const since = answer ? endOf(answer) + 1000 : 0
+    const late = ended.filter((each) => endOf(each) > since && endOf(each) < at - 2000)
+    const timeouts = Math.min(6, late.length)
+    const open = arrivals.filter((each) => each.at <= at && endOf(each) > at + 200).length
+    if (open > WIDTH >> timeouts) fail(`${host} got ${open} requests at once after ${timeouts} timeouts`)
+  }
+}
+
+/** A tenant's bucket holds 100 requests, and refills in one second. Arrivals differ by the latency of the network. */
+function isPaced(environment: string, arrivals: readonly Arrival[]): void {
+  const times = arrivals.map(({ at }) => at).toSorted((a, b) => a - b)
+  for (const [from, start] of times.entries())
+    for (let to = from; to < times.length && times[to]! < start + 5000; to += 1)
+      if (to - from + 1 > BUCKET * (1 + (times[to]! - start + 200) / 1000))
+        fail(`${to - from + 1} requests were sent in ${environment} in ${times[to]! - start} ms`)
+}
+
+/** The worker has counted each attempt by how it ended, and how late it was. */
+function isCounted(environment: string, arrivals: readonly Arrival[], stats: WorkerStats): void {
+  const good = arrivals.filter(({ status }) => status >= 200 && status < 300).length
+  const { succeeded, failed, disabled, stale, lost, canceled } = stats.attempts
+  mustEqual(
+    { succeeded, failed: failed + disabled, stale, lost },
+    { succeeded: good, failed: arrivals.length - good, stale: 0, lost: 0 },
+    `what the worker of ${environment} has counted`,
+  )
+  const { underWay, capacity, failing, lateness, latenessMs, claims } = stats
+  mustEqual(
+    { underWay, capacity, failing },
+    { underWay: 0, capacity: 1024, failing: false },
+    `the worker of ${environment} at rest`,
+  )
+  const count = lateness.durations.reduce((sum, each) => sum + each, 0)
+  mustEqual(count, arrivals.length + canceled, `delays that the worker of ${environment} has counted`)
+  if (latenessMs < 0 || lateness.totalMs <= 0 || lateness.totalMs > count * 86_400_000)
+    fail(`the worker of ${environment} was ${lateness.totalMs} ms late`)
+  if (claims < count / WIDTH) fail(`the worker of ${environment} has claimed ${claims} times`)
+}
+
+/** Deliveries that a merchant wants late and twice are so, and no others. */
+function areDisturbed(disturbed: ReadonlyMap<string, boolean | undefined>, { receivers }: Evidence): void {
+  for (const [event, isOn] of disturbed) {
+    if (isOn === undefined) continue
+    const seen = [...receivers.arrivals.values()].flat().filter((arrival) => arrival.event === event)
+    mustEqual(
+      seen.map(({ headers }) => headers['Service-Injected-Fault'] ?? null),
+      isOn ? ['late', 'duplicate'] : [null],
+      'what a test delivery is marked with',
+    )
+    const emitted = Date.parse((JSON.parse(seen[0]!.body) as { readonly created: string }).created)
+    if (isOn && seen[0]!.at - emitted < 150) fail('a delivery that must be late was not late')
+  }
+}
+
+const LATE = 'no answer in time'
