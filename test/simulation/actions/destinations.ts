@@ -132,15 +132,35 @@ async function addWrong({ sandbox }: Merchant): Promise<void> {
 const changeable = ({ destinations, known }: Merchant) =>
   [...destinations].filter(([id]) => id !== known.bank && id !== known.usdc)
 
+/** Changes one destination twice. Afterwards, settlements are paid to the first destination again. */
 async function change(merchant: Merchant, { pick, amount }: Drawn): Promise<void> {
-  const found = one([...merchant.destinations], pick)
+  const { destinations, known, isExact } = merchant
+  const found = one([...destinations], pick)
   if (!found) return
   const [id, { environment }] = found
+  for (const isDefault of (amount / 25) % 2 === 0 ? [true, undefined] : [true, false])
+    await changeOne(merchant, { id, environment, isDefault, desk: `${amount}` })
+  if (!isExact || environment === 'live') return
+  must(
+    await merchant.sandbox.send('PATCH', `/v1/payout_destinations/${known.usdc}`, { default: true }),
+    200,
+    'a change',
+  )
+  setDefault(merchant, 'sandbox', known.usdc)
+}
+
+interface Change {
+  readonly id: string
+  readonly environment: Environment
+  readonly isDefault: boolean | undefined
+  readonly desk: string
+}
+
+async function changeOne(merchant: Merchant, { id, environment, isDefault, desk }: Change): Promise<void> {
   const client = merchant[environment]
   const before = must(await client.send('GET', `/v1/payout_destinations/${id}`), 200, 'a destination')
-  const isDefault = [undefined, true, false][amount % 3]
   const patch = {
-    metadata: { team: null, desk: `${amount}` },
+    metadata: { team: null, desk },
     ...(isDefault !== undefined && { default: isDefault }),
   }
   const answer = await client.send('PATCH', `/v1/payout_destinations/${id}`, patch)
@@ -154,7 +174,7 @@ async function change(merchant: Merchant, { pick, amount }: Drawn): Promise<void
   const { team: _, ...kept } = before.metadata
   const { updated: __, ...wanted } = {
     ...before,
-    ...{ metadata: { ...kept, desk: `${amount}` }, default: isDefault ?? before.default },
+    ...{ metadata: { ...kept, desk }, default: isDefault ?? before.default },
   }
   mustEqual(after, wanted, 'a destination that was changed')
   if (Math.abs(Date.parse(updated) - Date.now()) > MINUTE_MS) fail(`a destination was changed at ${updated}`)

@@ -1,5 +1,5 @@
 /** What a merchant tries in a named sandbox: amounts up to the largest, which its balance and its settlements can reach. */
-import { fail, mustEqual } from '../checks/evidence.ts'
+import { mustEqual } from '../checks/evidence.ts'
 import type { Answer, Client } from '../client.ts'
 import type { Merchant } from '../merchant.ts'
 import { type Actions, must } from './action.ts'
@@ -36,24 +36,52 @@ async function tryLimits(merchant: Merchant): Promise<void> {
   mustExceed(await fund(1), 'would raise the balance above the maximum', 'funding above the largest balance')
   await balance(MOST, 'funding')
   const { authorize, clear } = await cardOf(client)
-  const first = await authorize(MOST)
-  must(await clear(first), 200, 'the clearing of the largest amount')
-  await balance(0, 'a clearing')
-  must(await fund(MOST), 200, 'funding of an empty balance')
+  const held = await authorize(1)
+  const first = await authorize(MOST - 1)
+  must(await clear(first), 200, 'the clearing of a large amount')
+  must(await fund(MOST - 1), 200, 'funding after a clearing')
+  must(await clear(await authorize(1)), 200, 'a clearing up to the largest total of a settlement')
+  must(await fund(1), 200, 'funding up to the largest balance')
   const second = await authorize(1)
   mustExceed(await clear(second), 'beyond the maximum', 'a clearing beyond the total of a settlement')
   const clock = await client.post('/v1/test/settlements/advance_clock', { seconds: 86_400 })
   must(clock, 200, 'an advance of the clock')
   must(await clear(second), 200, 'a clearing on the next day')
-  const refunded = await client.post('/v1/test/cards/simulate_refund', {
-    card_transaction_id: first,
-    amount: MOST,
-  })
+  const refund = { card_transaction_id: first, amount: MOST - 1 }
+  const refunded = await client.post('/v1/test/cards/simulate_refund', refund)
   mustExceed(refunded, 'beyond the maximum', 'a refund beyond the largest balance')
-  const beyond = 253_000_000_000
-  const late = await client.post('/v1/test/settlements/advance_clock', { seconds: 31_536_000 })
-  must(late, 200, 'an advance of the clock by a year')
-  if (Date.parse(late.body.now) > Date.now() + beyond) fail(`the clock is at ${late.body.now}`)
+  await expires(client, held, async () => must(await clear(await authorize(1)), 200, 'a late clearing'))
+}
+
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+
+/** A hold ends after seven days, in its turn among the moves of a settlement, although the clock jumps over all of them. */
+async function expires(client: Client, held: string, clearLater: () => Promise<unknown>): Promise<void> {
+  const advance = (seconds: number) => client.post('/v1/test/settlements/advance_clock', { seconds })
+  const read = async () =>
+    must(await client.send('GET', `/v1/card_transactions/${held}`), 200, 'a transaction')
+  const isHeld = async () => (await read()).amounts.held
+  const { now } = must(await advance(6 * 86_400 - 600), 200, 'an advance of the clock by six days')
+  mustEqual(await isHeld(), 1, 'what is held for almost seven days')
+  await clearLater()
+  must(await advance(31_536_000), 200, 'an advance of the clock by a year')
+  mustEqual(await isHeld(), 0, 'what is held after seven days')
+  const { data } = must(await client.send('GET', '/v1/events?limit=4'), 200, 'the events of a named sandbox')
+  const midnight = Math.ceil(Date.parse(now) / DAY_MS) * DAY_MS
+  const times: readonly (readonly [at: number, type: string])[] = [
+    [Date.parse((await read()).created) + 7 * DAY_MS, 'card.transaction.expired'],
+    [midnight, 'settlement.pending'],
+    [midnight + HOUR_MS, 'settlement.processing'],
+    [midnight + 2 * HOUR_MS, 'settlement.settled'],
+  ]
+  mustEqual(
+    data.map(({ type }: { type: string }) => type),
+    times.toSorted(([a], [b]) => b - a).map(([, type]) => type),
+    'the events of an advance by a year, newest first',
+  )
+  const { status, body } = await advance(31_536_000)
+  mustEqual([status, body.data], [200, []], 'an advance of a clock that nothing waits for')
 }
 
 /** Creates a card, and returns what it can do. */

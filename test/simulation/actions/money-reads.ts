@@ -84,30 +84,33 @@ async function byTime(client: Merchant['live'], path: string, all: readonly Item
   const at = Date.parse(middle.created)
   const is = (compare: (created: number) => boolean) =>
     all.filter(({ created }) => compare(Date.parse(created)))
-  await filtered(
-    client,
-    path,
-    `created[gte]=${middle.created}`,
-    is((each) => each >= at),
-  )
-  await filtered(
-    client,
-    path,
-    `created[gt]=${middle.created}`,
-    is((each) => each > at),
-  )
-  await filtered(
-    client,
-    path,
-    `created[lt]=${middle.created}`,
-    is((each) => each < at),
-  )
-  await filtered(
-    client,
-    path,
-    `created[lte]=${middle.created}`,
-    is((each) => each <= at),
-  )
+  for (const bound of [at - 1, at, at + 1]) {
+    const text = new Date(bound).toISOString()
+    await filtered(
+      client,
+      path,
+      `created[gte]=${text}`,
+      is((each) => each >= bound),
+    )
+    await filtered(
+      client,
+      path,
+      `created[gt]=${text}`,
+      is((each) => each > bound),
+    )
+    await filtered(
+      client,
+      path,
+      `created[lt]=${text}`,
+      is((each) => each < bound),
+    )
+    await filtered(
+      client,
+      path,
+      `created[lte]=${text}`,
+      is((each) => each <= bound),
+    )
+  }
   const first = all.at(-1)!
   await filtered(
     client,

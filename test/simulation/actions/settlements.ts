@@ -158,6 +158,13 @@ async function advanceToNext(merchant: Merchant): Promise<void> {
   ]
   if (timesOf(await readAll(merchant)).length === 0) return
   await advance(merchant, {}, (all) => Math.min(...timesOf(all)))
+  if (!merchant.isExact) return
+  const time = merchant.advances.at(-1)!.time
+  for (const { id, active_at } of held) {
+    if (Date.parse(active_at as string) > time) continue
+    const { body } = await merchant.sandbox.send('GET', `/v1/payout_destinations/${id}`)
+    mustEqual(body.status === 'inactive', false, 'whether a destination is inactive after its time')
+  }
 }
 
 export const SETTLEMENT_ACTIONS: Actions = {

@@ -50,6 +50,7 @@ const HABITS: Readonly<Record<string, Habit>> = {
   strange: onCall('separator', keccak256(stringToHex('strange'))),
   versionless: (question) =>
     calls(question, 'version') ? '0x' : calls(question, 'separator') ? separatorOf(CHAIN_ID, '1') : undefined,
+  unversioned: (question) => (calls(question, 'separator') ? separatorOf(CHAIN_ID, '1') : undefined),
   wordy: ({ method }) => (method === 'eth_chainId' ? 'one' : undefined),
   blockless: ({ method }) => (method === 'eth_getBlockByNumber' ? {} : undefined),
   reborn: ({ method }) =>
@@ -70,6 +71,7 @@ const MOST_BYTES = 4 * 1024 * 1024
 const ANSWERS: Readonly<Record<string, (question: Question, count: number) => PeerAnswer | undefined>> = {
   dead: () => ({ status: 503, body: '' }),
   busy: (_, count) => (count === 1 ? { status: 429, body: '' } : undefined),
+  hasty: (_, count) => (count === 1 ? { status: 429, body: '' } : undefined),
   overrun: () => ({ status: 429, body: '' }),
   mixed: ({ id }) => ({ status: 200, body: JSON.stringify({ id: id + 1, result: '0x1' }) }),
   plain: () => ({ status: 200, body: 'hello' }),
@@ -109,7 +111,11 @@ export function createOddNodes(node: Peer): (host: string) => Peer {
     const question = JSON.parse(request.body) as Question
     const count = (counts.get(name) ?? 0) + 1
     counts.set(name, count)
-    const answer = ANSWERS[name]?.(question, count) ?? ERRORS[name]?.(question)
+    const isRefused = name === 'unversioned' && calls(question, 'version')
+    const answer =
+      ANSWERS[name]?.(question, count) ??
+      ERRORS[name]?.(question) ??
+      (isRefused ? failing(3, 'execution reverted')(question) : undefined)
     if (answer) return answer
     const chainId = Number(/^chain-(\d+)$/.exec(name)?.[1] ?? CHAIN_ID)
     const onChain: Habit = ({ method }) =>

@@ -60,6 +60,7 @@ const CLIENT: readonly (readonly [node: string, name: string, words: string])[] 
 const CONTRACT: readonly (readonly [node: string, name: string, words: string])[] = [
   ['usual', '', '2'],
   ['versionless', '', '1'],
+  ['unversioned', '', '1'],
   ['contractless', 'WrongChain', 'is not a token contract'],
   ['eight', 'WrongChain', 'has 8 decimals; expected 6'],
   ['eurc', 'WrongChain', 'has a symbol that does not begin with USDC'],
@@ -243,6 +244,9 @@ async function signersAreChecked(): Promise<void> {
 
 /** Tries nodes, settings and signers that do not fit. */
 export async function chainSettingsAreChecked(settings: ChainSettings, control: Pool): Promise<void> {
+  const began = Date.now()
+  await createRpc(urlOf('hasty')).ask('eth_chainId')
+  if (Date.now() < began + 1000) fail('a busy node was asked again after less than a second')
   for (const [node, ...wanted] of CLIENT)
     await mustEnd(() => createRpc(urlOf(node)).ask('eth_chainId'), wanted, `an answer of the node ${node}`)
   const open = (node: string) => connect(createRpc(urlOf(node)), CHAIN_ID, USDC as Address)

@@ -13,12 +13,12 @@ function balanceAt(
   entries: readonly EntryRow[],
   holds: readonly HoldRow[],
 ): { readonly available: number; readonly held: number; readonly payable: number } {
-  const sum = (account: string) =>
-    entries.reduce(
-      (total, { account_id, amount, created }) =>
-        account_id === account && created < at ? total + amount : total,
-      0,
-    )
+  // Entries are numbered by their commits: those behind the first one of the instant or later are not counted.
+  const sum = (account: string) => {
+    const own = entries.filter(({ account_id }) => account_id === account)
+    const end = own.findIndex(({ created }) => created >= at)
+    return own.slice(0, end < 0 ? own.length : end).reduce((total, { amount }) => total + amount, 0)
+  }
   const held = holds.reduce(
     (total, { amount, created, ended }) =>
       created < at && (ended === null || ended >= at) ? total + amount : total,

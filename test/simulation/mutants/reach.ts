@@ -1,6 +1,6 @@
 /** Which faults are in code that a plan runs: what V8 counts, and the statements that PostgreSQL gets. */
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Mutation } from './mutations.ts'
 
@@ -66,7 +66,7 @@ export function readReach(folder: string, root: string, files: readonly string[]
     known.set(key, false) // of a constant that names itself
     const used = texts.some(({ file, text }) => {
       const functions = coverage.get(join(root, file))
-      if (!functions || (file !== declaredIn && !isImported(text, name))) return false
+      if (!functions || (file !== declaredIn && !isImported({ file, text }, name, declaredIn))) return false
       return [...text.matchAll(new RegExp(`(?<![.\\w'])${name}\\b`, 'g'))].some(({ index }) => {
         const { isInside, runs } = lookUp(functions, index)
         if (isInside) return runs
@@ -91,8 +91,18 @@ export function readReach(folder: string, root: string, files: readonly string[]
   }
 }
 
-const isImported = (text: string, name: string) =>
-  new RegExp(`\\bimport\\b[^'"]*\\b${name}\\b[^'"]*\\bfrom\\b`).test(text)
+/** Whether a file imports the name from the file that declares it. Other files can have the same name. */
+function isImported(
+  { file, text }: { readonly file: string; readonly text: string },
+  name: string,
+  declaredIn: string,
+): boolean {
+  const imports = text.matchAll(/\bimport\b([^'"]*)\bfrom '([^']+)'/g)
+  return [...imports].some(
+    ([, names, from]) =>
+      new RegExp(`\\b${name}\\b`).test(names!) && join(dirname(file), from!) === declaredIn,
+  )
+}
 
 /** Returns the name of the declaration at the top of the module that a place is in. */
 function declarationAround(text: string, place: number): string | undefined {
