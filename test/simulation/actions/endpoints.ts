@@ -72,7 +72,7 @@ const jwksOf = ({ tenantId }: Merchant, environment: Environment, id: string) =>
 })
 
 /** Creates an endpoint, changes it, rotates its secret, disables and enables it, and deletes it at times. */
-async function live(merchant: Merchant, { amount, pick }: Drawn): Promise<void> {
+async function liveThrough(merchant: Merchant, { amount, pick }: Drawn): Promise<void> {
   const environment = pick % 2 === 0 ? 'live' : 'sandbox'
   const client = merchant[environment]
   const url = `https://${environment}.own${merchant.secrets.size}.${merchant.name}.invalid/`
@@ -228,7 +228,7 @@ async function watchSlow(merchant: Merchant): Promise<void> {
 }
 
 /** Lets deliveries of the sandbox be late and come twice, for one event, and ends that. */
-async function disturb({ sandbox, endpoints, wait, disturbed, isExact }: Merchant): Promise<void> {
+async function disturb({ live, sandbox, endpoints, wait, disturbed, isExact }: Merchant): Promise<void> {
   const faults = { late_webhooks_percent: 100, webhook_delay_ms: 150, duplicate_webhooks_percent: 100 }
   if (!isExact) return
   must(await sandbox.send('PUT', '/v1/test/faults', { ...faults, expires_in_seconds: 60 }), 200, 'faults')
@@ -238,6 +238,7 @@ async function disturb({ sandbox, endpoints, wait, disturbed, isExact }: Merchan
   disturbed.set(await test(), undefined) // the worker reads the setting at about the same time
   await wait(12_000)
   disturbed.set(await test(), true)
+  must(await live.post(`${ROOT}/${endpoints.get('live.plain')}/test`, {}), 201, 'a test in live')
   await wait(60_000)
   disturbed.set(await test(), false)
 }
@@ -254,7 +255,7 @@ async function issueMany({ live, known, passes, files, changes }: Merchant): Pro
 }
 
 export const ENDPOINT_ACTIONS: Actions = {
-  own_endpoint: { times: 2, act: live },
+  own_endpoint: { times: 2, act: liveThrough },
   skip_event: { times: 2, act: skip },
   watch_slow: { times: 1, act: watchSlow },
   disturb_deliveries: { times: 1, act: disturb },

@@ -115,8 +115,11 @@ function isCounted(environment: string, arrivals: readonly Arrival[], stats: Wor
   if (claims < count / WIDTH) fail(`the worker of ${environment} has claimed ${claims} times`)
 }
 
-/** Deliveries that a merchant wants late and twice are so, and no others. */
+/** Deliveries that a merchant wants late and twice in the sandbox are so, and no others. */
 function areDisturbed(disturbed: ReadonlyMap<string, boolean | undefined>, { receivers }: Evidence): void {
+  for (const [host, arrivals] of receivers.arrivals)
+    if (host.startsWith('live.') && arrivals.some(({ headers }) => headers['Service-Injected-Fault']))
+      fail(`${host} was disturbed`)
   for (const [event, isOn] of disturbed) {
     if (isOn === undefined) continue
     const seen = [...receivers.arrivals.values()].flat().filter((arrival) => arrival.event === event)

@@ -1,7 +1,8 @@
 /** Faults that change nothing that a tenant or an operator can notice, with the reason. */
+import { EQUIVALENT_EVENTS } from './equivalent-events.ts'
 import type { Mutation } from './mutations.ts'
 
-interface Equivalent {
+export interface Equivalent {
   /** A file, or a folder that ends with a slash. */
   readonly file: string
   /** The change, or its beginning if it ends with `…`. */
@@ -10,6 +11,7 @@ interface Equivalent {
 }
 
 const EQUIVALENT: readonly Equivalent[] = [
+  ...EQUIVALENT_EVENTS,
   {
     file: 'runtime/events/delivery/worker.ts',
     what: '>= for: leaseClock.now() > leaseUntil - Math.min(ATTEMPT_MS, leaseMs * SHARE_O',
