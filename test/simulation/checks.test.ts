@@ -6,9 +6,12 @@ import { authorizationsFollowTheMerchant } from './authorizations/checks.ts'
 import type { Blocks, MinedTransaction } from './chain/blocks.ts'
 import { chainPaymentsAreRight, noncesAreUnique } from './chain/checks.ts'
 import { accountOf, addressOf } from './chain/node.ts'
+import { oldPaymentsAreGone } from './chain/old-payments.ts'
 import type { Evidence } from './checks/evidence.ts'
 import { answersAreStored } from './checks/keys.ts'
+import { logsAreQuiet, START_LINES } from './checks/logs.ts'
 import { retentionIsKept } from './checks/retention.ts'
+import { settlementsMoveInTime } from './checks/settlement-history.ts'
 import type { Merchant } from './merchant.ts'
 import { findUntrueChange } from './told.ts'
 import { devicesAreCurrent, googleIsCurrent } from './wallets/checks.ts'
@@ -163,4 +166,62 @@ test('the checks find an update that does not tell all that changed', () => {
   const later = { status: 'issued', fields: { points: '2', name: 'Ada' } }
   expect(findUntrueChange([first, event(later, { fields: { points: '1' } })])).toBeUndefined()
   expect(findUntrueChange([first, event(later, { fields: { name: 'Ada' } })])).toContain('what fields was')
+})
+
+test('the checks find a line of the log that a calm day does not have, and one that is missing', async () => {
+  const line = (text: string, level = 30) => ({ level, text, at: 0 })
+  const usual = START_LINES.map((text) => line(text))
+  const quiet = (logs: Evidence['logs']) => logsAreQuiet({ logs, faults: 0 } as Evidence)
+  await expect(quiet(usual)).resolves.toBeUndefined()
+  await expect(quiet(usual.slice(1))).rejects.toThrow('no process said')
+  await expect(quiet([...usual, line('A payout is held up: no reason', 40)])).rejects.toThrow(
+    'A payout is held up',
+  )
+})
+
+const OPENED = { id: 'stl_1', status: 'open', updated: '2026-06-01T09:00:00.000Z' }
+const SETTLEMENT = {
+  ...{
+    id: 'stl_1',
+    status: 'pending',
+    period_start: 0,
+    period_end: Date.parse('2026-06-02'),
+    payout_id: null,
+  },
+  ...{ interchange_amount: 0, fees_amount: 0, net_amount: 0, created: Date.parse(OPENED.updated) },
+  ...{ due: Date.parse('2026-06-02T01:00:00.000Z'), updated: Date.parse('2026-06-02') },
+}
+
+test.each([
+  [
+    'a stage that is late',
+    { updated: '2026-06-02T00:00:00.001Z' },
+    {},
+    'when settlement stl_1 of m1 became pending',
+  ],
+  ['a stage that is skipped', { type: 'settlement.settled' }, {}, 'is settled after open'],
+  ['another next move', {}, { due: 5 }, 'the row of settlement stl_1'],
+])('the checks find %s of a settlement', async (_, told, row, fault) => {
+  const check = (change: object, stored: object) => {
+    const { type, ...shown } = { type: 'settlement.pending', ...OPENED, status: 'pending', ...change }
+    const event = (type: string, settlement: object, sequence: number) => ({
+      ...{ type, sequence, created: 0, body: JSON.stringify({ data: { settlement } }) },
+    })
+    const events = [event('settlement.created', OPENED, 1), event(type, { ...shown }, 2)]
+    const db = databaseOf({ settlements: [{ ...SETTLEMENT, ...stored }], events })
+    return settlementsMoveInTime({ db } as Evidence, { ...MERCHANT, isExact: false } as Merchant)
+  }
+  await expect(check({ updated: '2026-06-02T00:00:00.000Z' }, {})).resolves.toBeUndefined()
+  await expect(check({ updated: '2026-06-02T00:00:00.000Z', ...told }, row)).rejects.toThrow(fault)
+})
+
+test('the checks find an old payment that was kept, and one that was deleted', async () => {
+  const gone = (payments: readonly number[]) => {
+    const chain_payments = payments.map((nonce) => ({ nonce }))
+    const chain_transactions = [1, 1, 3].map((nonce) => ({ nonce }))
+    return oldPaymentsAreGone({ db: databaseOf({ chain_payments, chain_transactions }) } as Evidence)
+  }
+  await expect(gone([1, 3])).resolves.toBeUndefined()
+  await expect(gone([0, 1, 3])).rejects.toThrow('the old payments that are kept is [0,1,3]')
+  await expect(gone([1])).rejects.toThrow('the old payments that are kept is [1]')
 })

@@ -2,6 +2,7 @@
 import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
 import { authorizationsFollowTheMerchant } from './authorizations/checks.ts'
 import { chainPaymentsAreRight, noncesAreUnique } from './chain/checks.ts'
+import { oldPaymentsAreGone } from './chain/old-payments.ts'
 import { chainPaymentsAreStored, chainTransfersAreRight } from './chain/row-checks.ts'
 import { alertsAreRight } from './checks/alerts.ts'
 import { answersAreTold } from './checks/answers.ts'
@@ -172,6 +173,7 @@ const CHECKS = [
 
 export async function checkInvariants(evidence: Evidence): Promise<void> {
   for (const merchant of evidence.merchants) for (const check of CHECKS) await check(evidence, merchant)
+  await oldPaymentsAreGone(evidence)
   await logsAreQuiet(evidence)
   await nothingIsLeft(evidence)
   await retentionIsKept(evidence)

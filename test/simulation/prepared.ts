@@ -10,6 +10,7 @@ import { readSettings } from '../../runtime/platform/settings.ts'
 import { administer, databaseUrl } from '../support/server.ts'
 import { CONFIRMATIONS } from './chain/blocks.ts'
 import { CHAIN_ID, NODE_URL, PAYER_KEY, preload, USDC } from './chain/node.ts'
+import { addOldPayments } from './chain/old-payments.ts'
 import { DEADLOCK_MS, openWatch, type Watch } from './clockwork/lanes.ts'
 import { registerNewer } from './sanctions.ts'
 import type { SimulationServer } from './server.ts'
@@ -63,6 +64,7 @@ export async function prepare(
   })
   const sanctions = await openSanctions(watch.db, settings.sanctionsList, () => now)
   await registerNewer(watch.db, sanctions)
+  await addOldPayments(watch.db, now)
   return {
     ...{ connection, cardSignIn, pepper, settings, watch, sanctions },
     roles: Object.fromEntries(rows.map((row) => [row.environment, row.name])) as Roles,

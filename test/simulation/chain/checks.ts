@@ -3,6 +3,7 @@ import { keccak256, stringToHex } from 'viem'
 import type { Database } from '../../../runtime/database/database.ts'
 import type { Merchant } from '../merchant.ts'
 import type { Blocks } from './blocks.ts'
+import { CHAIN_ID } from './node.ts'
 
 /** Base units in a cent. */
 const UNITS = 10_000n
@@ -107,7 +108,7 @@ export async function noncesAreUnique({ db, blocks }: Evidence): Promise<void> {
   blocks.mined.forEach(({ nonce, from }, index) => {
     if (nonce !== index) fail(`transaction ${index} of ${from} has the nonce ${nonce}`)
   })
-  const text = `SELECT nonce, hash FROM control.chain_payments WHERE state = 'settled' ORDER BY nonce`
+  const text = `SELECT nonce, hash FROM control.chain_payments WHERE state = 'settled' AND chain_id = ${CHAIN_ID} ORDER BY nonce`
   const { rows } = await db.query<PaymentRow>({ text })
   for (const { nonce, hash } of rows) {
     const found = blocks.mined.find((each) => each.hash === hash)

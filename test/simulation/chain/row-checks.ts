@@ -184,7 +184,8 @@ export async function chainPaymentsAreStored(evidence: Evidence, merchant: Merch
   )
   const attempts = await read<AttemptRow>(
     db,
-    'SELECT *, max_fee::text AS max_fee, priority_fee::text AS priority_fee FROM control.chain_transactions ORDER BY nonce, attempt',
+    `SELECT *, max_fee::text AS max_fee, priority_fee::text AS priority_fee FROM control.chain_transactions
+      WHERE chain_id = ${CHAIN_ID} ORDER BY nonce, attempt`,
   )
   const transfers = await rowsOf<TransferRow>(evidence, 'sandbox', merchant, 'chain_transfers')
   const signed = transfers.filter(({ hash }) => hash !== null).map(({ id }) => id)
@@ -284,7 +285,7 @@ async function accountIsReady({ db, blocks, faults }: Evidence): Promise<void> {
   )
   const [last] = await read<{ nonce: number | null }>(
     db,
-    'SELECT max(nonce) AS nonce FROM control.chain_payments',
+    `SELECT max(nonce) AS nonce FROM control.chain_payments WHERE chain_id = ${CHAIN_ID}`,
   )
   const count = (last!.nonce ?? -1) + 1
   if (faults === 0)

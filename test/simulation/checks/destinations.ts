@@ -3,7 +3,7 @@ import { ENVIRONMENTS, type Environment } from '../../../runtime/platform/enviro
 import { addressOf } from '../chain/node.ts'
 import type { Merchant } from '../merchant.ts'
 import { DOOMED } from '../sanctions.ts'
-import { type Evidence, fail, mustEqual, rowsOf } from './evidence.ts'
+import { type Evidence, fail, mustEqual, read, rowsOf } from './evidence.ts'
 
 interface DestinationRow {
   readonly id: string
@@ -77,6 +77,13 @@ export async function destinationsAreRight(evidence: Evidence, merchant: Merchan
       if (activated && activated.created + (clock?.offset_ms ?? 0) < row.active_at!)
         fail(`destination ${row.id} was activated too early`)
     }
+    const [json] = await read<{ id: string }>(
+      evidence.db,
+      `SELECT id FROM ${environment}.payout_destinations
+        WHERE tenant_id = $1 AND (type = 'bank_account') <> (bank_account IS NOT NULL)`,
+      merchant.tenantId,
+    )
+    if (json) fail(`destination ${json.id} has a bank account that its type does not have`)
     await defaultIsKnown(evidence, merchant, environment, rows)
   }
 }

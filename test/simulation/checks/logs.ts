@@ -5,7 +5,7 @@ import { type Evidence, fail } from './evidence.ts'
 const CHAIN = `eip155:${CHAIN_ID}`
 
 /** Lines that each process begins with. */
-const STARTS = [
+export const START_LINES = [
   `SVC_CHAIN_RPC_URL: live payouts use ${CHAIN}, a test chain on which tokens have no value`,
   `USDC payouts in the sandbox: ${CHAIN}, USDC at ${USDC}; in live: ${CHAIN}, USDC at ${USDC}`,
 ]
@@ -21,7 +21,7 @@ const WAITS =
 
 /** What can follow from an unreachable node, from reorganizations and from transactions that a node forgets. */
 const isUsual = (text: string): boolean =>
-  STARTS.includes(text) ||
+  START_LINES.includes(text) ||
   WAITS.test(text) ||
   ['The chain no longer contains some payments; they are sent again.'].includes(text) ||
   /^A payout could not be sent: (?:replacement transaction underpriced)$/.test(text)
@@ -33,7 +33,8 @@ export async function logsAreQuiet({ logs, faults }: Evidence): Promise<void> {
     if (odd) fail(`the log says: ${odd.text}`)
     return
   }
-  for (const text of STARTS) if (!logs.some((line) => line.text === text)) fail(`no process said: ${text}`)
-  const strange = logs.find(({ level, text }) => level >= WARN && !STARTS.includes(text))
+  for (const text of START_LINES)
+    if (!logs.some((line) => line.text === text)) fail(`no process said: ${text}`)
+  const strange = logs.find(({ level, text }) => level >= WARN && !START_LINES.includes(text))
   if (strange) fail(`the log says: ${strange.text}`)
 }

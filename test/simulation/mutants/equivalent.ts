@@ -1,5 +1,6 @@
 /** Faults that change nothing that a tenant or an operator can notice, with the reason. */
 import { EQUIVALENT_EVENTS } from './equivalent-events.ts'
+import { EQUIVALENT_MONEY } from './equivalent-money.ts'
 import type { Mutation } from './mutations.ts'
 
 export interface Equivalent {
@@ -7,11 +8,14 @@ export interface Equivalent {
   readonly file: string
   /** The change, or its beginning if it ends with `…`. */
   readonly what: string
+  /** A part of the statement that the change is in, if the file has the same change elsewhere. */
+  readonly sql?: string
   readonly reason: string
 }
 
 const EQUIVALENT: readonly Equivalent[] = [
   ...EQUIVALENT_EVENTS,
+  ...EQUIVALENT_MONEY,
   {
     file: 'runtime/events/delivery/worker.ts',
     what: '>= for: leaseClock.now() > leaseUntil - Math.min(ATTEMPT_MS, leaseMs * SHARE_O',
@@ -30,9 +34,10 @@ const EQUIVALENT: readonly Equivalent[] = [
 ]
 
 /** Returns why a fault changes nothing that anyone can notice, or undefined if no reason is known. */
-export function reasonFor({ file, what }: Mutation): string | undefined {
+export function reasonFor({ file, what, sql: statement }: Mutation): string | undefined {
   const isOf = (given: string) => (given.endsWith('/') ? file.startsWith(given) : file === given)
   const isChange = (given: string) =>
     given.endsWith('…') ? what.startsWith(given.slice(0, -1)) : what === given
-  return EQUIVALENT.find((each) => isOf(each.file) && isChange(each.what))?.reason
+  const isIn = (given: string | undefined) => given === undefined || statement?.includes(given)
+  return EQUIVALENT.find((each) => isOf(each.file) && isChange(each.what) && isIn(each.sql))?.reason
 }
