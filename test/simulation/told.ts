@@ -33,6 +33,10 @@ function differences(before: State, after: State): State {
   return found
 }
 
+/** Returns the members of a state whose names another one has, too. */
+const only = (state: State, other: State): State =>
+  Object.fromEntries(Object.entries(state).filter(([name]) => name in other))
+
 /** Returns the name of a difference that an event does not tell; undefined if it tells all. */
 function missingIn(told: State, wanted: State): string | undefined {
   return Object.keys(wanted).find((name) => JSON.stringify(told[name]) !== JSON.stringify(wanted[name]))
@@ -56,7 +60,9 @@ export function findUntrueChange(bodies: readonly string[]): string | undefined 
       if (known && isScalar(known[name]) && known[name] !== value && name !== 'updated')
         return `${type} says that ${name} was ${value}, but it was ${known[name]}`
     }
-    const missing = previous && known && missingIn(previous, differences(known, state))
+    // Some types of events show a member that others do not, such as the platform of an installation.
+    const shared = known && only(known, state)
+    const missing = previous && shared && missingIn(previous, differences(shared, only(state, shared)))
     if (missing !== undefined) return `${type} does not say what ${missing} was`
     states.set(state.id, state)
   }

@@ -140,7 +140,7 @@ async function recover(merchant: Merchant, { amount, pick }: Drawn): Promise<voi
 async function refuseWrong({ live }: Merchant, place: string): Promise<void> {
   const at = (ms: number) => new Date(Date.now() + ms).toISOString()
   for (const [order, field] of [
-    [{ since: at(60_000) }, 'since'],
+    [{ since: at(3_600_000) }, 'since'],
     [{ since: at(-60_000), until: at(-120_000) }, 'until'],
   ] as const) {
     const { status, body } = await live.post(`${place}/recover`, order)
