@@ -70,7 +70,10 @@ export async function liveDay(
   merchant: Merchant,
   actions: readonly Action[],
 ): Promise<void> {
-  const act = ({ name, ...drawn }: Action) => ACTIONS[name]!.act(merchant, drawn)
+  const act = async ({ name, ...drawn }: Action) => {
+    const { act, isCalm } = ACTIONS[name]!
+    if (merchant.isExact || !isCalm) await act(merchant, drawn)
+  }
   let before = Promise.resolve()
   await Promise.all(
     actions.map(async (action) => {

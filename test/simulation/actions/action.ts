@@ -13,7 +13,12 @@ export interface Drawn {
 export type Actions = Readonly<
   Record<
     string,
-    { readonly times: number; readonly act: (merchant: Merchant, drawn: Drawn) => Promise<void> }
+    {
+      readonly times: number
+      /** Whether only merchants without faults do it, because nobody can predict what comes of it otherwise. */
+      readonly isCalm?: boolean
+      readonly act: (merchant: Merchant, drawn: Drawn) => Promise<void>
+    }
   >
 >
 

@@ -167,6 +167,7 @@ async function changeOne(merchant: Merchant, { id, environment, isDefault, desk 
   const isClosed = before.status === 'disabled' || before.status === 'denied'
   if (isDefault && isClosed)
     return mustRefuse(answer, [409, 'invalid_state'], `a default destination that is ${before.status}`)
+  if (!merchant.isExact && answer.status === 409) return // the destination was denied meanwhile
   const { updated, ...after } = must(answer, 200, 'a change of a destination')
   if (!merchant.isExact) return
   if (isDefault) setDefault(merchant, environment, id)
