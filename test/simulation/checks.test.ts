@@ -171,7 +171,8 @@ test('the checks find an update that does not tell all that changed', () => {
 test('the checks find a line of the log that a calm day does not have, and one that is missing', async () => {
   const line = (text: string, level = 30) => ({ level, text, at: 0 })
   const usual = START_LINES.map((text) => line(text))
-  const quiet = (logs: Evidence['logs']) => logsAreQuiet({ logs, faults: 0 } as Evidence)
+  const quiet = (logs: Evidence['logs']) =>
+    logsAreQuiet({ logs, faults: 0, blocks: { shortages: [] } as unknown as Blocks })
   await expect(quiet(usual)).resolves.toBeUndefined()
   await expect(quiet(usual.slice(1))).rejects.toThrow('no process said')
   await expect(quiet([...usual, line('A payout is held up: no reason', 40)])).rejects.toThrow(

@@ -72,7 +72,7 @@ export function createWorld({
   )
   const fixed: Readonly<Record<string, Peer>> = {
     [BANK_URL]: bank.answer,
-    [NODE_URL]: createNode(blocks, random('node'), weather),
+    [NODE_URL]: createNode(blocks, random('node'), weather, timers),
     [GOOGLE_ORIGIN]: google.answer,
     [PUSH_URL]: devices.push,
   }

@@ -7,6 +7,8 @@ import type { Random } from '../../../runtime/platform/random.ts'
 import type { Timers } from '../clockwork/timers.ts'
 import type { Weather } from '../weather.ts'
 
+import { BASE_FEES, type Shortage, shortageAt } from './shortages.ts'
+
 /** A transfer with authorization (EIP-3009), as a transaction contains it. */
 export interface Authorization {
   readonly from: string
@@ -48,6 +50,8 @@ export interface Blocks {
   timestampOf(block: number): number
   /** Wei per unit of gas. */
   baseFeeOf(block: number): bigint
+  /** What the payer lacked when the service asked. */
+  readonly shortages: Shortage[]
   /** Transactions that were accepted, each as often as it was sent. */
   readonly sent: readonly { readonly hash: Hex; readonly nonce: number; readonly at: number }[]
   /** Transactions in blocks, oldest first. */
@@ -80,7 +84,9 @@ export function createBlocks(timers: Pick<Timers, 'now'>, random: Random, weathe
   const replaced = new Map<number, number>()
 
   const timestampOf = (block: number) => Math.floor(start / 1000) + block * BLOCK_S
-  const baseFeeOf = (block: number) => (Math.floor(block / FEE_PERIOD) % 7 === 3 ? 90n : 10n) * GWEI
+  const baseFeeOf = (block: number) =>
+    BASE_FEES[shortageAt(timestampOf(block) * 1000) ?? 'gas'] ??
+    (Math.floor(block / FEE_PERIOD) % 7 === 3 ? 90n : 10n) * GWEI
   const countOf = (account: string) => mined.filter(({ from }) => from === account).length
   const isUsed = (nonce: Hex) => mined.some((each) => each.isPaid && each.authorization?.nonce === nonce)
 
@@ -147,6 +153,7 @@ export function createBlocks(timers: Pick<Timers, 'now'>, random: Random, weathe
     },
     hashOf: (block) => keccak256(stringToHex(`block ${block} ${replaced.get(block) ?? 0}`)),
     sent,
+    shortages: [],
     numberAt: (at) => Math.floor((at - start) / (BLOCK_S * 1000)),
     timestampOf,
     baseFeeOf,

@@ -20,9 +20,11 @@ import {
 } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import type { Random } from '../../../runtime/platform/random.ts'
+import type { Timers } from '../clockwork/timers.ts'
 import type { Peer } from '../network.ts'
 import type { Weather } from '../weather.ts'
 import type { Authorization, Blocks, MinedTransaction, SentTransaction } from './blocks.ts'
+import { shortageAt } from './shortages.ts'
 
 /** Base Sepolia. A test chain serves both environments. */
 export const CHAIN_ID = 84532
@@ -125,7 +127,18 @@ function logsOf({ authorization, isPaid, hash, block }: MinedTransaction) {
 }
 
 /** Creates a node. A call sees the chain at `head`, which is behind the last block if the node lags. */
-export function createNode(blocks: Blocks, random: Random, weather: Weather): Peer {
+export function createNode(
+  blocks: Blocks,
+  random: Random,
+  weather: Weather,
+  timers: Pick<Timers, 'now'>,
+): Peer {
+  /** Notes that the payer lacks something now, if it is asked for at such a time. */
+  const isShort = (what: 'tokens' | 'gas' | 'paused') => {
+    if (shortageAt(timers.now) !== what) return false
+    blocks.shortages.push(what)
+    return true
+  }
   const shown = (block: number) => ({
     number: numberToHex(block),
     hash: block === 0 ? keccak256(stringToHex('genesis')) : blocks.hashOf(block),
@@ -149,10 +162,11 @@ export function createNode(blocks: Blocks, random: Random, weather: Weather): Pe
       case 'DOMAIN_SEPARATOR':
         return domainSeparator({ domain: DOMAIN })
       case 'balanceOf':
-        return uint(RICH)
+        return uint(isShort('tokens') ? 1n : RICH)
       case 'authorizationState':
         return uint(isUsed(args[1], head))
       case 'paused':
+        return uint(isShort('paused'))
       case 'isBlacklisted':
         return uint(false)
       default:
@@ -190,10 +204,11 @@ export function createNode(blocks: Blocks, random: Random, weather: Weather): Pe
         return numberToHex(counted.length)
       }
       case 'eth_getBalance':
-        return numberToHex(RICH)
+        return numberToHex(isShort('gas') ? 1n : RICH)
       case 'eth_call':
         return call((first as unknown as { readonly data: Hex }).data, head)
       case 'eth_estimateGas':
+        if (shortageAt(timers.now) === 'paused') throw new Refusal('execution reverted')
         return numberToHex(60_000)
       case 'eth_maxPriorityFeePerGas':
         return numberToHex(1_500_000_000)

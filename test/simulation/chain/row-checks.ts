@@ -4,6 +4,7 @@ import { type Evidence, fail, mustEqual, read, rowsOf } from '../checks/evidence
 import type { Merchant } from '../merchant.ts'
 import { CONFIRMATIONS } from './blocks.ts'
 import { CHAIN_ID, PAYER, USDC } from './node.ts'
+import { MOST_FEE } from './shortages.ts'
 
 const CHAIN = `eip155:${CHAIN_ID}`
 
@@ -240,6 +241,7 @@ function signaturesAreRight(
       `the transaction for payout ${id}`,
     )
     mustEqual(`${sent.gas}`, `${(60_000 * 5) / 4 + 60_000}`, `the gas for payout ${id}`)
+    if (BigInt(max_fee) > MOST_FEE) fail(`the fee for payout ${id} was ${max_fee}`)
     if (sent_at === null || sent_at < signed_at)
       fail(`attempt ${attempt} for payout ${id} was sent at ${sent_at}`)
     const before = own[index - 1]

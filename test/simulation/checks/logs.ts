@@ -1,5 +1,6 @@
 /** The log for operators: what must be in it, and what must not. */
 import { CHAIN_ID, USDC } from '../chain/node.ts'
+import { DEAR, MOST_FEE, WAITS } from '../chain/shortages.ts'
 import { type Evidence, fail } from './evidence.ts'
 
 const CHAIN = `eip155:${CHAIN_ID}`
@@ -16,18 +17,27 @@ const WARN = 40
 /** Lines about USDC payouts. */
 const MONEY = /^(USDC payouts|A payout|A different|The chain no longer|SVC_)/
 
-const WAITS =
+const AWAY =
   /^(?:USDC payouts wait|A payout is held up|A payout cannot be followed|A payout could not be sent): node\.invalid (?:did not respond within (?:4000|10000) ms|returned 503 for eth_\w+, without a valid JSON-RPC response)$/
+
+/** Whether a line tells that a payout waits for the payer or for a lower fee. */
+const isShortage = (text: string): boolean =>
+  Object.values(WAITS).some((words) => words.test(text)) || BigInt(DEAR.exec(text)?.[1] ?? 0) > MOST_FEE
 
 /** What can follow from an unreachable node, from reorganizations and from transactions that a node forgets. */
 const isUsual = (text: string): boolean =>
   START_LINES.includes(text) ||
-  WAITS.test(text) ||
+  AWAY.test(text) ||
+  isShortage(text) ||
   ['The chain no longer contains some payments; they are sent again.'].includes(text) ||
   /^A payout could not be sent: (?:replacement transaction underpriced)$/.test(text)
 
 /** On a calm day, each process says where USDC payouts go, and nothing else needs an operator. */
-export async function logsAreQuiet({ logs, faults }: Evidence): Promise<void> {
+export async function logsAreQuiet({
+  logs,
+  faults,
+  blocks,
+}: Pick<Evidence, 'logs' | 'faults' | 'blocks'>): Promise<void> {
   if (faults > 0) {
     const odd = logs.find(({ level, text }) => level >= WARN && MONEY.test(text) && !isUsual(text))
     if (odd) fail(`the log says: ${odd.text}`)
@@ -35,6 +45,13 @@ export async function logsAreQuiet({ logs, faults }: Evidence): Promise<void> {
   }
   for (const text of START_LINES)
     if (!logs.some((line) => line.text === text)) fail(`no process said: ${text}`)
-  const strange = logs.find(({ level, text }) => level >= WARN && !START_LINES.includes(text))
+  for (const [what, words] of Object.entries(WAITS)) {
+    const lines = logs.filter(({ text }) => words.test(text)).length
+    const asked = blocks.shortages.filter((each) => each === what).length
+    if (lines !== asked) fail(`the log has ${lines} lines about ${asked} shortages: ${what}`)
+  }
+  const strange = logs.find(
+    ({ level, text }) => level >= WARN && !START_LINES.includes(text) && !isShortage(text),
+  )
   if (strange) fail(`the log says: ${strange.text}`)
 }
