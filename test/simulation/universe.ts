@@ -210,7 +210,7 @@ async function live(
   await scheduler.run(scheduler.sleep(Math.max(0, end - scheduler.timers.now)))
   // What is due a day after the first actions is done, too, before merchants read their state.
   for (let left = 8; left > 0; left -= 1) await scheduler.run(scheduler.sleep(15_000))
-  if (plan.faults.length === 0)
+  if (plan.faults.length === 0 && day === 1)
     await fleet.once('operator', () =>
       chainSettingsAreChecked(
         universe.installation.settings.chain,
