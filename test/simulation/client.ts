@@ -2,7 +2,7 @@
 import inject from 'light-my-request'
 import type { Environment } from '../../runtime/platform/environment.ts'
 import type { Random } from '../../runtime/platform/random.ts'
-import { mustEqual } from './checks/evidence.ts'
+import { mustEqual } from './checks/must.ts'
 import { type Machine, runOn } from './clockwork/machines.ts'
 import type { Scheduler } from './clockwork/scheduler.ts'
 import type { Network } from './network.ts'
@@ -146,7 +146,7 @@ export function createClient(parts: ClientParts, { name, environment, secret, ve
   }
 
   const repeat = async (method: string, path: string, body?: object, key?: string): Promise<Answer> => {
-    const what = `${name} ${method} ${path.replaceAll(/(?<=_)[0-9a-z]{26}|(?<=starting_after=)[^&]+/g, '…')}`
+    const what = `${name} ${method} ${path.replaceAll(/(?<=_)[0-9a-z]{26}|(?<=(?:starting_after|ending_before)=)[^&]+/g, '…')}`
     const compare = comparison(what)
     const attempt = async (): Promise<Answer | undefined> => {
       await scheduler.sleep(network.latency())

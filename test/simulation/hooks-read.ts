@@ -1,32 +1,8 @@
 /** What a merchant reads of its webhook endpoints, their attempts and their recoveries. */
-import type { JsonWebKey } from 'node:crypto'
 import type { Environment } from '../../runtime/platform/environment.ts'
-import { type Item, must, walk } from './actions/action.ts'
+import { must, walk } from './actions/action.ts'
 import type { Merchant } from './merchant.ts'
-
-/** What was read of one endpoint. Lists by their filter. */
-interface EndpointRead {
-  readonly shown: Item
-  readonly attempts: Readonly<Record<string, readonly Item[]>>
-  readonly recoveries: Readonly<Record<string, readonly Item[]>>
-  /** One attempt and one recovery, retrieved. */
-  readonly attempt: Item | undefined
-  readonly recovery: Item | undefined
-  /** Public keys of its signatures. */
-  readonly keys: readonly JsonWebKey[]
-}
-
-interface EnvironmentRead {
-  /** When reading began, in milliseconds since the epoch. Deliveries go on meanwhile. */
-  readonly at: number
-  /** Lists of endpoints by their filter. */
-  readonly lists: Readonly<Record<string, readonly Item[]>>
-  readonly endpoints: readonly EndpointRead[]
-  readonly events: Readonly<Record<string, readonly Item[]>>
-  readonly event: Item | undefined
-}
-
-export type HooksRead = Readonly<Record<Environment, EnvironmentRead>>
+import type { EndpointRead, EnvironmentRead, HooksRead, Item } from './reads.ts'
 
 /** Page size of lists that are long: pages of other lists are small. */
 const LONG = 100

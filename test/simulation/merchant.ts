@@ -1,9 +1,8 @@
 /** What a simulated merchant has, and what it knows of it. */
 import type { Environment } from '../../runtime/platform/environment.ts'
-import type { MoneyRead } from './actions/money-reads.ts'
 import type { Client } from './client.ts'
 import type { EndpointKind } from './endpoints.ts'
-import type { HooksRead } from './hooks-read.ts'
+import type { HooksRead, MoneyRead } from './reads.ts'
 import type { Device } from './wallets/devices.ts'
 
 /** What a merchant expects of a card transaction. */

@@ -39,7 +39,7 @@ test(
     expect(repeated).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^day 1: .*\b1 payments, 2 USDC payments, 1 passes on devices, 2 authorizations, .*\nthe second run was the same\n$/,
+        /^day 1: .*\b2 payments, 2 USDC payments, 1 passes on devices, 1 authorizations, .*\nthe second run was the same\n$/,
       ),
     })
     expect(planted.code).toBe(1)

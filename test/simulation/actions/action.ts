@@ -1,7 +1,8 @@
 /** What an action of a merchant is, and what all of them use. */
-import { fail, mustEqual } from '../checks/evidence.ts'
+import { fail, mustEqual } from '../checks/must.ts'
 import type { Answer, Client } from '../client.ts'
 import type { Merchant } from '../merchant.ts'
+import type { Item } from '../reads.ts'
 
 /** What is drawn for an action: an amount of cents, and a number that chooses among what there is. */
 export interface Drawn {
@@ -36,9 +37,6 @@ export function must({ status, body }: Answer, wanted: number, what: string): An
 export function mustRefuse({ status, body }: Answer, wanted: readonly [number, string], what: string): void {
   mustEqual([status, body?.error?.code], wanted, what)
 }
-
-/** An object of a list. */
-export type Item = Readonly<Record<string, unknown>> & { readonly id: string }
 
 const PAGE = 20
 

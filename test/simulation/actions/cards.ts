@@ -1,5 +1,5 @@
 /** What a merchant expects of its cards and of the money in the sandbox. */
-import { mustEqual } from '../checks/evidence.ts'
+import { mustEqual } from '../checks/must.ts'
 import type { Answer } from '../client.ts'
 import type { KnownTransaction, Merchant } from '../merchant.ts'
 import { type Actions, type Drawn, must, one, walk } from './action.ts'

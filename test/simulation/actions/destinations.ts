@@ -1,7 +1,7 @@
 /** What a merchant does with payout destinations. */
 import type { Environment } from '../../../runtime/platform/environment.ts'
 import { accountOf, addressOf, CHAIN_ID, USDC } from '../chain/node.ts'
-import { fail, mustEqual } from '../checks/evidence.ts'
+import { fail, mustEqual } from '../checks/must.ts'
 import type { Answer } from '../client.ts'
 import type { Merchant } from '../merchant.ts'
 import { LISTED_NAME } from '../sanctions.ts'

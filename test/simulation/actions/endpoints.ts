@@ -1,6 +1,6 @@
 /** The life of webhook endpoints: a merchant creates, changes, disables and deletes them, and predicts each answer. */
 import type { Environment } from '../../../runtime/platform/environment.ts'
-import { fail, mustEqual } from '../checks/evidence.ts'
+import { fail, mustEqual } from '../checks/must.ts'
 import type { Merchant } from '../merchant.ts'
 import { type Actions, type Drawn, must, mustRefuse, one, walk } from './action.ts'
 

@@ -1,5 +1,5 @@
 /** What a merchant does with the delivery attempts of its webhook endpoints. */
-import { fail, mustEqual } from '../checks/evidence.ts'
+import { fail, mustEqual } from '../checks/must.ts'
 import type { EndpointKind } from '../endpoints.ts'
 import type { Merchant } from '../merchant.ts'
 import { type Actions, type Drawn, must, mustRefuse, one, walk } from './action.ts'

@@ -1,5 +1,5 @@
 /** What a merchant does with idempotency keys. */
-import { fail, mustEqual } from '../checks/evidence.ts'
+import { fail, mustEqual } from '../checks/must.ts'
 import type { Merchant } from '../merchant.ts'
 import type { Actions, Drawn } from './action.ts'
 import { passMade } from './passes.ts'

@@ -1,5 +1,5 @@
 /** What a merchant tries in a named sandbox: amounts up to the largest, which its balance and its settlements can reach. */
-import { mustEqual } from '../checks/evidence.ts'
+import { mustEqual } from '../checks/must.ts'
 import type { Answer, Client } from '../client.ts'
 import type { Merchant } from '../merchant.ts'
 import { type Actions, must } from './action.ts'

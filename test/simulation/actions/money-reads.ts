@@ -1,20 +1,9 @@
 /** What a merchant reads of its money at the end of a day: every list with its filters, and balances of the past. */
 import { ENVIRONMENTS, type Environment } from '../../../runtime/platform/environment.ts'
-import { mustEqual } from '../checks/evidence.ts'
+import { mustEqual } from '../checks/must.ts'
 import type { Merchant } from '../merchant.ts'
+import type { DatedItem, MoneyRead } from '../reads.ts'
 import { must, mustRefuse, walk } from './action.ts'
-
-type Item = Readonly<Record<string, unknown>> & { readonly id: string; readonly created: string }
-
-/** What was read: whole lists, newest first, and balances by their instant. */
-export interface MoneyRead {
-  readonly settlements: readonly Item[]
-  readonly lines: readonly Item[]
-  readonly payouts: readonly Item[]
-  readonly destinations: readonly Item[]
-  readonly entries: Readonly<Record<'program_funds' | 'settlement_payable', readonly Item[]>>
-  readonly balances: ReadonlyMap<string, Readonly<Record<string, unknown>>>
-}
 
 const ids = (items: readonly { readonly id: string }[]) => items.map(({ id }) => id)
 
@@ -23,14 +12,14 @@ async function filtered(
   { send }: Merchant['live'],
   path: string,
   query: string,
-  wanted: readonly Item[],
+  wanted: readonly DatedItem[],
 ): Promise<void> {
   const place = `${path}${path.includes('?') ? '&' : '?'}${query}`
   mustEqual(ids(await walk({ send }, place)), ids(wanted), `the list ${place}`)
 }
 
 /** Reads pages in both orders and both directions, and compares them with the whole list. */
-async function paged({ send }: Merchant['live'], path: string, all: readonly Item[]): Promise<void> {
+async function paged({ send }: Merchant['live'], path: string, all: readonly DatedItem[]): Promise<void> {
   const join = path.includes('?') ? '&' : '?'
   for (const [order, list] of [
     ['asc', all.toReversed()],
@@ -60,7 +49,7 @@ async function byField(
   client: Merchant['live'],
   path: string,
   field: string,
-  all: readonly Item[],
+  all: readonly DatedItem[],
   others: readonly string[] = [],
 ): Promise<void> {
   const values = new Set([
@@ -78,7 +67,7 @@ async function byField(
 
 const MOST = 8
 
-async function byTime(client: Merchant['live'], path: string, all: readonly Item[]): Promise<void> {
+async function byTime(client: Merchant['live'], path: string, all: readonly DatedItem[]): Promise<void> {
   const middle = all[Math.floor(all.length / 2)]
   if (!middle) return
   const at = Date.parse(middle.created)
@@ -123,9 +112,9 @@ async function byTime(client: Merchant['live'], path: string, all: readonly Item
 async function readEntries(
   client: Merchant['live'],
   account: 'program_funds' | 'settlement_payable',
-): Promise<readonly Item[]> {
+): Promise<readonly DatedItem[]> {
   const path = `/v1/balance_entries?account=${account}`
-  const all = (await walk(client, path)) as readonly Item[]
+  const all = (await walk(client, path)) as readonly DatedItem[]
   await paged(client, path, all)
   await byField(client, path, 'kind', all, ['dispute'])
   await byField(
@@ -150,7 +139,7 @@ async function readEntries(
 }
 
 /** Instants around which something changed, and some at which nothing did. */
-function instantsOf(dated: readonly Item[], now: number): readonly string[] {
+function instantsOf(dated: readonly DatedItem[], now: number): readonly string[] {
   const own = dated.filter((_, index) => index % 3 === 0).slice(0, 10)
   const around = own.flatMap(({ created }) => [created, new Date(Date.parse(created) + 1).toISOString()])
   const fine = own.slice(0, 2).map(({ created }) => created.replace('Z', '4Z'))
@@ -160,7 +149,7 @@ function instantsOf(dated: readonly Item[], now: number): readonly string[] {
 
 async function readBalances(
   client: Merchant['live'],
-  dated: readonly Item[],
+  dated: readonly DatedItem[],
 ): Promise<MoneyRead['balances']> {
   const found = new Map<string, Readonly<Record<string, unknown>>>()
   for (const at of instantsOf(dated, Date.now()))
@@ -184,14 +173,14 @@ const STRANGE = { settlement: 'stl_01jxp19q8r7s6t5v4w3x2y1z0a', payout: 'po_01jx
 async function readOf(merchant: Merchant, environment: Environment): Promise<MoneyRead> {
   const client = merchant[environment]
   const list = async (path: string, fields: Readonly<Record<string, readonly string[]>>) => {
-    const all = (await walk(client, path)) as readonly Item[]
+    const all = (await walk(client, path)) as readonly DatedItem[]
     for (const [field, values] of Object.entries(fields)) await byField(client, path, field, all, values)
     await paged(client, path, all)
     await byTime(client, path, all)
     return all
   }
   const settlements = await list('/v1/settlements', { status: ['failed'] })
-  const lines: Item[] = []
+  const lines: DatedItem[] = []
   for (const { id } of settlements) {
     const path = `/v1/settlements/${id}/lines`
     lines.push(
@@ -239,7 +228,7 @@ async function readOf(merchant: Merchant, environment: Environment): Promise<Mon
     'the balance entries without an account',
   )
   const holds =
-    environment === 'sandbox' ? ((await walk(client, '/v1/card_transactions')) as readonly Item[]) : []
+    environment === 'sandbox' ? ((await walk(client, '/v1/card_transactions')) as readonly DatedItem[]) : []
   const balances = await readBalances(client, [
     ...entries.program_funds,
     ...entries.settlement_payable,

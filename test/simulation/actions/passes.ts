@@ -1,5 +1,5 @@
 /** What a merchant and its customers do with passes. */
-import { mustEqual } from '../checks/evidence.ts'
+import { mustEqual } from '../checks/must.ts'
 import type { Answer } from '../client.ts'
 import type { Merchant } from '../merchant.ts'
 import { type Actions, must, one } from './action.ts'

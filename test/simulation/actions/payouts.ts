@@ -1,5 +1,5 @@
 /** What a merchant does with payouts: bank transfers in live, and USDC in the sandbox. */
-import { mustEqual } from '../checks/evidence.ts'
+import { mustEqual } from '../checks/must.ts'
 import type { Merchant } from '../merchant.ts'
 import { type Actions, type Drawn, must, one } from './action.ts'
 

@@ -1,5 +1,5 @@
 /** What a merchant does with settlements in the sandbox: it moves their clock to one of them, and fails one. */
-import { mustEqual } from '../checks/evidence.ts'
+import { mustEqual } from '../checks/must.ts'
 import type { Merchant } from '../merchant.ts'
 import { type Actions, type Drawn, must, mustRefuse, one, walk } from './action.ts'
 import { MOST_SECONDS, readSettlements } from './cards.ts'

@@ -1,6 +1,7 @@
 /** USDC payments from long before the first day: ended ones are deleted 90 days after they were signed last. */
 import type { Database } from '../../../runtime/database/database.ts'
-import { type Evidence, mustEqual, read } from '../checks/evidence.ts'
+import { type Evidence, read } from '../checks/evidence.ts'
+import { mustEqual } from '../checks/must.ts'
 
 /** The chain of old payments, on which nothing is paid any more. */
 const OLD_CHAIN = 1

@@ -8,7 +8,7 @@ import { openSigner } from '../../../runtime/money/chain/open-signer.ts'
 import { createRpc } from '../../../runtime/money/chain/rpc.ts'
 import { checked, createKeySigner, type Signer } from '../../../runtime/money/chain/signer.ts'
 import type { ChainSettings } from '../../../runtime/platform/chain-settings.ts'
-import { fail, mustEqual } from '../checks/evidence.ts'
+import { fail, mustEqual } from '../checks/must.ts'
 import { CHAIN_ID, PAYER, PAYER_KEY, USDC } from './node.ts'
 import { ODD_NODES } from './odd-nodes.ts'
 

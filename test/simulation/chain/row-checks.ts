@@ -1,6 +1,7 @@
 /** What the service stores about USDC payments, compared with the chain and with the payouts. */
 import { keccak256, parseTransaction, stringToHex } from 'viem'
-import { type Evidence, fail, mustEqual, read, rowsOf } from '../checks/evidence.ts'
+import { type Evidence, read, rowsOf } from '../checks/evidence.ts'
+import { fail, mustEqual } from '../checks/must.ts'
 import type { Merchant } from '../merchant.ts'
 import { CONFIRMATIONS } from './blocks.ts'
 import { CHAIN_ID, PAYER, USDC } from './node.ts'

@@ -1,6 +1,7 @@
 /** Alerts of low balances: each time that the balance crosses the threshold is noted, and told if it is low. */
 import type { Merchant } from '../merchant.ts'
-import { type Evidence, fail, mustEqual, read, rowsOf } from './evidence.ts'
+import { type Evidence, read, rowsOf } from './evidence.ts'
+import { fail, mustEqual } from './must.ts'
 
 interface AlertRow {
   readonly threshold: number | null

@@ -1,6 +1,7 @@
 /** What the service answered, and what its events tell. */
 import type { Merchant } from '../merchant.ts'
-import { type Evidence, fail, mustEqual, rowsOf } from './evidence.ts'
+import { type Evidence, rowsOf } from './evidence.ts'
+import { fail, mustEqual } from './must.ts'
 
 /** Each change that was answered with an object has one event that tells the same of it. */
 export async function answersAreTold(evidence: Evidence, merchant: Merchant): Promise<void> {

@@ -3,7 +3,8 @@ import type { Pool } from '../../../runtime/database/pool/pool.ts'
 import { ENVIRONMENTS } from '../../../runtime/platform/environment.ts'
 import { verifyAudit } from '../../../runtime/tenants/admin/audit.ts'
 import type { Merchant } from '../merchant.ts'
-import { type Evidence, fail, mustEqual, read } from './evidence.ts'
+import { type Evidence, read } from './evidence.ts'
+import { fail, mustEqual } from './must.ts'
 
 /** Changes that only the service makes. In the simulation, nobody disables an endpoint by hand. */
 const OWN_CHANGES = ['payout.paid', 'payout.failed', 'payout.returned', 'webhook_endpoint.disabled']

@@ -1,6 +1,7 @@
 /** Ordered endpoints: what blocks them, what events tell of it, and which events wait. */
 import type { Merchant } from '../merchant.ts'
-import { type Evidence, fail, mustEqual, rowsOf } from './evidence.ts'
+import { type Evidence, rowsOf } from './evidence.ts'
+import { fail, mustEqual } from './must.ts'
 import { type AttemptRow, type EndpointRow, type EventRow, isWanted } from './webhooks.ts'
 
 interface OrderedRow extends EndpointRow {

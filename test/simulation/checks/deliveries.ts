@@ -1,7 +1,8 @@
 /** In a calm universe: how fast deliveries are made, how many at once, and what the workers count. */
 import type { WorkerStats } from '../../../runtime/events/delivery/worker.ts'
 import type { Arrival } from '../peers.ts'
-import { type Evidence, fail, mustEqual, read } from './evidence.ts'
+import { type Evidence, read } from './evidence.ts'
+import { fail, mustEqual } from './must.ts'
 
 interface MadeRow {
   readonly url: string
@@ -35,9 +36,6 @@ const WIDTH = 64
 const HOLD_MS = 2 * 86_400_000
 
 const DEADLINE_MS = 10_000
-
-/** What a machine that never stopped has counted. */
-export type DeliveryStats = Readonly<Record<'sandbox' | 'live', WorkerStats>>
 
 export async function deliveriesAreTimely(evidence: Evidence): Promise<void> {
   const { db, receivers, faults, stats, merchants, lateMs, started } = evidence

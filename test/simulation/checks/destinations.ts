@@ -3,7 +3,8 @@ import { ENVIRONMENTS, type Environment } from '../../../runtime/platform/enviro
 import { addressOf } from '../chain/node.ts'
 import type { Merchant } from '../merchant.ts'
 import { DOOMED } from '../sanctions.ts'
-import { type Evidence, fail, mustEqual, read, rowsOf } from './evidence.ts'
+import { type Evidence, read, rowsOf } from './evidence.ts'
+import { fail, mustEqual } from './must.ts'
 
 interface DestinationRow {
   readonly id: string

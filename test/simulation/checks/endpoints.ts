@@ -1,8 +1,8 @@
 /** What a merchant read of its webhook endpoints, compared with what is stored. */
-import type { Item } from '../actions/action.ts'
-import type { HooksRead } from '../hooks-read.ts'
 import type { Merchant } from '../merchant.ts'
-import { type Evidence, fail, mustEqual, rowsOf } from './evidence.ts'
+import type { HooksRead, Item } from '../reads.ts'
+import { type Evidence, rowsOf } from './evidence.ts'
+import { fail, mustEqual } from './must.ts'
 import type { AttemptRow, EndpointRow } from './webhooks.ts'
 
 interface StoredEndpoint extends EndpointRow {

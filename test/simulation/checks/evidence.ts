@@ -1,10 +1,10 @@
-/** What checks look at, and how they fail. */
+/** What checks look at. */
 import type { Database } from '../../../runtime/database/database.ts'
+import type { WorkerStats } from '../../../runtime/events/delivery/worker.ts'
 import type { Environment } from '../../../runtime/platform/environment.ts'
 import type { BankPaymentMade } from '../bank.ts'
 import type { Merchant } from '../merchant.ts'
 import type { World } from '../world.ts'
-import type { DeliveryStats } from './deliveries.ts'
 
 /** A line of the log of any machine. */
 export interface LogLine {
@@ -32,23 +32,6 @@ export interface Evidence extends Pick<World, 'authorizers' | 'blocks' | 'google
   readonly faults: number
 }
 
-export function fail(what: string): never {
-  throw new Error(what)
-}
-
-/** Fails unless both values are the same JSON, with the keys in any order. */
-export function mustEqual(found: unknown, wanted: unknown, what: string): void {
-  const [one, other] = [sorted(found), sorted(wanted)]
-  if (one !== other) fail(`${what} is ${one}, not ${other}`)
-}
-
-const sorted = (value: unknown): string =>
-  JSON.stringify(value ?? null, (_, part: unknown) =>
-    part !== null && typeof part === 'object' && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  )
-
 export async function read<Row>(db: Database, text: string, ...values: readonly unknown[]): Promise<Row[]> {
   return (await db.query<Row>({ text }, values)).rows
 }
@@ -63,3 +46,6 @@ export function rowsOf<Row>(
 ): Promise<Row[]> {
   return read(db, `SELECT * FROM ${environment}.${table} WHERE tenant_id = $1 ORDER BY ${order}`, tenantId)
 }
+
+/** What a machine that never stopped has counted. */
+export type DeliveryStats = Readonly<Record<'sandbox' | 'live', WorkerStats>>

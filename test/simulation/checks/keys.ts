@@ -1,6 +1,7 @@
 /** Stored answers to requests with a key: each is stored for a day, and none for much longer. */
 import type { Merchant } from '../merchant.ts'
-import { type Evidence, fail, mustEqual, rowsOf } from './evidence.ts'
+import { type Evidence, rowsOf } from './evidence.ts'
+import { fail, mustEqual } from './must.ts'
 
 interface AnswerRow {
   readonly key: string

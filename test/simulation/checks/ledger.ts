@@ -1,7 +1,8 @@
 /** The ledger, computed a second time from what happened, and compared entry by entry. */
 import { ENVIRONMENTS } from '../../../runtime/platform/environment.ts'
 import type { Merchant } from '../merchant.ts'
-import { type Evidence, fail, mustEqual, read, rowsOf } from './evidence.ts'
+import { type Evidence, read, rowsOf } from './evidence.ts'
+import { fail, mustEqual } from './must.ts'
 
 interface EntryRow {
   readonly id: string

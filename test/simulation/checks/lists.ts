@@ -1,6 +1,7 @@
 /** Lists, as a merchant walks them, compared with what is stored. */
 import type { Merchant } from '../merchant.ts'
-import { type Evidence, fail, mustEqual, rowsOf } from './evidence.ts'
+import { type Evidence, rowsOf } from './evidence.ts'
+import { fail, mustEqual } from './must.ts'
 
 interface ListedEvent {
   readonly id: string

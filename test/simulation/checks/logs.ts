@@ -1,7 +1,8 @@
 /** The log for operators: what must be in it, and what must not. */
 import { CHAIN_ID, USDC } from '../chain/node.ts'
 import { DEAR, MOST_FEE, WAITS } from '../chain/shortages.ts'
-import { type Evidence, fail } from './evidence.ts'
+import type { Evidence } from './evidence.ts'
+import { fail } from './must.ts'
 
 const CHAIN = `eip155:${CHAIN_ID}`
 

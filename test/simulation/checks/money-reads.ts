@@ -1,7 +1,8 @@
 /** What a merchant read of its money, compared with the rows. */
 import { ENVIRONMENTS } from '../../../runtime/platform/environment.ts'
 import type { Merchant } from '../merchant.ts'
-import { type Evidence, mustEqual, rowsOf } from './evidence.ts'
+import { type Evidence, rowsOf } from './evidence.ts'
+import { mustEqual } from './must.ts'
 
 type Row = Readonly<Record<string, unknown>> & { readonly id: string; readonly created: number }
 

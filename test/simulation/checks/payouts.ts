@@ -3,8 +3,9 @@
 import { BANK_ACCOUNT } from '../actions/destinations.ts'
 import type { BankPaymentMade } from '../bank.ts'
 import type { Merchant } from '../merchant.ts'
-import { type Evidence, fail, mustEqual, rowsOf } from './evidence.ts'
+import { type Evidence, rowsOf } from './evidence.ts'
 import { type PayoutStatus, payoutIsPosted } from './ledger.ts'
+import { fail, mustEqual } from './must.ts'
 
 interface Payout {
   readonly id: string

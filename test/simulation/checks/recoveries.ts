@@ -1,7 +1,8 @@
 /** Recoveries of webhook endpoints, computed a second time from the events and the attempts. */
 import type { Merchant } from '../merchant.ts'
 import { type RecoveryRow, recoveryOf } from './endpoints.ts'
-import { type Evidence, fail, mustEqual, rowsOf } from './evidence.ts'
+import { type Evidence, rowsOf } from './evidence.ts'
+import { fail, mustEqual } from './must.ts'
 import { type AttemptRow, type EndpointRow, type EventRow, isWanted } from './webhooks.ts'
 
 /** A recovery ends within this time, and one late poll for each of its steps. */

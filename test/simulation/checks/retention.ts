@@ -1,7 +1,8 @@
 /** What is deleted after its time, and what is not: old rows that are there from the start. */
 import type { Database } from '../../../runtime/database/database.ts'
 import { type IdPrefix, newId } from '../../../runtime/platform/ids.ts'
-import { type Evidence, fail, mustEqual, read } from './evidence.ts'
+import { type Evidence, read } from './evidence.ts'
+import { fail, mustEqual } from './must.ts'
 
 const DAY_MS = 86_400_000
 

@@ -1,6 +1,7 @@
 /** The stages of settlements, in the order of their events: when each began, what was posted, and which payout followed. */
 import type { Merchant } from '../merchant.ts'
-import { type Evidence, fail, mustEqual, rowsOf } from './evidence.ts'
+import { type Evidence, rowsOf } from './evidence.ts'
+import { fail, mustEqual } from './must.ts'
 
 interface SettlementRow {
   readonly id: string

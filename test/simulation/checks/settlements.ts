@@ -1,6 +1,7 @@
 /** Settlements and their lines, computed a second time from the card transactions. */
 import type { Merchant } from '../merchant.ts'
-import { type Evidence, fail, mustEqual, rowsOf } from './evidence.ts'
+import { type Evidence, rowsOf } from './evidence.ts'
+import { fail, mustEqual } from './must.ts'
 
 interface LineRow {
   readonly id: string

@@ -2,7 +2,8 @@
 import { createHmac, createPublicKey, type JsonWebKey, verify } from 'node:crypto'
 import type { Merchant } from '../merchant.ts'
 import type { Arrival } from '../peers.ts'
-import { type Evidence, fail, mustEqual, rowsOf } from './evidence.ts'
+import { type Evidence, rowsOf } from './evidence.ts'
+import { fail, mustEqual } from './must.ts'
 
 export interface AttemptRow {
   readonly id: string

@@ -1,5 +1,5 @@
 /** Faults in the events of the runtime that change nothing that a tenant or an operator can notice. */
-import type { Equivalent } from './equivalent.ts'
+import type { Equivalent } from './equivalent-entry.ts'
 
 const DELIVERY = 'runtime/events/delivery'
 

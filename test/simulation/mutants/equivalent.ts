@@ -1,17 +1,8 @@
 /** Faults that change nothing that a tenant or an operator can notice, with the reason. */
+import type { Equivalent } from './equivalent-entry.ts'
 import { EQUIVALENT_EVENTS } from './equivalent-events.ts'
 import { EQUIVALENT_MONEY } from './equivalent-money.ts'
 import type { Mutation } from './mutations.ts'
-
-export interface Equivalent {
-  /** A file, or a folder that ends with a slash. */
-  readonly file: string
-  /** The change, or its beginning if it ends with `…`. */
-  readonly what: string
-  /** A part of the statement that the change is in, if the file has the same change elsewhere. */
-  readonly sql?: string
-  readonly reason: string
-}
 
 const EQUIVALENT: readonly Equivalent[] = [
   ...EQUIVALENT_EVENTS,
