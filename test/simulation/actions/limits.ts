@@ -18,12 +18,29 @@ function mustExceed({ status, body }: Answer, issue: string, what: string): void
   )
 }
 
-async function tryLimits(merchant: Merchant): Promise<void> {
-  if (!merchant.isExact || merchant.sandboxes === SANDBOXES) return
+/** Creates a named sandbox, if the account can have one more, and returns its client. */
+async function openSandbox(merchant: Merchant): Promise<Client | undefined> {
+  if (!merchant.isExact || merchant.sandboxes === SANDBOXES) return undefined
   merchant.sandboxes += 1
   const made = await merchant.sandbox.post('/v1/sandboxes', { name: `Limits ${merchant.sandboxes}` })
-  const { secret_key: secret } = must(made, 201, 'a sandbox')
-  const client = merchant.open(secret)
+  return merchant.open(must(made, 201, 'a sandbox').secret_key)
+}
+
+/** Clearings without an authorization take a balance to the lowest one. */
+async function tryDebts(merchant: Merchant): Promise<void> {
+  const client = await openSandbox(merchant)
+  if (!client) return
+  const { force } = await cardOf(client)
+  must(await force(MOST), 201, 'a clearing down to the lowest balance')
+  mustEqual(must(await client.send('GET', '/v1/balance'), 200, 'the balance').available, 0 - MOST, 'a debt')
+  mustExceed(await force(1), "the day's settlement", 'a clearing beyond the total of a settlement')
+  must(await client.post('/v1/test/settlements/advance_clock', { seconds: 90_000 }), 200, 'an advance')
+  mustExceed(await force(1), 'would take the balance beyond', 'a clearing beyond the lowest balance')
+}
+
+async function tryLimits(merchant: Merchant): Promise<void> {
+  const client = await openSandbox(merchant)
+  if (!client) return
   const balance = async (available: number, what: string) => {
     const body = must(await client.send('GET', '/v1/balance'), 200, 'the balance of a named sandbox')
     mustEqual([body.available, body.held], [available, 0], `the balance of a named sandbox after ${what}`)
@@ -50,6 +67,9 @@ async function tryLimits(merchant: Merchant): Promise<void> {
   const refund = { card_transaction_id: first, amount: MOST - 1 }
   const refunded = await client.post('/v1/test/cards/simulate_refund', refund)
   mustExceed(refunded, 'beyond the maximum', 'a refund beyond the largest balance')
+  const small = { card_transaction_id: first, amount: 1 }
+  must(await client.post('/v1/test/cards/simulate_refund', small), 200, 'a refund up to the largest balance')
+  must(await clear(await authorize(1)), 200, 'a clearing after a refund')
   await expires(client, held, async () => must(await clear(await authorize(1)), 200, 'a late clearing'))
 }
 
@@ -104,6 +124,8 @@ async function cardOf(client: Client) {
       mustEqual(body.status, 'authorized', `an authorization of ${amount} in a named sandbox`)
       return body.id
     },
+    force: (amount: number) =>
+      client.post('/v1/test/cards/simulate_force_post', { card_id: card.id, amount, merchant: seller }),
     clear: (id: string) => client.post('/v1/test/cards/simulate_clearing', { card_transaction_id: id }),
   }
 }
@@ -129,5 +151,6 @@ async function setAlert(merchant: Merchant, { pick }: { readonly pick: number })
 
 export const LIMIT_ACTIONS: Actions = {
   limits: { times: 1, act: tryLimits },
+  debts: { times: 1, act: tryDebts },
   balance_alert: { times: 2, act: setAlert },
 }

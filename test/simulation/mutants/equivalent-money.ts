@@ -30,7 +30,13 @@ export const EQUIVALENT_MONEY: readonly Equivalent[] = [
   ...of('reports/job.ts', BATCH, 'one more: AT_ONCE = 4'),
   ...of('payouts/bank-job.ts', BATCH, 'one more: AT_ONCE = 20'),
   ...of('chain/worker.ts', BATCH, 'one more: BATCH = 48'),
-  ...of('chain/round.ts', BATCH, 'one more: MAX_OPEN = 48', 'one more: MAX_HELD_UP = 8'),
+  ...of(
+    'chain/round.ts',
+    BATCH,
+    'one more: MAX_OPEN = 48',
+    'one more: MAX_HELD_UP = 8',
+    'one more: Math.max(0, room)',
+  ),
   ...of(
     'settlements/moving.ts',
     BATCH,
@@ -92,6 +98,11 @@ export const EQUIVALENT_MONEY: readonly Equivalent[] = [
     'chain/rpc.ts',
     'each call has an HTTP request of its own, so its number only has to be the one of its answer',
     ...['one more: id = 0', 'drop: id += 1', 'one more: id += 1'],
+  ),
+  ...of(
+    'chain/follow.ts',
+    'a transaction in a block above the head that was read before has one confirmation, so both numbers are true',
+    'one more: Math.max(0, head.block.number - block + 1)',
   ),
   ...of(
     'chain/token.ts',
