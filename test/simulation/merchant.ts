@@ -86,8 +86,8 @@ export interface Merchant {
   /** Secrets of webhook endpoints by identifier, and the endpoints that were disabled at times. */
   readonly secrets: Map<string, string>
   readonly pauses: Set<string>
-  /** Secrets before the last rotation, by endpoint. */
-  readonly rotated: Map<string, string>
+  /** Secrets before the last rotation, by endpoint, and when they were rotated. */
+  readonly rotated: Map<string, { readonly secret: string; readonly at: number }>
   /** Events that were skipped at an ordered endpoint, as `endpoint event`. */
   readonly skipped: Set<string>
   /** Whether the deliveries of an event of the sandbox were made late and twice on purpose. Undefined: perhaps. */

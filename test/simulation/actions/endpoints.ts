@@ -121,7 +121,7 @@ async function liveThrough(merchant: Merchant, { amount, pick }: Drawn): Promise
   await change({ status: 'enabled' }, { status: 'enabled', disabled_reason: null })
   const rotated = must(await client.post(`${place}/rotate_secret`, {}), 200, 'a rotated secret')
   show({ ...rotated, secret: null }, { ...state, secret: null }, 'an endpoint with a new secret')
-  merchant.rotated.set(made.id, secret)
+  merchant.rotated.set(made.id, { secret, at: Date.now() })
   merchant.secrets.set(made.id, rotated.secret)
   for (const [given, field] of REFUSED) {
     const refused = await client.post(ROOT, { url, ...given })

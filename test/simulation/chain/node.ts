@@ -189,7 +189,9 @@ export function createNode(
     until(head)
       .filter(({ block }) => block >= from)
       .flatMap(logsOf)
-      .filter((log) => topics.every((topic, index) => log.topics[index] === topic))
+      .filter((log) =>
+        topics.every((topic, index) => log.topics[index]?.toLowerCase() === topic.toLowerCase()),
+      )
 
   const perform = async (method: string, [first, second]: Params, head: number): Promise<unknown> => {
     const numberOf = (tag: string) => (tag === 'latest' ? head : hexToNumber(tag as Hex))
