@@ -177,6 +177,6 @@ export async function checkInvariants(evidence: Evidence): Promise<void> {
   await oldPaymentsAreGone(evidence)
   await logsAreQuiet(evidence)
   await nothingIsLeft(evidence)
-  if (evidence.faults === 0) await retentionIsKept(evidence)
+  await retentionIsKept(evidence)
   await deliveriesAreTimely(evidence)
 }

@@ -88,6 +88,8 @@ export interface Merchant {
   readonly pauses: Set<string>
   /** Secrets before the last rotation, by endpoint, and when they were rotated. */
   readonly rotated: Map<string, { readonly secret: string; readonly at: number }>
+  /** Events that were sent again by hand, and when. */
+  readonly byHand: { readonly event: string; readonly at: number }[]
   /** Events that were skipped at an ordered endpoint, as `endpoint event`. */
   readonly skipped: Set<string>
   /** Whether the deliveries of an event of the sandbox were made late and twice on purpose. Undefined: perhaps. */

@@ -36,7 +36,10 @@ async function main(server: SimulationServer): Promise<boolean> {
     while (hours() < options.hours) {
       universes += 1
       const plan = planFor(universes)
-      const outcome = await runApart(server, plan)
+      const outcome = await runApart(server, plan).catch((error: Error) => ({
+        fault: error.message,
+        faults: 0,
+      }))
       faults += outcome.faults
       if (outcome.fault === undefined) continue
       failed += 1

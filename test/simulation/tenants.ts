@@ -71,6 +71,7 @@ export async function makeMerchant(
       secrets: new Map(),
       pauses: new Set(),
       rotated: new Map(),
+      byHand: [],
       skipped: new Set(),
       disturbed: new Map(),
       changes: [],

@@ -5,6 +5,7 @@ import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
 import { createRandom } from '../../runtime/platform/random.ts'
 import { chainSettingsAreChecked } from './chain/operator.ts'
 import type { DeliveryStats, LogLine } from './checks/evidence.ts'
+import { WARN } from './checks/logs.ts'
 import { writeOldRows } from './checks/retention.ts'
 import type { ClientParts } from './client.ts'
 import { takeOver } from './clockwork/globals.ts'
@@ -98,15 +99,8 @@ function create(prepared: Prepared, plan: Plan, timers: Timers, heard: Print | u
     ...{ scheduler, random: random('clients'), weather, machines: fleet.running },
     network: { latency: () => installation.network.latency() },
   }
-  const world = createWorld({
-    settings,
-    sanctions,
-    names,
-    scheduler,
-    weather,
-    random,
-    clients: () => clients,
-  })
+  const parts = { settings, sanctions, names, scheduler, weather, random }
+  const world = createWorld({ ...parts, clients: () => clients })
   const installation: Installation = {
     ...prepared,
     sanctions: world.wallets.sanctions,
@@ -130,9 +124,6 @@ function create(prepared: Prepared, plan: Plan, timers: Timers, heard: Print | u
   }
   return { prepared, scheduler, fleet, weather, world, clients, installation, random, logs }
 }
-
-/** pino's number of the level `warn`. */
-const WARN = 40
 
 /** Starts the machines, and creates the merchants with what they need. */
 async function begin(universe: Universe, plan: Plan): Promise<readonly Merchant[]> {

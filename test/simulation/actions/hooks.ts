@@ -25,6 +25,7 @@ async function retryByHand(merchant: Merchant, { amount, pick }: Drawn): Promise
   const strange = [await live.send('GET', elsewhere), await live.post(`${elsewhere}/retry`, {})]
   for (const answer of strange)
     mustRefuse(answer, [404, 'not_found'], 'the answer about an attempt of another endpoint')
+  merchant.byHand.push({ event: attempt.event_id as string, at: Date.now() })
   const { status, body } = await live.post(`${place}/${attempt.id}/retry`, {})
   mustEqual([status, body.id], [202, attempt.id], 'the answer to a retry by hand')
   if (!isExact) return
@@ -51,6 +52,7 @@ async function hurry(merchant: Merchant, { pick }: Drawn): Promise<void> {
   const place = `${placeOf(merchant, pick % 2 === 0 ? 'flaky' : 'mixed')}/delivery-attempts`
   const attempt = one(await walk(live, `${place}?status=pending`), pick)
   if (!attempt) return
+  merchant.byHand.push({ event: attempt.event_id as string, at: Date.now() })
   const { status, body } = await live.post(`${place}/${attempt.id}/retry`, {})
   mustEqual([status, body.id], [202, attempt.id], 'the answer to a retry of an attempt that waits')
   if (!isExact) return

@@ -1,6 +1,6 @@
 /** What the service stores about USDC payments, compared with the chain and with the payouts. */
 import { keccak256, parseTransaction, stringToHex } from 'viem'
-import { type Evidence, read, rowsOf } from '../checks/evidence.ts'
+import { type Evidence, read, rowsOf, sandboxEventsOf } from '../checks/evidence.ts'
 import { fail, mustEqual } from '../checks/must.ts'
 import type { Merchant } from '../merchant.ts'
 import { CONFIRMATIONS } from './blocks.ts'
@@ -106,13 +106,7 @@ interface ToldPayout {
 const dayOf = (at: string) => at.slice(0, 10)
 
 async function payoutsAreTold(evidence: Evidence, merchant: Merchant): Promise<void> {
-  const events = await rowsOf<{ type: string; body: string; created: number }>(
-    evidence,
-    'sandbox',
-    merchant,
-    'events',
-    'sequence',
-  )
+  const events = await sandboxEventsOf(evidence, merchant)
   const told = events
     .filter(({ type }) => type.startsWith('payout.'))
     .map(({ type, body, created }) => ({

@@ -1,6 +1,6 @@
 /** Alerts of low balances: each time that the balance crosses the threshold is noted, and told if it is low. */
 import type { Merchant } from '../merchant.ts'
-import { type Evidence, read, rowsOf } from './evidence.ts'
+import { type Evidence, read, rowsOf, sandboxEventsOf } from './evidence.ts'
 import { fail, mustEqual } from './must.ts'
 
 interface AlertRow {
@@ -33,13 +33,7 @@ export async function alertsAreRight(evidence: Evidence, merchant: Merchant): Pr
         ...[merchant.tenantId, action],
       )
     ).map(({ created }) => created)
-  const events = await rowsOf<{ type: string; body: string; created: number }>(
-    evidence,
-    'sandbox',
-    merchant,
-    'events',
-    'sequence',
-  )
+  const events = await sandboxEventsOf(evidence, merchant)
   const told = events.filter(({ type }) => type === 'balance.low')
   // An older version does not have the event.
   if (merchant.isCurrent)

@@ -47,5 +47,17 @@ export function rowsOf<Row>(
   return read(db, `SELECT * FROM ${environment}.${table} WHERE tenant_id = $1 ORDER BY ${order}`, tenantId)
 }
 
+/** An event as it is stored. */
+export interface ToldEvent {
+  readonly type: string
+  /** JSON. */
+  readonly body: string
+  readonly created: number
+}
+
+/** Reads the events of a merchant in the sandbox, in order. */
+export const sandboxEventsOf = (evidence: Evidence, merchant: Merchant): Promise<ToldEvent[]> =>
+  rowsOf<ToldEvent>(evidence, 'sandbox', merchant, 'events', 'sequence')
+
 /** What a machine that never stopped has counted. */
 export type DeliveryStats = Readonly<Record<'sandbox' | 'live', WorkerStats>>

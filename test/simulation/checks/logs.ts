@@ -13,7 +13,7 @@ export const START_LINES = [
 ]
 
 /** pino's number of the level `warn`. */
-const WARN = 40
+export const WARN = 40
 
 /** Whether a line tells that a payout waits for the payer or for a lower fee. */
 const isShortage = (text: string): boolean =>

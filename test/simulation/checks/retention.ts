@@ -54,7 +54,7 @@ export async function writeOldRows(db: Database, started: number): Promise<void>
 const LATE_MS = 0.8 * DAY_MS
 
 /** Old rows are deleted, and partitions are there for the next weeks. */
-export async function retentionIsKept({ db, now, started }: Evidence): Promise<void> {
+export async function retentionIsKept({ db, now, started, faults }: Evidence): Promise<void> {
   for (const table of TABLES) {
     const { name, prefix, days, span } = table
     const rows = await read<{ created: number }>(
@@ -68,6 +68,8 @@ export async function retentionIsKept({ db, now, started }: Evidence): Promise<v
       (created) => now - created < days * DAY_MS && !left.includes(created),
     )
     if (lost !== undefined) fail(`a row of ${name} from ${new Date(lost).toISOString()} was deleted`)
+    // A partition is not added if the default partition has rows of its time already, as after a late job.
+    if (faults > 0) continue
     const partitions = await read<{ name: string; bound: string }>(
       db,
       `SELECT c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bound FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
