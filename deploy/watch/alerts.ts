@@ -163,7 +163,7 @@ export const ALERTS: readonly WatchAlert[] = [
     expr: ({ seconds }) => `max by (state) (svc_tenant_closed_seconds) > ${seconds(120)}`,
     for: '1m',
     meaning:
-      'A move or an export was killed, and has left a tenant closed: `fenced` refuses its writes at the source, `arriving` has not opened it at the target.',
+      'A move or an export has left a tenant closed for two minutes: `fenced` refuses its writes at the source, which usually opens it 30 seconds after the command was killed; `arriving` has not opened it at the target.',
     look: '`doctor`, line moves, which names the tenant, and whether the command still runs',
     action:
       'Run the same command again: it continues. To give up a move from the state `fenced`, add `--abort`. See [move.md](move.md).',

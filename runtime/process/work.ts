@@ -20,6 +20,7 @@ import { openTransferListener } from '../money/payouts/transfer-listener.ts'
 import { reportExpiryWorker, reportWorker } from '../money/reports/job.ts'
 import { settlementWorker } from '../money/settlements/job.ts'
 import type { WalletSources } from '../operator/metrics/wallet-metrics.ts'
+import { startOpeningAbandoned } from '../operator/moves/abandoned.ts'
 import { startVerification } from '../operator/verification.ts'
 import { passMessageBatchWorker } from '../passes/pass-messages/batch-job.ts'
 import { passMessageWorker } from '../passes/pass-messages/job.ts'
@@ -88,6 +89,7 @@ export function startWork(parts: Foundation): Work {
     verification,
     delivery,
     startCleanupJob(database, clock, log),
+    startOpeningAbandoned({ control: database.control, clock }, log),
     startRetentionJob({
       control: database.control,
       clock,

@@ -3,15 +3,17 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { current } from '../../generated/versions.ts'
 import { createUser } from '../../runtime/account/members/users.ts'
 import { USDC_CHAINS } from '../../runtime/money/chain/usdc-chains.ts'
+import { openAbandoned } from '../../runtime/operator/moves/abandoned.ts'
 import { forgetTenant } from '../../runtime/operator/moves/arrival.ts'
 import { exportTenant } from '../../runtime/operator/moves/export.ts'
 import { importTenant } from '../../runtime/operator/moves/import.ts'
 import { type MoveStep, moveTenant } from '../../runtime/operator/moves/move.ts'
-import { beginAtSource, fence, unfence } from '../../runtime/operator/moves/source.ts'
+import { beginAtSource, fence, leave, unfence, whileFenced } from '../../runtime/operator/moves/source.ts'
 import { listMovedTables } from '../../runtime/operator/moves/tables.ts'
 import { ENVIRONMENTS, type Environment } from '../../runtime/platform/environment.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
@@ -19,6 +21,7 @@ import { change } from '../../runtime/tenants/admin/change.ts'
 import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { isSpaceWiped } from '../../runtime/tenants/audit/queries.ts'
 import { fill, openSandbox, readSpace } from '../account/sandbox-contents.ts'
+import { TEMPLATE } from '../api/fixtures.ts'
 import { makeCard } from '../cards/fixtures.ts'
 import { openTestNetwork } from '../cards/network/open-network.ts'
 import { issueToken } from '../support/access-tokens.ts'
@@ -214,6 +217,32 @@ test('a fence keeps what a worker plans at the same time, so that no webhook is 
   expect(await planned()).toEqual([])
   await unfence(service.operator, run, tables)
   expect(await planned()).toEqual([{ planned: 7 }])
+})
+
+test('the service opens a tenant again whose move was killed behind the fence, and a late command fails', async () => {
+  const tenantId = await makeTenant(service)
+  const { secret } = await makeKey(service, tenantId, { scope: 'admin' })
+  const send = speak(service.urls.sandbox, { secret, version: current })
+  const { operator, database } = service
+  const run = { tenantId, id: randomUUID() }
+  const tables = await listMovedTables(database.control)
+  const openAgain = () => openAbandoned(operator, pino({ enabled: false }))
+  const write = async () => {
+    service.forget()
+    return (await send('/v1/pass_templates', { body: TEMPLATE })).status
+  }
+  const past = `UPDATE control.tenant_moves SET alive_until = now() - interval '1 second' WHERE tenant_id = $1`
+  await beginAtSource(operator, run, undefined)
+  const late = whileFenced(operator, run, tables, async () => {
+    await openAgain()
+    expect(await write()).toBe(503)
+    await database.control.query({ text: past }, [tenantId])
+    await openAgain()
+    expect(await write()).toBe(201)
+    await leave(operator, run)
+  })
+  await expect(late).rejects.toThrow(`the service has opened ${tenantId} again`)
+  expect(await write()).toBe(201)
 })
 
 test('the last round of a move finds rows of a large table that were updated, deleted and added', async () => {

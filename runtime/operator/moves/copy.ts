@@ -13,6 +13,8 @@ import type { Pool } from '../../database/pool/pool.ts'
 import {
   AS_TEXT,
   deleteRows,
+  type HashedRows,
+  hashChosen,
   hashRows,
   type KeyRange,
   type RangeSummary,
@@ -21,8 +23,8 @@ import {
   readRows,
   readVersions,
   summarize,
-  summarizeEach,
   summarizeFirst,
+  summaryOfRows,
   type TextRow,
   writeRows,
 } from './rows.ts'
@@ -59,7 +61,7 @@ export interface CopyRound {
 const READ_ROWS = 1000
 
 /**
- * Rows of a range of a large table. A change of one row makes a round hash its range four times, also while writes are refused;
+ * Rows of a range of a large table. A change of one row makes a round hash its range on both sides, also while writes are refused;
  * more ranges make the first round slower, while the tenant is served.
  */
 const RANGE_ROWS = 250
@@ -103,8 +105,22 @@ interface ComparedRange {
 /** The ranges of large tables that the latest round has compared, in the order of their keys, by table and owner. */
 export type ComparedRanges = Map<string, readonly ComparedRange[]>
 
+/** What the source has of a range. */
+interface HashedRange extends SummarizedRange {
+  readonly hashed: HashedRows
+}
+
+async function hashRanges(
+  source: Database,
+  { table, owner }: OwnerTable,
+  ranges: readonly KeyRange[],
+): Promise<readonly HashedRange[]> {
+  const found = await hashRows(source, table, owner, ranges)
+  return ranges.map((range, at) => ({ ...summaryOfRows(found[at]!), range, hashed: found[at]! }))
+}
+
 /**
- * Compares the rows of some ranges one by one, copies those that differ, and compares the ranges again.
+ * Compares the rows of some ranges one by one, and copies those that differ. What the target has stored is compared, too.
  *
  * @param db transaction of the target.
  */
@@ -113,31 +129,53 @@ async function copyRanges(
   { reseal }: Pick<CopyTarget, 'reseal'>,
   db: Database,
   { table, owner }: OwnerTable,
-  wanted: readonly SummarizedRange[],
+  wanted: readonly HashedRange[],
 ): Promise<readonly CopiedRange[]> {
-  const ranges = wanted.map(({ range }) => range)
-  const [here, found] = await Promise.all([
-    hashRows(source, table, owner, ranges),
-    hashRows(db, table, owner, ranges),
-  ])
-  const outdated = [...found.keys()].filter((key) => here.get(key) !== found.get(key))
-  const missing = [...here.keys()].filter((key) => here.get(key) !== found.get(key))
-  const isKept = table.schema === 'control' && ['tenants', 'oauth_clients'].includes(table.name)
-  if (!isKept) await deleteRows(db, table, owner, outdated.map(readKey))
-  if (missing.length > 0) {
-    const isWhole = missing.length === here.size && ranges.length === 1
-    const rows = isWhole
-      ? await readRows(source, table, owner, ranges[0]!)
-      : await readRows(source, table, owner, {}, missing.map(readKey))
-    await writeRows(db, table, await reseal(table, rows))
-  }
-  const deleted = outdated.filter((key) => !here.has(key)).length
-  const summaries = await summarizeEach(db, table, owner, ranges)
-  return summaries.map((there, at) => ({
-    changed: at === 0 ? missing.length + deleted : 0,
-    isSame: isSame(wanted[at]!, there),
-    there,
+  const found = await hashRows(
+    db,
+    table,
+    owner,
+    wanted.map(({ range }) => range),
+  )
+  const differing = (one: HashedRows, other: HashedRows) =>
+    [...one.keys()].filter((key) => one.get(key)!.hash !== other.get(key)?.hash)
+  const differences = wanted.map(({ hashed }, at) => ({
+    outdated: differing(found[at]!, hashed),
+    missing: differing(hashed, found[at]!),
   }))
+  const isKept = table.schema === 'control' && ['tenants', 'oauth_clients'].includes(table.name)
+  const outdated = differences.flatMap((each) => each.outdated)
+  if (!isKept) await deleteRows(db, table, owner, outdated.map(readKey))
+  const missing = differences.flatMap((each) => each.missing)
+  const stored = await copyRows(source, reseal, db, { table, owner }, wanted, missing)
+  return wanted.map(({ hashed }, at) => {
+    const there = new Map(found[at])
+    if (!isKept) for (const key of differences[at]!.outdated) there.delete(key)
+    for (const key of differences[at]!.missing) if (stored.has(key)) there.set(key, stored.get(key)!)
+    const deleted = differences[at]!.outdated.filter((key) => !hashed.has(key)).length
+    return {
+      changed: differences[at]!.missing.length + deleted,
+      isSame: there.size === hashed.size && differing(hashed, there).length === 0,
+      there: summaryOfRows(there),
+    }
+  })
+}
+
+/** Copies rows of some ranges. @returns what the target has stored. */
+async function copyRows(
+  source: Database,
+  reseal: Resealing,
+  db: Database,
+  { table, owner }: OwnerTable,
+  wanted: readonly HashedRange[],
+  missing: readonly string[],
+): Promise<HashedRows> {
+  if (missing.length === 0) return new Map()
+  const whole = wanted.length === 1 && missing.length === wanted[0]!.rows ? wanted[0]!.range : undefined
+  const keys = missing.map(readKey)
+  const rows = await readRows(source, table, owner, whole ?? {}, whole ? undefined : keys)
+  await writeRows(db, table, await reseal(table, rows))
+  return whole ? (await hashRows(db, table, owner, [whole]))[0]! : hashChosen(db, table, owner, keys)
 }
 
 const readKey = (key: string) => JSON.parse(key) as RowKey
@@ -205,19 +243,18 @@ async function findUnchanged(
 const AT_ONCE = 20
 
 /** Hashes ranges again, in order, several in one statement. Ranges that have grown are split. */
-async function* summarizeAgain(
+async function* hashAgain(
   source: Database,
   place: OwnerTable,
   ranges: readonly KeyRange[],
-): AsyncGenerator<readonly SummarizedRange[]> {
+): AsyncGenerator<readonly HashedRange[]> {
   for (let at = 0; at < ranges.length; at += AT_ONCE) {
-    const some = ranges.slice(at, at + AT_ONCE)
-    const summaries = await summarizeEach(source, place.table, place.owner, some)
-    const all = some.map((range, index) => ({ ...summaries[index]!, range }))
-    if (all.every(({ rows }) => rows <= READ_ROWS)) yield all
+    const some = await hashRanges(source, place, ranges.slice(at, at + AT_ONCE))
+    if (some.every(({ rows }) => rows <= READ_ROWS)) yield some
     else
-      for (const range of some)
-        for await (const part of summarizeRanges(source, place, rangeRowsOf(place.table), range)) yield [part]
+      for (const { range } of some)
+        for await (const part of summarizeRanges(source, place, rangeRowsOf(place.table), range))
+          yield hashRanges(source, place, [part.range])
   }
 }
 
@@ -236,7 +273,8 @@ async function copyAll(
   if (first.rows < rangeRowsOf(table)) {
     const here = { ...first, range: {} }
     if (isSame(first, opposite)) return [{ here, copied: unchanged(opposite) }]
-    const [copied] = await target.transaction((db) => copyRanges(source, target, db, place, [here]))
+    const hashed = await hashRanges(source, place, [here.range])
+    const [copied] = await target.transaction((db) => copyRanges(source, target, db, place, hashed))
     return [{ here, copied: copied! }]
   }
   const compared: ComparedRange[] = []
@@ -244,7 +282,7 @@ async function copyAll(
     const copied = await target.transaction(async (db) => {
       const there = await summarize(db, table, owner, here.range)
       if (isSame(here, there)) return unchanged(there)
-      return (await copyRanges(source, target, db, place, [here]))[0]!
+      return (await copyRanges(source, target, db, place, await hashRanges(source, place, [here.range])))[0]!
     })
     compared.push({ here, copied })
   }
@@ -261,9 +299,9 @@ async function copyChanged(
   const areUnchanged = await findUnchanged(source, target, place, before)
   const changed = before.filter((_, at) => !areUnchanged[at]).map(({ here }) => here.range)
   const again: ComparedRange[] = []
-  for await (const some of summarizeAgain(source, place, changed)) {
+  for await (const some of hashAgain(source, place, changed)) {
     const copied = await target.transaction((db) => copyRanges(source, target, db, place, some))
-    again.push(...some.map((here, at) => ({ here, copied: copied[at]! })))
+    again.push(...some.map(({ hashed: _, ...here }, at) => ({ here, copied: copied[at]! })))
   }
   const parts = again.values()
   return before.flatMap(({ here, copied }, at) => {

@@ -16,13 +16,13 @@ import { type RowKey, readLines } from './rows.ts'
 import { secretColumnsOf } from './sealed-columns.ts'
 import {
   beginAtSource,
-  fence,
   type Kept,
   leave,
   type MoveRun,
   readKept,
   unfence,
   waitForSending,
+  whileFenced,
 } from './source.ts'
 import { listMovedTables, listSpaces, type MovedColumn, type MovedTable, ownersOf } from './tables.ts'
 
@@ -201,26 +201,20 @@ async function exportClosed(
   options: ExportOptions,
 ): Promise<ExportedTenant> {
   const { operator } = here
-  const tables = await listMovedTables(operator.control)
+  const { control } = operator
+  const tables = await listMovedTables(control)
+  const write = async () => writeFolder(here, run.tenantId, options, await readKept(control, run.tenantId))
   const state = await beginAtSource(operator, run, undefined)
-  if (state === 'copying') await fence(operator, run, tables)
-  try {
+  if (state === 'moved') return write()
+  if (state === 'fenced') await unfence(operator, run, tables)
+  return whileFenced(operator, run, tables, async () => {
     const until = performance.now() + options.maxPauseMs
-    const spaces = await listSpaces(operator.control, run.tenantId)
-    if (state !== 'moved' && !(await waitForSending(operator, spaces, until)))
+    if (!(await waitForSending(operator, await listSpaces(control, run.tenantId), until)))
       throw new ControlError('refused', 'webhooks are still being sent: run the command again')
-    const exported = await writeFolder(
-      here,
-      run.tenantId,
-      options,
-      await readKept(operator.control, run.tenantId),
-    )
-    if (state !== 'moved') await leave(operator, run)
+    const exported = await write()
+    await leave(operator, run)
     return exported
-  } catch (error) {
-    if (state !== 'moved') await unfence(operator, run, tables)
-    throw error
-  }
+  })
 }
 
 /**

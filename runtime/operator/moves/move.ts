@@ -1,13 +1,12 @@
 /**
  * Moves a tenant to a different installation while it is served.
  *
- * Steps: the rows are copied in rounds, until little changes during a round. A fence closes the tenant for writes, and workers
- * leave it. The last round ends with both the same. Then the source is closed for good, and only after that does the
- * target open the tenant. Each state is in the database of its installation, so a killed run can be repeated: until the source
- * is closed for good, `abort` gives the move up; afterwards, it can only go on.
+ * Steps: the rows are copied in rounds, until a round is hardly shorter than the one before. A fence closes the tenant for
+ * writes, and workers leave it. The last round ends with both the same. Then the source is closed for good, and only after
+ * that does the target open the tenant. Each state is in the database of its installation, so a killed run can be repeated:
+ * until the source is closed for good, `abort` gives the move up; afterwards, it can only go on.
  */
 import { randomUUID } from 'node:crypto'
-import { messageOf } from '../../database/errors.ts'
 import { ControlError } from '../../tenants/admin/change.ts'
 import {
   arrivalOf,
@@ -30,7 +29,6 @@ import {
 import { type Installation, requireFit } from './installations.ts'
 import {
   beginAtSource,
-  fence,
   giveUp,
   leave,
   type MoveRun,
@@ -39,6 +37,7 @@ import {
   requireNoOpenPayouts,
   unfence,
   waitForSending,
+  whileFenced,
 } from './source.ts'
 import { listMovedTables, listSpaces, type MovedTables } from './tables.ts'
 
@@ -64,11 +63,11 @@ export interface MovedTenant {
   readonly tables: readonly TableSummary[]
 }
 
-/** Rounds while the tenant is served. Each is shorter than the one before, because fewer rows have changed. */
-const MAX_ROUNDS = 10
-
-/** If a round finds fewer changes, the fence follows. */
-const FEW_CHANGES = 500
+/**
+ * A round while the tenant is served is shorter than the one before, because fewer rows have changed. When it is not
+ * shorter than this part of it, more rounds do not make the pause shorter.
+ */
+const SHORTER = 0.75
 
 /** A move in progress. */
 class Mover {
@@ -128,7 +127,14 @@ class Mover {
   async follow(): Promise<void> {
     const { control } = this.#source.operator
     await requireNoOpenPayouts(control, await listSpaces(control, this.#run.tenantId))
-    for (let at = 0; at < MAX_ROUNDS; at += 1) if ((await this.round()).changed <= FEW_CHANGES) return
+    let before = Number.POSITIVE_INFINITY
+    for (;;) {
+      const began = performance.now()
+      await this.round()
+      const took = performance.now() - began
+      if (took > SHORTER * before) return
+      before = took
+    }
   }
 
   /** Compares until nothing differs. Resolves with undefined if that takes too long. */
@@ -145,11 +151,10 @@ class Mover {
   }
 
   /** Refuses writes until source and target are the same, and closes the source. */
-  async change(): Promise<CopyRound> {
+  change(): Promise<CopyRound> {
     const { before, maxPauseMs } = this.#options
     const { operator } = this.#source
-    await fence(operator, this.#run, this.#tables)
-    try {
+    return whileFenced(operator, this.#run, this.#tables, async () => {
       await before?.('compare')
       const round = await this.finish(performance.now() + maxPauseMs)
       if (!round)
@@ -161,13 +166,7 @@ class Mover {
       await before?.('leave')
       await leave(operator, this.#run)
       return round
-    } catch (error) {
-      // Fails if the source is closed for good, or if a later run has taken over.
-      await unfence(operator, this.#run, this.#tables).catch((cause: unknown) =>
-        this.#options.say(`writes are still refused: ${messageOf(cause)}. Run the command again`),
-      )
-      throw error
-    }
+    })
   }
 
   async arrive(): Promise<void> {

@@ -1,4 +1,5 @@
 /** Reads, compares and writes rows of any table, as text. */
+import { createHash } from 'node:crypto'
 import type { Database, Statement } from '../../database/database.ts'
 import type { MovedColumn, MovedTable } from './tables.ts'
 
@@ -86,13 +87,8 @@ export interface RangeSummary extends RangeVersions {
 /** Hash of a row version. Locks and freezing of a row do not change it. */
 const VERSION = 'hash_record_extended(ROW(t.tableoid, t.ctid, t.xmin), 0)'
 
-const summaryOf = (
-  table: MovedTable,
-  { from, order }: RangeQuery,
-  limit: number | undefined,
-  name: string = table.name,
-) =>
-  `SELECT '${name}' AS name, count(*)::integer AS rows, md5(string_agg(c.hash, '' ORDER BY c.place)) AS hash,
+const summaryOf = (table: MovedTable, { from, order }: RangeQuery, limit: number | undefined) =>
+  `SELECT '${table.name}' AS name, count(*)::integer AS rows, md5(string_agg(c.hash, '' ORDER BY c.place)) AS hash,
           bit_xor(c.version)::text AS versions, (array_agg(c.key ORDER BY c.place DESC))[1] AS last
      FROM (SELECT x.hash, x.key, x.version, row_number() OVER () AS place
              FROM (SELECT ${hashOf(table)} AS hash, ${keyOf(table)} AS key, ${VERSION} AS version ${from} ${order}
@@ -126,22 +122,6 @@ export async function summarize(
   return readSummary(rows[0]!)
 }
 
-/** Counts and hashes the rows of each range, in one statement. */
-export async function summarizeEach(
-  db: Database,
-  table: MovedTable,
-  owner: string,
-  ranges: readonly KeyRange[],
-): Promise<readonly RangeSummary[]> {
-  const values: unknown[] = [owner]
-  const texts = ranges.map((range, at) => {
-    const query = new RangeQuery(table, owner, range, values)
-    return `(${summaryOf(table, query, undefined, String(at))})`
-  })
-  const { rows } = await db.query<SummaryRow>({ text: texts.join(' UNION ALL ') }, values)
-  return rows.toSorted((one, other) => Number(one.name) - Number(other.name)).map(readSummary)
-}
-
 /** Counts and hashes the first rows of each table, in one statement. @returns summaries by name of the table. */
 export async function summarizeFirst(
   db: Database,
@@ -158,7 +138,7 @@ export async function summarizeFirst(
 /**
  * Reads the row versions of all ranges of a table, in one statement.
  *
- * @param cuts the key at which each range ends, except the last range, which has no end.
+ * @param cuts the key at which each range ends, except the last range, which has no end. At least one.
  */
 export async function readVersions(
   db: Database,
@@ -167,43 +147,63 @@ export async function readVersions(
   cuts: readonly RowKey[],
 ): Promise<readonly RangeVersions[]> {
   const values: unknown[] = [owner]
-  const bounds = table.key.map((_, at) => {
-    const ends = cuts.map((cut) => cut[at])
-    values.push([null, ...ends], [...ends, null])
-    return [`after_${at}`, `up_to_${at}`] as const
-  })
-  const given = (side: 0 | 1) =>
-    rowOf(table.key.map((column, at) => sortable(column, `r.${bounds[at]![side]}::${column.type}`)))
   const own = rowOf(table.key.map((column) => sortable(column)))
-  const lists = values.slice(1).map((_, at) => `$${at + 2}::text[]`)
   const summary = (condition: string) =>
     `SELECT count(*)::integer AS rows, bit_xor(${VERSION})::text AS versions
        FROM ${nameOf(table)} t WHERE ${table.where} AND ${condition}`
-  // The ranges at both ends have subqueries of their own, because no index serves a condition with OR.
-  const text = `SELECT f.rows + m.rows + l.rows AS rows, coalesce(f.versions, m.versions, l.versions) AS versions
-                  FROM unnest(${lists.join(', ')}) WITH ORDINALITY AS r (${bounds.flat().join(', ')}, place),
-                       LATERAL (${summary(`r.after_0 IS NULL AND ${own} <= ${given(1)}`)}) AS f,
-                       LATERAL (${summary(`${own} > ${given(0)} AND ${own} <= ${given(1)}`)}) AS m,
-                       LATERAL (${summary(`r.up_to_0 IS NULL AND ${own} > ${given(0)}`)}) AS l
-                 ORDER BY r.place`
+  const edge = (operator: string, cut: RowKey) => {
+    const given = table.key.map((column, at) =>
+      sortable(column, `$${values.push(cut[at])}::text::${column.type}`),
+    )
+    return summary(`${own} ${operator} ${rowOf(given)}`)
+  }
+  const listed = (name: string, keys: readonly RowKey[]) =>
+    table.key.map(
+      (_, at) => [`${name}_${at}`, `$${values.push(keys.map((key) => key[at]))}::text[]`] as const,
+    )
+  const [after, upTo] = [listed('after', cuts.slice(0, -1)), listed('up_to', cuts.slice(1))]
+  const bound = (names: typeof after) =>
+    rowOf(table.key.map((column, at) => sortable(column, `r.${names[at]![0]}::${column.type}`)))
+  const lists = [...after, ...upTo]
+  // The ranges at both ends have one bound each. No index serves all three kinds of conditions in one.
+  const text = `SELECT rows, versions FROM (
+      SELECT 0 AS place, e.* FROM (${edge('<=', cuts[0]!)}) AS e
+       UNION ALL
+      SELECT r.place, m.*
+        FROM unnest(${lists.map(([, value]) => value).join(', ')}) WITH ORDINALITY AS r (${lists.map(([name]) => name).join(', ')}, place),
+             LATERAL (${summary(`${own} > ${bound(after)} AND ${own} <= ${bound(upTo)}`)}) AS m
+       UNION ALL
+      SELECT ${cuts.length}, e.* FROM (${edge('>', cuts.at(-1)!)}) AS e) AS ranges
+     ORDER BY place`
   return (await db.query<RangeVersions>({ text }, values)).rows
 }
 
-/** Returns the hash of each row of some ranges, by the JSON of its key. */
-export async function hashRows(
-  db: Database,
-  table: MovedTable,
-  owner: string,
-  ranges: readonly KeyRange[],
-): Promise<ReadonlyMap<string, string>> {
-  const values: unknown[] = [owner]
-  const texts = ranges.map((range) => {
-    const { from } = new RangeQuery(table, owner, range, values)
-    return `SELECT ${keyOf(table)} AS key, ${hashOf(table)} AS hash ${from}`
-  })
-  const text = texts.join(' UNION ALL ')
-  const { rows } = await db.query<{ key: string; hash: string }>({ text }, values)
-  return new Map(rows.map(({ key, hash }) => [key, hash]))
+/** A row as one database has it. */
+export interface HashedRow {
+  /** Hash of the columns that source and target must have in common. */
+  readonly hash: string
+  /** 64-bit hash of its row version. */
+  readonly version: string
+}
+
+/** Rows in the order of their keys, by the JSON of the key. */
+export type HashedRows = ReadonlyMap<string, HashedRow>
+
+const hashedRow = (table: MovedTable) =>
+  `${keyOf(table)} AS key, ${hashOf(table)} AS hash, ${VERSION}::text AS version`
+
+/** Counts and hashes rows as `summarize` does. */
+export function summaryOfRows(rows: HashedRows): RangeSummary {
+  const all = [...rows.values()]
+  const last = [...rows.keys()].at(-1)
+  const hash = createHash('md5')
+  for (const row of all) hash.update(row.hash)
+  return {
+    rows: all.length,
+    hash: all.length === 0 ? null : hash.digest('hex'),
+    versions: all.length === 0 ? null : `${all.reduce((sum, { version }) => sum ^ BigInt(version), 0n)}`,
+    last: last === undefined ? undefined : JSON.parse(last),
+  }
 }
 
 /** Selects the rows with these keys. The values follow those that the statement has. */
@@ -214,6 +214,39 @@ function chosen(table: MovedTable, values: unknown[], keys: readonly RowKey[]): 
     return rowOf(items)
   })
   return `AND ${rowOf(table.key.map(({ name }) => `t.${quoted(name)}`))} IN (${list.join(', ')})`
+}
+
+type HashRow = HashedRow & { readonly place: number; readonly key: string }
+
+/** Hashes each row of some ranges, in one statement. */
+export async function hashRows(
+  db: Database,
+  table: MovedTable,
+  owner: string,
+  ranges: readonly KeyRange[],
+): Promise<readonly HashedRows[]> {
+  const values: unknown[] = [owner]
+  const texts = ranges.map((range, at) => {
+    const { from, order } = new RangeQuery(table, owner, range, values)
+    return `(SELECT ${at} AS place, ${hashedRow(table)} ${from} ${order})`
+  })
+  const found = ranges.map(() => new Map<string, HashedRow>())
+  const { rows } = await db.query<HashRow>({ text: texts.join(' UNION ALL ') }, values)
+  for (const { place, key, hash, version } of rows) found[place]!.set(key, { hash, version })
+  return found
+}
+
+/** Hashes the rows with these keys. */
+export async function hashChosen(
+  db: Database,
+  table: MovedTable,
+  owner: string,
+  keys: readonly RowKey[],
+): Promise<HashedRows> {
+  const { from, values } = new RangeQuery(table, owner, {})
+  const text = `SELECT ${hashedRow(table)} ${from} ${chosen(table, values, keys)}`
+  const { rows } = await db.query<HashRow>({ text }, values)
+  return new Map(rows.map(({ key, hash, version }) => [key, { hash, version }]))
 }
 
 /** Reads rows of a range: all of them, or those with the keys. */

@@ -1,9 +1,11 @@
 /** The source of a move: closes a tenant, opens it again, or leaves it closed for good. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Database, Statement } from '../../database/database.ts'
+import { messageOf } from '../../database/errors.ts'
 import { bumpRevision } from '../../database/revision.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
+import { runPeriodically } from '../../platform/periodic.ts'
 import { ControlError, type Operator } from '../../tenants/admin/change.ts'
 import { noTenant } from '../../tenants/admin/tenants.ts'
 import { AS_TEXT, readRows, type TextRow, writeRows } from './rows.ts'
@@ -63,16 +65,32 @@ export async function beginAtSource(
   )
 }
 
-/** Locks the move, and checks that no later run has taken over. */
-export async function lockRun(db: Database, { tenantId, id }: MoveRun, state: string): Promise<void> {
-  const lock: Statement = {
-    text: 'SELECT FROM control.tenant_moves WHERE tenant_id = $1 AND run = $2 AND state = $3 FOR NO KEY UPDATE',
-  }
-  if ((await db.query(lock, [tenantId, id, state])).count > 0) return
-  throw new ControlError(
-    'conflict',
-    `a different run of the command moves ${tenantId} now: leave it to that run`,
-  )
+const LOCK_RUN: Statement = {
+  text: 'SELECT run = $2 AS is_own, state FROM control.tenant_moves WHERE tenant_id = $1 FOR NO KEY UPDATE',
+}
+
+/** Locks the move. @returns its state; undefined if a later run has taken over. */
+async function lockState(db: Database, { tenantId, id }: MoveRun): Promise<string | undefined> {
+  const { rows } = await db.query<{ is_own: boolean; state: string }>(LOCK_RUN, [tenantId, id])
+  return rows[0]?.is_own ? rows[0].state : undefined
+}
+
+const REASONS: Readonly<Record<string, (tenantId: string) => string>> = {
+  copying: (tenantId) =>
+    `the service has opened ${tenantId} again, because this command did not report for ${LEASE_SECONDS} seconds: run it again`,
+  moved: (tenantId) =>
+    `${tenantId} has left this installation: run the command again to open it at the target`,
+}
+
+const otherwise = (tenantId: string) =>
+  `a different run of the command moves ${tenantId} now: leave it to that run`
+
+/** Locks the move, and checks that it still is in this state of this run. */
+export async function lockRun(db: Database, run: MoveRun, state: string): Promise<void> {
+  const found = await lockState(db, run)
+  if (found === state) return
+  const reason = REASONS[found ?? ''] ?? otherwise
+  throw new ControlError('conflict', reason(run.tenantId))
 }
 
 const OPEN_PAYOUTS: Statement = {
@@ -171,8 +189,16 @@ interface ClosedPlace {
 
 const LOCK_TENANT: Statement = { text: 'SELECT FROM control.tenants WHERE id = $1 FOR NO KEY UPDATE' }
 
+/** A fence whose command has not reported for this time is taken down by the service. The clock is the database's. */
+const LEASE_SECONDS = 30
+
+/** Time between two reports, in milliseconds. */
+const REPORT_MS = 5000
+
+const LEASE = `now() + interval '${LEASE_SECONDS} seconds'`
+
 const FENCE: Statement = {
-  text: `UPDATE control.tenant_moves SET state = 'fenced', kept = $2, updated = $3 WHERE tenant_id = $1`,
+  text: `UPDATE control.tenant_moves SET state = 'fenced', kept = $2, updated = $3, alive_until = ${LEASE} WHERE tenant_id = $1`,
 }
 
 /**
@@ -195,6 +221,44 @@ export function fence(operator: Operator, run: MoveRun, tables: MovedTables): Pr
     await db.query(FENCE, [run.tenantId, JSON.stringify(kept), toTimestamp(now)])
     await bumpRevision(db)
   })
+}
+
+const REPORT: Statement = {
+  text: `UPDATE control.tenant_moves SET alive_until = ${LEASE} WHERE tenant_id = $1 AND run = $2 AND state = 'fenced'`,
+}
+
+/**
+ * Closes the tenant for writes, and reports that the command is alive until the work ends. Opens the tenant again if the work
+ * fails. If the process dies, the service opens it.
+ */
+export async function whileFenced<T>(
+  operator: Operator,
+  run: MoveRun,
+  tables: MovedTables,
+  work: () => Promise<T>,
+): Promise<T> {
+  await fence(operator, run, tables)
+  let notReported: unknown
+  const report = async () => {
+    await operator.control.query(REPORT, [run.tenantId, run.id])
+    notReported = undefined
+  }
+  const reports = runPeriodically(report, {
+    pauseMs: REPORT_MS,
+    failed(error) {
+      notReported = error
+    },
+  })
+  try {
+    return await work()
+  } catch (error) {
+    const reasons: unknown[] = notReported === undefined ? [error] : [error, notReported]
+    await unfence(operator, run, tables).catch((cause: unknown) => reasons.push(cause))
+    if (reasons.length === 1) throw error
+    throw new ControlError('refused', reasons.map(messageOf).join('; '), { cause: error })
+  } finally {
+    await reports.stop()
+  }
 }
 
 const reopenHead = (environment: Environment): Statement => ({
@@ -239,18 +303,33 @@ export async function readKept(db: Database, tenantId: string): Promise<Kept> {
 }
 
 const UNFENCE: Statement = {
-  text: `UPDATE control.tenant_moves SET state = 'copying', kept = NULL, updated = $2 WHERE tenant_id = $1`,
+  text: `UPDATE control.tenant_moves SET state = 'copying', kept = NULL, alive_until = NULL, updated = $2 WHERE tenant_id = $1`,
 }
 
-/** Opens the tenant again. */
-export function unfence(operator: Operator, run: MoveRun, tables: MovedTables): Promise<void> {
+/** Opens the tenant again, if the fence is still there. */
+export function unfence(
+  operator: Pick<Operator, 'control' | 'clock'>,
+  run: MoveRun,
+  tables: MovedTables,
+): Promise<void> {
   return operator.control.transaction(async (db) => {
+    if ((await lockState(db, run)) === 'copying') return
     await lockRun(db, run, 'fenced')
     const spaces = await listSpaces(db, run.tenantId)
     await reopen(db, run, await readKept(db, run.tenantId), spaces, tables)
     await db.query(UNFENCE, [run.tenantId, toTimestamp(operator.clock.machine())])
     await bumpRevision(db)
   })
+}
+
+const ABANDONED: Statement = {
+  text: `SELECT tenant_id, run AS id FROM control.tenant_moves WHERE state = 'fenced' AND alive_until < now()`,
+}
+
+/** Lists the fences whose commands do not report any more. */
+export async function listAbandoned(db: Database): Promise<readonly MoveRun[]> {
+  const { rows } = await db.query<{ tenant_id: string; id: string }>(ABANDONED)
+  return rows.map(({ tenant_id, id }) => ({ tenantId: tenant_id, id }))
 }
 
 const SENDING: Statement = {

@@ -9,9 +9,18 @@ import type { Place } from './place.ts'
  * A step: the command is killed there, and run again. `sometime`: it is killed at a random time. `abort`: the move that a
  * killed command has left behind is given up, and begins again. `import`: the tenant moves in an export, and the import is killed
  * and run again. `suspended`: a process of the source does not run during the move. `back`: the command is killed before it
- * closes the source for good, and the other installation then fetches the tenant with `--back`.
+ * closes the source for good, and the other installation then fetches the tenant with `--back`. `abandoned`: the command is
+ * killed behind the fence, and nothing else happens until the service accepts writes again.
  */
-export type RoundKind = MoveStep | 'undisturbed' | 'sometime' | 'abort' | 'import' | 'suspended' | 'back'
+export type RoundKind =
+  | MoveStep
+  | 'undisturbed'
+  | 'sometime'
+  | 'abort'
+  | 'import'
+  | 'suspended'
+  | 'back'
+  | 'abandoned'
 
 export interface MoveFigures {
   readonly rows?: number
@@ -85,7 +94,10 @@ export async function moveIn(kind: RoundKind, round: Round): Promise<MoveFigures
     await killMoveAt('leave', round)
     return to.admin('tenant', 'move', tenantId, '--to', from.file, '--back', '--hint', to.url)
   }
-  if (kind === 'abort') await giveUp(round)
+  if (kind === 'abandoned') {
+    await killMoveAt('compare', round)
+    await round.succeed()
+  } else if (kind === 'abort') await giveUp(round)
   else if (kind !== 'undisturbed') await killMoveAt(kind, round)
   return move()
 }
