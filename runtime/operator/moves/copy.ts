@@ -131,35 +131,34 @@ async function copyRanges(
   { table, owner }: OwnerTable,
   wanted: readonly HashedRange[],
 ): Promise<readonly CopiedRange[]> {
-  const found = await hashRows(
-    db,
-    table,
-    owner,
-    wanted.map(({ range }) => range),
-  )
-  const differing = (one: HashedRows, other: HashedRows) =>
-    [...one.keys()].filter((key) => one.get(key)!.hash !== other.get(key)?.hash)
+  const ranges = wanted.map(({ range }) => range)
+  const found = await hashRows(db, table, owner, ranges)
   const differences = wanted.map(({ hashed }, at) => ({
+    hashed,
+    there: new Map(found[at]),
     outdated: differing(found[at]!, hashed),
     missing: differing(hashed, found[at]!),
   }))
   const isKept = table.schema === 'control' && ['tenants', 'oauth_clients'].includes(table.name)
-  const outdated = differences.flatMap((each) => each.outdated)
-  if (!isKept) await deleteRows(db, table, owner, outdated.map(readKey))
+  const outdated = isKept ? [] : differences.flatMap((each) => each.outdated)
+  await deleteRows(db, table, owner, outdated.map(readKey))
   const missing = differences.flatMap((each) => each.missing)
   const stored = await copyRows(source, reseal, db, { table, owner }, wanted, missing)
-  return wanted.map(({ hashed }, at) => {
-    const there = new Map(found[at])
-    if (!isKept) for (const key of differences[at]!.outdated) there.delete(key)
-    for (const key of differences[at]!.missing) if (stored.has(key)) there.set(key, stored.get(key)!)
-    const deleted = differences[at]!.outdated.filter((key) => !hashed.has(key)).length
+  return differences.map((each) => {
+    const { hashed, there } = each
+    if (!isKept) for (const key of each.outdated) there.delete(key)
+    for (const key of each.missing) if (stored.has(key)) there.set(key, stored.get(key)!)
     return {
-      changed: differences[at]!.missing.length + deleted,
+      changed: each.missing.length + each.outdated.filter((key) => !hashed.has(key)).length,
       isSame: there.size === hashed.size && differing(hashed, there).length === 0,
       there: summaryOfRows(there),
     }
   })
 }
+
+/** Returns the keys of the rows that the other side does not have, or has otherwise. */
+const differing = (one: HashedRows, other: HashedRows) =>
+  [...one.keys()].filter((key) => one.get(key)!.hash !== other.get(key)?.hash)
 
 /** Copies rows of some ranges. @returns what the target has stored. */
 async function copyRows(
