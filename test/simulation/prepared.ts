@@ -31,7 +31,7 @@ export async function prepare(
   now: number,
 ): Promise<Prepared> {
   await preload()
-  const name = `simulation_${process.pid}_${seed.replaceAll(/\W/g, '_')}`
+  const name = `simulation_${process.pid}_${seed.toLowerCase().replaceAll(/\W/g, '_')}`
   await administer(
     url,
     `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`,

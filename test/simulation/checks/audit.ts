@@ -21,6 +21,9 @@ interface Dated extends Change {
   readonly created: number
 }
 
+/** The log of a tenant tells of its named sandboxes, too. Their events are apart. */
+const OF_SPACES = "split_part(e.tenant_id, '.', 1)"
+
 /** Changes by the service that events tell. */
 const TOLD = /^(payout|payout_destination|settlement|treasury_report)\./
 
@@ -44,7 +47,7 @@ async function ownEntriesAreTold(
   const events = await read<Dated>(
     db,
     `SELECT e.type AS action, d.value ->> 'id' AS target, e.created
-       FROM ${environment}.events e, json_each(e.body::json -> 'data') AS d WHERE e.tenant_id = $1`,
+       FROM ${environment}.events e, json_each(e.body::json -> 'data') AS d WHERE ${OF_SPACES} = $1`,
     tenantId,
   )
   const wordsOf = ({ action, target, created }: Dated) =>
@@ -80,7 +83,7 @@ export async function auditIsWhole({ db }: Evidence, { name, tenantId, isCurrent
     const told = await read<Change>(
       db,
       `SELECT e.type AS action, d.value ->> 'id' AS target
-         FROM ${environment}.events e, json_each(e.body::json -> 'data') AS d WHERE e.tenant_id = $1 AND e.type = ANY ($2)`,
+         FROM ${environment}.events e, json_each(e.body::json -> 'data') AS d WHERE ${OF_SPACES} = $1 AND e.type = ANY ($2)`,
       ...[tenantId, changes],
     )
     await ownEntriesAreTold(db, environment, { name, tenantId })
