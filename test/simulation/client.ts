@@ -49,7 +49,7 @@ export interface Credential {
 const RETRY_MS = 2000
 
 /** How long a client waits for an answer. */
-const PATIENCE_MS = 30_000
+export const PATIENCE_MS = 30_000
 
 /** Whether the answer says what became of the request. Others are repeated. */
 const isFinal = ({ status, body }: Answer) =>
@@ -80,16 +80,21 @@ export interface RawAnswer {
   readonly payload: Buffer
 }
 
-/** Sends a request to one of the machines that serve. Throws if the machine dies, or does not answer in time. */
-export async function reach(
-  { scheduler, random, machines }: Pick<ClientParts, 'scheduler' | 'random' | 'machines'>,
-  environment: Environment,
-  { method, url, headers, body }: ServiceRequest,
-): Promise<RawAnswer> {
+/** Returns one of the machines that serve. Throws if there is none. */
+export function chooseMachine({ random, machines }: Pick<ClientParts, 'random' | 'machines'>): Running {
   const running = machines()
   const target = running[random.between(0, running.length - 1)]
   if (!target) throw new Error('the connection was refused')
-  const { machine, service } = target
+  return target
+}
+
+/** Sends a request to one of the machines that serve. Throws if the machine dies, or does not answer in time. */
+export async function reach(
+  parts: Pick<ClientParts, 'scheduler' | 'random' | 'machines'>,
+  environment: Environment,
+  { method, url, headers, body }: ServiceRequest,
+): Promise<RawAnswer> {
+  const { machine, service } = chooseMachine(parts)
   const request = {
     method: method as 'GET',
     url,
@@ -100,7 +105,7 @@ export async function reach(
   const work = runOn(machine, () =>
     inject(service.listeners[environment], request).then((response) => response),
   )
-  const late = scheduler.sleep(PATIENCE_MS).then(() => {
+  const late = parts.scheduler.sleep(PATIENCE_MS).then(() => {
     throw new Error('no answer in time')
   })
   const response = await Promise.race([work, machine.death, late])

@@ -10,6 +10,7 @@ import { LIMIT_ACTIONS } from './actions/limits.ts'
 import { PASS_ACTIONS } from './actions/passes.ts'
 import { PAYOUT_ACTIONS } from './actions/payouts.ts'
 import { SETTLEMENT_ACTIONS } from './actions/settlements.ts'
+import { STREAM_ACTIONS } from './actions/streams.ts'
 import type { Scheduler } from './clockwork/scheduler.ts'
 import type { Merchant } from './merchant.ts'
 
@@ -23,6 +24,7 @@ const ACTIONS: Actions = {
   ...SETTLEMENT_ACTIONS,
   ...LIMIT_ACTIONS,
   ...ENDPOINT_ACTIONS,
+  ...STREAM_ACTIONS,
 }
 
 /** One action of a merchant: when in the day, and which. */

@@ -23,6 +23,7 @@ import { recoveriesAreRight } from './checks/recoveries.ts'
 import { retentionIsKept } from './checks/retention.ts'
 import { settlementsMoveInTime } from './checks/settlement-history.ts'
 import { settlementsAreRight } from './checks/settlements.ts'
+import { streamsAreWhole } from './checks/streams.ts'
 import { attemptsAreRight } from './checks/webhooks.ts'
 import type { Merchant } from './merchant.ts'
 import { findUntrueChange, lastStates } from './told.ts'
@@ -157,6 +158,7 @@ const CHECKS = [
   answersAreTold,
   answersAreStored,
   listsAreWhole,
+  streamsAreWhole,
   moneyIsShown,
   alertsAreRight,
   settlementsAreRight,

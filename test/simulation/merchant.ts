@@ -2,6 +2,7 @@
 import type { Environment } from '../../runtime/platform/environment.ts'
 import type { Client } from './client.ts'
 import type { EndpointKind } from './endpoints.ts'
+import type { Follower } from './follower.ts'
 import type { HooksRead, MoneyRead } from './reads.ts'
 import type { Device } from './wallets/devices.ts'
 
@@ -77,6 +78,10 @@ export interface Merchant {
   sandboxes: number
   /** Threshold of its balance alert; undefined if it was never set. */
   threshold: number | null | undefined
+  /** Streams of the events of its sandbox. It resumes the first again and again. */
+  readonly streams: Follower[]
+  /** Returns a stream of events that begins after an event, or at the end. */
+  readonly openStream: (after?: string) => Follower
   /** Returns the client of a key of a named sandbox. */
   readonly open: (secret: string) => Client
   /** Payouts whose destination cannot be paid before they are sent. */

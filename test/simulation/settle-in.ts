@@ -11,15 +11,9 @@ import { FIRST_ENDPOINTS, PAUSED_KINDS } from './endpoints.ts'
 import { readHooks } from './hooks-read.ts'
 import type { Merchant } from './merchant.ts'
 import { DOOMED } from './sanctions.ts'
+import { TEMPLATE } from './templates.ts'
 
 const FIRST_FUNDING = 1_000_000
-
-const TEMPLATE = {
-  name: 'Coffee loyalty',
-  kind: 'loyalty',
-  brand: { background_color: '#1E3A5F', foreground_color: '#FFFFFF' },
-  fields: [{ key: 'points', label: 'Points', value: '0' }],
-}
 
 /** Creates what a merchant needs: endpoints, a template, destinations and a card. */
 export async function settleIn(merchant: Merchant): Promise<void> {
@@ -35,6 +29,7 @@ export async function settleIn(merchant: Merchant): Promise<void> {
     merchant.endpoints.set(`${environment}.${kind}`, id)
     if (PAUSED_KINDS.includes(kind)) merchant.pauses.add(id)
   }
+  await merchant.streams[0]!.during(() => merchant.wait(1000))
   known.template = must(await live.post('/v1/pass_templates', TEMPLATE), 201, 'a template').id
   const add = async (client: Client, content: object) => {
     const given = { ...content, holder_name: BANK_ACCOUNT.holder_name }
@@ -93,11 +88,15 @@ export async function repeatEve(merchant: Merchant, forgotten: string, kept: str
   merchant.funded += EVE.amount
 }
 
+/** Time in which a stream sends everything that happened since it was closed. */
+const CAUGHT_UP_MS = 3000
+
 /** Reads what the checks at the end of the day compare. */
 export async function readState(merchant: Merchant): Promise<void> {
   const { live, sandbox } = merchant
   const read = async (client: Client) => must(await client.send('GET', '/v1/balance'), 200, 'the balance')
   await readSettlements(merchant)
+  await merchant.streams[0]!.during(() => merchant.wait(CAUGHT_UP_MS))
   merchant.balances = { live: await read(live), sandbox: await read(sandbox) }
   const shown: { readonly id: string; readonly points: unknown }[] = []
   for (const id of merchant.passes) {

@@ -10,6 +10,7 @@ import { createClock } from '../../runtime/tenants/clock/clock.ts'
 import { addressOf } from './chain/node.ts'
 import { type ClientParts, type Credential, createClient } from './client.ts'
 import { ENDPOINT_KINDS } from './endpoints.ts'
+import { createFollower } from './follower.ts'
 import type { Merchant } from './merchant.ts'
 import { DOOMED } from './sanctions.ts'
 import type { World } from './world.ts'
@@ -39,10 +40,13 @@ export async function makeMerchant(
   const version = index % 2 === 0 ? current : OLDER
   for (const environment of ['sandbox', 'live'] as const)
     await setPin(operator, { tenantId, environment, version }, versions)
-  const clientOf = async (environment: Credential['environment']) => {
+  const credentialOf = async (environment: Credential['environment']): Promise<Credential> => {
     const { secret } = await createKey(operator, { tenantId, environment, scope: 'admin' })
-    return createClient(parts, { name, environment, secret, version: current })
+    return { name, environment, secret, version: current }
   }
+  const live = await credentialOf('live')
+  const sandbox = await credentialOf('sandbox')
+  const openStream = (after?: string) => createFollower(parts, sandbox, after)
   const transfer = { from: 'network_clearing', to: 'settlement_payable', amount: PAYABLE } as const
   for (const environment of ['sandbox', 'live'] as const)
     await database[environment].transaction((db) =>
@@ -91,8 +95,9 @@ export async function makeMerchant(
     ...{ sandboxes: 0, threshold: undefined },
     open: (secret) => createClient(parts, { name, environment: 'sandbox', secret, version: current }),
     lists: { events: [], paid: [], payable: [], funds: [] },
-    live: await clientOf('live'),
-    sandbox: await clientOf('sandbox'),
+    ...{ openStream, streams: [openStream()] },
+    live: createClient(parts, live),
+    sandbox: createClient(parts, sandbox),
     known: { template: '', bank: '', usdc: '', card: '', doomed: '', spare: '' },
     hosts: Object.fromEntries(
       ENDPOINT_KINDS.map((kind) => [kind, `${kind}.${name}.invalid`]),

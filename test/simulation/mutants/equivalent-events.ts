@@ -185,6 +185,16 @@ export const EQUIVALENT_EVENTS: readonly Equivalent[] = [
     'one more: BATCH = 100',
   ),
   ...all(
+    'runtime/events/emit/streams.ts',
+    'the next look, half a second later, ends a stream whose client is gone; its place is free at once',
+    "drop: response?.once('close', lookAgain)",
+  ),
+  ...all(
+    'runtime/events/emit/streams.ts',
+    'the timer resolves a promise that is resolved already',
+    'drop: clearTimeout(timer)',
+  ),
+  ...all(
     'runtime/events/emit/wake-ups.ts',
     'a wake-up takes 1 ms longer, and 201 tenants of 31 bytes fit into a notification, too',
     'one more: PAUSE_MS = 20',

