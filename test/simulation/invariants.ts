@@ -9,6 +9,7 @@ import { answersAreTold } from './checks/answers.ts'
 import { auditIsWhole } from './checks/audit.ts'
 import { blocksAreRight } from './checks/blocks.ts'
 import { deliveriesAreTimely } from './checks/deliveries.ts'
+import { deliveriesAreSummed } from './checks/delivery-reads.ts'
 import { destinationsAreRight } from './checks/destinations.ts'
 import { hooksAreShown } from './checks/endpoints.ts'
 import { type Evidence, read } from './checks/evidence.ts'
@@ -153,6 +154,7 @@ const CHECKS = [
   payoutsAreRight,
   attemptsAreRight,
   hooksAreShown,
+  deliveriesAreSummed,
   blocksAreRight,
   recoveriesAreRight,
   answersAreTold,

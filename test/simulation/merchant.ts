@@ -28,6 +28,8 @@ export interface Merchant {
   readonly tenantId: string
   readonly live: Client
   readonly sandbox: Client
+  /** The same keys with requests in an older version. */
+  readonly older: Readonly<Record<Environment, Client>>
   /** Cents that were made payable in each environment. */
   readonly payable: number
   /** Cents of test money in the sandbox. */

@@ -47,7 +47,7 @@ const HABITS: Readonly<Record<string, Habit>> = {
     if (event % 5 === 4) return 400
     return attempt <= event % 4 ? [500, 429, 502][attempt - 1]! : 204
   },
-  broken: () => 500,
+  broken: () => 'timeout',
   /** Fails at times, which blocks later events of the same object. */
   keyed: (event, attempt) => (event % 4 === 1 && attempt === 1 ? 500 : 200),
   /** Fails twice at times, which blocks all later events. */
@@ -59,6 +59,8 @@ const HABITS: Readonly<Record<string, Habit>> = {
   /** Refuses every third event once. */
   mixed: (event, _, times) => (event % 3 === 0 && times === 0 ? 400 : 200),
   patient: () => 500,
+  /** Fails at first. */
+  own: (event, attempt) => (event === 0 && attempt === 1 ? 500 : 200),
   slow: () => 200,
 }
 
@@ -85,7 +87,7 @@ export function createReceivers(timers: Timers, refuses: (attempt: number) => bo
         const list = listOf(arrivals, host)
         const known = [...new Set(list.map((each) => each.event)), event].indexOf(event)
         const kind = host.split('.')[1]!
-        const habit = HABITS[kind]
+        const habit = HABITS[kind.replace(/\d+$/, '')]
         const times = list.filter((each) => each.event === event).length
         const given = habit ? habit(known, attempt, times) : refuses(attempt) ? 500 : 200
         const status = typeof given === 'number' ? given : 0

@@ -4,6 +4,7 @@ import type { OpenDatabase } from '../../runtime/database/open/open-database.ts'
 import { post } from '../../runtime/money/ledger/post.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import { createKey } from '../../runtime/tenants/admin/keys.ts'
+import { liftLimit } from '../../runtime/tenants/admin/limits.ts'
 import { setPin } from '../../runtime/tenants/admin/pins.ts'
 import { createTenant, verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { createClock } from '../../runtime/tenants/clock/clock.ts'
@@ -17,6 +18,9 @@ import type { World } from './world.ts'
 
 /** Cents that are payable in each environment from the start. */
 const PAYABLE = 100_000
+
+/** Webhooks of the sandbox in a second: an operator has lowered their limit. */
+export const SANDBOX_RATE = 10
 
 /** Every other tenant gets its events in this version. */
 const OLDER = '2026-02-01'
@@ -40,12 +44,16 @@ export async function makeMerchant(
   const version = index % 2 === 0 ? current : OLDER
   for (const environment of ['sandbox', 'live'] as const)
     await setPin(operator, { tenantId, environment, version }, versions)
+  await liftLimit(operator, {
+    ...{ tenantId, environment: 'sandbox', bucket: 'webhooks_outbound' },
+    ...{ factor: SANDBOX_RATE / 100, hours: 31 * 24 },
+  })
   const credentialOf = async (environment: Credential['environment']): Promise<Credential> => {
     const { secret } = await createKey(operator, { tenantId, environment, scope: 'admin' })
     return { name, environment, secret, version: current }
   }
-  const live = await credentialOf('live')
-  const sandbox = await credentialOf('sandbox')
+  const [live, sandbox] = [await credentialOf('live'), await credentialOf('sandbox')]
+  const older = (credential: Credential) => createClient(parts, { ...credential, version: OLDER })
   const openStream = (after?: string) => createFollower(parts, sandbox, after)
   const transfer = { from: 'network_clearing', to: 'settlement_payable', amount: PAYABLE } as const
   for (const environment of ['sandbox', 'live'] as const)
@@ -98,6 +106,7 @@ export async function makeMerchant(
     ...{ openStream, streams: [openStream()] },
     live: createClient(parts, live),
     sandbox: createClient(parts, sandbox),
+    older: { live: older(live), sandbox: older(sandbox) },
     known: { template: '', bank: '', usdc: '', card: '', doomed: '', spare: '' },
     hosts: Object.fromEntries(
       ENDPOINT_KINDS.map((kind) => [kind, `${kind}.${name}.invalid`]),

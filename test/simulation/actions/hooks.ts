@@ -2,15 +2,25 @@
 import { fail, mustEqual } from '../checks/must.ts'
 import type { EndpointKind } from '../endpoints.ts'
 import type { Merchant } from '../merchant.ts'
+import type { Item } from '../reads.ts'
 import { type Actions, type Drawn, must, mustRefuse, one, walk } from './action.ts'
 
 const placeOf = ({ endpoints }: Merchant, kind: EndpointKind) =>
   `/v1/webhook-endpoints/${endpoints.get(`live.${kind}`)}`
 
+/** Whether a recovery sends events at the moment, so that nobody can predict what it sends if the merchant does, too. */
+async function isRecovered(merchant: Merchant): Promise<boolean> {
+  if (!merchant.isExact) return false
+  const recoveries = await walk(merchant.live, `${placeOf(merchant, 'mixed')}/recoveries`)
+  return recoveries.some(isOpen)
+}
+
+const isOpen = ({ status }: Item) => status === 'running' || status === 'counting'
+
 /** Sends one attempt again by hand. */
 async function retryByHand(merchant: Merchant, { amount, pick }: Drawn): Promise<void> {
   const { live, endpoints, isExact } = merchant
-  const kind = amount % 50 === 0 ? 'flaky' : 'mixed'
+  const kind = amount % 50 === 0 || (await isRecovered(merchant)) ? 'flaky' : 'mixed'
   const place = `${placeOf(merchant, kind)}/delivery-attempts`
   const attempts = await walk(live, `${place}?status=failed`)
   for (const { status, webhook_endpoint_id } of attempts)
@@ -49,7 +59,8 @@ async function retryByHand(merchant: Merchant, { amount, pick }: Drawn): Promise
 /** Sends an attempt that waits for its time again by hand. */
 async function hurry(merchant: Merchant, { pick }: Drawn): Promise<void> {
   const { live, isExact, wait } = merchant
-  const place = `${placeOf(merchant, pick % 2 === 0 ? 'flaky' : 'mixed')}/delivery-attempts`
+  const kind = pick % 2 === 0 || (await isRecovered(merchant)) ? 'flaky' : 'mixed'
+  const place = `${placeOf(merchant, kind)}/delivery-attempts`
   const attempt = one(await walk(live, `${place}?status=pending`), pick)
   if (!attempt) return
   merchant.byHand.push({ event: attempt.event_id as string, at: Date.now() })
@@ -75,9 +86,11 @@ const RECOVERED_MS = 6 * 3_600_000
 const NONE = { total: 0, sent: 0, failed: 0 }
 
 /** Recovers what an endpoint has missed, after enabling it if it is disabled. */
-async function recover(merchant: Merchant, { amount, pick }: Drawn): Promise<void> {
+async function recover(merchant: Merchant): Promise<void> {
   const { live, isExact, wait } = merchant
-  const place = placeOf(merchant, pick % 2 === 0 ? 'broken' : 'mixed')
+  const began = (kind: EndpointKind) => walk(live, `${placeOf(merchant, kind)}/recoveries`)
+  const turn = (await began('mixed')).length + (await began('broken')).length
+  const place = placeOf(merchant, turn % 2 === 0 ? 'mixed' : 'broken')
   const { body: endpoint } = await live.send('GET', place)
   const since = new Date(Date.now() - RECOVERED_MS).toISOString()
   if (endpoint.status === 'disabled') {
@@ -92,18 +105,18 @@ async function recover(merchant: Merchant, { amount, pick }: Drawn): Promise<voi
   }
   if (isExact) await wait(30_000) // until nothing is being sent
   await refuseWrong(merchant, place)
+  const earlier = new Date(Date.now() - RECOVERED_MS / 4).toISOString()
   const orders = [
     { scope: 'all', rate: 2 },
-    { scope: 'all', rate: 3, types: ['pass.created', 'payout.paid', 'payout.paid'] },
-    { scope: 'failed', rate: 10 },
-    { until: new Date(Date.now() - RECOVERED_MS / 4).toISOString() },
+    { scope: 'all', rate: 1, types: ['payout.paid', 'payout.paid'] },
+    { scope: 'failed', rate: 10, until: earlier },
+    { until: earlier },
   ]
-  const order = { since, ...one(orders, amount / 25)! }
+  const order = { since, ...one(orders, turn)! }
   const { status, body } = await live.post(`${place}/recover`, order)
   if (status === 409) {
     const open = await walk(live, `${place}/recoveries`)
-    if (isExact && !open.some((each) => each.status === 'running' || each.status === 'counting'))
-      fail('a recovery was refused, and none is open')
+    if (isExact && !open.some(isOpen)) fail('a recovery was refused, and none is open')
     return
   }
   const { id, until, created, updated, ...others } = must(
@@ -127,7 +140,7 @@ async function recover(merchant: Merchant, { amount, pick }: Drawn): Promise<voi
     [409, 'invalid_state'],
     'a second recovery of an endpoint',
   )
-  if (pick % 5 !== 0) return
+  if (turn % orders.length < orders.length - 1) return
   const canceled = must(await live.post(`${place}/recoveries/${id}/cancel`, {}), 200, 'a cancellation')
   mustEqual(
     { ...canceled, total: 0, sent: 0, failed: 0, updated },

@@ -1,6 +1,8 @@
 /** In a calm universe: how fast deliveries are made, how many at once, and what the workers count. */
 import type { WorkerStats } from '../../../runtime/events/delivery/worker.ts'
+import type { Environment } from '../../../runtime/platform/environment.ts'
 import type { Arrival } from '../peers.ts'
+import { SANDBOX_RATE } from '../tenants.ts'
 import { type Evidence, read } from './evidence.ts'
 import { fail, mustEqual } from './must.ts'
 
@@ -13,24 +15,27 @@ interface MadeRow {
   readonly scheduled_at: number
   readonly attempted_at: number
   readonly event_created: number
-  readonly timeouts: number
+  readonly updated: number
 }
 
 const MADE = (environment: string) => `
-  SELECT w.url, w.delivery, w.timeouts, a.attempt, a.trigger, a.status, a.scheduled_at, a.attempted_at, e.created AS event_created
+  SELECT w.url, w.delivery, a.attempt, a.trigger, a.status, a.scheduled_at, a.attempted_at, a.updated, e.created AS event_created
     FROM ${environment}.webhook_attempts a
     JOIN ${environment}.webhook_endpoints w ON w.tenant_id = a.tenant_id AND w.id = a.endpoint_id
     JOIN ${environment}.events e ON e.tenant_id = a.tenant_id AND e.id = a.event_id
    WHERE a.attempted_at IS NOT NULL`
 
-/** A first attempt is made at once, unless its receiver is silent or its endpoint is ordered. */
-const PROMPT_MS = 30_000
+/** Between the time from which an attempt could be made, and its beginning. A poll comes later than that. */
+export const PROMPT_MS = 3000
 
 /** Requests that a tenant may send at once, and in a second. */
-const BUCKET = 100
+const BUCKETS = { sandbox: SANDBOX_RATE, live: 100 }
 
 /** Requests at once to one endpoint. */
 const WIDTH = 64
+
+/** Between a poll and the attempt. */
+const SOON_MS = 60_000
 
 /** From the start until the first day. */
 const HOLD_MS = 2 * 86_400_000
@@ -38,33 +43,60 @@ const HOLD_MS = 2 * 86_400_000
 const DEADLINE_MS = 10_000
 
 export async function deliveriesAreTimely(evidence: Evidence): Promise<void> {
-  const { db, receivers, faults, stats, merchants, lateMs, started } = evidence
+  const { db, receivers, faults, stats, merchants } = evidence
   if (faults > 0 || !stats) return
   for (const environment of ['sandbox', 'live'] as const) {
-    for (const row of await read<MadeRow>(db, MADE(environment))) {
-      const { url, attempt, scheduled_at, attempted_at, trigger, delivery, event_created } = row
-      const isSlow = /\.(?:silent|broken)\./.test(url) || delivery === 'fifo'
-      const first = attempted_at - event_created
-      if (attempt === 1 && trigger === 'schedule' && !isSlow && first > PROMPT_MS)
-        fail(`the first attempt at ${url} was made ${first} ms after its event`)
-      // Before the first day, polls are later.
-      const isOfDay = scheduled_at > started + HOLD_MS
-      if (
-        isOfDay &&
-        trigger === 'schedule' &&
-        attempt > 1 &&
-        attempted_at - scheduled_at > lateMs + 2 * PROMPT_MS
-      )
-        fail(`attempt ${attempt} at ${url} was made ${attempted_at - scheduled_at} ms too late`)
-    }
+    const made = await read<MadeRow>(db, MADE(environment))
+    for (const own of Map.groupBy(made, ({ url }) => url).values()) isPrompt(own, evidence)
     const own = [...receivers.arrivals].filter(([host]) => host.startsWith(`${environment}.`))
-    for (const [host, arrivals] of own) isNarrow(host, arrivals)
+    // An endpoint that was enabled again has no timeouts.
+    for (const [host, arrivals] of own) if (!host.includes('.broken.')) isNarrow(host, arrivals)
     const all = own.flatMap(([, arrivals]) => arrivals)
     const usual = all.filter(({ headers }) => headers['Service-Injected-Fault'] !== 'duplicate')
     isPaced(environment, usual)
     isCounted(environment, usual, stats[environment])
   }
+  await areTimeoutsCounted(evidence)
   for (const { disturbed } of merchants) areDisturbed(disturbed, evidence)
+}
+
+/**
+ * A first attempt is made at once, and a later one after a poll; or as soon as another attempt of its endpoint has ended: a receiver
+ * that is silent gets few requests at once. Ordered endpoints have their own rule for first attempts.
+ */
+function isPrompt(own: readonly MadeRow[], { lateMs, started }: Evidence): void {
+  const ends = own.map(({ updated }) => updated)
+  for (const { url, attempt, trigger, delivery, scheduled_at, attempted_at, event_created } of own) {
+    // Before the first day, polls are later.
+    const isOfDay = scheduled_at > started + HOLD_MS
+    if (trigger !== 'schedule' || (attempt === 1 ? delivery === 'fifo' : !isOfDay)) continue
+    const due = attempt === 1 ? event_created : scheduled_at + lateMs + SOON_MS
+    const since = Math.max(due, ...ends.filter((end) => end <= attempted_at))
+    if (attempted_at - since > PROMPT_MS)
+      fail(`attempt ${attempt} at ${url} was made ${attempted_at - since} ms after it could have been`)
+  }
+}
+
+/** An endpoint that never answers has as many timeouts in a row as are counted at most. */
+async function areTimeoutsCounted({ db, receivers, merchants }: Evidence): Promise<void> {
+  for (const { endpoints, hosts, name } of merchants) {
+    const id = endpoints.get('live.broken')!
+    const [row] = await read<{ timeouts: number; status: string }>(
+      db,
+      'SELECT timeouts, status FROM live.webhook_endpoints WHERE id = $1',
+      id,
+    )
+    const disabled = await read<{ created: number }>(
+      db,
+      `SELECT created FROM live.events WHERE type = 'webhook_endpoint.disabled' AND audience_endpoint_id = $1 ORDER BY created`,
+      id,
+    )
+    const since = disabled.at(row!.status === 'disabled' ? -2 : -1)?.created ?? 0
+    const arrivals = receivers.arrivals.get(`live.${hosts.broken}`) ?? []
+    // The last attempt of an event is not counted.
+    const own = arrivals.filter(({ at, attempt }) => at > since && attempt < 5)
+    if (own.length >= 8) mustEqual(row!.timeouts, 6, `the timeouts in a row of the endpoint of ${name}`)
+  }
 }
 
 /** At most 64 requests to an endpoint are in progress, half as many after each timeout in a row. */
@@ -82,12 +114,12 @@ function isNarrow(host: string, arrivals: readonly Arrival[]): void {
   }
 }
 
-/** A tenant's bucket holds 100 requests, and refills in one second. Arrivals differ by the latency of the network. */
-function isPaced(environment: string, arrivals: readonly Arrival[]): void {
+/** A tenant's bucket holds as many requests as it may send in a second, and refills in one second. Arrivals differ by the latency of the network. */
+function isPaced(environment: Environment, arrivals: readonly Arrival[]): void {
   const times = arrivals.map(({ at }) => at).toSorted((a, b) => a - b)
   for (const [from, start] of times.entries())
     for (let to = from; to < times.length && times[to]! < start + 5000; to += 1)
-      if (to - from + 1 > BUCKET * (1 + (times[to]! - start + 200) / 1000))
+      if (to - from + 1 > BUCKETS[environment] * (1 + (times[to]! - start + 200) / 1000))
         fail(`${to - from + 1} requests were sent in ${environment} in ${times[to]! - start} ms`)
 }
 

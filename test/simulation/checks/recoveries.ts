@@ -1,5 +1,6 @@
 /** Recoveries of webhook endpoints, computed a second time from the events and the attempts. */
 import type { Merchant } from '../merchant.ts'
+import type { Arrival } from '../peers.ts'
 import { type RecoveryRow, recoveryOf } from './endpoints.ts'
 import { type Evidence, rowsOf } from './evidence.ts'
 import { fail, mustEqual } from './must.ts'
@@ -106,6 +107,11 @@ function isSent(
     { total: wanted.length, sent, failed },
     `what ${what} of ${row.rate} events a second counted`,
   )
+  isContinuous(
+    row,
+    wanted.map(({ first }) => first!),
+    what,
+  )
   for (const [index, { first, sequence }] of wanted.entries()) {
     const later = wanted[index + row.rate]?.first?.at
     const muchLater = wanted[index + 2 * row.rate]?.first?.at
@@ -114,6 +120,22 @@ function isSent(
       fail(`${what} was faster than ${row.rate} a second`)
   }
 }
+
+/** A batch follows as soon as the one before it has ended, if that took longer than a second. */
+function isContinuous(row: RecoveryRow, sent: readonly Arrival[], what: string): void {
+  for (let index = row.rate; index < sent.length; index += row.rate) {
+    const batch = sent.slice(index - row.rate, index)
+    const began = Math.min(...batch.map(({ at }) => at))
+    const ended = Math.max(...batch.map(({ at, failure }) => at + (failure === undefined ? 0 : DEADLINE_MS)))
+    if (ended > began + 2 * PACE_MS && sent[index]!.at > ended + NEXT_MS)
+      fail(`${what} waited for ${sent[index]!.at - ended} ms between two batches`)
+  }
+}
+
+const DEADLINE_MS = 10_000
+
+/** Between the end of a batch and the next one. */
+const NEXT_MS = 5000
 
 /** A batch a second; at most one batch is late. Arrivals differ by the latency of the network. */
 const PACE_MS = 850

@@ -1,5 +1,6 @@
 /** What is deleted after its time, and what is not: old rows that are there from the start. */
 import type { Database } from '../../../runtime/database/database.ts'
+import { addPartition, listPartitions } from '../../../runtime/database/migrate/partitions.ts'
 import { type IdPrefix, newId } from '../../../runtime/platform/ids.ts'
 import { type Evidence, read } from './evidence.ts'
 import { fail, mustEqual } from './must.ts'
@@ -41,8 +42,16 @@ const FIRST_DAYS = 3
 const createdOf = ({ days }: KeptTable, started: number) =>
   AGES.map((age) => started + (FIRST_DAYS - days - age) * DAY_MS)
 
-/** Writes old rows. @param started milliseconds since the epoch. */
+/** A partition of attempts of which each row is expired, and one of which a row is not; days before the start. */
+const EXPIRED = { from: -39, to: -32 }
+const KEPT = { from: -25, to: -18 }
+
+const PARTITIONED = { environment: 'live', table: 'webhook_attempts', prefix: 'wdla' } as const
+
+/** Writes old rows and partitions. @param started milliseconds since the epoch. */
 export async function writeOldRows(db: Database, started: number): Promise<void> {
+  for (const { from, to } of [EXPIRED, KEPT])
+    await addPartition(db, PARTITIONED, started + from * DAY_MS, started + to * DAY_MS)
   for (const table of TABLES)
     for (const [index, created] of createdOf(table, started).entries()) {
       const row = [newId(table.prefix, created), index + 1, new Date(created).toISOString()]
@@ -68,6 +77,7 @@ export async function retentionIsKept({ db, now, started, faults }: Evidence): P
       (created) => now - created < days * DAY_MS && !left.includes(created),
     )
     if (lost !== undefined) fail(`a row of ${name} from ${new Date(lost).toISOString()} was deleted`)
+    if (name === PARTITIONED.table) await partitionsAreKept(db, now, started)
     // A partition is not added if the default partition has rows of its time already, as after a late job.
     if (faults > 0) continue
     const partitions = await read<{ name: string; bound: string }>(
@@ -88,4 +98,12 @@ export async function retentionIsKept({ db, now, started, faults }: Evidence): P
       )
     }
   }
+}
+
+/** A partition is dropped when all of it is expired. */
+async function partitionsAreKept(db: Database, now: number, started: number): Promise<void> {
+  const names = await listPartitions(db, PARTITIONED)
+  const [expired, kept] = [EXPIRED, KEPT].map(({ from }) => started + from * DAY_MS)
+  if (names.includes(expired!)) fail('a partition of expired attempts is kept')
+  if (now < kept! + 37 * DAY_MS && !names.includes(kept!)) fail('a partition of attempts was dropped')
 }

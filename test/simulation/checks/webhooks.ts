@@ -152,10 +152,12 @@ function chainIsRight(
   place: string,
   wasPaused: boolean,
 ): void {
+  // After a pause, an ordered endpoint begins again with the first attempt, and another one follows beside a canceled one.
+  const made = own.filter(({ status }) => !(wasPaused && status === 'canceled'))
   for (const [
     index,
     { attempt, scheduled_at, attempted_at, next_attempt_at, status, trigger },
-  ] of own.entries()) {
+  ] of made.entries()) {
     if (attempt !== index + 1) fail(`attempt ${index + 1} of ${place} has the number ${attempt}`)
     if (wasPaused) continue // canceled attempts are made again in a recovery
     const before = own[index - 1]

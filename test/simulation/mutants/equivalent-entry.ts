@@ -8,3 +8,7 @@ export interface Equivalent {
   readonly sql?: string
   readonly reason: string
 }
+
+/** Several faults of a file that change nothing for the same reason. */
+export const all = (file: string, reason: string, ...whats: readonly string[]): readonly Equivalent[] =>
+  whats.map((what) => ({ file, what, reason }))

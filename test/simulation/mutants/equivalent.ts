@@ -1,4 +1,5 @@
 /** Faults that change nothing that a tenant or an operator can notice, with the reason. */
+import { EQUIVALENT_DELIVERIES } from './equivalent-deliveries.ts'
 import type { Equivalent } from './equivalent-entry.ts'
 import { EQUIVALENT_EVENTS } from './equivalent-events.ts'
 import { EQUIVALENT_MONEY } from './equivalent-money.ts'
@@ -17,6 +18,7 @@ const EQUIVALENT: readonly Equivalent[] = [
     reason:
       'only an answer that is 24 hours old to the millisecond is replayed once more; the documentation says 24 hours',
   },
+  ...EQUIVALENT_DELIVERIES,
   ...EQUIVALENT_EVENTS,
   ...EQUIVALENT_MONEY,
   {
