@@ -51,6 +51,11 @@ export const EQUIVALENT_EVENTS: readonly Equivalent[] = [
   ),
   ...all(
     'runtime/events/webhook-recoveries/job.ts',
+    'the statements get an empty list, and queue nothing',
+    '>= for: chosen.length > 0',
+  ),
+  ...all(
+    'runtime/events/webhook-recoveries/job.ts',
     'a timer waits at least 1 ms',
     'one more: Math.max(0, at - parts.clock.machine())',
   ),
