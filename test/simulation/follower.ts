@@ -89,14 +89,19 @@ export function createFollower(
         payloadAsStream: true,
       }).then((response) => response),
     )
+    // On a machine that died, nothing goes on, and nothing is left to close.
+    const isGone = machine.death.catch(() => {})
     const close = () =>
-      opening.then(
-        ({ raw }) => runOn(machine, () => raw.res.destroy()),
-        () => {}, // it never began
-      )
+      Promise.race([
+        opening.then(
+          ({ raw }) => runOn(machine, () => raw.res.destroy()),
+          () => {}, // it never began
+        ),
+        isGone,
+      ])
     const late = scheduler.sleep(PATIENCE_MS).then(() => undefined)
     const response = await Promise.race([opening, machine.death, late]).catch(() => undefined)
-    if (response?.statusCode === 200) return { machine, close, response, body: response.stream() }
+    if (response?.statusCode === 200) return { close, isGone, response, body: response.stream() }
     await close()
     const status = response?.statusCode ?? 'unknown'
     scheduler.note(`${name} GET /v1/events/stream ${status}`)
@@ -123,7 +128,7 @@ export function createFollower(
       body.on('end', resolve)
       body.on('error', () => resolve())
     })
-    await Promise.race([ended, isLost.catch(() => {}), isDone])
+    await Promise.race([ended, isLost, isDone])
     isOver = true
   }
 
@@ -151,11 +156,11 @@ export function createFollower(
           if (tries > MOST_TRIES) fail(`no stream of ${name} after ${MOST_TRIES} attempts`)
           const connection = await open()
           if (connection) {
-            const { response, body, machine, close } = connection
+            const { response, body, isGone, close } = connection
             mustEqual(response.headers['content-type'], 'text/event-stream', 'the type of a stream')
             tries = 0
-            await listen(body, machine.death, done)
-            if (machine.alive) await close()
+            await listen(body, isGone, done)
+            await close()
           }
           if (!isDone) await scheduler.sleep(RETRY_MS)
         }
