@@ -9,6 +9,7 @@ import { KEY_ACTIONS } from './actions/keys.ts'
 import { LIMIT_ACTIONS } from './actions/limits.ts'
 import { PASS_ACTIONS } from './actions/passes.ts'
 import { PAYOUT_ACTIONS } from './actions/payouts.ts'
+import { RIVAL_ACTIONS } from './actions/rivals.ts'
 import { SETTLEMENT_ACTIONS } from './actions/settlements.ts'
 import { STREAM_ACTIONS } from './actions/streams.ts'
 import type { Scheduler } from './clockwork/scheduler.ts'
@@ -25,6 +26,7 @@ const ACTIONS: Actions = {
   ...LIMIT_ACTIONS,
   ...ENDPOINT_ACTIONS,
   ...STREAM_ACTIONS,
+  ...RIVAL_ACTIONS,
 }
 
 /** One action of a merchant: when in the day, and which. */

@@ -4,7 +4,7 @@ import type { Running } from './client.ts'
 import { createMachine, type Machine, runOn } from './clockwork/machines.ts'
 import type { Scheduler } from './clockwork/scheduler.ts'
 import type { SimulatedService } from './service.ts'
-import type { Weather } from './weather.ts'
+import { STALL_MS, type Weather } from './weather.ts'
 
 export interface Fleet {
   /** Machines that serve. */
@@ -15,12 +15,13 @@ export interface Fleet {
   disturb(): Promise<void>
   /** Runs work on a machine of its own, which ends with it. */
   once<T>(name: string, work: () => Promise<T>): Promise<T>
+  /** The same, beside other work that the scheduler runs. */
+  beside<T>(name: string, work: () => Promise<T>): Promise<T>
   stop(): Promise<void>
 }
 
-/** Longest time until a machine that died starts again, and longest suspension. */
+/** Longest time until a machine that died starts again. */
 const AWAY_MS = 60_000
-const STALL_MS = 90_000
 
 /** @param scheduler called later: it is made from `disturb`. */
 export function createFleet(
@@ -71,6 +72,12 @@ export function createFleet(
     async once(name, work) {
       const machine = create(name)
       const value = await scheduler().run(runOn(machine, work))
+      await kill(machine, false)
+      return value
+    },
+    async beside(name, work) {
+      const machine = create(name)
+      const value = await runOn(machine, work)
       await kill(machine, false)
       return value
     },

@@ -2,6 +2,7 @@
 import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
 import { authorizationsFollowTheMerchant } from './authorizations/checks.ts'
 import { chainPaymentsAreRight, noncesAreUnique } from './chain/checks.ts'
+import { nothingIsSentWhileHeld, payoutLinesAreRight } from './chain/lines.ts'
 import { oldPaymentsAreGone } from './chain/old-payments.ts'
 import { chainPaymentsAreStored, chainTransfersAreRight } from './chain/row-checks.ts'
 import { alertsAreRight } from './checks/alerts.ts'
@@ -25,6 +26,7 @@ import { retentionIsKept } from './checks/retention.ts'
 import { settlementsMoveInTime } from './checks/settlement-history.ts'
 import { settlementsAreRight } from './checks/settlements.ts'
 import { streamsAreWhole } from './checks/streams.ts'
+import { turnsAreUseful } from './checks/turns.ts'
 import { attemptsAreRight } from './checks/webhooks.ts'
 import type { Merchant } from './merchant.ts'
 import { findUntrueChange, lastStates } from './told.ts'
@@ -180,7 +182,10 @@ export async function checkInvariants(evidence: Evidence): Promise<void> {
   for (const merchant of evidence.merchants) for (const check of CHECKS) await check(evidence, merchant)
   await oldPaymentsAreGone(evidence)
   await logsAreQuiet(evidence)
+  await payoutLinesAreRight(evidence)
+  nothingIsSentWhileHeld(evidence)
   await nothingIsLeft(evidence)
   await retentionIsKept(evidence)
   await deliveriesAreTimely(evidence)
+  await turnsAreUseful(evidence)
 }

@@ -51,6 +51,9 @@ export interface Merchant {
     /** Destinations: a wallet that gets on the list of sanctions, and a bank account that is disabled. */
     doomed: string
     spare: string
+    /** Wallets that were on the chain when they were added: on another chain now, and with an address that is wrong. */
+    moved: string
+    misspelt: string
   }
   /** Host names of the receivers, and identifiers of their endpoints, by `environment.kind`. */
   readonly hosts: Readonly<Record<EndpointKind, string>>

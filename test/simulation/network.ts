@@ -8,7 +8,7 @@ import type {
 import type { Random } from '../../runtime/platform/random.ts'
 import { currentMachine, runOn, runOutside } from './clockwork/machines.ts'
 import type { Scheduler } from './clockwork/scheduler.ts'
-import type { Weather } from './weather.ts'
+import { STALL_MS, type Weather } from './weather.ts'
 
 export interface PeerAnswer {
   readonly status: number
@@ -83,6 +83,11 @@ export function createNetwork(
     return new Promise((resolve, reject) => {
       const arrive = (act: () => void) => {
         if (!machine) return act()
+        if (weather.strikes('caught')) {
+          const ms = random.between(1000, STALL_MS)
+          note(`${machine.name} is suspended for ${ms} ms as an answer arrives`)
+          machine.stalledUntil = timers.now + ms
+        }
         runOn(machine, () => {
           const timer = timers.add(() => {
             timers.remove(timer)

@@ -21,6 +21,7 @@ import type { Foundation } from '../../runtime/process/foundation.ts'
 import { startWork } from '../../runtime/process/work.ts'
 import { createClock } from '../../runtime/tenants/clock/clock.ts'
 import { createLimiter } from '../../runtime/tenants/limits/limiter.ts'
+import type { DeclaredWorker } from '../../runtime/work/workers.ts'
 import type { Network } from './network.ts'
 import { GOOGLE_URLS } from './wallets/google.ts'
 
@@ -42,6 +43,8 @@ export interface SimulatedService {
   readonly listeners: Readonly<Record<Environment, RequestListener>>
   readonly wake: (environment: Environment, tenantId: string) => void
   readonly workers: Delivery['workers']
+  /** Workers of due work. */
+  readonly queue: readonly DeclaredWorker[]
 }
 
 const POOL_SIZE = 12
@@ -111,7 +114,7 @@ export async function startService(installation: Installation): Promise<Simulate
     isLeaving: () => false,
   }
   const room = await openRoom(foundation)
-  const { workers } = startWork(foundation)
+  const { workers, queue } = startWork(foundation)
   const { listeners } = createApis({
     ...foundation,
     google: { signer },
@@ -119,5 +122,5 @@ export async function startService(installation: Installation): Promise<Simulate
     vault: room.vault,
     limiter: createLimiter(() => performance.now()),
   })
-  return { listeners, wake: wakeUps.notify, workers }
+  return { listeners, wake: wakeUps.notify, workers, queue }
 }

@@ -49,6 +49,8 @@ export async function settleIn(merchant: Merchant): Promise<void> {
   const wallet = (owner: string) => add(sandbox, { type: 'usdc_address', address: accountOf(owner) })
   known.usdc = await wallet(name)
   known.doomed = await wallet(`${name}${DOOMED}`)
+  known.moved = await wallet(`${name} moved`)
+  known.misspelt = await wallet(`${name} misspelt`)
   // Nobody can say before what it answers.
   if (!merchant.isExact) {
     const authorizer = { url: `https://${AUTHORIZER_PREFIX}${name}.invalid/`, timeout_ms: 300, ...STAND_IN }

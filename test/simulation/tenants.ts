@@ -3,6 +3,7 @@ import { current, versions } from '../../generated/versions.ts'
 import type { OpenDatabase } from '../../runtime/database/open/open-database.ts'
 import { post } from '../../runtime/money/ledger/post.ts'
 import { newId } from '../../runtime/platform/ids.ts'
+import type { Operator } from '../../runtime/tenants/admin/change.ts'
 import { createKey } from '../../runtime/tenants/admin/keys.ts'
 import { liftLimit } from '../../runtime/tenants/admin/limits.ts'
 import { setPin } from '../../runtime/tenants/admin/pins.ts'
@@ -29,6 +30,11 @@ const NOTHING = { payable: 0, held: 0, available: 0 }
 
 export const nameOf = (index: number) => `m${index + 1}`
 
+/** Who administers the installation. */
+export const operatorOf = ({ control, pepper }: OpenDatabase): Operator => ({
+  ...{ control, pepper, clock: createClock() },
+})
+
 /** Creates a tenant with keys and money, and the merchant who has them. */
 export async function makeMerchant(
   database: OpenDatabase,
@@ -37,7 +43,7 @@ export async function makeMerchant(
   index: number,
   isExact: boolean,
 ): Promise<Merchant> {
-  const operator = { control: database.control, clock: createClock(), pepper: database.pepper }
+  const operator = operatorOf(database)
   const name = nameOf(index)
   const { id: tenantId } = await createTenant(operator, { name, plan: 'enterprise' }, current)
   await verifyTenant(operator, tenantId)
@@ -97,7 +103,7 @@ export async function makeMerchant(
       rejected: new Set(),
       readNewerList: () => wallets.read(),
     },
-    addresses: new Set([addressOf(name), addressOf(`${name}${DOOMED}`)]),
+    addresses: new Set([name, `${name}${DOOMED}`, `${name} moved`, `${name} misspelt`].map(addressOf)),
     defaults: { live: [], sandbox: [] },
     money: undefined,
     ...{ sandboxes: 0, threshold: undefined },
@@ -107,7 +113,7 @@ export async function makeMerchant(
     live: createClient(parts, live),
     sandbox: createClient(parts, sandbox),
     older: { live: older(live), sandbox: older(sandbox) },
-    known: { template: '', bank: '', usdc: '', card: '', doomed: '', spare: '' },
+    known: { template: '', bank: '', usdc: '', card: '', doomed: '', spare: '', moved: '', misspelt: '' },
     hosts: Object.fromEntries(
       ENDPOINT_KINDS.map((kind) => [kind, `${kind}.${name}.invalid`]),
     ) as Merchant['hosts'],

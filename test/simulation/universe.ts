@@ -3,9 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
 import { createRandom } from '../../runtime/platform/random.ts'
+import { agePayment, decideHeldUp, holdPayouts, moveDestinations } from './chain/decisions.ts'
 import { chainSettingsAreChecked } from './chain/operator.ts'
-import type { DeliveryStats, LogLine } from './checks/evidence.ts'
+import type { DeliveryStats, LogLine, WorkerTurns } from './checks/evidence.ts'
 import { WARN } from './checks/logs.ts'
+import { MOMENTS, momentIsRight } from './checks/moments.ts'
 import { writeOldRows } from './checks/retention.ts'
 import type { ClientParts } from './client.ts'
 import { takeOver } from './clockwork/globals.ts'
@@ -23,7 +25,7 @@ import { type Prepared, prepare } from './prepared.ts'
 import type { SimulationServer } from './server.ts'
 import { type Installation, openDatabase, startService } from './service.ts'
 import { KEY_AGES_MS, readState, repeatEve, sendOnTheEve, settleIn } from './settle-in.ts'
-import { makeMerchant, nameOf } from './tenants.ts'
+import { makeMerchant, nameOf, operatorOf } from './tenants.ts'
 import { createWeather, type FaultKind, type Weather } from './weather.ts'
 import { createWorld, type World } from './world.ts'
 
@@ -78,6 +80,9 @@ const DAY_MS = 86_400_000
 
 /** Longer than a new destination is on hold. */
 const HOLD_MS = 2 * DAY_MS
+
+/** How long before the end of a day an operator decides payouts that are held up. */
+const DECIDED_BEFORE_MS = 6 * 3_600_000
 
 /** Steps of a day, for the installation and for each merchant. A quarter is usual. */
 const MOST_STEPS = 100_000
@@ -140,6 +145,10 @@ async function begin(universe: Universe, plan: Plan): Promise<readonly Merchant[
   const settle = async () => {
     while (fleet.running().length < plan.machines) await scheduler.sleep(1000)
     for (const merchant of merchants) await settleIn(merchant)
+    for (const { tenantId, known, name } of merchants)
+      await fleet.beside('operator', () =>
+        moveDestinations(openDatabase(installation).control, tenantId, name, known),
+      )
     scheduler.maxLateMs = HOLD_MS
     const start = scheduler.timers.now + HOLD_MS
     const keys = merchants.map((merchant) => ({ merchant, forgotten: randomUUID(), kept: randomUUID() }))
@@ -175,6 +184,15 @@ const CHANGES = {
   text: `SELECT ${TABLES.map((table) => `(SELECT count(*)::int FROM ${table})`).join(' + ')} AS count`,
 }
 
+/** Looks at moments of a day, beside everything that happens. */
+async function lookOn({ scheduler, fleet, installation }: Universe): Promise<void> {
+  const began = scheduler.timers.now
+  for (const moment of MOMENTS) {
+    await scheduler.sleep(began + moment - scheduler.timers.now)
+    await fleet.beside('watcher', () => momentIsRight(openDatabase(installation).control))
+  }
+}
+
 /** Lives through a day: a storm while the merchants are busy, and a calm night in which everything comes to rest. */
 async function live(
   universe: Universe,
@@ -182,7 +200,7 @@ async function live(
   merchants: readonly Merchant[],
   day: number,
 ): Promise<void> {
-  const { scheduler, weather, prepared, world, random, logs, fleet } = universe
+  const { scheduler, weather, prepared, world, random, logs, fleet, installation } = universe
   const end = scheduler.timers.now + DAY_MS
   const ofDay = random(`day ${day}`)
   const days = merchants.map((merchant, index) => {
@@ -195,17 +213,25 @@ async function live(
   scheduler.mostSteps = scheduler.steps + MOST_STEPS * (1 + plan.tenants)
   scheduler.maxLateMs = plan.lateMs
   weather.isStorm = true
-  await scheduler.run(Promise.all(days.map(({ merchant, actions }) => liveDay(scheduler, merchant, actions))))
+  const isCalm = plan.faults.length === 0
+  const operate = (text: string) =>
+    fleet.beside('operator', () => openDatabase(installation).control.query({ text }))
+  await scheduler.run(
+    Promise.all([
+      ...days.map(({ merchant, actions }) => liveDay(scheduler, merchant, actions)),
+      ...(isCalm ? [holdPayouts(scheduler, operate), agePayment(scheduler, operate)] : []),
+      lookOn(universe),
+    ]),
+  )
   weather.isStorm = false
+  await scheduler.run(scheduler.sleep(Math.max(0, end - DECIDED_BEFORE_MS - scheduler.timers.now)))
+  await fleet.once('operator', () => decideHeldUp(operatorOf(openDatabase(installation)), world.blocks))
   await scheduler.run(scheduler.sleep(Math.max(0, end - scheduler.timers.now)))
   // What is due a day after the first actions is done, too, before merchants read their state.
   for (let left = 8; left > 0; left -= 1) await scheduler.run(scheduler.sleep(15_000))
-  if (plan.faults.length === 0 && day === 1)
+  if (isCalm && day === 1)
     await fleet.once('operator', () =>
-      chainSettingsAreChecked(
-        universe.installation.settings.chain,
-        openDatabase(universe.installation).control,
-      ),
+      chainSettingsAreChecked(installation.settings.chain, openDatabase(installation).control),
     )
   await readAtRest(universe, merchants)
   const { payments } = world.bank
@@ -222,6 +248,7 @@ async function live(
       faults: weather.count,
       started: START,
       stats: statsOf(fleet),
+      turns: turnsOf(fleet),
     },
   })
 }
@@ -232,6 +259,13 @@ function statsOf(fleet: Fleet): DeliveryStats | undefined {
   if (!one || more.length > 0) return undefined
   const { sandbox, live } = one.service.workers
   return { sandbox: sandbox.stats(), live: live.stats() }
+}
+
+/** How the turns of each worker of the only machine ended. */
+function turnsOf(fleet: Fleet): WorkerTurns | undefined {
+  const [one, ...more] = fleet.running()
+  if (!one || more.length > 0) return undefined
+  return Object.fromEntries(one.service.queue.map((worker) => [worker.name, worker.stats()]))
 }
 
 function describe({ scheduler, world }: Universe, merchants: readonly Merchant[], day: number): string {

@@ -6,7 +6,7 @@ import type { Settings } from '../../runtime/platform/settings.ts'
 import { AUTHORIZER_PREFIX, type Authorizers, createAuthorizers } from './authorizations/authorizers.ts'
 import { createBank, type SimulatedBank } from './bank.ts'
 import { type Blocks, createBlocks } from './chain/blocks.ts'
-import { accountOf, createNode, NODE_URL } from './chain/node.ts'
+import { accountOf, createNode, NODE_URL, PAYER } from './chain/node.ts'
 import { createOddNodes, ODD_NODES } from './chain/odd-nodes.ts'
 import type { ClientParts } from './client.ts'
 import type { Scheduler } from './clockwork/scheduler.ts'
@@ -61,7 +61,7 @@ export function createWorld({
     (attempt) => attempt < ACCEPTED_ATTEMPT && weather.strikes('error'),
   )
   const authorizers = createAuthorizers(random('authorizers'), sleep)
-  const blocks = createBlocks(timers, random('blocks'), weather)
+  const blocks = createBlocks(timers, random('blocks'), weather, PAYER)
   const google = createGoogle(openGoogleSigner(settings))
   const devices = createDevices(clients)
   const doomed = new Set(names.map((name) => accountOf(`${name}${DOOMED}`)))

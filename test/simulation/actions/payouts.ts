@@ -64,6 +64,23 @@ async function payUsdc(merchant: Merchant, { amount }: Drawn): Promise<void> {
   if (status === 201) isOrdered(body, { ...order, metadata: {} })
 }
 
+/** Orders payouts to wallets that nobody can be paid at any more. They fail. */
+async function payStray(merchant: Merchant, { amount }: Drawn): Promise<void> {
+  const { sandbox, known, transfers, rejected, isExact } = merchant
+  for (const id of [known.moved, known.misspelt]) {
+    const { status, body } = await sandbox.post('/v1/payouts', {
+      amount,
+      currency: 'usdc',
+      destination_id: id,
+    })
+    if (status === 201) {
+      transfers.set(body.id, amount)
+      if (isExact) rejected.add(body.id)
+    } else if (body.error.code !== 'insufficient_balance')
+      mustEqual(body.error.code, 'invalid_state', 'the refusal of a payout to a wallet that was disabled')
+  }
+}
+
 const payableOf = async (merchant: Merchant, environment: 'live' | 'sandbox'): Promise<number> =>
   must(await merchant[environment].send('GET', '/v1/balance'), 200, 'the balance').payable
 
@@ -103,6 +120,7 @@ async function cancelUsdc(merchant: Merchant, { pick }: Drawn): Promise<void> {
 export const PAYOUT_ACTIONS: Actions = {
   bank_payout: { times: 4, act: pay },
   cancel_payout: { times: 1, act: cancel },
-  usdc_payout: { times: 4, act: payUsdc },
+  usdc_payout: { times: 6, act: payUsdc },
+  stray_payout: { times: 1, isCalm: true, act: payStray },
   cancel_usdc_payout: { times: 1, act: cancelUsdc },
 }

@@ -6,7 +6,7 @@ import { type Hex, keccak256, stringToHex } from 'viem'
 import type { Random } from '../../../runtime/platform/random.ts'
 import type { Timers } from '../clockwork/timers.ts'
 import type { Weather } from '../weather.ts'
-
+import { DISPLACED_HOUR, fateOf, foreignHash, isForeign, STRANGER } from './fates.ts'
 import { BASE_FEES, type Shortage, shortageAt } from './shortages.ts'
 
 /** A transfer with authorization (EIP-3009), as a transaction contains it. */
@@ -56,13 +56,19 @@ export interface Blocks {
   readonly sent: readonly { readonly hash: Hex; readonly nonce: number; readonly at: number }[]
   /** Transactions in blocks, oldest first. */
   readonly mined: readonly MinedTransaction[]
+  /** Nonces of the account that pays, which another program used before the service. */
+  readonly displaced: readonly number[]
 }
 
 /** Number of blocks after which a payment counts as paid. Reorganizations are less deep. */
 export const CONFIRMATIONS = 4
 
 const BLOCK_S = 12
+const DAY_S = 86_400
 const GWEI = 1_000_000_000n
+
+/** More than any block asks for. */
+const RICH_FEE = 1_000_000n * GWEI
 
 /** The node forgets every third transaction that it accepts, for this time after the first. */
 const FORGETS_MS = 80_000
@@ -73,15 +79,26 @@ const OLD_BLOCKS = 1000
 /** For half an hour in seven half hours, fees are so high that no transaction from before is included. */
 const FEE_PERIOD = 150
 
-export function createBlocks(timers: Pick<Timers, 'now'>, random: Random, weather: Weather): Blocks {
+/** @param payer the account that pays. */
+export function createBlocks(
+  timers: Pick<Timers, 'now'>,
+  random: Random,
+  weather: Weather,
+  payer: string,
+): Blocks {
   const start = timers.now - OLD_BLOCKS * BLOCK_S * 1000
   const headNow = () => Math.floor((timers.now - start) / (BLOCK_S * 1000))
   let made = headNow()
+  /** Nobody pays before the first day. */
+  const firstDay = made + (2 * DAY_S) / BLOCK_S
   const sent: { hash: Hex; nonce: number; at: number }[] = []
   let mined: MinedTransaction[] = []
   let waiting: SentTransaction[] = []
   /** How many times a block was replaced. */
   const replaced = new Map<number, number>()
+  const displaced: number[] = []
+  /** Days on which a transaction was displaced, by their first second. */
+  const days = new Set<number>()
 
   const timestampOf = (block: number) => Math.floor(start / 1000) + block * BLOCK_S
   const baseFeeOf = (block: number) =>
@@ -92,15 +109,39 @@ export function createBlocks(timers: Pick<Timers, 'now'>, random: Random, weathe
 
   const include = (transaction: SentTransaction, block: number) => {
     const { authorization, hash, from, nonce } = transaction
+    const fate = from === payer ? fateOf(nonce) : undefined
     const isPaid =
       authorization?.isSigned === true &&
       authorization.validBefore > BigInt(timestampOf(block)) &&
-      !isUsed(authorization.nonce)
-    mined.push({ ...transaction, block, isPaid })
+      !isUsed(authorization.nonce) &&
+      fate !== 'rejected'
+    if (isPaid && fate === 'copied') {
+      const copy = { hash: foreignHash(hash), from: STRANGER, nonce: countOf(STRANGER) }
+      mined.push({ ...transaction, ...copy, block, isPaid })
+    }
+    mined.push({ ...transaction, block, isPaid: isPaid && !isUsed(authorization.nonce) })
     waiting = waiting.filter((each) => each.hash !== hash && (each.from !== from || each.nonce !== nonce))
+  }
+  /** Another program uses the next nonce of the account that pays. */
+  const takeNonce = (block: number) => {
+    const nonce = countOf(payer)
+    if (sent.some((each) => each.nonce === nonce)) displaced.push(nonce)
+    const fees = { maxFee: RICH_FEE, priorityFee: RICH_FEE }
+    include({ hash: foreignHash(`${block}`), from: payer, nonce, ...fees, authorization: undefined }, block)
+  }
+  /** Whether a block has a transaction of another program. */
+  const isTaken = (block: number) => {
+    const at = timestampOf(block)
+    if (isForeign(at, BLOCK_S)) return true
+    const day = at - (at % DAY_S)
+    if (days.has(day) || at - day < DISPLACED_HOUR * 3600) return false
+    if (!waiting.some(({ from, nonce }) => from === payer && nonce === countOf(payer))) return false
+    days.add(day)
+    return true
   }
   /** Includes what can be paid for, in the order of nonces. */
   const make = (block: number) => {
+    if (isTaken(block)) takeNonce(block)
     if (random.chance(0.2)) return
     const fee = baseFeeOf(block)
     for (;;) {
@@ -111,11 +152,11 @@ export function createBlocks(timers: Pick<Timers, 'now'>, random: Random, weathe
   }
   const catchUp = () => {
     const head = headNow()
-    while (made < head && waiting.length > 0) {
+    while (made < head) {
       made += 1
-      make(made)
+      if (waiting.length > 0) make(made)
+      else if (made > firstDay && isForeign(timestampOf(made), BLOCK_S)) takeNonce(made)
     }
-    made = head
   }
   const reorganize = () => {
     const head = headNow()
@@ -123,7 +164,10 @@ export function createBlocks(timers: Pick<Timers, 'now'>, random: Random, weathe
     const gone = mined.filter(({ block }) => block > last)
     for (let block = last + 1; block <= head; block += 1) replaced.set(block, (replaced.get(block) ?? 0) + 1)
     mined = mined.filter(({ block }) => block <= last)
-    const back = gone.filter(() => !random.chance(0.25))
+    const back = gone.filter(({ from, authorization }) => {
+      if (from !== payer) return false
+      return authorization === undefined || !random.chance(0.25)
+    })
     waiting = [...back.map(({ block: _, isPaid: __, ...sent }) => sent), ...waiting]
     made = last
     catchUp()
@@ -153,6 +197,7 @@ export function createBlocks(timers: Pick<Timers, 'now'>, random: Random, weathe
     },
     hashOf: (block) => keccak256(stringToHex(`block ${block} ${replaced.get(block) ?? 0}`)),
     sent,
+    displaced,
     shortages: [],
     numberAt: (at) => Math.floor((at - start) / (BLOCK_S * 1000)),
     timestampOf,

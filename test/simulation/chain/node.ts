@@ -24,6 +24,7 @@ import type { Timers } from '../clockwork/timers.ts'
 import type { Peer } from '../network.ts'
 import type { Weather } from '../weather.ts'
 import type { Authorization, Blocks, MinedTransaction, SentTransaction } from './blocks.ts'
+import { DOUBTED_MS, fateOf } from './fates.ts'
 import { shortageAt } from './shortages.ts'
 
 /** Base Sepolia. A test chain serves both environments. */
@@ -146,8 +147,17 @@ export function createNode(
     baseFeePerGas: numberToHex(blocks.baseFeeOf(block)),
   })
   const until = (head: number) => blocks.mined.filter(({ block }) => block <= head)
+  /** Whether the contract has accepted an authorization, and says so. */
   const isUsed = (nonce: Hex, head: number) =>
-    until(head).some((each) => each.isPaid && each.authorization?.nonce === nonce)
+    until(head).some(
+      (each) =>
+        each.isPaid &&
+        each.authorization?.nonce === nonce &&
+        (each.from !== PAYER ||
+          (fateOf(each.nonce) !== 'disputed' &&
+            (fateOf(each.nonce) !== 'doubted' ||
+              timers.now > blocks.timestampOf(each.block) * 1000 + DOUBTED_MS))),
+    )
 
   const call = (data: Hex, head: number): Hex => {
     const { functionName, args } = decodeFunctionData({ abi: ABI, data })

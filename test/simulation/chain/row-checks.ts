@@ -4,8 +4,9 @@ import { type Evidence, read, rowsOf, sandboxEventsOf } from '../checks/evidence
 import { fail, mustEqual } from '../checks/must.ts'
 import type { Merchant } from '../merchant.ts'
 import { CONFIRMATIONS } from './blocks.ts'
+import { fateOf, STRANGER } from './fates.ts'
 import { CHAIN_ID, PAYER, USDC } from './node.ts'
-import { MOST_FEE } from './shortages.ts'
+import { isGivenUp, isShortBetween, MOST_FEE } from './shortages.ts'
 
 const CHAIN = `eip155:${CHAIN_ID}`
 
@@ -20,6 +21,7 @@ interface TransferRow {
   readonly due: number | null
   readonly held_up_since: number | null
   readonly problem: string | null
+  readonly created: number
 }
 
 interface PayoutRow {
@@ -32,6 +34,8 @@ interface PayoutRow {
   readonly failure_code: string | null
   readonly arrival_date: string | null
   readonly address: string
+  readonly created: number
+  readonly updated: number
 }
 
 /** The states that a transfer can have, by the status of its payout. */
@@ -76,13 +80,16 @@ export async function chainTransfersAreRight(evidence: Evidence, merchant: Merch
     if (status === 'paid' && confirmations < CONFIRMATIONS)
       fail(`payout ${id} is paid after ${confirmations} confirmations`)
     const nonce = keccak256(stringToHex(id))
-    const isReverted = evidence.blocks.mined.some(
-      ({ authorization, isPaid }) => authorization?.nonce === nonce && !isPaid,
-    )
-    const usual = isReverted ? 'transaction_failed' : 'rejected'
-    const wanted = status !== 'failed' ? null : merchant.isExact ? usual : failure_code
+    const own = evidence.blocks.mined.filter(({ authorization }) => authorization?.nonce === nonce)
+    const isReverted = own.length > 0 && own.every(({ isPaid }) => !isPaid)
+    const isPaused = own.length === 0 && isGivenUp(payout.created, payout.updated)
+    const usual = isReverted || isPaused ? 'transaction_failed' : 'rejected'
+    // Of a wallet that cannot be paid anyway, either can come first.
+    const isEither = isPaused && merchant.rejected.has(id) && failure_code === 'rejected'
+    const isKnown = merchant.isExact && !isEither
+    const wanted = status !== 'failed' ? null : isKnown ? usual : failure_code
     mustEqual([failure_code, transfer.failure_code], [wanted, wanted], `why payout ${id} failed`)
-    if (merchant.isExact && status === 'failed' && !merchant.rejected.has(id) && !isReverted)
+    if (merchant.isExact && status === 'failed' && !merchant.rejected.has(id) && !isReverted && !isPaused)
       fail(`payout ${id} failed`)
   }
   await payoutsAreTold(evidence, merchant)
@@ -131,6 +138,10 @@ async function payoutsAreTold(evidence: Evidence, merchant: Merchant): Promise<v
         fail(`payout ${id} was not paid after ${chain!.confirmations} confirmations`)
       if (evidence.faults > 0 || !chain || chain.confirmations === 0) continue
       const mined = evidence.blocks.mined.find(({ hash }) => hash === chain.transaction_hash)!
+      if (kind === 'paid' && mined.from === PAYER && fateOf(mined.nonce) === 'disputed') {
+        mustEqual(chain.confirmations, CONFIRMATIONS, `the confirmations of payout ${id}, which was decided`)
+        continue
+      }
       const deep = evidence.blocks.numberAt(created) - mined.block + 1
       // The head is read before the payment is looked at.
       if (chain.confirmations > deep || chain.confirmations < deep - 2)
@@ -170,6 +181,11 @@ interface AttemptRow {
 
 const HOUR_S = 3600
 
+/** States of the last payment of a transfer that ended after it was signed. */
+const ENDS: Readonly<Record<string, string>> = { paid: 'settled', failed: 'failed' }
+
+const isEnded = ({ state }: TransferRow) => state in ENDS
+
 /** Each payment is of one payout, was signed with usual fees, and is in the block where the service saw it. */
 export async function chainPaymentsAreStored(evidence: Evidence, merchant: Merchant): Promise<void> {
   const { db, blocks, faults } = evidence
@@ -190,24 +206,44 @@ export async function chainPaymentsAreStored(evidence: Evidence, merchant: Merch
   for (const payment of payments) {
     const { nonce, transfer_id: id, state, hash, block_hash } = payment
     const transfer = transfers.find((each) => each.id === id)!
+    const same = payments.filter(({ transfer_id }) => transfer_id === id)
     mustEqual(
       [payment.signer, payment.environment, payment.recipient, payment.units, payment.decision],
       [PAYER, 'sandbox', transfer.recipient.split(':').at(-1), `${transfer.amount * 10_000}`, null],
       `the payment of payout ${id}`,
     )
+    const isNewest = payment === same.at(-1)
+    // A payment that an operator has decided keeps the reason why, and what the service had seen of it.
+    const isDecided = fateOf(nonce) === 'disputed' && state === 'settled'
     const own = attempts.filter((each) => each.nonce === nonce)
-    const isPaid = transfer.state === 'paid'
-    const isFailed = transfer.state === 'failed'
-    if (faults === 0 && (isPaid !== (state === 'settled') || isFailed !== (state === 'failed')))
-      fail(`payout ${id} is ${transfer.state}, and its payment ${state}`)
+    if (isEnded(transfer)) {
+      const wanted = isNewest ? ENDS[transfer.state] : 'displaced'
+      mustEqual(
+        [state, payment.held_up_since],
+        [wanted, null],
+        `the payment ${nonce} of payout ${id}, which is ${transfer.state}`,
+      )
+      if (payment.problem !== null && !isDecided) fail(`payout ${id} has the problem ${payment.problem}`)
+    }
     if (faults > 0) continue
-    mustEqual([payment.problem, payment.held_up_since], [null, null], `the problem of the payment of ${id}`)
+    mustEqual(!isNewest, blocks.displaced.includes(nonce), `whether payment ${nonce} of ${id} was displaced`)
     const mined = blocks.mined.find((each) => each.hash === hash)
-    if (hash !== null) mustEqual(block_hash, mined && blocks.hashOf(mined.block), `the block of payout ${id}`)
-    if (state === 'settled')
-      mustEqual([mined?.nonce, mined?.isPaid], [nonce, true], `the transaction of payout ${id}`)
+    if (hash !== null && !isDecided)
+      mustEqual(block_hash, mined && blocks.hashOf(mined.block), `the block of payout ${id}`)
+    if (state === 'settled') {
+      const isCopied = fateOf(nonce) === 'copied'
+      mustEqual(
+        [mined?.from === STRANGER, isCopied || mined?.nonce === nonce, mined?.isPaid],
+        [isCopied, true, true],
+        `the transaction of payout ${id}`,
+      )
+    }
     signaturesAreRight(id, payment, own, evidence)
+    // A payment that is signed again is looked for from the block before the first one.
+    if (payment !== same[0]) mustEqual(payment.after_block, same[0]!.after_block, `where ${id} is looked for`)
+    else wasSignedAfter(payment, own[0]!.signed_at, evidence)
   }
+  if (faults === 0) signedInTurn(transfers, payments, attempts)
   await accountIsReady(evidence)
   if (faults === 0) nothingIsSentTooOften(evidence)
 }
@@ -215,7 +251,7 @@ export async function chainPaymentsAreStored(evidence: Evidence, merchant: Merch
 /** Fees are twice the base fee and a priority fee, the authorization lasts an hour, and each attempt outbids the last one. */
 function signaturesAreRight(
   id: string,
-  { nonce, valid_before, after_block }: PaymentRow,
+  { nonce, valid_before }: PaymentRow,
   own: readonly AttemptRow[],
   { blocks }: Evidence,
 ): void {
@@ -253,8 +289,36 @@ function signaturesAreRight(
     if (priority_fee !== '1500000000') fail(`the priority fee for payout ${id} was ${priority_fee}`)
     if (!near.some((each) => valid_before === blocks.timestampOf(each) + HOUR_S))
       fail(`the payment of payout ${id} is valid until ${valid_before}`)
-    if (!near.includes(after_block)) fail(`payout ${id} was signed after block ${after_block}, not ${block}`)
   }
+}
+
+/** Payouts that nothing held up are signed in the order in which they were ordered. */
+function signedInTurn(
+  transfers: readonly TransferRow[],
+  payments: readonly PaymentRow[],
+  attempts: readonly AttemptRow[],
+): void {
+  const times = payments.map(({ nonce, transfer_id: id }) => ({
+    ...{ id, ordered: transfers.find((each) => each.id === id)!.created },
+    signed: attempts.find((each) => each.nonce === nonce)!.signed_at,
+  }))
+  const free = times.filter(
+    ({ id, ordered, signed }, index) =>
+      !isShortBetween(ordered, signed) && times.findIndex((each) => each.id === id) === index,
+  )
+  for (const [index, { id, ordered }] of free.entries())
+    if (index > 0 && ordered < free[index - 1]!.ordered)
+      fail(`payout ${free[index - 1]!.id} was signed before payout ${id}, which was ordered earlier`)
+}
+
+function wasSignedAfter(
+  { transfer_id: id, after_block }: PaymentRow,
+  signedAt: number,
+  { blocks }: Evidence,
+): void {
+  const block = blocks.numberAt(signedAt)
+  if (after_block > block || after_block < block - 2)
+    fail(`payout ${id} was signed after block ${after_block}, not ${block}`)
 }
 
 /** Transactions of one nonce are sent again after 15 seconds at the earliest. */
@@ -284,7 +348,10 @@ async function accountIsReady({ db, blocks, faults }: Evidence): Promise<void> {
     db,
     `SELECT max(nonce) AS nonce FROM control.chain_payments WHERE chain_id = ${CHAIN_ID}`,
   )
-  const count = (last!.nonce ?? -1) + 1
-  if (faults === 0)
-    mustEqual([account.next_nonce, blocks.mined.length <= count], [count, true], 'the next nonce')
+  if (faults > 0) return
+  const least = (last!.nonce ?? -1) + 1
+  const used = blocks.mined.filter(({ from }) => from === PAYER).length
+  // Another program can have used the account since the last payment.
+  if (account.next_nonce < least || account.next_nonce > Math.max(least, used))
+    fail(`the next nonce is ${account.next_nonce}, after ${least} and ${used} transactions`)
 }

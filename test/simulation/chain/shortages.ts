@@ -1,19 +1,39 @@
-/** Minutes of a day in which the payer cannot pay: bursts of actions begin in them. Payouts wait, and are paid afterwards. */
+/**
+ * Times of a day in which the payer cannot pay: bursts of actions begin in them. Payouts wait, and are paid afterwards. The
+ * last one is so long that payouts fail.
+ */
 
-/** What is short, by the minute of the day. */
-const MINUTES = {
-  '02:30': 'dear',
-  '05:00': 'tokens',
-  '07:30': 'gas',
-  '10:00': 'costly',
-  '12:30': 'paused',
-} as const
+/** What is short, from a time of the day until another. */
+const TIMES = [
+  ['02:30', '02:31', 'dear'],
+  ['05:00', '05:01', 'tokens'],
+  ['07:30', '07:31', 'gas'],
+  ['10:00', '10:01', 'costly'],
+  ['12:30', '12:50', 'paused'],
+] as const
 
-export type Shortage = (typeof MINUTES)[keyof typeof MINUTES]
+export type Shortage = (typeof TIMES)[number][2]
+
+const timeOf = (at: number) => new Date(at).toISOString().slice(11, 16)
 
 /** @param at milliseconds since the epoch. */
 export const shortageAt = (at: number): Shortage | undefined =>
-  MINUTES[new Date(at).toISOString().slice(11, 16) as keyof typeof MINUTES]
+  TIMES.find(([from, until]) => from <= timeOf(at) && timeOf(at) < until)?.[2]
+
+/** Whether the payer lacked something at some time between two. */
+export function isShortBetween(from: number, until: number): boolean {
+  for (let at = from; at < until; at += 15_000) if (shortageAt(at) !== undefined) return true
+  return shortageAt(until) !== undefined
+}
+
+/** A payout that waits for so long fails. */
+const GIVE_UP_MS = 600_000
+
+/** Whether a payout can have failed at a time because the token was paused. @param created when it was ordered. */
+export function isGivenUp(created: number, failed: number): boolean {
+  const from = Date.parse(`${new Date(failed).toISOString().slice(0, 10)}T${TIMES.at(-1)![0]}:00Z`)
+  return shortageAt(failed) === 'paused' && failed - Math.max(created, from) >= GIVE_UP_MS
+}
 
 const GWEI = 1_000_000_000n
 

@@ -2,6 +2,7 @@
 import type { Database } from '../../../runtime/database/database.ts'
 import type { WorkerStats } from '../../../runtime/events/delivery/worker.ts'
 import type { Environment } from '../../../runtime/platform/environment.ts'
+import type { QueueWorkerStats } from '../../../runtime/work/queue-worker.ts'
 import type { BankPaymentMade } from '../bank.ts'
 import type { Merchant } from '../merchant.ts'
 import type { World } from '../world.ts'
@@ -26,6 +27,8 @@ export interface Evidence extends Pick<World, 'authorizers' | 'blocks' | 'google
   readonly started: number
   /** What the workers of deliveries have counted, if one machine has served all the time. */
   readonly stats: DeliveryStats | undefined
+  /** How the turns of its other workers ended, if one machine has served all the time. */
+  readonly turns: WorkerTurns | undefined
   /** How late polls are at most. */
   readonly lateMs: number
   /** Number of faults so far. Without faults, every event arrives exactly once. */
@@ -58,6 +61,9 @@ export interface ToldEvent {
 /** Reads the events of a merchant in the sandbox, in order. */
 export const sandboxEventsOf = (evidence: Evidence, merchant: Merchant): Promise<ToldEvent[]> =>
   rowsOf<ToldEvent>(evidence, 'sandbox', merchant, 'events', 'sequence')
+
+/** How the turns of workers ended, by name and environment. */
+export type WorkerTurns = Readonly<Record<string, Readonly<Partial<Record<Environment, QueueWorkerStats>>>>>
 
 /** What a machine that never stopped has counted. */
 export type DeliveryStats = Readonly<Record<'sandbox' | 'live', WorkerStats>>

@@ -1,6 +1,7 @@
 /** The log for operators: what must be in it, and what must not. */
+import { isOfPayouts } from '../chain/lines.ts'
 import { CHAIN_ID, USDC } from '../chain/node.ts'
-import { DEAR, MOST_FEE, WAITS } from '../chain/shortages.ts'
+import { WAITS } from '../chain/shortages.ts'
 import type { Evidence } from './evidence.ts'
 import { fail } from './must.ts'
 
@@ -14,10 +15,6 @@ export const START_LINES = [
 
 /** pino's number of the level `warn`. */
 export const WARN = 40
-
-/** Whether a line tells that a payout waits for the payer or for a lower fee. */
-const isShortage = (text: string): boolean =>
-  Object.values(WAITS).some((words) => words.test(text)) || BigInt(DEAR.exec(text)?.[1] ?? 0) > MOST_FEE
 
 /** On a calm day, each process says where USDC payouts go, and nothing else needs an operator. */
 export async function logsAreQuiet({
@@ -34,7 +31,7 @@ export async function logsAreQuiet({
     if (lines !== asked) fail(`the log has ${lines} lines about ${asked} shortages: ${what}`)
   }
   const strange = logs.find(
-    ({ level, text }) => level >= WARN && !START_LINES.includes(text) && !isShortage(text),
+    ({ level, text }) => level >= WARN && !START_LINES.includes(text) && !isOfPayouts(text),
   )
   if (strange) fail(`the log says: ${strange.text}`)
 }

@@ -25,6 +25,7 @@ interface TransferRow {
   readonly failures: number
   readonly problem: string | null
   readonly bank_id: string | null
+  readonly paid_at: number | null
   readonly held_up_since: number | null
 }
 
@@ -132,13 +133,16 @@ function arrivalOf({ status, created, updated }: Payout, all: readonly Payout[])
 }
 
 const LEASE_MS = 60_000
+
+/** Returns of a payment come within this time. */
+const RETURNS_MS = 7 * DAY_MS
 const RETURN_PAUSE_MS = 3_600_000
 
 function paymentIsRight(
   { id, amount, status, failure_code }: Payout,
   [payment, second]: readonly BankPaymentMade[],
   transfer: TransferRow,
-  { now, faults }: Evidence,
+  { now, lateMs, faults }: Evidence,
   { rejected }: Merchant,
 ): void {
   if (second) fail(`payout ${id} was paid twice`)
@@ -167,11 +171,14 @@ function paymentIsRight(
     if (payment) mustEqual({ failures, problem, held_up_since, bank_id }, end, `the transfer of payout ${id}`)
     return
   }
+  const over = transfer.paid_at! + RETURNS_MS
+  const isOver = state === 'ended' ? now >= over : now > over + RETURN_PAUSE_MS + lateMs
   mustEqual(
     { state, failures, problem, held_up_since, bank_id },
-    { state: 'paid', ...end },
+    { state: isOver ? 'ended' : 'paid', ...end },
     `the transfer of payout ${id}`,
   )
+  if (isOver) return mustEqual([due, token], [null, null], `the transfer of payout ${id}, after a week`)
   if (due === null || due > now + Math.max(LEASE_MS, RETURN_PAUSE_MS))
     fail(`the payment of payout ${id} is looked at again at ${due}`)
 }

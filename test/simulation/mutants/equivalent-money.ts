@@ -148,4 +148,29 @@ export const EQUIVALENT_MONEY: readonly Equivalent[] = [
     ['drop the lock: FOR UPDATE', 'ORDER BY s.period_start DESC LIMIT 1'],
     ['drop the lock: FOR UPDATE', 's.id = $2 FOR UPDATE'],
   ),
+  ...of(
+    'balance/entries.ts',
+    'a page reads a row more than it shows, to know whether there are more; cutPage cuts any number of them',
+    'one more: limit + 1',
+  ),
+  ...of(
+    'chain/payment-queries.ts',
+    'amounts in base units are multiples of 10,000, so none of them is 2^63 - 1',
+    ['flip <=: <=', '$8::numeric <= 9223372036854775807'],
+  ),
+  ...of(
+    'chain/report.ts',
+    'a transaction that is repeated and then changes nothing wakes workers, which find nothing',
+    'drop: told = false',
+  ),
+  ...of(
+    'payouts/bank-job.ts',
+    'a transaction that is repeated and then changes nothing wakes workers, which find nothing',
+    'drop: isDue = false',
+  ),
+  ...of(
+    'payouts/transfer-listener.ts',
+    'a transaction that is repeated and then changes nothing wakes workers, which find nothing',
+    'drop: isDue = false',
+  ),
 ]

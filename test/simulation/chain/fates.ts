@@ -1,0 +1,41 @@
+/**
+ * What becomes of some transactions, by their nonce, and what else is sent from the account that pays: a stranger copies an
+ * authorization, the contract rejects a transfer, and another program uses the account.
+ */
+import { type Hex, keccak256, stringToHex } from 'viem'
+
+/** `copied`: a stranger sends the authorization first. `rejected`: the contract rejects the transfer. `doubted`: for a while, the
+ * contract reports the authorization of a transfer as unused. `disputed`: it does so until an operator decides. */
+export type Fate = 'copied' | 'rejected' | 'doubted' | 'disputed'
+
+const FATES: readonly (Fate | undefined)[] = [
+  ...[undefined, 'copied', undefined, 'rejected', undefined, 'doubted', undefined, 'disputed'],
+] as const
+
+export const fateOf = (nonce: number): Fate | undefined => FATES[nonce % FATES.length]
+
+/** How long the contract reports the authorization of a doubted transfer as unused. */
+export const DOUBTED_MS = 20 * 60_000
+
+/** The account of whoever copies authorizations. */
+export const STRANGER = '0x57A4A11ce0000000000000000000000000000000'
+
+/** Times of the day at which another program sends a transaction from the account that pays: one in peace, one in a burst. */
+const FOREIGN_TIMES = ['01:20:00', '10:00:24']
+
+/** From this hour on, the next transaction that the service sends is displaced by one of another program. */
+export const DISPLACED_HOUR = 7
+
+const DAY_S = 86_400
+
+const FOREIGN_S = FOREIGN_TIMES.map((time) => Date.parse(`1970-01-01T${time}Z`) / 1000)
+
+/** @param timestamp of a block, in seconds since the epoch. @param seconds since the block before it. */
+export const isForeign = (timestamp: number, seconds: number): boolean =>
+  FOREIGN_S.some((at) => {
+    const age = (timestamp % DAY_S) - at
+    return age >= 0 && age < seconds
+  })
+
+/** Returns the hash of a transaction that the service has not signed. */
+export const foreignHash = (what: string): Hex => keccak256(stringToHex(`a transaction of others: ${what}`))
