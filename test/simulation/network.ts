@@ -38,11 +38,13 @@ export interface Network {
   latency(): number
 }
 
+/** @param isUnderLease whether machines hold a lease while they ask a peer. */
 export function createNetwork(
   { sleep, timers, note }: Pick<Scheduler, 'sleep' | 'timers' | 'note'>,
   random: Random,
   weather: Weather,
   peerOf: (url: URL) => Peer | undefined,
+  isUnderLease: (url: URL) => boolean,
 ): Network {
   const latency = () => (weather.strikes('slow') ? random.between(200, 9000) : random.between(1, 60))
 
@@ -83,7 +85,7 @@ export function createNetwork(
     return new Promise((resolve, reject) => {
       const arrive = (act: () => void) => {
         if (!machine) return act()
-        if (weather.strikes('caught')) {
+        if (isUnderLease(new URL(request.url)) && weather.strikes('caught')) {
           const ms = random.between(1000, STALL_MS)
           note(`${machine.name} is suspended for ${ms} ms as an answer arrives`)
           machine.stalledUntil = timers.now + ms

@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
 import { createRandom } from '../../runtime/platform/random.ts'
 import { agePayment, decideHeldUp, holdPayouts, moveDestinations } from './chain/decisions.ts'
+import { NODE_URL } from './chain/node.ts'
 import { chainSettingsAreChecked } from './chain/operator.ts'
 import type { DeliveryStats, LogLine, WorkerTurns } from './checks/evidence.ts'
 import { WARN } from './checks/logs.ts'
@@ -120,7 +121,13 @@ function create(prepared: Prepared, plan: Plan, timers: Timers, heard: Print | u
         },
       },
     ),
-    network: createNetwork(scheduler, random('network'), weather, world.peerOf),
+    network: createNetwork(
+      scheduler,
+      random('network'),
+      weather,
+      world.peerOf,
+      ({ origin }) => origin === NODE_URL,
+    ),
     wakeOthers(environment, tenantId) {
       if (weather.strikes('lost')) return
       for (const { machine, service } of fleet.running())

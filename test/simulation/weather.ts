@@ -18,8 +18,8 @@ const STORM = {
   reorg: 0.08,
   /** A transaction that a node accepts and forgets. */
   dropped: 0.08,
-  /** A process that is suspended for up to 90 s when the answer to a request arrives, so that its leases end. */
-  caught: 0.004,
+  /** A process that is suspended for up to 90 s when the answer to a request under a lease arrives, so that the lease ends. */
+  caught: 0.02,
   /** A process that ends without cleanup. */
   death: 0.0002,
   /** A process that is suspended for up to 90 s, so that its leases end. */

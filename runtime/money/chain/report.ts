@@ -130,7 +130,7 @@ export const reorged =
   (chain: string, hash: string): TransferTransition =>
   (row) => {
     if (ENDED.has(row.state)) return
-    return { row: { ...row, confirmations: 0 }, told: { state: 'reorged', chain, hash } }
+    return { row: { ...row, hash, confirmations: 0 }, told: { state: 'reorged', chain, hash } }
   }
 
 export const failed =

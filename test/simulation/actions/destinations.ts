@@ -128,6 +128,9 @@ async function addWrong({ sandbox }: Merchant): Promise<void> {
   }
 }
 
+/** A destination can have so many pairs of metadata. Those that are changed have one already. */
+const MOST_PAIRS = 50
+
 /** Those that the merchant can change: payouts of other actions go to the first ones. */
 const changeable = ({ destinations, known }: Merchant) =>
   [...destinations].filter(([id]) => id !== known.bank && id !== known.usdc)
@@ -140,6 +143,14 @@ async function change(merchant: Merchant, { pick, amount }: Drawn): Promise<void
   const [id, { environment }] = found
   for (const isDefault of (amount / 25) % 2 === 0 ? [true, undefined] : [true, false])
     await changeOne(merchant, { id, environment, isDefault, desk: `${amount}` })
+  const pairs = Array.from({ length: MOST_PAIRS }, (_, index) => [`pair_${index}`, 'x'])
+  mustRefuse(
+    await merchant[environment].send('PATCH', `/v1/payout_destinations/${id}`, {
+      metadata: Object.fromEntries(pairs),
+    }),
+    [422, 'validation_failed'],
+    'more metadata than a destination can have',
+  )
   if (!isExact || environment === 'live') return
   must(
     await merchant.sandbox.send('PATCH', `/v1/payout_destinations/${known.usdc}`, { default: true }),

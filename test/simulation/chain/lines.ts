@@ -5,20 +5,21 @@ import { CONFIRMATIONS } from './blocks.ts'
 import { HELD, holdsOf } from './decisions.ts'
 import { fateOf } from './fates.ts'
 import { CHAIN_ID, PAYER } from './node.ts'
-import { DEAR, MOST_FEE, WAITS } from './shortages.ts'
+import { DEAR, MOST_FEE, shortageAt, WAITS } from './shortages.ts'
 
 const PREFIX = 'A payout is held up: '
 
 const DOUBT = `${PREFIX}the receipt shows the payment, but the contract reports its authorization as unused`
 const MOVED = `${PREFIX}the address is on chain 1; expected chain ${CHAIN_ID}`
 const MISSPELT = `${PREFIX}the address is not valid`
+const SWITCHED = `${PREFIX}node.invalid is chain 1; expected chain ${CHAIN_ID}`
 const DISPLACED = 'A different transaction used the nonce of a payout; the payout is signed again.'
 const ADJUSTED = 'A different program has sent transactions of the payout account; its nonce is adjusted.'
 const UNCONFIRMED =
   /^the node counts \d+ transactions of the account, \d+ of them confirmed, but the database has \d+: payouts wait until the other transactions are confirmed$/
 
 const KNOWN: readonly (string | RegExp)[] = [
-  ...[DOUBT, MOVED, MISSPELT, DISPLACED, ADJUSTED, UNCONFIRMED, HELD],
+  ...[DOUBT, MOVED, MISSPELT, SWITCHED, DISPLACED, ADJUSTED, UNCONFIRMED, HELD],
   ...Object.values(WAITS),
 ]
 
@@ -85,9 +86,16 @@ function calmLinesAreRight({ logs, blocks, now, started }: Evidence): void {
 /** Longest time that a request which began before a hold still takes. */
 const SLOW_MS = 60_000
 
-/** Nothing is paid while payouts wait for an operator. */
+/** Longest time from the moment in which the chain is checked until a transaction is sent. */
+const SWITCHED_MS = 10_000
+
+/** Nothing is paid on another chain, and while payouts wait for an operator. */
 export function nothingIsSentWhileHeld({ payments, blocks, started, now, faults }: Evidence): void {
   if (faults > 0) return
+  const odd = blocks.sent.find(
+    ({ at }) => shortageAt(at - SWITCHED_MS) === 'switched' && shortageAt(at) === 'switched',
+  )
+  if (odd) fail(`transaction ${odd.nonce} was sent to another chain`)
   const times = [...payments.flatMap(({ requests }) => requests), ...blocks.sent].map(({ at }) => at)
   for (let midnight = started; midnight < now - DAY_MS / 2; midnight += DAY_MS)
     for (const [from, until] of holdsOf(midnight)) {

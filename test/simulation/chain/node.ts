@@ -25,7 +25,7 @@ import type { Peer } from '../network.ts'
 import type { Weather } from '../weather.ts'
 import type { Authorization, Blocks, MinedTransaction, SentTransaction } from './blocks.ts'
 import { DOUBTED_MS, fateOf } from './fates.ts'
-import { shortageAt } from './shortages.ts'
+import { hasTips, REFUSALS, shortageAt, type WAITS } from './shortages.ts'
 
 /** Base Sepolia. A test chain serves both environments. */
 export const CHAIN_ID = 84532
@@ -92,8 +92,19 @@ interface Filter {
   readonly fromBlock: Hex
 }
 
+/** Codes of errors of JSON-RPC: of any kind, and of a call that the contract reverts. */
+const FAILED = -32000
+const REVERTED = 3
+
 /** An error of JSON-RPC. */
-class Refusal extends Error {}
+class Refusal extends Error {
+  readonly code: number
+
+  constructor(message: string, code = FAILED) {
+    super(message)
+    this.code = code
+  }
+}
 
 /** Decodes a signed transaction, as a node does before it accepts it. */
 async function readTransaction(raw: Hex): Promise<SentTransaction> {
@@ -135,7 +146,7 @@ export function createNode(
   timers: Pick<Timers, 'now'>,
 ): Peer {
   /** Notes that the payer lacks something now, if it is asked for at such a time. */
-  const isShort = (what: 'tokens' | 'gas' | 'paused') => {
+  const isShort = (what: keyof typeof WAITS) => {
     if (shortageAt(timers.now) !== what) return false
     blocks.shortages.push(what)
     return true
@@ -207,7 +218,7 @@ export function createNode(
     const numberOf = (tag: string) => (tag === 'latest' ? head : hexToNumber(tag as Hex))
     switch (method) {
       case 'eth_chainId':
-        return numberToHex(CHAIN_ID)
+        return numberToHex(isShort('switched') ? 1 : CHAIN_ID)
       case 'eth_getBlockByNumber':
         return numberOf(first) > head ? null : shown(numberOf(first))
       case 'eth_getTransactionCount': {
@@ -220,9 +231,12 @@ export function createNode(
       case 'eth_call':
         return call((first as unknown as { readonly data: Hex }).data, head)
       case 'eth_estimateGas':
-        if (shortageAt(timers.now) === 'paused') throw new Refusal('execution reverted')
+        if (shortageAt(timers.now) === 'paused') throw new Refusal('the call failed', REVERTED)
+        for (const what of ['funds', 'confused'] as const)
+          if (isShort(what)) throw new Refusal(REFUSALS[what])
         return numberToHex(60_000)
       case 'eth_maxPriorityFeePerGas':
+        if (!hasTips(timers.now)) throw new Refusal('the method does not exist')
         return numberToHex(1_500_000_000)
       case 'eth_getTransactionReceipt':
         return receiptOf(first, head)
@@ -253,7 +267,7 @@ export function createNode(
       return { status: 200, body: JSON.stringify({ jsonrpc: '2.0', id, result }) }
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
-      const refused = { code: -32000, message: error.message }
+      const refused = { code: error.code, message: error.message }
       return { status: 200, body: JSON.stringify({ jsonrpc: '2.0', id, error: refused }) }
     }
   }

@@ -6,8 +6,11 @@
 /** What is short, from a time of the day until another. */
 const TIMES = [
   ['02:30', '02:31', 'dear'],
+  ['02:31', '02:32', 'funds'],
   ['05:00', '05:01', 'tokens'],
+  ['05:01', '05:02', 'confused'],
   ['07:30', '07:31', 'gas'],
+  ['07:31', '07:32', 'switched'],
   ['10:00', '10:01', 'costly'],
   ['12:30', '12:50', 'paused'],
 ] as const
@@ -46,12 +49,21 @@ export const BASE_FEES: Readonly<Partial<Record<Shortage, bigint>>> = {
 /** Highest fee that the service offers, in wei. */
 export const MOST_FEE = 500n * GWEI
 
-/** What the log says of a payout that waits for something. */
-export const WAITS: Readonly<Record<'tokens' | 'gas' | 'paused', RegExp>> = {
+/** What the node says instead of an estimate. */
+export const REFUSALS = { funds: 'insufficient funds for gas * price + value', confused: 'header not found' }
+
+/** What the log says each time that the service finds out that something is short. */
+export const WAITS = {
   tokens: /^A payout is held up: the signer has only 1 base units of USDC; the payment needs \d+0000$/,
   gas: /^A payout is held up: the signer has only 1 wei for gas$/,
   paused: /^A payout is held up: the token is paused$/,
-}
+  funds: /^A payout is held up: insufficient funds for gas \* price \+ value$/,
+  confused: /^A payout is held up: the node cannot estimate the gas: header not found$/,
+  switched: /^USDC payouts wait: node\.invalid is chain 1; expected chain \d+$/,
+} as const satisfies Partial<Record<Shortage, RegExp>>
+
+/** Whether a node tells which tip is usual, at a time. */
+export const hasTips = (at: number): boolean => Math.floor(at / 60_000) % 3 > 0
 
 /** What the log says of a fee that is too high. */
 export const DEAR = /^A payout is held up: the gas price of (\d+) wei is above the limit of 500000000000 wei$/

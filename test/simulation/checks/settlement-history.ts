@@ -22,7 +22,10 @@ interface Told {
   readonly created: number
   readonly sequence: number
   readonly data: Readonly<
-    Record<string, { readonly id: string; readonly status: string; readonly updated: string }>
+    Record<
+      string,
+      { readonly id: string; readonly status: string; readonly created: string; readonly updated: string }
+    >
   >
 }
 
@@ -69,6 +72,7 @@ export async function settlementsMoveInTime(evidence: Evidence, merchant: Mercha
       .filter(({ settlement_id }) => settlement_id === row.id)
       .reduce((last, { created }) => Math.max(last, created), row.created)
     const began = stagesAreRight(row, own, newest, merchant)
+    if (merchant.isCurrent) isTold(row, own, merchant)
     const settled = own.find(({ type }) => type === 'settlement.settled')
     isPosted(row, entries, settled, began)
     if (settled) isPaidOut(row, entries, settled, told, merchant)
@@ -128,6 +132,30 @@ function stagesAreRight(
     `the row of ${what}`,
   )
   return began
+}
+
+const EMPTY = {
+  ...{ object: 'settlement', status: 'open', currency: 'usd', payout_id: null, lines: [], lines_count: 0 },
+  ...{ transaction_amount: 0, interchange_amount: 0, fees_amount: 0, net_amount: 0 },
+}
+
+/** The first event tells of a settlement without lines, and the last one of a settled settlement tells what is shown. */
+function isTold(
+  { id, period_start, period_end, status }: SettlementRow,
+  own: readonly Told[],
+  merchant: Merchant,
+) {
+  const { created, updated, ...first } = own[0]!.data.settlement!
+  const [start, end] = [period_start, period_end].map((at) => new Date(at).toISOString())
+  mustEqual(
+    first,
+    { id, ...EMPTY, period_start: start, period_end: end },
+    `settlement ${id}, as it was opened`,
+  )
+  mustEqual(updated, created, `when settlement ${id} was opened`)
+  const shown = merchant.money?.sandbox.settlements.find((each) => each.id === id)
+  if (shown?.status === 'settled' && status === 'settled')
+    mustEqual(own.at(-1)!.data.settlement, shown, `what the last event tells of settlement ${id}`)
 }
 
 function isPosted(

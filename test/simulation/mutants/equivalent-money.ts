@@ -173,4 +173,35 @@ export const EQUIVALENT_MONEY: readonly Equivalent[] = [
     'a transaction that is repeated and then changes nothing wakes workers, which find nothing',
     'drop: isDue = false',
   ),
+  ...of(
+    'payouts/bank-job.ts',
+    'a constraint of payout_destinations excludes a bank account that is not there, and only bank accounts get dollars',
+    'never: if (!sealed)',
+  ),
+  ...of(
+    'payouts/bank-queries.ts',
+    'a constraint of bank_transfers excludes other states',
+    'never: if (row && !STATES.includes(row.state))',
+  ),
+  ...of(
+    'chain/transfer-queries.ts',
+    'a constraint of chain_transfers excludes other states',
+    'never: if (!STATES.includes(row.state))',
+  ),
+  ...of(
+    'payouts/queries.ts',
+    'a constraint of payouts excludes other statuses',
+    'never: if (row && !filters.listPayouts.status.includes(row.status))',
+  ),
+  ...of(
+    'payouts/bank-job.ts',
+    'no payout is larger than 10^15 cents, the largest amount of an order and of a settlement, which a number holds exactly',
+    "drop: requireExact(payout.amount, 'its amount')",
+  ),
+  ...of(
+    'chain/transfer-queries.ts',
+    'no payout is larger than 10^15 cents, the largest amount of an order and of a settlement, which a number holds exactly',
+    "drop: requireExact(row.amount, 'its amount')",
+  ),
+  ...of('chain/fees.ts', 'of two equal fees, either is the larger one', '>= for: one > other'),
 ]
