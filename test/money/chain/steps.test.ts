@@ -6,7 +6,14 @@ import type { TransferRow } from '../../../runtime/money/chain/transfer-queries.
 const CHAIN = 'eip155:1'
 
 const ROW: TransferRow = {
-  ...{ tenant_id: 'ten_1', id: 'po_1', recipient: 'eip155:1:0x1', amount: 1, state: 'in_transit', hash: '0xold' },
+  ...{
+    tenant_id: 'ten_1',
+    id: 'po_1',
+    recipient: 'eip155:1:0x1',
+    amount: 1,
+    state: 'in_transit',
+    hash: '0xold',
+  },
   ...{ confirmations: 2, failure_code: null, due: null, held_up_since: null, problem: null },
   ...{ updated: 0, trace: null },
 }
