@@ -32,6 +32,8 @@ export function createFleet(
 ): Fleet {
   const all = new Set<Machine>()
   let running: readonly Running[] = []
+  /** Machines whose work is done. They end between two steps, like every machine: then nothing is under way. */
+  const done: { readonly machine: Machine; readonly ended: () => void }[] = []
 
   const kill = async (machine: Machine, executes: boolean) => {
     all.delete(machine)
@@ -57,6 +59,10 @@ export function createFleet(
     running: () => running,
     start,
     async disturb() {
+      for (const { machine, ended } of done.splice(0)) {
+        await kill(machine, false)
+        ended()
+      }
       const machine = running[random.between(0, running.length - 1)]?.machine
       if (!machine) return
       if (weather.strikes('death')) {
@@ -78,7 +84,7 @@ export function createFleet(
     async beside(name, work) {
       const machine = create(name)
       const value = await runOn(machine, work)
-      await kill(machine, false)
+      await new Promise<void>((ended) => done.push({ machine, ended }))
       return value
     },
     async stop() {
