@@ -134,8 +134,8 @@ function isContinuous(row: RecoveryRow, sent: readonly Arrival[], what: string):
 
 const DEADLINE_MS = 10_000
 
-/** Between the end of a batch and the next one. */
-const NEXT_MS = 5000
+/** Between the end of a batch and the next one. Where an endpoint does not answer, the next one can wait for other attempts. */
+const NEXT_MS = 4 * DEADLINE_MS
 
 /** A batch a second; at most one batch is late. Arrivals differ by the latency of the network. */
 const PACE_MS = 850
