@@ -15,6 +15,7 @@ import { importTenant } from '../../runtime/operator/moves/import.ts'
 import { type MoveStep, moveTenant } from '../../runtime/operator/moves/move.ts'
 import { beginAtSource, fence, leave, unfence, whileFenced } from '../../runtime/operator/moves/source.ts'
 import { listMovedTables } from '../../runtime/operator/moves/tables.ts'
+import { claimSpace } from '../../runtime/passes/wallets/sync/google/queries.ts'
 import { ENVIRONMENTS, type Environment } from '../../runtime/platform/environment.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { change } from '../../runtime/tenants/admin/change.ts'
@@ -232,10 +233,14 @@ test('the service opens a tenant again whose move was killed behind the fence, a
     return (await send('/v1/pass_templates', { body: TEMPLATE })).status
   }
   const past = `UPDATE control.tenant_moves SET alive_until = now() - interval '1 second' WHERE tenant_id = $1`
+  const lease = { now: START, until: START + 1, token: randomUUID() }
+  const visit = () => claimSpace(database.sandbox, tenantId, lease)
+  expect(await write()).toBe(201)
   await beginAtSource(operator, run, undefined)
   const late = whileFenced(operator, run, tables, async () => {
     await openAgain()
     expect(await write()).toBe(503)
+    expect(await visit()).toBeUndefined()
     await database.control.query({ text: past }, [tenantId])
     await openAgain()
     expect(await write()).toBe(201)
@@ -243,6 +248,7 @@ test('the service opens a tenant again whose move was killed behind the fence, a
   })
   await expect(late).rejects.toThrow(`the service has opened ${tenantId} again`)
   expect(await write()).toBe(201)
+  expect(await visit()).toBeDefined()
 })
 
 test('the last round of a move finds rows of a large table that were updated, deleted and added', async () => {

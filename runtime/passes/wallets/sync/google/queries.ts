@@ -73,6 +73,8 @@ const LEASES = createLeases<Omit<SpaceVisit, 'space' | 'token'>>({
   key: ['tenant_id'],
   token: 'token',
   until: 'ready_at',
+  // A space that moves or is wiped gets no further visit, also not after one that had more to send.
+  where: 'NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = google_cursors.tenant_id)',
   returning: 'sequence, walks, failures',
   // The first visit creates the row, so without Google Wallet no space has one.
   open: {
