@@ -61,8 +61,8 @@ export interface CopyRound {
 const READ_ROWS = 1000
 
 /**
- * Rows of a range of a large table. A change of one row makes a round hash its range on both sides, also while writes are refused;
- * more ranges make the first round slower, while the tenant is served.
+ * Rows of a range of a large table. A change of one row makes a round hash its range on both sides, also while writes are
+ * refused; more ranges make the first round slower, while the tenant is served.
  */
 const RANGE_ROWS = 250
 
@@ -120,7 +120,7 @@ async function hashRanges(
 }
 
 /**
- * Compares the rows of some ranges one by one, and copies those that differ. What the target has stored is compared, too.
+ * Compares the rows of some ranges one by one, and copies those that differ. What the target has stored is compared too.
  *
  * @param db transaction of the target.
  */

@@ -85,12 +85,15 @@ const REASONS: Readonly<Record<string, (tenantId: string) => string>> = {
 const otherwise = (tenantId: string) =>
   `a different run of the command moves ${tenantId} now: leave it to that run`
 
-/** Locks the move, and checks that it still is in this state of this run. */
-export async function lockRun(db: Database, run: MoveRun, state: string): Promise<void> {
-  const found = await lockState(db, run)
+function requireState({ tenantId }: MoveRun, found: string | undefined, state: string): void {
   if (found === state) return
   const reason = REASONS[found ?? ''] ?? otherwise
-  throw new ControlError('conflict', reason(run.tenantId))
+  throw new ControlError('conflict', reason(tenantId))
+}
+
+/** Locks the move, and checks that it still is in this state of this run. */
+export async function lockRun(db: Database, run: MoveRun, state: string): Promise<void> {
+  requireState(run, await lockState(db, run), state)
 }
 
 const OPEN_PAYOUTS: Statement = {
@@ -313,8 +316,9 @@ export function unfence(
   tables: MovedTables,
 ): Promise<void> {
   return operator.control.transaction(async (db) => {
-    if ((await lockState(db, run)) === 'copying') return
-    await lockRun(db, run, 'fenced')
+    const state = await lockState(db, run)
+    if (state === 'copying') return
+    requireState(run, state, 'fenced')
     const spaces = await listSpaces(db, run.tenantId)
     await reopen(db, run, await readKept(db, run.tenantId), spaces, tables)
     await db.query(UNFENCE, [run.tenantId, toTimestamp(operator.clock.machine())])

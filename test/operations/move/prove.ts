@@ -3,10 +3,11 @@
  *
  * Two services run with their own databases, on real sockets. Callers issue passes, send requests again with the same
  * idempotency key, and read; when an installation says that the account has moved, they go on at the other. Each round moves
- * the tenant to the other installation, as `RoundKind` describes: the command is killed at a step and run again, a killed move is
- * given up or left alone, an import is killed, a process sleeps through the move. After each round, every acknowledged pass exists once, every
- * webhook was sent once, a stream of events has each event once, sequences have no gap, the audit log and the ledger are intact,
- * and keys, OAuth tokens, cursors, pass links, devices, cards, named sandboxes and stored answers work at the new place.
+ * the tenant to the other installation, as `RoundKind` describes: the command is killed at a step and run again, a killed
+ * move is given up or left alone, an import is killed, a process sleeps through the move. After each round, every acknowledged
+ * pass exists once, every webhook was sent once, a stream of events has each event once, sequences have no gap, the audit log
+ * and the ledger are intact, and keys, OAuth tokens, cursors, pass links, devices, cards, named sandboxes and stored answers
+ * work at the new place.
  *
  * Options: --rounds N (12), --seconds N (2): load before each move, --passes N (0): passes that the tenant has before,
  * --kinds A,B: only rounds of these kinds.
