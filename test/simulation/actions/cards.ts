@@ -111,12 +111,13 @@ const MINUTE_MS = 60_000
 async function moveClock(merchant: Merchant, given: number): Promise<void> {
   const seconds = Math.min(given, Math.floor(MOST_SECONDS - merchant.aheadSeconds))
   if (seconds <= 0) return
-  const began = Date.now()
+  const [began, ahead] = [Date.now(), merchant.aheadSeconds]
   const { status, body } = await merchant.sandbox.post('/v1/test/settlements/advance_clock', { seconds })
   mustEqual(status, 200, 'the answer to an advance of the clock')
   merchant.aheadSeconds += seconds
-  const answered = Date.parse(body.now) - merchant.aheadSeconds * 1000
-  if (answered < began - MINUTE_MS || answered > Date.now() + MINUTE_MS)
+  // Merchants who do several things at once may have moved it meanwhile.
+  const answered = Date.parse(body.now) - (ahead + seconds) * 1000
+  if (answered < began - MINUTE_MS || (merchant.isExact && answered > Date.now() + MINUTE_MS))
     mustEqual(new Date(answered).toISOString(), new Date(began).toISOString(), 'when the clock was moved')
   merchant.advances.push({ began, ended: Date.now(), time: Date.parse(body.now) })
   await readSettlements(merchant)

@@ -25,6 +25,8 @@ interface Waiting {
   /** Hands the answer to the machine. */
   readonly settle: Settle
   readonly lockMs: number | undefined
+  /** Whether it waits for nobody, and changes nothing that other connections can notice. */
+  readonly isPrivate: boolean
 }
 
 /** A statement in PostgreSQL. */
@@ -55,6 +57,7 @@ export interface Lane {
 export const DEADLOCK_MS = 2
 
 const LOCK_TIMEOUT = /; SET LOCAL lock_timeout = '(\d+)(ms|s)'/
+const PRIVATE = /^(?:BEGIN|SET LOCAL|SELECT (?:set_config|pg_logical_emit_message)\()(?!.*\bFROM\b)/s
 const IMPURE = /\b(?:clock_timestamp|now)\(\)|\brandom\(\)/
 const TIME = "current_setting('simulation.now')::timestamptz"
 
@@ -146,8 +149,10 @@ export function takeConnections(
     // It would end while the process is suspended, and then end a socket at a moment that no seed decides.
     Object.assign(this, { _connectionTimeoutMillis: 0 })
     const lane = laneOf(this, machine)
-    return enqueue(lane, 'connect', callback as Settle | undefined, (answered) => {
-      connect.call(this, (error: Error | null) => answered(error, this))
+    return enqueue(lane, callback as Settle | undefined, {
+      label: 'connect',
+      send: (answered) => connect.call(this, (error: Error | null) => answered(error, this)),
+      ...{ lockMs: undefined, isPrivate: false },
     })
   }
 
@@ -161,11 +166,9 @@ export function takeConnections(
       (each) => typeof each === 'function',
     ) as Settle | undefined
     const list = Array.isArray(values) ? values : undefined
-    return enqueue(
-      lane,
-      labelOf(given.name, text),
-      settle,
-      (answered) => {
+    return enqueue(lane, settle, {
+      ...{ label: labelOf(given.name, text), lockMs, isPrivate: PRIVATE.test(text) },
+      send: (answered) => {
         if (/^BEGIN\b/.test(text)) Object.assign(lane, { isOpen: true, lockMs })
         if (/^(COMMIT|ROLLBACK)\b/.test(text)) Object.assign(lane, { isOpen: false, lockMs: undefined })
         const done: Settle = (error, result) =>
@@ -184,8 +187,7 @@ export function takeConnections(
         }
         sendIt()
       },
-      lockMs,
-    )
+    })
   }
   return () => {
     Object.assign(proto, { query, connect })
@@ -195,20 +197,14 @@ export function takeConnections(
   }
 }
 
-function enqueue(
-  lane: Lane,
-  label: string,
-  settle: Settle | undefined,
-  send: Waiting['send'],
-  lockMs?: number,
-): unknown {
+function enqueue(lane: Lane, settle: Settle | undefined, statement: Omit<Waiting, 'settle'>): unknown {
   if (settle) {
-    lane.queue.push({ label, send, settle: AsyncResource.bind(settle), lockMs })
+    lane.queue.push({ ...statement, settle: AsyncResource.bind(settle) })
     return undefined
   }
   return new Promise((resolve, reject) => {
     const settled: Settle = (error, result) => (error ? reject(error) : resolve(result))
-    lane.queue.push({ label, send, settle: AsyncResource.bind(settled), lockMs })
+    lane.queue.push({ ...statement, settle: AsyncResource.bind(settled) })
   })
 }
 

@@ -65,9 +65,18 @@ export function createScheduler(
   const tick = () => new Promise<void>((resolve) => real.setImmediate(resolve))
   const pause = (ms: number) => new Promise<void>((resolve) => real.setTimeout(resolve, ms))
 
-  /** Sends the first statement of the lane. Resolves when it is answered, or parked behind a lock. */
+  /**
+   * Sends the first statement of the lane that others can notice, with private ones before it: when those happen makes no
+   * difference. Resolves when it is answered, or parked behind a lock.
+   */
   const send = async (lane: Lane): Promise<void> => {
+    const first = lane.queue.findIndex(({ isPrivate }) => !isPrivate)
+    const before = lane.queue.splice(0, first === -1 ? lane.queue.length - 1 : first)
     const statement = lane.queue.shift()!
+    for (const { send, settle } of before)
+      send((error, result) => {
+        if (lane.machine.alive) settle(error, result)
+      })
     const under: Parked = { statement, until: Number.POSITIVE_INFINITY, isLate: false }
     let wake = () => {}
     const answered = new Promise<void>((resolve) => {
