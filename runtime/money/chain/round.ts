@@ -10,7 +10,7 @@ import { chooseNonce } from './nonces.ts'
 import { type OpenPayment, readOpenPayments, reopenPayments } from './payment-queries.ts'
 import { spanOfTransfer } from './report.ts'
 import type { Head, Round } from './round-parts.ts'
-import { RpcUnavailable } from './rpc.ts'
+import { RpcRefused, RpcUnavailable } from './rpc.ts'
 import { type DueTransfer, signTransfer } from './sign.ts'
 
 /** Maximum number of open payments, because nodes keep only a few pending transactions of one account. */
@@ -87,7 +87,8 @@ async function followAlone(round: Round, payment: OpenPayment): Promise<Followed
     return await followPayment(round, payment)
   } catch (error) {
     if (!isOfPayout(error)) throw error
-    if (error instanceof RpcUnavailable) {
+    // Behind a load balancer, a node that is some blocks late refuses to answer about a block that it does not have yet.
+    if (error instanceof RpcUnavailable || error instanceof RpcRefused) {
       await round.chain.check() // throws if the node does not respond at all
       round.log.warn({ payout_id: payment.transfer_id }, `A payout cannot be followed: ${error.message}`)
       return payment.held_up ? 'held up' : 'still'

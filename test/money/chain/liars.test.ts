@@ -7,7 +7,7 @@ import { openChains } from '../../../runtime/money/chain/open-chains.ts'
 import type { ChainSettings } from '../../../runtime/platform/chain-settings.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { enqueueOne, KEY, makeWorker, type Network, someAddress, startNetwork } from './network.ts'
-import { type Lie, type NodeProxy, startProxy } from './proxy.ts'
+import { type Instead, type Lie, type NodeProxy, startProxy } from './proxy.ts'
 
 let database: TestDatabase
 let network: Network
@@ -33,7 +33,7 @@ const receipts =
   ({ method }, result) =>
     method === 'eth_getTransactionReceipt' && result ? change(result as Receipt) : result
 const only =
-  (method: string, instead: number | 'hang'): NonNullable<Lie['before']> =>
+  (method: string, instead: Instead): NonNullable<Lie['before']> =>
   (question) =>
     question.method === method ? instead : undefined
 
@@ -176,6 +176,25 @@ const settings = (change: Partial<ChainSettings>): ChainSettings => ({
   ...{ rpcUrl: proxy.url, usdc: network.token, confirmations: 3, maxFee: 10n ** 12n },
   ...{ signer: { kind: 'key', key: KEY } },
   ...change,
+})
+
+test('a node that does not have a block yet holds up no payment', async () => {
+  const worker = makeWorker(database, network, { url: proxy.url })
+  proxy.lie({})
+  const id = await enqueueOne(database, someAddress(1900), 100)
+  await worker.look()
+  await network.rpc.ask('anvil_mine', '0x4')
+  proxy.lie({
+    before: only('eth_getTransactionReceipt', { error: { code: -32000, message: 'header not found' } }),
+  })
+  await worker.look()
+  const held = await database.control.query({
+    text: 'SELECT transfer_id, problem FROM control.chain_payments WHERE held_up_since IS NOT NULL',
+  })
+  expect(held.rows).toEqual([])
+  proxy.lie({})
+  await worker.pay([id])
+  await worker.close()
 })
 
 test('the chain that the settings name is looked at before anything is sent', async () => {

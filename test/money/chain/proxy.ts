@@ -11,10 +11,15 @@ export interface Question {
   readonly params: readonly unknown[]
 }
 
+export type Instead =
+  | number
+  | 'hang'
+  | { readonly error: { readonly code: number; readonly message: string } }
+
 /** The answer's result, from the true one; `undefined` as a result of `before` passes the question on. */
 export interface Lie {
-  /** Instead of asking the node: a status to answer with, or never to answer. */
-  readonly before?: (question: Question) => number | 'hang' | undefined | Promise<number | 'hang' | undefined>
+  /** Instead of asking the node: a status to answer with, never to answer, or an error. */
+  readonly before?: (question: Question) => Instead | undefined | Promise<Instead | undefined>
   readonly after?: (question: Question, result: unknown) => unknown
 }
 
@@ -32,6 +37,10 @@ export async function startProxy(target: string): Promise<NodeProxy> {
     const question = (await json(request)) as Question
     const instead = await lying.before?.(question)
     if (instead === 'hang') return
+    if (typeof instead === 'object') {
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: question.id, ...instead }))
+      return
+    }
     if (instead !== undefined) {
       response.writeHead(instead, { 'Retry-After': '60' }).end('{}')
       return

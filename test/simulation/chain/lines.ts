@@ -41,7 +41,7 @@ const REASONS = [
 ].join('|')
 
 const WEATHER = new RegExp(
-  `^(A payout is held up|USDC payouts wait|A payout cannot be followed|A payout could not be sent): (${REASONS})$`,
+  `^((A payout is held up|USDC payouts wait|A payout cannot be followed|A payout could not be sent): (${REASONS})|A payout cannot be followed: header not found)$`,
 )
 
 /** Lines of the worker that sends USDC payouts. */
