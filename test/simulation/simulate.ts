@@ -70,7 +70,7 @@ const isWhole = await withServer(async (server) => {
   if (process.send) await new Promise((resolve) => process.send!(outcome, resolve))
   const { fault, lastLines, digest } = outcome
   if (fault === undefined && options.repeat) {
-    const again = await runUniverse(server, plan, () => {})
+    const again = await runApart(server, plan)
     print(again.digest === digest ? 'the second run was the same' : 'the second run was different')
     return again.digest === digest
   }

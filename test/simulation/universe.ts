@@ -303,7 +303,6 @@ export async function runUniverse(
   heard?: Print,
 ): Promise<Outcome> {
   const prepared = await prepare(server, plan.seed, START)
-  await writeOldRows(prepared.watch.db, START)
   const timers = createTimers(START)
   const chances = createRandom(`${plan.seed} chances`)
   const impurities = () => ({
@@ -311,6 +310,7 @@ export async function runUniverse(
     chance: chances.between(0, 1000) / 1000,
   })
   const giveBack = [takeOver(timers, plan.seed), takeConnections(impurities)]
+  await writeOldRows(prepared.watch.db, START)
   const universe = create(prepared, plan, timers, heard)
   const { scheduler, fleet, weather } = universe
   giveBack.push(takeOutside(universe.installation.network.outbound))

@@ -3,7 +3,7 @@
  * run as the database owner.
  */
 import type { Environment } from '../../platform/environment.ts'
-import { type IdPrefix, newId } from '../../platform/ids.ts'
+import { firstIdAt, type IdPrefix } from '../../platform/ids.ts'
 import type { Database } from '../database.ts'
 import { inSteps, sendSteps } from '../steps.ts'
 import { ONE_BY_ONE } from './distribute.ts'
@@ -13,11 +13,6 @@ export interface Partitioned {
   readonly environment: Environment
   readonly table: 'events' | 'webhook_attempts' | 'scans'
   readonly prefix: IdPrefix
-}
-
-/** Returns the lower bound of identifiers from that millisecond: the prefix and the encoded time. */
-export function idBound(prefix: IdPrefix, ms: number): string {
-  return newId(prefix, ms).slice(0, prefix.length + 11)
 }
 
 /** For example, `events_20260528`, after the UTC day on which the partition begins. */
@@ -68,7 +63,7 @@ export async function addPartition(tx: Database, of: Partitioned, from: number, 
   await tx.query({ text: `ALTER TABLE ${name} ALTER COLUMN tenant_id SET (n_distinct = 20)` })
   await tx.query({
     text: `ALTER TABLE ${environment}.${table} ATTACH PARTITION ${name}
-           FOR VALUES FROM ('${idBound(prefix, from)}') TO ('${idBound(prefix, to)}')`,
+           FOR VALUES FROM ('${firstIdAt(prefix, from)}') TO ('${firstIdAt(prefix, to)}')`,
   })
 }
 
@@ -98,7 +93,7 @@ export async function sweepDefault(
              SELECT id FROM ${environment}.${table}_default WHERE id < $1 ORDER BY id LIMIT $2) AS oldest)`,
       ),
     },
-    [idBound(prefix, until), limit],
+    [firstIdAt(prefix, until), limit],
   )
   return count
 }

@@ -1,11 +1,11 @@
 /** How long live events and attempts are kept, and that the sandbox keeps them. */
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { idBound, listPartitions } from '../../../runtime/database/migrate/partitions.ts'
+import { listPartitions } from '../../../runtime/database/migrate/partitions.ts'
 import { retain } from '../../../runtime/events/delivery/retention-job.ts'
 import { collectEvents } from '../../../runtime/events/emit/emit.ts'
 import { insertScan } from '../../../runtime/passes/scans/queries.ts'
-import { newId } from '../../../runtime/platform/ids.ts'
+import { firstIdAt, newId } from '../../../runtime/platform/ids.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { START, VERSION } from './setup.ts'
 
@@ -150,6 +150,6 @@ test('a busy table is not waited for long, and nobody behind it', async () => {
 })
 
 test('bounds lie between the identifiers of two milliseconds', () => {
-  expect(newId('evt', START - 1) < idBound('evt', START)).toBe(true)
-  expect(newId('evt', START) > idBound('evt', START)).toBe(true)
+  expect(newId('evt', START - 1) < firstIdAt('evt', START)).toBe(true)
+  expect(newId('evt', START) > firstIdAt('evt', START)).toBe(true)
 })

@@ -1,7 +1,7 @@
 /** What is deleted after its time, and what is not: old rows that are there from the start. */
 import type { Database } from '../../../runtime/database/database.ts'
 import { addPartition, listPartitions } from '../../../runtime/database/migrate/partitions.ts'
-import { type IdPrefix, newId } from '../../../runtime/platform/ids.ts'
+import { firstIdAt, type IdPrefix, newId } from '../../../runtime/platform/ids.ts'
 import { type Evidence, read } from './evidence.ts'
 import { fail, mustEqual } from './must.ts'
 
@@ -90,10 +90,9 @@ export async function retentionIsKept({ db, now, started, faults }: Evidence): P
     for (const step of [0, 1, 2]) {
       const [from, to] = [current + step, current + step + 1].map((each) => each * span * DAY_MS)
       const bound = begins.get(`${name}_${new Date(from!).toISOString().slice(0, 10).replaceAll('-', '')}`)
-      const startOf = (at: number) => newId(prefix, at).slice(0, prefix.length + 11)
       mustEqual(
         bound,
-        `FOR VALUES FROM ('${startOf(from!)}') TO ('${startOf(to!)}')`,
+        `FOR VALUES FROM ('${firstIdAt(prefix, from!)}') TO ('${firstIdAt(prefix, to!)}')`,
         `the partition of ${name} from ${new Date(from!).toISOString()}`,
       )
     }

@@ -31,6 +31,17 @@ crypto.sign = (
 }
 syncBuiltinESMExports()
 
+/**
+ * The counter of identifiers begins with random bytes when the runtime is loaded. It begins with zero here: the order of
+ * identifiers decides which of two attempts that are due at the same time is made first.
+ */
+const { randomBytes } = crypto
+crypto.randomBytes = Buffer.alloc
+syncBuiltinESMExports()
+require('../../../runtime/platform/ids.ts')
+Object.assign(crypto, { randomBytes })
+syncBuiltinESMExports()
+
 type Callback = (...values: unknown[]) => void
 
 /** What `setTimeout` and `setInterval` return. */

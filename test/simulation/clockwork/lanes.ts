@@ -35,6 +35,8 @@ export interface Parked {
   /** Simulated time at which its wait for a lock ends. */
   until: number
   isLate: boolean
+  /** Settles when PostgreSQL answers. */
+  readonly answered: Promise<void>
   answer?: { readonly error: Error | null; readonly result: unknown }
 }
 

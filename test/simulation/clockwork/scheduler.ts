@@ -3,6 +3,7 @@
  * decisions nothing is under way.
  */
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { createRandom, type Random } from '../../../runtime/platform/random.ts'
 import { real } from './globals.ts'
 import { allLanes, type Lane, type Parked, type Watch } from './lanes.ts'
@@ -37,6 +38,9 @@ const KEPT_LINES = 60
 /** A statement that is not answered after this real time may wait for a lock. Each further look is after twice the time. */
 const LOOK_AFTER_MS = 5
 
+/** Whether a process waits (proc_pid_stat(5)). */
+const isAsleep = (pid: number) => readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') S ')
+
 /** What PostgreSQL says when a wait for a lock is too long. */
 const LOCK_TIMEOUT = { code: '55P03', message: 'canceling statement due to lock timeout' }
 
@@ -63,7 +67,6 @@ export function createScheduler(
     if (lines.length > 2 * KEPT_LINES) lines.splice(0, KEPT_LINES)
   }
   const tick = () => new Promise<void>((resolve) => real.setImmediate(resolve))
-  const pause = (ms: number) => new Promise<void>((resolve) => real.setTimeout(resolve, ms))
 
   /**
    * Sends the first statement of the lane that others can notice, with private ones before it: when those happen makes no
@@ -77,33 +80,35 @@ export function createScheduler(
       send((error, result) => {
         if (lane.machine.alive) settle(error, result)
       })
-    const under: Parked = { statement, until: Number.POSITIVE_INFINITY, isLate: false }
     let wake = () => {}
     const answered = new Promise<void>((resolve) => {
       wake = resolve
     })
-    let isAnswered = false
+    const under: Parked = { statement, answered, until: Number.POSITIVE_INFINITY, isLate: false }
     statement.send((error, result) => {
       under.answer = { error, result }
-      isAnswered = true
       wake()
     })
-    for (let ms = LOOK_AFTER_MS; !isAnswered; ms *= 2) {
+    await rest(lane, under)
+    if (under.answer) return answer(lane, under)
+    lane.parked = under
+    under.until = timers.now + (lane.lockMs ?? Number.POSITIVE_INFINITY)
+    note(`${lane.machine.name} #${lane.number} waits ${statement.label}`)
+  }
+
+  /** Waits until a statement is answered, or waits for a lock and PostgreSQL has looked for a deadlock. */
+  const rest = async (lane: Lane, under: Parked): Promise<void> => {
+    for (let ms = LOOK_AFTER_MS; !under.answer; ms *= 2) {
       let timer: NodeJS.Timeout | undefined
       const late = new Promise<void>((resolve) => {
         timer = real.setTimeout(resolve, ms)
       })
-      await Promise.race([answered, late])
+      await Promise.race([under.answered, late])
       real.clearTimeout(timer)
       const pid = lane.pid()
-      if (isAnswered || pid === undefined) continue
-      if (!(await watch.waiting([pid], true)).has(pid) || isAnswered) continue
-      lane.parked = under
-      under.until = timers.now + (lane.lockMs ?? Number.POSITIVE_INFINITY)
-      note(`${lane.machine.name} #${lane.number} waits ${statement.label}`)
-      return
+      if (under.answer || under.isLate || pid === undefined) continue
+      if ((await watch.waiting([pid], true)).has(pid)) return
     }
-    await answer(lane, under)
   }
 
   const answer = async (lane: Lane, { statement, isLate, answer }: Parked) => {
@@ -115,28 +120,43 @@ export function createScheduler(
     if (lane.machine.alive) statement.settle(error, result)
   }
 
-  /** Waits until every parked statement is answered or waits again, and hands over the answers in order. */
-  const settleParked = async (): Promise<void> => {
-    for (;;) {
-      const parked = allLanes().filter(({ parked }) => parked)
-      if (parked.length === 0) return
-      const before = parked.filter(({ parked }) => parked!.answer).length
-      const blocked = await watch.waiting(
-        parked.map((lane) => lane.pid()!),
-        false,
-      )
-      // PostgreSQL still lists a statement as blocked for a moment after it was told to cancel it.
-      const isStill = parked.every(
-        (lane) => lane.parked!.answer || (!lane.parked!.isLate && blocked.has(lane.pid()!)),
-      )
-      const after = parked.filter(({ parked }) => parked!.answer)
-      if (!isStill || after.length !== before) {
-        await pause(0)
-        continue
-      }
-      for (const lane of after) await answer(lane, lane.parked!)
-      return
+  const allParked = () => allLanes().filter(({ parked }) => parked)
+
+  /**
+   * Does something that may end waits for locks. Then lets each parked statement that has its lock continue, one at a time,
+   * and hands over the answers. If one lock wakes several processes of PostgreSQL, nothing decides which of them gets the
+   * next lock, so they are suspended meanwhile.
+   */
+  const free = async (work: () => Promise<void>): Promise<void> => {
+    const pids = allParked().map((lane) => lane.pid()!)
+    const suspended = new Set(pids.length > 1 ? pids : [])
+    for (const pid of suspended) {
+      // Awake, it may hold what others need.
+      while (!isAsleep(pid)) await tick()
+      process.kill(pid, 'SIGSTOP')
     }
+    const resume = (pid: number) => {
+      if (suspended.delete(pid)) process.kill(pid, 'SIGCONT')
+    }
+    try {
+      await work()
+      for (;;) {
+        const parked = allParked().filter((lane) => !lane.parked!.answer)
+        if (parked.length === 0) break
+        const blocked = await watch.waiting(
+          parked.map((lane) => lane.pid()!),
+          false,
+        )
+        // PostgreSQL still lists a statement as blocked for a moment after it was told to cancel it.
+        const next = parked.find((lane) => lane.parked!.isLate || !blocked.has(lane.pid()!))
+        if (!next) break
+        resume(next.pid()!)
+        await rest(next, next.parked!)
+      }
+    } finally {
+      for (const pid of suspended) resume(pid)
+    }
+    for (const lane of allParked().filter(({ parked }) => parked!.answer)) await answer(lane, lane.parked!)
   }
 
   /** Ends waits for locks that are over in simulated time. */
@@ -174,8 +194,7 @@ export function createScheduler(
     const count = lanes.length + Math.min(due.length, 1)
     if (count === 0) {
       advance()
-      await endWaits()
-      await settleParked()
+      await free(endWaits)
       return
     }
     steps += 1
@@ -183,8 +202,7 @@ export function createScheduler(
     const chosen = random.between(0, count - 1)
     const lane = lanes[chosen]
     if (lane) {
-      await send(lane)
-      await settleParked()
+      await free(() => send(lane))
       timers.now += random.between(0, 4) / 4
       return
     }
@@ -224,11 +242,10 @@ export function createScheduler(
       const ready = own.filter((lane) => lane.queue.length > 0 && !lane.parked)
       machine.die()
       const last = executes && ready.length > 0 ? ready[random.between(0, ready.length - 1)] : undefined
-      if (last) await send(last)
+      if (last) await free(() => send(last))
       const pids = own.map((lane) => lane.pid()).filter((pid) => pid !== undefined)
       for (const lane of own) lane.drop()
-      await watch.terminate(pids)
-      await settleParked()
+      await free(() => watch.terminate(pids))
     },
     note,
     get lastLines() {
