@@ -20,9 +20,13 @@ export function optionsOf(plan: Plan): readonly string[] {
   return Object.entries(all).flatMap(([name, value]) => (value === '' ? [] : [`--${name}`, String(value)]))
 }
 
-/** Runs a plan in a process of its own. Throws if the process ends without an outcome. */
-export async function runApart(server: SimulationServer, plan: Plan): Promise<Outcome> {
-  const env = { ...process.env, [SERVER_VARIABLE]: JSON.stringify(server) }
+/**
+ * Runs a plan in a process of its own. Throws if the process ends without an outcome.
+ *
+ * @param server absent: the process starts its own. Universes that share one can disturb each other’s order of rows.
+ */
+export async function runApart(plan: Plan, server?: SimulationServer): Promise<Outcome> {
+  const env = { ...process.env, ...(server && { [SERVER_VARIABLE]: JSON.stringify(server) }) }
   const child = fork(join(import.meta.dirname, 'simulate.ts'), optionsOf(plan), {
     env,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

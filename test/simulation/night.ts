@@ -5,7 +5,6 @@
 import { Command } from 'commander'
 import { optionsOf, runApart } from './apart.ts'
 import { ACTION_NAMES } from './day.ts'
-import { type SimulationServer, withServer } from './server.ts'
 import type { Plan } from './universe.ts'
 import { FAULT_KINDS } from './weather.ts'
 
@@ -28,7 +27,7 @@ const planFor = (number: number): Plan => ({
   ...{ withoutFaults: new Set<number>(), withoutActions: new Set<number>() },
 })
 
-async function main(server: SimulationServer): Promise<boolean> {
+async function main(): Promise<boolean> {
   const began = performance.now()
   const hours = () => (performance.now() - began) / 3_600_000
   let [universes, failed, faults] = [0, 0, 0]
@@ -36,10 +35,7 @@ async function main(server: SimulationServer): Promise<boolean> {
     while (hours() < options.hours) {
       universes += 1
       const plan = planFor(universes)
-      const outcome = await runApart(server, plan).catch((error: Error) => ({
-        fault: error.message,
-        faults: 0,
-      }))
+      const outcome = await runApart(plan).catch(({ message }: Error) => ({ fault: message, faults: 0 }))
       faults += outcome.faults
       if (outcome.fault === undefined) continue
       failed += 1
@@ -54,4 +50,4 @@ async function main(server: SimulationServer): Promise<boolean> {
   return failed === 0
 }
 
-process.exit((await withServer(main)) ? 0 : 1)
+process.exit((await main()) ? 0 : 1)

@@ -70,7 +70,7 @@ const isWhole = await withServer(async (server) => {
   if (process.send) await new Promise((resolve) => process.send!(outcome, resolve))
   const { fault, lastLines, digest } = outcome
   if (fault === undefined && options.repeat) {
-    const again = await runApart(server, plan)
+    const again = await runApart(plan, server)
     print(again.digest === digest ? 'the second run was the same' : 'the second run was different')
     return again.digest === digest
   }
@@ -78,7 +78,7 @@ const isWhole = await withServer(async (server) => {
   if (!verbose) for (const line of lastLines) print(line)
   print(`seed ${seed}: ${fault}`)
   if (!options.shrink) return false
-  const run = (smaller: Plan) => runApart(server, smaller)
+  const run = (smaller: Plan) => runApart(smaller, server)
   const smallest = await shrink(plan, fault, run, runs, print)
   print(`npm run simulate -- ${optionsOf(smallest).join(' ')} --verbose`)
   return false

@@ -98,7 +98,8 @@ async function recover(merchant: Merchant): Promise<void> {
   const since = new Date(Date.now() - RECOVERED_MS).toISOString()
   if (endpoint.status === 'disabled') {
     const refused = await live.post(`${place}/recover`, { since })
-    mustRefuse(refused, [409, 'invalid_state'], 'the recovery of a disabled endpoint')
+    // In a storm, another client may have enabled it meanwhile.
+    if (isExact) mustRefuse(refused, [409, 'invalid_state'], 'the recovery of a disabled endpoint')
     const { status, body } = await live.send('PATCH', place, { status: 'enabled' })
     mustEqual(
       [status, body.status, body.disabled_reason],
