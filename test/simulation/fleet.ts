@@ -11,6 +11,8 @@ export interface Fleet {
   running(): readonly Running[]
   /** Starts a machine. It serves some time later. */
   start(name: string): void
+  /** Draws whether a machine loses a connection now. Only those that serve do. */
+  losesConnection(machine: Machine): boolean
   /** Draws whether a machine dies or is suspended now. */
   disturb(): Promise<void>
   /** Runs work on a machine of its own, which ends with it. */
@@ -58,6 +60,7 @@ export function createFleet(
   return {
     running: () => running,
     start,
+    losesConnection: (machine) => running.some((each) => each.machine === machine) && weather.strikes('cut'),
     async disturb() {
       for (const { machine, ended } of done.splice(0)) {
         await kill(machine, false)

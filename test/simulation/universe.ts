@@ -97,7 +97,7 @@ function create(prepared: Prepared, plan: Plan, timers: Timers, heard: Print | u
     weather,
     () => startService(installation),
   )
-  const scheduler = createScheduler(plan.seed, timers, prepared.watch, fleet.disturb, heard)
+  const scheduler = createScheduler(plan.seed, timers, prepared.watch, fleet, heard)
   const { settings, sanctions } = prepared
   const names = Array.from({ length: plan.tenants }, (_, index) => nameOf(index))
   const logs: LogLine[] = []
@@ -175,20 +175,22 @@ const MOST_READINGS = 10
 
 /** Lets all merchants read what they have at one moment: again, if a late poll changed something meanwhile. */
 async function readAtRest({ scheduler, prepared }: Universe, merchants: readonly Merchant[]): Promise<void> {
-  const count = async () => (await prepared.watch.db.query<{ count: number }>(CHANGES)).rows[0]!.count
+  const state = async () => (await prepared.watch.db.query<{ state: string }>(STATE)).rows[0]!.state
   for (let left = MOST_READINGS; left > 0; left -= 1) {
-    const before = await count()
+    const before = await state()
     await scheduler.run(Promise.all(merchants.map(readState)))
-    if ((await count()) === before) return
+    if ((await state()) === before) return
   }
   throw new Error('the end of the day does not come to rest')
 }
 
-const TABLES = ENVIRONMENTS.flatMap((schema) => [`${schema}.events`, `${schema}.ledger_entries`])
-
-/** Counts events and entries of the ledger. */
-const CHANGES = {
-  text: `SELECT ${TABLES.map((table) => `(SELECT count(*)::int FROM ${table})`).join(' + ')} AS count`,
+/** What differs after any change that merchants can read: a confirmation changes a payout, and no event tells of it. */
+const STATE = {
+  text: `SELECT concat_ws(' ', ${ENVIRONMENTS.flatMap((schema) => [
+    `(SELECT count(*) FROM ${schema}.events)`,
+    `(SELECT count(*) FROM ${schema}.ledger_entries)`,
+    `(SELECT max(updated) FROM ${schema}.payouts)`,
+  ]).join(', ')}) AS state`,
 }
 
 /** Looks at moments of a day, beside everything that happens. */

@@ -1,8 +1,10 @@
 /** Which faults happen: a probability for each kind, and a draw for each occasion. */
 import type { Random } from '../../runtime/platform/random.ts'
 
-/** Probabilities in a storm. `death` and `stall` are for each decision of the scheduler, the others for
- * each request. */
+/**
+ * Probabilities in a storm. `death` and `stall` are for each decision of the scheduler, `cut` is for each statement, and the
+ * others are for each request.
+ */
 const STORM = {
   /** A request or a wake-up that does not arrive. */
   lost: 0.04,
@@ -20,6 +22,8 @@ const STORM = {
   dropped: 0.08,
   /** A process that is suspended for up to 90 s when the answer to a request under a lease arrives, so that the lease ends. */
   caught: 0.02,
+  /** A connection to PostgreSQL that ends. */
+  cut: 0.002,
   /** A process that ends without cleanup. */
   death: 0.0002,
   /** A process that is suspended for up to 90 s, so that its leases end. */

@@ -16,6 +16,16 @@ export const START_LINES = [
 /** pino's number of the level `warn`. */
 export const WARN = 40
 
+/** A machine may die before it says that it goes on, but not each time. */
+const SEVERAL = 3
+
+/** A worker that lost the database says so, and says when it goes on. */
+export function workersResume({ logs }: Pick<Evidence, 'logs'>): void {
+  const losses = logs.filter(({ text }) => text.startsWith('delivery queue not readable')).length
+  if (losses >= SEVERAL && !logs.some(({ text }) => text === 'webhook deliveries resumed'))
+    fail(`the log tells ${losses} times that deliveries wait for the database, and never that they resumed`)
+}
+
 /** On a calm day, each process says where USDC payouts go, and nothing else needs an operator. */
 export async function logsAreQuiet({
   logs,

@@ -6,7 +6,7 @@ import { AsyncResource } from 'node:async_hooks'
 import pg from 'pg'
 import type { Database, Statement } from '../../../runtime/database/database.ts'
 import { real } from './globals.ts'
-import { currentMachine, type Machine } from './machines.ts'
+import { currentMachine, type Machine, runOn } from './machines.ts'
 
 type Settle = (error: Error | null, result?: unknown) => void
 
@@ -52,7 +52,10 @@ export interface Lane {
   isOpen: boolean
   /** How long its transaction waits for a lock, in milliseconds. */
   lockMs: number | undefined
+  /** Ends it because its machine is dead. */
   drop(): void
+  /** Ends it, and the machine notices. */
+  cut(): void
 }
 
 /** PostgreSQL looks for a deadlock this long after a wait began, so that the last one to wait is always the victim. */
@@ -138,6 +141,10 @@ export function takeConnections(
         inside.connection.removeAllListeners()
         inside.connection.on('error', () => {}) // the machine is dead
         inside.connection.stream.destroy()
+      },
+      cut() {
+        lanes.delete(client)
+        runOn(machine, () => inside.connection.stream.destroy())
       },
     }
     lanes.set(client, lane)

@@ -44,15 +44,20 @@ const isAsleep = (pid: number) => readFileSync(`/proc/${pid}/stat`, 'utf8').incl
 /** What PostgreSQL says when a wait for a lock is too long. */
 const LOCK_TIMEOUT = { code: '55P03', message: 'canceling statement due to lock timeout' }
 
-/**
- * @param interrupt called before each decision; faults come from it.
- * @param heard called with each line.
- */
+/** Faults of machines, from the seed. */
+export interface Faults {
+  /** Called before each decision. */
+  disturb(): Promise<void>
+  /** Called before each statement: whether its connection ends instead. */
+  losesConnection(machine: Machine): boolean
+}
+
+/** @param heard called with each line. */
 export function createScheduler(
   seed: string,
   timers: Timers,
   watch: Watch,
-  interrupt: () => Promise<void>,
+  faults: Faults,
   heard: (line: string) => void = () => {},
 ): Scheduler {
   const random: Random = createRandom(`${seed} order`)
@@ -94,6 +99,21 @@ export function createScheduler(
     lane.parked = under
     under.until = timers.now + (lane.lockMs ?? Number.POSITIVE_INFINITY)
     note(`${lane.machine.name} #${lane.number} waits ${statement.label}`)
+  }
+
+  /** Ends a connection. Half of the time, the first statement takes effect before. */
+  const cut = async (lane: Lane): Promise<void> => {
+    const { machine, number, queue } = lane
+    note(`${machine.name} #${number} is cut off`)
+    const lost = [...queue]
+    if (random.chance(0.5)) {
+      queue.splice(0, queue.length, ...lost.map((each) => ({ ...each, settle() {} })))
+      await send(lane)
+    }
+    lane.cut()
+    const pid = lane.pid()
+    if (pid !== undefined) await watch.terminate([pid])
+    for (const { settle } of lost) settle(new Error('Connection terminated unexpectedly'))
   }
 
   /** Waits until a statement is answered, or waits for a lock and PostgreSQL has looked for a deadlock. */
@@ -186,7 +206,7 @@ export function createScheduler(
   const step = async (isOver: () => boolean): Promise<void> => {
     await tick()
     if (isOver() || timers.runImmediates()) return
-    await interrupt()
+    await faults.disturb()
     const lanes = allLanes().filter(
       (lane) => lane.queue.length > 0 && !lane.parked && mayRun(lane.machine, timers.now),
     )
@@ -202,7 +222,7 @@ export function createScheduler(
     const chosen = random.between(0, count - 1)
     const lane = lanes[chosen]
     if (lane) {
-      await free(() => send(lane))
+      await free(() => (faults.losesConnection(lane.machine) ? cut(lane) : send(lane)))
       timers.now += random.between(0, 4) / 4
       return
     }
