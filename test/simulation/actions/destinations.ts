@@ -197,23 +197,40 @@ async function changeOne(merchant: Merchant, { id, environment, isDefault, desk 
   )
 }
 
-async function disable(merchant: Merchant, { pick, amount }: Drawn): Promise<void> {
-  const found = one(changeable(merchant), pick)
-  if (!found) return
-  const [id, { environment }] = found
+/** Disables a destination. An exact merchant makes it the default before. */
+async function disableOne(
+  merchant: Merchant,
+  id: string,
+  environment: Environment,
+  amount: number,
+): Promise<void> {
   const client = merchant[environment]
-  const before = must(await client.send('GET', `/v1/payout_destinations/${id}`), 200, 'a destination')
-  const answer = await client.post(`/v1/payout_destinations/${id}/disable`, {})
+  const place = `/v1/payout_destinations/${id}`
+  const before = must(await client.send('GET', place), 200, 'a destination')
   const isClosed = before.status === 'disabled' || before.status === 'denied'
+  const earlier = merchant.defaults[environment].at(-1)?.id
+  const isMeanwhile = merchant.isExact && !isClosed && earlier !== undefined && earlier !== id
+  const makeDefault = async (other: string) => {
+    must(await client.send('PATCH', `/v1/payout_destinations/${other}`, { default: true }), 200, 'a change')
+    setDefault(merchant, environment, other)
+  }
+  if (isMeanwhile) await makeDefault(id)
+  const answer = await client.post(`${place}/disable`, {})
   if (isClosed) mustRefuse(answer, [409, 'invalid_state'], `disabling a destination that is ${before.status}`)
   else if (merchant.isExact) {
-    if (before.default) setDefault(merchant, environment, undefined)
+    if (isMeanwhile || before.default) setDefault(merchant, environment, undefined)
     const { updated, ...after } = must(answer, 200, 'a destination that was disabled')
     const { updated: _, ...wanted } = { ...before, status: 'disabled', default: false }
     mustEqual(after, wanted, 'a destination that was disabled')
     if (Math.abs(Date.parse(updated) - Date.now()) > MINUTE_MS)
       fail(`a destination was disabled at ${updated}`)
     merchant.changes.push({ environment, type: 'payout_destination.disabled', body: answer.body })
+    mustEqual(
+      must(await client.send('GET', place), 200, 'a destination'),
+      answer.body,
+      'a closed destination',
+    )
+    if (isMeanwhile) await makeDefault(earlier)
   }
   const order = { amount, currency: environment === 'live' ? 'usd' : 'usdc', destination_id: id }
   mustRefuse(
@@ -221,6 +238,19 @@ async function disable(merchant: Merchant, { pick, amount }: Drawn): Promise<voi
     [409, 'invalid_state'],
     'a payout to a closed destination',
   )
+}
+
+/** Disables one destination, and an exact merchant another one that is still open. */
+async function disable(merchant: Merchant, { pick, amount }: Drawn): Promise<void> {
+  const { isExact, known } = merchant
+  const found = one(changeable(merchant), pick)
+  if (found) await disableOne(merchant, found[0], found[1].environment, amount)
+  const others = isExact ? changeable(merchant) : []
+  for (const [id, { environment }] of others.filter(([id]) => !Object.values(known).includes(id))) {
+    const { body } = await merchant[environment].send('GET', `/v1/payout_destinations/${id}`)
+    if (body.status !== 'active' && body.status !== 'inactive') continue
+    return disableOne(merchant, id, environment, amount)
+  }
 }
 
 const NOTHING = 'pod_01jxs19t8v7w6x5y4z3a2b1c0d'
