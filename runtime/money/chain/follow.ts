@@ -177,16 +177,20 @@ async function isDisplaced({ chain, account, head }: Round, { nonce }: Payment):
   return (await chain.nonceOf(account.address, head.certain.number)) > nonce
 }
 
-/** Marks a payment to be signed again with a different nonce. The contract accepts only one of the two transactions. */
+/**
+ * Marks a payment to be signed again with a different nonce. The contract accepts only one of the two transactions. The
+ * transfer is due before its payment is displaced: a process that dies between the two leaves an open payment, which is
+ * followed and displaced again.
+ */
 export async function displace(round: Round, payment: Payment): Promise<void> {
   round.log.error(
     { payout_id: payment.transfer_id },
     'A different transaction used the nonce of a payout; the payout is signed again.',
   )
-  await note(round, payment, { state: 'displaced', hash: null, block_hash: null })
   await reportDecision(round, payment, (row) =>
     row.state === 'failed' || row.state === 'withdrawn' ? undefined : { row: { ...row, due: round.now() } },
   )
+  await note(round, payment, { state: 'displaced', hash: null, block_hash: null })
 }
 
 async function sendAgain(round: Round, payment: OpenPayment, isReorged: boolean): Promise<void> {

@@ -199,6 +199,27 @@ test('whose nonce went to a transaction of somebody else’s is signed again', a
   expect(await network.balanceOf(to)).toBe(1_000_000n)
 })
 
+test('whose nonce went to somebody else is signed again, although the worker was stopped as it noticed', async () => {
+  const to = somebody()
+  const worker = makeWorker(database, network)
+  const id = await enqueueOne(database, to, 100)
+  await mineByItself(false)
+  await worker.look()
+  const [hash] = await hashesOf(id)
+  await network.rpc.ask('anvil_dropTransaction', hash)
+  await network.rpc.ask('eth_sendTransaction', { from: PAYER, to: PAYER, value: '0x1' })
+  await mineByItself(true)
+  await mine(4)
+  await database.sandbox.transaction(async (tx) => {
+    await tx.query({ text: 'SELECT FROM chain_transfers WHERE id = $1 FOR UPDATE' }, [id])
+    await expect(worker.look()).rejects.toThrow('lock timeout')
+  })
+  await worker.pay([id])
+  await worker.close()
+  expect((await paymentsOf(id)).map(({ state }) => state)).toEqual(['displaced', 'settled'])
+  expect(await network.balanceOf(to)).toBe(1_000_000n)
+})
+
 test('a chain payment of the key before is followed to its end by workers with the next', async () => {
   const [to, other] = [somebody(), somebody()]
   const before = makeWorker(database, network)
