@@ -182,24 +182,23 @@ test('a chain payment whose authorization another account has sent is paid by th
   expect(await network.balanceOf(to)).toBe(1_000_000n)
 })
 
-test('whose nonce went to a transaction of somebody else’s is signed again', async () => {
-  const to = somebody()
-  const worker = makeWorker(database, network)
-  const id = await enqueueOne(database, to, 100)
-  await mineByItself(false)
-  await worker.look()
-  const [hash] = await hashesOf(id)
-  await network.rpc.ask('anvil_dropTransaction', hash)
-  await network.rpc.ask('eth_sendTransaction', { from: PAYER, to: PAYER, value: '0x1' })
-  await mineByItself(true)
-  await mine(4)
-  await worker.pay([id])
-  await worker.close()
-  expect((await paymentsOf(id)).map(({ state }) => state)).toEqual(['displaced', 'settled'])
-  expect(await network.balanceOf(to)).toBe(1_000_000n)
-})
+/** What happens to the worker as it notices that the nonce is gone. */
+const NOTICES: readonly (readonly [
+  string,
+  (look: () => Promise<unknown>, id: string) => Promise<unknown>,
+])[] = [
+  ['', async () => {}],
+  [
+    ', although the worker was stopped as it noticed',
+    (look, id) =>
+      database.sandbox.transaction(async (tx) => {
+        await tx.query({ text: 'SELECT FROM chain_transfers WHERE id = $1 FOR UPDATE' }, [id])
+        await expect(look()).rejects.toThrow('lock timeout')
+      }),
+  ],
+]
 
-test('whose nonce went to somebody else is signed again, although the worker was stopped as it noticed', async () => {
+test.each(NOTICES)('a chain payment whose nonce somebody else used is signed again%s', async (_, notice) => {
   const to = somebody()
   const worker = makeWorker(database, network)
   const id = await enqueueOne(database, to, 100)
@@ -210,10 +209,7 @@ test('whose nonce went to somebody else is signed again, although the worker was
   await network.rpc.ask('eth_sendTransaction', { from: PAYER, to: PAYER, value: '0x1' })
   await mineByItself(true)
   await mine(4)
-  await database.sandbox.transaction(async (tx) => {
-    await tx.query({ text: 'SELECT FROM chain_transfers WHERE id = $1 FOR UPDATE' }, [id])
-    await expect(worker.look()).rejects.toThrow('lock timeout')
-  })
+  await notice(worker.look, id)
   await worker.pay([id])
   await worker.close()
   expect((await paymentsOf(id)).map(({ state }) => state)).toEqual(['displaced', 'settled'])
