@@ -71,7 +71,7 @@ const waitsForOperator = ({ held_up, decision }: Payment): boolean => held_up &&
  * then.
  */
 async function decide(round: Round, payment: OpenPayment): Promise<Followed> {
-  const { chain, limits, head } = round
+  const { limits, head } = round
   const hash = payment.hash ?? payment.attempts[0]?.hash
   if (payment.decision === 'failed') {
     if ((head.certain?.timestamp ?? 0) <= payment.valid_before) {
@@ -88,7 +88,7 @@ async function decide(round: Round, payment: OpenPayment): Promise<Followed> {
   }
   if (hash === undefined) throw new Error(`no transaction of payout ${payment.transfer_id} is known`)
   await round.save?.()
-  await reportDecision(round, payment, paid(caip2(chain.id), hash, limits.confirmations))
+  await reportPaid(round, payment, hash, limits.confirmations)
   await note(round, payment, { state: 'settled', hash })
   return 'still'
 }
@@ -112,6 +112,12 @@ function reportDecision(round: Round, { environment, space, transfer_id: id }: P
   return report(round, { environment: environment as Environment, space, id }, decide)
 }
 
+async function reportPaid(round: Round, payment: Payment, hash: string, confirmations: number) {
+  const decide = paid(caip2(round.chain.id), hash, confirmations)
+  const row = await reportDecision(round, payment, decide)
+  if (row?.state === 'in_transit') await reportDecision(round, payment, decide)
+}
+
 const depthOf = ({ head }: Round, { block }: BlockPlace) => Math.max(0, head.block.number - block + 1)
 
 async function confirm(round: Round, payment: OpenPayment, place: BlockPlace): Promise<Followed> {
@@ -132,7 +138,7 @@ async function confirm(round: Round, payment: OpenPayment, place: BlockPlace): P
     : 'the receipt shows the payment, but the contract reports its authorization as unused'
   if (contradiction !== undefined) return holdUp(round, payment, contradiction)
   await round.save?.()
-  await reportDecision(round, payment, paid(name, place.hash, confirmations))
+  await reportPaid(round, payment, place.hash, confirmations)
   await note(round, payment, { ...seen, state: 'settled' })
   return 'still'
 }

@@ -114,10 +114,15 @@ export const confirmed =
     return { row: next, told: { state: 'confirmed', chain, hash, confirmations } }
   }
 
+/**
+ * The transfer has its confirmations. If it was not reported as in transit yet, because a process ended after it had stored
+ * the signed payment, it is first reported as that, and the next call reports it as paid.
+ */
 export const paid =
   (chain: string, hash: string, confirmations: number): TransferTransition =>
   (row) => {
     if (ENDED.has(row.state)) return
+    if (row.state !== 'in_transit') return inTransit(chain, hash)(row)
     const next = { ...row, state: 'paid', hash, confirmations, ...NOT_DUE } as const
     return { row: next, told: { state: 'paid', chain, hash, confirmations } }
   }

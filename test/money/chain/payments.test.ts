@@ -4,6 +4,7 @@ import { createKeySigner } from '../../../runtime/money/chain/signer.ts'
 import { authorizedCall, nonceOf, UNITS_PER_CENT } from '../../../runtime/money/chain/token.ts'
 import { withdrawTransfer } from '../../../runtime/money/chain/transfers.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { LIMITS } from './limits.ts'
 import { enqueueOne, KEY, makeWorker, type Network, PAYER, someAddress, startNetwork } from './network.ts'
 
 let database: TestDatabase
@@ -54,6 +55,26 @@ test('a chain payment is told as in transit, confirmed and paid', async () => {
   const states = worker.heard.map(({ change }) => change.state)
   expect(states).toEqual(['in_transit', 'confirmed', 'paid'])
   expect(worker.heard.at(-1)?.change).toMatchObject({ chain: 'eip155:31337', confirmations: 3 })
+})
+
+test('a chain payment is told as in transit before it is paid, even if no worker could tell so after signing', async () => {
+  const cut = makeWorker(database, network, {
+    openListener: async () => ({
+      signable: async () => true,
+      changed: () => Promise.reject(new Error('not told')),
+    }),
+  })
+  const to = somebody()
+  const id = await enqueueOne(database, to, 100)
+  // The first look signs the payment, and the second sends it.
+  for (let looks = 0; looks < 2; looks += 1) await cut.look()
+  await cut.close()
+  await mine(LIMITS.confirmations)
+  const worker = makeWorker(database, network)
+  await worker.pay([id])
+  await worker.close()
+  expect(worker.heard.map(({ change }) => change.state)).toEqual(['in_transit', 'paid'])
+  expect(await network.balanceOf(to)).toBe(1_000_000n)
 })
 
 test('a chain payment is withdrawn with its block, and is sent again as the same bytes', async () => {
