@@ -13,8 +13,8 @@ export interface Fleet {
   start(name: string): void
   /** Draws whether a machine loses a connection now. Only those that serve do. */
   losesConnection(machine: Machine): boolean
-  /** Draws whether a machine dies or is suspended now. */
-  disturb(): Promise<void>
+  /** Draws whether a machine dies or is suspended now, or PostgreSQL crashes while only machines that serve use it. */
+  disturb(hasCommitted: boolean): Promise<void>
   /** Runs work on a machine of its own, which ends with it. */
   once<T>(name: string, work: () => Promise<T>): Promise<T>
   /** The same, beside other work that the scheduler runs. */
@@ -61,7 +61,7 @@ export function createFleet(
     running: () => running,
     start,
     losesConnection: (machine) => running.some((each) => each.machine === machine) && weather.strikes('cut'),
-    async disturb() {
+    async disturb(hasCommitted) {
       for (const { machine, ended } of done.splice(0)) {
         await kill(machine, false)
         ended()
@@ -76,6 +76,8 @@ export function createFleet(
         const ms = random.between(1000, STALL_MS)
         scheduler().note(`${machine.name} is suspended for ${ms} ms`)
         machine.stalledUntil = scheduler().timers.now + ms
+      } else if (hasCommitted && all.size === running.length && weather.strikes('crash')) {
+        await scheduler().crash()
       }
     },
     async once(name, work) {

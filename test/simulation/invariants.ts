@@ -1,5 +1,6 @@
 /** What must be true at the end of each day. Each check throws with the first thing that is not. */
-import { ENVIRONMENTS } from '../../runtime/platform/environment.ts'
+import type { Database } from '../../runtime/database/database.ts'
+import { ENVIRONMENTS, type Environment } from '../../runtime/platform/environment.ts'
 import { authorizationsFollowTheMerchant } from './authorizations/checks.ts'
 import { chainPaymentsAreRight, noncesAreUnique } from './chain/checks.ts'
 import { nothingIsSentWhileHeld, payoutLinesAreRight } from './chain/lines.ts'
@@ -51,6 +52,29 @@ function isFor({ audience, audience_endpoint_id: other }: EventRow, endpoint: st
 /** A delivery is repeated within this time, and one more late poll. */
 const RETRIED_MS = 2 * 3_600_000
 
+/** Number of deliveries of an event, if all fail. */
+const ATTEMPTS = 5
+
+/** Events that an endpoint did not get because all deliveries of one event failed. The endpoint is then disabled. */
+async function eventsGivenUp(
+  db: Database,
+  environment: Environment,
+  { tenantId }: Merchant,
+  endpoint: string,
+): Promise<ReadonlySet<string>> {
+  const rows = await read<{ event_id: string; attempt: number; status: string }>(
+    db,
+    `SELECT a.event_id, a.attempt, a.status
+       FROM ${environment}.webhook_attempts a
+       JOIN ${environment}.webhook_endpoints e ON e.tenant_id = a.tenant_id AND e.id = a.endpoint_id
+      WHERE a.tenant_id = $1 AND e.id = $2 AND e.disabled_reason = 'retry_exhausted' AND a.status IN ('failed', 'canceled')`,
+    ...[tenantId, endpoint],
+  )
+  const exhausted = rows.filter(({ attempt, status }) => status === 'failed' && attempt === ATTEMPTS)
+  const canceled = exhausted.length > 0 ? rows.filter(({ status }) => status === 'canceled') : []
+  return new Set([...exhausted, ...canceled].map(({ event_id }) => event_id))
+}
+
 /** Sequences have no gaps, and every event arrived: at least once, unchanged, and in order where that was promised. */
 async function eventsArrived(
   { db, receivers, now, lateMs, faults }: Evidence,
@@ -91,9 +115,11 @@ async function eventsArrived(
       const wanted = events.filter((event) => isFor(event, endpoint))
       // Events from before the endpoint are not for it.
       const start = wanted.findIndex(({ id }) => places.has(id))
+      const givenUp = await eventsGivenUp(db, environment, merchant, endpoint)
       let last = -1
       for (const { id, sequence, type, body, created } of start < 0 ? [] : wanted.slice(start)) {
         const place = places.get(id)
+        if (place === undefined && givenUp.has(id)) continue
         if (place === undefined && created > now - RETRIED_MS - lateMs) break // it may still come, and later ones after it
         if (place === undefined)
           fail(`event ${sequence} of ${merchant.name}, ${type}, did not arrive at ${host}`)

@@ -305,6 +305,7 @@ export async function runUniverse(
   heard?: Print,
 ): Promise<Outcome> {
   const prepared = await prepare(server, plan.seed, START)
+  if (plan.faults.includes('crash')) await prepared.watch.suspendLogWriter()
   const timers = createTimers(START)
   const chances = createRandom(`${plan.seed} chances`)
   const impurities = () => ({
@@ -325,7 +326,9 @@ export async function runUniverse(
       print(describe(universe, merchants, day))
     }
   } catch (error) {
-    fault = withoutIds(error instanceof Error ? error.message : String(error))
+    const { message, stack } = error instanceof Error ? error : new Error(String(error))
+    scheduler.note(withoutIds(`${stack}`))
+    fault = withoutIds(message)
   }
   await fleet.stop()
   process.off('unhandledRejection', scheduler.fail)

@@ -85,6 +85,7 @@ export function createRounds(options: RoundsOptions): Rounds {
   ) => {
     if (rows.length === 0) return
     const onDisk = flushed()
+    onDisk.catch(() => {}) // each attempt fails with it, but those that wait for their turn only later
     for (const claimed of rows) begin(claimed, token, leaseUntil, onDisk)
   }
 

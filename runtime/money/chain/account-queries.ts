@@ -29,8 +29,8 @@ const LEASES = createLeases<{ readonly next_nonce: number }>({
 })
 
 /**
- * Acquires or renews the lease of an account. Returns the nonce of its next transaction, or undefined while another worker
- * holds the lease.
+ * Acquires the lease of an account. Returns the nonce of its next transaction, or undefined while another worker holds the
+ * lease.
  */
 export async function acquireAccount(
   control: Database,
@@ -38,6 +38,18 @@ export async function acquireAccount(
   lease: Lease,
 ): Promise<number | undefined> {
   return (await LEASES.acquire(control, [chainId, address], lease))?.next_nonce
+}
+
+/**
+ * Renews the lease of an account. Returns false if another worker has held it since: what this worker has read may no longer
+ * be true.
+ */
+export function renewAccount(
+  control: Database,
+  { chainId, address }: ChainAccount,
+  lease: Lease,
+): Promise<boolean> {
+  return LEASES.renew(control, [chainId, address], lease)
 }
 
 export function releaseAccount(

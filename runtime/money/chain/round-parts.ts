@@ -27,7 +27,7 @@ export interface Round extends TransferReportParts {
   readonly head: Head
   /** Transactions that fill missing nonces of the account, kept between rounds. */
   readonly fillings: Map<number, Filling>
-  /** Renews the lease, and returns whether it is still held. Called before each payment. */
+  /** Renews the lease, and returns whether no other worker has held it since. Called before each payment. */
   readonly goesOn: () => Promise<boolean>
 }
 

@@ -7,7 +7,7 @@ import { arePayoutsHeld } from '../../database/backup/restored.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { createLeaseClock } from '../../work/lease-clock.ts'
-import { acquireAccount, LostLease, releaseAccount } from './account-queries.ts'
+import { acquireAccount, LostLease, releaseAccount, renewAccount } from './account-queries.ts'
 import { type Chain, WrongChain } from './connect.ts'
 import { findOpenAccounts } from './payment-queries.ts'
 import type { TransferReportParts } from './report.ts'
@@ -73,9 +73,9 @@ export function createChainWorker(options: ChainWorkerOptions): ChainWorker {
     return known
   }
 
-  const acquire = (address: Address) => {
+  const lease = () => {
     const now = leaseClock.now()
-    return acquireAccount(control, { chainId, address }, { token, now, until: now + leaseMs })
+    return { token, now, until: now + leaseMs }
   }
   const release = async () => {
     for (const address of held) await releaseAccount(control, { chainId, address }, token)
@@ -115,14 +115,14 @@ export function createChainWorker(options: ChainWorkerOptions): ChainWorker {
       ...(save && { save: () => (saved ??= save()) }),
       fillings: fillingsOf(address),
       head: await readHead(chain, address, limits.confirmations),
-      goesOn: async () => (await acquire(address)) !== undefined,
+      goesOn: () => renewAccount(control, { chainId, address }, lease()),
     }
   }
   const send = async (signer: Signer, due: readonly DueTransfer[], accounts: readonly string[]) => {
     const others = accounts.filter((address) => address !== signer.address) as Address[]
     const results: RoundResult[] = []
     for (const address of [signer.address, ...others]) {
-      const nextNonce = await acquire(address)
+      const nextNonce = await acquireAccount(control, { chainId, address }, lease())
       if (nextNonce === undefined) continue
       held.add(address)
       const open = await openLink(signer.address)

@@ -4,6 +4,7 @@ import { createKeySigner } from '../../../runtime/money/chain/signer.ts'
 import { authorizedCall, nonceOf, UNITS_PER_CENT } from '../../../runtime/money/chain/token.ts'
 import { withdrawTransfer } from '../../../runtime/money/chain/transfers.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { until } from '../../support/programs.ts'
 import { LIMITS } from './limits.ts'
 import { enqueueOne, KEY, makeWorker, type Network, PAYER, someAddress, startNetwork } from './network.ts'
 
@@ -32,10 +33,14 @@ async function rowsOf<Row>(text: string, ...values: unknown[]): Promise<readonly
 }
 
 const paymentsOf = (id: string) =>
-  rowsOf<{ nonce: number; state: string; hash: string; signature: `0x${string}`; valid_before: number }>(
-    'SELECT * FROM control.chain_payments WHERE transfer_id = $1 ORDER BY nonce',
-    id,
-  )
+  rowsOf<{
+    nonce: number
+    state: string
+    hash: string
+    signature: `0x${string}`
+    valid_before: number
+    problem: string | null
+  }>('SELECT * FROM control.chain_payments WHERE transfer_id = $1 ORDER BY nonce', id)
 const hashesOf = async (id: string) =>
   (
     await rowsOf<{ hash: string }>(
@@ -155,6 +160,50 @@ test('only one of two workers sends at a time; no nonce is left out, no payment 
   expect(new Set(told().map(({ id }) => id)).size).toBe(20)
   expect(await network.balanceOf(to)).toBe(210n * UNITS_PER_CENT)
   expect(Number(await network.rpc.ask('eth_getTransactionCount', PAYER, 'latest'))).toBe(before + 20)
+})
+
+test('a worker that wakes up after another has replaced its payments reads them again', async () => {
+  const recipients = [somebody(), somebody()]
+  const limits = { replaceMs: 0 }
+  const other = makeWorker(database, network, { limits })
+  const isSend = (method: string) => method === 'eth_sendRawTransaction'
+  let asleep: (() => Promise<void>) | undefined
+  const rpc: Network['rpc'] = {
+    ...network.rpc,
+    async ask(method, ...params) {
+      const wake = isSend(method) ? asleep : undefined
+      if (wake) asleep = undefined
+      await wake?.()
+      return network.rpc.ask(method, ...params)
+    },
+  }
+  const worker = makeWorker(database, { ...network, rpc }, { limits, leaseMs: 1 })
+  const ids = [
+    await enqueueOne(database, recipients[0]!, 100),
+    await enqueueOne(database, recipients[1]!, 200),
+  ]
+  await mineByItself(false)
+  await worker.look()
+  const countHashes = async () => (await Promise.all(ids.map(hashesOf))).flat().length
+  // It has read both payments, and sends the first again when its lease ends.
+  asleep = async () => {
+    const before = await countHashes()
+    await until('the other to replace both', async () => {
+      await other.look()
+      return (await countHashes()) >= before + ids.length
+    })
+    await other.close()
+  }
+  await worker.look()
+  expect(asleep).toBeUndefined()
+  expect((await Promise.all(ids.map(paymentsOf))).flat()).toMatchObject([
+    { held_up_since: null },
+    { held_up_since: null },
+  ])
+  await mineByItself(true)
+  await worker.pay(ids)
+  await worker.close()
+  expect(await Promise.all(recipients.map(network.balanceOf))).toEqual([1_000_000n, 2_000_000n])
 })
 
 test('a chain payment that the contract refuses has failed once its authorization has run out, and not before', async () => {

@@ -69,6 +69,9 @@ const TIME = "current_setting('simulation.now')::timestamptz"
 const lanes = new Map<pg.Client, Lane>()
 let numbers = 0
 
+/** Clients of the world, which do not wait for the scheduler. */
+const outsiders = new WeakSet<pg.Client>()
+
 export const allLanes = (): readonly Lane[] => [...lanes.values()]
 
 /** Replaces the time limits of locks and the clock of PostgreSQL, which run in real time, by simulated ones. */
@@ -153,6 +156,7 @@ export function takeConnections(
   }
 
   proto.connect = function (this: pg.Client, callback?: unknown) {
+    if (outsiders.has(this)) return connect.call(this, callback)
     const machine = currentMachine()
     if (!machine) throw new Error('code outside of the machines opens a connection')
     // It would end while the process is suspended, and then end a socket at a moment that no seed decides.
@@ -224,14 +228,21 @@ export interface Watch {
   cancel(pid: number): Promise<void>
   /** Ends connections, and waits until PostgreSQL has rolled back what they had open. */
   terminate(pids: readonly number[]): Promise<void>
+  /**
+   * Suspends the process of PostgreSQL that writes the log in the background, at moments that no seed decides. A commit
+   * that does not wait is then written by the next one that does.
+   */
+  suspendLogWriter(): Promise<void>
+  /** Lets PostgreSQL crash, and waits until it has recovered. It loses what it has not written to its log. */
+  crash(): Promise<void>
   /** Sends statements that no machine sends. */
   readonly db: Database
   end(): Promise<void>
 }
 
 export async function openWatch(config: pg.ClientConfig): Promise<Watch> {
-  const client = new pg.Client(config)
-  await client.connect()
+  let client = await openOutside(config)
+  let logWriter: number | undefined
   const list = async (text: string, pids: readonly number[]) => {
     const { rows } = await client.query<{ pid: number }>(text, [pids])
     return new Set(rows.map(({ pid }) => pid))
@@ -243,7 +254,10 @@ export async function openWatch(config: pg.ClientConfig): Promise<Watch> {
         return { rows: rows as Row[], count: rowCount ?? 0 }
       },
     },
-    end: () => client.end(),
+    async end() {
+      await client.end()
+      if (logWriter !== undefined) process.kill(logWriter, 'SIGCONT')
+    },
     waiting: (pids, settled) =>
       list(
         `SELECT pid FROM pg_locks WHERE NOT granted AND pid = ANY($1::int[])${
@@ -257,7 +271,49 @@ export async function openWatch(config: pg.ClientConfig): Promise<Watch> {
     async terminate(pids) {
       await client.query('SELECT pg_terminate_backend(p) FROM unnest($1::int[]) AS p', [pids])
       while ((await list('SELECT pid FROM pg_stat_activity WHERE pid = ANY($1::int[])', pids)).size > 0)
-        await new Promise((resolve) => real.setImmediate(resolve))
+        await tick()
     },
+    suspendLogWriter,
+    async crash() {
+      if (logWriter === undefined) throw new Error('PostgreSQL writes its log at any moment')
+      const ended = new Promise((resolve) => client.once('end', resolve))
+      // If a process of PostgreSQL is killed, all others end, and PostgreSQL recovers from its log.
+      process.kill(logWriter, 'SIGKILL')
+      await ended
+      client = await reopenOutside(config)
+      await suspendLogWriter()
+    },
+  }
+
+  async function suspendLogWriter() {
+    const text = `SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'`
+    for (logWriter = undefined; logWriter === undefined; await tick())
+      logWriter = (await client.query<{ pid: number }>(text)).rows[0]?.pid
+    process.kill(logWriter, 'SIGSTOP')
+  }
+}
+
+const tick = () => new Promise((resolve) => real.setImmediate(resolve))
+
+async function openOutside(config: pg.ClientConfig): Promise<pg.Client> {
+  const client = new pg.Client(config)
+  outsiders.add(client)
+  client.on('error', () => {}) // the `end` event follows
+  await client.connect()
+  return client
+}
+
+/** In real time. */
+const RECOVERY_MS = 60_000
+
+/** Connects when PostgreSQL has recovered. Throws what it said last if it does not recover. */
+async function reopenOutside(config: pg.ClientConfig): Promise<pg.Client> {
+  for (const until = real.now() + RECOVERY_MS; ; ) {
+    try {
+      return await openOutside(config)
+    } catch (error) {
+      if (real.now() > until) throw error
+      await new Promise((resolve) => real.setTimeout(resolve, 5))
+    }
   }
 }

@@ -22,6 +22,8 @@ export interface Scheduler {
   sleep(ms: number): Promise<void>
   /** Ends the process without any cleanup. With `executes`, one of its statements still reaches PostgreSQL. */
   kill(machine: Machine, executes: boolean): Promise<void>
+  /** PostgreSQL crashes. All machines lose their connections. */
+  crash(): Promise<void>
   /** Notes what happened, for the last lines and for the hash of the run. */
   note(line: string): void
   readonly lastLines: readonly string[]
@@ -38,6 +40,9 @@ const KEPT_LINES = 60
 /** A statement that is not answered after this real time may wait for a lock. Each further look is after twice the time. */
 const LOOK_AFTER_MS = 5
 
+/** In steps: about as many as until the next flush of the log. */
+const JUST_COMMITTED = 4
+
 /** Whether a process waits (proc_pid_stat(5)). */
 const isAsleep = (pid: number) => readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') S ')
 
@@ -46,8 +51,12 @@ const LOCK_TIMEOUT = { code: '55P03', message: 'canceling statement due to lock 
 
 /** Faults of machines, from the seed. */
 export interface Faults {
-  /** Called before each decision. */
-  disturb(): Promise<void>
+  /**
+   * Called before each decision.
+   *
+   * @param hasCommitted whether a transaction committed a few decisions ago: a crash of PostgreSQL may lose it.
+   */
+  disturb(hasCommitted: boolean): Promise<void>
   /** Called before each statement: whether its connection ends instead. */
   losesConnection(machine: Machine): boolean
 }
@@ -64,6 +73,7 @@ export function createScheduler(
   const lines: string[] = []
   const hash = createHash('sha256')
   let steps = 0
+  let committedAt = Number.NEGATIVE_INFINITY
   const note = (line: string) => {
     const text = `${new Date(timers.now).toISOString()} ${line}`
     hash.update(text)
@@ -101,15 +111,18 @@ export function createScheduler(
     note(`${lane.machine.name} #${lane.number} waits ${statement.label}`)
   }
 
+  /** Sends what the lane has next. Its machine does not hear of it until it loses the connection. */
+  const sendUnheard = async (lane: Lane): Promise<void> => {
+    const unheard = lane.queue.map((each) => ({ ...each, settle() {} }))
+    lane.queue.splice(0, lane.queue.length, ...unheard)
+    await send(lane)
+  }
+
   /** Ends a connection. Half of the time, the first statement takes effect before. */
   const cut = async (lane: Lane): Promise<void> => {
-    const { machine, number, queue } = lane
-    note(`${machine.name} #${number} is cut off`)
-    const lost = [...queue]
-    if (random.chance(0.5)) {
-      queue.splice(0, queue.length, ...lost.map((each) => ({ ...each, settle() {} })))
-      await send(lane)
-    }
+    note(`${lane.machine.name} #${lane.number} is cut off`)
+    const lost = [...lane.queue]
+    if (random.chance(0.5)) await sendUnheard(lane)
     lane.cut()
     const pid = lane.pid()
     if (pid !== undefined) await watch.terminate([pid])
@@ -137,6 +150,7 @@ export function createScheduler(
     if (error && isLate) Object.assign(error, LOCK_TIMEOUT)
     const code = error && 'code' in error ? ` ${error.code}` : error ? ' lost' : ''
     note(`${lane.machine.name} #${lane.number} ${statement.label}${code}`)
+    if (statement.label === 'COMMIT') committedAt = steps
     if (lane.machine.alive) statement.settle(error, result)
   }
 
@@ -206,7 +220,7 @@ export function createScheduler(
   const step = async (isOver: () => boolean): Promise<void> => {
     await tick()
     if (isOver() || timers.runImmediates()) return
-    await faults.disturb()
+    await faults.disturb(steps - committedAt < JUST_COMMITTED)
     const lanes = allLanes().filter(
       (lane) => lane.queue.length > 0 && !lane.parked && mayRun(lane.machine, timers.now),
     )
@@ -266,6 +280,20 @@ export function createScheduler(
       const pids = own.map((lane) => lane.pid()).filter((pid) => pid !== undefined)
       for (const lane of own) lane.drop()
       await free(() => watch.terminate(pids))
+    },
+    async crash() {
+      note('PostgreSQL crashes')
+      const ready = allLanes().filter(({ queue, parked }) => queue.length > 0 && !parked)
+      const last =
+        ready.length > 0 && random.chance(0.5) ? ready[random.between(0, ready.length - 1)] : undefined
+      const lost = [...(last?.queue ?? [])]
+      if (last) await free(() => sendUnheard(last))
+      for (const lane of allLanes()) {
+        if (lane !== last) lost.push(...(lane.parked ? [lane.parked.statement] : []), ...lane.queue)
+        lane.cut()
+      }
+      await watch.crash()
+      for (const { settle } of lost) settle(new Error('Connection terminated unexpectedly'))
     },
     note,
     get lastLines() {

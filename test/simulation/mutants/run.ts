@@ -47,7 +47,7 @@ interface Ended {
 }
 
 /** Runs plans in a process of their own, with a limit of processor time. */
-function attempt(names: readonly string[], env: Readonly<Record<string, string>>): Promise<Ended> {
+function attempt(names: readonly string[], env: Env): Promise<Ended> {
   const words = ['--import', './test/simulation/mutants/fault.ts', 'test/simulation/mutants/try.ts', ...names]
   const limited = `ulimit -t ${options.processor * names.length}; exec "$0" "$@"`
   const child = spawn('sh', ['-c', limited, process.execPath, ...words], {
@@ -81,10 +81,10 @@ const NOT_OURS = /too many clients|ECONNREFUSED|ENOSPC|No space left|heap out of
 type Reach = ReadonlyMap<string, (of: Mutation) => boolean>
 
 /** Returns what each plan reaches. Throws if a plan fails without any fault. */
-async function measureReach(env: Readonly<Record<string, string>>): Promise<Reach> {
+async function measureReach(): Promise<Reach> {
   const files = globSync('runtime/**/*.ts', { cwd: ROOT })
   const reach = new Map<string, (of: Mutation) => boolean>()
-  await eachOf(plans, async (plan) => {
+  await eachOf(plans, async (plan, env) => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-coverage-'))
     const watched = { NODE_V8_COVERAGE: folder, [STATEMENTS_VARIABLE]: join(folder, 'statements') }
     const { code, last } = await attempt([plan], { ...env, ...watched })
@@ -95,16 +95,19 @@ async function measureReach(env: Readonly<Record<string, string>>): Promise<Reac
   return reach
 }
 
-/** Does the work for each item, several at once. */
+type Env = Readonly<Record<string, string>>
+
+/** Does the work for each item, several at once, each with a server of its own: a simulated crash ends all connections. */
 async function eachOf<T>(
   items: readonly T[],
-  work: (item: T, index: number) => Promise<void>,
+  work: (item: T, env: Env, index: number) => Promise<void>,
 ): Promise<void> {
   const left = items.entries()
-  const worker = async () => {
-    for (const [index, item] of left) await work(item, index)
+  const worker = async (server: SimulationServer) => {
+    const env = { [SERVER_VARIABLE]: JSON.stringify(server) }
+    for (const [index, item] of left) await work(item, env, index)
   }
-  await Promise.all(Array.from({ length: options.jobs }, worker))
+  await Promise.all(Array.from({ length: options.jobs }, () => withServer(worker)))
 }
 
 /** Returns all possible faults in the files, in an order that the seed decides. */
@@ -125,11 +128,7 @@ function shuffled(files: readonly string[]): readonly Mutation[] {
 
 const describe = ({ file, line, what }: Mutation) => `${file}:${line} ${what}`
 
-async function judge(
-  mutation: Mutation,
-  reach: Reach,
-  env: Readonly<Record<string, string>>,
-): Promise<readonly [Verdict, string]> {
+async function judge(mutation: Mutation, reach: Reach, env: Env): Promise<readonly [Verdict, string]> {
   const useful = plans.filter((plan) => reach.get(plan)!(mutation))
   if (useful.length === 0) return ['not reached', '']
   const { code, last } = await attempt(useful, { ...env, [FAULTS_VARIABLE]: JSON.stringify([mutation]) })
@@ -138,9 +137,8 @@ async function judge(
   return reason === undefined ? ['survived', useful.join(',')] : ['equivalent', reason]
 }
 
-async function main(server: SimulationServer): Promise<void> {
-  const env = { [SERVER_VARIABLE]: JSON.stringify(server) }
-  const reach = await measureReach(env)
+async function main(): Promise<void> {
+  const reach = await measureReach()
   const counts: Record<Verdict, number> = { killed: 0, survived: 0, 'not reached': 0, equivalent: 0 }
   const isReached = (mutation: Mutation) => plans.some((plan) => reach.get(plan)!(mutation))
   const files = globSync(FILES, { cwd: ROOT }).toSorted()
@@ -152,7 +150,7 @@ async function main(server: SimulationServer): Promise<void> {
     files.filter((file) => file.endsWith('.ts')),
   )
   const chosen = (options.all ? all : reached).values().filter(compiles).take(options.count).toArray()
-  await eachOf(chosen.slice(options.from), async (mutation, index) => {
+  await eachOf(chosen.slice(options.from), async (mutation, env, index) => {
     const [verdict, why] = await judge(mutation, reach, env)
     counts[verdict] += 1
     const text = `${options.from + index + 1} ${verdict} ${describe(mutation)}${why && ` – ${why}`}`
@@ -164,4 +162,4 @@ async function main(server: SimulationServer): Promise<void> {
   console.log(`${counts.killed} of ${judged} faults in code that is reached were found`)
 }
 
-await withServer(main)
+await main()
