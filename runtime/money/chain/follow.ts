@@ -48,6 +48,8 @@ export async function followPayment(round: Round, payment: OpenPayment): Promise
 /**
  * Holds up a payment: nothing more is sent or posted for it until an operator decides, or until the node shows that it was
  * paid.
+ *
+ * @param place where the node shows the payment. If an operator decides that it was paid, this is its transaction.
  */
 export async function holdUp(
   { control, account, log, now }: Round,
@@ -57,9 +59,10 @@ export async function holdUp(
     held_up,
   }: Pick<Payment, 'transfer_id' | 'held_up'> & { readonly nonce: number | string },
   problem: string,
+  place?: Pick<BlockPlace, 'hash'>,
 ): Promise<'held up'> {
   if (!held_up) log.error({ payout_id: transfer_id }, `A payout is held up: ${problem}`)
-  await holdUpPayment(control, account, nonce, problem, now())
+  await holdUpPayment(control, account, nonce, problem, now(), place?.hash)
   return 'held up'
 }
 
@@ -136,7 +139,7 @@ async function confirm(round: Round, payment: OpenPayment, place: BlockPlace): P
   const contradiction = isUsed
     ? findMiscount(round, payment, place)
     : 'the receipt shows the payment, but the contract reports its authorization as unused'
-  if (contradiction !== undefined) return holdUp(round, payment, contradiction)
+  if (contradiction !== undefined) return holdUp(round, payment, contradiction, place)
   await round.save?.()
   await reportPaid(round, payment, place.hash, confirmations)
   await note(round, payment, { ...seen, state: 'settled' })
@@ -169,7 +172,7 @@ async function fail(round: Round, payment: OpenPayment, place: BlockPlace): Prom
   const contradiction = (await isUseLogged(round.chain, round.account.address, payment))
     ? `the receipt of ${place.hash} says that the contract rejected the transfer, but a log says that the authorization was used`
     : findMiscount(round, payment, place)
-  if (contradiction !== undefined) return holdUp(round, payment, contradiction)
+  if (contradiction !== undefined) return holdUp(round, payment, contradiction, place)
   const row = await reportDecision(round, payment, failed('transaction_failed'))
   // A paid payout reached this state through a reorganization, so it is signed again.
   if (row?.state === 'paid') await displace(round, payment)

@@ -255,13 +255,14 @@ export async function readOpenPayments(
 
 const HOLD_UP: Statement = {
   text: `UPDATE control.chain_payments SET problem = $4, held_up_since = coalesce(held_up_since, $5),
-                decision = nullif(decision, 'retry')
+                decision = nullif(decision, 'retry'), hash = coalesce($6, hash)
           WHERE chain_id = $1 AND signer = $2 AND nonce = $3::bigint`,
 }
 
 /**
  * Holds up a payment: it is checked only occasionally and does not delay other payments.
  * @param now machine time.
+ * @param hash transaction in which the node shows the payment, if it does.
  */
 export async function holdUpPayment(
   control: Database,
@@ -269,8 +270,9 @@ export async function holdUpPayment(
   nonce: number | string,
   problem: string,
   now: number,
+  hash?: string,
 ): Promise<void> {
-  await control.query(HOLD_UP, [chainId, address, `${nonce}`, problem, toTimestamp(now)])
+  await control.query(HOLD_UP, [chainId, address, `${nonce}`, problem, toTimestamp(now), hash ?? null])
 }
 
 const OPEN_ACCOUNTS: Statement = {

@@ -178,6 +178,9 @@ test.each(SIGNED)('a signed row with %s is held up alone, sent or not', async (_
   await rowsOf('DELETE FROM control.chain_payments WHERE transfer_id = $1', poison)
 })
 
+/** The call of EIP-3009's `authorizationState`. */
+const IS_USED = '0xe94a0102'
+
 describe('an operator', () => {
   const failing = /is not held up/
 
@@ -255,6 +258,33 @@ describe('an operator', () => {
       state: outcome === 'paid' ? 'settled' : 'failed',
       held_up_since: null,
     })
+  })
+
+  test('a payout that an operator decides as paid has the transaction that the chain shows, not the newest', async () => {
+    const { tenantId, id } = await makeOne()
+    const ask = async (method: string, ...params: unknown[]) =>
+      JSON.stringify(params).includes(IS_USED) ? `0x${'0'.repeat(64)}` : network.rpc.ask(method, ...params)
+    const rpc = { ...network.rpc, ask } as Network['rpc']
+    const worker = makeWorker(database, { ...network, rpc }, { limits: { replaceMs: 0 } })
+    await network.rpc.ask('evm_setAutomine', false)
+    for (let looks = 0; looks < 3; looks += 1) await worker.look()
+    const signed = await rowsOf<{ hash: string; raw: Buffer }>(
+      `SELECT t.hash, t.raw FROM control.chain_transactions t JOIN control.chain_payments p USING (chain_id, signer, nonce)
+        WHERE p.transfer_id = $1 ORDER BY t.attempt`,
+      id,
+    )
+    const [first, newest] = [signed[0]!, signed.at(-1)!]
+    expect(first.hash).not.toBe(newest.hash)
+    await network.rpc.ask('anvil_dropTransaction', newest.hash)
+    await network.rpc.ask('eth_sendRawTransaction', `0x${first.raw.toString('hex')}`)
+    await network.rpc.ask('anvil_mine', '0x5')
+    await network.rpc.ask('evm_setAutomine', true)
+    await worker.look()
+    expect(await paymentOf(id)).toMatchObject({ problem: expect.stringMatching(/as unused/) })
+    await decidePayout(database.operator, tenantId, id, 'paid')
+    await worker.pay([id])
+    await worker.close()
+    expect(worker.heard.at(-1)!.change).toMatchObject({ state: 'paid', hash: first.hash })
   })
 })
 
