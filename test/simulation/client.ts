@@ -12,6 +12,15 @@ import type { Weather } from './weather.ts'
 export interface Running {
   readonly machine: Machine
   readonly service: SimulatedService
+  /** Requests that it has not answered yet. */
+  readonly requests: Set<Promise<unknown>>
+}
+
+/** Notes a request until it has ended. */
+export function noteRequest({ requests }: Running, request: Promise<unknown>): void {
+  const ended = () => void requests.delete(request)
+  requests.add(request)
+  request.then(ended, ended)
 }
 
 export interface Answer {
@@ -94,7 +103,8 @@ export async function reach(
   environment: Environment,
   { method, url, headers, body }: ServiceRequest,
 ): Promise<RawAnswer> {
-  const { machine, service } = chooseMachine(parts)
+  const running = chooseMachine(parts)
+  const { machine, service } = running
   const request = {
     method: method as 'GET',
     url,
@@ -105,6 +115,7 @@ export async function reach(
   const work = runOn(machine, () =>
     inject(service.listeners[environment], request).then((response) => response),
   )
+  noteRequest(running, work)
   const late = parts.scheduler.sleep(PATIENCE_MS).then(() => {
     throw new Error('no answer in time')
   })

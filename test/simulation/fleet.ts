@@ -1,4 +1,4 @@
-/** The machines of a universe: they start, serve, are suspended and die. */
+/** The machines of a universe: they start, serve, are suspended, end and die. */
 import type { Random } from '../../runtime/platform/random.ts'
 import type { Running } from './client.ts'
 import { createMachine, type Machine, runOn } from './clockwork/machines.ts'
@@ -13,7 +13,7 @@ export interface Fleet {
   start(name: string): void
   /** Draws whether a machine loses a connection now. Only those that serve do. */
   losesConnection(machine: Machine): boolean
-  /** Draws whether a machine dies or is suspended now, or PostgreSQL crashes while only machines that serve use it. */
+  /** Draws whether a machine dies, is suspended or is replaced now, or PostgreSQL crashes while only machines that serve use it. */
   disturb(hasCommitted: boolean): Promise<void>
   /** Runs work on a machine of its own, which ends with it. */
   once<T>(name: string, work: () => Promise<T>): Promise<T>
@@ -34,12 +34,15 @@ export function createFleet(
 ): Fleet {
   const all = new Set<Machine>()
   let running: readonly Running[] = []
+  /** Machines that were told to end. They get no more requests. */
+  let leaving: readonly Running[] = []
   /** Machines whose work is done. They end between two steps, like every machine: then nothing is under way. */
   const done: { readonly machine: Machine; readonly ended: () => void }[] = []
 
   const kill = async (machine: Machine, executes: boolean) => {
     all.delete(machine)
     running = running.filter((each) => each.machine !== machine)
+    leaving = leaving.filter((each) => each.machine !== machine)
     await scheduler().kill(machine, executes)
   }
   const create = (name: string) => {
@@ -52,22 +55,36 @@ export function createFleet(
       await scheduler().sleep(afterMs)
       const machine = create(name)
       const service = await runOn(machine, serve)
-      running = [...running, { machine, service }]
+      running = [...running, { machine, service, requests: new Set() }]
       scheduler().note(`${name} serves`)
     }
     begin().catch(scheduler().fail)
   }
+  const replace = (one: Running) => {
+    const { machine, service, requests } = one
+    scheduler().note(`${machine.name} is told to end`)
+    running = running.filter((each) => each !== one)
+    leaving = [...leaving, one]
+    const ended = () => start(machine.name, random.between(100, AWAY_MS))
+    runOn(machine, () => service.stop(requests)).then(() => {
+      scheduler().note(`${machine.name} has ended`)
+      done.push({ machine, ended })
+    }, scheduler().fail)
+  }
   return {
     running: () => running,
     start,
-    losesConnection: (machine) => running.some((each) => each.machine === machine) && weather.strikes('cut'),
+    losesConnection: (machine) =>
+      [...running, ...leaving].some((each) => each.machine === machine) && weather.strikes('cut'),
     async disturb(hasCommitted) {
       for (const { machine, ended } of done.splice(0)) {
         await kill(machine, false)
         ended()
       }
-      const machine = running[random.between(0, running.length - 1)]?.machine
-      if (!machine) return
+      const serving = [...running, ...leaving]
+      const one = serving[random.between(0, serving.length - 1)]
+      if (!one) return
+      const { machine } = one
       if (weather.strikes('death')) {
         scheduler().note(`${machine.name} dies`)
         await kill(machine, random.chance(0.5))
@@ -76,7 +93,9 @@ export function createFleet(
         const ms = random.between(1000, STALL_MS)
         scheduler().note(`${machine.name} is suspended for ${ms} ms`)
         machine.stalledUntil = scheduler().timers.now + ms
-      } else if (hasCommitted && all.size === running.length && weather.strikes('crash')) {
+      } else if (running.includes(one) && weather.strikes('deploy')) {
+        replace(one)
+      } else if (hasCommitted && all.size === serving.length && weather.strikes('crash')) {
         await scheduler().crash()
       }
     },

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream'
 import inject from 'light-my-request'
 import { fail, mustEqual } from './checks/must.ts'
-import { type ClientParts, type Credential, chooseMachine, PATIENCE_MS } from './client.ts'
+import { type ClientParts, type Credential, chooseMachine, noteRequest, PATIENCE_MS } from './client.ts'
 import { runOn } from './clockwork/machines.ts'
 
 /** An event as the stream sent it. */
@@ -77,7 +77,8 @@ export function createFollower(
     await scheduler.sleep(network.latency())
     if (weather.strikes('lost')) return undefined
     if (parts.machines().length === 0) return undefined
-    const { machine, service } = chooseMachine(parts)
+    const running = chooseMachine(parts)
+    const { machine, service } = running
     const headers = {
       ...{ host: 'api.invalid', authorization: `Bearer ${secret}` },
       ...(version !== undefined && { 'service-version': version }),
@@ -101,7 +102,11 @@ export function createFollower(
       ])
     const late = scheduler.sleep(PATIENCE_MS).then(() => undefined)
     const response = await Promise.race([opening, machine.death, late]).catch(() => undefined)
-    if (response?.statusCode === 200) return { close, isGone, response, body: response.stream() }
+    if (response?.statusCode === 200) {
+      const body = response.stream()
+      noteRequest(running, new Promise((ended) => body.once('close', ended)))
+      return { close, isGone, response, body }
+    }
     await close()
     const status = response?.statusCode ?? 'unknown'
     scheduler.note(`${name} GET /v1/events/stream ${status}`)

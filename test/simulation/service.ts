@@ -1,5 +1,6 @@
 /** Starts the service on a simulated machine: the same handlers, pipeline and workers as in production. */
 import type { RequestListener } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Sanctions } from '../../runtime/cards/sanctions/list-in-use.ts'
@@ -45,6 +46,8 @@ export interface SimulatedService {
   readonly workers: Delivery['workers']
   /** Workers of due work. */
   readonly queue: readonly DeclaredWorker[]
+  /** Ends streams, waits for the requests for a while, and stops the workers: what a process does that is told to end. */
+  stop(requests: ReadonlySet<Promise<unknown>>): Promise<void>
 }
 
 const POOL_SIZE = 12
@@ -62,27 +65,35 @@ export function openDatabase({ connection, roles, cardSignIn, pepper }: Installa
   const control = pool('control', connection, false)
   const of = (environment: Environment) =>
     pool(environment, asRole(connection, roles[environment], pepper), true)
+  const [sandbox, live] = [of('sandbox'), of('live')]
+  const cards = pool('cards', cardSignIn(connection), false)
   return {
     control: { ...control, listen: () => {} },
-    sandbox: of('sandbox'),
-    live: of('live'),
+    sandbox,
+    live,
     pepper,
     cards: {
-      pool: pool('cards', cardSignIn(connection), false),
+      pool: cards,
       pepper,
       ownSecret: undefined,
       previousSecret: undefined,
     },
     renew: () => {},
-    close: async () => {},
+    close: async () => {
+      await Promise.all([control, sandbox, live, cards].map((each) => each.end()))
+    },
   }
 }
+
+/** How long a process that is told to end waits for its requests. */
+const DRAIN_MS = 25_000
 
 /** The address at which the simulated bank answers. */
 export const BANK_URL = 'https://bank.invalid'
 
 export async function startService(installation: Installation): Promise<SimulatedService> {
   const { settings, log, network, sanctions, wakeOthers } = installation
+  let isLeaving = false
   const database = openDatabase(installation)
   const clock = createClock()
   await clock.refresh(database.control)
@@ -111,16 +122,27 @@ export async function startService(installation: Installation): Promise<Simulate
         wakeOthers(environment, tenantId)
       },
     },
-    isLeaving: () => false,
+    isLeaving: () => isLeaving,
   }
   const room = await openRoom(foundation)
-  const { workers, queue } = startWork(foundation)
-  const { listeners } = createApis({
+  const work = startWork(foundation)
+  const apis = createApis({
     ...foundation,
     google: { signer },
     usdcChains: usdcChainsOf(chains.of),
     vault: room.vault,
     limiter: createLimiter(() => performance.now()),
   })
-  return { listeners, wake: wakeUps.notify, workers, queue }
+  const { workers, queue } = work
+  return {
+    ...{ listeners: apis.listeners, wake: wakeUps.notify, workers, queue },
+    async stop(requests) {
+      isLeaving = true
+      await Promise.race([Promise.allSettled(requests), wait(DRAIN_MS)])
+      await apis.stop()
+      await work.stop()
+      await room.stop()
+      await database.close()
+    },
+  }
 }

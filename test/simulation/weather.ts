@@ -2,7 +2,7 @@
 import type { Random } from '../../runtime/platform/random.ts'
 
 /**
- * Probabilities in a storm. `death`, `stall` and `crash` are for each decision of the scheduler, `cut` is for each statement, and the
+ * Probabilities in a storm. `death`, `deploy`, `stall` and `crash` are for each decision of the scheduler, `cut` is for each statement, and the
  * others are for each request.
  */
 const STORM = {
@@ -26,6 +26,8 @@ const STORM = {
   cut: 0.002,
   /** A process that ends without cleanup. */
   death: 0.0002,
+  /** A process that is told to end, and another that takes its place. */
+  deploy: 0.0001,
   /** A process that is suspended for up to 90 s, so that its leases end. */
   stall: 0.0004,
   /** A crash of PostgreSQL just after a commit. */

@@ -74,8 +74,9 @@ const waitsForOperator = ({ held_up, decision }: Payment): boolean => held_up &&
  * then.
  */
 async function decide(round: Round, payment: OpenPayment): Promise<Followed> {
-  const { limits, head } = round
+  const { chain, limits, head } = round
   const hash = payment.hash ?? payment.attempts[0]?.hash
+  const sent = hash === undefined ? undefined : { chain: caip2(chain.id), hash }
   if (payment.decision === 'failed') {
     if ((head.certain?.timestamp ?? 0) <= payment.valid_before) {
       const until = new Date(payment.valid_before * 1000).toISOString()
@@ -85,14 +86,14 @@ async function decide(round: Round, payment: OpenPayment): Promise<Followed> {
         `an operator marked it as failed; it fails after ${until}, when its authorization has expired`,
       )
     }
-    await reportDecision(round, payment, failed('transaction_failed'))
+    await reportEnd(round, payment, failed('transaction_failed', sent))
     await note(round, payment, { state: 'failed' })
     return 'still'
   }
-  if (hash === undefined) throw new Error(`no transaction of payout ${payment.transfer_id} is known`)
+  if (!sent) throw new Error(`no transaction of payout ${payment.transfer_id} is known`)
   await round.save?.()
-  await reportPaid(round, payment, hash, limits.confirmations)
-  await note(round, payment, { state: 'settled', hash })
+  await reportEnd(round, payment, paid(sent.chain, sent.hash, limits.confirmations))
+  await note(round, payment, { state: 'settled', hash: sent.hash })
   return 'still'
 }
 
@@ -115,10 +116,10 @@ function reportDecision(round: Round, { environment, space, transfer_id: id }: P
   return report(round, { environment: environment as Environment, space, id }, decide)
 }
 
-async function reportPaid(round: Round, payment: Payment, hash: string, confirmations: number) {
-  const decide = paid(caip2(round.chain.id), hash, confirmations)
+/** Reports the end of a signed transfer, and before it that it is in transit, if that was not reported. */
+async function reportEnd(round: Round, payment: Payment, decide: Decide) {
   const row = await reportDecision(round, payment, decide)
-  if (row?.state === 'in_transit') await reportDecision(round, payment, decide)
+  return row?.state === 'in_transit' ? reportDecision(round, payment, decide) : row
 }
 
 const depthOf = ({ head }: Round, { block }: BlockPlace) => Math.max(0, head.block.number - block + 1)
@@ -141,7 +142,7 @@ async function confirm(round: Round, payment: OpenPayment, place: BlockPlace): P
     : 'the receipt shows the payment, but the contract reports its authorization as unused'
   if (contradiction !== undefined) return holdUp(round, payment, contradiction, place)
   await round.save?.()
-  await reportPaid(round, payment, place.hash, confirmations)
+  await reportEnd(round, payment, paid(name, place.hash, confirmations))
   await note(round, payment, { ...seen, state: 'settled' })
   return 'still'
 }
@@ -173,7 +174,8 @@ async function fail(round: Round, payment: OpenPayment, place: BlockPlace): Prom
     ? `the receipt of ${place.hash} says that the contract rejected the transfer, but a log says that the authorization was used`
     : findMiscount(round, payment, place)
   if (contradiction !== undefined) return holdUp(round, payment, contradiction, place)
-  const row = await reportDecision(round, payment, failed('transaction_failed'))
+  const sent = { chain: caip2(round.chain.id), hash: place.hash }
+  const row = await reportEnd(round, payment, failed('transaction_failed', sent))
   // A paid payout reached this state through a reorganization, so it is signed again.
   if (row?.state === 'paid') await displace(round, payment)
   else await note(round, payment, { ...seen, state: 'failed', problem: null })

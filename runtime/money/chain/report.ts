@@ -116,7 +116,8 @@ export const confirmed =
 
 /**
  * The transfer has its confirmations. If it was not reported as in transit yet, because a process ended after it had stored
- * the signed payment, it is first reported as that, and the next call reports it as paid.
+ * the signed payment, it is first reported as that, and the next call reports it as paid. Likewise `failed` with a
+ * transaction.
  */
 export const paid =
   (chain: string, hash: string, confirmations: number): TransferTransition =>
@@ -138,10 +139,12 @@ export const reorged =
     return { row: { ...row, hash, confirmations: 0 }, told: { state: 'reorged', chain, hash } }
   }
 
+/** @param sent the transaction that failed. Absent if none was signed. */
 export const failed =
-  (code: FailureCode): TransferTransition =>
+  (code: FailureCode, sent?: { readonly chain: string; readonly hash: string }): TransferTransition =>
   (row) => {
     if (ENDED.has(row.state)) return
+    if (sent && row.state !== 'in_transit') return inTransit(sent.chain, sent.hash)(row)
     const next = { ...row, state: 'failed', failure_code: code, ...NOT_DUE } as const
     return { row: next, told: { state: 'failed', code } }
   }

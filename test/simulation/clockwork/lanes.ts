@@ -61,7 +61,7 @@ export interface Lane {
 /** PostgreSQL looks for a deadlock this long after a wait began, so that the last one to wait is always the victim. */
 export const DEADLOCK_MS = 2
 
-const LOCK_TIMEOUT = /; SET LOCAL lock_timeout = '(\d+)(ms|s)'/
+const LOCK_TIMEOUT = /(?<=^|; )SET LOCAL lock_timeout = '(\d+)(ms|s)'/
 const PRIVATE = /^(?:BEGIN|SET LOCAL|SELECT (?:set_config|pg_logical_emit_message)\()(?!.*\bFROM\b)/s
 const IMPURE = /\b(?:clock_timestamp|now)\(\)|\brandom\(\)/
 const TIME = "current_setting('simulation.now')::timestamptz"
@@ -81,7 +81,7 @@ function purify(text: string): {
   readonly isImpure: boolean
 } {
   const limit = LOCK_TIMEOUT.exec(text)
-  const bare = text.replace(LOCK_TIMEOUT, '')
+  const bare = text.replace(LOCK_TIMEOUT, 'SET LOCAL lock_timeout = 0')
   const isImpure = IMPURE.test(bare)
   return {
     text: isImpure ? bare.replaceAll(/\b(?:clock_timestamp|now)\(\)/g, TIME) : bare,
@@ -114,10 +114,10 @@ export function takeConnections(
   impurities: () => { readonly now: string; readonly chance: number },
 ): () => void {
   const proto = pg.Client.prototype as unknown as Record<
-    'query' | 'connect',
+    'query' | 'connect' | 'end',
     (...given: unknown[]) => unknown
   >
-  const { query, connect } = proto
+  const { query, connect, end } = proto
   const { Pool } = pg
   // Simulated time passes quickly: idle connections would be closed and opened again and again.
   pg.Pool = class extends Pool {
@@ -169,6 +169,20 @@ export function takeConnections(
     })
   }
 
+  proto.end = function (this: pg.Client, callback?: unknown) {
+    const lane = lanes.get(this)
+    if (!lane) return end.call(this, callback)
+    const ended = new Promise<void>((resolve) => {
+      // A connection that is lost has ended, too.
+      enqueue(lane, () => resolve(), {
+        label: 'end',
+        send: (answered) => end.call(this, () => answered(null)),
+        ...{ lockMs: undefined, isPrivate: false },
+      })
+    })
+    return typeof callback === 'function' ? void ended.then(() => callback()) : ended
+  }
+
   proto.query = function (this: pg.Client, config: unknown, values?: unknown, callback?: unknown) {
     const lane = lanes.get(this)
     if (!lane) return query.call(this, config, values, callback)
@@ -182,7 +196,8 @@ export function takeConnections(
     return enqueue(lane, settle, {
       ...{ label: labelOf(given.name, text), lockMs, isPrivate: PRIVATE.test(text) },
       send: (answered) => {
-        if (/^BEGIN\b/.test(text)) Object.assign(lane, { isOpen: true, lockMs })
+        if (/^BEGIN\b/.test(text)) Object.assign(lane, { isOpen: true, lockMs: undefined })
+        if (lockMs !== undefined) lane.lockMs = lockMs
         if (/^(COMMIT|ROLLBACK)\b/.test(text)) Object.assign(lane, { isOpen: false, lockMs: undefined })
         const done: Settle = (error, result) =>
           error ? whenReady(inside, error, answered) : answered(null, result)
@@ -203,7 +218,7 @@ export function takeConnections(
     })
   }
   return () => {
-    Object.assign(proto, { query, connect })
+    Object.assign(proto, { query, connect, end })
     pg.Pool = Pool
     lanes.clear()
     numbers = 0
