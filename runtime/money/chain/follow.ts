@@ -191,17 +191,21 @@ async function isDisplaced({ chain, account, head }: Round, { nonce }: Payment):
 /**
  * Marks a payment to be signed again with a different nonce. The contract accepts only one of the two transactions. The
  * transfer is due before its payment is displaced: a process that dies between the two leaves an open payment, which is
- * followed and displaced again.
+ * followed and displaced again. It is due again afterwards, because a worker with another key may have reported the open
+ * payment as signed in between.
  */
 export async function displace(round: Round, payment: Payment): Promise<void> {
   round.log.error(
     { payout_id: payment.transfer_id },
     'A different transaction used the nonce of a payout; the payout is signed again.',
   )
-  await reportDecision(round, payment, (row) =>
-    row.state === 'failed' || row.state === 'withdrawn' ? undefined : { row: { ...row, due: round.now() } },
-  )
+  const makeDue = () =>
+    reportDecision(round, payment, (row) =>
+      row.state === 'failed' || row.state === 'withdrawn' ? undefined : { row: { ...row, due: round.now() } },
+    )
+  await makeDue()
   await note(round, payment, { state: 'displaced', hash: null, block_hash: null })
+  await makeDue()
 }
 
 async function sendAgain(round: Round, payment: OpenPayment, isReorged: boolean): Promise<void> {

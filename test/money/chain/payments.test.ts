@@ -1,5 +1,6 @@
 /** Payments on a real chain: each is made once, whatever the chain does meanwhile. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openDatabase } from '../../../runtime/database/open/open-database.ts'
 import { createKeySigner } from '../../../runtime/money/chain/signer.ts'
 import { authorizedCall, nonceOf, UNITS_PER_CENT } from '../../../runtime/money/chain/token.ts'
 import { withdrawTransfer } from '../../../runtime/money/chain/transfers.ts'
@@ -252,6 +253,9 @@ test('a chain payment whose authorization another account has sent is paid by th
   expect(await network.balanceOf(to)).toBe(1_000_000n)
 })
 
+/** Anvil's second account. */
+const NEXT_KEY = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
+
 /** What happens to the worker as it notices that the nonce is gone. */
 const NOTICES: readonly (readonly [
   string,
@@ -265,6 +269,33 @@ const NOTICES: readonly (readonly [
         await tx.query({ text: 'SELECT FROM chain_transfers WHERE id = $1 FOR UPDATE' }, [id])
         await expect(look()).rejects.toThrow('lock timeout')
       }),
+  ],
+  [
+    ', although a worker with the next key saw it as signed meanwhile',
+    async (look, id) => {
+      // Statements of the first worker that wait for a lock would hold up those of the other on the same connection.
+      const { url, pepper } = database
+      const own = await openDatabase({
+        ...{ databaseUrl: url, pepper, dataDir: '/nowhere', poolSize: 4, preparedStatements: true },
+      })
+      const signer = { openSigner: async () => createKeySigner(NEXT_KEY) }
+      const other = makeWorker(database, network, { ...signer, control: own.control, pools: own })
+      let looking: Promise<unknown> = Promise.resolve()
+      await own.control.transaction(async (tx) => {
+        const isDue = async () => {
+          const text = 'SELECT FROM sandbox.chain_transfers WHERE id = $1 AND due IS NOT NULL'
+          return (await tx.query({ text }, [id])).count === 1
+        }
+        await tx.query({ text: 'SELECT FROM control.chain_payments WHERE transfer_id = $1 FOR UPDATE' }, [id])
+        looking = look()
+        await until('the transfer to be due', isDue)
+        await other.look()
+        expect(await isDue()).toBe(false)
+      })
+      await looking
+      await other.close()
+      await own.close()
+    },
   ],
 ]
 
@@ -294,7 +325,7 @@ test('a chain payment of the key before is followed to its end by workers with t
   await before.look()
   await before.close()
   await mineByItself(true)
-  const next = createKeySigner('0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d')
+  const next = createKeySigner(NEXT_KEY)
   const after = makeWorker(database, network, { openSigner: async () => next })
   const second = await enqueueOne(database, other, 100)
   await after.pay([id])
