@@ -12,8 +12,8 @@ const PATIENCE_MS = 240_000
 
 /** Each of these at least once. */
 const KINDS = ['pass', 'install_pass', 'authorize', 'expire', 'bank_payout', 'usdc_payout']
-/** Others use the server meanwhile. */
-const FAULTS = FAULT_KINDS.filter((kind) => kind !== 'crash')
+/** No crash, because others use the server meanwhile, and no deployment, because there is only one machine. */
+const FAULTS = FAULT_KINDS.filter((kind) => kind !== 'crash' && kind !== 'deploy')
 const SMALL = ['--seed', '3', '--tenants', '1', '--machines', '1', '--actions', '11', '--late', '20']
 
 function simulate(faults: readonly Replacement[], ...words: readonly string[]) {
@@ -42,7 +42,7 @@ test(
     expect(repeated).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^day 1: .* [1-9]\d* payments, [1-9]\d* USDC payments, [1-9]\d* passes on devices, [1-9]\d* authorizations, .*\nthe second run was the same\n$/,
+        /^day 1: .* [1-9]\d* payments, [1-9]\d* USDC payments, [1-9]\d* passes on devices, .* [1-9]\d* card transactions, .*\nthe second run was the same\n$/,
       ),
     })
     expect(planted.code).toBe(1)

@@ -4,9 +4,8 @@
  */
 import { AsyncResource } from 'node:async_hooks'
 import pg from 'pg'
-import type { Database, Statement } from '../../../runtime/database/database.ts'
-import { real } from './globals.ts'
 import { currentMachine, type Machine, runOn } from './machines.ts'
+import { outsiders } from './watch.ts'
 
 type Settle = (error: Error | null, result?: unknown) => void
 
@@ -48,8 +47,6 @@ export interface Lane {
   /** In PostgreSQL, and waits for a lock there. */
   parked: Parked | undefined
   readonly pid: () => number | undefined
-  /** Whether a transaction is open. */
-  isOpen: boolean
   /** How long its transaction waits for a lock, in milliseconds. */
   lockMs: number | undefined
   /** Ends it because its machine is dead. */
@@ -58,9 +55,6 @@ export interface Lane {
   cut(): void
 }
 
-/** PostgreSQL looks for a deadlock this long after a wait began, so that the last one to wait is always the victim. */
-export const DEADLOCK_MS = 2
-
 const LOCK_TIMEOUT = /(?<=^|; )SET LOCAL lock_timeout = '(\d+)(ms|s)'/
 const PRIVATE = /^(?:BEGIN|SET LOCAL|SELECT (?:set_config|pg_logical_emit_message)\()(?!.*\bFROM\b)/s
 const IMPURE = /\b(?:clock_timestamp|now)\(\)|\brandom\(\)/
@@ -68,9 +62,6 @@ const TIME = "current_setting('simulation.now')::timestamptz"
 
 const lanes = new Map<pg.Client, Lane>()
 let numbers = 0
-
-/** Clients of the world, which do not wait for the scheduler. */
-const outsiders = new WeakSet<pg.Client>()
 
 export const allLanes = (): readonly Lane[] => [...lanes.values()]
 
@@ -137,7 +128,6 @@ export function takeConnections(
       queue: [],
       parked: undefined,
       pid: () => inside.processID,
-      isOpen: false,
       lockMs: undefined,
       drop() {
         lanes.delete(client)
@@ -196,9 +186,7 @@ export function takeConnections(
     return enqueue(lane, settle, {
       ...{ label: labelOf(given.name, text), lockMs, isPrivate: PRIVATE.test(text) },
       send: (answered) => {
-        if (/^BEGIN\b/.test(text)) Object.assign(lane, { isOpen: true, lockMs: undefined })
-        if (lockMs !== undefined) lane.lockMs = lockMs
-        if (/^(COMMIT|ROLLBACK)\b/.test(text)) Object.assign(lane, { isOpen: false, lockMs: undefined })
+        if (lockMs !== undefined || /^(BEGIN|COMMIT|ROLLBACK)\b/.test(text)) lane.lockMs = lockMs
         const done: Settle = (error, result) =>
           error ? whenReady(inside, error, answered) : answered(null, result)
         const sendIt = () => {
@@ -234,101 +222,4 @@ function enqueue(lane: Lane, settle: Settle | undefined, statement: Omit<Waiting
     const settled: Settle = (error, result) => (error ? reject(error) : resolve(result))
     lane.queue.push({ ...statement, settle: AsyncResource.bind(settled) })
   })
-}
-
-/** What the scheduler asks PostgreSQL about, on a connection of its own. */
-export interface Watch {
-  /** Connections among these that wait for a lock. With `settled`, only those that PostgreSQL has checked for a deadlock. */
-  waiting(pids: readonly number[], settled: boolean): Promise<ReadonlySet<number>>
-  cancel(pid: number): Promise<void>
-  /** Ends connections, and waits until PostgreSQL has rolled back what they had open. */
-  terminate(pids: readonly number[]): Promise<void>
-  /**
-   * Suspends the process of PostgreSQL that writes the log in the background, at moments that no seed decides. A commit
-   * that does not wait is then written by the next one that does.
-   */
-  suspendLogWriter(): Promise<void>
-  /** Lets PostgreSQL crash, and waits until it has recovered. It loses what it has not written to its log. */
-  crash(): Promise<void>
-  /** Sends statements that no machine sends. */
-  readonly db: Database
-  end(): Promise<void>
-}
-
-export async function openWatch(config: pg.ClientConfig): Promise<Watch> {
-  let client = await openOutside(config)
-  let logWriter: number | undefined
-  const list = async (text: string, pids: readonly number[]) => {
-    const { rows } = await client.query<{ pid: number }>(text, [pids])
-    return new Set(rows.map(({ pid }) => pid))
-  }
-  return {
-    db: {
-      query: async <Row>({ text }: Statement, values: readonly unknown[] = []) => {
-        const { rows, rowCount } = await client.query(text, [...values])
-        return { rows: rows as Row[], count: rowCount ?? 0 }
-      },
-    },
-    async end() {
-      await client.end()
-      if (logWriter !== undefined) process.kill(logWriter, 'SIGCONT')
-    },
-    waiting: (pids, settled) =>
-      list(
-        `SELECT pid FROM pg_locks WHERE NOT granted AND pid = ANY($1::int[])${
-          settled ? ` AND waitstart < clock_timestamp() - interval '${3 * DEADLOCK_MS} ms'` : ''
-        }`,
-        pids,
-      ),
-    async cancel(pid) {
-      await client.query('SELECT pg_cancel_backend($1)', [pid])
-    },
-    async terminate(pids) {
-      await client.query('SELECT pg_terminate_backend(p) FROM unnest($1::int[]) AS p', [pids])
-      while ((await list('SELECT pid FROM pg_stat_activity WHERE pid = ANY($1::int[])', pids)).size > 0)
-        await tick()
-    },
-    suspendLogWriter,
-    async crash() {
-      if (logWriter === undefined) throw new Error('PostgreSQL writes its log at any moment')
-      const ended = new Promise((resolve) => client.once('end', resolve))
-      // If a process of PostgreSQL is killed, all others end, and PostgreSQL recovers from its log.
-      process.kill(logWriter, 'SIGKILL')
-      await ended
-      client = await reopenOutside(config)
-      await suspendLogWriter()
-    },
-  }
-
-  async function suspendLogWriter() {
-    const text = `SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'`
-    for (logWriter = undefined; logWriter === undefined; await tick())
-      logWriter = (await client.query<{ pid: number }>(text)).rows[0]?.pid
-    process.kill(logWriter, 'SIGSTOP')
-  }
-}
-
-const tick = () => new Promise((resolve) => real.setImmediate(resolve))
-
-async function openOutside(config: pg.ClientConfig): Promise<pg.Client> {
-  const client = new pg.Client(config)
-  outsiders.add(client)
-  client.on('error', () => {}) // the `end` event follows
-  await client.connect()
-  return client
-}
-
-/** In real time. */
-const RECOVERY_MS = 60_000
-
-/** Connects when PostgreSQL has recovered. Throws what it said last if it does not recover. */
-async function reopenOutside(config: pg.ClientConfig): Promise<pg.Client> {
-  for (const until = real.now() + RECOVERY_MS; ; ) {
-    try {
-      return await openOutside(config)
-    } catch (error) {
-      if (real.now() > until) throw error
-      await new Promise((resolve) => real.setTimeout(resolve, 5))
-    }
-  }
 }

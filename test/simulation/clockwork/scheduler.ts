@@ -6,9 +6,10 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRandom, type Random } from '../../../runtime/platform/random.ts'
 import { real } from './globals.ts'
-import { allLanes, type Lane, type Parked, type Watch } from './lanes.ts'
+import { allLanes, type Lane, type Parked } from './lanes.ts'
 import { type Machine, mayRun } from './machines.ts'
 import type { Timers } from './timers.ts'
+import type { Watch } from './watch.ts'
 
 export interface Scheduler {
   readonly timers: Timers
