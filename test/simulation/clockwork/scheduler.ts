@@ -128,6 +128,7 @@ export function createScheduler(
     const pid = lane.pid()
     if (pid !== undefined) await watch.terminate([pid])
     for (const { settle } of lost) settle(new Error('Connection terminated unexpectedly'))
+    await tick()
   }
 
   /** Waits until a statement is answered, or waits for a lock and PostgreSQL has looked for a deadlock. */
@@ -153,6 +154,8 @@ export function createScheduler(
     note(`${lane.machine.name} #${lane.number} ${statement.label}${code}`)
     if (statement.label === 'COMMIT') committedAt = steps
     if (lane.machine.alive) statement.settle(error, result)
+    // The machine comes to rest before the next answer, which may have arrived already, and before time moves.
+    await tick()
   }
 
   const allParked = () => allLanes().filter(({ parked }) => parked)
