@@ -2,8 +2,8 @@
 import type { Random } from '../../runtime/platform/random.ts'
 
 /**
- * Probabilities in a storm. `death`, `deploy`, `stall` and `crash` are for each decision of the scheduler, `cut` is for each statement, and the
- * others are for each request.
+ * Probabilities in a storm. `death`, `deploy`, `stall` and `crash` are for each decision of the scheduler, `cut` is for each
+ * statement, and the others are for each request.
  */
 const STORM = {
   /** A request or a wake-up that does not arrive. */

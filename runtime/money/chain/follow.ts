@@ -49,7 +49,7 @@ export async function followPayment(round: Round, payment: OpenPayment): Promise
  * Holds up a payment: nothing more is sent or posted for it until an operator decides, or until the node shows that it was
  * paid.
  *
- * @param place where the node shows the payment. If an operator decides that it was paid, this is its transaction.
+ * @param hash transaction in which the node shows the payment. If an operator decides that it was paid, this is it.
  */
 export async function holdUp(
   { control, account, log, now }: Round,
@@ -59,10 +59,10 @@ export async function holdUp(
     held_up,
   }: Pick<Payment, 'transfer_id' | 'held_up'> & { readonly nonce: number | string },
   problem: string,
-  place?: Pick<BlockPlace, 'hash'>,
+  hash?: string,
 ): Promise<'held up'> {
   if (!held_up) log.error({ payout_id: transfer_id }, `A payout is held up: ${problem}`)
-  await holdUpPayment(control, account, nonce, problem, now(), place?.hash)
+  await holdUpPayment(control, account, nonce, problem, now(), hash)
   return 'held up'
 }
 
@@ -140,7 +140,7 @@ async function confirm(round: Round, payment: OpenPayment, place: BlockPlace): P
   const contradiction = isUsed
     ? findMiscount(round, payment, place)
     : 'the receipt shows the payment, but the contract reports its authorization as unused'
-  if (contradiction !== undefined) return holdUp(round, payment, contradiction, place)
+  if (contradiction !== undefined) return holdUp(round, payment, contradiction, place.hash)
   await round.save?.()
   await reportEnd(round, payment, paid(name, place.hash, confirmations))
   await note(round, payment, { ...seen, state: 'settled' })
@@ -173,7 +173,7 @@ async function fail(round: Round, payment: OpenPayment, place: BlockPlace): Prom
   const contradiction = (await isUseLogged(round.chain, round.account.address, payment))
     ? `the receipt of ${place.hash} says that the contract rejected the transfer, but a log says that the authorization was used`
     : findMiscount(round, payment, place)
-  if (contradiction !== undefined) return holdUp(round, payment, contradiction, place)
+  if (contradiction !== undefined) return holdUp(round, payment, contradiction, place.hash)
   const sent = { chain: caip2(round.chain.id), hash: place.hash }
   const row = await reportEnd(round, payment, failed('transaction_failed', sent))
   // A paid payout reached this state through a reorganization, so it is signed again.

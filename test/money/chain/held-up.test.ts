@@ -20,7 +20,16 @@ import {
 import { addPayouts } from '../../../runtime/operator/metrics/payout-metrics.ts'
 import { createTenant } from '../../../runtime/tenants/admin/tenants.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { enqueueOne, KEY, makeWorker, type Network, PAYER, someAddress, startNetwork } from './network.ts'
+import {
+  enqueueOne,
+  IS_USED,
+  KEY,
+  makeWorker,
+  type Network,
+  PAYER,
+  someAddress,
+  startNetwork,
+} from './network.ts'
 
 let database: TestDatabase
 let network: Network
@@ -177,9 +186,6 @@ test.each(SIGNED)('a signed row with %s is held up alone, sent or not', async (_
   })
   await rowsOf('DELETE FROM control.chain_payments WHERE transfer_id = $1', poison)
 })
-
-/** The call of EIP-3009's `authorizationState`. */
-const IS_USED = '0xe94a0102'
 
 describe('an operator', () => {
   const failing = /is not held up/

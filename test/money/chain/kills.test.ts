@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { UNITS_PER_CENT } from '../../../runtime/money/chain/token.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { endPrograms, type Program, startProgram, until } from '../../support/programs.ts'
-import { enqueueOne, type Network, someAddress, startNetwork } from './network.ts'
+import { enqueueOne, IS_USED, type Network, someAddress, startNetwork } from './network.ts'
 import { type Lie, type NodeProxy, type Question, startProxy } from './proxy.ts'
 
 /** Rounds, each of which kills a process; `npm run prove:payouts` takes more. */
@@ -31,9 +31,6 @@ const startPayer = (proxy: NodeProxy): Program =>
     TEST_RPC: proxy.url,
     TEST_TOKEN: network.token,
   })
-
-/** EIP-3009's `authorizationState`, which is asked before a payment is told as paid. */
-const IS_USED = '0xe94a0102'
 
 /** A node before which the one who asks is killed. */
 const killedBefore =

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openChains } from '../../../runtime/money/chain/open-chains.ts'
 import type { ChainSettings } from '../../../runtime/platform/chain-settings.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { enqueueOne, KEY, makeWorker, type Network, someAddress, startNetwork } from './network.ts'
+import { enqueueOne, IS_USED, KEY, makeWorker, type Network, someAddress, startNetwork } from './network.ts'
 import { type Instead, type Lie, type NodeProxy, startProxy } from './proxy.ts'
 
 let database: TestDatabase
@@ -67,9 +67,7 @@ const LIES: readonly (readonly [string, Lie])[] = [
     'shows a payment that the contract does not know',
     {
       after: ({ method, params }, result) =>
-        method === 'eth_call' && JSON.stringify(params).includes('0xe94a0102')
-          ? `0x${'0'.repeat(64)}`
-          : result,
+        method === 'eth_call' && JSON.stringify(params).includes(IS_USED) ? `0x${'0'.repeat(64)}` : result,
     },
   ],
   ['forgets every receipt', { after: receipts(() => null) }],
@@ -127,7 +125,7 @@ const CONTRADICTIONS: readonly (readonly [string, Lie])[] = [
     STATE,
     {
       after: (question, result) =>
-        question.method === 'eth_call' && JSON.stringify(question.params).includes('0xe94a0102')
+        question.method === 'eth_call' && JSON.stringify(question.params).includes(IS_USED)
           ? `0x${'0'.repeat(64)}`
           : receipts((own) => ({ ...own, status: '0x0' }))(question, result),
     },

@@ -31,6 +31,9 @@ const DEPLOYER = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 export const KEY: string = TEST_KEY
 export const PAYER = createKeySigner(KEY).address
 
+/** The call of EIP-3009's `authorizationState`, which is made before a payment is told as paid. */
+export const IS_USED = '0xe94a0102'
+
 /** Somebody who has nothing yet. */
 export function someAddress(number: number): Address {
   return createKeySigner(`0x${number.toString(16).padStart(64, '0')}`).address

@@ -40,7 +40,6 @@ const paymentsOf = (id: string) =>
     hash: string
     signature: `0x${string}`
     valid_before: number
-    problem: string | null
   }>('SELECT * FROM control.chain_payments WHERE transfer_id = $1 ORDER BY nonce', id)
 const hashesOf = async (id: string) =>
   (
