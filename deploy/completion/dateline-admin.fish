@@ -132,7 +132,7 @@ function _dateline_admin_words
     case '/payout/retry'
       printf '%s\n' --json --tenant --help -h
     case '/payout/decide'
-      printf '%s\n' --json --tenant --outcome --help -h
+      printf '%s\n' --json --tenant --outcome --transaction --help -h
     case '/payout/decide --outcome'
       printf '%s\n' paid failed
     case '/settlement'

@@ -66,7 +66,7 @@ _dateline_admin_words() {
     '/payout/show') echo '--json --tenant --help -h' ;;
     '/payout/held-up') echo '--json --help -h' ;;
     '/payout/retry') echo '--json --tenant --help -h' ;;
-    '/payout/decide') echo '--json --tenant --outcome --help -h' ;;
+    '/payout/decide') echo '--json --tenant --outcome --transaction --help -h' ;;
     '/payout/decide --outcome') echo 'paid failed' ;;
     '/settlement') echo 'show help --help -h' ;;
     '/settlement/show') echo '--json --tenant --help -h' ;;

@@ -58,7 +58,7 @@ export const PAYOUT_OUTCOMES = ['paid', 'failed'] as const
 type PayoutOutcome = (typeof PAYOUT_OUTCOMES)[number]
 
 const PAYMENT: Statement = {
-  text: `UPDATE control.chain_payments SET decision = $3
+  text: `UPDATE control.chain_payments SET decision = $3, hash = coalesce($4, hash)
           WHERE environment = $1 AND transfer_id = $2 AND state = 'open' AND held_up_since IS NOT NULL`,
 }
 
@@ -85,14 +85,18 @@ export function retryPayout(operator: Operator, tenantId: string, id: string): P
  * Records the outcome of a payout that was signed or sent and whose chain or bank returned contradictory answers. A
  * worker posts the decision to the ledger; a chain payment fails only after its authorization has expired. Throws like
  * `retryPayout`.
+ *
+ * @param transaction hash of the transaction that shows the outcome; for a payment on a chain only. If it is absent, the
+ *   payout names the transaction that the node has shown, or else the newest that was signed.
  */
 export function decidePayout(
   operator: Operator,
   tenantId: string,
   id: string,
   outcome: PayoutOutcome,
+  transaction?: string,
 ): Promise<object> {
-  return carryOut(operator, tenantId, id, outcome)
+  return carryOut(operator, tenantId, id, outcome, transaction)
 }
 
 async function carryOut(
@@ -100,6 +104,7 @@ async function carryOut(
   tenantId: string,
   id: string,
   outcome: PayoutOutcome | null,
+  transaction?: string,
 ): Promise<object> {
   await requireTenant(operator.control, tenantId)
   const spaces = await findSpaces(operator.control, tenantId)
@@ -108,8 +113,8 @@ async function carryOut(
       const place = [spaces[environment], id]
       const changed = [
         ...(outcome === null ? [await tx.query(retryTransferIn(environment), place)] : []),
-        await tx.query(bankIn(environment), [...place, outcome]),
-        await tx.query(PAYMENT, [environment, id, outcome ?? 'retry']),
+        ...(transaction === undefined ? [await tx.query(bankIn(environment), [...place, outcome])] : []),
+        await tx.query(PAYMENT, [environment, id, outcome ?? 'retry', transaction]),
       ]
       if (!changed.some(({ count }) => count > 0)) continue
       note({
@@ -118,7 +123,8 @@ async function carryOut(
       })
       return { id, environment, ...(outcome === null ? { retried: true } : { decided: outcome }) }
     }
-    const what = outcome === null ? 'held up' : 'held up after it was signed or sent'
+    const after = transaction === undefined ? 'it was signed or sent' : 'it was signed'
+    const what = outcome === null ? 'held up' : `held up after ${after}`
     throw new ControlError(
       'conflict',
       `payout ${id} is not ${what}; list such payouts with admin payout held-up`,

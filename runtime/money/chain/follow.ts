@@ -32,7 +32,7 @@ export async function followPayment(round: Round, payment: OpenPayment): Promise
   const sight = await seek(round, payment, hashes)
   if (sight.kind === 'paid') return confirm(round, payment, sight)
   if (sight.kind === 'reverted') return fail(round, payment, sight)
-  if (sight.kind === 'wrong') return holdUp(round, payment, sight.problem)
+  if (sight.kind === 'wrong') return holdUp(round, payment, sight.problem, sight.hash)
   const isReorged = payment.block_hash !== null
   if (isReorged) await reportDecision(round, payment, reorged(caip2(round.chain.id), payment.hash!))
   const seen = { ...payment, hash: null, block_hash: null }

@@ -255,7 +255,8 @@ export async function readOpenPayments(
 
 const HOLD_UP: Statement = {
   text: `UPDATE control.chain_payments SET problem = $4, held_up_since = coalesce(held_up_since, $5),
-                decision = nullif(decision, 'retry'), hash = coalesce($6, hash)
+                decision = nullif(decision, 'retry'),
+                hash = CASE WHEN decision IN ('paid', 'failed') THEN hash ELSE coalesce($6, hash) END
           WHERE chain_id = $1 AND signer = $2 AND nonce = $3::bigint`,
 }
 

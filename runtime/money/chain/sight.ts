@@ -20,8 +20,8 @@ export type Sight =
   /** The transaction is in a block, but was reverted. */
   | (BlockPlace & { readonly kind: 'reverted' })
   | { readonly kind: 'missing' }
-  /** The node's answers contradict each other. */
-  | { readonly kind: 'wrong'; readonly problem: string }
+  /** The node's answers contradict each other. `hash`: the transaction in which a log shows the payment. */
+  | { readonly kind: 'wrong'; readonly problem: string; readonly hash?: string | undefined }
 
 interface Receipt {
   readonly transactionHash: Hex
@@ -32,7 +32,7 @@ interface Receipt {
   readonly logs: readonly Log[]
 }
 
-const wrong = (problem: string): Sight => ({ kind: 'wrong', problem })
+const wrong = (problem: string, hash?: string): Sight => ({ kind: 'wrong', problem, hash })
 
 /** Looks for a payment under every hash that was signed for it, newest first. */
 export async function look(
@@ -62,12 +62,13 @@ export async function lookForUse(chain: Chain, payer: Address, payment: Payment)
   // A used authorization means that the payment was made. A different answer is a contradiction, so the payment neither
   // fails nor is signed again.
   if (sight.kind === 'missing')
-    return wrong(`the authorization is used by ${hash}, but the node shows no receipt of it`)
+    return wrong(`the authorization is used by ${hash}, but the node shows no receipt of it`, hash)
   if (sight.kind === 'reverted')
     return wrong(
       `the authorization is used by ${hash}, but its receipt says that the contract rejected the transfer`,
+      hash,
     )
-  return sight
+  return sight.kind === 'wrong' ? { ...sight, hash } : sight
 }
 
 /** Returns whether a log reports the authorization as used. */

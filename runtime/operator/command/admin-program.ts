@@ -20,9 +20,7 @@ import { OAUTH_SCOPES } from '../../tenants/keys/scopes.ts'
 import { rotateCardKey } from '../card-keys.ts'
 import { showChains } from '../chain.ts'
 import { advanceClock } from '../clock.ts'
-import { decidePayout, PAYOUT_OUTCOMES, retryPayout, showHeldUp } from '../held-up-payouts.ts'
 import { type CheckedLedger, checkLedger, requireBalanced } from '../ledger.ts'
-import { showPayout } from '../payouts.ts'
 import { listSetAside, retrySetAside } from '../set-aside.ts'
 import { listSettings } from '../settings.ts'
 import { showSettlement } from '../settlements.ts'
@@ -43,6 +41,7 @@ import {
   tenantArgument,
   tenantOption,
 } from './admin-options.ts'
+import { addPayouts } from './admin-payouts.ts'
 import { operate } from './operate.ts'
 import type { CommandSurroundings } from './surroundings.ts'
 
@@ -304,36 +303,6 @@ function addLedgers(noun: AddNoun, verb: AddVerb, run: OperatorRunner): void {
     )
     .action(({ tenant: tenantId, env: environment, days }: UsageOptions, command: Command) =>
       run(command, (operator) => showUsage(operator, { tenantId, environment, days })),
-    )
-}
-
-function addPayouts(payout: Command, verb: AddVerb, run: OperatorRunner): void {
-  const payoutArgument = () => new Argument('<payout>', 'payout ID (po_…)')
-  verb(payout, 'show', 'show a payout with its chain or bank transfer and its ledger postings')
-    .addArgument(payoutArgument())
-    .addOption(tenantOption())
-    .action((id: string, options: { tenant: string }, command: Command) =>
-      run(command, (operator) => showPayout(operator, options.tenant, id)),
-    )
-  verb(payout, 'held-up', 'list the payouts that are held up, since when and why').action(
-    (_: unknown, command: Command) => run(command, showHeldUp),
-  )
-  verb(payout, 'retry', 'retry a held-up payout immediately')
-    .addArgument(payoutArgument())
-    .addOption(tenantOption())
-    .action((id: string, options: { tenant: string }, command: Command) =>
-      run(command, (operator) => retryPayout(operator, options.tenant, id)),
-    )
-  verb(payout, 'decide', 'record the outcome of a payout if its chain or bank contradicts itself')
-    .addArgument(payoutArgument())
-    .addOption(tenantOption())
-    .addOption(
-      new Option('--outcome <outcome>', 'outcome that you have verified elsewhere')
-        .choices(PAYOUT_OUTCOMES)
-        .makeOptionMandatory(),
-    )
-    .action((id: string, options: { tenant: string; outcome: 'paid' | 'failed' }, command: Command) =>
-      run(command, (operator) => decidePayout(operator, options.tenant, id, options.outcome)),
     )
 }
 

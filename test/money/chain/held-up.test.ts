@@ -63,10 +63,12 @@ const transferOf = async (id: string) =>
   )[0]!
 const paymentOf = async (id: string) =>
   (
-    await rowsOf<{ state: string; problem: string | null; held_up_since: number | null }>(
-      'SELECT state, problem, held_up_since FROM control.chain_payments WHERE transfer_id = $1',
-      id,
-    )
+    await rowsOf<{
+      state: string
+      problem: string | null
+      hash: string | null
+      held_up_since: number | null
+    }>('SELECT state, problem, hash, held_up_since FROM control.chain_payments WHERE transfer_id = $1', id)
   )[0]!
 
 describe('a payout of', () => {
@@ -286,11 +288,48 @@ describe('an operator', () => {
     await network.rpc.ask('anvil_mine', '0x5')
     await network.rpc.ask('evm_setAutomine', true)
     await worker.look()
-    expect(await paymentOf(id)).toMatchObject({ problem: expect.stringMatching(/as unused/) })
+    expect(await paymentOf(id)).toMatchObject({
+      problem: expect.stringMatching(/as unused/),
+      hash: first.hash,
+    })
     await decidePayout(database.operator, tenantId, id, 'paid')
     await worker.pay([id])
     await worker.close()
     expect(worker.heard.at(-1)!.change).toMatchObject({ state: 'paid', hash: first.hash })
+  })
+
+  test('a payout that an operator decides as paid has the transaction that the operator names', async () => {
+    const { tenantId, id } = await makeOne()
+    const ask = async (method: string, ...params: unknown[]) => {
+      if (JSON.stringify(params).includes(IS_USED)) return `0x${'1'.padStart(64, '0')}`
+      if (method === 'eth_getTransactionReceipt') return null
+      return method === 'eth_getLogs' ? [] : network.rpc.ask(method, ...params)
+    }
+    const worker = makeWorker(database, { ...network, rpc: { ...network.rpc, ask } as Network['rpc'] })
+    for (let looks = 0; looks < 2; looks += 1) await worker.look()
+    expect(await paymentOf(id)).toMatchObject({
+      problem: 'the authorization is used, but no log shows by which transaction',
+      hash: null,
+    })
+    const foreign = `0x${'ab'.repeat(32)}`
+    await decidePayout(database.operator, tenantId, id, 'paid', foreign)
+    await worker.pay([id])
+    await worker.close()
+    expect(worker.heard.at(-1)!.change).toMatchObject({ state: 'paid', hash: foreign })
+  })
+
+  test('a used authorization whose transaction has no receipt names that transaction', async () => {
+    const { tenantId, id } = await makeOne()
+    const ask = async (method: string, ...params: unknown[]) =>
+      method === 'eth_getTransactionReceipt' ? null : network.rpc.ask(method, ...params)
+    const worker = makeWorker(database, { ...network, rpc: { ...network.rpc, ask } as Network['rpc'] })
+    for (let looks = 0; looks < 2; looks += 1) await worker.look()
+    const { problem, hash } = (await paymentOf(id)) as { problem: string; hash: string }
+    expect(problem).toBe(`the authorization is used by ${hash}, but the node shows no receipt of it`)
+    await decidePayout(database.operator, tenantId, id, 'paid')
+    await worker.pay([id])
+    await worker.close()
+    expect(worker.heard.at(-1)!.change).toMatchObject({ state: 'paid', hash })
   })
 })
 

@@ -14,8 +14,8 @@ export async function decideHeldUp(operator: Operator, { mined }: Pick<Blocks, '
     if (stage !== 'chain') continue
     const { tenantId } = readSpace(space!)
     const nonce = keccak256(stringToHex(id))
-    if (mined.some(({ isPaid, authorization }) => isPaid && authorization?.nonce === nonce))
-      await decidePayout(operator, tenantId, id, 'paid')
+    const paid = mined.find(({ isPaid, authorization }) => isPaid && authorization?.nonce === nonce)
+    if (paid) await decidePayout(operator, tenantId, id, 'paid', paid.hash)
     else await retryPayout(operator, tenantId, id)
   }
 }
