@@ -239,11 +239,9 @@ export class TreasuryModel {
   }
 }
 
-/** What has ended otherwise stays so, whatever the chain says. */
+/** What has ended stays so, whatever the chain says. */
 function follow(row: ModelPayout | undefined, state: string): Expected | undefined {
   if (!row) return undefined
-  if (!['pending', 'in_transit', 'paid'].includes(row.status)) return 'done'
-  const stays = row.status === 'paid' && state === 'confirmed'
-  row.status = state === 'paid' || stays ? 'paid' : 'in_transit'
+  if (['pending', 'in_transit'].includes(row.status)) row.status = state === 'paid' ? 'paid' : 'in_transit'
   return 'done'
 }

@@ -84,19 +84,14 @@ export function giveBack(
   return { ...row, status: 'returned', failure_code, updated: now }
 }
 
-/**
- * Applies a change of the payout's transfer. Returns undefined if the payout has already ended differently, which simulators
- * can cause.
- */
+/** Applies a change of the payout's transfer. Returns undefined if the payout has already ended, which simulators can cause. */
 export function follow(row: PayoutRow, change: TransferChange, now: number): PayoutRow | undefined {
-  if (!isUnderway(row) && row.status !== 'paid') return undefined
+  if (!isUnderway(row)) return undefined
   if (change.state === 'failed') return fail(row, change.code, now)
   const { chain: chain_id, hash: transaction_hash } = change
   const confirmations = 'confirmations' in change ? change.confirmations : 0
   const sent = { ...row, chain_id, transaction_hash, confirmations, updated: now }
   if (change.state === 'paid') return { ...sent, status: 'paid', arrival_date: dayOf(now) }
-  if (change.state === 'confirmed' && row.status === 'paid') return sent
-  // This includes a paid payout whose block was removed from the chain.
   return { ...sent, status: 'in_transit', arrival_date: expectedDay(row.currency, now) }
 }
 

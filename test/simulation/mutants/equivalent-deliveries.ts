@@ -133,6 +133,27 @@ export const EQUIVALENT_DELIVERIES: readonly Equivalent[] = [
     'never: if (blocked.delete(tenantId))',
   ),
   ...all(
+    `${DELIVERY}/rounds.ts`,
+    'the next look, after half a second at most, finds the same tenant',
+    'never: if (visited?.more)',
+    '&& for: begun !== undefined || claimed',
+  ),
+  ...all(
+    `${DELIVERY}/rounds.ts`,
+    'no attempt begins; one more statement waits for the log',
+    'never: if (rows.length === 0)',
+  ),
+  ...all(
+    `${DELIVERY}/ordered.ts`,
+    'the next look, after half a second at most, takes the next page',
+    '&& for: page.more || done.length > 0 || heads.some((head) => head.delivered)',
+  ),
+  ...all(
+    `${DELIVERY}/queries/fifo.ts`,
+    'the statement waits for the other transaction instead of leaving the endpoint to the next look',
+    'wait for locked rows: SKIP LOCKED',
+  ),
+  ...all(
     `${DELIVERY}/queries/claim.sql`,
     'it decides only how many endpoints one statement looks at, or differs in the millisecond in which a lease ends',
     'flip <: <',
@@ -158,6 +179,23 @@ export const EQUIVALENT_DELIVERIES: readonly Equivalent[] = [
     'an attempt that has ended is no longer in the queue, so the statement that shows it writes nothing',
     'drop: open.delete(attempt)',
   ),
+  ...all(
+    `${DELIVERY}/worker.ts`,
+    'an attempt that has ended is no longer in the queue, so the statement that shows it writes nothing',
+    'drop: showing.ended(sent)',
+  ),
+  {
+    file: `${DELIVERY}/queries/due.ts`,
+    what: 'flip <: <',
+    sql: 'r.lease_until < $1',
+    reason: 'the two times are equal in one millisecond only, and the next look finds the row',
+  },
+  {
+    file: 'runtime/events/delivery-attempts/queries.ts',
+    what: 'flip <=: <=',
+    sql: "interval '2 days'",
+    reason: 'only attempts that span two days to the millisecond are summed by day instead of by hour',
+  },
   ...all(
     `${DELIVERY}/rates.ts`,
     'the lifts are read more often, and without one the result is the same',

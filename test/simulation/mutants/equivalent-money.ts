@@ -78,6 +78,14 @@ export const EQUIVALENT_MONEY: readonly Equivalent[] = [
     'twice: 5 * 60_000',
     'one more: 2 ** Math.min(transfer.failures, 20)',
     'one more: Math.min(transfer.failures, 20)',
+    'one more: transfer.failures + 1',
+  ),
+  ...of('payouts/bank-job.ts', EDGE, '>= for: transfer.due > now'),
+  ...of('settlements/simulators.ts', EDGE, '< for: row.expires_at <= until'),
+  ...of(
+    'settlement-lines/clock.ts',
+    'only the clocks of named sandboxes can be behind; for others, the statement finds 0 or more',
+    'never: if (readSpace(space).sandbox === undefined)',
   ),
   ...of(
     'payouts/bank-queries.ts',
