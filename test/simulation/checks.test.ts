@@ -10,6 +10,7 @@ import { oldPaymentsAreGone } from './chain/old-payments.ts'
 import type { Evidence } from './checks/evidence.ts'
 import { answersAreStored } from './checks/keys.ts'
 import { logsAreQuiet, START_LINES } from './checks/logs.ts'
+import { restIsQuiet } from './checks/rest.ts'
 import { retentionIsKept } from './checks/retention.ts'
 import { settlementsMoveInTime } from './checks/settlement-history.ts'
 import type { Merchant } from './merchant.ts'
@@ -178,6 +179,15 @@ test('the checks find a line of the log that a calm day does not have, and one t
   await expect(quiet([...usual, line('A payout is held up: no reason', 40)])).rejects.toThrow(
     'A payout is held up',
   )
+})
+
+test('the checks find work at rest: a statement that is no search, and a search that runs too often', () => {
+  const rest = (counts: object) => () => restIsQuiet(new Map(Object.entries(counts)))
+  expect(
+    rest({ COMMIT: 200, lease_clock: 44, webhook_senders_find: 41, 'DELETE FROM scans': 2 }),
+  ).not.toThrow()
+  expect(rest({ webhook_events_plan: 1 })).toThrow('webhook_events_plan ran 1 times while nothing was due')
+  expect(rest({ webhook_senders_find: 500 })).toThrow('webhook_senders_find ran 500 times in two minutes')
 })
 
 const OPENED = { id: 'stl_1', status: 'open', updated: '2026-06-01T09:00:00.000Z' }

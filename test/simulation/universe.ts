@@ -9,6 +9,7 @@ import { chainSettingsAreChecked } from './chain/operator.ts'
 import type { DeliveryStats, LogLine, WorkerTurns } from './checks/evidence.ts'
 import { WARN } from './checks/logs.ts'
 import { MOMENTS, momentIsRight } from './checks/moments.ts'
+import { restIsQuiet } from './checks/rest.ts'
 import { writeOldRows } from './checks/retention.ts'
 import type { ClientParts } from './client.ts'
 import { takeOver } from './clockwork/globals.ts'
@@ -115,8 +116,11 @@ function create(prepared: Prepared, plan: Plan, timers: Timers, heard: Print | u
       {
         write(line: string) {
           const text = withoutIds(messageOf(line))
-          const { level } = JSON.parse(line) as { readonly level: number }
-          logs.push({ level, text, at: timers.now })
+          const { level, payout_id: payout } = JSON.parse(line) as {
+            readonly level: number
+            readonly payout_id?: string
+          }
+          logs.push({ level, text, payout, at: timers.now })
           if (level >= WARN) scheduler.note(`log: ${text}`)
         },
       },
@@ -170,6 +174,9 @@ async function begin(universe: Universe, plan: Plan): Promise<readonly Merchant[
   return merchants
 }
 
+/** How long machines are watched at rest, and how late their polls are then. */
+const REST = { ms: 120_000, lateMs: 2000 }
+
 /** How often merchants read what they have, until nothing changes meanwhile. */
 const MOST_READINGS = 10
 
@@ -182,6 +189,16 @@ async function readAtRest({ scheduler, prepared }: Universe, merchants: readonly
     if ((await state()) === before) return
   }
   throw new Error('the end of the day does not come to rest')
+}
+
+/** Watches what machines do while nothing is due. */
+async function watchRest({ scheduler }: Universe): Promise<void> {
+  const { maxLateMs, answered } = scheduler
+  scheduler.maxLateMs = REST.lateMs
+  answered.clear()
+  await scheduler.run(scheduler.sleep(REST.ms))
+  restIsQuiet(answered)
+  scheduler.maxLateMs = maxLateMs
 }
 
 /** What differs after any change that merchants can read: a confirmation changes a payout, and no event tells of it. */
@@ -242,6 +259,7 @@ async function live(
     await fleet.once('operator', () =>
       chainSettingsAreChecked(installation.settings.chain, openDatabase(installation).control),
     )
+  if (isCalm) await watchRest(universe)
   await readAtRest(universe, merchants)
   const { payments } = world.bank
   const { now } = scheduler.timers

@@ -5,12 +5,19 @@
 import { type Hex, keccak256, stringToHex } from 'viem'
 
 /** `copied`: a stranger sends the authorization first. `rejected`: the contract rejects the transfer. `doubted`: for a while, the
- * contract reports the authorization of a transfer as unused. `disputed`: it does so until an operator decides. */
-export type Fate = 'copied' | 'rejected' | 'doubted' | 'disputed'
+ * contract reports the authorization of a transfer as unused. `disputed`: it does so until an operator decides. `denied`: likewise, and
+ * the receipt says that the contract rejected the transfer. */
+export type Fate = 'copied' | 'rejected' | 'doubted' | 'disputed' | 'denied'
 
 const FATES: readonly (Fate | undefined)[] = [
-  ...[undefined, 'copied', undefined, 'rejected', undefined, 'doubted', undefined, 'disputed'],
+  ...[undefined, 'copied', undefined, 'rejected', 'denied', 'doubted', undefined, 'disputed'],
 ] as const
+
+/** Whether the node contradicts itself about a transaction of the service until an operator decides. */
+export const isContradicted = (nonce: number): boolean => {
+  const fate = fateOf(nonce)
+  return fate === 'disputed' || fate === 'denied'
+}
 
 export const fateOf = (nonce: number): Fate | undefined => FATES[nonce % FATES.length]
 

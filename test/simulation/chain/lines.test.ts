@@ -2,8 +2,10 @@
 import { expect, test } from 'vitest'
 import type { Evidence } from '../checks/evidence.ts'
 import { turnsAreUseful } from '../checks/turns.ts'
+import type { Blocks } from './blocks.ts'
 import { holdsOf } from './decisions.ts'
 import { nothingIsSentWhileHeld, payoutLinesAreRight } from './lines.ts'
+import { PAYER } from './node.ts'
 import { isGivenUp } from './shortages.ts'
 
 const DAY_MS = 86_400_000
@@ -38,6 +40,20 @@ test.each([
 test('the checks find a nonce that others used and the log does not tell of', async () => {
   const blocks = { ...EVIDENCE.blocks, displaced: [3] }
   await expect(payoutLinesAreRight({ ...EVIDENCE, blocks })).rejects.toThrow('a nonce that others used')
+})
+
+test('the checks find a contradiction that the log tells twice, and one that it does not tell', async () => {
+  const text =
+    'A payout is held up: the receipt shows the payment, but the contract reports its authorization as unused'
+  const told = (...payouts: readonly string[]) =>
+    payouts.map((payout) => ({ level: 50, text, payout, at: 0 }))
+  const disputed = { hash: '0x1', from: PAYER, nonce: 7, block: 1, isPaid: true }
+  const denied = { ...disputed, nonce: 4 }
+  const check = (logs: Evidence['logs'], ...mined: readonly object[]) =>
+    payoutLinesAreRight({ ...EVIDENCE, logs, blocks: { ...EVIDENCE.blocks, mined } as unknown as Blocks })
+  await expect(check(told('po_1', 'po_2'), disputed, disputed)).resolves.toBeUndefined()
+  await expect(check(told('po_1', 'po_1'), disputed, disputed)).rejects.toThrow('twice of payout po_1')
+  await expect(check([], denied)).rejects.toThrow('a receipt that a log of the contract contradicts')
 })
 
 test('the checks find turns without work, and turns that failed', async () => {

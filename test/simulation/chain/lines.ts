@@ -10,6 +10,7 @@ import { DEAR, MOST_FEE, shortageAt, WAITS } from './shortages.ts'
 const PREFIX = 'A payout is held up: '
 
 const DOUBT = `${PREFIX}the receipt shows the payment, but the contract reports its authorization as unused`
+const DENIED = `${PREFIX}the receipt of 0x… says that the contract rejected the transfer, but a log says that the authorization was used`
 const MOVED = `${PREFIX}the address is on chain 1; expected chain ${CHAIN_ID}`
 const MISSPELT = `${PREFIX}the address is not valid`
 const SWITCHED = `${PREFIX}node.invalid is chain 1; expected chain ${CHAIN_ID}`
@@ -19,7 +20,7 @@ const UNCONFIRMED =
   /^the node counts \d+ transactions of the account, \d+ of them confirmed, but the database has \d+: payouts wait until the other transactions are confirmed$/
 
 const KNOWN: readonly (string | RegExp)[] = [
-  ...[DOUBT, MOVED, MISSPELT, SWITCHED, DISPLACED, ADJUSTED, UNCONFIRMED, HELD],
+  ...[DOUBT, DENIED, MOVED, MISSPELT, SWITCHED, DISPLACED, ADJUSTED, UNCONFIRMED, HELD],
   ...Object.values(WAITS),
 ]
 
@@ -76,6 +77,16 @@ function calmLinesAreRight({ logs, blocks, now, started }: Evidence): void {
   const found = countOf(DOUBT)
   if (found < disputed || found > disputed + doubted)
     fail(`the log tells of ${found} contradictions, and the node doubted ${doubted} and disputed ${disputed}`)
+  const held = logs.filter(({ text }) => text === DOUBT || text === SWITCHED)
+  for (const [payout, own] of Map.groupBy(held, (line) => line.payout))
+    for (const [index, { text }] of own.entries())
+      if (text === own[index - 1]?.text) fail(`the log tells twice of payout ${payout}: ${text}`)
+  const denied = fates.filter((fate) => fate === 'denied').length
+  mustEqual(
+    countOf(DENIED),
+    denied,
+    'how often the log tells of a receipt that a log of the contract contradicts',
+  )
   for (let midnight = started; midnight < now - DAY_MS / 2; midnight += DAY_MS)
     for (const [from, until] of holdsOf(midnight)) {
       const within = timesOf(HELD).filter((at) => at >= from && at <= until)

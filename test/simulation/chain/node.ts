@@ -24,7 +24,7 @@ import type { Timers } from '../clockwork/timers.ts'
 import type { Peer } from '../network.ts'
 import type { Weather } from '../weather.ts'
 import type { Authorization, Blocks, MinedTransaction, SentTransaction } from './blocks.ts'
-import { DOUBTED_MS, fateOf } from './fates.ts'
+import { DOUBTED_MS, fateOf, isContradicted } from './fates.ts'
 import { hasTips, REFUSALS, shortageAt, type WAITS } from './shortages.ts'
 
 /** Base Sepolia. A test chain serves both environments. */
@@ -165,7 +165,7 @@ export function createNode(
         each.isPaid &&
         each.authorization?.nonce === nonce &&
         (each.from !== PAYER ||
-          (fateOf(each.nonce) !== 'disputed' &&
+          (!isContradicted(each.nonce) &&
             (fateOf(each.nonce) !== 'doubted' ||
               timers.now > blocks.timestampOf(each.block) * 1000 + DOUBTED_MS))),
     )
@@ -194,6 +194,7 @@ export function createNode(
         return uint(true)
     }
   }
+  const isDenied = ({ from, nonce }: MinedTransaction) => from === PAYER && fateOf(nonce) === 'denied'
   const receiptOf = (hash: unknown, head: number) => {
     const found = until(head).find((each) => each.hash === hash)
     if (!found) return null
@@ -201,7 +202,7 @@ export function createNode(
       transactionHash: found.hash,
       blockHash: blocks.hashOf(found.block),
       blockNumber: numberToHex(found.block),
-      status: found.isPaid ? '0x1' : '0x0',
+      status: found.isPaid && !isDenied(found) ? '0x1' : '0x0',
       from: found.from.toLowerCase(),
       logs: logsOf(found),
     }

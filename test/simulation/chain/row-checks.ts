@@ -4,7 +4,7 @@ import { type Evidence, read, rowsOf, sandboxEventsOf } from '../checks/evidence
 import { fail, mustEqual } from '../checks/must.ts'
 import type { Merchant } from '../merchant.ts'
 import { CONFIRMATIONS } from './blocks.ts'
-import { fateOf, STRANGER } from './fates.ts'
+import { fateOf, isContradicted, STRANGER } from './fates.ts'
 import { CHAIN_ID, PAYER, USDC } from './node.ts'
 import { isGivenUp, isShortBetween, MOST_FEE } from './shortages.ts'
 
@@ -138,7 +138,7 @@ async function payoutsAreTold(evidence: Evidence, merchant: Merchant): Promise<v
         fail(`payout ${id} was not paid after ${chain!.confirmations} confirmations`)
       if (evidence.faults > 0 || !chain || chain.confirmations === 0) continue
       const mined = evidence.blocks.mined.find(({ hash }) => hash === chain.transaction_hash)!
-      if (kind === 'paid' && mined.from === PAYER && fateOf(mined.nonce) === 'disputed') {
+      if (kind === 'paid' && mined.from === PAYER && isContradicted(mined.nonce)) {
         mustEqual(chain.confirmations, CONFIRMATIONS, `the confirmations of payout ${id}, which was decided`)
         continue
       }
@@ -214,7 +214,7 @@ export async function chainPaymentsAreStored(evidence: Evidence, merchant: Merch
     )
     const isNewest = payment === same.at(-1)
     // A payment that an operator has decided keeps the reason why, and what the service had seen of it.
-    const isDecided = fateOf(nonce) === 'disputed' && state === 'settled'
+    const isDecided = isContradicted(nonce) && state === 'settled'
     const own = attempts.filter((each) => each.nonce === nonce)
     if (isEnded(transfer)) {
       const wanted = isNewest ? ENDS[transfer.state] : 'displaced'

@@ -12,6 +12,8 @@ export interface LogLine {
   /** As pino numbers them: 30 is `info`, 40 is `warn`, 50 is `error`. */
   readonly level: number
   readonly text: string
+  /** The payout that it is about. */
+  readonly payout?: string | undefined
   /** Milliseconds since the epoch. */
   readonly at: number
 }

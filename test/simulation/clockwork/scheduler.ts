@@ -31,6 +31,8 @@ export interface Scheduler {
   /** Hash of everything that happened so far. */
   digest(): string
   readonly steps: number
+  /** How often each statement was answered, by its label. */
+  readonly answered: Map<string, number>
   /** A run with more steps than this does not come to rest. */
   mostSteps: number
 }
@@ -73,6 +75,7 @@ export function createScheduler(
   const random: Random = createRandom(`${seed} order`)
   const lines: string[] = []
   const hash = createHash('sha256')
+  const answered = new Map<string, number>()
   let steps = 0
   let committedAt = Number.NEGATIVE_INFINITY
   const note = (line: string) => {
@@ -153,6 +156,7 @@ export function createScheduler(
     const code = error && 'code' in error ? ` ${error.code}` : error ? ' lost' : ''
     note(`${lane.machine.name} #${lane.number} ${statement.label}${code}`)
     if (statement.label === 'COMMIT') committedAt = steps
+    answered.set(statement.label, (answered.get(statement.label) ?? 0) + 1)
     if (lane.machine.alive) statement.settle(error, result)
     // The machine comes to rest before the next answer, which may have arrived already, and before time moves.
     await tick()
@@ -303,6 +307,7 @@ export function createScheduler(
     get lastLines() {
       return lines.slice(-KEPT_LINES)
     },
+    answered,
     digest: () => hash.copy().digest('hex').slice(0, 16),
     mostSteps: 500_000,
     get steps() {
