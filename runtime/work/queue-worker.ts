@@ -100,8 +100,6 @@ const POLL_MS = 1000
 /** Searches use at most this share of the time, however many rows there are. */
 const FIND_SHARE = 0.2
 
-const CLOCK_EVERY_MS = 60_000
-
 export function createQueueWorker<Row>(options: QueueWorkerOptions<Row>): QueueWorker<Row> {
   const { name, environment, find, itemOf, groupOf, perform, isolate, setAside, leaseClock, log, tracer } =
     options
@@ -201,7 +199,6 @@ export function createQueueWorker<Row>(options: QueueWorkerOptions<Row>): QueueW
     failure = undefined
   }
 
-  let compared = Number.NEGATIVE_INFINITY
   let findAt = Number.NEGATIVE_INFINITY
   const poll = async () => {
     const began = performance.now()
@@ -210,10 +207,7 @@ export function createQueueWorker<Row>(options: QueueWorkerOptions<Row>): QueueW
     renew()
     const next = began + pollMs
     findAt = next
-    if (began - compared >= CLOCK_EVERY_MS) {
-      await leaseClock.refresh()
-      compared = began
-    }
+    await leaseClock.refresh()
     if (agenda.size < batch) await findPage()
     // Unless `wake` has requested a search in the meantime.
     if (findAt === next) findAt = began + Math.max(pollMs, (performance.now() - began) / FIND_SHARE)

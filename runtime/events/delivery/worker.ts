@@ -125,8 +125,6 @@ const FIND_SHARE = 0.2
  */
 const ROWS_PER_ATTEMPT = 12
 
-const CLOCK_REFRESH_MS = 60_000
-
 /** Error that the tenant sees on an attempt whose request cannot be built or signed. */
 const UNSENDABLE = "the request cannot be signed: rotate the endpoint's secret, then retry the attempt"
 
@@ -316,16 +314,9 @@ export function createWorker(options: WorkerOptions): Worker {
     findAt = began + Math.max(pollMs, (performance.now() - began) / FIND_SHARE)
   }
 
-  let compared = Number.NEGATIVE_INFINITY
-  const compareClocks = async () => {
-    if (performance.now() - compared < CLOCK_REFRESH_MS) return
-    await leaseClock.refresh()
-    compared = performance.now()
-  }
-
   const look = async () => {
     try {
-      await compareClocks()
+      await leaseClock.refresh()
       await faults.refresh()
       await find()
       const served = await Promise.allSettled(Array.from({ length: CONCURRENT_STATEMENTS }, serveAll))

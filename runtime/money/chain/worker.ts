@@ -53,7 +53,6 @@ export interface ChainWorker {
 }
 
 const LEASE_MS = 20_000
-const CLOCK_EVERY_MS = 60_000
 
 /** Maximum number of transfers found at a time. */
 const BATCH = 48
@@ -62,7 +61,6 @@ export function createChainWorker(options: ChainWorkerOptions): ChainWorker {
   const { chainId, environments, pools, control, limits, log, leaseMs = LEASE_MS } = options
   const leaseClock = createLeaseClock(control, options.clock.machine)
   const token = randomUUID()
-  let clockAt = Number.NEGATIVE_INFINITY
   let link: ChainLink | undefined
   let isHeld = false
   const held = new Set<Address>()
@@ -135,10 +133,7 @@ export function createChainWorker(options: ChainWorkerOptions): ChainWorker {
     return true
   }
   const look = async (): Promise<boolean> => {
-    if (performance.now() - clockAt > CLOCK_EVERY_MS) {
-      await leaseClock.refresh()
-      clockAt = performance.now()
-    }
+    await leaseClock.refresh()
     const [due, accounts] = await Promise.all([findDue(), findOpenAccounts(control, chainId)])
     if (due.length === 0 && accounts.length === 0) {
       await release()

@@ -34,13 +34,6 @@ export const EQUIVALENT_DELIVERIES: readonly Equivalent[] = [
   ),
   ...all(
     `${DELIVERY}/worker.ts`,
-    'the offset of the database clock changes by less than a millisecond in a minute',
-    'twice: CLOCK_REFRESH_MS = 60_000',
-    '<= for: performance.now() - compared < CLOCK_REFRESH_MS',
-    'never: if (performance.now() - compared < CLOCK_REFRESH_MS)',
-  ),
-  ...all(
-    `${DELIVERY}/worker.ts`,
     'leases are 20 s, so the limit is 11 or 12 s: more than the 10 s of an attempt',
     'twice: ATTEMPT_MS = 11_000',
     'one more: SHARE_OF_LEASE = 0.6',

@@ -48,14 +48,6 @@ export const EQUIVALENT_MONEY: readonly Equivalent[] = [
   ...of('settlements/simulators.ts', BATCH, 'one more: MAX_HOLDS = 200'),
   ...of('ledger/history.ts', BATCH, 'twice: STEP = 2_000'),
   ...of(
-    'chain/worker.ts',
-    'pace: the lease clock is compared with the database more or less often; a lease is far longer than the drift in between',
-    'twice: CLOCK_EVERY_MS = 60_000',
-    '+ for: performance.now() - clockAt',
-    '>= for: performance.now() - clockAt > CLOCK_EVERY_MS',
-    'drop: clockAt = performance.now()',
-  ),
-  ...of(
     'chain/open-chains.ts',
     'pace: the same signed transaction is sent again, or signing is tried again, more or less often',
     'twice: resendMs: 15_000',
