@@ -4,7 +4,7 @@ import type { Running } from './client.ts'
 import { createMachine, type Machine, runOn } from './clockwork/machines.ts'
 import type { Scheduler } from './clockwork/scheduler.ts'
 import type { SimulatedService } from './service.ts'
-import { STALL_MS, type Weather } from './weather.ts'
+import { SKEW_MS, STALL_MS, type Weather } from './weather.ts'
 
 export interface Fleet {
   /** Machines that serve. */
@@ -45,15 +45,15 @@ export function createFleet(
     leaving = leaving.filter((each) => each.machine !== machine)
     await scheduler().kill(machine, executes)
   }
-  const create = (name: string) => {
-    const machine = createMachine(name)
+  const create = (name: string, skewMs = 0) => {
+    const machine = createMachine(name, skewMs)
     all.add(machine)
     return machine
   }
   const start = (name: string, afterMs = 0) => {
     const begin = async () => {
       await scheduler().sleep(afterMs)
-      const machine = create(name)
+      const machine = create(name, weather.includes('skew') ? random.between(-SKEW_MS, SKEW_MS) : 0)
       const service = await runOn(machine, serve)
       running = [...running, { machine, service, requests: new Set() }]
       scheduler().note(`${name} serves`)

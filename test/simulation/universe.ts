@@ -28,7 +28,7 @@ import type { SimulationServer } from './server.ts'
 import { type Installation, openDatabase, startService } from './service.ts'
 import { KEY_AGES_MS, readState, repeatEve, sendOnTheEve, settleIn } from './settle-in.ts'
 import { makeMerchant, nameOf, operatorOf } from './tenants.ts'
-import { createWeather, type FaultKind, type Weather } from './weather.ts'
+import { createWeather, type FaultKind, SKEW_MS, type Weather } from './weather.ts'
 import { createWorld, type World } from './world.ts'
 
 /** What a run is made of. A smaller one is a simpler story of the same fault. */
@@ -272,6 +272,7 @@ async function live(
       payments,
       now,
       lateMs: plan.lateMs,
+      skewMs: weather.includes('skew') ? 2 * SKEW_MS : 0,
       faults: weather.count,
       started: START,
       stats: statsOf(fleet),

@@ -3,7 +3,7 @@ import type { Random } from '../../runtime/platform/random.ts'
 
 /**
  * Probabilities in a storm. `death`, `deploy`, `stall` and `crash` are for each decision of the scheduler, `cut` is for each
- * statement, and the others are for each request.
+ * statement, `skew` is for each start of a process, and the others are for each request.
  */
 const STORM = {
   /** A request or a wake-up that does not arrive. */
@@ -32,7 +32,12 @@ const STORM = {
   stall: 0.0004,
   /** A crash of PostgreSQL just after a commit. */
   crash: 0.0003,
+  /** A process that starts with a clock that is wrong. */
+  skew: 1,
 }
+
+/** Most that the clock of a process is ahead of the time, or behind it. */
+export const SKEW_MS = 1000
 
 /** Longest suspension of a process. */
 export const STALL_MS = 90_000
@@ -43,6 +48,8 @@ export const FAULT_KINDS = Object.keys(STORM) as readonly FaultKind[]
 
 export interface Weather {
   isStorm: boolean
+  /** Whether faults of the kind happen at all. */
+  includes(kind: FaultKind): boolean
   /** Draws whether a fault of the kind happens now. */
   strikes(kind: FaultKind): boolean
   /** Number of faults so far, with those left out. */
@@ -58,6 +65,7 @@ export function createWeather(
   let count = 0
   const weather: Weather = {
     isStorm: false,
+    includes: (kind) => kinds.includes(kind),
     strikes(kind) {
       if (!weather.isStorm || !kinds.includes(kind) || !random.chance(STORM[kind])) return false
       count += 1

@@ -33,6 +33,8 @@ export interface Evidence extends Pick<World, 'authorizers' | 'blocks' | 'google
   readonly turns: WorkerTurns | undefined
   /** How late polls are at most. */
   readonly lateMs: number
+  /** How far the clocks of two machines differ at most. */
+  readonly skewMs: number
   /** Number of faults so far. Without faults, every event arrives exactly once. */
   readonly faults: number
 }

@@ -5,6 +5,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import { createCipheriv, createHash } from 'node:crypto'
 import { createRequire, syncBuiltinESMExports } from 'node:module'
+import { currentMachine } from './machines.ts'
 import type { SimulatedTimer, Timers } from './timers.ts'
 
 const require = createRequire(import.meta.url)
@@ -160,7 +161,7 @@ export function takeOver(timers: Timers, seed: string): () => void {
       })
     })
   promises.setImmediate = (value?: unknown) => new Promise((resolve) => immediately(() => resolve(value)))
-  Date.now = () => Math.floor(timers.now)
+  Date.now = () => Math.floor(timers.now + (currentMachine()?.skewMs ?? 0))
   const start = timers.now
   performance.now = () => timers.now - start + 1000
 

@@ -7,6 +7,8 @@ export interface Machine {
   alive: boolean
   /** Simulated time until which nothing of it runs, in milliseconds: it is suspended. */
   stalledUntil: number
+  /** How far its clock is ahead of the time, in milliseconds. */
+  readonly skewMs: number
   /** Settles when the process dies; a client sees its connection closed. */
   readonly death: Promise<never>
   die(): void
@@ -14,13 +16,14 @@ export interface Machine {
 
 const context = new AsyncLocalStorage<Machine>()
 
-export function createMachine(name: string): Machine {
+export function createMachine(name: string, skewMs = 0): Machine {
   const { promise, reject } = Promise.withResolvers<never>()
   promise.catch(() => {}) // a death without a client that waits
   const machine: Machine = {
     name,
     alive: true,
     stalledUntil: 0,
+    skewMs,
     death: promise,
     die() {
       machine.alive = false
