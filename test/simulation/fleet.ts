@@ -1,5 +1,6 @@
 /** The machines of a universe: they start, serve, are suspended, end and die. */
 import type { Random } from '../../runtime/platform/random.ts'
+import { hasFinished } from './checks/rest.ts'
 import type { Running } from './client.ts'
 import { createMachine, type Machine, runOn } from './clockwork/machines.ts'
 import type { Scheduler } from './clockwork/scheduler.ts'
@@ -66,10 +67,13 @@ export function createFleet(
     running = running.filter((each) => each !== one)
     leaving = [...leaving, one]
     const ended = () => start(machine.name, random.between(100, AWAY_MS))
-    runOn(machine, () => service.stop(requests)).then(() => {
-      scheduler().note(`${machine.name} has ended`)
-      done.push({ machine, ended })
-    }, scheduler().fail)
+    runOn(machine, () => service.stop(requests))
+      .then(() => {
+        hasFinished(service)
+        scheduler().note(`${machine.name} has ended`)
+        done.push({ machine, ended })
+      })
+      .catch(scheduler().fail)
   }
   return {
     running: () => running,

@@ -6,7 +6,7 @@ import { type Hex, keccak256, stringToHex } from 'viem'
 import type { Random } from '../../../runtime/platform/random.ts'
 import type { Timers } from '../clockwork/timers.ts'
 import type { Weather } from '../weather.ts'
-import { DISPLACED_HOUR, fateOf, foreignHash, isForeign, STRANGER } from './fates.ts'
+import { DISPLACED_HOURS, fateOf, foreignHash, isForeign, STRANGER } from './fates.ts'
 import { BASE_FEES, type Shortage, shortageAt } from './shortages.ts'
 
 /** A transfer with authorization (EIP-3009), as a transaction contains it. */
@@ -97,8 +97,8 @@ export function createBlocks(
   /** How many times a block was replaced. */
   const replaced = new Map<number, number>()
   const displaced: number[] = []
-  /** Days on which a transaction was displaced, by their first second. */
-  const days = new Set<number>()
+  /** Times since which a transaction was displaced, in seconds. */
+  const done = new Set<number>()
 
   const timestampOf = (block: number) => Math.floor(start / 1000) + block * BLOCK_S
   const baseFeeOf = (block: number) =>
@@ -133,10 +133,12 @@ export function createBlocks(
   const isTaken = (block: number) => {
     const at = timestampOf(block)
     if (isForeign(at, BLOCK_S)) return true
-    const day = at - (at % DAY_S)
-    if (days.has(day) || at - day < DISPLACED_HOUR * 3600) return false
+    const since = DISPLACED_HOURS.map((hour) => at - (at % DAY_S) + hour * 3600).findLast(
+      (each) => each <= at,
+    )
+    if (since === undefined || done.has(since)) return false
     if (!waiting.some(({ from, nonce }) => from === payer && nonce === countOf(payer))) return false
-    days.add(day)
+    done.add(since)
     return true
   }
   /** Includes what can be paid for, in the order of nonces. */

@@ -30,8 +30,8 @@ export const STRANGER = '0x57A4A11ce0000000000000000000000000000000'
 /** Times of the day at which another program sends a transaction from the account that pays: one in peace, one in a burst. */
 const FOREIGN_TIMES = ['01:20:00', '10:00:24']
 
-/** From this hour on, the next transaction that the service sends is displaced by one of another program. */
-export const DISPLACED_HOUR = 7
+/** From each of these hours on, the next transaction that the service sends is displaced by one of another program. */
+export const DISPLACED_HOURS = [7, 12]
 
 const DAY_S = 86_400
 

@@ -12,7 +12,7 @@ const TIMES = [
   ['07:30', '07:31', 'gas'],
   ['07:31', '07:32', 'switched'],
   ['10:00', '10:01', 'costly'],
-  ['12:30', '12:50', 'paused'],
+  ['12:31', '13:11', 'paused'],
 ] as const
 
 export type Shortage = (typeof TIMES)[number][2]

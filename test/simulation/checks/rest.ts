@@ -1,4 +1,5 @@
-/** What the only machine does while nothing is due: it looks for work, and finds none. */
+/** What a machine does at rest: while nothing is due, it looks for work and finds none; when it has stopped, nothing is left. */
+import type { SimulatedService } from '../service.ts'
 import { fail } from './must.ts'
 
 /** Names of statements that look for work, or read what workers know. */
@@ -22,4 +23,15 @@ export function restIsQuiet(answered: ReadonlyMap<string, number>): void {
     if (!SEARCH.test(name)) fail(`${name} ran ${count} times while nothing was due`)
     if (count > MOST) fail(`${name} ran ${count} times in two minutes while nothing was due`)
   }
+}
+
+/** A process that was told to end has finished its deliveries and its turns. */
+export function hasFinished({ workers, queue }: Pick<SimulatedService, 'workers' | 'queue'>): void {
+  for (const [environment, worker] of Object.entries(workers)) {
+    const { underWay } = worker.stats()
+    if (underWay > 0) fail(`a process ended with ${underWay} deliveries of ${environment} in progress`)
+  }
+  for (const { name, stats } of queue)
+    for (const [environment, { running }] of Object.entries(stats()))
+      if (running > 0) fail(`a process ended with ${running} turns of ${name} in ${environment} in progress`)
 }

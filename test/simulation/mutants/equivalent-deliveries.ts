@@ -54,6 +54,7 @@ export const EQUIVALENT_DELIVERIES: readonly Equivalent[] = [
     'drop: events += count',
     '- for: events + count',
     '>= for: events + count > limit',
+    '&& for: taken.length === atOnce || (taken.length > 0 && events + count > limit…',
   ),
   ...all(
     `${DELIVERY}/rounds.ts`,
@@ -113,6 +114,11 @@ export const EQUIVALENT_DELIVERIES: readonly Equivalent[] = [
     `${DELIVERY}/queries/fifo-by-key.ts`,
     'it decides only how many attempts of an endpoint are queued at once',
     'one more: QUEUED_AT_ONCE = 256',
+  ),
+  ...all(
+    `${DELIVERY}/queries/fifo-by-key.ts`,
+    'without keys, the statement finds nothing to change',
+    'never: if (keys.length === 0)',
   ),
   ...all(
     `${DELIVERY}/queries/plan.sql`,

@@ -203,5 +203,10 @@ export const EQUIVALENT_MONEY: readonly Equivalent[] = [
     'no payout is larger than 10^15 cents, the largest amount of an order and of a settlement, which a number holds exactly',
     "drop: requireExact(row.amount, 'its amount')",
   ),
+  ...of(
+    'ledger/positions.ts',
+    'the search only finds a range of versions; the entry is looked for in it by its exact time',
+    ['flip <: <', 'e.created < s.at'],
+  ),
   ...of('chain/fees.ts', 'of two equal fees, either is the larger one', '>= for: one > other'),
 ]
