@@ -1,5 +1,5 @@
 /** What a merchant does with payouts: bank transfers in live, and USDC in the sandbox. */
-import { mustEqual } from '../checks/must.ts'
+import { fail, mustEqual } from '../checks/must.ts'
 import type { Merchant } from '../merchant.ts'
 import { type Actions, type Drawn, must, one } from './action.ts'
 
@@ -53,7 +53,7 @@ async function cancel(merchant: Merchant, { pick }: Drawn): Promise<void> {
   else mustEqual(body.error.code, 'invalid_state', 'the refusal to cancel a payout')
 }
 
-async function payUsdc(merchant: Merchant, { amount }: Drawn): Promise<void> {
+async function payUsdc(merchant: Merchant, { amount, pick }: Drawn): Promise<void> {
   const { sandbox, known, transfers } = merchant
   const order = { amount, currency: 'usdc', destination_id: known.usdc }
   const payable = await payableOf(merchant, 'sandbox')
@@ -61,7 +61,27 @@ async function payUsdc(merchant: Merchant, { amount }: Drawn): Promise<void> {
   if (status === 201) transfers.set(body.id, amount)
   if (!merchant.isExact) return
   mustEqual(status === 201, amount <= payable, `a payout of ${amount} of ${payable}`)
-  if (status === 201) isOrdered(body, { ...order, metadata: {} })
+  if (status !== 201) return
+  isOrdered(body, { ...order, metadata: {} })
+  if (pick % 2 === 0) await watchConfirmations(merchant, body.id)
+}
+
+/** How often a merchant looks at a payout that is in transit, and how many times at most. */
+const LOOK = { ms: 8000, times: 20 }
+
+/** Looks at a payout until it is paid: its confirmations grow one by one, as far as looks and blocks coincide. */
+async function watchConfirmations({ sandbox, wait }: Merchant, id: string): Promise<void> {
+  const seen: number[] = []
+  for (let left = LOOK.times; left > 0; left -= 1) {
+    const { status, chain } = must(await sandbox.send('GET', `/v1/payouts/${id}`), 200, 'a payout')
+    if (status === 'in_transit') seen.push(chain.confirmations)
+    if (status === 'paid') {
+      const different = new Set(seen.filter((each) => each > 0))
+      if (different.size < 2) fail(`a payout had the confirmations ${seen} before it was paid`)
+      return
+    }
+    await wait(LOOK.ms)
+  }
 }
 
 /** Orders payouts to wallets that nobody can be paid at any more. They fail. */

@@ -53,6 +53,12 @@ export const EQUIVALENT_MONEY: readonly Equivalent[] = [
     'twice: resendMs: 15_000',
     'twice: retryMs: 5000',
   ),
+  ...of(
+    'chain/follow.ts',
+    'in a block with exactly that time, the authorization has expired already (EIP-3009)',
+    '>= for: (round.head.certain?.timestamp ?? 0) > payment.valid_before',
+    '< for: (head.certain?.timestamp ?? 0) <= payment.valid_before',
+  ),
   ...of('chain/follow.ts', EDGE, '> for: now - newest.sent_at >= limits.resendMs'),
   ...of('chain/follow.ts', EDGE, '> for: now - newest.signed_at >= limits.replaceMs'),
   ...of('chain/transfer-queries.ts', EDGE, ['flip <=: <=', 'c.due <= $1']),
