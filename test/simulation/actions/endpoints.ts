@@ -228,6 +228,7 @@ async function skip(merchant: Merchant, { pick }: Drawn): Promise<void> {
   const before = must(await client.send('GET', place), 200, 'an ordered endpoint')
   const events = await walk(client, '/v1/events')
   const blocks: readonly { readonly event_id: string }[] = before.blocked_keys ?? [before.blocked]
+  mustEqual(before.blocked, blocks[0] ?? null, 'what blocks an endpoint')
   // The oldest one: a newer one may begin to block meanwhile.
   const other = events.findLast(({ id }) => !blocks.some((block) => block?.event_id === id))
   if (other)
