@@ -32,26 +32,31 @@ const DEADLINE_MS = 10_000
 export const LATE = 'no answer in time'
 export const CLOSED = 'the connection was closed'
 
+/** Longest way to the node, in milliseconds. A round asks it several questions, and rests afterwards. */
+const NEAR_MS = 10
+
 export interface Network {
   readonly outbound: Outbound & PeerOutbound
   /** Delay of one way, in milliseconds. */
   latency(): number
 }
 
-/** @param isUnderLease whether machines hold a lease while they ask a peer. */
+/** @param isNode whether a peer is the node of the chain: it is near, and machines hold a lease while they ask it. */
 export function createNetwork(
   { sleep, timers, note }: Pick<Scheduler, 'sleep' | 'timers' | 'note'>,
   random: Random,
   weather: Weather,
   peerOf: (url: URL) => Peer | undefined,
-  isUnderLease: (url: URL) => boolean,
+  isNode: (url: URL) => boolean,
 ): Network {
-  const latency = () => (weather.strikes('slow') ? random.between(200, 9000) : random.between(1, 60))
+  const latency = (mostMs = 60) =>
+    weather.strikes('slow') ? random.between(200, 9000) : random.between(1, mostMs)
 
   const exchange = async (request: OutboundRequest): Promise<OutboundResult> => {
     const began = timers.now
     const url = new URL(request.url)
     const peer = peerOf(url)
+    const delay = () => latency(isNode(url) ? NEAR_MS : undefined)
     const failure = async (what: string): Promise<OutboundResult> => {
       await sleep(Math.max(0, began + DEADLINE_MS - timers.now))
       note(`network: ${request.method} ${url.hostname} ${what}`)
@@ -61,7 +66,7 @@ export function createNetwork(
       note(`network: ${url.hostname} closed the connection`)
       return { kind: 'connection', error: CLOSED, durationMs: Math.round(timers.now - began) }
     }
-    await sleep(latency())
+    await sleep(delay())
     if (!peer || weather.strikes('lost')) return failure('lost')
     if (weather.strikes('error')) {
       note(`network: ${url.hostname} is busy`)
@@ -72,7 +77,7 @@ export function createNetwork(
     if ('failure' in answer) return answer.failure === 'timeout' ? failure('silent') : refusal()
     if (answer.afterMs) await sleep(answer.afterMs)
     if (weather.strikes('answerLost')) return failure('answer lost')
-    await sleep(latency())
+    await sleep(delay())
     const durationMs = Math.round(timers.now - began)
     if (durationMs > DEADLINE_MS) return failure('late')
     note(`network: ${request.method} ${url.hostname} ${answer.status}`)
@@ -85,7 +90,7 @@ export function createNetwork(
     return new Promise((resolve, reject) => {
       const arrive = (act: () => void) => {
         if (!machine) return act()
-        if (isUnderLease(new URL(request.url)) && weather.strikes('caught')) {
+        if (isNode(new URL(request.url)) && weather.strikes('caught')) {
           const ms = random.between(1000, STALL_MS)
           note(`${machine.name} is suspended for ${ms} ms as an answer arrives`)
           machine.stalledUntil = timers.now + ms
@@ -110,6 +115,6 @@ export function createNetwork(
       send,
       close: () => {},
     },
-    latency,
+    latency: () => latency(),
   }
 }

@@ -145,6 +145,24 @@ async function authorize(merchant: Merchant, { amount, pick }: Drawn): Promise<v
   await balanceIsKnown(merchant)
 }
 
+/** Uses a card for an odd amount, which is cleared, and gives a part of it back: their shares of interchange have to be rounded. */
+async function buy(merchant: Merchant, { amount, pick }: Drawn): Promise<void> {
+  const asked = amount + (pick % 97)
+  const made = await simulate(merchant, 'authorization', {
+    card_id: merchant.known.card,
+    amount: asked,
+    merchant: SELLER,
+  })
+  const { id } = must(made, 201, 'an authorization')
+  authorized(merchant, made, asked)
+  const cleared = await simulate(merchant, 'clearing', { card_transaction_id: id })
+  stepped(merchant, cleared, { id, kind: 'clearing', step: STEPS.clearing })
+  const back = 1 + (pick % asked)
+  const refunded = await simulate(merchant, 'refund', { card_transaction_id: id, amount: back })
+  stepped(merchant, refunded, { id, kind: 'refund', step: refundOf(back) })
+  await balanceIsKnown(merchant)
+}
+
 /** Returns an action that does a step of one transaction. */
 const stepOf =
   (kind: string, stepFor: (drawn: Drawn) => Step, contentFor: (drawn: Drawn) => object = () => ({})) =>
@@ -158,6 +176,7 @@ const stepOf =
 
 export const CARD_ACTIONS: Actions = {
   authorize: { times: 2, act: authorize },
+  buy: { times: 4, isCalm: true, act: buy },
   clear: { times: 2, act: stepOf('clearing', () => STEPS.clearing) },
   refund: {
     times: 1,

@@ -6,7 +6,7 @@ import { type Hex, keccak256, stringToHex } from 'viem'
 import type { Random } from '../../../runtime/platform/random.ts'
 import type { Timers } from '../clockwork/timers.ts'
 import type { Weather } from '../weather.ts'
-import { DISPLACED_HOURS, fateOf, foreignHash, isForeign, STRANGER } from './fates.ts'
+import { DISPLACED_HOURS, fateOf, foreignHash, IGNORED_MS, isForeign, STRANGER } from './fates.ts'
 import { BASE_FEES, type Shortage, shortageAt } from './shortages.ts'
 
 /** A transfer with authorization (EIP-3009), as a transaction contains it. */
@@ -141,13 +141,20 @@ export function createBlocks(
     done.add(since)
     return true
   }
+  const isIgnored = ({ hash, from, nonce }: SentTransaction, block: number) => {
+    const first = sent.find((each) => each.nonce === nonce)
+    const isFirst = from === payer && fateOf(nonce) === 'ignored' && first?.hash === hash
+    return isFirst && timestampOf(block) * 1000 < first.at + IGNORED_MS
+  }
   /** Includes what can be paid for, in the order of nonces. */
   const make = (block: number) => {
     if (isTaken(block)) takeNonce(block)
     if (random.chance(0.2)) return
     const fee = baseFeeOf(block)
     for (;;) {
-      const next = waiting.find((each) => each.nonce === countOf(each.from) && each.maxFee >= fee)
+      const next = waiting.find(
+        (each) => each.nonce === countOf(each.from) && each.maxFee >= fee && !isIgnored(each, block),
+      )
       if (!next) return
       include(next, block)
     }

@@ -6,11 +6,11 @@ import { type Hex, keccak256, stringToHex } from 'viem'
 
 /** `copied`: a stranger sends the authorization first. `rejected`: the contract rejects the transfer. `doubted`: for a while, the
  * contract reports the authorization of a transfer as unused. `disputed`: it does so until an operator decides. `denied`: likewise, and
- * the receipt says that the contract rejected the transfer. */
-export type Fate = 'copied' | 'rejected' | 'doubted' | 'disputed' | 'denied'
+ * the receipt says that the contract rejected the transfer. `ignored`: no block includes the first transaction for a while. */
+export type Fate = 'copied' | 'rejected' | 'doubted' | 'disputed' | 'denied' | 'ignored'
 
 const FATES: readonly (Fate | undefined)[] = [
-  ...[undefined, 'copied', undefined, 'rejected', 'denied', 'doubted', undefined, 'disputed'],
+  ...[undefined, 'copied', undefined, 'rejected', 'denied', 'doubted', 'ignored', 'disputed'],
 ] as const
 
 /** Whether the node contradicts itself about a transaction of the service until an operator decides. */
@@ -20,6 +20,9 @@ export const isContradicted = (nonce: number): boolean => {
 }
 
 export const fateOf = (nonce: number): Fate | undefined => FATES[nonce % FATES.length]
+
+/** How long no block includes an ignored transaction. The service offers more for it before. */
+export const IGNORED_MS = 10 * 60_000
 
 /** How long the contract reports the authorization of a doubted transfer as unused. */
 export const DOUBTED_MS = 20 * 60_000

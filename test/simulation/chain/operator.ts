@@ -72,7 +72,7 @@ const CONTRACT: readonly (readonly [node: string, name: string, words: string])[
 ]
 
 /** Testnets of the list in dangers.ts, copied from Circle's documentation. */
-const TESTNETS = [1337, 11155111, 84532, 421614, 11155420, 80002, 43113, 1301, 59141, 300]
+const TESTNETS = [31337, 1337, 11155111, 84532, 421614, 11155420, 80002, 43113, 1301, 59141, 300]
 
 /** A key of every development node, and its address. */
 const KNOWN_KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'

@@ -240,6 +240,8 @@ export async function chainPaymentsAreStored(evidence: Evidence, merchant: Merch
       )
     }
     signaturesAreRight(id, payment, own, evidence)
+    if (fateOf(nonce) === 'ignored' && own.length === 1 && mined?.hash === own[0]!.hash && canOutbid(own[0]!))
+      fail(`nothing more was offered for payout ${id}, which no block included`)
     // A payment that is signed again is looked for from the block before the first one.
     if (payment !== same[0]) mustEqual(payment.after_block, same[0]!.after_block, `where ${id} is looked for`)
     else wasSignedAfter(payment, own[0]!.signed_at, evidence)
@@ -292,6 +294,9 @@ function signaturesAreRight(
       fail(`the payment of payout ${id} is valid until ${valid_before}`)
   }
 }
+
+/** Whether a higher fee is below the limit. */
+const canOutbid = ({ max_fee }: AttemptRow) => BigInt(max_fee) + BigInt(max_fee) / 8n + 1n <= MOST_FEE
 
 /** Payouts that nothing held up are signed in the order in which they were ordered. */
 function signedInTurn(

@@ -145,6 +145,9 @@ export function isWanted(event: EventRow, { id, enabled_events, created, filters
   return isSubscribed && isOther && matches(event, filters)
 }
 
+/** Longest time for which an attempt can have been in progress when another one succeeds. */
+const UNDER_WAY_MS = 120_000
+
 /** Attempts are numbered, each begins when the one before it says, and only the last of them has not ended. */
 function chainIsRight(
   own: readonly AttemptRow[],
@@ -154,6 +157,14 @@ function chainIsRight(
   wasPaused: boolean,
   skewMs: number,
 ): void {
+  const byHand = own.find(({ trigger, status }) => trigger === 'manual' && status === 'succeeded')
+  const needless = own.find(
+    ({ trigger, status, attempted_at }) =>
+      byHand &&
+      trigger === 'schedule' &&
+      (status === 'pending' || (attempted_at ?? 0) > byHand.updated + skewMs + UNDER_WAY_MS),
+  )
+  if (needless && !wasPaused) fail(`attempt ${needless.attempt} of ${place} follows a success by hand`)
   // After a pause, an ordered endpoint begins again with the first attempt, and another one follows beside a canceled one.
   const made = own.filter(({ status }) => !(wasPaused && status === 'canceled'))
   for (const [

@@ -139,6 +139,17 @@ export const EQUIVALENT_DELIVERIES: readonly Equivalent[] = [
   ),
   ...all(
     `${DELIVERY}/rounds.ts`,
+    'a tenant with exactly one request left waits a tenth of a second for more of them',
+    '<= for: tokens - claimed < 1',
+  ),
+  ...all(
+    `${DELIVERY}/worker.ts`,
+    'it is the longest time that a process takes to end; attempts that are not over by then are made again in any case',
+    'twice: LAST_LOOK_MS = 1000',
+    'twice: ABANDONED_MS = 2000',
+  ),
+  ...all(
+    `${DELIVERY}/rounds.ts`,
     'no attempt begins; one more statement waits for the log',
     'never: if (rows.length === 0)',
   ),
