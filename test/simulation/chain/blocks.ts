@@ -6,7 +6,15 @@ import { type Hex, keccak256, stringToHex } from 'viem'
 import type { Random } from '../../../runtime/platform/random.ts'
 import type { Timers } from '../clockwork/timers.ts'
 import type { Weather } from '../weather.ts'
-import { DISPLACED_HOURS, fateOf, foreignHash, IGNORED_MS, isForeign, STRANGER } from './fates.ts'
+import {
+  DISPLACED_HOURS,
+  fateOf,
+  foreignHash,
+  IGNORED_MS,
+  isForeign,
+  REPLACED_HOURS,
+  STRANGER,
+} from './fates.ts'
 import { BASE_FEES, type Shortage, shortageAt } from './shortages.ts'
 
 /** A transfer with authorization (EIP-3009), as a transaction contains it. */
@@ -56,6 +64,10 @@ export interface Blocks {
   readonly sent: readonly { readonly hash: Hex; readonly nonce: number; readonly at: number }[]
   /** Transactions in blocks, oldest first. */
   readonly mined: readonly MinedTransaction[]
+  /** Notes that a node has shown a transaction in a block. */
+  show(hash: string): void
+  /** Payments of the account that nodes had shown in a block that was replaced. */
+  readonly undone: readonly string[]
   /** Nonces of the account that pays, which another program used before the service. */
   readonly displaced: readonly number[]
 }
@@ -69,6 +81,9 @@ const GWEI = 1_000_000_000n
 
 /** More than any block asks for. */
 const RICH_FEE = 1_000_000n * GWEI
+
+/** Longest round of the service, without faults. */
+const ROUND_MS = 3000
 
 /** The node forgets every third transaction that it accepts, for this time after the first. */
 const FORGETS_MS = 80_000
@@ -94,11 +109,21 @@ export function createBlocks(
   const sent: { hash: Hex; nonce: number; at: number }[] = []
   let mined: MinedTransaction[] = []
   let waiting: SentTransaction[] = []
+  /** When each transaction was shown first. */
+  const shown = new Map<string, number>()
+  const undone: string[] = []
+  /** Whether the service has finished the round in which it saw the transaction. */
+  const isNoted = (hash: string) => (shown.get(hash) ?? timers.now) < timers.now - ROUND_MS
+  /** Whether a block has only payments. */
+  const isOfService = (block: number) =>
+    mined.every((each) => each.block !== block || each.authorization !== undefined)
   /** How many times a block was replaced. */
   const replaced = new Map<number, number>()
   const displaced: number[] = []
-  /** Times since which a transaction was displaced, in seconds. */
+  /** Times since which something has happened, in seconds. */
   const done = new Set<number>()
+  /** Without reorganizations by chance, some are planned, and lose nothing. */
+  const isPlanned = !weather.includes('reorg')
 
   const timestampOf = (block: number) => Math.floor(start / 1000) + block * BLOCK_S
   const baseFeeOf = (block: number) =>
@@ -129,17 +154,20 @@ export function createBlocks(
     const fees = { maxFee: RICH_FEE, priorityFee: RICH_FEE }
     include({ hash: foreignHash(`${block}`), from: payer, nonce, ...fees, authorization: undefined }, block)
   }
+  /** Whether this is called for the first time since one of the hours of a day. */
+  const isFirstSince = (block: number, hours: readonly number[]) => {
+    const at = timestampOf(block)
+    const since = hours.map((hour) => at - (at % DAY_S) + hour * 3600).findLast((each) => each <= at)
+    if (since === undefined || done.has(since)) return false
+    done.add(since)
+    return true
+  }
   /** Whether a block has a transaction of another program. */
   const isTaken = (block: number) => {
     const at = timestampOf(block)
     if (isForeign(at, BLOCK_S)) return true
-    const since = DISPLACED_HOURS.map((hour) => at - (at % DAY_S) + hour * 3600).findLast(
-      (each) => each <= at,
-    )
-    if (since === undefined || done.has(since)) return false
     if (!waiting.some(({ from, nonce }) => from === payer && nonce === countOf(payer))) return false
-    done.add(since)
-    return true
+    return isFirstSince(block, DISPLACED_HOURS)
   }
   const isIgnored = ({ hash, from, nonce }: SentTransaction, block: number) => {
     const first = sent.find((each) => each.nonce === nonce)
@@ -167,16 +195,17 @@ export function createBlocks(
       else if (made > firstDay && isForeign(timestampOf(made), BLOCK_S)) takeNonce(made)
     }
   }
-  const reorganize = () => {
+  const reorganize = (last: number) => {
     const head = headNow()
-    const last = head - random.between(1, CONFIRMATIONS - 1)
     const gone = mined.filter(({ block }) => block > last)
     for (let block = last + 1; block <= head; block += 1) replaced.set(block, (replaced.get(block) ?? 0) + 1)
     mined = mined.filter(({ block }) => block <= last)
     const back = gone.filter(({ from, authorization }) => {
       if (from !== payer) return false
-      return authorization === undefined || !random.chance(0.25)
+      return authorization === undefined || isPlanned || !random.chance(0.25)
     })
+    for (const { from, nonce, hash, isPaid } of gone)
+      if (from === payer && isPaid && fateOf(nonce) !== 'denied' && shown.delete(hash)) undone.push(hash)
     waiting = [...back.map(({ block: _, isPaid: __, ...sent }) => sent), ...waiting]
     made = last
     catchUp()
@@ -185,8 +214,17 @@ export function createBlocks(
     advance() {
       catchUp()
       const newest = mined.at(-1)
-      const isRecent = newest !== undefined && newest.block > headNow() - CONFIRMATIONS + 1
-      if (isRecent && weather.strikes('reorg')) reorganize()
+      const head = headNow()
+      if (newest && newest.block > head - CONFIRMATIONS + 1) {
+        if (weather.strikes('reorg')) reorganize(head - random.between(1, CONFIRMATIONS - 1))
+        else if (
+          isPlanned &&
+          isOfService(newest.block) &&
+          isNoted(newest.hash) &&
+          isFirstSince(head, REPLACED_HOURS)
+        )
+          reorganize(newest.block - 1)
+      }
       return headNow()
     },
     accept(transaction) {
@@ -206,6 +244,8 @@ export function createBlocks(
     },
     hashOf: (block) => keccak256(stringToHex(`block ${block} ${replaced.get(block) ?? 0}`)),
     sent,
+    show: (hash) => void shown.set(hash, shown.get(hash) ?? timers.now),
+    undone,
     displaced,
     shortages: [],
     numberAt: (at) => Math.floor((at - start) / (BLOCK_S * 1000)),

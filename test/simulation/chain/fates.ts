@@ -36,6 +36,9 @@ const FOREIGN_TIMES = ['01:20:00', '10:00:24']
 /** From each of these hours on, the next transaction that the service sends is displaced by one of another program. */
 export const DISPLACED_HOURS = [7, 12]
 
+/** From each of these hours on, the next block with a transaction of the service is replaced, unless that happens by chance. */
+export const REPLACED_HOURS = [5]
+
 const DAY_S = 86_400
 
 const FOREIGN_S = FOREIGN_TIMES.map((time) => Date.parse(`1970-01-01T${time}Z`) / 1000)

@@ -198,6 +198,7 @@ export function createNode(
   const receiptOf = (hash: unknown, head: number) => {
     const found = until(head).find((each) => each.hash === hash)
     if (!found) return null
+    blocks.show(found.hash)
     return {
       transactionHash: found.hash,
       blockHash: blocks.hashOf(found.block),

@@ -112,15 +112,20 @@ interface ToldPayout {
 
 const dayOf = (at: string) => at.slice(0, 10)
 
-async function payoutsAreTold(evidence: Evidence, merchant: Merchant): Promise<void> {
+/** Reads what events tell of payouts in the sandbox. */
+async function toldPayouts(evidence: Evidence, merchant: Merchant) {
   const events = await sandboxEventsOf(evidence, merchant)
-  const told = events
+  return events
     .filter(({ type }) => type.startsWith('payout.'))
     .map(({ type, body, created }) => ({
       kind: type.slice(7),
       created,
       payout: JSON.parse(body).data.payout as ToldPayout,
     }))
+}
+
+async function payoutsAreTold(evidence: Evidence, merchant: Merchant): Promise<void> {
+  const told = await toldPayouts(evidence, merchant)
   for (const [id, own] of Map.groupBy(told, ({ payout }) => payout.id)) {
     const path = own.map(({ kind }) => kind).join(' ')
     if (!PATH.test(path)) fail(`payout ${id} has the events ${path}`)
@@ -201,6 +206,10 @@ export async function chainPaymentsAreStored(evidence: Evidence, merchant: Merch
   )
   const transfers = await rowsOf<TransferRow>(evidence, 'sandbox', merchant, 'chain_transfers')
   const signed = transfers.filter(({ hash }) => hash !== null).map(({ id }) => id)
+  const told = faults === 0 ? await toldPayouts(evidence, merchant) : []
+  const timesUnconfirmed = (hash: string) =>
+    told.filter(({ payout: { chain } }) => chain?.transaction_hash === hash && chain.confirmations === 0)
+      .length
   const found = new Set(payments.map(({ transfer_id }) => transfer_id))
   mustEqual([...found].toSorted(), signed, `the payments of ${merchant.name}`)
   for (const payment of payments) {
@@ -238,6 +247,13 @@ export async function chainPaymentsAreStored(evidence: Evidence, merchant: Merch
         [isCopied, true, true],
         `the transaction of payout ${id}`,
       )
+    }
+    for (const [index, { hash }] of own.entries()) {
+      const wanted = (index === 0 ? 1 : 0) + blocks.undone.filter((each) => each === hash).length
+      if (timesUnconfirmed(hash) < wanted)
+        fail(
+          `events tell ${timesUnconfirmed(hash)} times that payout ${id} is unconfirmed, not ${wanted} times`,
+        )
     }
     signaturesAreRight(id, payment, own, evidence)
     if (fateOf(nonce) === 'ignored' && own.length === 1 && mined?.hash === own[0]!.hash && canOutbid(own[0]!))

@@ -195,6 +195,12 @@ export const EQUIVALENT_DELIVERIES: readonly Equivalent[] = [
     'drop: showing.ended(sent)',
   ),
   {
+    file: `${DELIVERY}/queries/plan.sql`,
+    what: 'order at random: ORDER BY n.sequence',
+    sql: 'PARTITION BY v.tenant_id, v.id',
+    reason: 'it decides only which attempts of a visit are made first, at endpoints without an order',
+  },
+  {
     file: `${DELIVERY}/queries/due.ts`,
     what: 'flip <: <',
     sql: 'r.lease_until < $1',

@@ -39,6 +39,7 @@ export const EQUIVALENT_EVENTS: readonly Equivalent[] = [
     'runtime/events/webhook-recoveries/job.ts',
     'a poll finds a batch that has ended; a wake-up only saves the wait for it',
     'drop: open.set(rows[0]!.endpoint_id, count)',
+    'drop: queued(next.queued.length, at)',
     '+ for: (open.get(endpointId) ?? 0) - 1',
     'one more: (open.get(endpointId) ?? 0) - 1',
     'one more: open.get(endpointId) ?? 0',
@@ -58,5 +59,10 @@ export const EQUIVALENT_EVENTS: readonly Equivalent[] = [
     'runtime/events/webhook-recoveries/job.ts',
     'a timer waits at least 1 ms',
     'one more: Math.max(0, at - parts.clock.machine())',
+  ),
+  ...all(
+    'runtime/events/webhook-endpoints/handlers.ts',
+    'a generation only has to differ from the one before',
+    'one more: row.generation + 1',
   ),
 ]

@@ -214,5 +214,10 @@ export const EQUIVALENT_MONEY: readonly Equivalent[] = [
     'the search only finds a range of versions; the entry is looked for in it by its exact time',
     ['flip <: <', 'e.created < s.at'],
   ),
+  ...of(
+    'chain/worker.ts',
+    'the search has found work just before; without work, a round only looks at the account once more',
+    'never: if (due.length === 0 && accounts.length === 0)',
+  ),
   ...of('chain/fees.ts', 'of two equal fees, either is the larger one', '>= for: one > other'),
 ]
