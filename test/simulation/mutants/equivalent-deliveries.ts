@@ -43,6 +43,13 @@ export const EQUIVALENT_DELIVERIES: readonly Equivalent[] = [
     'the API shows a slow attempt 1 ms later',
     'one more: SHOWN_AFTER_MS = 200',
   ),
+  ...all(`${DELIVERY}/worker.ts`, 'a worker leaves one of its 1,024 places free', 'one more: room() > 0'),
+  {
+    file: `${DELIVERY}/queries/plan.sql`,
+    what: 'flip >=: >=',
+    sql: 'r.lease_until >= $1',
+    reason: 'the two times are equal in one millisecond only, and the next claim finds the room',
+  },
   ...all(
     `${DELIVERY}/agenda.ts`,
     'it decides only how many tenants are planned for in one statement, or how long a next statement waits',

@@ -219,5 +219,10 @@ export const EQUIVALENT_MONEY: readonly Equivalent[] = [
     'the search has found work just before; without work, a round only looks at the account once more',
     'never: if (due.length === 0 && accounts.length === 0)',
   ),
+  ...of(
+    'settlement-lines/amounts.ts',
+    'nothing is refunded before the first clearing, so what was earned before is added and subtracted',
+    'one more: earned: 0',
+  ),
   ...of('chain/fees.ts', 'of two equal fees, either is the larger one', '>= for: one > other'),
 ]
