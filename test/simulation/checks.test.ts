@@ -186,6 +186,8 @@ test('the checks find work at rest: a statement that is no search, and a search 
   expect(
     rest({ COMMIT: 200, lease_clock: 44, webhook_senders_find: 41, 'DELETE FROM scans': 2 }),
   ).not.toThrow()
+  expect(rest({ set_aside_read: 1 })).not.toThrow()
+  expect(rest({ set_aside_read: 11 })).toThrow('set_aside_read ran 11 times')
   expect(rest({ webhook_events_plan: 1 })).toThrow('webhook_events_plan ran 1 times while nothing was due')
   expect(rest({ webhook_senders_find: 500 })).toThrow('webhook_senders_find ran 500 times in two minutes')
 })

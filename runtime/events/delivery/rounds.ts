@@ -135,14 +135,18 @@ export function createRounds(options: RoundsOptions): Rounds {
 
   const claimFor = (tenants: readonly string[], limit: number): Promise<void> =>
     visit(tenants, limit, async (asked) => {
+      // An attempt that ends while the statement runs makes room that the statement does not see.
+      for (const tenantId of tenants) blocked.add(tenantId)
       const claims = await claimAttempts(pool, asked)
       const { rows, visits } = claims
       beginAll(claims, asked)
       for (const tenantId of tenants) {
         const { claimed, tokens } = visits.get(tenantId) ?? { claimed: 0, tokens: 0 }
-        if (tokens - claimed < 1) agenda.claimLater(tenantId)
-        else if (claimed > 0 || rows.length >= asked.limit) agenda.claim(tenantId)
-        else blocked.add(tenantId)
+        const isPaced = tokens - claimed < 1
+        const mayHaveMore = claimed > 0 || rows.length >= asked.limit
+        if (isPaced || mayHaveMore) blocked.delete(tenantId)
+        if (isPaced) agenda.claimLater(tenantId)
+        else if (mayHaveMore) agenda.claim(tenantId)
       }
     })
 

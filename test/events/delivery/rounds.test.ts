@@ -78,3 +78,24 @@ test.each(['plan', 'claim'] as const)(
     await expect(waiting[0]).rejects.toBe(lost)
   },
 )
+
+test('a tenant gets another claim if one of its attempts ends while a claim finds no room', async () => {
+  const answers: ((answer: object) => void)[] = []
+  const { agenda, rounds } = roundsWith(() => new Promise((resolve) => answers.push(resolve)))
+  const answer = (index: number) => {
+    const rows = [{ tenant_id: 'ten_a', attempt_id: null, tokens: 5 }]
+    answers[index]!({ value: async () => ({ rows, count: 1 }), flushed: async () => {} })
+  }
+  agenda.claim('ten_a')
+  const first = rounds.serve(10)
+  await new Promise(setImmediate) // the statement runs
+  rounds.ended('ten_a')
+  answer(0)
+  await first
+  expect(agenda.isEmpty).toBe(false)
+  const second = rounds.serve(10)
+  await new Promise(setImmediate)
+  answer(1)
+  await second
+  expect(agenda.isEmpty).toBe(true)
+})

@@ -37,7 +37,7 @@ const FOREIGN_TIMES = ['01:20:00', '10:00:24']
 export const DISPLACED_HOURS = [7, 12]
 
 /** From each of these hours on, the next block with a transaction of the service is replaced, unless that happens by chance. */
-export const REPLACED_HOURS = [5]
+export const REPLACED_HOURS = [0, 5]
 
 const DAY_S = 86_400
 
