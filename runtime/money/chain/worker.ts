@@ -166,7 +166,8 @@ export function createChainWorker(options: ChainWorkerOptions): ChainWorker {
     look,
     close: async () => {
       await disconnect()
-      await release()
+      // A lease that is not released ends by itself, and the process has more to stop.
+      await release().catch((err) => log.warn({ err }, 'leases of payout accounts not released'))
     },
   }
 }

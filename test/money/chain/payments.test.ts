@@ -108,6 +108,22 @@ test('a chain payment that was told as paid is made again where the chain goes b
   expect(worker.heard.filter((each) => each.id === id && each.change.state === 'paid')).toHaveLength(1)
 })
 
+test('a chain worker stops without the database, and another one pays when its lease has ended', async () => {
+  let isLost = false
+  const query = (async (...given: Parameters<typeof database.control.query>) => {
+    if (isLost) throw new Error('the connection was lost')
+    return database.control.query(...given)
+  }) as typeof database.control.query
+  const worker = makeWorker(database, network, { control: { ...database.control, query } })
+  const id = await enqueueOne(database, somebody(), 100)
+  await worker.look()
+  isLost = true
+  await expect(worker.close()).resolves.toBeUndefined()
+  const other = makeWorker(database, network)
+  await other.pay([id])
+  await other.close()
+})
+
 test('a chain payment that nodes have dropped is sent again', async () => {
   const to = somebody()
   const worker = makeWorker(database, network)
