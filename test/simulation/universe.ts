@@ -177,6 +177,11 @@ async function begin(universe: Universe, plan: Plan): Promise<readonly Merchant[
 /** How long machines are watched at rest, and how late their polls are then. */
 const REST = { ms: 120_000, lateMs: 2000 }
 
+/** Lets late polls run, and what follows from them. */
+async function letPollsRun(scheduler: Scheduler): Promise<void> {
+  for (let left = 8; left > 0; left -= 1) await scheduler.run(scheduler.sleep(15_000))
+}
+
 /** How often merchants read what they have, until nothing changes meanwhile. */
 const MOST_READINGS = 10
 
@@ -251,10 +256,11 @@ async function live(
   )
   weather.isStorm = false
   await scheduler.run(scheduler.sleep(Math.max(0, end - DECIDED_BEFORE_MS - scheduler.timers.now)))
+  await letPollsRun(scheduler)
   await fleet.once('operator', () => decideHeldUp(operatorOf(openDatabase(installation)), world.blocks))
   await scheduler.run(scheduler.sleep(Math.max(0, end - scheduler.timers.now)))
   // What is due a day after the first actions is done, too, before merchants read their state.
-  for (let left = 8; left > 0; left -= 1) await scheduler.run(scheduler.sleep(15_000))
+  await letPollsRun(scheduler)
   if (isCalm && day === 1)
     await fleet.once('operator', () =>
       chainSettingsAreChecked(installation.settings.chain, openDatabase(installation).control),
