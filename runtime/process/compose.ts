@@ -22,6 +22,7 @@ import { checkAppleSigner } from '../passes/wallets/render/apple/open-signer.ts'
 import { type Google, openGoogle } from '../passes/wallets/sync/google/open-google.ts'
 import { build } from '../platform/build.ts'
 import type { Settings } from '../platform/settings.ts'
+import { stopInTurn } from '../platform/stopping.ts'
 import { type BaseUrls, resolveBaseUrls } from '../tenants/addresses/base-urls.ts'
 import type { Operator } from '../tenants/admin/change.ts'
 import { type Clock, createClock } from '../tenants/clock/clock.ts'
@@ -61,9 +62,7 @@ export interface RunningService {
 export async function startService(settings: Settings, log: Logger): Promise<RunningService> {
   const { roles, timeouts } = settings
   const stops: (() => unknown)[] = []
-  const stop = async () => {
-    for (const each of stops.splice(0).reverse()) await each()
-  }
+  const stop = () => stopInTurn(stops.splice(0).reverse())
   try {
     const tracer = await openTracer(settings.tracing, {
       failed: (err) =>
@@ -206,7 +205,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       ...{ warnings, operator, renew, stop },
     }
   } catch (error) {
-    await stop()
+    await stop().catch((err) => log.warn({ err }, 'not everything that had started was stopped'))
     throw error
   }
 }

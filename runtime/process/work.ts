@@ -29,6 +29,7 @@ import { openPassTokens } from '../passes/wallets/render/pass-tokens.ts'
 import { openPushes } from '../passes/wallets/sync/apple/open-pushes.ts'
 import { openFollowers } from '../passes/wallets/sync/google/open-followers.ts'
 import { createSeals } from '../platform/secrets.ts'
+import { stopTogether } from '../platform/stopping.ts'
 import { openReportLinks } from '../tenants/addresses/report-links.ts'
 import { createTenantNames } from '../tenants/keys/tenant-names.ts'
 import type { DeclaredWorker } from '../work/workers.ts'
@@ -106,9 +107,7 @@ export function startWork(parts: Foundation): Work {
     followers,
     pushes,
   ]
-  const stop = async () => {
-    await Promise.all(jobs.map((job) => job?.stop()))
-  }
+  const stop = () => stopTogether(jobs.map((job) => () => job?.stop()))
   const wallets = { apple: pushes.apple, google: followers?.google ?? {} }
   return { workers: delivery.workers, wallets, queue, stop }
 }

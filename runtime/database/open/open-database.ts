@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Environment } from '../../platform/environment.ts'
 import type { Settings } from '../../platform/settings.ts'
+import { stopInTurn, stopTogether } from '../../platform/stopping.ts'
 import { secretOf } from '../embedded/pepper.ts'
 import { acquireServer } from '../embedded/server.ts'
 import { codeOf, DatabaseUnavailable, isUnavailable, messageOf, UNDEFINED_DATABASE } from '../errors.ts'
@@ -197,10 +198,11 @@ export async function openDatabase(
     pepper,
     cards,
     renew: server.renew,
-    close: async () => {
-      await listener.stop()
-      await Promise.all([control.end(), sandbox.end(), live.end(), cards?.pool.end()])
-      await server.release()
-    },
+    close: () =>
+      stopInTurn([
+        listener.stop,
+        () => stopTogether([control.end, sandbox.end, live.end, () => cards?.pool.end()]),
+        server.release,
+      ]),
   }
 }

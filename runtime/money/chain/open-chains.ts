@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { Pool } from '../../database/pool/pool.ts'
 import type { ChainSettings, SignerSettings } from '../../platform/chain-settings.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
+import { stopTogether } from '../../platform/stopping.ts'
 import type { DeclaredWorker } from '../../work/workers.ts'
 import { findChainOfToken, rememberChain } from './chain-queries.ts'
 import {
@@ -77,9 +78,7 @@ export async function openChains(settings: ChainSettings, control: Pool, log: Lo
       const chains = new Set(ENVIRONMENTS.flatMap((each) => of[each] ?? []))
       const jobs = [...chains].map((chain) => startFor(chain, of, { settings, limits, parts }))
       return {
-        stop: async () => {
-          await Promise.all(jobs.map((job) => job.stop()))
-        },
+        stop: () => stopTogether(jobs.map((job) => job.stop)),
       }
     },
   }

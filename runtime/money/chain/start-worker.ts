@@ -1,4 +1,5 @@
 /** Starts the worker of a chain. The code for signing and sending is loaded with the first transfer. */
+import { stopInTurn } from '../../platform/stopping.ts'
 import { type DeclaredWorker, defineWorker } from '../../work/workers.ts'
 import { findOpenAccounts } from './payment-queries.ts'
 import { findDueTransfers } from './transfer-queries.ts'
@@ -38,9 +39,6 @@ export function startChainWorker(options: ChainWorkerOptions, pollMs?: number): 
   )
   queue.start()
   return {
-    async stop() {
-      await queue.stop()
-      await worker?.close()
-    },
+    stop: () => stopInTurn([queue.stop, () => worker?.close()]),
   }
 }
