@@ -20,6 +20,7 @@ export interface Payment {
   readonly valid_before: number
   /** Signature of the transfer authorization. */
   readonly signature: string
+  /** Number of the block after which its use is looked for. */
   readonly after_block: number
   readonly state: 'open' | 'settled' | 'failed' | 'displaced'
   readonly hash: string | null

@@ -70,7 +70,7 @@ async function trySigning(round: Round, transfer: DueTransfer, nonce: number): P
     // A displaced payment skips the claim: its authorization is public and can still be used, so the transfer can no longer
     // be withdrawn.
     if (!known && !(await claim(round, transfer))) return false
-    const after = known?.after_block ?? round.head.block.number
+    const after = known?.after_block ?? beforeUse(round)
     return await signAndStore(round, { ...row, environment }, { nonce, recipient, fees, after })
   } catch (error) {
     const held = heldUp(error)
@@ -81,6 +81,9 @@ async function trySigning(round: Round, transfer: DueTransfer, nonce: number): P
     return false
   }
 }
+
+/** Returns a block before which the authorization cannot be used, because a reorganization does not go further back. */
+const beforeUse = ({ head, limits }: Round) => Math.max(0, head.block.number - limits.confirmations)
 
 function heldUp(error: unknown): HeldUp | undefined {
   if (error instanceof HeldUp) return error
@@ -218,7 +221,7 @@ interface Planned {
   readonly nonce: number
   readonly recipient: Address
   readonly fees: Fees & { readonly gas: bigint }
-  /** Block number of the head when the payment was first signed. */
+  /** Number of the block after which the authorization is looked for. */
   readonly after: number
 }
 

@@ -318,12 +318,23 @@ describe('an operator', () => {
     expect(worker.heard.at(-1)!.change).toMatchObject({ state: 'paid', hash: foreign })
   })
 
-  test('a used authorization whose transaction has no receipt names that transaction', async () => {
+  test.each([
+    ['', undefined],
+    [' in an earlier block than the latest one at its signing, after a reorganization', 3],
+  ])('a used authorization names its transaction without a receipt%s', async (_, depth) => {
     const { tenantId, id } = await makeOne()
+    await network.rpc.ask('anvil_mine', '0x5')
     const ask = async (method: string, ...params: unknown[]) =>
       method === 'eth_getTransactionReceipt' ? null : network.rpc.ask(method, ...params)
     const worker = makeWorker(database, { ...network, rpc: { ...network.rpc, ask } as Network['rpc'] })
-    for (let looks = 0; looks < 2; looks += 1) await worker.look()
+    await worker.look()
+    if (depth !== undefined) {
+      const [newest] = await rowsOf<{ raw: Buffer }>(
+        'SELECT raw FROM control.chain_transactions ORDER BY signed_at DESC LIMIT 1',
+      )
+      await network.rpc.ask('anvil_reorg', depth, [[`0x${newest!.raw.toString('hex')}`, 0]])
+    }
+    await worker.look()
     const { problem, hash } = (await paymentOf(id)) as { problem: string; hash: string }
     expect(problem).toBe(`the authorization is used by ${hash}, but the node shows no receipt of it`)
     await decidePayout(database.operator, tenantId, id, 'paid')

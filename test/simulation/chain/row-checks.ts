@@ -338,7 +338,7 @@ function wasSignedAfter(
   signedAt: number,
   { blocks }: Evidence,
 ): void {
-  const block = blocks.numberAt(signedAt)
+  const block = Math.max(0, blocks.numberAt(signedAt) - CONFIRMATIONS)
   if (after_block > block || after_block < block - 2)
     fail(`payout ${id} was signed after block ${after_block}, not ${block}`)
 }
