@@ -45,10 +45,11 @@ export async function withServer<T>(work: (server: SimulationServer) => Promise<
   chmodSync(directory, 0o711) // lets the server's user enter if root starts it
   // Nobody holds the server, because it is not to be started again by anyone after a simulated crash.
   const cluster = await openCluster(directory, console.error)
-  const postmaster = await startPostmaster(cluster, directory, 0, PARAMETERS)
+  const parameters = { ...PARAMETERS, unix_socket_directories: cluster.data }
+  const postmaster = await startPostmaster(cluster, directory, 0, parameters)
   const watcher = watchOver({ pid: () => postmaster.pid }, directory)
   const { user, password, host, port, database } = connectionTo(cluster, postmaster)
-  const url = `postgres://${user}:${password}@${host}:${port}/${database}`
+  const url = `postgres://${user}:${password}@${host}:${port}/${database}?host=${cluster.data}`
   try {
     const template = 'simulation_template'
     await administer(url, `CREATE DATABASE ${template}`)
