@@ -26,19 +26,23 @@ export interface Fleet {
 /** Longest time until a machine that died starts again. */
 const AWAY_MS = 60_000
 
-/** @param scheduler called later: it is made from `disturb`. */
+/**
+ * @param scheduler called later: it is made from `disturb`.
+ * @param hasEnded checks what a machine has left that was told to end.
+ */
 export function createFleet(
   scheduler: () => Scheduler,
   random: Random,
   weather: Weather,
   serve: () => Promise<SimulatedService>,
+  hasEnded: (machine: Machine) => Promise<void>,
 ): Fleet {
   const all = new Set<Machine>()
   let running: readonly Running[] = []
   /** Machines that were told to end. They get no more requests. */
   let leaving: readonly Running[] = []
   /** Machines whose work is done. They end between two steps, like every machine: then nothing is under way. */
-  const done: { readonly machine: Machine; readonly ended: () => void }[] = []
+  const done: { readonly machine: Machine; readonly ended: () => unknown }[] = []
 
   const kill = async (machine: Machine, executes: boolean) => {
     all.delete(machine)
@@ -66,7 +70,10 @@ export function createFleet(
     scheduler().note(`${machine.name} is told to end`)
     running = running.filter((each) => each !== one)
     leaving = [...leaving, one]
-    const ended = () => start(machine.name, random.between(100, AWAY_MS))
+    const ended = () => {
+      start(machine.name, random.between(100, AWAY_MS))
+      return hasEnded(machine)
+    }
     runOn(machine, () => service.stop(requests))
       .then(() => {
         hasFinished(service)
@@ -83,7 +90,7 @@ export function createFleet(
     async disturb(hasCommitted) {
       for (const { machine, ended } of done.splice(0)) {
         await kill(machine, false)
-        ended()
+        await ended()
       }
       const serving = [...running, ...leaving]
       const one = serving[random.between(0, serving.length - 1)]

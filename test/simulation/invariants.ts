@@ -18,7 +18,7 @@ import { type Evidence, read } from './checks/evidence.ts'
 import { answersAreStored } from './checks/keys.ts'
 import { ledgerIsBalanced } from './checks/ledger.ts'
 import { listsAreWhole } from './checks/lists.ts'
-import { logsAreQuiet, workersResume } from './checks/logs.ts'
+import { logsAreQuiet, lossesAreTold } from './checks/logs.ts'
 import { moneyIsShown } from './checks/money-reads.ts'
 import { fail } from './checks/must.ts'
 import { payoutsAreRight } from './checks/payouts.ts'
@@ -208,7 +208,7 @@ export async function checkInvariants(evidence: Evidence): Promise<void> {
   for (const merchant of evidence.merchants) for (const check of CHECKS) await check(evidence, merchant)
   await oldPaymentsAreGone(evidence)
   await logsAreQuiet(evidence)
-  workersResume(evidence)
+  lossesAreTold(evidence)
   await payoutLinesAreRight(evidence)
   nothingIsSentWhileHeld(evidence)
   await nothingIsLeft(evidence)

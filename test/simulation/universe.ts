@@ -7,6 +7,7 @@ import { agePayment, decideHeldUp, holdPayouts, moveDestinations } from './chain
 import { NODE_URL } from './chain/node.ts'
 import { chainSettingsAreChecked } from './chain/operator.ts'
 import type { DeliveryStats, LogLine, WorkerTurns } from './checks/evidence.ts'
+import { leasesAreFree } from './checks/leases.ts'
 import { WARN } from './checks/logs.ts'
 import { MOMENTS, momentIsRight } from './checks/moments.ts'
 import { restIsQuiet } from './checks/rest.ts'
@@ -83,8 +84,8 @@ const DAY_MS = 86_400_000
 /** Longer than a new destination is on hold. */
 const HOLD_MS = 2 * DAY_MS
 
-/** How long before the end of a day an operator decides payouts that are held up. */
-const DECIDED_BEFORE_MS = 6 * 3_600_000
+/** How long before the end of a day an operator decides payouts that are held up: once more what was signed late. */
+const DECIDED_BEFORE_MS = [6 * 3_600_000, 2 * 3_600_000]
 
 /** Steps of a day, for the installation and for each merchant. A quarter is usual. */
 const MOST_STEPS = 100_000
@@ -97,6 +98,7 @@ function create(prepared: Prepared, plan: Plan, timers: Timers, heard: Print | u
     random('fleet'),
     weather,
     () => startService(installation),
+    (machine) => leasesAreFree(prepared.watch.db, machine.uuids, { logs, now: timers.now }),
   )
   const scheduler = createScheduler(plan.seed, timers, prepared.watch, fleet, heard)
   const { settings, sanctions } = prepared
@@ -255,9 +257,11 @@ async function live(
     ]),
   )
   weather.isStorm = false
-  await scheduler.run(scheduler.sleep(Math.max(0, end - DECIDED_BEFORE_MS - scheduler.timers.now)))
-  await letPollsRun(scheduler)
-  await fleet.once('operator', () => decideHeldUp(operatorOf(openDatabase(installation)), world.blocks))
+  for (const before of DECIDED_BEFORE_MS) {
+    await scheduler.run(scheduler.sleep(Math.max(0, end - before - scheduler.timers.now)))
+    await letPollsRun(scheduler)
+    await fleet.once('operator', () => decideHeldUp(operatorOf(openDatabase(installation)), world.blocks))
+  }
   await scheduler.run(scheduler.sleep(Math.max(0, end - scheduler.timers.now)))
   // What is due a day after the first actions is done, too, before merchants read their state.
   await letPollsRun(scheduler)
@@ -280,6 +284,7 @@ async function live(
       lateMs: plan.lateMs,
       skewMs: weather.includes('skew') ? 2 * SKEW_MS : 0,
       faults: weather.count,
+      crashes: weather.countOf('crash'),
       started: START,
       stats: statsOf(fleet),
       turns: turnsOf(fleet),

@@ -54,6 +54,8 @@ export interface Weather {
   strikes(kind: FaultKind): boolean
   /** Number of faults so far, with those left out. */
   readonly count: number
+  /** Number of faults of a kind that happened. */
+  countOf(kind: FaultKind): number
 }
 
 /** @param without numbers of the faults that are left out, from 0. Everything before the first of them stays the same. */
@@ -63,14 +65,18 @@ export function createWeather(
   without: ReadonlySet<number>,
 ): Weather {
   let count = 0
+  const counts = new Map<FaultKind, number>()
   const weather: Weather = {
     isStorm: false,
     includes: (kind) => kinds.includes(kind),
     strikes(kind) {
       if (!weather.isStorm || !kinds.includes(kind) || !random.chance(STORM[kind])) return false
       count += 1
-      return !without.has(count - 1)
+      if (without.has(count - 1)) return false
+      counts.set(kind, weather.countOf(kind) + 1)
+      return true
     },
+    countOf: (kind) => counts.get(kind) ?? 0,
     get count() {
       return count
     },

@@ -37,6 +37,8 @@ export interface Evidence extends Pick<World, 'authorizers' | 'blocks' | 'google
   readonly skewMs: number
   /** Number of faults so far. Without faults, every event arrives exactly once. */
   readonly faults: number
+  /** Number of times that PostgreSQL has crashed. */
+  readonly crashes: number
 }
 
 export async function read<Row>(db: Database, text: string, ...values: readonly unknown[]): Promise<Row[]> {

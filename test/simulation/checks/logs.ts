@@ -19,11 +19,19 @@ export const WARN = 40
 /** A machine may die before it says that it goes on, but not each time. */
 const SEVERAL = 3
 
-/** A worker that lost the database says so, and says when it goes on. */
-export function workersResume({ logs }: Pick<Evidence, 'logs'>): void {
-  const losses = logs.filter(({ text }) => text.startsWith('delivery queue not readable')).length
-  if (losses >= SEVERAL && !logs.some(({ text }) => text === 'webhook deliveries resumed'))
-    fail(`the log tells ${losses} times that deliveries wait for the database, and never that they resumed`)
+/** Beginnings of what machines say when PostgreSQL has crashed. */
+const LOSSES = [
+  'delivery queue not readable; the worker tries again: ',
+  'Work failed because of the database; the next poll retries it: ',
+  'database unavailable: ',
+]
+
+/** Workers and requests that lost the database say so, and deliveries when they go on. */
+export function lossesAreTold({ logs, crashes }: Pick<Evidence, 'logs' | 'crashes'>): void {
+  if (crashes < SEVERAL) return
+  const isTold = (text: string) => logs.some((line) => line.text.startsWith(text))
+  for (const text of [...LOSSES, 'webhook deliveries resumed'])
+    if (!isTold(text)) fail(`PostgreSQL crashed ${crashes} times, and no line says: ${text}`)
 }
 
 /** On a calm day, each process says where USDC payouts go, and nothing else needs an operator. */

@@ -165,7 +165,11 @@ export function takeOver(timers: Timers, seed: string): () => void {
   const start = timers.now
   performance.now = () => timers.now - start + 1000
 
-  const uuid = () => uuidOf(bytes(16))
+  const uuid = () => {
+    const made = uuidOf(bytes(16))
+    currentMachine()?.uuids.add(made)
+    return made
+  }
   crypto.randomBytes = bytes
   crypto.randomUUID = uuid
   crypto.randomFillSync = (target: NodeJS.ArrayBufferView) => {
