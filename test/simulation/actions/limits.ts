@@ -134,7 +134,8 @@ async function cardOf(client: Client) {
 async function setAlert(merchant: Merchant, { pick }: { readonly pick: number }): Promise<void> {
   const { sandbox, isExact } = merchant
   const { available } = must(await sandbox.send('GET', '/v1/balance'), 200, 'the balance')
-  const threshold = [available, available + 1, null, available + 50_000, available - 50][pick % 5]!
+  const chosen = [available, available + 1, null, available + 50_000, available - 50][pick % 5]!
+  const threshold = chosen === null ? null : Math.max(0, chosen)
   const alert = must(await sandbox.send('PUT', '/v1/balance_alert', { threshold }), 200, 'an alert')
   const again = must(await sandbox.send('GET', '/v1/balance_alert'), 200, 'the alert')
   if (!isExact) return
