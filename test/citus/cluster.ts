@@ -33,11 +33,13 @@ export interface Cluster {
 const WORKERS = 2
 
 /** Nothing here has to survive a power failure, but a kill; few shards, but several on each worker. */
-const SETTINGS = {
+const CITUS = {
   shared_preload_libraries: 'citus',
   'citus.node_conninfo': 'sslmode=disable',
   'citus.shard_count': '4',
   'citus.enable_statistics_collection': 'off',
+}
+const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: '300',
@@ -54,7 +56,7 @@ const SETTINGS = {
   wal_receiver_status_interval: '1s',
 }
 
-interface OwnNode extends Node {
+export interface OwnNode extends Node {
   stop(): Promise<void>
 }
 
@@ -69,12 +71,20 @@ function makeFolder(): string {
 const runProgram = (bin: string, name: string, words: readonly string[]) =>
   promisify(execFile)(join(bin, name), words, asAccount(serverAccount()))
 
-async function openNode(bin: string): Promise<OwnNode> {
+/**
+ * Creates a server in a scratch folder, and starts it.
+ *
+ * @param bin folder with its programs. @param more settings; by default, it is one of a cluster.
+ */
+export async function openNode(
+  bin: string,
+  more: Readonly<Record<string, string>> = CITUS,
+): Promise<OwnNode> {
   const data = makeFolder()
   await runProgram(bin, 'initdb', [
     ...['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '-N'],
   ])
-  return runNode(bin, data)
+  return runNode(bin, data, more)
 }
 
 /** Copies a server, and starts the copy, which follows it. */
@@ -93,7 +103,7 @@ async function openStandby(bin: string, { url }: Node): Promise<OwnNode> {
     'fast',
     '--no-sync',
   ])
-  const standby = await runNode(bin, data)
+  const standby = await runNode(bin, data, CITUS)
   await until('the standby to follow', async () => (await countStandbys(url)) > 0)
   return standby
 }
@@ -117,11 +127,11 @@ export async function promote({ url }: Node): Promise<void> {
   await ask(url, 'ALTER SYSTEM RESET synchronous_standby_names', 'SELECT pg_reload_conf()')
 }
 
-async function runNode(bin: string, data: string): Promise<OwnNode> {
+async function runNode(bin: string, data: string, more: Readonly<Record<string, string>>): Promise<OwnNode> {
   const account = serverAccount()
   const port = await freePort()
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
-  const settings = Object.entries({ ...SETTINGS, port }).flatMap(([name, value]) => [
+  const settings = Object.entries({ ...SETTINGS, ...more, port }).flatMap(([name, value]) => [
     '-c',
     `${name}=${value}`,
   ])

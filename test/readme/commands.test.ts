@@ -90,7 +90,7 @@ const ONLY_THERE: readonly (string | RegExp)[] = [
   'npm run check',
   'npm run fuzz',
   'npm run simulate -- --seed 1 --days 10',
-  'npm run simulate:night -- --hours 8',
+  'npm run simulate:night -- --hours 10',
   'npm run simulate:mutants -- --count 20',
   /^npm run prove(:[\w-]+)?( -- --(old REF|tenants 50 --days 365))?$/,
   /^npm run bench(:\w+)?( -- FOLDER…)?$/,

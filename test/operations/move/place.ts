@@ -23,6 +23,11 @@ export interface Place {
   read<Row extends pg.QueryResultRow>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>
 }
 
+function embedded(dataDir: string): pg.ClientConfig {
+  const cluster = findCluster(dataDir)!
+  return connectionTo(cluster, findPostmaster(cluster.data)!)
+}
+
 /**
  * Starts an installation.
  *
@@ -62,8 +67,7 @@ export async function openPlace(
       return JSON.parse(stdout)
     },
     async read<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []) {
-      const cluster = findCluster(dataDir)!
-      const client = new pg.Client(connectionTo(cluster, findPostmaster(cluster.data)!))
+      const client = new pg.Client(given.DATABASE_URL ?? embedded(dataDir))
       await client.connect()
       try {
         return (await client.query<Row>(text, [...values])).rows

@@ -10,7 +10,8 @@
  * work at the new place.
  *
  * Options: --rounds N (12), --seconds N (2): load before each move, --passes N (0): passes that the tenant has before,
- * --kinds A,B: only rounds of these kinds.
+ * --kinds A,B: only rounds of these kinds, --programs DIR: folder with `initdb` and `postgres` of a different PostgreSQL, which
+ * the second installation then uses.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -25,6 +26,7 @@ import { findCluster } from '../../../runtime/database/embedded/cluster.ts'
 import { findPostmaster, stopPostmaster } from '../../../runtime/database/embedded/postmaster.ts'
 import { DEVELOPMENT } from '../../../runtime/passes/wallets/render/apple/development.ts'
 import { createPassTokens } from '../../../runtime/passes/wallets/render/pass-tokens.ts'
+import { type OwnNode, openNode } from '../../citus/cluster.ts'
 import { issueToken } from '../../support/access-tokens.ts'
 import { endPrograms, startService, until } from '../../support/programs.ts'
 import { create, makeTemplate, startTraffic } from '../traffic.ts'
@@ -38,6 +40,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '2' },
     passes: { type: 'string', default: '0' },
     kinds: { type: 'string' },
+    programs: { type: 'string' },
   },
 })
 const rounds = Number(values.rounds)
@@ -66,9 +69,12 @@ const PROBE_MS = 20
 
 const root = mkdtempSync(join(tmpdir(), 'svc-move-'))
 chmodSync(root, 0o711)
+/** The server of the second installation, if it has not its own. */
+let server: OwnNode | undefined
 /** Ends what was started, at whatever point, and removes the folder. */
 async function cleanUp(): Promise<void> {
   await endPrograms()
+  await server?.stop()
   for (const name of ['a', 'b']) {
     const cluster = findCluster(join(root, name))
     const postmaster = cluster && findPostmaster(cluster.data)
@@ -164,12 +170,17 @@ function startProbe(current: () => string, secret: string, templateId: string) {
   }
 }
 
+server = values.programs === undefined ? undefined : await openNode(values.programs, {})
 const SHARED = { SVC_PEPPER: randomBytes(32).toString('hex') }
 const first = await openPlace(root, 'a', { ...SHARED, SVC_CARD_SECRET: randomBytes(32).toString('hex') })
 const second = await openPlace(
   root,
   'b',
-  { ...SHARED, SVC_CARD_SECRET: randomBytes(32).toString('hex') },
+  {
+    ...SHARED,
+    SVC_CARD_SECRET: randomBytes(32).toString('hex'),
+    ...(server && { DATABASE_URL: server.url }),
+  },
   join(first.dataDir, 'wallet'),
 )
 const tenantId = String(first.ready.tenant_id)
