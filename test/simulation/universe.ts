@@ -98,7 +98,7 @@ function create(prepared: Prepared, plan: Plan, timers: Timers, heard: Print | u
     random('fleet'),
     weather,
     () => startService(installation),
-    (machine) => leasesAreFree(prepared.watch.db, machine.uuids, { logs, now: timers.now }),
+    (machine) => leasesAreFree(prepared.watch.db, machine, timers.now),
   )
   const scheduler = createScheduler(plan.seed, timers, prepared.watch, fleet, heard)
   const { settings, sanctions } = prepared

@@ -1,7 +1,7 @@
 /** Leases of a process that was told to end. */
 import type { Database } from '../../../runtime/database/database.ts'
 import { ENVIRONMENTS } from '../../../runtime/platform/environment.ts'
-import type { Evidence } from './evidence.ts'
+import type { Machine } from '../clockwork/machines.ts'
 import { fail } from './must.ts'
 
 /** Tables with leases, and the columns with the ends of these. */
@@ -14,22 +14,18 @@ const LEASES = [
   ]),
 ] as const
 
-/** What a process says that could not give back a lease. */
-const LOST = /not released|attempt lost|not recorded|Work failed/
-
 /** How long before it ends. */
 const LATELY_MS = 120_000
 
-/** A process that was told to end has given back its leases, unless it said lately that it could not. */
-export async function leasesAreFree(
-  db: Database,
-  tokens: ReadonlySet<string>,
-  { logs, now }: Pick<Evidence, 'logs' | 'now'>,
-): Promise<void> {
-  if (logs.some(({ text, at }) => at > now - LATELY_MS && LOST.test(text))) return
+/**
+ * A process that was told to end has given back its leases. If it lost a connection lately, it does not know of leases that
+ * it was granted on it, or could not give them back.
+ */
+export async function leasesAreFree(db: Database, { uuids, lostAt }: Machine, now: number): Promise<void> {
+  if (lostAt > now - LATELY_MS) return
   for (const [table, until] of LEASES) {
     const text = `SELECT * FROM ${table} WHERE token = ANY ($1::uuid[]) AND ${until} > $2`
-    const { rows } = await db.query({ text }, [[...tokens], new Date(now)])
+    const { rows } = await db.query({ text }, [[...uuids], new Date(now)])
     if (rows.length > 0) fail(`a process that has ended still has a lease: ${JSON.stringify(rows[0])}`)
   }
 }

@@ -9,6 +9,8 @@ export interface Machine {
   stalledUntil: number
   /** How far its clock is ahead of the time, in milliseconds. */
   readonly skewMs: number
+  /** When it last lost a connection to PostgreSQL, in simulated time. */
+  lostAt: number
   /** UUIDs that it has made. Leases are held under one. */
   readonly uuids: Set<string>
   /** Settles when the process dies; a client sees its connection closed. */
@@ -26,6 +28,7 @@ export function createMachine(name: string, skewMs = 0): Machine {
     alive: true,
     stalledUntil: 0,
     skewMs,
+    lostAt: Number.NEGATIVE_INFINITY,
     uuids: new Set(),
     death: promise,
     die() {

@@ -126,6 +126,7 @@ export function createScheduler(
   const cut = async (lane: Lane): Promise<void> => {
     note(`${lane.machine.name} #${lane.number} is cut off`)
     const lost = [...lane.queue]
+    lane.machine.lostAt = timers.now
     if (random.chance(0.5)) await sendUnheard(lane)
     lane.cut()
     const pid = lane.pid()
@@ -298,6 +299,7 @@ export function createScheduler(
       if (last) await free(() => sendUnheard(last))
       for (const lane of allLanes()) {
         if (lane !== last) lost.push(...(lane.parked ? [lane.parked.statement] : []), ...lane.queue)
+        lane.machine.lostAt = timers.now
         lane.cut()
       }
       await watch.crash()
