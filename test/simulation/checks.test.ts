@@ -9,10 +9,12 @@ import { accountOf, addressOf } from './chain/node.ts'
 import { oldPaymentsAreGone } from './chain/old-payments.ts'
 import type { Evidence } from './checks/evidence.ts'
 import { answersAreStored } from './checks/keys.ts'
-import { logsAreQuiet, START_LINES } from './checks/logs.ts'
+import { leasesAreFree } from './checks/leases.ts'
+import { LOSSES, logsAreQuiet, lossesAreTold, START_LINES } from './checks/logs.ts'
 import { restIsQuiet } from './checks/rest.ts'
 import { retentionIsKept } from './checks/retention.ts'
 import { settlementsMoveInTime } from './checks/settlement-history.ts'
+import { createMachine } from './clockwork/machines.ts'
 import type { Merchant } from './merchant.ts'
 import { findUntrueChange } from './told.ts'
 import { devicesAreCurrent, googleIsCurrent } from './wallets/checks.ts'
@@ -179,6 +181,31 @@ test('the checks find a line of the log that a calm day does not have, and one t
   await expect(quiet([...usual, line('A payout is held up: no reason', 40)])).rejects.toThrow(
     'A payout is held up',
   )
+})
+
+test('the checks find a loss of the database that no process told', () => {
+  const told = (lines: readonly string[], crashes: number) =>
+    lossesAreTold({ logs: lines.map((text) => ({ level: 40, text, at: 0 })), crashes } as unknown as Evidence)
+  expect(() => told(LOSSES, 6)).not.toThrow()
+  expect(() => told([], 5)).not.toThrow()
+  for (const text of LOSSES)
+    expect(() =>
+      told(
+        LOSSES.filter((each) => each !== text),
+        6,
+      ),
+    ).toThrow(`no line says: ${text}`)
+})
+
+test('the checks find a lease that a process kept when it ended, unless it lost a connection shortly before', async () => {
+  const machine = createMachine('a')
+  const free = (tables: Parameters<typeof databaseOf>[0]) =>
+    leasesAreFree(databaseOf(tables), machine, 10 * DAY_MS)
+  await expect(free({})).resolves.toBeUndefined()
+  for (const table of ['chain_signers', 'google_cursors', 'wallet_updates', 'webhook_ready'])
+    await expect(free({ [table]: [{ token: 't' }] })).rejects.toThrow('still has a lease: {"token":"t"}')
+  machine.lostAt = 10 * DAY_MS - 1000
+  await expect(free({ chain_signers: [{ token: 't' }] })).resolves.toBeUndefined()
 })
 
 test('the checks find work at rest: a statement that is no search, and a search that runs too often', () => {

@@ -17,20 +17,21 @@ export const START_LINES = [
 export const WARN = 40
 
 /** A machine may die before it says that it goes on, but not each time. */
-const SEVERAL = 3
+const SEVERAL = 6
 
-/** Beginnings of what machines say when PostgreSQL has crashed. */
-const LOSSES = [
+/** Beginnings of what machines say when PostgreSQL has crashed, and later. */
+export const LOSSES: readonly string[] = [
   'delivery queue not readable; the worker tries again: ',
   'Work failed because of the database; the next poll retries it: ',
   'database unavailable: ',
+  'webhook deliveries resumed',
 ]
 
 /** Workers and requests that lost the database say so, and deliveries when they go on. */
 export function lossesAreTold({ logs, crashes }: Pick<Evidence, 'logs' | 'crashes'>): void {
   if (crashes < SEVERAL) return
   const isTold = (text: string) => logs.some((line) => line.text.startsWith(text))
-  for (const text of [...LOSSES, 'webhook deliveries resumed'])
+  for (const text of LOSSES)
     if (!isTold(text)) fail(`PostgreSQL crashed ${crashes} times, and no line says: ${text}`)
 }
 
