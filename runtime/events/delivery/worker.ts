@@ -163,7 +163,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const lateness = createDurations()
   let [latenessMs, failing, stopping] = [0, false, false]
 
-  /** Resolves with `late` if the attempt waited for others of its endpoint until its lease had too little time left. */
+  /** Resolves with `late` if the lease has too little time left: the attempt waited for others, or the process was suspended. */
   const send = async (
     claimed: LeasedAttempt,
     leaseUntil: number,
@@ -175,10 +175,7 @@ export function createWorker(options: WorkerOptions): Worker {
       await new Promise<void>((go) => ticks.hand(environment, ROWS_PER_ATTEMPT, go))
       // If the process was suspended, the lease may have expired and a different worker may be sending the same
       // attempt.
-      if (leaseClock.now() > leaseUntil - Math.min(ATTEMPT_MS, leaseMs * SHARE_OF_LEASE)) {
-        if (claimed.in_turn) return 'late'
-        throw new Error('the lease ends too soon to make the attempt')
-      }
+      if (leaseClock.now() > leaseUntil - Math.min(ATTEMPT_MS, leaseMs * SHARE_OF_LEASE)) return 'late'
       return claimed.wanted ? await sendOrFail(claimed, isLate ? 'late' : undefined) : undefined
     } finally {
       slots.give(claimed.tenant_id)
