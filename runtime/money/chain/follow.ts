@@ -21,9 +21,9 @@ import { nonceOf } from './token.ts'
 
 /**
  * State of a payment after a check. `moving`: more blocks will advance it. `still`: nothing to do. `held up`: it waits for
- * an operator.
+ * an operator. `ended`: its transactions are not sent again, even if the chain has none of them, because another one paid it.
  */
-export type Followed = 'moving' | 'still' | 'held up'
+export type Followed = 'moving' | 'still' | 'held up' | 'ended'
 
 /** Looks up a payment on the chain and takes the next step. */
 export async function followPayment(round: Round, payment: OpenPayment): Promise<Followed> {
@@ -88,13 +88,13 @@ async function decide(round: Round, payment: OpenPayment): Promise<Followed> {
     }
     await reportEnd(round, payment, failed('transaction_failed', sent))
     await note(round, payment, { state: 'failed' })
-    return 'still'
+    return 'ended'
   }
   if (!sent) throw new Error(`no transaction of payout ${payment.transfer_id} is known`)
   await round.save?.()
   await reportEnd(round, payment, paid(sent.chain, sent.hash, limits.confirmations))
   await note(round, payment, { state: 'settled', hash: sent.hash })
-  return 'still'
+  return 'ended'
 }
 
 /**
@@ -144,7 +144,7 @@ async function confirm(round: Round, payment: OpenPayment, place: BlockPlace): P
   await round.save?.()
   await reportEnd(round, payment, paid(name, place.hash, confirmations))
   await note(round, payment, { ...seen, state: 'settled' })
-  return 'still'
+  return 'ended'
 }
 
 /** Returns a problem if a block contains a transaction of the account that the node's transaction count does not include. */

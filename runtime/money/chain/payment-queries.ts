@@ -345,12 +345,15 @@ export async function noteSent(
 }
 
 const REOPEN: Statement = {
-  text: `UPDATE control.chain_payments SET state = 'open', block_hash = NULL
-          WHERE chain_id = $1 AND signer = $2 AND nonce >= $3 AND state IN ('settled', 'failed')`,
+  text: `UPDATE control.chain_payments p SET state = 'open', block_hash = NULL
+          WHERE chain_id = $1 AND signer = $2 AND nonce >= $3 AND state IN ('settled', 'failed')
+            AND (hash IS NULL OR EXISTS (SELECT FROM control.chain_transactions t
+                                          WHERE t.chain_id = p.chain_id AND t.signer = p.signer AND t.nonce = p.nonce AND t.hash = p.hash))`,
 }
 
 /**
- * Follows ended payments again, from this nonce on, because a reorganization removed them from the chain. Returns how many.
+ * Follows ended payments again, from this nonce on, because a reorganization removed them from the chain. A count of the
+ * account's transactions tells nothing of payments that a different transaction made. Returns how many.
  */
 export async function reopenPayments(
   control: Database,

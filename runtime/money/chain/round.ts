@@ -71,7 +71,7 @@ export async function runRound(
     if (!(await round.goesOn())) return { signed: 0, moving }
     const followed = await followAlone(round, payment)
     if (followed === 'moving') moving += 1
-    if (followed !== 'held up') live.push(payment)
+    if (followed === 'moving' || followed === 'still') live.push(payment)
   }
   live.sort((one, other) => one.nonce - other.nonce)
   const nonce = await chooseNonce(round, nextNonce, live)

@@ -1,4 +1,5 @@
 /** The account's nonce: whatever nodes say and reorganizations take back, payouts go on. */
+import { parseTransaction } from 'viem'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { showChains } from '../../../runtime/operator/chain.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -125,6 +126,34 @@ test('a transaction of somebody else’s that is certain is skipped, and one tha
   await worker.pay([id])
   await worker.close()
   expect([await nextNonce(), await problems()]).toEqual([await countOf(), []])
+})
+
+test('a payment that somebody else made leaves a gap if its own transaction is dropped, and the next payout fills it', async () => {
+  people += 1
+  const to = someAddress(people)
+  const id = await enqueueOne(database, to, 100)
+  const worker = makeWorker(database, network)
+  await network.rpc.ask('evm_setAutomine', false)
+  await worker.look()
+  const text = 'SELECT hash, raw FROM control.chain_transactions ORDER BY signed_at DESC LIMIT 1'
+  const { rows } = await database.control.query<{ hash: string; raw: Buffer }>({ text })
+  const [own] = rows
+  await network.rpc.ask('anvil_dropTransaction', own!.hash)
+  await network.rpc.ask('evm_setAutomine', true)
+  const { data } = parseTransaction(`0x${own!.raw.toString('hex')}`)
+  await network.send({ to: network.token, data })
+  await worker.pay([id])
+  expect(worker.heard.at(-1)?.change).not.toMatchObject({ hash: own!.hash })
+  expect(await network.balanceOf(to)).toBe(1_000_000n)
+  expect(await countOf()).toBe((await nextNonce()) - 1)
+  await payAnother()
+  await worker.look()
+  await worker.close()
+  expect([await nextNonce(), await problems()]).toEqual([await countOf(), []])
+  const { rows: open } = await database.control.query({
+    text: `SELECT nonce FROM control.chain_payments WHERE state = 'open'`,
+  })
+  expect(open).toEqual([])
 })
 
 test('a gap before payments that are signed is filled, each paid once', async () => {
