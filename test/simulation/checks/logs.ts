@@ -23,11 +23,10 @@ const SEVERAL = 6
 export const LOSSES: readonly string[] = [
   'delivery queue not readable; the worker tries again: ',
   'Work failed because of the database; the next poll retries it: ',
-  'database unavailable: ',
   'webhook deliveries resumed',
 ]
 
-/** Workers and requests that lost the database say so, and deliveries when they go on. */
+/** Workers that lost the database say so, and deliveries when they go on. */
 export function lossesAreTold({ logs, crashes }: Pick<Evidence, 'logs' | 'crashes'>): void {
   if (crashes < SEVERAL) return
   const isTold = (text: string) => logs.some((line) => line.text.startsWith(text))
